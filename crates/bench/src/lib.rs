@@ -1,0 +1,1 @@
+//! Linerate measured against its peers.

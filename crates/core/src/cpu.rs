@@ -1,0 +1,123 @@
+//! CPU tiers: detected once per process, lowered by the environment variable `LINERATE_CPU`.
+//!
+//! Engines compile each hot loop once per tier and pick at run time. A tier is a *set* of
+//! features rather than a single one, because that is what a loop body is compiled for. Output
+//! never depends on the tier; tests hold every engine to that.
+
+/// The CPU feature sets that Linerate compiles hot loops for, lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Tier {
+    /// Portable code, whatever the target's baseline is. This is the specification.
+    Scalar = 1,
+    /// x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT (Haswell, Zen and later).
+    Avx2 = 2,
+    /// x86-64-v4 with VBMI and VBMI2 (Ice Lake, Zen 4 and later).
+    Avx512 = 3,
+}
+
+impl Tier {
+    /// All tiers, lowest first.
+    pub const ALL: [Tier; 3] = [Tier::Scalar, Tier::Avx2, Tier::Avx512];
+
+    /// The name that `LINERATE_CPU` takes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Tier::Scalar => "scalar",
+            Tier::Avx2 => "avx2",
+            Tier::Avx512 => "avx512",
+        }
+    }
+
+    /// The tier of that name, if there is one.
+    ///
+    /// ```
+    /// use linerate_core::Tier;
+    /// assert_eq!(Tier::from_name("avx2"), Some(Tier::Avx2));
+    /// assert_eq!(Tier::from_name("mmx"), None);
+    /// ```
+    pub fn from_name(name: &str) -> Option<Tier> {
+        Tier::ALL.into_iter().find(|t| t.name() == name)
+    }
+
+    /// Whether this machine can run code of this tier, whatever `LINERATE_CPU` says.
+    pub fn is_supported(self) -> bool {
+        self <= hardware()
+    }
+}
+
+/// The tier to use: the best this machine has, or lower if `LINERATE_CPU` names a lower one.
+/// An unknown name is ignored. Detected on the first call, then one relaxed atomic load.
+///
+/// Without the feature `std` this is always [`Tier::Scalar`].
+pub fn tier() -> Tier {
+    #[cfg(feature = "std")]
+    {
+        use core::sync::atomic::{AtomicU8, Ordering};
+        static CHOSEN: AtomicU8 = AtomicU8::new(0);
+        // Threads that race here all compute the same value, so relaxed order is enough.
+        match CHOSEN.load(Ordering::Relaxed) {
+            1 => Tier::Scalar,
+            2 => Tier::Avx2,
+            3 => Tier::Avx512,
+            _ => {
+                let mask = std::env::var("LINERATE_CPU").ok();
+                let tier = masked(hardware(), mask.as_deref());
+                CHOSEN.store(tier as u8, Ordering::Relaxed);
+                tier
+            }
+        }
+    }
+    #[cfg(not(feature = "std"))]
+    {
+        Tier::Scalar
+    }
+}
+
+#[cfg(any(feature = "std", test))]
+fn masked(hardware: Tier, mask: Option<&str>) -> Tier {
+    mask.and_then(Tier::from_name).map_or(hardware, |wanted| wanted.min(hardware))
+}
+
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+fn hardware() -> Tier {
+    macro_rules! has { ($($f:tt)*) => { $(std::arch::is_x86_feature_detected!($f))&&* } }
+    let v3 = has!("avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
+    let v4 = has!("avx512f" "avx512bw" "avx512cd" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2");
+    match (v3, v4) {
+        (true, true) => Tier::Avx512,
+        (true, false) => Tier::Avx2,
+        _ => Tier::Scalar,
+    }
+}
+
+#[cfg(not(all(feature = "std", target_arch = "x86_64")))]
+fn hardware() -> Tier {
+    Tier::Scalar
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for tier in Tier::ALL {
+            assert_eq!(Tier::from_name(tier.name()), Some(tier));
+        }
+    }
+
+    #[test]
+    fn the_mask_only_lowers() {
+        assert_eq!(masked(Tier::Avx2, Some("scalar")), Tier::Scalar);
+        assert_eq!(masked(Tier::Avx2, Some("avx512")), Tier::Avx2);
+        assert_eq!(masked(Tier::Avx512, Some("sse9")), Tier::Avx512);
+        assert_eq!(masked(Tier::Scalar, None), Tier::Scalar);
+    }
+
+    #[test]
+    fn the_chosen_tier_is_supported_and_stable() {
+        assert!(tier().is_supported());
+        assert_eq!(tier(), tier());
+    }
+}

@@ -1,0 +1,91 @@
+//! The bit writer: least significant bit first, into a slice that it never leaves.
+//!
+//! Used for headers, trailers, stored blocks and whatever must fit an output without slack.
+//! The hot loop in [`emit`](super::emit) takes its three words out and puts them back.
+
+use linerate_core::{Error, Kind, Result};
+
+pub(crate) const TOO_SMALL: Error = Error::new(Kind::OutputTooSmall, 0, "the output buffer is too small");
+
+/// Writes bits into `out`. Fewer than 8 bits wait in `acc` between calls.
+pub(crate) struct BitWriter<'a> {
+    pub(super) out: &'a mut [u8],
+    pub(super) pos: usize,
+    pub(super) acc: u64,
+    pub(super) len: u32,
+}
+
+impl<'a> BitWriter<'a> {
+    pub(crate) fn new(out: &'a mut [u8], pending: u8, pending_len: u8) -> Self {
+        BitWriter { out, pos: 0, acc: u64::from(pending), len: u32::from(pending_len) }
+    }
+
+    /// Bytes written, and the bits held back with their number.
+    pub(crate) fn end(self) -> (usize, u8, u8) {
+        (self.pos, self.acc as u8, self.len as u8)
+    }
+
+    /// Bits since the start of `out`, those held back included.
+    pub(crate) fn position(&self) -> u64 {
+        self.pos as u64 * 8 + u64::from(self.len)
+    }
+
+    /// Bits that `out` can hold.
+    pub(crate) fn capacity(&self) -> u64 {
+        self.out.len() as u64 * 8
+    }
+
+    /// Appends the low `n` bits of `value`, which has no others; `n` is at most 48.
+    #[inline]
+    pub(crate) fn put(&mut self, value: u64, n: u32) -> Result<()> {
+        debug_assert!(n <= 48 && value >> n == 0);
+        self.acc |= value << self.len;
+        self.len += n;
+        let whole = (self.len / 8) as usize;
+        if let Some(place) = self.out.get_mut(self.pos..self.pos + 8) {
+            place.copy_from_slice(&self.acc.to_le_bytes());
+        } else {
+            let place = self.out.get_mut(self.pos..self.pos + whole).ok_or(TOO_SMALL)?;
+            place.copy_from_slice(&self.acc.to_le_bytes()[..whole]);
+        }
+        self.pos += whole;
+        self.acc >>= whole * 8;
+        self.len &= 7;
+        Ok(())
+    }
+
+    /// Fills the byte begun, if any, with zero bits.
+    pub(crate) fn align(&mut self) -> Result<()> {
+        self.put(0, self.len.wrapping_neg() & 7)
+    }
+
+    /// Appends whole bytes; the position must be at a byte boundary.
+    pub(crate) fn put_bytes(&mut self, bytes: &[u8]) -> Result<()> {
+        debug_assert_eq!(self.len, 0);
+        let end = self.pos + bytes.len();
+        self.out.get_mut(self.pos..end).ok_or(TOO_SMALL)?.copy_from_slice(bytes);
+        self.pos = end;
+        Ok(())
+    }
+
+    /// A stored block of at most 65,535 bytes.
+    pub(crate) fn put_stored(&mut self, data: &[u8], last: bool) -> Result<()> {
+        debug_assert!(data.len() <= 65_535);
+        let len = data.len() as u16;
+        self.put(u64::from(last), 3)?;
+        self.align()?;
+        self.put_bytes(&len.to_le_bytes())?;
+        self.put_bytes(&(!len).to_le_bytes())?;
+        self.put_bytes(data)
+    }
+
+    /// The empty stored block that a flush consists of.
+    pub(crate) fn put_empty_stored(&mut self) -> Result<()> {
+        self.put_stored(&[], false)
+    }
+
+    /// A block of the fixed trees with nothing but its end: 10 bits.
+    pub(crate) fn put_empty_fixed(&mut self, last: bool) -> Result<()> {
+        self.put(0b010 | u64::from(last), 10)
+    }
+}

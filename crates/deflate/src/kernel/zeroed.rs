@@ -1,0 +1,38 @@
+//! Large values on the heap, made from zeroed pages instead of being copied from the stack.
+
+use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use alloc::boxed::Box;
+
+use crate::{FastScratch, Scratch};
+
+/// Types for which all bytes zero is the value of their `new`.
+///
+/// # Safety
+/// All bytes zero must be a valid value.
+pub(crate) unsafe trait Zeroed: Sized {}
+
+// SAFETY: arrays of integers, and `Option<Tier>`, checked below to be `None` when zero.
+unsafe impl Zeroed for FastScratch {}
+// SAFETY: as above.
+unsafe impl Zeroed for Scratch {}
+
+// `Tier` starts at 1, so the niche that stands for `None` is 0.
+const _: () = {
+    let none: Option<linerate_core::Tier> = None;
+    // SAFETY: a byte-sized enum is read as its byte.
+    assert!(unsafe { core::mem::transmute::<Option<linerate_core::Tier>, u8>(none) } == 0);
+};
+
+pub(crate) fn boxed<T: Zeroed>() -> Box<T> {
+    let layout = Layout::new::<T>();
+    const { assert!(size_of::<T>() > 0) };
+    // SAFETY: the layout is that of `T` and not empty; zero is a valid `T` by its trait; the
+    // pointer came from the global allocator, which is what `Box` frees with.
+    unsafe {
+        let place = alloc_zeroed(layout).cast::<T>();
+        if place.is_null() {
+            handle_alloc_error(layout);
+        }
+        Box::from_raw(place)
+    }
+}

@@ -1,0 +1,1 @@
+//! One stream from many threads.

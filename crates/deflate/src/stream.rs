@@ -1,0 +1,270 @@
+//! The whole state of one compressed stream, and the calls on it.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::block::{self, Call};
+use crate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
+use crate::kernel::bits::BitWriter;
+use crate::{Format, Level, ScratchMut};
+
+/// Where a stream stands between calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+enum Phase {
+    /// The container's header is still to be written.
+    Header,
+    /// Between blocks.
+    Open,
+    /// The final block has been written; only padding and trailer may follow.
+    Last,
+    /// The trailer has been written.
+    Done,
+}
+
+/// One compressed stream: plain data of 16 bytes that may be copied, stored and resumed anywhere.
+///
+/// The order of calls is any number of [`encode`](Self::encode) and [`flush`](Self::flush), then
+/// one [`finish`](Self::finish). Each writes its bytes at the start of `out`, to be sent in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream {
+    check: u32,
+    total: u32,
+    pending: u8,
+    pending_len: u8,
+    format: Format,
+    level: Level,
+    phase: Phase,
+}
+
+const _: () = assert!(size_of::<Stream>() <= 32);
+
+/// Most bytes that one [`Stream::encode`] writes for `n` bytes of input, from any state: `n`, 5
+/// for each started 65,535, and room for the longest header. [`usize::MAX`] if that overflows.
+///
+/// ```
+/// assert_eq!(linerate_deflate::bound(16_384), 16_384 + 5 + 10);
+/// ```
+pub const fn bound(n: usize) -> usize {
+    n.saturating_add(n.div_ceil(65_535).saturating_mul(5)).saturating_add(10)
+}
+
+/// Most bytes that one [`Stream::flush`] writes: a header and an empty stored block.
+pub const fn flush_bound() -> usize {
+    10 + 5
+}
+
+/// Most bytes that one [`Stream::finish`] writes: a header, a final block and a trailer.
+pub const fn finish_bound() -> usize {
+    10 + 2 + 8
+}
+
+/// Most bytes that [`compress`] writes for `n` bytes of input.
+pub const fn compress_bound(n: usize) -> usize {
+    bound(n).saturating_add(2 + 8)
+}
+
+impl Stream {
+    /// A stream at its beginning.
+    pub const fn new(format: Format, level: Level) -> Self {
+        let check = match format {
+            Format::Zlib => ADLER32_START,
+            Format::Deflate | Format::Gzip => CRC32_START,
+        };
+        Stream { check, total: 0, pending: 0, pending_len: 0, format, level, phase: Phase::Header }
+    }
+
+    /// The same, but the caller has written the container's header (a gzip header with a name,
+    /// say).
+    pub const fn new_after_header(format: Format, level: Level) -> Self {
+        Stream { phase: Phase::Open, ..Stream::new(format, level) }
+    }
+
+    /// The level that the next call uses.
+    pub const fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Changes the level from the next call on.
+    pub const fn set_level(&mut self, level: Level) {
+        self.level = level;
+    }
+
+    /// The container.
+    pub const fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Bytes of input so far, modulo 2^32, as the gzip trailer counts them.
+    pub const fn total_in(&self) -> u32 {
+        self.total
+    }
+
+    /// Checksum of the input so far: CRC-32 for gzip, Adler-32 for zlib, 0 for bare deflate.
+    pub const fn checksum(&self) -> u32 {
+        self.check
+    }
+
+    /// Whether the final block has been written, so that only [`finish`](Self::finish) may follow.
+    pub const fn is_last(&self) -> bool {
+        matches!(self.phase, Phase::Last | Phase::Done)
+    }
+
+    /// Compresses `input` into `out`, without reference to earlier input, and returns the number
+    /// of bytes written, at most [`bound`]`(input.len())`.
+    ///
+    /// With `more` false and `input` not empty, the last block is marked final and only
+    /// [`finish`](Self::finish) may follow, which then need not add an empty one. An empty input
+    /// writes nothing but a header that is due.
+    ///
+    /// # Errors
+    /// [`Kind::OutputTooSmall`] if the result does not fit `out`; [`Kind::BadArgument`] after the
+    /// final block, or for [`Level::Default`] and above with a [`FastScratch`](crate::FastScratch).
+    /// The stream is unchanged then; the contents of `out` are not specified.
+    pub fn encode<'s>(
+        &mut self,
+        scratch: impl Into<ScratchMut<'s>>,
+        input: &[u8],
+        out: &mut [u8],
+        more: bool,
+    ) -> Result<usize> {
+        self.encode_with_history(scratch, input, 0, out, more)
+    }
+
+    /// As [`encode`](Self::encode), for `buffer[history..]`, allowing matches into
+    /// `buffer[..history]`, which must be the input bytes just before. Only the last 32,768 count.
+    ///
+    /// This gives up isolation between calls for a better ratio: what a call writes then depends
+    /// on the history too, and whoever decodes needs every byte before.
+    ///
+    /// # Errors
+    /// As [`encode`](Self::encode); [`Kind::BadArgument`] also if `history` is beyond the buffer.
+    pub fn encode_with_history<'s>(
+        &mut self,
+        scratch: impl Into<ScratchMut<'s>>,
+        buffer: &[u8],
+        history: usize,
+        out: &mut [u8],
+        more: bool,
+    ) -> Result<usize> {
+        if self.is_last() {
+            return Err(Error::new(Kind::BadArgument, 0, "data after the final block"));
+        }
+        if history > buffer.len() {
+            return Err(Error::new(Kind::BadArgument, 0, "the history is longer than its buffer"));
+        }
+        let buffer = &buffer[history.saturating_sub(1 << 15)..];
+        let history = history.min(1 << 15);
+        let mut next = *self;
+        let mut bits = next.begin(out)?;
+        let input = &buffer[history..];
+        if !input.is_empty() {
+            let call = Call { buffer, history, last: !more };
+            block::encode(self.level, scratch.into(), &call, &mut bits)?;
+            next.count(input);
+            next.phase = if more { Phase::Open } else { Phase::Last };
+        }
+        Ok(self.commit(next, bits))
+    }
+
+    /// Sends what is held back: afterwards the decoder can produce every byte encoded so far, and
+    /// the output is at a byte boundary. Costs 5 bytes, as an empty stored block (what zlib calls
+    /// a full flush); only padding after the final block. At most [`flush_bound`] bytes.
+    ///
+    /// # Errors
+    /// [`Kind::OutputTooSmall`]; the stream is unchanged then.
+    pub fn flush(&mut self, out: &mut [u8]) -> Result<usize> {
+        let mut next = *self;
+        let mut bits = next.begin(out)?;
+        match self.phase {
+            Phase::Header | Phase::Open => bits.put_empty_stored()?,
+            Phase::Last => bits.align()?,
+            Phase::Done => {}
+        }
+        Ok(self.commit(next, bits))
+    }
+
+    /// Ends the stream: a final block if none was sent, padding and the trailer. At most
+    /// [`finish_bound`] bytes. Calling it again writes nothing.
+    ///
+    /// # Errors
+    /// [`Kind::OutputTooSmall`]; the stream is unchanged then.
+    pub fn finish(&mut self, out: &mut [u8]) -> Result<usize> {
+        let mut next = *self;
+        let mut bits = next.begin(out)?;
+        if !self.is_last() {
+            bits.put_empty_fixed(true)?;
+        }
+        if self.phase != Phase::Done {
+            bits.align()?;
+            match self.format {
+                Format::Deflate => {}
+                Format::Zlib => bits.put_bytes(&self.check.to_be_bytes())?,
+                Format::Gzip => {
+                    bits.put_bytes(&self.check.to_le_bytes())?;
+                    bits.put_bytes(&self.total.to_le_bytes())?;
+                }
+            }
+        }
+        next.phase = Phase::Done;
+        Ok(self.commit(next, bits))
+    }
+
+    /// Opens the output where the stream stands, with the header if it is due.
+    fn begin<'o>(&mut self, out: &'o mut [u8]) -> Result<BitWriter<'o>> {
+        let mut bits = BitWriter::new(out, self.pending, self.pending_len);
+        if self.phase == Phase::Header {
+            bits.put_bytes(self.format.header())?;
+            self.phase = Phase::Open;
+        }
+        Ok(bits)
+    }
+
+    fn count(&mut self, input: &[u8]) {
+        self.total = self.total.wrapping_add(input.len() as u32);
+        match self.format {
+            Format::Deflate => {}
+            Format::Zlib => self.check = adler32(self.check, input),
+            Format::Gzip => self.check = crc32(self.check, input),
+        }
+    }
+
+    fn commit(&mut self, next: Stream, bits: BitWriter<'_>) -> usize {
+        let (written, pending, pending_len) = bits.end();
+        *self = Stream { pending, pending_len, ..next };
+        written
+    }
+}
+
+/// Compresses `input` into one complete stream of `format` in `out`, as one call, and returns the
+/// number of bytes written, at most [`compress_bound`]`(input.len())`.
+///
+/// # Errors
+/// As [`Stream::encode`].
+pub fn compress<'s>(
+    format: Format,
+    level: Level,
+    scratch: impl Into<ScratchMut<'s>>,
+    input: &[u8],
+    out: &mut [u8],
+) -> Result<usize> {
+    let mut stream = Stream::new(format, level);
+    let n = stream.encode(scratch, input, out, false)?;
+    Ok(n + stream.finish(&mut out[n..])?)
+}
+
+/// [`compress`] into a new `Vec`, with scratch of its own. Convenient, not fast for small inputs.
+///
+/// ```
+/// use linerate_deflate::{compress_to_vec, Format, Level};
+/// assert_eq!(compress_to_vec(Format::Deflate, Level::Default, b""), [3, 0]);
+/// ```
+#[cfg(feature = "alloc")]
+pub fn compress_to_vec(format: Format, level: Level, input: &[u8]) -> alloc::vec::Vec<u8> {
+    let mut out = alloc::vec![0; compress_bound(input.len())];
+    let mut scratch = crate::Scratch::boxed();
+    match compress(format, level, &mut scratch, input, &mut out) {
+        Ok(n) => out.truncate(n),
+        Err(e) => unreachable!("full scratch and a buffer of compress_bound: {e}"),
+    }
+    out
+}

@@ -1,0 +1,4 @@
+//! `GzWriter`.
+/// Placeholder.
+#[derive(Debug)]
+pub struct GzWriter;
