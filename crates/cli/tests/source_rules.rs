@@ -1,0 +1,94 @@
+//! Rules of the source tree that the compiler does not keep: where `unsafe` may stand, how deep
+//! modules nest, and that every crate takes the lints of the workspace.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Folders of hot loops and of foreign functions: the only homes of `unsafe`.
+const UNSAFE_HOMES: &[&str] = &["kernel"];
+
+fn crates_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/cli is in crates/").to_owned()
+}
+
+/// Every file below `folder`, sorted, as paths from there.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    fn visit(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).expect("a folder that can be read") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() { visit(&path, found) } else { found.push(path) }
+        }
+    }
+    let mut found = Vec::new();
+    visit(folder, &mut found);
+    found.sort();
+    found.iter().map(|path| path.strip_prefix(folder).expect("below the folder").to_owned()).collect()
+}
+
+fn rust_files() -> Vec<(PathBuf, String)> {
+    let root = crates_folder();
+    let names = files_below(&root).into_iter().filter(|p| p.extension().is_some_and(|e| e == "rs"));
+    names.map(|p| (p.clone(), fs::read_to_string(root.join(&p)).expect("UTF-8 source"))).collect()
+}
+
+/// Lines, counted from 1, that use the keyword outside a comment.
+fn lines_with_unsafe(source: &str) -> Vec<usize> {
+    let keyword = concat!("un", "safe");
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let uses = |line: &str| {
+        let code = line.split("//").next().unwrap_or("");
+        code.split(|c| !is_word(c)).any(|word| word == keyword)
+    };
+    source.lines().enumerate().filter(|(_, line)| uses(line)).map(|(i, _)| i + 1).collect()
+}
+
+fn may_be_unsafe(path: &Path) -> bool {
+    let mut folders = path.parent().into_iter().flat_map(Path::components);
+    folders.any(|part| UNSAFE_HOMES.iter().any(|home| part.as_os_str() == *home))
+}
+
+/// Folders between a crate's `src` (or `tests`, ...) and the file: `deflate/src/kernel/x.rs` has 1.
+fn depth(path: &Path) -> usize {
+    path.components().count().saturating_sub(3)
+}
+
+#[test]
+fn unsafe_code_stands_only_in_kernels() {
+    let mut kernels = 0;
+    for (path, source) in rust_files() {
+        let lines = lines_with_unsafe(&source);
+        kernels += usize::from(may_be_unsafe(&path) && !lines.is_empty());
+        assert!(lines.is_empty() || may_be_unsafe(&path), "{}: lines {lines:?}", path.display());
+    }
+    assert!(
+        kernels > 0,
+        "no kernel uses it any more: the search has gone blind, or this rule can be stricter"
+    );
+}
+
+#[test]
+fn modules_nest_at_most_one_folder_deep() {
+    for (path, _) in rust_files() {
+        assert!(depth(&path) <= 1, "{} is nested too deep", path.display());
+    }
+}
+
+#[test]
+fn every_crate_takes_the_lints_of_the_workspace() {
+    for entry in fs::read_dir(crates_folder()).expect("crates/") {
+        let manifest = entry.expect("an entry").path().join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).expect("every folder of crates/ is a crate");
+        assert!(text.contains("[lints]\nworkspace = true"), "{}", manifest.display());
+    }
+}
+
+#[test]
+fn the_search_sees_code_and_passes_over_the_rest() {
+    let source =
+        concat!("let a = un", "safe { b };\n// un", "safe\nun", "safe_code\nx; un", "safe fn f() {}");
+    assert_eq!(lines_with_unsafe(source), [1, 4]);
+    assert!(may_be_unsafe(Path::new("deflate/src/kernel/bits.rs")));
+    assert!(!may_be_unsafe(Path::new("deflate/src/kernel.rs")));
+    assert_eq!(depth(Path::new("deflate/src/kernel/bits.rs")), 1);
+    assert_eq!(depth(Path::new("deflate/src/kernel/deep/bits.rs")), 2);
+}
