@@ -1,20 +1,173 @@
-//! Placeholder: stored blocks only, until the kernels land.
-use linerate_core::Result;
+//! Blocks: how one call's input is divided, and which of stored, fixed and dynamic each part gets.
+//!
+//! # The bound
+//!
+//! A call over n bytes writes at most n + 5 ceil(n / 65,535) bytes. Stored blocks alone meet that
+//! from any state with at most 5 bits pending. [`Output`] keeps the promise for any mixture by one
+//! invariant: *what is written so far, plus stored blocks for all the rest, stays within the
+//! bound.* A coded block is accepted only if the invariant still holds behind it; bytes that were
+//! not worth coding wait as a run, so that neighbours share stored blocks of 65,535.
 
-use crate::kernel::bits::BitWriter;
-use crate::{Level, ScratchMut};
+use linerate_core::{Result, Tier, cpu};
 
+use crate::kernel::bits::{BitWriter, TOO_SMALL};
+use crate::kernel::emit::{Emit, emit_tight, end_block};
+use crate::kernel::isa::dispatch;
+use crate::kernel::parse::{Parse, insert_history};
+use crate::{Level, Scratch, ScratchMut};
+
+/// Most bytes of a stored block.
+const STORED_MAX: usize = 65_535;
+
+/// The input of one call.
 pub(crate) struct Call<'a> {
+    /// History and input, contiguous.
     pub(crate) buffer: &'a [u8],
+    /// Where the input begins in `buffer`.
     pub(crate) history: usize,
+    /// Whether the last block is the stream's last.
     pub(crate) last: bool,
 }
 
-pub(crate) fn encode(_: Level, _: ScratchMut<'_>, call: &Call<'_>, bits: &mut BitWriter<'_>) -> Result<()> {
-    let input = &call.buffer[call.history..];
-    let pieces = input.len().div_ceil(65_535);
-    for (i, piece) in input.chunks(65_535).enumerate() {
-        bits.put_stored(piece, call.last && i + 1 == pieces)?;
+/// Encodes a call whose input is not empty, from a state with at most 5 bits pending to another.
+pub(crate) fn encode(
+    level: Level,
+    scratch: ScratchMut<'_>,
+    call: &Call<'_>,
+    bits: &mut BitWriter<'_>,
+) -> Result<()> {
+    let mut output = Output::new(call, bits);
+    match (level, scratch) {
+        (Level::Stored, _) => {}
+        (Level::Fast, ScratchMut::Fast(_)) => {}
+        (Level::Fast, ScratchMut::Full(_)) => {}
+        (_, ScratchMut::Full(scratch)) => dynamic(scratch, &mut output)?,
+        (_, ScratchMut::Fast(_)) => {}
+    }
+    output.store_run(call.buffer.len())
+}
+
+/// Levels 2 and 3: tokens first, then the trees that suit them.
+fn dynamic(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
+    let Call { buffer, history, .. } = *output.call;
+    let tier = scratch.tier.unwrap_or_else(cpu::tier);
+    let first = scratch.table.begin(buffer.len());
+    insert_history(&mut scratch.table, &buffer[..history], first);
+    let mut start = history;
+    while start < buffer.len() {
+        scratch.tokens.clear();
+        let parse = Parse { table: &mut scratch.table, tokens: &mut scratch.tokens, buffer, first, start };
+
+        let end = dispatch(tier, parse);
+        write_block(scratch, tier, output, start, end)?;
+        start = end;
     }
     Ok(())
+}
+
+/// Writes the tokens of `start..end` in the cheapest way, or leaves those bytes to the stored run.
+fn write_block(
+    scratch: &mut Scratch,
+    tier: Tier,
+    output: &mut Output<'_, '_>,
+    start: usize,
+    end: usize,
+) -> Result<()> {
+    let Scratch { tokens, trees, .. } = scratch;
+    let extra_bits = trees.count(tokens);
+    let fixed = 3 + trees.fixed_cost() + extra_bits;
+    let dynamic = 3 + trees.make_dynamic() + extra_bits;
+    let Some(position) = output.accept(start, end, fixed.min(dynamic))? else {
+        return Ok(());
+    };
+    let last = output.call.last && end == output.call.buffer.len();
+    let bits = &mut *output.bits;
+    if fixed <= dynamic {
+        trees.begin_fixed(last, bits)?;
+    } else {
+        trees.begin_dynamic(last, bits)?;
+    }
+    if position / 8 + 8 <= bits.capacity() / 8 {
+        dispatch(tier, Emit { tokens, trees, bits });
+    } else {
+        emit_tight(tokens, trees, bits)?;
+    }
+    end_block(trees, bits)?;
+    debug_assert_eq!(bits.position(), position);
+    output.close(end)
+}
+
+/// The output of one call, its budget, and the bytes that wait to be stored.
+struct Output<'c, 'o> {
+    call: &'c Call<'c>,
+    bits: &'c mut BitWriter<'o>,
+    /// Everything before this position of the buffer is written.
+    written: usize,
+    /// The bit position that the call may not pass.
+    limit: u64,
+}
+
+impl<'c, 'o> Output<'c, 'o> {
+    fn new(call: &'c Call<'c>, bits: &'c mut BitWriter<'o>) -> Self {
+        let n = call.buffer.len() - call.history;
+        debug_assert!(bits.position() % 8 <= 5);
+        let limit = bits.position() / 8 * 8 + 8 * (n + 5 * n.div_ceil(STORED_MAX)) as u64;
+        Output { call, bits, written: call.history, limit }
+    }
+
+    /// Decides on a coded block of `start..end` that takes `cost` bits. If it is worth it and
+    /// within the budget, stores the run before it and returns the bit position behind the block.
+    fn accept(&mut self, start: usize, end: usize, cost: u64) -> Result<Option<u64>> {
+        let before = stored_end(self.bits.position(), start - self.written);
+        let coded = before + cost;
+        let settled = coded + u64::from(self.padding(end, coded));
+        let rest = self.call.buffer.len() - end;
+        let stored = stored_end(self.bits.position(), end - self.written);
+        if settled.next_multiple_of(8) >= stored || stored_end(settled, rest) > self.limit {
+            return Ok(None);
+        }
+        if settled / 8 > self.bits.capacity() / 8 {
+            return Err(TOO_SMALL);
+        }
+        self.store_run(start)?;
+        Ok(Some(coded))
+    }
+
+    /// Bits of the empty block that must follow a block ending at `end` and bit `position`.
+    ///
+    /// With 6 or 7 bits pending a stored block takes a byte more than from 0 to 5, so no call may
+    /// end there: an empty fixed block of 10 bits leads on to 0 or 1.
+    fn padding(&self, end: usize, position: u64) -> u32 {
+        let ends_call = end == self.call.buffer.len() && !self.call.last;
+        if ends_call && position % 8 > 5 { 10 } else { 0 }
+    }
+
+    /// Records that a coded block has brought the output up to `end`.
+    fn close(&mut self, end: usize) -> Result<()> {
+        if self.padding(end, self.bits.position()) != 0 {
+            self.bits.put_empty_fixed(false)?;
+        }
+        self.written = end;
+        Ok(())
+    }
+
+    /// Writes the waiting bytes before `end` as stored blocks.
+    fn store_run(&mut self, end: usize) -> Result<()> {
+        while self.written < end {
+            let piece_end = end.min(self.written + STORED_MAX);
+            let last = self.call.last && piece_end == self.call.buffer.len();
+            self.bits.put_stored(&self.call.buffer[self.written..piece_end], last)?;
+            self.written = piece_end;
+        }
+        Ok(())
+    }
+}
+
+/// The bit position behind stored blocks for `len` bytes that begin at bit `position`.
+fn stored_end(position: u64, len: usize) -> u64 {
+    if len == 0 {
+        return position;
+    }
+    let blocks = len.div_ceil(STORED_MAX) as u64;
+    (position + 3).next_multiple_of(8) + 32 + (blocks - 1) * 40 + 8 * len as u64
 }

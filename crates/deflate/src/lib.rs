@@ -42,7 +42,7 @@ mod stream;
 mod writer;
 
 pub use format::{Format, Level};
-pub use linerate_core::{Error, Kind, Result};
+pub use linerate_core::{Error, Kind, Result, Tier};
 pub use scratch::{FastScratch, Scratch, ScratchMut};
 #[cfg(feature = "alloc")]
 pub use stream::compress_to_vec;

@@ -1,0 +1,109 @@
+//! Tokens: what a parse produces and an emitter consumes.
+//!
+//! A token is two symbols and at most 13 extra bits in 31 bits, so that a literal pair and a match
+//! are emitted by the same instructions, without a branch:
+//!
+//! | bits | literal(s) | match |
+//! |---|---|---|
+//! | 0-8 | the literal | 256 + length - 3 |
+//! | 9-17 | 30 for none, or 32 + the next literal | distance symbol |
+//! | 18-30 | 0 | extra bits of the distance |
+
+/// Tokens that one block holds at the most.
+pub(crate) const CAPACITY: usize = 16 << 10;
+/// One iteration of a parse writes at most this many before it checks.
+pub(crate) const SLACK: usize = 32;
+/// `first` values: 256 literals and 256 lengths, 3 to 258.
+pub(crate) const FIRSTS: usize = 512;
+/// `second` values: 30 distance symbols, none, one unused, 256 literals.
+pub(crate) const SECONDS: usize = 288;
+/// The `second` of a literal that stands alone.
+pub(crate) const NONE: u32 = 30;
+
+/// The tokens of one block and how often each symbol occurs in them.
+pub(crate) struct Tokens {
+    pub(super) list: [u32; CAPACITY + SLACK],
+    pub(super) len: usize,
+    pub(crate) firsts: [u16; FIRSTS],
+    pub(crate) seconds: [u16; SECONDS],
+}
+
+impl Tokens {
+    pub(crate) const fn new() -> Self {
+        Tokens { list: [0; CAPACITY + SLACK], len: 0, firsts: [0; FIRSTS], seconds: [0; SECONDS] }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.len = 0;
+        self.firsts.fill(0);
+        self.seconds.fill(0);
+    }
+
+    pub(crate) fn as_slice(&self) -> &[u32] {
+        &self.list[..self.len]
+    }
+}
+
+/// The parts of a token: first, second, extra bits of the distance.
+#[inline(always)]
+pub(crate) fn parts(token: u32) -> (usize, usize, u32) {
+    ((token & 0x1ff) as usize, (token >> 9 & 0x1ff) as usize, token >> 18)
+}
+
+/// Symbol and extra bits of a distance, 1 to 32,768 (RFC 1951, 3.2.5).
+///
+/// With v = distance - 1 and n the index of its top bit, the symbol is 2n plus the next bit, and
+/// the n - 1 bits below are extra.
+#[inline(always)]
+pub(crate) fn distance_symbol(distance: u32) -> (u32, u32) {
+    let v = distance - 1;
+    let n = 31 - (v | 2).leading_zeros();
+    let symbol = 2 * n + (v >> (n - 1) & 1) - 2 * u32::from(v < 2);
+    (symbol, v & ((1 << (n - 1)) - 1))
+}
+
+/// Number of extra bits of a distance symbol.
+pub(crate) const fn distance_extra_bits(symbol: usize) -> u32 {
+    if symbol < 4 { 0 } else { symbol as u32 / 2 - 1 }
+}
+
+/// The literal/length symbol, number of extra bits and first length of length code `i` (0 to 28).
+pub(crate) const LENGTH_CODES: [(u16, u8); 29] = {
+    let mut codes = [(0, 0); 29];
+    let (mut i, mut length) = (0, 3);
+    while i < 28 {
+        let extra = if i < 8 { 0 } else { i as u8 / 4 - 1 };
+        codes[i] = (length, extra);
+        length += 1 << extra;
+        i += 1;
+    }
+    codes[28] = (258, 0);
+    codes
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_by_definition() {
+        let mut first = 1;
+        for symbol in 0..30u32 {
+            let bits = distance_extra_bits(symbol as usize);
+            for extra in 0..1 << bits {
+                assert_eq!(distance_symbol(first + extra), (symbol, extra));
+            }
+            first += 1 << bits;
+        }
+        assert_eq!(first, 32_769);
+    }
+
+    #[test]
+    fn length_codes_as_in_the_rfc() {
+        assert_eq!(LENGTH_CODES[7], (10, 0));
+        assert_eq!(LENGTH_CODES[8], (11, 1));
+        assert_eq!(LENGTH_CODES[16], (35, 3));
+        assert_eq!(LENGTH_CODES[27], (227, 5));
+        assert_eq!(LENGTH_CODES[28], (258, 0));
+    }
+}
