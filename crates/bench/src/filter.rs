@@ -1,0 +1,83 @@
+//! Choosing contenders by name, and chunk sizes by number.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// Chooses contenders: a comma-separated list of parts of names, case ignored. An empty list
+/// chooses all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Filter(Vec<String>);
+
+impl Filter {
+    /// Whether a contender of that label is chosen.
+    pub fn admits(&self, label: &str) -> bool {
+        let label = label.to_lowercase();
+        self.0.is_empty() || self.0.iter().any(|part| label.contains(part))
+    }
+}
+
+impl FromStr for Filter {
+    type Err = std::convert::Infallible;
+
+    fn from_str(s: &str) -> Result<Self, Self::Err> {
+        Ok(Filter(s.split(',').map(|p| p.trim().to_lowercase()).filter(|p| !p.is_empty()).collect()))
+    }
+}
+
+/// How much of a file one call gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chunk {
+    /// That many bytes, at least one.
+    Bytes(usize),
+    /// The whole file.
+    Whole,
+}
+
+impl Chunk {
+    /// The size to cut files at.
+    pub fn size(self) -> usize {
+        match self {
+            Chunk::Bytes(n) => n,
+            Chunk::Whole => usize::MAX,
+        }
+    }
+}
+
+impl fmt::Display for Chunk {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Chunk::Whole => f.write_str("whole"),
+            Chunk::Bytes(n) if n % (1 << 20) == 0 => write!(f, "{}M", n >> 20),
+            Chunk::Bytes(n) if n % (1 << 10) == 0 => write!(f, "{}K", n >> 10),
+            Chunk::Bytes(n) => write!(f, "{n}"),
+        }
+    }
+}
+
+impl FromStr for Chunk {
+    type Err = String;
+
+    fn from_str(s: &str) -> Result<Self, String> {
+        if s == "whole" {
+            return Ok(Chunk::Whole);
+        }
+        match usize::try_from(parse_bytes(s)?) {
+            Ok(n) if n > 0 => Ok(Chunk::Bytes(n)),
+            _ => Err(format!("`{s}`: a chunk has at least one byte")),
+        }
+    }
+}
+
+/// A number of bytes: digits, then nothing, `K` (1024) or `M` (1024^2).
+///
+/// # Errors
+/// A sentence that quotes the text.
+pub fn parse_bytes(s: &str) -> Result<u64, String> {
+    let (digits, shift) = match s.as_bytes().last() {
+        Some(b'K' | b'k') => (&s[..s.len() - 1], 10),
+        Some(b'M' | b'm') => (&s[..s.len() - 1], 20),
+        _ => (s, 0),
+    };
+    let n: u64 = digits.parse().map_err(|_| format!("`{s}`: not a number of bytes (16384, 16K, 1M)"))?;
+    n.checked_mul(1 << shift).ok_or_else(|| format!("`{s}`: too large"))
+}

@@ -1,0 +1,117 @@
+//! ISA-L's stateless encoder, linked dynamically.
+
+use std::ffi::{c_int, c_void};
+
+use linerate_deflate::Format;
+
+use crate::contender::{Coding, Contender};
+
+/// The public head of `struct isal_zstream`; the internal state follows, inside the allocation.
+#[repr(C, align(64))]
+struct Head {
+    next_in: *const u8,
+    avail_in: u32,
+    total_in: u32,
+    next_out: *mut u8,
+    avail_out: u32,
+    total_out: u32,
+    hufftables: *mut c_void,
+    level: u32,
+    level_buf_size: u32,
+    level_buf: *mut u8,
+    end_of_stream: u16,
+    flush: u16,
+    gzip_flag: u16,
+    hist_bits: u16,
+}
+
+/// Bytes of `struct isal_zstream` in ISA-L 2.30.
+const STREAM_BYTES: usize = 82_384;
+
+/// Head and room for the internal state, with reserve for other versions of the library.
+#[repr(C)]
+struct ZStream {
+    head: Head,
+    internal: [u8; 2 * STREAM_BYTES],
+}
+
+const FULL_FLUSH: u16 = 2;
+const STATIC_TREES: c_int = 2;
+
+#[link(name = "isal")]
+unsafe extern "C" {
+    fn isal_deflate_stateless_init(stream: *mut ZStream);
+    fn isal_deflate_set_hufftables(stream: *mut ZStream, tables: *mut c_void, kind: c_int) -> c_int;
+    fn isal_deflate_stateless(stream: *mut ZStream) -> c_int;
+}
+
+/// ISA-L at one level: stateless calls with a full flush.
+pub(crate) struct Isal {
+    stream: Box<ZStream>,
+    level_buf: Vec<u8>,
+}
+
+impl Isal {
+    /// Levels 0 to 3; `fixed` takes the trees of RFC 1951 at level 0 instead of the built-in ones.
+    pub(crate) fn new(level: u32, fixed: bool) -> Result<Self, String> {
+        // The library's recommended (default) sizes in 2.30.
+        let size = *[0, 282_624, 331_776, 348_160].get(level as usize).ok_or("ISA-L: no such level")?;
+        // SAFETY: ZStream is numbers and raw pointers, for which zero is valid.
+        let mut stream: Box<ZStream> = unsafe { Box::new_zeroed().assume_init() };
+        // SAFETY: the allocation is larger than the library's structure and aligned for it.
+        unsafe { isal_deflate_stateless_init(&mut *stream) };
+        if fixed {
+            // SAFETY: as above; with this kind the tables argument is not used.
+            let rc = unsafe { isal_deflate_set_hufftables(&mut *stream, std::ptr::null_mut(), STATIC_TREES) };
+            if rc != 0 {
+                return Err(format!("ISA-L: no fixed trees, code {rc}"));
+            }
+        }
+        stream.head.level = level;
+        Ok(Isal { stream, level_buf: vec![0; size] })
+    }
+}
+
+impl Contender for Isal {
+    fn coding(&self) -> Coding {
+        Coding::Stream(Format::Deflate)
+    }
+
+    fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+        let too_long = |_| "ISA-L: more than 4 GiB in one call";
+        let head = &mut self.stream.head;
+        head.next_in = input.as_ptr();
+        head.avail_in = u32::try_from(input.len()).map_err(too_long)?;
+        head.next_out = out.as_mut_ptr();
+        head.avail_out = u32::try_from(out.len()).unwrap_or(u32::MAX);
+        head.level_buf = self.level_buf.as_mut_ptr();
+        head.level_buf_size = self.level_buf.len() as u32;
+        head.end_of_stream = 0;
+        head.flush = FULL_FLUSH;
+        let room = head.avail_out;
+        // SAFETY: the pointers above are valid for the lengths beside them during this call.
+        let rc = unsafe { isal_deflate_stateless(&mut *self.stream) };
+        if rc != 0 || self.stream.head.avail_in != 0 {
+            return Err(format!("ISA-L: code {rc}"));
+        }
+        Ok((room - self.stream.head.avail_out) as usize)
+    }
+
+    /// An empty final block, which is all that is missing after a full flush.
+    fn finish(&mut self, out: &mut [u8]) -> Result<usize, String> {
+        out[..2].copy_from_slice(&[3, 0]);
+        Ok(2)
+    }
+
+    fn state_bytes(&self) -> Option<usize> {
+        Some(0)
+    }
+
+    fn scratch_bytes(&self) -> Option<usize> {
+        Some(STREAM_BYTES + self.level_buf.len())
+    }
+
+    fn version(&self) -> String {
+        env!("BENCH_VERSION_ISAL").into()
+    }
+}

@@ -1,0 +1,11 @@
+//! The operating system's clocks and the C peers: all `unsafe` code of this crate.
+#![allow(unsafe_code)]
+
+#[cfg(feature = "isal")]
+pub(crate) mod isal;
+#[cfg(feature = "lz4")]
+pub(crate) mod lz4;
+pub(crate) mod os;
+pub(crate) mod slz;
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
+pub(crate) mod zlib;

@@ -1,0 +1,63 @@
+//! CPU time, pinning to a core, and the heap's size.
+
+use std::time::Duration;
+
+/// CPU time of this process so far, user and system.
+pub(crate) fn cpu_time() -> Duration {
+    let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `t` is a valid timespec to write to; the clock exists on every Unix.
+    let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t) };
+    assert_eq!(failed, 0, "the process CPU clock cannot be read");
+    Duration::new(t.tv_sec as u64, t.tv_nsec as u32)
+}
+
+/// Pins this thread to the core of that number, or to the last core it may use, and returns the
+/// core's number; `None` where that is not possible.
+#[cfg(target_os = "linux")]
+pub fn pin(core: Option<usize>) -> Option<usize> {
+    let size = size_of::<libc::cpu_set_t>();
+    // SAFETY: a cpu_set_t is plain bits, for which zero is valid; both calls get its size; the
+    // CPU_ macros are called with numbers below CPU_SETSIZE.
+    unsafe {
+        let mut allowed: libc::cpu_set_t = std::mem::zeroed();
+        if libc::sched_getaffinity(0, size, &mut allowed) != 0 {
+            return None;
+        }
+        let usable = |&n: &usize| libc::CPU_ISSET(n, &allowed);
+        let core =
+            (0..libc::CPU_SETSIZE as usize).rev().find(|n| usable(n) && core.is_none_or(|c| c == *n))?;
+        let mut one: libc::cpu_set_t = std::mem::zeroed();
+        libc::CPU_SET(core, &mut one);
+        (libc::sched_setaffinity(0, size, &one) == 0).then_some(core)
+    }
+}
+
+/// Pinning is not possible on this system.
+#[cfg(not(target_os = "linux"))]
+pub fn pin(_core: Option<usize>) -> Option<usize> {
+    None
+}
+
+/// Bytes that the C heap holds for this process, which Rust's system allocator shares; `None`
+/// where the C library cannot tell.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+pub fn heap_in_use() -> Option<usize> {
+    // SAFETY: takes no arguments and returns plain numbers.
+    let info = unsafe { libc::mallinfo2() };
+    Some(info.uordblks + info.hblkhd)
+}
+
+/// The C library cannot tell.
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn heap_in_use() -> Option<usize> {
+    None
+}
+
+/// Runs `make` and tells how many bytes of heap its result holds, with what the allocator rounds
+/// up to (pages, for large pieces).
+pub(crate) fn footprint<T>(make: impl FnOnce() -> T) -> (T, Option<usize>) {
+    let before = heap_in_use();
+    let made = make();
+    let after = heap_in_use();
+    (made, before.zip(after).map(|(b, a)| a.saturating_sub(b)))
+}

@@ -1,0 +1,122 @@
+//! zlib and zlib-ng, which share an interface but not symbols.
+
+use std::ffi::{CStr, c_int, c_uint, c_void};
+
+use linerate_deflate::Format;
+
+use crate::contender::{Coding, Contender};
+use crate::kernel::os::footprint;
+
+extern "C" fn allocate(_: *mut c_void, items: c_uint, size: c_uint) -> *mut c_void {
+    // SAFETY: calloc takes any sizes and checks their product.
+    unsafe { libc::calloc(items as usize, size as usize) }
+}
+
+extern "C" fn release(_: *mut c_void, block: *mut c_void) {
+    // SAFETY: the library hands back what `allocate` gave it.
+    unsafe { libc::free(block) }
+}
+
+/// One contender type per library: one stream per file, a full flush per chunk.
+macro_rules! zlib_family {
+    ($name:ident, $label:literal, $sys:ident) => {
+        pub(crate) struct $name {
+            stream: Box<$sys::z_stream>,
+            state: Option<usize>,
+        }
+
+        impl $name {
+            pub(crate) fn new(level: i32) -> Result<Self, String> {
+                let (stream, state) = footprint(|| Self::open(level));
+                Ok($name { stream: stream?, state })
+            }
+
+            fn open(level: i32) -> Result<Box<$sys::z_stream>, String> {
+                let mut stream = Box::new($sys::z_stream {
+                    next_in: std::ptr::null_mut(),
+                    avail_in: 0,
+                    total_in: 0,
+                    next_out: std::ptr::null_mut(),
+                    avail_out: 0,
+                    total_out: 0,
+                    msg: std::ptr::null_mut(),
+                    state: std::ptr::null_mut(),
+                    zalloc: allocate,
+                    zfree: release,
+                    opaque: std::ptr::null_mut(),
+                    data_type: 0,
+                    adler: 0,
+                    reserved: 0,
+                });
+                let size = size_of::<$sys::z_stream>() as c_int;
+                // SAFETY: the stream stays in its box for as long as the library knows of it; its
+                // allocator is set; -15 asks for bare deflate with the largest window.
+                let rc = unsafe {
+                    $sys::deflateInit2_(&mut *stream, level, 8, -15, 8, 0, $sys::zlibVersion(), size)
+                };
+                if rc == $sys::Z_OK { Ok(stream) } else { Err(format!(concat!($label, ": code {}"), rc)) }
+            }
+
+            fn step(&mut self, input: &[u8], out: &mut [u8], flush: c_int) -> Result<usize, String> {
+                let too_long = |_| concat!($label, ": more than 4 GiB in one call");
+                self.stream.next_in = input.as_ptr().cast_mut();
+                self.stream.avail_in = input.len().try_into().map_err(too_long)?;
+                self.stream.next_out = out.as_mut_ptr();
+                self.stream.avail_out = out.len().try_into().unwrap_or(c_uint::MAX);
+                let room = self.stream.avail_out;
+                // SAFETY: the stream was opened; input and output are valid for their lengths, and
+                // deflate does not write to its input.
+                let rc = unsafe { $sys::deflate(&mut *self.stream, flush) };
+                if rc < 0 || self.stream.avail_in != 0 || self.stream.avail_out == 0 {
+                    return Err(format!(concat!($label, ": code {}"), rc));
+                }
+                Ok((room - self.stream.avail_out) as usize)
+            }
+        }
+
+        impl Drop for $name {
+            fn drop(&mut self) {
+                // SAFETY: the stream was opened and is closed once.
+                unsafe { $sys::deflateEnd(&mut *self.stream) };
+            }
+        }
+
+        impl Contender for $name {
+            fn coding(&self) -> Coding {
+                Coding::Stream(Format::Deflate)
+            }
+
+            fn begin(&mut self) -> Result<(), String> {
+                // SAFETY: the stream was opened.
+                let rc = unsafe { $sys::deflateReset(&mut *self.stream) };
+                if rc == $sys::Z_OK { Ok(()) } else { Err(format!(concat!($label, ": code {}"), rc)) }
+            }
+
+            fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+                self.step(input, out, $sys::Z_FULL_FLUSH)
+            }
+
+            fn finish(&mut self, out: &mut [u8]) -> Result<usize, String> {
+                self.step(&[], out, $sys::Z_FINISH)
+            }
+
+            fn state_bytes(&self) -> Option<usize> {
+                self.state
+            }
+
+            fn scratch_bytes(&self) -> Option<usize> {
+                Some(0)
+            }
+
+            fn version(&self) -> String {
+                // SAFETY: returns a static string that ends with NUL.
+                unsafe { CStr::from_ptr($sys::zlibVersion()) }.to_string_lossy().into_owned()
+            }
+        }
+    };
+}
+
+#[cfg(feature = "zlib")]
+zlib_family!(Zlib, "zlib", libz_sys);
+#[cfg(feature = "zlib-ng")]
+zlib_family!(ZlibNg, "zlib-ng", libz_ng_sys);

@@ -1,0 +1,100 @@
+//! The table of contenders: rows, not branches.
+
+use linerate_deflate::{Format, Level};
+
+use crate::contender::Contender;
+use crate::kernel;
+use crate::ours::Ours;
+use crate::peers::{Libdeflate, Memcpy, ZlibRs};
+
+/// A contender ready to run.
+pub type Loaded = Box<dyn Contender>;
+
+/// One row: a name, what it writes, and how to make it on this machine.
+pub struct Entry {
+    /// Library and level, as reports show it.
+    pub name: &'static str,
+    /// `deflate`, `gzip`, `lz4` or `none`.
+    pub format: &'static str,
+    /// Makes it, or says in a few words why it is not available.
+    pub make: fn() -> Result<Loaded, String>,
+}
+
+impl Entry {
+    /// Name and format, the text that filters look into.
+    pub fn label(&self) -> String {
+        format!("{} {}", self.name, self.format)
+    }
+}
+
+fn row(name: &'static str, format: &'static str, make: fn() -> Result<Loaded, String>) -> Entry {
+    Entry { name, format, make }
+}
+
+fn ours(format: Format, level: Level) -> Result<Loaded, String> {
+    Ok(Box::new(Ours::new(format, level)))
+}
+
+fn slz(format: Format) -> Result<Loaded, String> {
+    Ok(Box::new(kernel::slz::Slz::load(format)?))
+}
+
+fn libdeflate(level: i32) -> Result<Loaded, String> {
+    Ok(Box::new(Libdeflate::new(level)?))
+}
+
+fn zlib_rs(level: i32) -> Result<Loaded, String> {
+    Ok(Box::new(ZlibRs::new(level)))
+}
+
+/// A function that makes the peer, or without its feature says so.
+macro_rules! optional {
+    ($feature:literal, $name:ident($($arg:ident: $type:ty),*), $make:expr) => {
+        #[cfg(feature = $feature)]
+        fn $name($($arg: $type),*) -> Result<Loaded, String> {
+            Ok(Box::new($make))
+        }
+        #[cfg(not(feature = $feature))]
+        fn $name($(_: $type),*) -> Result<Loaded, String> {
+            Err(concat!("built without the feature `", $feature, "`").into())
+        }
+    };
+}
+
+optional!("isal", isal(level: u32, fixed: bool), kernel::isal::Isal::new(level, fixed)?);
+optional!("lz4", lz4(), kernel::lz4::Lz4::new());
+optional!("zlib", zlib(level: i32), kernel::zlib::Zlib::new(level)?);
+optional!("zlib-ng", zlib_ng(level: i32), kernel::zlib::ZlibNg::new(level)?);
+
+/// Every contender of the shape "bytes", in the order of reports.
+pub fn table() -> Vec<Entry> {
+    use Format::{Deflate, Gzip};
+    vec![
+        row("linerate 0", "deflate", || ours(Deflate, Level::Stored)),
+        row("linerate 1", "deflate", || ours(Deflate, Level::Fast)),
+        row("linerate 2", "deflate", || ours(Deflate, Level::Default)),
+        row("linerate 3", "deflate", || ours(Deflate, Level::Best)),
+        row("linerate 0", "gzip", || ours(Gzip, Level::Stored)),
+        row("linerate 1", "gzip", || ours(Gzip, Level::Fast)),
+        row("linerate 2", "gzip", || ours(Gzip, Level::Default)),
+        row("linerate 3", "gzip", || ours(Gzip, Level::Best)),
+        row("libslz", "deflate", || slz(Deflate)),
+        row("libslz", "gzip", || slz(Gzip)),
+        row("ISA-L 0 fixed", "deflate", || isal(0, true)),
+        row("ISA-L 0", "deflate", || isal(0, false)),
+        row("ISA-L 1", "deflate", || isal(1, false)),
+        row("ISA-L 2", "deflate", || isal(2, false)),
+        row("ISA-L 3", "deflate", || isal(3, false)),
+        row("libdeflate 1", "deflate", || libdeflate(1)),
+        row("libdeflate 3", "deflate", || libdeflate(3)),
+        row("libdeflate 6", "deflate", || libdeflate(6)),
+        row("zlib-ng 1", "deflate", || zlib_ng(1)),
+        row("zlib-ng 2", "deflate", || zlib_ng(2)),
+        row("zlib-rs 1", "deflate", || zlib_rs(1)),
+        row("zlib-rs 2", "deflate", || zlib_rs(2)),
+        row("zlib-rs 6", "deflate", || zlib_rs(6)),
+        row("zlib 1", "deflate", || zlib(1)),
+        row("lz4", "lz4", lz4),
+        row("memcpy", "none", || Ok(Box::new(Memcpy))),
+    ]
+}
