@@ -1,0 +1,115 @@
+//! Runs every fuzz target over the seeds and over mutations of them, for a bounded time.
+//!
+//! `smoke [SECONDS [FIRST]]`: at most so many seconds per target (10 unless told), the mutations
+//! numbered from FIRST (0 unless told). The same number is the same input everywhere. An input
+//! that breaks a promise is left in `artifacts/`, and the exit code is 1.
+
+use std::fs;
+use std::panic::catch_unwind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use linerate_fuzz::program::Noise;
+use linerate_fuzz::{TARGETS, Target};
+
+/// Most bytes of one mutated input.
+const MOST: usize = 4096;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let mut number = |otherwise| match arguments.next() {
+        None => Ok(otherwise),
+        Some(text) => text.parse::<u64>(),
+    };
+    let (Ok(seconds), Ok(first)) = (number(10), number(0)) else {
+        eprintln!("usage: smoke [SECONDS [FIRST]]");
+        return ExitCode::from(2);
+    };
+    let seeds = seeds();
+    for &(name, target) in TARGETS {
+        match run(target, &seeds, Duration::from_secs(seconds), first) {
+            Ok(runs) => println!("{name}: {runs} inputs, every promise kept"),
+            Err(input) => {
+                let path = keep(name, &input);
+                eprintln!("{name}: a promise is broken by {}", path.display());
+                return ExitCode::FAILURE;
+            }
+        }
+    }
+    ExitCode::SUCCESS
+}
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
+}
+
+/// The committed inputs, in order of their names.
+fn seeds() -> Vec<Vec<u8>> {
+    let entries = fs::read_dir(folder("seeds")).expect("fuzz/seeds can be read");
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty(), "fuzz/seeds is empty");
+    paths.iter().map(|path| fs::read(path).expect("a seed that can be read")).collect()
+}
+
+/// Runs the seeds, then mutations until the time is spent. Returns how many ran, or the input
+/// that made the target panic.
+fn run(target: Target, seeds: &[Vec<u8>], time: Duration, first: u64) -> Result<u64, Vec<u8>> {
+    let start = Instant::now();
+    let mutations = (first..).map(|number| mutated(seeds, number));
+    let mut runs = 0;
+    for (i, input) in seeds.iter().cloned().chain(mutations).enumerate() {
+        if i >= seeds.len() && start.elapsed() >= time {
+            break;
+        }
+        if catch_unwind(|| target(&input)).is_err() {
+            return Err(input);
+        }
+        runs += 1;
+    }
+    Ok(runs)
+}
+
+/// The mutation of that number: a seed with a few random changes.
+fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
+    let mut noise = Noise::new(number);
+    // The first numbers of a fresh xorshift resemble its seed.
+    for _ in 0..8 {
+        noise.number();
+    }
+    let mut input = seeds[noise.below(seeds.len())].clone();
+    for _ in 0..=noise.below(8) {
+        change(&mut input, seeds, &mut noise);
+    }
+    input.truncate(MOST);
+    input
+}
+
+fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], noise: &mut Noise) {
+    let at = noise.below(input.len() + 1);
+    let end = (at + noise.below(32)).min(input.len());
+    match noise.below(6) {
+        0 if at < input.len() => input[at] ^= 1 << noise.below(8),
+        1 if at < input.len() => input[at] = noise.number() as u8,
+        2 => input.insert(at, noise.number() as u8),
+        3 => drop(input.drain(at..end)),
+        4 => {
+            let piece = input[at..end].to_vec();
+            input.splice(at..at, piece);
+        }
+        _ => {
+            let other = &seeds[noise.below(seeds.len())];
+            let from = noise.below(other.len() + 1);
+            input.truncate(at);
+            input.extend_from_slice(&other[from..]);
+        }
+    }
+}
+
+fn keep(name: &str, input: &[u8]) -> PathBuf {
+    let path = folder("artifacts").join(format!("{name}-smoke"));
+    fs::create_dir_all(folder("artifacts")).expect("fuzz/artifacts can be made");
+    fs::write(&path, input).expect("the input can be written");
+    path
+}

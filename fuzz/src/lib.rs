@@ -1,0 +1,24 @@
+//! Fuzz targets as plain functions: `fuzz_targets/` gives them to libFuzzer, `src/bin/smoke.rs`
+//! runs them for a bounded time with an ordinary compiler.
+//!
+//! Every target takes any bytes, reads them as a [`program`] of calls on one stream, and panics
+//! if the encoder breaks a promise.
+
+pub mod program;
+mod roundtrip;
+mod tight_output;
+
+pub use roundtrip::roundtrip;
+pub use tight_output::tight_output;
+
+/// A fuzz target: any bytes in, a panic if a promise is broken.
+pub type Target = fn(&[u8]);
+
+/// All targets, by the names that `cargo fuzz run` takes.
+pub const TARGETS: &[(&str, Target)] = &[("roundtrip", roundtrip), ("tight_output", tight_output)];
+
+/// Most bytes that one [`linerate_deflate::Stream::encode`] may write for `n` bytes after the
+/// header: the promise itself, without the slack that `bound` has for a header.
+fn promised(n: usize) -> usize {
+    n + 5 * n.div_ceil(65_535)
+}

@@ -1,0 +1,71 @@
+//! Too little room for the output is an error that changes nothing, and exact room is enough.
+
+use linerate_deflate::{Kind, Result, Scratch, Stream, bound, finish_bound, flush_bound};
+
+use crate::program::{Noise, Program, Step};
+
+const GUARD: u8 = 0xA5;
+
+/// Repeats each call of the program with random, exact and one byte too little room.
+///
+/// # Panics
+/// If a call fails with room enough, succeeds without, changes the stream when it fails, writes
+/// beyond its room, or writes other bytes than with room to spare.
+pub fn tight_output(data: &[u8]) {
+    let program = Program::read(data);
+    let mut scratch = Scratch::boxed();
+    scratch.set_tier(program.tier);
+    let mut noise = Noise::new(data.len() as u64);
+    let mut stream = Stream::new(program.format, program.level);
+    let mut at = 0;
+    for (i, step) in program.steps.iter().enumerate() {
+        match *step {
+            Step::Level(level) => stream.set_level(level),
+            Step::Flush => {
+                stream = every_room(stream, flush_bound(), &mut noise, |s, out| s.flush(out));
+            }
+            Step::Encode { end, history } => {
+                let buffer = &program.plain[at - history..end];
+                let more = !program.ends_at(i);
+                stream = every_room(stream, bound(end - at), &mut noise, |s, out| {
+                    s.encode_with_history(&mut scratch, buffer, history, out, more)
+                });
+                at = end;
+            }
+        }
+    }
+    every_room(stream, finish_bound(), &mut noise, |s, out| s.finish(out));
+}
+
+/// Makes one call with `most` bytes of room, then from the same state with less; returns the
+/// stream after it.
+fn every_room(
+    before: Stream,
+    most: usize,
+    noise: &mut Noise,
+    mut call: impl FnMut(&mut Stream, &mut [u8]) -> Result<usize>,
+) -> Stream {
+    let mut wanted = vec![0; most];
+    let mut after = before;
+    let n = call(&mut after, &mut wanted).expect("room of the bound");
+    let rooms = [Some(n), n.checked_sub(1), Some(noise.below(most + 1))];
+    for room in rooms.into_iter().flatten() {
+        let mut out = vec![GUARD; room + 16];
+        let mut stream = before;
+        let result = call(&mut stream, &mut out[..room]);
+        assert!(out[room..].iter().all(|&byte| byte == GUARD), "written beyond the room");
+        match result {
+            Ok(written) => {
+                assert!(room >= n && written == n, "{written} bytes in a room of {room}, {n} wanted");
+                assert!(out[..n] == wanted[..n], "the output depends on the room");
+                assert_eq!(stream, after, "the stream depends on the room");
+            }
+            Err(e) => {
+                assert!(room < n, "{n} bytes do not fit a room of {room}");
+                assert_eq!(e.kind, Kind::OutputTooSmall);
+                assert_eq!(stream, before, "an error changed the stream");
+            }
+        }
+    }
+    after
+}
