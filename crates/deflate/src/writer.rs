@@ -1,4 +1,205 @@
-//! `GzWriter`.
-/// Placeholder.
-#[derive(Debug)]
-pub struct GzWriter;
+//! A `Write` adaptor that gathers small writes, because stateless calls want large ones.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::thread;
+
+use crate::{Format, Level, Scratch, Stream, bound, finish_bound};
+
+/// Compresses what is written to it into an inner writer.
+///
+/// Bytes are gathered in a buffer, by default 64 KiB, and compressed in one stateless call when it
+/// is full. The bytes that come out do not depend on how the bytes going in were cut into writes.
+///
+/// Memory: twice the buffer, and a [`Scratch`] of at most 128 KiB. Whoever holds very many idle
+/// streams keeps a [`Stream`] for each instead, and one [`Scratch`] per thread.
+///
+/// [`finish`](Self::finish) ends the stream and reports errors. Dropping the writer ends the stream
+/// too, but has nowhere to report errors to; it does not when the thread is panicking, so that
+/// the reader sees a truncated stream rather than a complete one of incomplete data.
+///
+/// An error of the inner writer is returned as it is. The compressed bytes it did not take are
+/// kept, and sent before anything else by the next call.
+///
+/// ```
+/// use std::io::Write;
+/// use linerate_deflate::{Format, GzWriter, Level};
+///
+/// let mut writer = GzWriter::new(Vec::new(), Format::Gzip, Level::Default);
+/// for line in 0..1000 {
+///     writeln!(writer, "line {line}")?;
+/// }
+/// let compressed: Vec<u8> = writer.finish()?;
+/// assert_eq!(compressed[..3], [0x1f, 0x8b, 8]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub struct GzWriter<W: Write> {
+    /// `None` only after [`finish`](Self::finish) has taken it.
+    inner: Option<W>,
+    stream: Stream,
+    scratch: Box<Scratch>,
+    /// Input not compressed yet; its capacity is the size of a call.
+    input: Vec<u8>,
+    size: usize,
+    /// Output, of which `sent..ready` is still to be written.
+    output: Vec<u8>,
+    sent: usize,
+    ready: usize,
+    /// Whether the stream has taken input since it was last at a byte boundary.
+    unaligned: bool,
+    ended: bool,
+    /// Set while the inner writer runs: after a panic in it, dropping must not call it again.
+    inside: bool,
+}
+
+impl<W: Write> GzWriter<W> {
+    /// The buffer size of [`GzWriter::new`]: 64 KiB.
+    pub const DEFAULT_BUFFER: usize = 64 << 10;
+
+    /// A writer with the default buffer.
+    pub fn new(inner: W, format: Format, level: Level) -> Self {
+        Self::with_buffer(inner, format, level, Self::DEFAULT_BUFFER)
+    }
+
+    /// A writer that compresses `size` bytes at a time, at least 1.
+    pub fn with_buffer(inner: W, format: Format, level: Level, size: usize) -> Self {
+        let size = size.max(1);
+        GzWriter {
+            inner: Some(inner),
+            stream: Stream::new(format, level),
+            scratch: Scratch::boxed(),
+            input: Vec::with_capacity(size),
+            size,
+            output: vec![0; bound(size).saturating_add(finish_bound())],
+            sent: 0,
+            ready: 0,
+            unaligned: false,
+            ended: false,
+            inside: false,
+        }
+    }
+
+    /// The inner writer. Compressed bytes may still be on their way to it.
+    pub fn get_ref(&self) -> &W {
+        self.inner.as_ref().expect("present until `finish` consumes self")
+    }
+
+    /// The inner writer. Writing to it directly is likely to spoil the stream.
+    pub fn get_mut(&mut self) -> &mut W {
+        self.inner.as_mut().expect("present until `finish` consumes self")
+    }
+
+    /// Ends the stream and returns the inner writer, which is not flushed.
+    ///
+    /// # Errors
+    /// Those of the inner writer, which is dropped then; [`try_finish`](Self::try_finish) keeps it.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.try_finish()?;
+        Ok(self.inner.take().expect("present until here"))
+    }
+
+    /// Ends the stream. May be called again after an error, to send the rest; once it has
+    /// succeeded it does nothing, and writing is an error.
+    ///
+    /// # Errors
+    /// Those of the inner writer.
+    pub fn try_finish(&mut self) -> io::Result<()> {
+        self.compress_gathered(false)?;
+        if !self.ended {
+            self.ready += self.stream.finish(&mut self.output[self.ready..])?;
+            self.ended = true;
+        }
+        self.drain()
+    }
+
+    /// Compresses what is gathered, as the last of the stream unless `more`. Leaves room in
+    /// `output` for a flush or the end.
+    fn compress_gathered(&mut self, more: bool) -> io::Result<()> {
+        self.drain()?;
+        if !self.input.is_empty() {
+            self.ready = self.stream.encode(&mut self.scratch, &self.input, &mut self.output, more)?;
+            self.input.clear();
+            self.unaligned = true;
+        }
+        Ok(())
+    }
+
+    /// Writes all that is ready. After an error the rest stays ready.
+    fn drain(&mut self) -> io::Result<()> {
+        while self.sent < self.ready {
+            self.inside = true;
+            let rest = &self.output[self.sent..self.ready];
+            let result = self.inner.as_mut().map_or(Ok(0), |inner| inner.write(rest));
+            self.inside = false;
+            match result {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(n) => self.sent += n,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        (self.sent, self.ready) = (0, 0);
+        Ok(())
+    }
+}
+
+impl<W: Write> Write for GzWriter<W> {
+    /// Takes bytes, and compresses when the buffer is full. An error means none were taken.
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.ended {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "data after the end of the stream"));
+        }
+        if self.input.len() == self.size {
+            self.compress_gathered(true)?;
+            self.drain()?;
+        }
+        // More than a whole buffer need not be copied. The output is sent by the next call, because
+        // an error now would say that these bytes were not taken.
+        if self.input.is_empty() && bytes.len() > self.size {
+            self.drain()?;
+            let whole = &bytes[..self.size];
+            self.ready = self.stream.encode(&mut self.scratch, whole, &mut self.output, true)?;
+            self.unaligned = true;
+            return Ok(whole.len());
+        }
+        let taken = bytes.len().min(self.size - self.input.len());
+        self.input.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    /// Compresses and sends everything written so far, such that a reader can decode all of it,
+    /// and flushes the inner writer. Costs up to 5 bytes, unless nothing was written since the
+    /// last time.
+    fn flush(&mut self) -> io::Result<()> {
+        self.compress_gathered(true)?;
+        if self.unaligned && !self.ended {
+            self.ready += self.stream.flush(&mut self.output[self.ready..])?;
+            self.unaligned = false;
+        }
+        self.drain()?;
+        self.get_mut().flush()
+    }
+}
+
+impl<W: Write> Drop for GzWriter<W> {
+    fn drop(&mut self) {
+        if self.inner.is_some() && !self.inside && !thread::panicking() {
+            // Documented: only `finish` reports errors.
+            let _ = self.try_finish();
+        }
+    }
+}
+
+impl<W: Write + fmt::Debug> fmt::Debug for GzWriter<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GzWriter")
+            .field("inner", &self.inner)
+            .field("stream", &self.stream)
+            .field("gathered", &self.input.len())
+            .field("unsent", &(self.ready - self.sent))
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests;

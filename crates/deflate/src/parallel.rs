@@ -1,1 +1,0 @@
-//! One stream from many threads.

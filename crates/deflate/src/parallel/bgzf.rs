@@ -1,0 +1,70 @@
+//! Blocked gzip: every block a gzip member that says how long it is.
+
+use std::io::{self, Read, Write};
+
+use super::pipeline::{self, Job, Plan};
+use super::{Options, Totals, job_size, put};
+use crate::checksum::{CRC32_START, crc32};
+use crate::{Format, Result, Scratch, compress as compress_one, compress_bound};
+
+/// Most input of one block, as htslib has it: with a stored block's cost it stays within 64 KiB.
+const MOST: usize = 65_280;
+const HEADER: usize = 18;
+const TRAILER: usize = 8;
+
+const _: () = assert!(HEADER + compress_bound(MOST) + TRAILER <= 1 << 16);
+
+/// gzip with an extra field of 6 bytes: subfield "BC" of 2 bytes, the block's length less one.
+const START: [u8; HEADER] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0, 0, 0];
+
+/// The empty block that ends a file, exactly these bytes (SAM specification, section 4.1.2).
+const END_OF_FILE: [u8; 28] =
+    [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0, 0x1b, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+pub(super) fn compress<R: Read, W: Write>(
+    reader: R,
+    mut writer: W,
+    options: &Options,
+    progress: &mut dyn FnMut(&Totals),
+) -> io::Result<Totals> {
+    let options = &Options { block: options.block.min(MOST), ..*options };
+    let input = job_size(options.block);
+    let block = HEADER + compress_bound(options.block) + TRAILER;
+    let plan = Plan { threads: options.threads, input, history: 0, output: input / options.block * block };
+    let mut totals = Totals::default();
+    pipeline::run(
+        &plan,
+        reader,
+        |scratch, job| encode(scratch, job, options),
+        |job| {
+            put(&mut writer, &mut totals, job.output())?;
+            totals.bytes_in += job.input().len() as u64;
+            progress(&totals);
+            Ok(())
+        },
+    )?;
+    put(&mut writer, &mut totals, &END_OF_FILE)?;
+    progress(&totals);
+    Ok(totals)
+}
+
+fn encode(scratch: &mut Scratch, job: &mut Job, options: &Options) -> Result<()> {
+    let mut output = std::mem::take(&mut job.output);
+    let mut used = 0;
+    for block in job.input().chunks(options.block) {
+        used += member(scratch, block, options, &mut output[used..])?;
+    }
+    (job.output, job.used) = (output, used);
+    Ok(())
+}
+
+fn member(scratch: &mut Scratch, block: &[u8], options: &Options, out: &mut [u8]) -> Result<usize> {
+    let data = compress_one(Format::Deflate, options.level, scratch, block, &mut out[HEADER..])?;
+    let end = HEADER + data + TRAILER;
+    out[..HEADER].copy_from_slice(&START);
+    out[16..HEADER].copy_from_slice(&((end - 1) as u16).to_le_bytes());
+    let trailer = &mut out[HEADER + data..end];
+    trailer[..4].copy_from_slice(&crc32(CRC32_START, block).to_le_bytes());
+    trailer[4..].copy_from_slice(&(block.len() as u32).to_le_bytes());
+    Ok(end)
+}

@@ -1,0 +1,231 @@
+//! One stream from many threads: from a reader to a writer, the same bytes for any number.
+//!
+//! The input is cut into blocks of [`Options::block`] bytes, each compressed by one stateless
+//! call. Blocks are grouped into jobs of about 128 KiB, or of one block where that is larger.
+//! Jobs are what threads take; each ends at a byte boundary, which costs up to 5 bytes.
+//! Checksums are made per job and joined.
+//!
+//! ```
+//! use linerate_deflate::parallel::{compress, Options};
+//! use linerate_deflate::{Format, Level};
+//!
+//! let mut options = Options::new(Format::Gzip, Level::Default);
+//! options.threads = 2;
+//! let input = vec![b'a'; 3 << 20];
+//! let mut out = Vec::new();
+//! let totals = compress(&input[..], &mut out, &options)?;
+//! assert_eq!(totals.bytes_in, input.len() as u64);
+//! assert_eq!(totals.bytes_out, out.len() as u64);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+mod bgzf;
+mod pipeline;
+
+use std::io::{self, Read, Write};
+
+use self::pipeline::{Job, Plan};
+use crate::checksum::{ADLER32_START, CRC32_START, adler32, adler32_combine, crc32, crc32_combine};
+use crate::{Format, Level, Result, Scratch, Stream, bound, finish_bound};
+
+/// Bytes of a job, unless one block is larger: enough for handing over to cost nothing.
+const JOB: usize = 128 << 10;
+/// What a match can reach back (RFC 1951, 3.2.5).
+const HISTORY: usize = 32 << 10;
+
+/// What the blocks are put into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Container {
+    /// One stream, as [`Stream`] makes it.
+    Single(Format),
+    /// Blocked gzip (SAM specification, section 4.1): gzip members of at most 64 KiB that carry
+    /// their own length, so that a reader can find, decode and seek to them independently. Any
+    /// gzip reader decodes it. Ends with an empty member as end-of-file marker.
+    Bgzf,
+}
+
+impl From<Format> for Container {
+    fn from(format: Format) -> Self {
+        Container::Single(format)
+    }
+}
+
+/// How to compress.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// The container.
+    pub container: Container,
+    /// The level of every block.
+    pub level: Level,
+    /// Threads that compress, besides the calling one, which reads and writes. With 0 or 1, or
+    /// if the input is a single job, the calling thread does it all.
+    pub threads: usize,
+    /// Bytes of one stateless call, at least 1. [`Container::Bgzf`] takes at most 65,280.
+    ///
+    /// Memory is about (`threads` + 2) x 2 x the greater of `block` and 128 KiB, and a
+    /// [`Scratch`] per thread.
+    pub block: usize,
+    /// Whether blocks are compressed without reference to earlier ones. If not, each may refer to
+    /// the 32 KiB before it, for a better ratio, above all of small blocks.
+    /// [`Container::Bgzf`] is always isolated.
+    pub isolated: bool,
+    /// Whether the caller has written the container's header (a gzip header with a name, say), so
+    /// that none is written. Has no meaning for [`Container::Bgzf`].
+    pub after_header: bool,
+}
+
+impl Options {
+    /// The block size of [`Options::new`]: 512 KiB.
+    pub const DEFAULT_BLOCK: usize = 512 << 10;
+
+    /// One thread, isolated blocks of [`DEFAULT_BLOCK`](Self::DEFAULT_BLOCK) bytes.
+    pub fn new(container: impl Into<Container>, level: Level) -> Self {
+        Options {
+            container: container.into(),
+            level,
+            threads: 1,
+            block: Self::DEFAULT_BLOCK,
+            isolated: true,
+            after_header: false,
+        }
+    }
+}
+
+/// What has been read and written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Totals {
+    /// Bytes read and compressed.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// CRC-32 of the input, or Adler-32 for zlib; 0 for bare deflate and BGZF.
+    pub checksum: u32,
+}
+
+/// Compresses all that `reader` gives into `writer`, which is not flushed.
+///
+/// # Errors
+/// Those of `reader` and `writer`, except `ErrorKind::Interrupted`, after which the call is
+/// repeated; what was written before is the beginning of the stream. A failure to start a thread.
+///
+/// # Panics
+/// If `reader` or `writer` does; all threads have ended then.
+pub fn compress<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<Totals> {
+    compress_with_progress(reader, writer, options, |_| {})
+}
+
+/// As [`compress`], calling `progress` from the calling thread after each write.
+///
+/// # Errors
+/// As [`compress`].
+pub fn compress_with_progress<R: Read, W: Write>(
+    reader: R,
+    writer: W,
+    options: &Options,
+    mut progress: impl FnMut(&Totals),
+) -> io::Result<Totals> {
+    let options = Options { block: options.block.max(1), ..*options };
+    match options.container {
+        Container::Single(format) => single(reader, writer, format, &options, &mut progress),
+        Container::Bgzf => bgzf::compress(reader, writer, &options, &mut progress),
+    }
+}
+
+/// Input bytes of a job: as many whole blocks as fit [`JOB`], at least one.
+fn job_size(block: usize) -> usize {
+    (JOB / block).max(1) * block
+}
+
+fn single<R: Read, W: Write>(
+    reader: R,
+    mut writer: W,
+    format: Format,
+    options: &Options,
+    progress: &mut dyn FnMut(&Totals),
+) -> io::Result<Totals> {
+    let input = job_size(options.block);
+    let plan = Plan {
+        threads: options.threads,
+        input,
+        history: if options.isolated { 0 } else { HISTORY },
+        output: input / options.block * bound(options.block) + finish_bound(),
+    };
+    let check = Check::of(format);
+    let mut totals = Totals { checksum: check.start, ..Totals::default() };
+    if !options.after_header {
+        put(&mut writer, &mut totals, format.header())?;
+    }
+    pipeline::run(
+        &plan,
+        reader,
+        |scratch, job| {
+            job.check = (check.of)(check.start, job.input());
+            encode(scratch, job, options)
+        },
+        |job| {
+            put(&mut writer, &mut totals, job.output())?;
+            let len = job.input().len() as u64;
+            totals.bytes_in += len;
+            totals.checksum = (check.combine)(totals.checksum, job.check, len);
+            progress(&totals);
+            Ok(())
+        },
+    )?;
+    // The length is kept modulo 2^32 (RFC 1952, 2.3.1).
+    let (sum, len) = (totals.checksum, totals.bytes_in as u32);
+    match format {
+        Format::Deflate => {}
+        Format::Zlib => put(&mut writer, &mut totals, &sum.to_be_bytes())?,
+        Format::Gzip => put(&mut writer, &mut totals, &[sum.to_le_bytes(), len.to_le_bytes()].concat())?,
+    }
+    progress(&totals);
+    Ok(totals)
+}
+
+/// Compresses the blocks of a job as bare deflate, from one byte boundary to the next.
+fn encode(scratch: &mut Scratch, job: &mut Job, options: &Options) -> Result<()> {
+    let mut output = std::mem::take(&mut job.output);
+    let (buffer, start) = job.with_history();
+    let mut stream = Stream::new(Format::Deflate, options.level);
+    let (mut at, mut used) = (start, 0);
+    while at < buffer.len() {
+        let end = buffer.len().min(at + options.block);
+        let history = if options.isolated { 0 } else { at.min(HISTORY) };
+        let more = !(job.last && end == buffer.len());
+        let seen = &buffer[at - history..end];
+        used += stream.encode_with_history(&mut *scratch, seen, history, &mut output[used..], more)?;
+        at = end;
+    }
+    used += if job.last { stream.finish(&mut output[used..]) } else { stream.flush(&mut output[used..]) }?;
+    (job.output, job.used) = (output, used);
+    Ok(())
+}
+
+fn put(writer: &mut impl Write, totals: &mut Totals, bytes: &[u8]) -> io::Result<()> {
+    writer.write_all(bytes)?;
+    totals.bytes_out += bytes.len() as u64;
+    Ok(())
+}
+
+/// The checksum of a container, as a row of functions.
+struct Check {
+    start: u32,
+    of: fn(u32, &[u8]) -> u32,
+    combine: fn(u32, u32, u64) -> u32,
+}
+
+impl Check {
+    fn of(format: Format) -> Check {
+        match format {
+            Format::Deflate => Check { start: 0, of: |_, _| 0, combine: |_, _, _| 0 },
+            Format::Zlib => Check { start: ADLER32_START, of: adler32, combine: adler32_combine },
+            Format::Gzip => Check { start: CRC32_START, of: crc32, combine: crc32_combine },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
