@@ -1,3 +1,5 @@
+//! `roundtrip` for libFuzzer.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::roundtrip(data));

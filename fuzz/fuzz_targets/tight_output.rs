@@ -1,3 +1,5 @@
+//! `tight_output` for libFuzzer.
+
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::tight_output(data));

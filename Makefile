@@ -1,0 +1,49 @@
+# Linerate. `make help` lists the targets; scripts/ holds what is too long for a recipe.
+# STRICT=1 turns every skipped part into a failure.
+
+CARGO ?= cargo
+STRICT ?= 0
+CORPUS ?= testdata/corpus
+CSV ?= bench.csv
+SECONDS_PER_TARGET ?= 60
+export CARGO STRICT
+
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-fuzz lint bench plots fuzz setup
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: ## Compress testdata/corpus at every level, verify, compare with two peers
+	@scripts/setup.sh rust cc
+	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo
+
+test: ## Everything below but the bench; installs what it needs on Debian as root
+	@scripts/test.sh rust scalar nostd fuzz lint
+
+test-rust: ## Unit, integration and documentation tests
+	@scripts/test.sh rust
+
+test-scalar: ## The same on the portable code paths (LINERATE_CPU=scalar)
+	@scripts/test.sh scalar
+
+test-nostd: ## core and deflate without std, with and without alloc
+	@scripts/test.sh nostd
+
+test-cli: ## Only the tests of the command line
+	@scripts/test.sh cli
+
+test-fuzz: ## A bounded run of every fuzz target with the ordinary compiler
+	@scripts/test.sh fuzz
+
+lint: ## Formatting, clippy and documentation without a warning
+	@scripts/test.sh lint
+
+bench: ## Measure against all peers: make bench CORPUS=dir CSV=file
+	@scripts/setup.sh rust cc peers
+	$(CARGO) run --release --locked --package linerate-bench --features peers -- bytes --corpus "$(CORPUS)" --csv "$(CSV)"
+
+fuzz: ## cargo-fuzz where it is installed, else a longer bounded run
+	@scripts/fuzz.sh $(SECONDS_PER_TARGET)
+
+setup: ## Install what the targets above need, or say what is missing
+	@scripts/setup.sh rust cc gzip

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# setup.sh NEED...: makes sure that each need is there. As root on a Debian-like machine it installs
+# what is missing; elsewhere it says what is missing and how to get it, and fails.
+# Needs: rust, cc, gzip, peers (the C libraries that the bench links and builds).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+wanted_rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+missing=()
+
+at_least() { # VERSION MINIMUM
+  [ "$(printf '%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
+}
+
+has_rust() {
+  local have
+  have=$(rustc --version 2>/dev/null | cut -d ' ' -f 2) && cargo --version >/dev/null 2>&1 &&
+    at_least "$have" "$wanted_rust"
+}
+
+has_cc() { command -v cc >/dev/null; }
+has_gzip() { command -v gzip >/dev/null; }
+
+has_peers() {
+  command -v cmake >/dev/null && has_cc &&
+    echo 'int main(void) { return 0; }' | cc -x c - -lisal -lz -o /dev/null 2>/dev/null
+}
+
+can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
+
+update_once() {
+  if [ -z "${updated:-}" ]; then
+    apt-get update -qq
+    updated=1
+  fi
+}
+
+install() { # PACKAGE...
+  update_once
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
+# The distribution's compiler if it is new enough, else the distribution's rustup.
+install_rust() {
+  update_once
+  local offered
+  offered=$(apt-cache policy rustc | awk '/Candidate:/ { print $2 }')
+  if at_least "${offered:-0}" "$wanted_rust"; then
+    install cargo rustc rust-clippy rustfmt
+  elif command -v rustup >/dev/null || install rustup; then
+    rustup default stable
+  fi
+}
+
+need() { # NAME HAS INSTALL-COMMAND HOW-TO
+  if "has_$1"; then return; fi
+  if can_install; then
+    echo "installing: $1"
+    $2 || true
+    hash -r
+  fi
+  "has_$1" || missing+=("$3")
+}
+
+for name in "$@"; do
+  case $name in
+    rust) need rust install_rust "Rust $wanted_rust or newer (cargo, rustc, clippy, rustfmt): https://rustup.rs" ;;
+    cc) need cc "install gcc libc6-dev" "a C compiler (Debian: apt-get install gcc libc6-dev)" ;;
+    gzip) need gzip "install gzip" "gzip (Debian: apt-get install gzip)" ;;
+    peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev" \
+      "cmake, zlib and ISA-L (Debian: apt-get install cmake g++ zlib1g-dev libisal-dev)" ;;
+    *) echo "setup.sh: unknown need: $name" >&2; exit 2 ;;
+  esac
+done
+
+for what in "${missing[@]+"${missing[@]}"}"; do
+  echo "missing: $what" >&2
+done
+[ ${#missing[@]} = 0 ]

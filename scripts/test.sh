@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# test.sh PART...: runs parts of the tests, in that order, and counts what was skipped.
+# Parts: rust scalar nostd cli fuzz lint. STRICT=1 makes a skip a failure.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+cargo=${CARGO:-cargo}
+strict=${STRICT:-0}
+skipped=0
+
+skip() { # WHAT WHY
+  if [ "$strict" = 1 ]; then
+    echo "failed: $1: $2" >&2
+    exit 1
+  fi
+  echo "skipped: $1: $2"
+  skipped=$((skipped + 1))
+}
+
+test_rust() { "$cargo" test --workspace --locked; }
+test_scalar() { LINERATE_CPU=scalar "$cargo" test --workspace --locked; }
+test_cli() { "$cargo" test --package linerate --locked; }
+
+test_nostd() {
+  "$cargo" build --package linerate-core --no-default-features --locked
+  "$cargo" build --package linerate-deflate --no-default-features --locked
+  "$cargo" build --package linerate-deflate --no-default-features --features alloc --locked
+  # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
+  (cd scripts/nostd && "$cargo" build --locked)
+}
+
+test_fuzz() { (cd fuzz && "$cargo" run --release --locked --bin smoke -- "${SECONDS_PER_TARGET:-10}"); }
+
+has_component() { "$cargo" "$1" --version >/dev/null 2>&1; }
+
+test_lint() {
+  if has_component fmt; then
+    "$cargo" fmt --all --check
+    (cd fuzz && "$cargo" fmt --check)
+    (cd scripts/nostd && "$cargo" fmt --check)
+  else
+    skip formatting "rustfmt is not installed (rustup component add rustfmt)"
+  fi
+  if has_component clippy; then
+    "$cargo" clippy --workspace --all-targets --locked -- -D warnings
+    "$cargo" clippy --package linerate-deflate --lib --no-default-features --locked -- -D warnings
+    "$cargo" clippy --package linerate-deflate --lib --no-default-features --features alloc --locked -- -D warnings
+    (cd fuzz && "$cargo" clippy --all-targets --locked -- -D warnings)
+  else
+    skip clippy "it is not installed (rustup component add clippy)"
+  fi
+  RUSTDOCFLAGS="-D warnings" "$cargo" doc --workspace --no-deps --locked
+  for script in scripts/*.sh .ci/run; do bash -n "$script"; done
+}
+
+scripts/setup.sh rust cc gzip
+for part in "$@"; do
+  echo "== $part"
+  "test_$part"
+done
+echo "skipped: $skipped"
