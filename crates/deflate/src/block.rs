@@ -51,12 +51,12 @@ pub(crate) fn encode(
 fn dynamic(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let tier = scratch.tier.unwrap_or_else(cpu::tier);
-    let first = scratch.table.begin(buffer.len());
+    let mut first = scratch.table.begin(buffer.len());
     insert_history(&mut scratch.table, &buffer[..history], first);
     let mut start = history;
     while start < buffer.len() {
         scratch.tokens.clear();
-        let parse = Parse { table: &mut scratch.table, tokens: &mut scratch.tokens, buffer, first, start };
+        let parse = Parse { table: &mut scratch.table, tokens: &mut scratch.tokens, buffer, first: &mut first, start };
 
         let end = dispatch(tier, parse);
         write_block(scratch, tier, output, start, end)?;

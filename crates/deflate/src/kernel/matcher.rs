@@ -1,17 +1,24 @@
-//! Hash tables of 16-bit positions that never need clearing between calls.
+//! Hash tables of 16-bit position numbers that need no clearing between calls.
 //!
-//! Positions are numbered on from call to call. An entry left by an earlier call is smaller than
-//! the number this call began with, so its distance comes out greater than the current position
-//! within the call and the one range check that every candidate needs rejects it. Only when the
-//! 16 bits run out, once in 64 KiB of input, is the table cleared.
+//! Numbers go on from call to call, so an entry left by an earlier call is below the number that
+//! this call began with. Reading an entry therefore ends in one `max` with the lowest number that
+//! may be referred to: anything older, and a cleared slot, becomes that lowest position. It is
+//! inside the call's buffer, so it may be read and even matched; and it is the same whatever the
+//! table held before, so calls stay isolated.
 //!
-//! Inside a long call the numbers wrap. An entry 65,536 + d back then looks like one d back; that
-//! is harmless, because the bytes are compared, and cannot depend on earlier calls, because such
-//! a call always begins with a cleared table.
+//! When the 16 bits run out, between calls the table is cleared, and within a call all entries are
+//! lowered by [`REBASE`], which keeps the window of 32,768 intact.
 
 /// log2 of the entries of [`Table`] and [`FastTable`].
 pub(crate) const TABLE_BITS: u32 = 14;
 pub(crate) const FAST_BITS: u32 = 13;
+
+/// No position is given a number above this; the margin lets a loop run over a little.
+pub(crate) const LAST_NUMBER: u32 = 65_535 - 512;
+/// By how much numbers are lowered in a call that runs out of them: what is left of the numbers,
+/// `LAST_NUMBER - REBASE`, must exceed the window.
+pub(crate) const REBASE: u32 = 31_744;
+const _: () = assert!(LAST_NUMBER - REBASE > MAX_DISTANCE as u32 + 256);
 
 /// Furthest back that deflate can refer.
 pub(crate) const MAX_DISTANCE: usize = 32_768;
@@ -33,16 +40,23 @@ impl<const N: usize> Positions<N> {
         Positions { slots: [0; N], next: 0 }
     }
 
-    /// Begins a call over `len` bytes; returns the number of its first position, never 0.
-    pub(crate) fn begin(&mut self, len: usize) -> u16 {
-        if len > 65_535 - self.next.max(1) as usize {
+    /// Begins a call over `len` bytes; returns the number of its first position, at least 1.
+    pub(crate) fn begin(&mut self, len: usize) -> u32 {
+        if len > LAST_NUMBER as usize - self.next.max(1) as usize {
             if self.next != 0 {
                 self.slots.fill(0);
             }
             self.next = 1;
         }
         let first = self.next.max(1);
-        self.next = (first as usize).saturating_add(len).min(65_535) as u32;
-        first as u16
+        self.next = (first as usize).saturating_add(len).min(LAST_NUMBER as usize) as u32;
+        first
+    }
+
+    /// Lowers every number by [`REBASE`], those below to 0.
+    pub(crate) fn rebase(&mut self) {
+        for slot in &mut self.slots {
+            *slot = slot.saturating_sub(REBASE as u16);
+        }
     }
 }
