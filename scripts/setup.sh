@@ -46,8 +46,8 @@ install_rust() {
   local offered
   offered=$(apt-cache policy rustc | awk '/Candidate:/ { print $2 }')
   if at_least "${offered:-0}" "$wanted_rust"; then
-    install cargo rustc rust-clippy rustfmt
-  elif command -v rustup >/dev/null || install rustup; then
+    install cargo rustc rust-clippy rustfmt ca-certificates
+  elif command -v rustup >/dev/null || install rustup ca-certificates; then
     rustup default stable
   fi
 }
