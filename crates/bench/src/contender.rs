@@ -17,8 +17,8 @@ pub enum Coding {
 
 /// A library at one setting. Errors are sentences for the report.
 ///
-/// The order of calls for one file: [`begin`](Self::begin), [`chunk`](Self::chunk) for each chunk,
-/// [`finish`](Self::finish). Output goes to the start of `out`, whose size is
+/// The order of calls for one file: [`begin`](Self::begin), then [`chunk`](Self::chunk) for each
+/// chunk, of which there is at least one. Output goes to the start of `out`, whose size is
 /// [`room`]`(chunk size)`.
 pub trait Contender {
     /// What the output is.
@@ -29,14 +29,9 @@ pub trait Contender {
         Ok(())
     }
 
-    /// Compresses one chunk and returns the number of bytes written. No later chunk may need this
-    /// one's input.
-    fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String>;
-
-    /// Ends the stream and returns the number of bytes written.
-    fn finish(&mut self, _out: &mut [u8]) -> Result<usize, String> {
-        Ok(0)
-    }
+    /// Compresses one chunk without reference to the chunks before, ends the stream after the
+    /// `last`, and returns the number of bytes written.
+    fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String>;
 
     /// Bytes that each idle stream holds between chunks, where known.
     fn state_bytes(&self) -> Option<usize>;
@@ -52,4 +47,10 @@ pub trait Contender {
 /// library's own bound holds.
 pub fn room(n: usize) -> usize {
     2 * n + 4096
+}
+
+/// A file in pieces of `chunk` bytes, each with whether it is the last.
+pub fn pieces(file: &[u8], chunk: usize) -> impl Iterator<Item = (&[u8], bool)> {
+    let count = file.len().div_ceil(chunk);
+    file.chunks(chunk).enumerate().map(move |(i, piece)| (piece, i + 1 == count))
 }

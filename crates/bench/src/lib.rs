@@ -1,18 +1,31 @@
 //! Linerate's engines measured against their peers, within one shape of work: the same bytes, the
-//! same chunks, one process, CPU time.
+//! same chunks, one process.
 //!
 //! The shape "bytes" is a chunk in, compressed bytes out, without reference to earlier chunks.
-//! [`table::table`] lists who takes part, [`verify`] proves each stream with a decoder that is not
-//! its encoder's, [`measure`] times them in interleaved rounds, [`record`] is what is kept.
+//! [`table`] lists who takes part, [`verify`] proves each stream with a decoder that is not its
+//! encoder's, [`measure`] times them in interleaved rounds, and a [`record::Record`] is what is
+//! kept. The shape [`threads`] is one stream from several threads.
 
+pub mod command;
 pub mod contender;
 pub mod corpus;
+pub mod csv;
+pub mod environment;
 pub mod filter;
 mod kernel;
+#[cfg(feature = "plot")]
+mod labels;
 pub mod measure;
 mod ours;
 mod peers;
+#[cfg(feature = "plot")]
+pub mod plot;
+pub mod record;
+pub mod report;
+pub mod session;
+pub mod stats;
 pub mod table;
+pub mod threads;
 pub mod verify;
 
 pub use kernel::os::{heap_in_use, pin};

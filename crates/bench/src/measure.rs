@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::contender::{Contender, room};
+use crate::contender::{Contender, pieces, room};
 use crate::kernel::os::cpu_time;
 use crate::table::Loaded;
 
@@ -27,17 +27,22 @@ pub fn run(
 ) -> Result<Vec<Vec<Duration>>, (usize, String)> {
     let longest = files.iter().map(Vec::len).max().unwrap_or(0);
     let mut out = vec![0; room(chunk.min(longest))];
-    let mut times = vec![vec![Duration::ZERO; rounds]; contenders.len()];
+    let mut times = vec![Vec::with_capacity(rounds); contenders.len()];
     for round in 0..rounds {
         progress(round);
+        let mut sums = vec![Duration::ZERO; contenders.len()];
         for (turn, part) in turns(files).enumerate() {
+            let passes = passes(part);
             for i in 0..contenders.len() {
                 let who = (i + turn + round) % contenders.len();
                 let start = cpu_time();
-                pass(&mut *contenders[who], part, chunk, &mut out).map_err(|e| (who, e))?;
-                times[who][round] += cpu_time() - start;
+                for _ in 0..passes {
+                    pass(&mut *contenders[who], part, chunk, &mut out).map_err(|e| (who, e))?;
+                }
+                sums[who] += (cpu_time() - start) / passes;
             }
         }
+        times.iter_mut().zip(sums).for_each(|(all, sum)| all.push(sum));
     }
     Ok(times)
 }
@@ -51,13 +56,18 @@ fn pass(
 ) -> Result<(), String> {
     for file in files {
         contender.begin()?;
-        for piece in file.chunks(chunk) {
-            contender.chunk(piece, out)?;
+        for (piece, last) in pieces(file, chunk) {
+            contender.chunk(piece, last, out)?;
         }
-        contender.finish(out)?;
     }
     std::hint::black_box(out);
     Ok(())
+}
+
+/// How often a turn repeats a part that is shorter than [`TURN`].
+fn passes(part: &[Vec<u8>]) -> u32 {
+    let bytes: usize = part.iter().map(Vec::len).sum();
+    (TURN / bytes.max(1)).clamp(1, 1000) as u32
 }
 
 /// Runs of files of about [`TURN`] bytes; a file is never split.
@@ -74,4 +84,26 @@ fn turns(files: &[Vec<u8>]) -> impl Iterator<Item = &[Vec<u8>]> {
         rest = after;
         (!part.is_empty()).then_some(part)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn turns_cover_every_file_once_and_in_order() {
+        let sizes = [TURN / 2, TURN / 2, 1, 2 * TURN, 5, 6];
+        let files: Vec<_> = sizes.iter().map(|&n| vec![0; n]).collect();
+        let lengths = |part: &[Vec<u8>]| part.iter().map(Vec::len).collect::<Vec<_>>();
+        let parts: Vec<_> = turns(&files).map(lengths).collect();
+        assert_eq!(parts, [vec![TURN / 2, TURN / 2], vec![1, 2 * TURN], vec![5, 6]]);
+        assert_eq!(turns(&[]).count(), 0);
+    }
+
+    #[test]
+    fn short_parts_are_repeated() {
+        assert_eq!(passes(&[vec![0; TURN]]), 1);
+        assert_eq!(passes(&[vec![0; TURN / 4], vec![0; TURN / 4]]), 2);
+        assert_eq!(passes(&[vec![0; 1]]), 1000);
+    }
 }

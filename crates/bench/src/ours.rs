@@ -36,16 +36,15 @@ impl Contender for Ours {
         Ok(())
     }
 
-    fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+    /// As a proxy does it: that a chunk was the last is known only after it.
+    fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
         let scratch: ScratchMut<'_> = match &mut self.memory {
             Memory::Fast(m) => m.into(),
             Memory::Full(m) => m.into(),
         };
-        self.stream.encode(scratch, input, out, true).map_err(text)
-    }
-
-    fn finish(&mut self, out: &mut [u8]) -> Result<usize, String> {
-        self.stream.finish(out).map_err(text)
+        let n = self.stream.encode(scratch, input, out, true).map_err(text)?;
+        let end = if last { self.stream.finish(&mut out[n..]).map_err(text)? } else { 0 };
+        Ok(n + end)
     }
 
     fn state_bytes(&self) -> Option<usize> {
@@ -60,8 +59,13 @@ impl Contender for Ours {
     }
 
     fn version(&self) -> String {
-        env!("CARGO_PKG_VERSION").into()
+        version()
     }
+}
+
+/// The version, and the CPU tier that the kernels run at.
+pub(crate) fn version() -> String {
+    format!("{} {}", env!("CARGO_PKG_VERSION"), linerate_core::cpu::tier().name())
 }
 
 fn text(e: Error) -> String {

@@ -2,7 +2,7 @@
 
 use libdeflater::{CompressionLvl, Compressor};
 use linerate_deflate::Format;
-use zlib_rs::{Deflate, DeflateFlush};
+use zlib_rs::{Deflate, DeflateFlush, Status};
 
 use crate::contender::{Coding, Contender};
 use crate::kernel::os::footprint;
@@ -18,15 +18,6 @@ impl ZlibRs {
         let (stream, state) = footprint(|| Deflate::new(level, false, 15));
         ZlibRs { stream, state: state.map(|n| n + size_of::<Deflate>()) }
     }
-
-    fn step(&mut self, input: &[u8], out: &mut [u8], flush: DeflateFlush) -> Result<usize, String> {
-        let (read, written) = (self.stream.total_in(), self.stream.total_out());
-        self.stream.compress(input, out, flush).map_err(|e| format!("zlib-rs: {}", e.as_str()))?;
-        if self.stream.total_in() - read != input.len() as u64 {
-            return Err("zlib-rs: input left over".into());
-        }
-        Ok((self.stream.total_out() - written) as usize)
-    }
 }
 
 impl Contender for ZlibRs {
@@ -39,12 +30,16 @@ impl Contender for ZlibRs {
         Ok(())
     }
 
-    fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
-        self.step(input, out, DeflateFlush::FullFlush)
-    }
-
-    fn finish(&mut self, out: &mut [u8]) -> Result<usize, String> {
-        self.step(&[], out, DeflateFlush::Finish)
+    fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
+        let flush = if last { DeflateFlush::Finish } else { DeflateFlush::FullFlush };
+        let (read, written) = (self.stream.total_in(), self.stream.total_out());
+        let status = self.stream.compress(input, out, flush);
+        let status = status.map_err(|e| format!("zlib-rs: {}", e.as_str()))?;
+        let left = input.len() as u64 - (self.stream.total_in() - read);
+        if left != 0 || last != (status == Status::StreamEnd) {
+            return Err(format!("zlib-rs: {status:?} with {left} bytes left over"));
+        }
+        Ok((self.stream.total_out() - written) as usize)
     }
 
     fn state_bytes(&self) -> Option<usize> {
@@ -79,7 +74,7 @@ impl Contender for Libdeflate {
         Coding::DeflatePieces
     }
 
-    fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+    fn chunk(&mut self, input: &[u8], _last: bool, out: &mut [u8]) -> Result<usize, String> {
         self.compressor.deflate_compress(input, out).map_err(|e| format!("libdeflate: {e}"))
     }
 
@@ -104,7 +99,7 @@ impl Contender for Memcpy {
         Coding::Copy
     }
 
-    fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+    fn chunk(&mut self, input: &[u8], _last: bool, out: &mut [u8]) -> Result<usize, String> {
         out[..input.len()].copy_from_slice(input);
         Ok(input.len())
     }

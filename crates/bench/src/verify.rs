@@ -4,7 +4,7 @@ use libdeflater::Decompressor;
 use linerate_deflate::Format;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use crate::contender::{Coding, Contender, room};
+use crate::contender::{Coding, Contender, pieces, room};
 
 /// Compresses every file in chunks of `chunk` bytes, decodes the result, and returns its size.
 ///
@@ -41,13 +41,11 @@ fn encode(
 ) -> Result<Encoded, String> {
     let mut encoded = Encoded { bytes: Vec::new(), ends: Vec::new() };
     contender.begin()?;
-    for piece in file.chunks(chunk) {
-        let n = contender.chunk(piece, out)?;
+    for (piece, last) in pieces(file, chunk) {
+        let n = contender.chunk(piece, last, out)?;
         encoded.bytes.extend_from_slice(&out[..n]);
         encoded.ends.push(encoded.bytes.len());
     }
-    let n = contender.finish(out)?;
-    encoded.bytes.extend_from_slice(&out[..n]);
     Ok(encoded)
 }
 

@@ -56,8 +56,13 @@ impl Isal {
     pub(crate) fn new(level: u32, fixed: bool) -> Result<Self, String> {
         // The library's recommended (default) sizes in 2.30.
         let size = *[0, 282_624, 331_776, 348_160].get(level as usize).ok_or("ISA-L: no such level")?;
-        // SAFETY: ZStream is numbers and raw pointers, for which zero is valid.
-        let mut stream: Box<ZStream> = unsafe { Box::new_zeroed().assume_init() };
+        let mut stream = Box::<ZStream>::new_uninit();
+        // SAFETY: the box has room for one; ZStream is numbers and raw pointers, for which zero is
+        // valid.
+        let mut stream = unsafe {
+            stream.as_mut_ptr().write_bytes(0, 1);
+            stream.assume_init()
+        };
         // SAFETY: the allocation is larger than the library's structure and aligned for it.
         unsafe { isal_deflate_stateless_init(&mut *stream) };
         if fixed {
@@ -77,7 +82,7 @@ impl Contender for Isal {
         Coding::Stream(Format::Deflate)
     }
 
-    fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+    fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
         let too_long = |_| "ISA-L: more than 4 GiB in one call";
         let head = &mut self.stream.head;
         head.next_in = input.as_ptr();
@@ -86,7 +91,7 @@ impl Contender for Isal {
         head.avail_out = u32::try_from(out.len()).unwrap_or(u32::MAX);
         head.level_buf = self.level_buf.as_mut_ptr();
         head.level_buf_size = self.level_buf.len() as u32;
-        head.end_of_stream = 0;
+        head.end_of_stream = last.into();
         head.flush = FULL_FLUSH;
         let room = head.avail_out;
         // SAFETY: the pointers above are valid for the lengths beside them during this call.
@@ -95,12 +100,6 @@ impl Contender for Isal {
             return Err(format!("ISA-L: code {rc}"));
         }
         Ok((room - self.stream.head.avail_out) as usize)
-    }
-
-    /// An empty final block, which is all that is missing after a full flush.
-    fn finish(&mut self, out: &mut [u8]) -> Result<usize, String> {
-        out[..2].copy_from_slice(&[3, 0]);
-        Ok(2)
     }
 
     fn state_bytes(&self) -> Option<usize> {

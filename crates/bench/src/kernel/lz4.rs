@@ -36,7 +36,7 @@ impl Contender for Lz4 {
         Coding::Lz4Pieces
     }
 
-    fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
+    fn chunk(&mut self, input: &[u8], _last: bool, out: &mut [u8]) -> Result<usize, String> {
         let len = c_int::try_from(input.len()).map_err(|_| "lz4: more than 2 GiB in one call")?;
         let room = c_int::try_from(out.len()).unwrap_or(c_int::MAX);
         // SAFETY: the state has the size that the library asked for and is aligned to 8; input and

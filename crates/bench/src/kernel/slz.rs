@@ -76,8 +76,10 @@ impl Contender for Slz {
         Ok(())
     }
 
-    fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
-        // libslz takes no output size. Its fixed codes cost at most 9 bits for each byte.
+    /// As a proxy does it: that a chunk was the last is known only after it.
+    fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
+        // libslz takes no output size. Its fixed codes cost at most 9 bits for each byte, and a
+        // trailer is less than 64 bytes.
         if out.len() < 2 * input.len() + 1024 {
             return Err("libslz: no room for its worst case".into());
         }
@@ -92,15 +94,14 @@ impl Contender for Slz {
                 1,
             )
         };
-        Ok(n as usize)
-    }
-
-    fn finish(&mut self, out: &mut [u8]) -> Result<usize, String> {
-        if out.len() < 64 {
-            return Err("libslz: no room for the trailer".into());
+        let n = usize::try_from(n).map_err(|_| format!("libslz: code {n}"))?;
+        if !last {
+            return Ok(n);
         }
-        // SAFETY: the descriptor was initialised; a trailer is less than 64 bytes.
-        Ok(unsafe { (self.finish)(&mut *self.stream, out.as_mut_ptr().cast()) } as usize)
+        let rest = &mut out[n..];
+        assert!(rest.len() >= 64, "libslz wrote more than 9 bits for each byte");
+        // SAFETY: the descriptor was initialised, and there is room for the trailer.
+        Ok(n + unsafe { (self.finish)(&mut *self.stream, rest.as_mut_ptr().cast()) } as usize)
     }
 
     fn state_bytes(&self) -> Option<usize> {
@@ -113,6 +114,6 @@ impl Contender for Slz {
     }
 
     fn version(&self) -> String {
-        "1".into()
+        "not stated".into()
     }
 }

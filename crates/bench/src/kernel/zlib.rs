@@ -56,22 +56,6 @@ macro_rules! zlib_family {
                 };
                 if rc == $sys::Z_OK { Ok(stream) } else { Err(format!(concat!($label, ": code {}"), rc)) }
             }
-
-            fn step(&mut self, input: &[u8], out: &mut [u8], flush: c_int) -> Result<usize, String> {
-                let too_long = |_| concat!($label, ": more than 4 GiB in one call");
-                self.stream.next_in = input.as_ptr().cast_mut();
-                self.stream.avail_in = input.len().try_into().map_err(too_long)?;
-                self.stream.next_out = out.as_mut_ptr();
-                self.stream.avail_out = out.len().try_into().unwrap_or(c_uint::MAX);
-                let room = self.stream.avail_out;
-                // SAFETY: the stream was opened; input and output are valid for their lengths, and
-                // deflate does not write to its input.
-                let rc = unsafe { $sys::deflate(&mut *self.stream, flush) };
-                if rc < 0 || self.stream.avail_in != 0 || self.stream.avail_out == 0 {
-                    return Err(format!(concat!($label, ": code {}"), rc));
-                }
-                Ok((room - self.stream.avail_out) as usize)
-            }
         }
 
         impl Drop for $name {
@@ -92,12 +76,24 @@ macro_rules! zlib_family {
                 if rc == $sys::Z_OK { Ok(()) } else { Err(format!(concat!($label, ": code {}"), rc)) }
             }
 
-            fn chunk(&mut self, input: &[u8], out: &mut [u8]) -> Result<usize, String> {
-                self.step(input, out, $sys::Z_FULL_FLUSH)
-            }
-
-            fn finish(&mut self, out: &mut [u8]) -> Result<usize, String> {
-                self.step(&[], out, $sys::Z_FINISH)
+            fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String> {
+                let (flush, wanted) = match last {
+                    true => ($sys::Z_FINISH, $sys::Z_STREAM_END),
+                    false => ($sys::Z_FULL_FLUSH, $sys::Z_OK),
+                };
+                let too_long = |_| concat!($label, ": more than 4 GiB in one call");
+                self.stream.next_in = input.as_ptr().cast_mut();
+                self.stream.avail_in = input.len().try_into().map_err(too_long)?;
+                self.stream.next_out = out.as_mut_ptr();
+                self.stream.avail_out = out.len().try_into().unwrap_or(c_uint::MAX);
+                let room = self.stream.avail_out;
+                // SAFETY: the stream was opened; input and output are valid for their lengths, and
+                // deflate does not write to its input.
+                let rc = unsafe { $sys::deflate(&mut *self.stream, flush) };
+                if rc != wanted || self.stream.avail_in != 0 || self.stream.avail_out == 0 {
+                    return Err(format!(concat!($label, ": code {}"), rc));
+                }
+                Ok((room - self.stream.avail_out) as usize)
             }
 
             fn state_bytes(&self) -> Option<usize> {

@@ -1,0 +1,216 @@
+//! The subcommands, for this crate's own binary and for whoever embeds them.
+
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use crate::corpus::Corpus;
+use crate::filter::{Chunk, Filter, parse_bytes};
+use crate::record::{self, Record};
+use crate::{report, session, threads};
+
+/// What to do.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Command {
+    /// Chunks in, compressed bytes out: every contender, CPU time on one core
+    Bytes(BytesArgs),
+    /// One stream from several threads: wall time
+    Threads(ThreadsArgs),
+    /// The contenders, and why some are not available here
+    List,
+    /// Draw speed against ratio from a CSV file, one SVG for each corpus and chunk size
+    #[cfg(feature = "plot")]
+    Plot(PlotArgs),
+}
+
+/// What is compressed.
+#[derive(Args, Clone, Debug)]
+pub struct CorpusArgs {
+    /// A directory or a file; also a name below $LINERATE_CORPORA
+    #[arg(long, value_name = "PATH", required_unless_present = "synthetic")]
+    corpus: Option<PathBuf>,
+    /// Made-up data instead of files
+    #[arg(long, value_name = "KIND", value_parser = ["random"], conflicts_with = "corpus")]
+    synthetic: Option<String>,
+    /// The corpus's name in the record [default: from the path]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Take only the first bytes of each file
+    #[arg(long, value_name = "N", value_parser = parse_bytes)]
+    max_bytes_per_file: Option<u64>,
+}
+
+/// Where the results go.
+#[derive(Args, Clone, Debug)]
+pub struct OutputArgs {
+    /// Add the results to this CSV file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Print a JSON array instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Arguments of [`Command::Bytes`].
+#[derive(Args, Clone, Debug)]
+pub struct BytesArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Bytes for each call: numbers such as 16K, or `whole` for a file at once
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1K,4K,16K,64K,whole")]
+    chunk: Vec<Chunk>,
+    /// Times that each contender goes through the corpus
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// Only contenders whose name and format contain one of these
+    #[arg(long, value_name = "LIST", default_value = "", hide_default_value = true)]
+    only: Filter,
+    /// The contender that others are compared with [default: libslz, ISA-L 1 or zlib-rs 1]
+    #[arg(long, value_name = "NAME")]
+    base: Option<String>,
+    /// The core to run on [default: the last one allowed]
+    #[arg(long, value_name = "N")]
+    core: Option<usize>,
+}
+
+/// Arguments of [`Command::Threads`].
+#[derive(Args, Clone, Debug)]
+pub struct ThreadsArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Bytes for each stateless call
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "128K,512K,1M")]
+    block: Vec<Chunk>,
+    /// Numbers of threads; the first is what the others are compared with
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2")]
+    threads: Vec<usize>,
+    /// Levels
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1,2,3",
+          value_parser = clap::value_parser!(u8).range(0..=3))]
+    level: Vec<u8>,
+    /// Times that each number of threads goes through the corpus
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+}
+
+/// Arguments of [`Command::Plot`].
+#[cfg(feature = "plot")]
+#[derive(Args, Clone, Debug)]
+pub struct PlotArgs {
+    /// The CSV file to read
+    #[arg(long, value_name = "FILE")]
+    csv: PathBuf,
+    /// The folder for the SVG files
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+}
+
+/// Runs a subcommand, with its results on standard output and its progress on standard error.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn run(command: &Command) -> Result<(), String> {
+    match command {
+        Command::Bytes(args) => bytes(args),
+        Command::Threads(args) => several_threads(args),
+        Command::List => print(&session::list()),
+        #[cfg(feature = "plot")]
+        Command::Plot(args) => crate::plot::draw(&args.csv, &args.out).and_then(|made| print(&made)),
+    }
+}
+
+fn bytes(args: &BytesArgs) -> Result<(), String> {
+    let corpus = args.corpus.read()?;
+    let core = crate::pin(args.core);
+    if let (Some(wanted), None) = (args.core, core) {
+        return Err(format!("cannot run on core {wanted}"));
+    }
+    let mut session = session::Session::new(&corpus, &args.only, args.base.as_deref())?;
+    let mut all = Vec::new();
+    for chunk in &args.chunk {
+        let records = session.measure(*chunk, args.rounds.into(), progress)?;
+        let place = core.map_or_else(|| "not pinned".into(), |n| format!("core {n}"));
+        let title = format!("{chunk} chunks, CPU time, {place}, {} rounds", args.rounds);
+        args.output.show(&title, &records)?;
+        all.extend(records);
+    }
+    if !args.output.json {
+        print(&session.absent())?;
+    }
+    args.output.keep(&all)
+}
+
+fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
+    let corpus = args.corpus.read()?;
+    let mut all = Vec::new();
+    for block in &args.block {
+        let setup = threads::Setup {
+            levels: &args.level,
+            threads: &args.threads,
+            block: *block,
+            rounds: args.rounds.into(),
+        };
+        let records = threads::measure(&corpus, &setup, progress)?;
+        args.output.show(&format!("{block} blocks, wall time, {} rounds", args.rounds), &records)?;
+        all.extend(records);
+    }
+    args.output.keep(&all)
+}
+
+impl CorpusArgs {
+    fn read(&self) -> Result<Corpus, String> {
+        let mut corpus = match &self.corpus {
+            Some(path) => Corpus::read(path, self.max_bytes_per_file)?,
+            None => Corpus::random(1_000_000),
+        };
+        if let Some(name) = &self.name {
+            corpus.name.clone_from(name);
+        }
+        Ok(corpus)
+    }
+}
+
+impl OutputArgs {
+    fn show(&self, title: &str, records: &[Record]) -> Result<(), String> {
+        match records.first() {
+            Some(first) if !self.json => {
+                let (corpus, files, bytes) = (&first.corpus, first.files, first.bytes);
+                let head =
+                    format!("{corpus}: {files} files, {bytes} bytes, {title}, relative to {}", first.base);
+                print(&format!("{head}\n\n{}\n", report::table(records)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn keep(&self, records: &[Record]) -> Result<(), String> {
+        if self.json {
+            let array = serde_json::Value::Array(records.iter().map(Record::to_json).collect());
+            print(&format!("{array:#}\n"))?;
+        }
+        self.csv.as_ref().map_or(Ok(()), |path| record::append(path, records))
+    }
+}
+
+/// Writes to standard output; a reader that has gone away is no error.
+fn print(text: &str) -> Result<(), String> {
+    match std::io::stdout().write_all(text.as_bytes()) {
+        Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(format!("standard output: {e}")),
+        _ => Ok(()),
+    }
+}
+
+/// Shows one line of progress on a terminal, overwriting the last one.
+fn progress(what: &str) {
+    let mut terminal = std::io::stderr();
+    if terminal.is_terminal() {
+        // A progress line that cannot be shown is no reason to stop.
+        let _ = write!(terminal, "\r\x1b[K{what}");
+        let _ = terminal.flush();
+    }
+}

@@ -1,0 +1,62 @@
+//! What is reported of several rounds.
+
+use std::time::Duration;
+
+/// The shortest time; `None` without any.
+pub fn best(times: &[Duration]) -> Option<Duration> {
+    times.iter().min().copied()
+}
+
+/// The middle time, or the mean of the two middle ones; `None` without any.
+pub fn median(times: &[Duration]) -> Option<Duration> {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable();
+    let (low, high) = (sorted.len().checked_sub(1)? / 2, sorted.len() / 2);
+    Some((sorted[low] + sorted[high]) / 2)
+}
+
+/// The middle number, or the mean of the two middle ones; 0 without any.
+pub fn middle(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    match numbers.len() {
+        0 => 0.0,
+        n => (numbers[(n - 1) / 2] + numbers[n / 2]) / 2.0,
+    }
+}
+
+/// Megabytes (10^6 bytes) per second; infinite for no time at all.
+pub fn speed(bytes: usize, time: Duration) -> f64 {
+    bytes as f64 / 1e6 / time.as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(times: &[u64]) -> Vec<Duration> {
+        times.iter().copied().map(Duration::from_millis).collect()
+    }
+
+    #[test]
+    fn best_is_the_shortest() {
+        assert_eq!(best(&ms(&[9, 3, 5])), Some(Duration::from_millis(3)));
+        assert_eq!(best(&[]), None);
+    }
+
+    #[test]
+    fn median_is_the_middle_in_any_order() {
+        assert_eq!(median(&ms(&[9, 3, 5])), Some(Duration::from_millis(5)));
+        assert_eq!(median(&ms(&[9, 3, 5, 100])), Some(Duration::from_millis(7)));
+        assert_eq!(median(&ms(&[4])), Some(Duration::from_millis(4)));
+        assert_eq!(median(&[]), None);
+        assert_eq!(middle(vec![2.0, 8.0, 1.0, 4.0]), 3.0);
+        assert_eq!(middle(vec![2.0, 8.0, 1.0]), 2.0);
+        assert_eq!(middle(vec![]), 0.0);
+    }
+
+    #[test]
+    fn speed_counts_decimal_megabytes() {
+        assert_eq!(speed(5_000_000, Duration::from_millis(500)), 10.0);
+        assert_eq!(speed(1, Duration::ZERO), f64::INFINITY);
+    }
+}

@@ -1,0 +1,113 @@
+//! The shape "threads": one gzip stream from several threads, in wall time.
+
+use std::time::{Duration, Instant};
+
+use libdeflater::Decompressor;
+use linerate_deflate::parallel::{Options, compress};
+use linerate_deflate::{Format, Level};
+
+use crate::corpus::Corpus;
+use crate::filter::Chunk;
+use crate::record::Record;
+use crate::session::blank;
+use crate::stats;
+
+/// What is measured.
+pub struct Setup<'a> {
+    /// Levels, 0 to 3.
+    pub levels: &'a [u8],
+    /// Numbers of threads; the first is the base of comparison.
+    pub threads: &'a [usize],
+    /// Bytes for each stateless call.
+    pub block: Chunk,
+    /// How often each number of threads has its turn.
+    pub rounds: usize,
+}
+
+/// Compresses the corpus as one stream, its files joined, from memory to memory. The numbers of
+/// threads take turns, each round in the opposite order, and what is compared is two turns of one
+/// round: `speed_vs_base` is the median over the rounds.
+///
+/// # Errors
+/// A sentence: output that does not decode to the input or that depends on the number of threads,
+/// or no room for the stream.
+pub fn measure(corpus: &Corpus, setup: &Setup<'_>, progress: impl Fn(&str)) -> Result<Vec<Record>, String> {
+    let input = corpus.files.concat();
+    let mut records = Vec::new();
+    for &number in setup.levels {
+        let level = Level::from_number(number).map_err(|e| e.to_string())?;
+        progress(&format!("{} blocks: level {number}", setup.block));
+        let size = check(&input, level, setup)?;
+        let times = time(&input, level, setup)?;
+        let label = |threads| format!("linerate {number} x{threads}");
+        for (i, &threads) in setup.threads.iter().enumerate() {
+            let pairs = times[i].iter().zip(&times[0]).map(|(t, base)| base.as_secs_f64() / t.as_secs_f64());
+            let speed = |time: Option<_>| time.map_or(0.0, |t| stats::speed(input.len(), t));
+            records.push(Record {
+                chunk: setup.block.to_string(),
+                contender: label(threads),
+                format: "gzip".into(),
+                version: crate::ours::version(),
+                ratio: input.len() as f64 / size as f64,
+                best_mbs: speed(stats::best(&times[i])),
+                median_mbs: speed(stats::median(&times[i])),
+                base: label(setup.threads[0]),
+                speed_vs_base: stats::middle(pairs.collect()),
+                ratio_vs_base: 1.0,
+                rounds: setup.rounds,
+                ..blank("threads", corpus)
+            });
+        }
+    }
+    progress("");
+    Ok(records)
+}
+
+fn options(level: Level, threads: usize, setup: &Setup<'_>, input: &[u8]) -> Options {
+    let mut options = Options::new(Format::Gzip, level);
+    options.threads = threads;
+    options.block = setup.block.size().min(input.len());
+    options
+}
+
+/// Decodes what one number of threads wrote and holds the others to the same bytes; returns their
+/// number.
+fn check(input: &[u8], level: Level, setup: &Setup<'_>) -> Result<usize, String> {
+    let mut first: Option<Vec<u8>> = None;
+    for &threads in setup.threads {
+        let mut out = Vec::new();
+        compress(input, &mut out, &options(level, threads, setup, input)).map_err(|e| e.to_string())?;
+        match &first {
+            None => first = Some(out),
+            Some(bytes) if *bytes == out => {}
+            Some(_) => return Err(format!("{threads} threads write other bytes than {}", setup.threads[0])),
+        }
+    }
+    let bytes = first.ok_or("no number of threads is given")?;
+    let mut decoded = vec![0; input.len()];
+    match Decompressor::new().gzip_decompress(&bytes, &mut decoded) {
+        Ok(n) if decoded[..n] == *input => Ok(bytes.len()),
+        Ok(_) => Err("the output decodes to something else".into()),
+        Err(e) => Err(format!("the output does not decode: {e}")),
+    }
+}
+
+/// Wall time of each round, for each number of threads.
+fn time(input: &[u8], level: Level, setup: &Setup<'_>) -> Result<Vec<Vec<Duration>>, String> {
+    let mut out = Vec::with_capacity(input.len() + (input.len() >> 8) + 4096);
+    let mut times = vec![Vec::new(); setup.threads.len()];
+    for round in 0..setup.rounds {
+        let mut order: Vec<_> = (0..setup.threads.len()).collect();
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for i in order {
+            let options = options(level, setup.threads[i], setup, input);
+            out.clear();
+            let start = Instant::now();
+            compress(input, &mut out, &options).map_err(|e| e.to_string())?;
+            times[i].push(start.elapsed());
+        }
+    }
+    Ok(times)
+}

@@ -1,0 +1,137 @@
+//! Every contender that this build has, on small data: what it writes decodes to its input.
+
+use linerate_bench::contender::{Coding, Contender, pieces};
+use linerate_bench::corpus::Corpus;
+use linerate_bench::filter::{Chunk, Filter};
+use linerate_bench::session::Session;
+use linerate_bench::table::table;
+use linerate_bench::verify::encode_and_check;
+use linerate_deflate::Format;
+
+/// Text, zeros, noise and lengths around the chunk sizes below.
+fn files() -> Vec<Vec<u8>> {
+    let text = "the quick brown fox jumps over the lazy dog, and again the quick brown fox. ";
+    let noise = Corpus::random(5000).files.remove(0);
+    let mixed = [text.repeat(40).as_bytes(), &noise[..700], &[0; 900]].concat();
+    vec![b"x".to_vec(), text.repeat(30).into_bytes(), vec![0; 4096], vec![0; 4097], noise, mixed]
+}
+
+#[test]
+fn every_available_contender_round_trips() {
+    let (files, mut checked) = (files(), Vec::new());
+    for entry in table() {
+        let Ok(mut contender) = (entry.make)() else { continue };
+        for chunk in [1000, 4096, usize::MAX] {
+            let size = encode_and_check(&mut *contender, &files, chunk)
+                .unwrap_or_else(|e| panic!("{} at {chunk}: {e}", entry.label()));
+            assert!(size > 0);
+        }
+        checked.push(entry.label());
+    }
+    for always in ["linerate 2 gzip", "libdeflate 1 deflate", "zlib-rs 1 deflate", "memcpy none"] {
+        assert!(checked.iter().any(|label| label == always), "{always} is missing from {checked:?}");
+    }
+}
+
+#[test]
+fn labels_are_unique() {
+    let mut labels: Vec<_> = table().iter().map(|e| e.label()).collect();
+    labels.sort();
+    let all = labels.len();
+    labels.dedup();
+    assert_eq!(labels.len(), all);
+}
+
+#[test]
+fn a_peer_that_is_not_built_says_which_feature_it_needs() {
+    for (name, built) in [
+        ("ISA-L 1", cfg!(feature = "isal")),
+        ("lz4", cfg!(feature = "lz4")),
+        ("zlib 1", cfg!(feature = "zlib")),
+        ("zlib-ng 1", cfg!(feature = "zlib-ng")),
+    ] {
+        let entry = table().into_iter().find(|e| e.name == name).expect(name);
+        match (entry.make)() {
+            Ok(_) => assert!(built, "{name}"),
+            Err(why) => assert!(!built && why.contains("feature"), "{name}: {why}"),
+        }
+    }
+}
+
+/// Writes what it is told to, whatever its input.
+struct Liar(Coding, &'static [u8]);
+
+impl Contender for Liar {
+    fn coding(&self) -> Coding {
+        self.0
+    }
+
+    fn chunk(&mut self, _: &[u8], _: bool, out: &mut [u8]) -> Result<usize, String> {
+        out[..self.1.len()].copy_from_slice(self.1);
+        Ok(self.1.len())
+    }
+
+    fn state_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    fn scratch_bytes(&self) -> Option<usize> {
+        None
+    }
+
+    fn version(&self) -> String {
+        String::new()
+    }
+}
+
+#[test]
+fn output_that_does_not_decode_to_its_input_is_found() {
+    // A fixed block that holds "a", and the beginning of it.
+    let a = b"\x4b\x04\x00";
+    for coding in [Coding::Stream(Format::Deflate), Coding::DeflatePieces] {
+        assert_eq!(encode_and_check(&mut Liar(coding, a), &[b"a".to_vec()], 16), Ok(3));
+        for input in ["b", "ab", "aaaa"] {
+            let input = [input.as_bytes().to_vec()];
+            assert!(encode_and_check(&mut Liar(coding, a), &input, 16).is_err(), "{coding:?} {input:?}");
+        }
+        assert!(encode_and_check(&mut Liar(coding, &a[..1]), &[b"a".to_vec()], 16).is_err());
+    }
+    assert!(encode_and_check(&mut Liar(Coding::Copy, b"a"), &[b"b".to_vec()], 16).is_err());
+    assert!(
+        encode_and_check(&mut Liar(Coding::Stream(Format::Gzip), a), &[b"a".to_vec()], 16).is_err(),
+        "bare deflate is not gzip"
+    );
+}
+
+#[test]
+fn the_last_piece_is_marked_and_nothing_is_lost() {
+    let file: Vec<u8> = (0..10).collect();
+    let flags = |chunk| pieces(&file, chunk).map(|(p, last)| (p.len(), last)).collect::<Vec<_>>();
+    assert_eq!(flags(4), [(4, false), (4, false), (2, true)]);
+    assert_eq!(flags(5), [(5, false), (5, true)]);
+    assert_eq!(flags(usize::MAX), [(10, true)]);
+}
+
+#[test]
+fn a_session_records_the_base_even_if_the_filter_excludes_it() {
+    let corpus = Corpus { name: "small".into(), files: files() };
+    let only: Filter = "linerate 1 gzip,memcpy".parse().unwrap();
+    let mut session = Session::new(&corpus, &only, Some("ZLIB-RS 1")).unwrap();
+    let records = session.measure(Chunk::Bytes(1024), 2, |_| {}).unwrap();
+    let names: Vec<_> = records.iter().map(|r| (&*r.contender, &*r.format)).collect();
+    assert_eq!(names, [("linerate 1", "gzip"), ("zlib-rs 1", "deflate"), ("memcpy", "none")]);
+    let base = &records[1];
+    assert_eq!((base.speed_vs_base, base.ratio_vs_base), (1.0, 1.0));
+    assert_eq!(records[0].state_bytes, Some(size_of::<linerate_deflate::Stream>()));
+    for r in &records {
+        assert_eq!((r.bytes, r.files, &*r.chunk, r.rounds), (corpus.bytes(), 6, "1K", 2));
+        assert!(r.best_mbs >= r.median_mbs && r.median_mbs > 0.0, "{r:?}");
+    }
+}
+
+#[test]
+fn a_base_that_does_not_exist_is_an_error() {
+    let corpus = Corpus { name: "small".into(), files: files() };
+    let error = Session::new(&corpus, &Filter::default(), Some("zlib-rs")).err().unwrap();
+    assert!(error.contains("`zlib-rs`"), "{error}");
+}
