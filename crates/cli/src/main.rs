@@ -1,2 +1,42 @@
-//! The `linerate` command.
-fn main() {}
+//! The `linerate` command: one subcommand per engine.
+
+mod exit;
+mod failure;
+mod gzip;
+mod input;
+mod output;
+mod pages;
+mod progress;
+mod report;
+mod signals;
+mod size;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Compression for data paths that have a speed to keep
+#[derive(Parser)]
+#[command(name = "linerate", version, arg_required_else_help = true, after_help = exit::HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Compress or decompress gzip, zlib, deflate and BGZF files
+    Gzip(Box<gzip::Args>),
+    /// Print a completion script for a shell
+    Completions(pages::CompletionsArgs),
+    /// Print a manual page in roff
+    Man(pages::ManArgs),
+}
+
+fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Gzip(args) => gzip::run(&args),
+        Command::Completions(args) => pages::completions(&args),
+        Command::Man(args) => pages::man(&args),
+    }
+}

@@ -1,0 +1,303 @@
+//! The life of one operand: opened, worked on, put in place, and the source deleted last.
+
+use std::fs::{self, File, Metadata};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Instant, SystemTime};
+
+use linerate_deflate::Format;
+use linerate_deflate::parallel::compress_with_progress;
+
+use super::args::{Args, FormatChoice, Mode};
+use super::decode::Decoder;
+use super::{header, names};
+use crate::failure::Failure;
+use crate::input::{self, Counted, Source};
+use crate::output::{self, Attributes, Output};
+use crate::progress::Progress;
+
+/// One thing to work on.
+pub(crate) enum Operand {
+    Stdin,
+    /// Given on the command line.
+    Named(PathBuf),
+    /// Met below a folder: passed over in silence if it is not to be worked on.
+    Found(PathBuf),
+}
+
+impl Operand {
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Operand::Stdin => "stdin".into(),
+            Operand::Named(path) | Operand::Found(path) => path.display().to_string(),
+        }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Operand::Stdin => None,
+            Operand::Named(path) | Operand::Found(path) => Some(path),
+        }
+    }
+}
+
+/// What became of an operand.
+pub(crate) struct Done {
+    pub(crate) name: String,
+    /// The file made, if one was.
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) format: &'static str,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+    pub(crate) seconds: f64,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// An operand's open file.
+struct Opened {
+    file: File,
+    meta: Metadata,
+}
+
+/// Does what the command line says with one operand. `None` if it is silently passed over.
+pub(crate) fn process(args: &Args, operand: &Operand) -> Result<Option<Done>, Failure> {
+    let beside = is_replaced(args, operand);
+    if beside {
+        match suited_by_name(args, operand) {
+            Ok(()) => {}
+            Err(Failure::Skipped(_)) if matches!(operand, Operand::Found(_)) => return Ok(None),
+            Err(failure) => return Err(failure),
+        }
+    }
+    let input = open(args, operand, beside)?;
+    let begun = Instant::now();
+    let mut done = match args.mode() {
+        Mode::Compress => compress(args, operand, input, beside),
+        Mode::Decompress | Mode::Test | Mode::List => decompress(args, operand, input, beside),
+    }?;
+    done.seconds = begun.elapsed().as_secs_f64();
+    Ok(Some(done))
+}
+
+/// Whether the output is made beside the operand, which it replaces unless `-k`.
+fn is_replaced(args: &Args, operand: &Operand) -> bool {
+    let makes_output = matches!(args.mode(), Mode::Compress | Mode::Decompress);
+    makes_output && operand.path().is_some() && !args.stdout && args.output.is_none()
+}
+
+fn suited_by_name(args: &Args, operand: &Operand) -> Result<(), Failure> {
+    let suffix = operand.path().and_then(names::compressed_suffix);
+    match (args.mode(), suffix) {
+        (Mode::Compress, Some(suffix)) => {
+            Err(Failure::Skipped(format!("skipped: it has the suffix .{suffix} already")))
+        }
+        (Mode::Decompress, None) => {
+            Err(Failure::Skipped("skipped: its suffix is not one of compressed files".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn open(args: &Args, operand: &Operand, beside: bool) -> Result<Opened, Failure> {
+    let cannot_open = || Failure::doing("cannot open");
+    let file = match operand.path() {
+        None => input::stdin().map_err(cannot_open())?,
+        Some(path) => {
+            let meta = fs::metadata(path).map_err(cannot_open())?;
+            suited_by_kind(args, path, &meta, beside)?;
+            File::open(path).map_err(cannot_open())?
+        }
+    };
+    let meta = file.metadata().map_err(cannot_open())?;
+    Ok(Opened { file, meta })
+}
+
+/// Files that cannot be replaced by another without losing something are left alone.
+fn suited_by_kind(args: &Args, path: &Path, meta: &Metadata, beside: bool) -> Result<(), Failure> {
+    let skipped = |what: &str| Err(Failure::Skipped(format!("skipped: it {what}")));
+    if meta.is_dir() {
+        return skipped("is a directory; -r works on the files below it");
+    }
+    if !beside {
+        return Ok(());
+    }
+    if !meta.is_file() {
+        return skipped("is not a regular file");
+    }
+    if !args.force && path.is_symlink() {
+        return skipped("is a symbolic link; -f follows it");
+    }
+    if !args.force && !args.keep && links(meta) > 1 {
+        return skipped("has other hard links; -k or -f compresses it all the same");
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn links(meta: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(meta)
+}
+
+#[cfg(not(unix))]
+fn links(_: &Metadata) -> u64 {
+    1
+}
+
+fn compress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Result<Done, Failure> {
+    let format = args.format.unwrap_or(FormatChoice::Gzip);
+    let target = operand.path().filter(|_| beside).map(|path| names::with_suffix(path, format));
+    let mut output = make_output(args, operand, target.as_deref(), &input)?;
+    let mut header_len = 0;
+    if format == FormatChoice::Gzip {
+        let header = match operand.path() {
+            Some(path) if !args.no_name && input.meta.is_file() => header::for_file(path, &input.meta),
+            _ => header::bytes(None, None),
+        };
+        output.write_all(&header).map_err(|e| output.failure(e))?;
+        header_len = header.len() as u64;
+    }
+    let mut progress = progress(args, operand, &input);
+    let mut reader = Counted::new(&input.file);
+    let totals = compress_with_progress(&mut reader, &mut output, &args.options(format), |totals| {
+        progress.update(totals.bytes_in);
+    });
+    let totals = totals.map_err(|error| match reader.failed {
+        true => Failure::Read { error, at: reader.at },
+        false => output.failure(error),
+    })?;
+    drop(progress);
+    let mut done = Done {
+        name: operand.name(),
+        output: None,
+        format: format.name(),
+        bytes_in: totals.bytes_in,
+        bytes_out: totals.bytes_out + header_len,
+        seconds: 0.0,
+        warnings: Vec::new(),
+    };
+    put_in_place(args, operand, &input, output, None, &mut done)?;
+    Ok(done)
+}
+
+fn decompress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Result<Done, Failure> {
+    let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
+    let mut decoder = Decoder::open(Source::new(&input.file), format, args.max_output)?;
+    let mut target = operand.path().filter(|_| beside).and_then(names::without_suffix);
+    let mut modified = None;
+    if args.name {
+        modified = decoder.header().modified();
+        if let (Some(target), Some(name)) = (&mut target, decoder.header().file_name()) {
+            target.set_file_name(name);
+        }
+    }
+    let mut output = match args.mode() {
+        Mode::Test | Mode::List => Output::Nowhere,
+        _ => make_output(args, operand, target.as_deref(), &input)?,
+    };
+    let mut progress = progress(args, operand, &input);
+    let decoded = decoder.run(&mut |bytes, done| {
+        progress.update(done);
+        output.write_all(bytes).map_err(|e| output.failure(e))
+    })?;
+    drop(progress);
+    let format = match decoder.format() {
+        Format::Deflate => FormatChoice::Deflate,
+        Format::Zlib => FormatChoice::Zlib,
+        Format::Gzip if decoder.header().is_bgzf() => FormatChoice::Bgzf,
+        Format::Gzip => FormatChoice::Gzip,
+    };
+    let mut done = Done {
+        name: operand.name(),
+        output: None,
+        format: format.name(),
+        bytes_in: decoded.bytes_in,
+        bytes_out: decoded.bytes_out,
+        seconds: 0.0,
+        warnings: Vec::new(),
+    };
+    if let Some(at) = decoded.garbage_at {
+        done.warnings.push(format!("trailing garbage ignored (at byte {at})"));
+    }
+    put_in_place(args, operand, &input, output, modified, &mut done)?;
+    Ok(done)
+}
+
+fn progress(args: &Args, operand: &Operand, input: &Opened) -> Progress {
+    let total = input.meta.is_file().then_some(input.meta.len());
+    Progress::new(!args.quiet && !args.json, &operand.name(), total)
+}
+
+/// Opens the output: `target` if it is made beside the operand.
+fn make_output(
+    args: &Args,
+    operand: &Operand,
+    target: Option<&Path>,
+    input: &Opened,
+) -> Result<Output, Failure> {
+    if args.writes_stdout(operand.path().is_none()) {
+        return output::stdout().map(Output::Stdout).map_err(Failure::writing_stdout);
+    }
+    // Until it has the mode of its source, nobody else may read it.
+    let private = input.meta.is_file() && operand.path().is_some();
+    match (target, &args.output) {
+        (Some(target), _) => Output::beside(target, args.force, private),
+        (None, Some(path)) => Output::at(path, args.force, private),
+        (None, None) => Err(Failure::Refused("there is no name for the output".into())),
+    }
+}
+
+/// Gives the output its name, then deletes the source if it is replaced and nothing speaks
+/// against it.
+fn put_in_place(
+    args: &Args,
+    operand: &Operand,
+    input: &Opened,
+    output: Output,
+    modified: Option<SystemTime>,
+    done: &mut Done,
+) -> Result<(), Failure> {
+    let fresh = match output {
+        Output::Fresh(fresh) => fresh,
+        Output::Special(_, path) => {
+            done.output = Some(path);
+            return Ok(());
+        }
+        Output::Stdout(_) | Output::Nowhere => return Ok(()),
+    };
+    let target = fresh.target().to_owned();
+    let source = operand.path().filter(|_| input.meta.is_file());
+    let attributes = Attributes::of(source.map(|_| &input.meta), modified);
+    let replaced = source.filter(|_| is_replaced(args, operand) && !args.keep);
+    fresh.commit(&attributes, replaced.is_some())?;
+    done.output = Some(target);
+    if let Some(source) = replaced {
+        if !done.warnings.is_empty() {
+            return Ok(());
+        }
+        if !is_unchanged(source, input) {
+            done.warnings.push("kept: it changed while it was read".into());
+            return Ok(());
+        }
+        fs::remove_file(source).map_err(Failure::doing("cannot delete the source"))?;
+    }
+    Ok(())
+}
+
+/// Whether the path still names the file that was read, with what was read in it.
+fn is_unchanged(path: &Path, input: &Opened) -> bool {
+    let same =
+        |now: &Metadata| now.len() == input.meta.len() && now.modified().ok() == input.meta.modified().ok();
+    let (Ok(by_file), Ok(by_path)) = (input.file.metadata(), fs::metadata(path)) else { return false };
+    same(&by_file) && same(&by_path) && is_same_file(&by_file, &by_path)
+}
+
+#[cfg(unix)]
+fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
+    true
+}

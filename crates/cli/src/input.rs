@@ -1,0 +1,134 @@
+//! Where bytes come from: a file or standard input, read through a buffer that knows its offset.
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+
+use crate::failure::Failure;
+
+/// Standard input without the buffer that the standard library puts before it.
+pub(crate) fn stdin() -> io::Result<File> {
+    #[cfg(unix)]
+    return std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(File::from);
+    #[cfg(windows)]
+    return std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(File::from);
+}
+
+/// A reader that counts, and remembers whether an error came from it.
+pub(crate) struct Counted<R> {
+    inner: R,
+    pub(crate) at: u64,
+    pub(crate) failed: bool,
+}
+
+impl<R> Counted<R> {
+    pub(crate) fn new(inner: R) -> Self {
+        Counted { inner, at: 0, failed: false }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let result = self.inner.read(into);
+        match &result {
+            Ok(n) => self.at += *n as u64,
+            Err(e) => self.failed |= e.kind() != ErrorKind::Interrupted,
+        }
+        result
+    }
+}
+
+/// A buffered reader for decoding: hands out what it has, and knows the offset of that.
+pub(crate) struct Source<R> {
+    inner: R,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    /// Offset in the input of `buffer[start]`.
+    at: u64,
+}
+
+impl<R: Read> Source<R> {
+    const BUFFER: usize = 128 << 10;
+
+    pub(crate) fn new(inner: R) -> Self {
+        Source { inner, buffer: vec![0; Self::BUFFER].into(), start: 0, end: 0, at: 0 }
+    }
+
+    /// Offset in the input of the next byte.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The bytes at hand, at least `least` of them unless the input ends before.
+    pub(crate) fn peek(&mut self, least: usize) -> Result<&[u8], Failure> {
+        debug_assert!(least <= self.buffer.len());
+        while self.end - self.start < least {
+            if self.start > 0 {
+                self.buffer.copy_within(self.start..self.end, 0);
+                (self.start, self.end) = (0, self.end - self.start);
+            }
+            match self.inner.read(&mut self.buffer[self.end..]) {
+                Ok(0) => break,
+                Ok(n) => self.end += n,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    return Err(Failure::Read { error, at: self.at + (self.end - self.start) as u64 });
+                }
+            }
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Marks `n` of the bytes at hand as used.
+    pub(crate) fn consume(&mut self, n: usize) {
+        debug_assert!(n <= self.end - self.start);
+        self.start += n;
+        self.at += n as u64;
+    }
+
+    /// The next byte, or `None` at the end.
+    pub(crate) fn byte(&mut self) -> Result<Option<u8>, Failure> {
+        let byte = self.peek(1)?.first().copied();
+        self.consume(usize::from(byte.is_some()));
+        Ok(byte)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct ThreeAtATime<'a>(&'a [u8]);
+
+    impl Read for ThreeAtATime<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                return Err(io::Error::other("no more"));
+            }
+            let n = 3.min(into.len()).min(self.0.len());
+            into[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn peeking_gathers_and_offsets_are_those_of_the_input() {
+        let mut source = Source::new(ThreeAtATime(b"abcdefgh"));
+        assert_eq!(source.peek(1).unwrap(), b"abc");
+        source.consume(2);
+        assert_eq!(source.peek(4).unwrap(), b"cdef");
+        assert_eq!(source.byte().unwrap(), Some(b'c'));
+        assert_eq!(source.at(), 3);
+        assert_eq!(source.peek(5).unwrap(), b"defgh");
+        assert_eq!(source.peek(6).unwrap_err().at(), Some(8));
+    }
+
+    #[test]
+    fn the_end_is_not_an_error() {
+        let mut source = Source::new(&b"x"[..]);
+        assert_eq!(source.peek(5).unwrap(), b"x");
+        assert_eq!((source.byte().unwrap(), source.byte().unwrap()), (Some(b'x'), None));
+        assert_eq!(source.at(), 1);
+    }
+}

@@ -1,0 +1,64 @@
+//! Lines for people and for programs: errors, warnings, and what was done.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::signals;
+
+/// How much to say, and where.
+pub(crate) struct Reporter {
+    /// No warnings.
+    pub(crate) quiet: bool,
+    /// A line for each file that was done.
+    pub(crate) verbose: bool,
+    /// A JSON object for each file.
+    pub(crate) json: bool,
+    /// Standard output carries data, so JSON goes to standard error.
+    pub(crate) stdout_is_data: bool,
+}
+
+impl Reporter {
+    pub(crate) fn failure(&self, file: &str, failure: &Failure) {
+        if !(self.quiet && matches!(failure, Failure::Skipped(_))) {
+            to_stderr(format_args!("linerate: {file}: {failure}"));
+        }
+    }
+
+    pub(crate) fn warning(&self, file: &str, what: &dyn Display) {
+        if !self.quiet {
+            to_stderr(format_args!("linerate: {file}: {what}"));
+        }
+    }
+
+    pub(crate) fn done(&self, line: impl Display) {
+        if self.verbose {
+            to_stderr(line);
+        }
+    }
+
+    /// One JSON object on one line.
+    pub(crate) fn record(&self, value: &Value) {
+        match (self.json, self.stdout_is_data) {
+            (false, _) => {}
+            (true, true) => to_stderr(value),
+            (true, false) => to_stdout(value),
+        }
+    }
+}
+
+/// A line that was asked for. Ends the program if nobody reads it.
+pub(crate) fn to_stdout(line: impl Display) {
+    match writeln!(io::stdout(), "{line}").map_err(Failure::writing_stdout) {
+        Ok(()) => {}
+        Err(Failure::ClosedPipe) => signals::die_of_closed_pipe(),
+        Err(failure) => to_stderr(format_args!("linerate: {failure}")),
+    }
+}
+
+/// A line to standard error. If that is closed there is nobody left to tell.
+pub(crate) fn to_stderr(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{line}");
+}

@@ -1,0 +1,57 @@
+//! Ending by a signal without leaving anything behind.
+
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+
+/// The temporary file that exists now.
+static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+fn temporary() -> MutexGuard<'static, Option<PathBuf>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sets the file to be removed if a signal ends the program; `None` if there is none any more.
+pub(crate) fn remove_on_signal(path: Option<PathBuf>) {
+    static WATCHING: Once = Once::new();
+    WATCHING.call_once(watch);
+    *temporary() = path;
+}
+
+/// Starts a thread that waits for the signals by which people end programs.
+#[cfg(unix)]
+fn watch() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
+    // Without the thread a signal still ends the program; only the temporary file stays.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            // Held until the end, so that no new file is made meanwhile.
+            let path = temporary();
+            if let Some(path) = path.as_deref() {
+                let _ = std::fs::remove_file(path);
+            }
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+fn watch() {}
+
+/// Whether the signal was ignored when the program started, as `nohup` and shells arrange.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Ends the program as a closed pipe ends most: by SIGPIPE, without a word. The Rust runtime
+/// ignores that signal, which is why writing came back with an error instead.
+pub(crate) fn die_of_closed_pipe() -> ! {
+    #[cfg(unix)]
+    let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
+    std::process::exit(141)
+}
