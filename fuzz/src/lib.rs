@@ -4,6 +4,7 @@
 //! Every target takes any bytes, reads them as a [`program`] of calls on one stream, and panics
 //! if the encoder breaks a promise.
 
+mod kernel;
 pub mod program;
 mod roundtrip;
 mod tight_output;

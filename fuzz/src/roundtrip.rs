@@ -4,6 +4,7 @@ use linerate_core::Tier;
 use linerate_deflate::{Format, Scratch, Stream, bound, finish_bound, flush_bound};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
+use crate::kernel::guarded::Guarded;
 use crate::program::{Program, Step};
 use crate::promised;
 
@@ -25,7 +26,8 @@ pub fn roundtrip(data: &[u8]) {
     }
 }
 
-/// Encodes and returns everything. `sent` sees each call's bytes, and after a flush or the end the
+/// Encodes and returns everything. The buffers of each call touch forbidden memory, by turns with
+/// their end and their start, so that no call can look or write outside them unnoticed. `sent` sees each call's bytes, and after a flush or the end the
 /// length of plain text that must be decodable by then.
 fn run(program: &Program, tier: Tier, mut sent: impl FnMut(&[u8], Option<usize>)) -> Vec<u8> {
     let mut scratch = Scratch::boxed();
@@ -34,22 +36,29 @@ fn run(program: &Program, tier: Tier, mut sent: impl FnMut(&[u8], Option<usize>)
     let mut header_due = program.format.header().len();
     let mut all = Vec::new();
     let mut at = 0;
+    let mut inputs = Guarded::new(program.plain.len());
+    let mut outputs = Guarded::new(bound(program.plain.len()).max(flush_bound()).max(finish_bound()));
     for (i, step) in program.steps.iter().enumerate() {
         match *step {
             Step::Level(level) => stream.set_level(level),
             Step::Flush => {
-                let mut out = vec![0; flush_bound()];
-                let n = stream.flush(&mut out).expect("room of flush_bound");
+                let out = outputs.last(flush_bound());
+                let n = stream.flush(out).expect("room of flush_bound");
                 sent(&out[..n], Some(at));
                 all.extend_from_slice(&out[..n]);
                 header_due = 0;
             }
             Step::Encode { end, history } => {
-                let mut out = vec![0; bound(end - at)];
-                let buffer = &program.plain[at - history..end];
+                let plain = &program.plain[at - history..end];
+                let (buffer, out) = if i % 2 == 0 {
+                    (inputs.last(plain.len()), outputs.last(bound(end - at)))
+                } else {
+                    (inputs.first(plain.len()), outputs.first(bound(end - at)))
+                };
+                buffer.copy_from_slice(plain);
                 let more = !program.ends_at(i);
                 let n = stream
-                    .encode_with_history(&mut scratch, buffer, history, &mut out, more)
+                    .encode_with_history(&mut scratch, buffer, history, out, more)
                     .expect("room of bound");
                 assert!(n <= promised(end - at) + header_due, "{n} bytes for {}", end - at);
                 sent(&out[..n], None);
@@ -58,8 +67,8 @@ fn run(program: &Program, tier: Tier, mut sent: impl FnMut(&[u8], Option<usize>)
             }
         }
     }
-    let mut out = vec![0; finish_bound()];
-    let n = stream.finish(&mut out).expect("room of finish_bound");
+    let out = outputs.last(finish_bound());
+    let n = stream.finish(out).expect("room of finish_bound");
     sent(&out[..n], Some(at));
     all.extend_from_slice(&out[..n]);
     all

@@ -1,11 +1,12 @@
 //! Runs every fuzz target over the seeds and over mutations of them, for a bounded time.
 //!
 //! `smoke [SECONDS [FIRST]]`: at most so many seconds per target (10 unless told), the mutations
-//! numbered from FIRST (0 unless told). The same number is the same input everywhere. An input
-//! that breaks a promise is left in `artifacts/`, and the exit code is 1.
+//! numbered from FIRST (0 unless told). The same number is the same input everywhere. While an
+//! input runs it is in `artifacts/`, so the one that breaks a promise, or stops the program, is
+//! left there.
 
-use std::fs;
-use std::panic::catch_unwind;
+use std::fs::{self, File};
+use std::io::{Result, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -28,11 +29,11 @@ fn main() -> ExitCode {
     };
     let seeds = seeds();
     for &(name, target) in TARGETS {
-        match run(target, &seeds, Duration::from_secs(seconds), first) {
+        let path = folder("artifacts").join(format!("{name}-smoke"));
+        match run(target, &seeds, Duration::from_secs(seconds), first, &path) {
             Ok(runs) => println!("{name}: {runs} inputs, every promise kept"),
-            Err(input) => {
-                let path = keep(name, &input);
-                eprintln!("{name}: a promise is broken by {}", path.display());
+            Err(e) => {
+                eprintln!("{}: {e}", path.display());
                 return ExitCode::FAILURE;
             }
         }
@@ -53,9 +54,11 @@ fn seeds() -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).expect("a seed that can be read")).collect()
 }
 
-/// Runs the seeds, then mutations until the time is spent. Returns how many ran, or the input
-/// that made the target panic.
-fn run(target: Target, seeds: &[Vec<u8>], time: Duration, first: u64) -> Result<u64, Vec<u8>> {
+/// Runs the seeds, then mutations until the time is spent, each input being in the file `kept`
+/// meanwhile. Returns how many ran.
+fn run(target: Target, seeds: &[Vec<u8>], time: Duration, first: u64, kept: &Path) -> Result<u64> {
+    fs::create_dir_all(folder("artifacts"))?;
+    let mut file = File::create(kept)?;
     let start = Instant::now();
     let mutations = (first..).map(|number| mutated(seeds, number));
     let mut runs = 0;
@@ -63,11 +66,13 @@ fn run(target: Target, seeds: &[Vec<u8>], time: Duration, first: u64) -> Result<
         if i >= seeds.len() && start.elapsed() >= time {
             break;
         }
-        if catch_unwind(|| target(&input)).is_err() {
-            return Err(input);
-        }
+        file.rewind()?;
+        file.set_len(0)?;
+        file.write_all(&input)?;
+        target(&input);
         runs += 1;
     }
+    fs::remove_file(kept)?;
     Ok(runs)
 }
 
@@ -105,11 +110,4 @@ fn change(input: &mut Vec<u8>, seeds: &[Vec<u8>], noise: &mut Noise) {
             input.extend_from_slice(&other[from..]);
         }
     }
-}
-
-fn keep(name: &str, input: &[u8]) -> PathBuf {
-    let path = folder("artifacts").join(format!("{name}-smoke"));
-    fs::create_dir_all(folder("artifacts")).expect("fuzz/artifacts can be made");
-    fs::write(&path, input).expect("the input can be written");
-    path
 }

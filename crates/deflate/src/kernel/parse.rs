@@ -160,7 +160,8 @@ impl Parse<'_> {
                     let (symbol, extra) = distance_symbol(d as u32);
                     sink.push_if(1, 256 - 3 + len as u32, symbol, extra);
                     here += len;
-                    let behind = here - 2;
+                    // A match may end with the input: 4 bytes must be left to read.
+                    let behind = (here - 2).min(number_end - 4);
                     *slots.get_unchecked_mut(hash(read32(origin.wrapping_add(behind)))) = behind as u16;
                     run_limit = here + RUN;
                 }
