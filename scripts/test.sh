@@ -29,7 +29,9 @@ test_nostd() {
   (cd scripts/nostd && "$cargo" build --locked)
 }
 
-test_fuzz() { (cd fuzz && "$cargo" run --release --locked --bin smoke -- "${SECONDS_PER_TARGET:-10}"); }
+test_fuzz() {
+  (cd fuzz && "$cargo" test --release --locked --lib && "$cargo" run --release --locked --bin smoke -- "${SECONDS_PER_TARGET:-10}")
+}
 
 has_component() { "$cargo" "$1" --version >/dev/null 2>&1; }
 
