@@ -14,6 +14,8 @@ use crate::kernel::bits::{BitWriter, TOO_SMALL};
 use crate::kernel::emit::{Emit, emit_tight, end_block};
 use crate::kernel::isa::dispatch;
 use crate::kernel::parse::{Parse, insert_history};
+use crate::kernel::tables::FIXED;
+use crate::kernel::trees::{FillTables, PlanTrees};
 use crate::{Level, Scratch, ScratchMut};
 
 /// Most bytes of a stored block.
@@ -56,7 +58,13 @@ fn dynamic(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
     let mut start = history;
     while start < buffer.len() {
         scratch.tokens.clear();
-        let parse = Parse { table: &mut scratch.table, tokens: &mut scratch.tokens, buffer, first: &mut first, start };
+        let parse = Parse {
+            table: &mut scratch.table,
+            tokens: &mut scratch.tokens,
+            buffer,
+            first: &mut first,
+            start,
+        };
 
         let end = dispatch(tier, parse);
         write_block(scratch, tier, output, start, end)?;
@@ -74,25 +82,26 @@ fn write_block(
     end: usize,
 ) -> Result<()> {
     let Scratch { tokens, trees, .. } = scratch;
-    let extra_bits = trees.count(tokens);
-    let fixed = 3 + trees.fixed_cost() + extra_bits;
-    let dynamic = 3 + trees.make_dynamic() + extra_bits;
+    let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens });
     let Some(position) = output.accept(start, end, fixed.min(dynamic))? else {
         return Ok(());
     };
     let last = output.call.last && end == output.call.buffer.len();
     let bits = &mut *output.bits;
-    if fixed <= dynamic {
-        trees.begin_fixed(last, bits)?;
+    let tables = if fixed <= dynamic {
+        bits.put(0b010 | u64::from(last), 3)?;
+        &FIXED
     } else {
-        trees.begin_dynamic(last, bits)?;
-    }
+        trees.put_header(last, bits)?;
+        dispatch(tier, FillTables(trees));
+        &trees.tables
+    };
     if position / 8 + 8 <= bits.capacity() / 8 {
-        dispatch(tier, Emit { tokens, trees, bits });
+        dispatch(tier, Emit { tokens, tables, bits });
     } else {
-        emit_tight(tokens, trees, bits)?;
+        emit_tight(tokens, tables, bits)?;
     }
-    end_block(trees, bits)?;
+    end_block(tables, bits)?;
     debug_assert_eq!(bits.position(), position);
     output.close(end)
 }

@@ -4,24 +4,24 @@ use linerate_core::Result;
 
 use super::bits::BitWriter;
 use super::isa::{Isa, Kernel};
+use super::tables::Tables;
 use super::token::{Tokens, parts};
-use super::trees::Trees;
 
 /// Writes all tokens and the end of the block. The caller has checked that `bits` has room for
 /// them and 8 bytes more.
 pub(crate) struct Emit<'a, 'o> {
     pub(crate) tokens: &'a Tokens,
-    pub(crate) trees: &'a Trees,
+    pub(crate) tables: &'a Tables,
     pub(crate) bits: &'a mut BitWriter<'o>,
 }
 
 /// Value and number of bits of a token: at most 20 for the first and 28 for the second symbol.
 #[inline(always)]
-fn code(trees: &Trees, token: u32) -> (u64, u32) {
+fn code(tables: &Tables, token: u32) -> (u64, u32) {
     let (first, second, extra) = parts(token);
-    debug_assert!(second < trees.seconds.len());
+    debug_assert!(second < tables.seconds.len());
     // SAFETY: `first` has 9 bits, and a parse writes no `second` of 288 or more.
-    let (first, second) = unsafe { (trees.firsts[first], *trees.seconds.get_unchecked(second)) };
+    let (first, second) = unsafe { (tables.firsts[first], *tables.seconds.get_unchecked(second)) };
     let n = first & 0xff;
     let second_value = u64::from(second >> 16) | u64::from(extra) << (second >> 8 & 0xff);
     (u64::from(first >> 8) | second_value << n, n + (second & 0xff))
@@ -32,7 +32,7 @@ impl Kernel for Emit<'_, '_> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) {
-        let Emit { tokens, trees, bits } = self;
+        let Emit { tokens, tables, bits } = self;
         let (mut acc, mut len) = (bits.acc, bits.len);
         // SAFETY: the caller has checked the room for all bits, and 8 bytes more than `next`
         // advances are never touched.
@@ -40,7 +40,7 @@ impl Kernel for Emit<'_, '_> {
             let start = bits.out.as_mut_ptr();
             let mut next = start.add(bits.pos);
             for &token in tokens.as_slice() {
-                let (value, n) = code(trees, token);
+                let (value, n) = code(tables, token);
                 // At most 7 + 48 bits: the accumulator cannot overflow.
                 acc |= value << len;
                 len += n;
@@ -56,15 +56,15 @@ impl Kernel for Emit<'_, '_> {
 }
 
 /// The same without slack: never writes past the last byte that has bits in it.
-pub(crate) fn emit_tight(tokens: &Tokens, trees: &Trees, bits: &mut BitWriter<'_>) -> Result<()> {
+pub(crate) fn emit_tight(tokens: &Tokens, tables: &Tables, bits: &mut BitWriter<'_>) -> Result<()> {
     for &token in tokens.as_slice() {
-        let (value, n) = code(trees, token);
+        let (value, n) = code(tables, token);
         bits.put(value, n)?;
     }
     Ok(())
 }
 
 /// Ends the block.
-pub(crate) fn end_block(trees: &Trees, bits: &mut BitWriter<'_>) -> Result<()> {
-    bits.put(u64::from(trees.end_of_block >> 8), trees.end_of_block & 0xff)
+pub(crate) fn end_block(tables: &Tables, bits: &mut BitWriter<'_>) -> Result<()> {
+    bits.put(u64::from(tables.end_of_block >> 8), tables.end_of_block & 0xff)
 }

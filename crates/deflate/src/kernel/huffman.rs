@@ -1,103 +1,168 @@
-//! Code lengths of minimum redundancy under a length limit, and canonical codes.
+//! Minimum-redundancy codes under a length limit.
 
-/// Most symbols of an alphabet that deflate sends.
-pub(crate) const MAX_SYMBOLS: usize = 288;
+/// A code for an alphabet of `N` symbols.
+#[derive(Clone)]
+pub(crate) struct Code<const N: usize> {
+    /// Bits of each symbol's code, 0 for symbols without one.
+    pub(crate) lengths: [u8; N],
+    /// The canonical codes, bit-reversed as deflate sends them. Only symbols with a length have one.
+    pub(crate) codes: [u16; N],
+}
 
-/// Frequencies from here on are sorted by comparison; below, by counting.
-const COUNTED: usize = 64;
-
-/// Sets `lengths[s]` to the code length of each symbol `s`, 0 if its frequency is 0, none above
-/// `limit`. With fewer than two symbols in use, two get codes of one bit, so that the set is
-/// complete, as strict decoders ask. Frequencies are below 2^23, their sum below 2^32.
-pub(crate) fn code_lengths(freqs: &[u32], limit: u32, lengths: &mut [u8]) {
-    debug_assert!(freqs.len() <= MAX_SYMBOLS && freqs.len() == lengths.len());
-    let mut sorted = [0u32; MAX_SYMBOLS];
-    let n = sort_used(freqs, &mut sorted);
-    lengths.fill(0);
-    if n < 2 {
-        let used = if n == 1 { (sorted[0] & 0x1ff) as usize } else { 0 };
-        lengths[used] = 1;
-        lengths[if used == 0 { 1 } else { 0 }] = 1;
-        return;
+impl<const N: usize> Code<N> {
+    pub(crate) const fn new() -> Self {
+        Code { lengths: [0; N], codes: [0; N] }
     }
-    let mut nodes = [0u32; MAX_SYMBOLS];
-    for (node, key) in nodes.iter_mut().zip(&sorted[..n]) {
-        *node = key >> 9;
-    }
-    let mut of_length = depths(&mut nodes[..n], limit);
-    limit_depths(&mut of_length, limit);
-    // The rarest symbols get the longest codes.
-    let mut next = 0;
-    for length in (1..=limit as usize).rev() {
-        for key in &sorted[next..next + of_length[length] as usize] {
-            lengths[(key & 0x1ff) as usize] = length as u8;
+
+    /// The canonical code of given lengths. For constants; slow.
+    pub(crate) const fn from_lengths(lengths: [u8; N]) -> Self {
+        let mut of_length = [0u16; 16];
+        let mut symbol = 0;
+        while symbol < N {
+            of_length[lengths[symbol] as usize] += 1;
+            symbol += 1;
         }
-        next += of_length[length] as usize;
+        let mut next = first_codes(&of_length);
+        let mut codes = [0; N];
+        symbol = 0;
+        while symbol < N {
+            let length = lengths[symbol] as usize;
+            codes[symbol] = (next[length] as u16).reverse_bits();
+            next[length] += 1 << (16 - length);
+            symbol += 1;
+        }
+        Code { lengths, codes }
+    }
+
+    /// Makes the best code for `freqs`, each below 2^16, with no length above `limit`.
+    ///
+    /// With fewer than two symbols in use, two get codes of one bit, so that the set is complete,
+    /// as strict decoders ask.
+    #[inline(always)]
+    pub(crate) fn make(&mut self, freqs: &[u32; N], limit: u32) {
+        let mut used = [0u32; N];
+        let n = collect_used(freqs, &mut used);
+        self.lengths.fill(0);
+        if n < 2 {
+            self.make_trivial(if n == 1 { used[0] as usize & 0xffff } else { 0 });
+            return;
+        }
+        let mut sorted = used;
+        sort(&mut sorted, n);
+        let mut of_length = depths(&sorted, n, limit);
+        limit_depths(&mut of_length, limit);
+        // The rarest symbols get the longest codes.
+        let mut next = 0;
+        for length in (1..=limit as usize).rev() {
+            let end = next + of_length[length] as usize;
+            for key in &sorted[next..end] {
+                self.lengths[(key & 0xffff) as usize] = length as u8;
+            }
+            next = end;
+        }
+        let mut next = first_codes(&of_length);
+        for key in &used[..n] {
+            let symbol = (key & 0xffff) as usize;
+            let length = self.lengths[symbol] as usize & 15;
+            self.codes[symbol] = reversed(next[length]);
+            next[length] += 1 << (16 - length);
+        }
+    }
+
+    fn make_trivial(&mut self, symbol: usize) {
+        let other = usize::from(symbol == 0);
+        (self.lengths[symbol], self.lengths[other]) = (1, 1);
+        self.codes[symbol.min(other)] = 0;
+        self.codes[symbol.max(other)] = 1;
     }
 }
 
-/// Puts `frequency << 9 | symbol` of each symbol in use into `sorted`, ascending; their number.
-fn sort_used(freqs: &[u32], sorted: &mut [u32; MAX_SYMBOLS]) -> usize {
-    let mut starts = [0u16; COUNTED + 1];
-    for &f in freqs {
-        starts[(f as usize).min(COUNTED)] += 1;
+/// Puts `frequency << 16 | symbol` of each symbol in use into `used`, by symbol; their number.
+#[inline(always)]
+fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; N]) -> usize {
+    let mut n = 0;
+    for (symbol, &f) in freqs.iter().enumerate() {
+        used[n] = f << 16 | symbol as u32;
+        n += usize::from(f != 0);
     }
-    starts[0] = 0;
+    n
+}
+
+/// Sorts the first `n` keys by frequency and symbol.
+///
+/// A radix sort of 6 bits a pass: two passes for frequencies below 4,096, which is nearly always.
+#[inline(always)]
+fn sort<const N: usize>(keys: &mut [u32; N], n: usize) {
+    let mut all = keys[..n].iter().fold(0, |all, key| all | key) >> 16;
+    let mut other = [0u32; N];
+    let mut shift = 16;
+    while all != 0 {
+        radix_pass(&keys[..n], &mut other, shift);
+        keys[..n].copy_from_slice(&other[..n]);
+        all >>= 6;
+        shift += 6;
+    }
+}
+
+/// One stable pass over the 6 bits at `shift`.
+#[inline(always)]
+fn radix_pass(from: &[u32], to: &mut [u32], shift: u32) {
+    let mut places = [0u32; 64];
+    for key in from {
+        places[(key >> shift & 63) as usize] += 1;
+    }
     let mut sum = 0;
-    for start in &mut starts {
-        let count = *start;
-        *start = sum;
+    for place in &mut places {
+        let count = *place;
+        *place = sum;
         sum += count;
     }
-    let counted = starts[COUNTED] as usize;
-    for (symbol, &f) in freqs.iter().enumerate() {
-        if f != 0 {
-            let place = &mut starts[(f as usize).min(COUNTED)];
-            sorted[*place as usize] = f << 9 | symbol as u32;
-            *place += 1;
-        }
+    for &key in from {
+        let place = &mut places[(key >> shift & 63) as usize];
+        to[*place as usize] = key;
+        *place += 1;
     }
-    sorted[counted..sum as usize].sort_unstable();
-    sum as usize
 }
 
-/// The number of leaves at each depth of the minimum-redundancy tree over ascending weights, those
-/// deeper than `limit` counted at `limit`. In place, after Moffat and Katajainen (1995).
-fn depths(a: &mut [u32], limit: u32) -> [u16; 16] {
-    let n = a.len();
-    // Phase 1: left to right, `a[node]` becomes an inner node's weight, then its parent.
-    let (mut leaf, mut root) = (0, 0);
+/// The number of leaves at each depth of the minimum-redundancy tree over `n` ascending keys, those
+/// deeper than `limit` counted at `limit`.
+///
+/// The two-queue construction: leaves in order of weight, and inner nodes, which come out in order
+/// of weight too. The two lightest of all are two leaves, two inner nodes or one of each; which is
+/// unpredictable, so it is arithmetic.
+#[inline(always)]
+fn depths<const N: usize>(sorted: &[u32; N], n: usize, limit: u32) -> [u16; 16] {
+    const NEVER: u32 = u32::MAX / 2;
+    let mut parents = [0u16; N];
+    let mut weights = [NEVER; N];
+    let (mut leaf, mut inner) = (0, 0);
+    let leaf_at = |i: usize| if i < n { sorted[i] >> 16 } else { NEVER };
     for next in 0..n - 1 {
-        let mut weight = 0;
-        for _ in 0..2 {
-            if leaf >= n || (root < next && a[root] < a[leaf]) {
-                weight += a[root];
-                a[root] = next as u32;
-                root += 1;
-            } else {
-                weight += a[leaf];
-                leaf += 1;
-            }
-        }
-        a[next] = weight;
+        let (a, b) = (leaf_at(leaf), leaf_at(leaf + 1));
+        let (c, d) = (weights[inner], weights[inner + 1]);
+        // Harmless for nodes not taken: they are written again when they are.
+        parents[inner] = next as u16;
+        parents[inner + 1] = next as u16;
+        let leaves = 1 + usize::from(b <= c) - usize::from(d < a);
+        weights[next] = (a + b).min(a + c).min(c + d);
+        leaf += leaves;
+        inner += 2 - leaves;
     }
-    // Phase 2: right to left, the depth of each inner node; what a level's inner nodes leave of
-    // its places are leaves.
+    // A level with i inner nodes has 2 i places below; those that are not inner are leaves.
+    let mut depth_of = [0u8; N];
+    let mut inner_at = [0u16; 64];
+    inner_at[0] = 1;
+    for node in (0..n - 2).rev() {
+        let depth = depth_of[parents[node] as usize] + 1;
+        depth_of[node] = depth;
+        inner_at[depth as usize & 63] += 1;
+    }
     let mut of_length = [0u16; 16];
-    a[n - 2] = 0;
-    for i in (0..n - 2).rev() {
-        a[i] = a[a[i] as usize] + 1;
-    }
-    let (mut places, mut depth, mut inner) = (1, 0u32, n - 1);
-    while places > 0 {
-        let mut used = 0;
-        while inner > 0 && a[inner - 1] == depth {
-            used += 1;
-            inner -= 1;
+    for depth in 1..64 {
+        of_length[depth.min(limit as usize)] += 2 * inner_at[depth - 1] - inner_at[depth];
+        if inner_at[depth] == 0 {
+            break;
         }
-        of_length[depth.min(limit) as usize] += (places - used) as u16;
-        places = 2 * used;
-        depth += 1;
     }
     of_length
 }
@@ -119,28 +184,31 @@ fn limit_depths(of_length: &mut [u16; 16], limit: u32) {
     }
 }
 
-/// Sets `codes[s]` to the canonical code of each symbol, bit-reversed as deflate sends it.
-pub(crate) fn canonical_codes(lengths: &[u8], codes: &mut [u16]) {
-    let mut next = first_codes(lengths);
-    for (code, &length) in codes.iter_mut().zip(lengths) {
-        let plain = next[length as usize];
-        next[length as usize] = plain.wrapping_add(1);
-        *code = ((plain as u16).reverse_bits() as u32 >> (16 - length as u32)) as u16;
-    }
-}
-
-/// The first code of each length.
-fn first_codes(lengths: &[u8]) -> [u32; 16] {
-    let mut of_length = [0u32; 16];
-    for &length in lengths {
-        of_length[length as usize & 15] += 1;
-    }
-    of_length[0] = 0;
+/// The first code of each length, its bits at the top of 16.
+const fn first_codes(of_length: &[u16; 16]) -> [u32; 16] {
     let mut next = [0; 16];
-    for length in 1..16 {
-        next[length] = (next[length - 1] + of_length[length - 1]) << 1;
+    let (mut code, mut length) = (0, 1);
+    while length < 16 {
+        next[length] = code;
+        code += (of_length[length] as u32) << (16 - length);
+        length += 1;
     }
     next
+}
+
+/// The low 16 bits in reverse: by table, since this runs for every symbol of every block.
+#[inline(always)]
+fn reversed(code: u32) -> u16 {
+    const REVERSED: [u8; 256] = {
+        let mut table = [0; 256];
+        let mut i = 0;
+        while i < 256 {
+            table[i] = (i as u8).reverse_bits();
+            i += 1;
+        }
+        table
+    };
+    u16::from_be_bytes([REVERSED[code as usize & 0xff], REVERSED[code as usize >> 8 & 0xff]])
 }
 
 #[cfg(test)]
@@ -148,9 +216,16 @@ mod tests {
     use super::*;
 
     fn lengths_of(freqs: &[u32], limit: u32) -> Vec<u8> {
-        let mut lengths = vec![0; freqs.len()];
-        code_lengths(freqs, limit, &mut lengths);
-        lengths
+        let mut all = [0; 286];
+        all[..freqs.len()].copy_from_slice(freqs);
+        let mut code = Code::new();
+        code.make(&all, limit);
+        assert!(code.lengths[freqs.len()..].iter().all(|&l| l == 0));
+        let canonical = Code::from_lengths(code.lengths);
+        for symbol in (0..286).filter(|&s| code.lengths[s] > 0) {
+            assert_eq!(code.codes[symbol], canonical.codes[symbol]);
+        }
+        code.lengths[..freqs.len()].to_vec()
     }
 
     fn kraft(lengths: &[u8]) -> f64 {
@@ -174,23 +249,25 @@ mod tests {
     fn complete_and_optimal_when_the_limit_does_not_bind() {
         let mut x = 1u32;
         for n in 2..=286 {
-            let freqs: Vec<u32> = (0..n)
-                .map(|_| {
-                    x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    (x >> 24).max(1)
-                })
-                .collect();
-            let lengths = lengths_of(&freqs, 15);
-            assert_eq!(kraft(&lengths), 1.0, "{n} symbols");
-            let cost: u64 = freqs.iter().zip(&lengths).map(|(&f, &l)| u64::from(f) * u64::from(l)).sum();
-            assert_eq!(cost, optimal_cost(&freqs), "{n} symbols");
+            for spread in [24, 28, 30] {
+                let freqs: Vec<u32> = (0..n)
+                    .map(|_| {
+                        x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                        (x >> spread).max(1)
+                    })
+                    .collect();
+                let lengths = lengths_of(&freqs, 15);
+                assert_eq!(kraft(&lengths), 1.0, "{n} symbols");
+                let cost: u64 = freqs.iter().zip(&lengths).map(|(&f, &l)| u64::from(f) * u64::from(l)).sum();
+                assert_eq!(cost, optimal_cost(&freqs), "{n} symbols");
+            }
         }
     }
 
     #[test]
     fn fibonacci_frequencies_meet_the_limit() {
         let mut freqs = vec![1u32, 1];
-        while freqs.len() < 30 {
+        while freqs.len() < 24 {
             freqs.push(freqs[freqs.len() - 1] + freqs[freqs.len() - 2]);
         }
         for limit in [7, 9, 15] {
@@ -210,8 +287,7 @@ mod tests {
     #[test]
     fn canonical_codes_of_the_rfc_example() {
         // RFC 1951, 3.2.2: lengths 3 3 3 3 3 2 4 4 give 010 011 100 101 110 00 1110 1111.
-        let mut codes = [0; 8];
-        canonical_codes(&[3, 3, 3, 3, 3, 2, 4, 4], &mut codes);
-        assert_eq!(codes, [0b010, 0b110, 0b001, 0b101, 0b011, 0b00, 0b0111, 0b1111]);
+        let code = Code::from_lengths([3, 3, 3, 3, 3, 2, 4, 4]);
+        assert_eq!(code.codes, [0b010, 0b110, 0b001, 0b101, 0b011, 0b00, 0b0111, 0b1111]);
     }
 }

@@ -8,16 +8,32 @@ use linerate_core::Tier;
 
 /// The few operations that have a form of their own per tier.
 pub(crate) trait Isa {
-    /// Length of the common prefix of 32 bytes at `a` and 32 bytes at `b`.
+    /// Which of 32 bytes at `a` equal those at `b`: bit i for byte i.
     ///
     /// # Safety
     /// 32 bytes must be readable at both, and the CPU must support the tier.
-    unsafe fn common32(a: *const u8, b: *const u8) -> usize;
+    unsafe fn equal32(a: *const u8, b: *const u8) -> u32;
+
+    /// Length of the common prefix of 32 bytes at `a` and 32 bytes at `b`.
+    ///
+    /// # Safety
+    /// As [`equal32`](Self::equal32).
+    #[inline(always)]
+    unsafe fn common32(a: *const u8, b: *const u8) -> usize {
+        // SAFETY: as the caller vouches.
+        unsafe { Self::equal32(a, b) }.trailing_ones() as usize
+    }
 }
 
 pub(crate) struct Scalar;
 
 impl Isa for Scalar {
+    #[inline(always)]
+    unsafe fn equal32(a: *const u8, b: *const u8) -> u32 {
+        // SAFETY: bytes 0..32 of both.
+        (0..32).fold(0, |mask, i| mask | u32::from(unsafe { *a.add(i) == *b.add(i) }) << i)
+    }
+
     #[inline(always)]
     unsafe fn common32(a: *const u8, b: *const u8) -> usize {
         for i in 0..4 {
@@ -37,14 +53,13 @@ pub(crate) struct Avx2;
 #[cfg(target_arch = "x86_64")]
 impl Isa for Avx2 {
     #[inline(always)]
-    unsafe fn common32(a: *const u8, b: *const u8) -> usize {
+    unsafe fn equal32(a: *const u8, b: *const u8) -> u32 {
         use core::arch::x86_64::*;
         // SAFETY: the caller vouches for 32 readable bytes and for AVX2.
-        let equal = unsafe {
+        unsafe {
             let (a, b) = (_mm256_loadu_si256(a.cast()), _mm256_loadu_si256(b.cast()));
             _mm256_movemask_epi8(_mm256_cmpeq_epi8(a, b)) as u32
-        };
-        (!equal).trailing_zeros() as usize
+        }
     }
 }
 

@@ -3,10 +3,12 @@
 
 pub(crate) mod bits;
 pub(crate) mod emit;
+pub(crate) mod header;
 pub(crate) mod huffman;
 pub(crate) mod isa;
 pub(crate) mod matcher;
 pub(crate) mod parse;
+pub(crate) mod tables;
 pub(crate) mod token;
 pub(crate) mod trees;
 #[cfg(feature = "alloc")]

@@ -108,7 +108,7 @@ impl Parse<'_> {
                 let origin = base.wrapping_add(pos).wrapping_sub(here);
                 let slots = &mut table.slots;
                 stop = stop.min(pos + (LAST_NUMBER as usize - here));
-                let lowest = here.saturating_sub(pos).max(1);
+                let lowest = here.saturating_sub(pos);
                 let number_end = here + (end - pos);
                 let stop = here + (stop - pos);
                 let mut run_limit = here + RUN;

@@ -1,0 +1,197 @@
+//! The header of a dynamic block: two sets of code lengths, run-length coded (RFC 1951, 3.2.7).
+
+use linerate_core::Result;
+
+use super::bits::BitWriter;
+use super::huffman::Code;
+use super::isa::Isa;
+use super::tables::{DISTANCES, LITLENS};
+
+/// The order in which the code lengths of the code-length alphabet are sent.
+const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+
+const MAX_RUNS: usize = LITLENS + DISTANCES;
+/// All lengths in one row, and room to compare 32 with their successors from anywhere.
+const ROW: usize = MAX_RUNS + 2 * 64;
+
+/// A header ready to be written.
+pub(crate) struct Header {
+    /// Symbol of the code-length alphabet | value of its extra bits << 8.
+    runs: [u16; MAX_RUNS],
+    len: usize,
+    litlens: usize,
+    distances: usize,
+    code: Code<19>,
+    sent: usize,
+}
+
+impl Header {
+    pub(crate) const fn new() -> Self {
+        Header { runs: [0; MAX_RUNS], len: 0, litlens: 0, distances: 0, code: Code::new(), sent: 0 }
+    }
+
+    /// Run-length codes the two sets of lengths and makes a code for that; returns the bits that
+    /// [`put`](Self::put) will write.
+    ///
+    /// # Safety
+    /// The CPU must support the tier that `I` is for.
+    #[inline(always)]
+    pub(crate) unsafe fn make<I: Isa>(
+        &mut self,
+        litlens: &[u8; LITLENS],
+        distances: &[u8; DISTANCES],
+    ) -> u32 {
+        self.litlens = used(litlens).max(257);
+        self.distances = used(distances).max(1);
+        let n = self.litlens + self.distances;
+        let mut row = [0u8; ROW];
+        row[..LITLENS].copy_from_slice(litlens);
+        row[self.litlens..][..DISTANCES].copy_from_slice(distances);
+        row[n] = 0xff; // ends the last run
+        // SAFETY: as the caller vouches.
+        unsafe { self.make_runs::<I>(&row, n) };
+        let mut freqs = [0u32; 19];
+        for run in &self.runs[..self.len] {
+            freqs[(run & 0xff) as usize] += 1;
+        }
+        self.code.make(&freqs, 7);
+        self.sent =
+            ORDER.iter().rposition(|&s| self.code.lengths[s as usize] != 0).map_or(4, |i| (i + 1).max(4));
+        let cost = |s: usize| freqs[s] * (u32::from(self.code.lengths[s]) + run_extra_bits(s));
+        14 + 3 * self.sent as u32 + (0..19).map(cost).sum::<u32>()
+    }
+
+    /// Cuts the first `n` lengths of `row` into runs.
+    ///
+    /// Most lengths differ from their neighbours. A mask finds the next run that is worth a repeat
+    /// symbol, and what lies before it is copied without looking at it.
+    ///
+    /// # Safety
+    /// As [`make`](Self::make).
+    #[inline(always)]
+    unsafe fn make_runs<I: Isa>(&mut self, row: &[u8; ROW], n: usize) {
+        // SAFETY: as the caller vouches.
+        let (repeats, long) = unsafe { run_masks::<I>(row) };
+        self.len = 0;
+        let mut at = 0;
+        while at < n {
+            let next = next_one(&long, at).min(n);
+            for &length in &row[at..next] {
+                self.runs[self.len] = u16::from(length);
+                self.len += 1;
+            }
+            at = next;
+            if at < n {
+                let end = next_one(&repeats.map(|w| !w), at) + 1;
+                self.push_run(row[at], end - at);
+                at = end;
+            }
+        }
+    }
+
+    fn push(&mut self, symbol: u8, extra: usize) {
+        self.runs[self.len] = u16::from(symbol) | (extra as u16) << 8;
+        self.len += 1;
+    }
+
+    /// Appends `run` times `length`, with repeat symbols.
+    fn push_run(&mut self, length: u8, mut run: usize) {
+        if length == 0 {
+            while run >= 11 {
+                let n = run.min(138);
+                self.push(18, n - 11);
+                run -= n;
+            }
+            if run >= 3 {
+                self.push(17, run - 3);
+                run = 0;
+            }
+        } else {
+            self.push(length, 0);
+            run -= 1;
+            while run >= 3 {
+                // 7 and 8 are split so that no short rest is left over: 4 + 3 and 4 + 4.
+                let n = if run == 7 || run == 8 { 4 } else { run.min(6) };
+                self.push(16, n - 3);
+                run -= n;
+            }
+        }
+        for _ in 0..run {
+            self.push(length, 0);
+        }
+    }
+
+    /// Writes what follows the 3 header bits of the block, up to its first symbol.
+    pub(crate) fn put(&self, bits: &mut BitWriter<'_>) -> Result<()> {
+        let counts = (self.litlens - 257) | (self.distances - 1) << 5 | (self.sent - 4) << 10;
+        bits.put(counts as u64, 14)?;
+        for &symbol in &ORDER[..self.sent] {
+            bits.put(u64::from(self.code.lengths[symbol as usize]), 3)?;
+        }
+        for &run in &self.runs[..self.len] {
+            let (symbol, extra) = ((run & 0xff) as usize, u64::from(run >> 8));
+            let n = u32::from(self.code.lengths[symbol]);
+            bits.put(extra << n | u64::from(self.code.codes[symbol]), n + run_extra_bits(symbol))?;
+        }
+        Ok(())
+    }
+}
+
+/// How many lengths there are up to the last that is not 0.
+fn used(lengths: &[u8]) -> usize {
+    lengths.iter().rposition(|&l| l != 0).map_or(0, |i| i + 1)
+}
+
+/// A bit per place of the row.
+type Mask = [u64; ROW / 64];
+
+/// Where a length equals its successor, and where a run begins that a repeat symbol makes shorter:
+/// three zeros or four equal lengths.
+///
+/// # Safety
+/// The CPU must support the tier that `I` is for.
+#[inline(always)]
+unsafe fn run_masks<I: Isa>(row: &[u8; ROW]) -> (Mask, Mask) {
+    const WORDS: usize = ROW / 64;
+    let zeros = [0u8; 32];
+    let (mut repeats, mut zero) = ([0u64; WORDS], [0u64; WORDS]);
+    for half in 0..2 * WORDS - 1 {
+        let place = &row[32 * half..32 * half + 33];
+        // SAFETY: 33 bytes lie at `place`, 32 at `zeros`; the caller vouches for the tier.
+        let (equal, empty) = unsafe {
+            (I::equal32(place.as_ptr(), place[1..].as_ptr()), I::equal32(place.as_ptr(), zeros.as_ptr()))
+        };
+        repeats[half / 2] |= u64::from(equal) << (half % 2 * 32);
+        zero[half / 2] |= u64::from(empty) << (half % 2 * 32);
+    }
+    let mut long = [0; WORDS];
+    for i in 0..WORDS {
+        let above = if i + 1 < WORDS { repeats[i + 1] } else { 0 };
+        let second = repeats[i] >> 1 | above << 63;
+        let third = repeats[i] >> 2 | above << 62;
+        long[i] = repeats[i] & second & (third | zero[i]);
+    }
+    (repeats, long)
+}
+
+/// The first set bit at or after `at`; the number of bits if there is none.
+#[inline(always)]
+fn next_one(mask: &Mask, at: usize) -> usize {
+    let mut word = at / 64;
+    let mut bits = mask[word] & !0 << (at % 64);
+    while bits == 0 && word + 1 < mask.len() {
+        word += 1;
+        bits = mask[word];
+    }
+    64 * word + bits.trailing_zeros() as usize
+}
+
+/// Extra bits of a symbol of the code-length alphabet.
+const fn run_extra_bits(symbol: usize) -> u32 {
+    match symbol {
+        16 => 2,
+        17 => 3,
+        18 => 7,
+        _ => 0,
+    }
+}

@@ -1,0 +1,98 @@
+//! Emission tables: what each half of a token becomes in bits.
+
+use super::huffman::Code;
+use super::token::{FIRSTS, LENGTH_CODES, NONE, SECONDS, distance_extra_bits};
+
+/// Literal/length symbols that are sent: literals, end of block, 29 lengths.
+pub(crate) const LITLENS: usize = 286;
+/// Distance symbols that are sent.
+pub(crate) const DISTANCES: usize = 30;
+pub(crate) const END_OF_BLOCK: usize = 256;
+
+/// The two halves of a token in bits, for one pair of trees.
+pub(crate) struct Tables {
+    /// Per `first`: value (code, then extra bits of the length) << 8 | number of bits, up to 20.
+    pub(super) firsts: [u32; FIRSTS],
+    /// Per `second`: code << 16 | bits of the code << 8 | bits with the extra ones, up to 28.
+    pub(super) seconds: [u32; SECONDS],
+    /// As an entry of `firsts`.
+    pub(super) end_of_block: u32,
+}
+
+impl Tables {
+    pub(crate) const fn new() -> Self {
+        Tables { firsts: [0; FIRSTS], seconds: [0; SECONDS], end_of_block: 0 }
+    }
+
+    /// Fills the tables for a pair of trees. Entries of symbols without a code are meaningless.
+    #[inline(always)]
+    pub(crate) const fn fill(&mut self, litlens: &Code<LITLENS>, distances: &Code<DISTANCES>) {
+        let mut i = 0;
+        while i < 256 {
+            let (code, n) = (litlens.codes[i] as u32, litlens.lengths[i] as u32);
+            self.firsts[i] = code << 8 | n;
+            self.seconds[32 + i] = code << 16 | n << 8 | n;
+            i += 1;
+        }
+        self.end_of_block = (litlens.codes[END_OF_BLOCK] as u32) << 8 | litlens.lengths[END_OF_BLOCK] as u32;
+        i = 0;
+        while i < 29 {
+            // A length without a code is not filled in, which saves most of the work when few
+            // bytes use few lengths.
+            if litlens.lengths[257 + i] != 0 {
+                self.fill_length(i, litlens.codes[257 + i] as u32, litlens.lengths[257 + i] as u32);
+            }
+            i += 1;
+        }
+        i = 0;
+        while i < DISTANCES {
+            let n = distances.lengths[i] as u32;
+            self.seconds[i] = (distances.codes[i] as u32) << 16 | n << 8 | (n + distance_extra_bits(i));
+            i += 1;
+        }
+        self.seconds[NONE as usize] = 0;
+    }
+
+    /// Fills in the lengths of length code `i`, whose Huffman code is `code` in `n` bits.
+    #[inline(always)]
+    const fn fill_length(&mut self, i: usize, code: u32, n: u32) {
+        let (length, extra) = LENGTH_CODES[i];
+        let first = 256 - 3 + length as usize;
+        // Code 284 would reach to 258, which has a code of its own.
+        let count = if i == 27 { 31 } else { 1 << extra };
+        let mut value = 0;
+        while value < count {
+            self.firsts[first + value] = ((value as u32) << n | code) << 8 | (n + extra as u32);
+            value += 1;
+        }
+    }
+}
+
+/// The literal/length lengths of the fixed trees (RFC 1951, 3.2.6), with the two symbols that are
+/// never sent.
+const FIXED_LITLENS: [u8; 288] = {
+    let mut lengths = [8; 288];
+    let mut i = 144;
+    while i < 280 {
+        lengths[i] = if i < 256 { 9 } else { 7 };
+        i += 1;
+    }
+    lengths
+};
+
+/// The tables of the fixed trees.
+pub(crate) static FIXED: Tables = {
+    let all = Code::from_lengths(FIXED_LITLENS);
+    let mut litlens = Code::<LITLENS>::new();
+    let mut i = 0;
+    while i < LITLENS {
+        litlens.lengths[i] = all.lengths[i];
+        litlens.codes[i] = all.codes[i];
+        i += 1;
+    }
+    // Distance codes 30 and 31 come last among 32 of one length: leaving them out changes nothing.
+    let distances = Code::from_lengths([5; DISTANCES]);
+    let mut tables = Tables::new();
+    tables.fill(&litlens, &distances);
+    tables
+};
