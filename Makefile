@@ -4,7 +4,9 @@
 CARGO ?= cargo
 STRICT ?= 0
 CORPUS ?= testdata/corpus
-CSV ?= bench.csv
+CSV ?= target/bench.csv
+PLOTS ?= target/plots
+FLAGS ?=
 SECONDS_PER_TARGET ?= 60
 export CARGO STRICT
 
@@ -33,6 +35,21 @@ test-cli: ## Only the tests of the command line
 	@scripts/test.sh cli
 
 test-fuzz: ## A bounded run of every fuzz target with the ordinary compiler
+	@scripts/test.sh fuzz
+
+lint: ## Formatting, clippy and documentation without a warning
+	@scripts/test.sh lint
+
+bench: ## Measure against all peers: make bench CORPUS=dir CSV=file FLAGS="--chunk 16K"
+	@scripts/setup.sh rust cc peers
+	@mkdir -p "$(dir $(CSV))"
+	$(CARGO) run --release --locked --package linerate-bench --features peers -- bytes --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+
+plots: ## Draw the records of CSV=file as SVG files in PLOTS=dir
+	@mkdir -p "$(PLOTS)"
+	$(CARGO) run --release --locked --package linerate-bench -- plot --csv "$(CSV)" --out "$(PLOTS)"
+
+fuzz: ## A bounded run of every fuzz target with the ordinary compiler
 	@scripts/test.sh fuzz
 
 lint: ## Formatting, clippy and documentation without a warning
