@@ -125,6 +125,7 @@ pub fn run(command: &Command) -> Result<(), String> {
 }
 
 fn bytes(args: &BytesArgs) -> Result<(), String> {
+    args.output.csv(&[])?;
     let corpus = args.corpus.read()?;
     let core = crate::pin(args.core);
     if let (Some(wanted), None) = (args.core, core) {
@@ -135,18 +136,22 @@ fn bytes(args: &BytesArgs) -> Result<(), String> {
     for chunk in &args.chunk {
         let records = session.measure(*chunk, args.rounds.into(), progress)?;
         let place = core.map_or_else(|| "not pinned".into(), |n| format!("core {n}"));
-        let title = format!("{chunk} chunks, CPU time, {place}, {} rounds", args.rounds);
-        args.output.show(&title, &records)?;
+        let rounds = format!("{} rounds, relative to {}", args.rounds, session.base());
+        args.output.table(&format!("{chunk} chunks, CPU time, {place}, {rounds}"), &records)?;
+        args.output.csv(&records)?;
         all.extend(records);
     }
-    if !args.output.json {
-        print(&session.absent())?;
+    match args.output.json {
+        true => eprint!("{}", session.absent()),
+        false => print(&session.absent())?,
     }
-    args.output.keep(&all)
+    args.output.json(&all)
 }
 
 fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
+    args.output.csv(&[])?;
     let corpus = args.corpus.read()?;
+    let first = args.threads.first().ok_or("no number of threads is given")?;
     let mut all = Vec::new();
     for block in &args.block {
         let setup = threads::Setup {
@@ -156,10 +161,12 @@ fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
             rounds: args.rounds.into(),
         };
         let records = threads::measure(&corpus, &setup, progress)?;
-        args.output.show(&format!("{block} blocks, wall time, {} rounds", args.rounds), &records)?;
+        let rounds = format!("{} rounds, relative to x{first}", args.rounds);
+        args.output.table(&format!("{block} blocks, wall time, {rounds}"), &records)?;
+        args.output.csv(&records)?;
         all.extend(records);
     }
-    args.output.keep(&all)
+    args.output.json(&all)
 }
 
 impl CorpusArgs {
@@ -176,23 +183,28 @@ impl CorpusArgs {
 }
 
 impl OutputArgs {
-    fn show(&self, title: &str, records: &[Record]) -> Result<(), String> {
+    fn table(&self, title: &str, records: &[Record]) -> Result<(), String> {
         match records.first() {
             Some(first) if !self.json => {
                 let (corpus, files, bytes) = (&first.corpus, first.files, first.bytes);
-                let head =
-                    format!("{corpus}: {files} files, {bytes} bytes, {title}, relative to {}", first.base);
+                let files = if files == 1 { "1 file".into() } else { format!("{files} files") };
+                let head = format!("{corpus}: {files}, {bytes} bytes, {title}");
                 print(&format!("{head}\n\n{}\n", report::table(records)))
             }
             _ => Ok(()),
         }
     }
 
-    fn keep(&self, records: &[Record]) -> Result<(), String> {
-        if self.json {
-            let array = serde_json::Value::Array(records.iter().map(Record::to_json).collect());
-            print(&format!("{array:#}\n"))?;
+    fn json(&self, records: &[Record]) -> Result<(), String> {
+        if !self.json {
+            return Ok(());
         }
+        let array = serde_json::Value::Array(records.iter().map(Record::to_json).collect());
+        print(&format!("{array:#}\n"))
+    }
+
+    /// Adds to the CSV file. Without records this proves, before a long run, that it can be done.
+    fn csv(&self, records: &[Record]) -> Result<(), String> {
         self.csv.as_ref().map_or(Ok(()), |path| record::append(path, records))
     }
 }

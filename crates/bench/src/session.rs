@@ -19,6 +19,7 @@ pub struct Session<'c> {
     loaded: Vec<Loaded>,
     absent: Vec<(String, String)>,
     base: usize,
+    blank: Record,
 }
 
 impl<'c> Session<'c> {
@@ -29,7 +30,8 @@ impl<'c> Session<'c> {
     /// A sentence, if there is no such base.
     pub fn new(corpus: &'c Corpus, only: &Filter, base: Option<&str>) -> Result<Self, String> {
         let base = choose_base(base)?;
-        let mut session = Session { corpus, entries: vec![], loaded: vec![], absent: vec![], base: 0 };
+        let blank = blank("bytes", corpus);
+        let mut session = Session { corpus, entries: vec![], loaded: vec![], absent: vec![], base: 0, blank };
         for entry in table() {
             let label = entry.label();
             if label != base && !only.admits(&label) {
@@ -87,14 +89,19 @@ impl<'c> Session<'c> {
             ratio: self.corpus.bytes() as f64 / sizes[i] as f64,
             best_mbs: speeds[i].best,
             median_mbs: speeds[i].median,
-            base: self.entries[self.base].label(),
+            base: self.base(),
             speed_vs_base: speeds[i].best / speeds[self.base].best,
             ratio_vs_base: sizes[self.base] as f64 / sizes[i] as f64,
             state_bytes: contender.state_bytes(),
             scratch_bytes: contender.scratch_bytes(),
             rounds,
-            ..blank("bytes", self.corpus)
+            ..self.blank.clone()
         }
+    }
+
+    /// The label of the base of comparison.
+    pub fn base(&self) -> String {
+        self.entries[self.base].label()
     }
 
     /// One line for each contender that was asked for but is not available here.

@@ -33,6 +33,7 @@ pub struct Setup<'a> {
 /// or no room for the stream.
 pub fn measure(corpus: &Corpus, setup: &Setup<'_>, progress: impl Fn(&str)) -> Result<Vec<Record>, String> {
     let input = corpus.files.concat();
+    let blank = blank("threads", corpus);
     let mut records = Vec::new();
     for &number in setup.levels {
         let level = Level::from_number(number).map_err(|e| e.to_string())?;
@@ -55,7 +56,7 @@ pub fn measure(corpus: &Corpus, setup: &Setup<'_>, progress: impl Fn(&str)) -> R
                 speed_vs_base: stats::middle(pairs.collect()),
                 ratio_vs_base: 1.0,
                 rounds: setup.rounds,
-                ..blank("threads", corpus)
+                ..blank.clone()
             });
         }
     }
