@@ -17,7 +17,7 @@ use clap::{Parser, Subcommand};
 
 /// Compression for data paths that have a speed to keep
 #[derive(Parser)]
-#[command(name = "linerate", version, arg_required_else_help = true, after_help = exit::HELP)]
+#[command(name = "linerate", version, propagate_version = true, arg_required_else_help = true, after_help = exit::HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -26,6 +26,10 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Compress or decompress gzip, zlib, deflate and BGZF files
+    ///
+    /// Without other options each FILE is replaced by FILE.gz, which keeps its mode, owner and
+    /// times. The output appears under its name only when it is complete, and the source is
+    /// deleted only when the output has reached the disk.
     Gzip(Box<gzip::Args>),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),

@@ -21,9 +21,6 @@ Examples:
 Without FILE, or with `-`, standard input is read and standard output written.
 SIZE is a number of bytes, or with K, M or G a multiple of 1024.";
 
-/// Without other options each FILE is replaced by FILE.gz, which keeps its mode, owner and times.
-/// The output appears under its name only when it is complete, and the source is deleted only
-/// when the output has reached the disk.
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP), args_override_self = true)]
 pub(crate) struct Args {

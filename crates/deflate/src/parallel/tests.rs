@@ -59,8 +59,8 @@ fn every_format_and_level_round_trips_with_the_same_bytes_for_any_number_of_thre
 
 #[test]
 fn block_sizes_from_one_byte_to_more_than_the_input() {
-    let data = data(300_000);
     for block in [0, 1, 65_535, 65_536, JOB, JOB + 1, 250_000, 1 << 20] {
+        let data = data(if block < 2 { JOB + 1000 } else { 300_000 });
         let mut out = Vec::new();
         compress(&data[..], &mut out, &options(Format::Gzip, 2, block)).unwrap();
         assert!(inflate(Format::Gzip, &out, data.len()) == data, "blocks of {block}");

@@ -1,0 +1,46 @@
+//! Help, manual pages and completion scripts.
+
+use std::process::Command;
+
+use crate::support::{Folder, Run};
+
+fn text(args: &[&str]) -> String {
+    let folder = Folder::new();
+    let run = Run::of(&mut folder.command(args), b"").ok();
+    String::from_utf8(run.stdout).unwrap()
+}
+
+#[test]
+fn help_has_examples_and_statuses() {
+    let help = text(&["gzip", "--help"]);
+    for part in ["Examples:", "tar c src | linerate gzip", "Exit status:", "--max-output", "--history"] {
+        assert!(help.contains(part), "{part}");
+    }
+    assert!(text(&["--help"]).contains("gzip"));
+    assert!(text(&["--version"]).starts_with("linerate "));
+}
+
+#[test]
+fn manual_pages_are_roff() {
+    assert!(text(&["man"]).contains(".TH linerate 1"));
+    let page = text(&["man", "gzip"]);
+    assert!(page.contains(".TH linerate-gzip 1"));
+    assert!(page.contains("Exit status"));
+    let folder = Folder::new();
+    let run = Run::of(&mut folder.command(&["man", "tar"]), b"");
+    run.fails(2, "linerate: there is no subcommand `tar`");
+}
+
+#[test]
+fn completions_for_each_shell() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = text(&["completions", shell]);
+        assert!(script.contains("gzip") && script.contains("max-output"), "{shell}");
+    }
+    let script = text(&["completions", "bash"]);
+    if let Ok(mut bash) = Command::new("bash").arg("-n").stdin(std::process::Stdio::piped()).spawn() {
+        use std::io::Write;
+        bash.stdin.take().unwrap().write_all(script.as_bytes()).unwrap();
+        assert!(bash.wait().unwrap().success(), "bash parses it");
+    }
+}

@@ -1,0 +1,109 @@
+//! Pipes: standard input and output, readers that go away, and what is said on a wrong command.
+
+use std::io::{Read, Write};
+use std::process::Stdio;
+
+use crate::support::{Folder, Run, sample};
+
+#[test]
+fn a_dash_is_standard_input() {
+    let folder = Folder::new();
+    folder.write("a", b"first ");
+    let both = folder.gzip_with(&["-c", "a", "-"], b"second").ok().stdout;
+    assert_eq!(folder.gzip_with(&["-d"], &both).ok().stdout, b"first second");
+    assert_eq!(folder.gzip_with(&["-d", "-"], &both).ok().stdout, b"first second");
+    folder.write("b.gz", &both);
+    assert_eq!(folder.gzip(&["-dc", "b.gz", "b.gz"]).ok().stdout, b"first secondfirst second");
+    assert!(folder.has("b.gz"), "-c keeps");
+}
+
+#[test]
+fn standard_input_leaves_no_name_or_time() {
+    let folder = Folder::new();
+    assert_eq!(folder.gzip_with(&["-N"], b"x").ok().stdout[3..8], [0; 5]);
+}
+
+#[test]
+fn bytes_arrive_in_small_pieces() {
+    let folder = Folder::new();
+    let data = sample(20_000);
+    let mut command = folder.command(&["gzip", "-p2", "-b4K"]);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    data.chunks(333).for_each(|piece| stdin.write_all(piece).unwrap());
+    drop(stdin);
+    let packed = child.wait_with_output().unwrap().stdout;
+    assert!(packed == folder.gzip_with(&["-b4K"], &data).ok().stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_closed_pipe_ends_quietly_by_its_signal() {
+    use std::os::unix::process::ExitStatusExt;
+    let folder = Folder::new();
+    folder.write("a", &sample(5_000_000));
+    folder.gzip(&["-k", "a"]).ok();
+    for args in [&["gzip", "-0c", "a"][..], &["gzip", "-0cp2", "a"], &["gzip", "-dc", "a.gz"]] {
+        let mut command = folder.command(args);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        stdout.read_exact(&mut [0; 10]).unwrap();
+        drop(stdout);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.signal(), Some(13), "{args:?}");
+        assert_eq!(output.stderr, b"", "{args:?}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_removes_the_temporary_file() {
+    use std::os::unix::process::ExitStatusExt;
+    use std::thread::sleep;
+    use std::time::Duration;
+    let folder = Folder::new();
+    let mut command = folder.command(&["gzip", "-o", "out.gz"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+    // It waits for input, with its output open.
+    for _ in 0..1000 {
+        if !folder.names().is_empty() {
+            break;
+        }
+        sleep(Duration::from_millis(10));
+    }
+    assert_eq!(folder.names().len(), 1, "a temporary file");
+    assert!(!folder.has("out.gz"));
+    let kill = format!("kill {}", child.id());
+    Run::of(std::process::Command::new("sh").args(["-c", &kill]), b"").ok();
+    assert_eq!(child.wait().unwrap().signal(), Some(15));
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn wrong_command_lines() {
+    let folder = Folder::new();
+    folder.write("a", b"data");
+    for args in [
+        &["--no-such-option"][..],
+        &["-b", "0", "a"],
+        &["-b", "many", "a"],
+        &["-p", "x", "a"],
+        &["-p", "100000", "a"],
+        &["--format", "zip", "a"],
+        &["-c", "-o", "b", "a"],
+        &["--max-output", "-1", "a"],
+    ] {
+        let run = folder.gzip(args);
+        assert_eq!(run.status, Some(2), "{args:?}");
+        assert!(!run.stderr.is_empty() && run.stdout.is_empty());
+    }
+    assert_eq!(folder.names(), ["a"]);
+}
+
+#[test]
+fn names_that_begin_with_a_dash() {
+    let folder = Folder::new();
+    folder.write("-1", b"data");
+    folder.gzip(&["--", "-1"]).ok();
+    assert_eq!(folder.names(), ["-1.gz"]);
+}
