@@ -152,6 +152,7 @@ fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
     args.output.csv(&[])?;
     let corpus = args.corpus.read()?;
     let first = args.threads.first().ok_or("no number of threads is given")?;
+    let fewest = args.threads.iter().min().copied().unwrap_or(1);
     let mut all = Vec::new();
     for block in &args.block {
         let setup = threads::Setup {
@@ -160,9 +161,12 @@ fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
             block: *block,
             rounds: args.rounds.into(),
         };
-        let records = threads::measure(&corpus, &setup, progress)?;
+        let threads::Outcome { records, cores_had } = threads::measure(&corpus, &setup, progress)?;
         let rounds = format!("{} rounds, relative to x{first}", args.rounds);
         args.output.table(&format!("{block} blocks, wall time, {rounds}"), &records)?;
+        if cores_had < 0.9 * fewest as f64 {
+            eprintln!("Other work is in the way: {fewest} threads had {cores_had:.2} cores.");
+        }
         args.output.csv(&records)?;
         all.extend(records);
     }

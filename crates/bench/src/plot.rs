@@ -4,6 +4,7 @@ use std::path::Path;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::labels::{self, Spot};
 use crate::record::{self, Record};
@@ -87,6 +88,7 @@ fn chart(root: &DrawingArea<SVGBackend<'_>, Shift>, group: &[&Record]) -> Fallib
         .bold_line_style(BLACK.mix(0.1))
         .x_desc("speed, MB/s of CPU time (best round)")
         .y_desc("ratio")
+        .x_label_formatter(&|x| format!("{x:.0}"))
         .y_label_formatter(&|y| format!("{y:.2}"))
         .axis_desc_style((FONT, 15))
         .label_style((FONT, 13))
@@ -108,11 +110,12 @@ fn spots(group: &[&Record], points: &[(i32, i32)]) -> Vec<Spot> {
 fn mark(root: &DrawingArea<SVGBackend<'_>, Shift>, r: &Record, spot: Spot) -> Fallible {
     let colour = if r.contender.starts_with("linerate") { OURS } else { PEERS };
     if spot.far {
-        let end = (spot.corner.0, spot.corner.1 + labels::HEIGHT / 2);
-        root.draw(&PathElement::new([spot.point, end], colour.mix(0.4)))?;
+        root.draw(&PathElement::new([spot.point, spot.near_end()], colour.mix(0.4)))?;
     }
     root.draw(&Circle::new(spot.point, 4, colour.filled()))?;
-    root.draw(&Text::new(label(r), spot.corner, (FONT, 13).into_font().color(&colour)))?;
+    let side = if spot.left { HPos::Right } else { HPos::Left };
+    let style = (FONT, 13).into_font().color(&colour).pos(Pos::new(side, VPos::Center));
+    root.draw(&Text::new(label(r), spot.near_end(), style))?;
     Ok(())
 }
 

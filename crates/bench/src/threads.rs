@@ -8,6 +8,7 @@ use linerate_deflate::{Format, Level};
 
 use crate::corpus::Corpus;
 use crate::filter::Chunk;
+use crate::kernel::os::cpu_time;
 use crate::record::Record;
 use crate::session::blank;
 use crate::stats;
@@ -24,6 +25,15 @@ pub struct Setup<'a> {
     pub rounds: usize,
 }
 
+/// The records, and whether the machine was quiet.
+pub struct Outcome {
+    /// One for each level and number of threads.
+    pub records: Vec<Record>,
+    /// CPU time by wall time of the turns with the fewest threads, of the level where it was least.
+    /// Much less than their number: other work was in the way, and the speeds say little.
+    pub cores_had: f64,
+}
+
 /// Compresses the corpus as one stream, its files joined, from memory to memory. The numbers of
 /// threads take turns, each round in the opposite order, and what is compared is two turns of one
 /// round: `speed_vs_base` is the median over the rounds.
@@ -31,20 +41,22 @@ pub struct Setup<'a> {
 /// # Errors
 /// A sentence: output that does not decode to the input or that depends on the number of threads,
 /// or no room for the stream.
-pub fn measure(corpus: &Corpus, setup: &Setup<'_>, progress: impl Fn(&str)) -> Result<Vec<Record>, String> {
+pub fn measure(corpus: &Corpus, setup: &Setup<'_>, progress: impl Fn(&str)) -> Result<Outcome, String> {
     let input = corpus.files.concat();
     let blank = blank("threads", corpus);
-    let mut records = Vec::new();
+    let mut outcome = Outcome { records: Vec::new(), cores_had: f64::INFINITY };
+    let fewest = setup.threads.iter().copied().min().ok_or("no number of threads is given")?;
     for &number in setup.levels {
         let level = Level::from_number(number).map_err(|e| e.to_string())?;
         progress(&format!("{} blocks: level {number}", setup.block));
         let size = check(&input, level, setup)?;
-        let times = time(&input, level, setup)?;
+        let (times, cores) = time(&input, level, setup, fewest)?;
+        outcome.cores_had = outcome.cores_had.min(cores);
         let label = |threads| format!("linerate {number} x{threads}");
         for (i, &threads) in setup.threads.iter().enumerate() {
             let pairs = times[i].iter().zip(&times[0]).map(|(t, base)| base.as_secs_f64() / t.as_secs_f64());
             let speed = |time: Option<_>| time.map_or(0.0, |t| stats::speed(input.len(), t));
-            records.push(Record {
+            outcome.records.push(Record {
                 chunk: setup.block.to_string(),
                 contender: label(threads),
                 format: "gzip".into(),
@@ -61,7 +73,7 @@ pub fn measure(corpus: &Corpus, setup: &Setup<'_>, progress: impl Fn(&str)) -> R
         }
     }
     progress("");
-    Ok(records)
+    Ok(outcome)
 }
 
 fn options(level: Level, threads: usize, setup: &Setup<'_>, input: &[u8]) -> Options {
@@ -93,10 +105,17 @@ fn check(input: &[u8], level: Level, setup: &Setup<'_>) -> Result<usize, String>
     }
 }
 
-/// Wall time of each round, for each number of threads.
-fn time(input: &[u8], level: Level, setup: &Setup<'_>) -> Result<Vec<Vec<Duration>>, String> {
+/// Wall time of each round, for each number of threads, and how many cores the process had in the
+/// turns with `fewest` threads.
+fn time(
+    input: &[u8],
+    level: Level,
+    setup: &Setup<'_>,
+    fewest: usize,
+) -> Result<(Vec<Vec<Duration>>, f64), String> {
     let mut out = Vec::with_capacity(input.len() + (input.len() >> 8) + 4096);
     let mut times = vec![Vec::new(); setup.threads.len()];
+    let (mut wall, mut cpu) = (Duration::ZERO, Duration::ZERO);
     for round in 0..setup.rounds {
         let mut order: Vec<_> = (0..setup.threads.len()).collect();
         if round % 2 == 1 {
@@ -105,10 +124,15 @@ fn time(input: &[u8], level: Level, setup: &Setup<'_>) -> Result<Vec<Vec<Duratio
         for i in order {
             let options = options(level, setup.threads[i], setup, input);
             out.clear();
-            let start = Instant::now();
+            let (start, cpu_start) = (Instant::now(), cpu_time());
             compress(input, &mut out, &options).map_err(|e| e.to_string())?;
-            times[i].push(start.elapsed());
+            let elapsed = start.elapsed();
+            times[i].push(elapsed);
+            if setup.threads[i] == fewest {
+                wall += elapsed;
+                cpu += cpu_time() - cpu_start;
+            }
         }
     }
-    Ok(times)
+    Ok((times, cpu.as_secs_f64() / wall.as_secs_f64()))
 }
