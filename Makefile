@@ -49,16 +49,6 @@ plots: ## Draw the records of CSV=file as SVG files in PLOTS=dir
 	@mkdir -p "$(PLOTS)"
 	$(CARGO) run --release --locked --package linerate-bench -- plot --csv "$(CSV)" --out "$(PLOTS)"
 
-fuzz: ## A bounded run of every fuzz target with the ordinary compiler
-	@scripts/test.sh fuzz
-
-lint: ## Formatting, clippy and documentation without a warning
-	@scripts/test.sh lint
-
-bench: ## Measure against all peers: make bench CORPUS=dir CSV=file
-	@scripts/setup.sh rust cc peers
-	$(CARGO) run --release --locked --package linerate-bench --features peers -- bytes --corpus "$(CORPUS)" --csv "$(CSV)"
-
 fuzz: ## cargo-fuzz where it is installed, else a longer bounded run
 	@scripts/fuzz.sh $(SECONDS_PER_TARGET)
 
