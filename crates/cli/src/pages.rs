@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::CommandFactory;
+use clap::{Command, CommandFactory};
 use clap_complete::Shell;
 
 use crate::failure::Failure;
@@ -44,11 +44,42 @@ pub(crate) fn man(args: &ManArgs) -> ExitCode {
             }
         },
     };
+    print(&page(command))
+}
+
+fn page(command: Command) -> Vec<u8> {
+    let notes = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     let mut page = Vec::new();
-    match clap_mangen::Man::new(command).render(&mut page) {
-        Ok(()) => print(&page),
-        Err(e) => unreachable!("a Vec takes every byte: {e}"),
+    if let Err(e) = clap_mangen::Man::new(command.after_help(None)).render(&mut page) {
+        unreachable!("a Vec takes every byte: {e}");
     }
+    page.extend_from_slice(sections(&notes).as_bytes());
+    page
+}
+
+/// The text after the options, line by line as it stands there. A paragraph whose first line ends
+/// in a colon is a section of that name.
+fn sections(text: &str) -> String {
+    let mut roff = String::new();
+    for paragraph in text.split("\n\n") {
+        let (title, body) = match paragraph.split_once(":\n") {
+            Some((title, body)) if !title.contains('\n') => (Some(title), body),
+            _ => (None, paragraph),
+        };
+        match title {
+            Some(title) => roff.push_str(&format!(".SH {}\n", title.to_uppercase())),
+            None => roff.push_str(".PP\n"),
+        }
+        let lines: Vec<String> = body.lines().map(literal).collect();
+        roff.push_str(&format!(".nf\n{}\n.fi\n", lines.join("\n")));
+    }
+    roff
+}
+
+/// A line of text that roff takes as it is.
+fn literal(line: &str) -> String {
+    let line = line.replace('\\', "\\e").replace('-', "\\-");
+    if line.starts_with(['.', '\'']) { format!("\\&{line}") } else { line }
 }
 
 fn print(text: &[u8]) -> ExitCode {
@@ -60,5 +91,16 @@ fn print(text: &[u8]) -> ExitCode {
             eprintln!("linerate: {failure}");
             ExitCode::FAILURE
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_become_sections_and_lines_stay_lines() {
+        let roff = sections("Two words:\n  a -b\n.x\n\nplain\nlines");
+        assert_eq!(roff, ".SH TWO WORDS\n.nf\n  a \\-b\n\\&.x\n.fi\n.PP\n.nf\nplain\nlines\n.fi\n");
     }
 }

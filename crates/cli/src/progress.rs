@@ -10,27 +10,27 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const REFRESHES_PER_SECOND: u8 = 5;
 
 pub(crate) struct Progress {
-    wanted: bool,
-    name: String,
-    total: Option<u64>,
     begun: Instant,
+    shown: bool,
+    /// Absent where it is not wanted. Fed from the start, so that its rate is right when shown.
     bar: Option<ProgressBar>,
 }
 
 impl Progress {
     /// `total` is the number of input bytes, if known.
     pub(crate) fn new(wanted: bool, name: &str, total: Option<u64>) -> Self {
-        let wanted = wanted && stderr().is_terminal();
-        Progress { wanted, name: name.to_owned(), total, begun: Instant::now(), bar: None }
+        let bar = (wanted && stderr().is_terminal()).then(|| make(name, total));
+        Progress { begun: Instant::now(), shown: false, bar }
     }
 
     /// `done` input bytes have been worked on.
     pub(crate) fn update(&mut self, done: u64) {
-        if !self.wanted || self.begun.elapsed() < PATIENCE {
-            return;
+        let Some(bar) = &self.bar else { return };
+        if !self.shown && self.begun.elapsed() >= PATIENCE {
+            bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(REFRESHES_PER_SECOND));
+            self.shown = true;
         }
-        let (name, total) = (&self.name, self.total);
-        self.bar.get_or_insert_with(|| make(name, total)).set_position(done);
+        bar.set_position(done);
     }
 }
 
@@ -43,8 +43,7 @@ impl Drop for Progress {
 }
 
 fn make(name: &str, total: Option<u64>) -> ProgressBar {
-    let target = ProgressDrawTarget::stderr_with_hz(REFRESHES_PER_SECOND);
-    let bar = ProgressBar::with_draw_target(total, target);
+    let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
     let template = match total {
         Some(_) => "{prefix} [{bar:30}] {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}",
         None => "{prefix} {bytes} {binary_bytes_per_sec}",

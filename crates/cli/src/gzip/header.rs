@@ -129,7 +129,8 @@ impl Header {
 
 #[cfg(unix)]
 fn from_raw(name: &[u8]) -> Option<OsString> {
-    Some(std::os::unix::ffi::OsStrExt::from_bytes(name)).map(OsStr::to_owned)
+    let name: &OsStr = std::os::unix::ffi::OsStrExt::from_bytes(name);
+    Some(name.to_owned())
 }
 
 #[cfg(not(unix))]

@@ -25,7 +25,7 @@ fn manual_pages_are_roff() {
     assert!(text(&["man"]).contains(".TH linerate 1"));
     let page = text(&["man", "gzip"]);
     assert!(page.contains(".TH linerate-gzip 1"));
-    assert!(page.contains("Exit status"));
+    assert!(page.contains(".SH EXAMPLES\n.nf\n") && page.contains(".SH EXIT STATUS\n.nf\n"));
     let folder = Folder::new();
     let run = Run::of(&mut folder.command(&["man", "tar"]), b"");
     run.fails(2, "linerate: there is no subcommand `tar`");

@@ -150,7 +150,7 @@ struct FlakyReader<'a> {
 impl Read for FlakyReader<'_> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         self.calls += 1;
-        if self.calls % 3 == 0 {
+        if self.calls.is_multiple_of(3) {
             return Err(ErrorKind::Interrupted.into());
         }
         if self.at >= self.fail_at {
@@ -198,7 +198,7 @@ struct FlakyWriter {
 impl Write for FlakyWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.calls += 1;
-        if self.calls % 3 == 0 {
+        if self.calls.is_multiple_of(3) {
             return Err(ErrorKind::Interrupted.into());
         }
         let n = bytes.len().min(1000).min(self.room - self.taken.len());
