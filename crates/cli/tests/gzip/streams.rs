@@ -64,7 +64,9 @@ fn a_signal_removes_the_temporary_file() {
     let folder = Folder::new();
     let mut command = folder.command(&["gzip", "-o", "out.gz"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
-    // It waits for input, with its output open.
+    // It waits for input, with its output open. `wait` would close the pipe, and the end of the
+    // input could then overtake the signal.
+    let _open = child.stdin.take();
     for _ in 0..1000 {
         if !folder.names().is_empty() {
             break;
