@@ -14,6 +14,7 @@ use crate::kernel::bits::{BitWriter, TOO_SMALL};
 use crate::kernel::emit::{Emit, emit_tight, end_block};
 use crate::kernel::isa::dispatch;
 use crate::kernel::parse::{Parse, insert_history};
+use crate::kernel::segment::Numbered;
 use crate::kernel::tables::FIXED;
 use crate::kernel::trees::{FillTables, PlanTrees};
 use crate::{Level, Scratch, ScratchMut};
@@ -53,20 +54,12 @@ pub(crate) fn encode(
 fn dynamic(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let tier = scratch.tier.unwrap_or_else(cpu::tier);
-    let mut first = scratch.table.begin(buffer.len());
-    insert_history(&mut scratch.table, &buffer[..history], first);
+    let mut numbered = Numbered::begin(buffer, &mut scratch.table);
+    insert_history(&mut scratch.table, &numbered, history);
     let mut start = history;
     while start < buffer.len() {
-        scratch.tokens.clear();
-        let parse = Parse {
-            table: &mut scratch.table,
-            tokens: &mut scratch.tokens,
-            buffer,
-            first: &mut first,
-            start,
-        };
-
-        let end = dispatch(tier, parse);
+        let Scratch { table, tokens, .. } = &mut *scratch;
+        let end = dispatch(tier, Parse { table, tokens, call: &mut numbered, start });
         write_block(scratch, tier, output, start, end)?;
         start = end;
     }

@@ -14,6 +14,11 @@ pub(crate) trait Isa {
     /// 32 bytes must be readable at both, and the CPU must support the tier.
     unsafe fn equal32(a: *const u8, b: *const u8) -> u32;
 
+    /// Length of the common prefix of 16 bytes.
+    /// # Safety
+    /// As [`equal32`](Self::equal32).
+    unsafe fn common16(a: *const u8, b: *const u8) -> usize;
+
     /// Length of the common prefix of 32 bytes at `a` and 32 bytes at `b`.
     ///
     /// # Safety
@@ -28,6 +33,17 @@ pub(crate) trait Isa {
 pub(crate) struct Scalar;
 
 impl Isa for Scalar {
+    #[inline(always)]
+    unsafe fn common16(a: *const u8, b: *const u8) -> usize {
+        for i in 0..2 {
+            // SAFETY: bytes 8i..8i+8 of the 16.
+            let differ = unsafe { read64(a.add(8 * i)) ^ read64(b.add(8 * i)) };
+            if differ != 0 {
+                return 8 * i + (differ.trailing_zeros() / 8) as usize;
+            }
+        }
+        16
+    }
     #[inline(always)]
     unsafe fn equal32(a: *const u8, b: *const u8) -> u32 {
         // SAFETY: bytes 0..32 of both.
@@ -52,6 +68,15 @@ pub(crate) struct Avx2;
 
 #[cfg(target_arch = "x86_64")]
 impl Isa for Avx2 {
+    #[inline(always)]
+    unsafe fn common16(a: *const u8, b: *const u8) -> usize {
+        use core::arch::x86_64::*;
+        // SAFETY: the caller vouches for 16 readable bytes and for AVX2.
+        unsafe {
+            let (a, b) = (_mm_loadu_si128(a.cast()), _mm_loadu_si128(b.cast()));
+            (!(_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) as u32)).trailing_zeros() as usize
+        }
+    }
     #[inline(always)]
     unsafe fn equal32(a: *const u8, b: *const u8) -> u32 {
         use core::arch::x86_64::*;

@@ -8,6 +8,8 @@ pub(crate) mod huffman;
 pub(crate) mod isa;
 pub(crate) mod matcher;
 pub(crate) mod parse;
+pub(crate) mod search;
+pub(crate) mod segment;
 pub(crate) mod tables;
 pub(crate) mod token;
 pub(crate) mod trees;

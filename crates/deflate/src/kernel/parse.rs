@@ -1,236 +1,194 @@
 //! The parse of levels 2 and 3: bytes to tokens.
-//!
-//! What bounds a parse is mispredicted branches, about two for each match: "is there one" and "how
-//! long is it". So two positions are looked at per iteration with one branch for both, the choice
-//! between them is arithmetic, and the length comes from one 32-byte compare.
 
-use super::isa::{Isa, Kernel, read32, read64};
-use super::matcher::{LAST_NUMBER, MAX_DISTANCE, MAX_MATCH, MIN_MATCH, REBASE, TABLE_BITS, Table};
+use super::isa::{Isa, Kernel};
+use super::matcher::{LAST_NUMBER, MIN_MATCH, TABLE_BITS, Table};
+use super::search::{LOOKAHEAD, Look, RUN, hash, look_once};
+use super::segment::Numbered;
 use super::token::{CAPACITY, NONE, Tokens, distance_symbol};
 
-/// Bytes that must follow a position for the main loop: two positions, 32 compared after each.
-const LOOKAHEAD: usize = 40;
-const RUN: usize = 64;
-
-#[inline(always)]
-fn hash(word: u32) -> usize {
-    (word.wrapping_mul(0x9E37_79B1) >> (32 - TABLE_BITS)) as usize
-}
-
-/// Makes the positions of `history`, the start of a call's buffer, known to the table.
-pub(crate) fn insert_history(table: &mut Table, history: &[u8], first: u32) {
-    for (i, bytes) in history.windows(MIN_MATCH).enumerate() {
+/// Makes the first `history` positions of a call's buffer known to the table.
+pub(crate) fn insert_history(table: &mut Table, call: &Numbered<'_>, history: usize) {
+    for (i, bytes) in call.buffer[..history].windows(MIN_MATCH).enumerate() {
         let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        table.slots[hash(word)] = (first + i as u32) as u16;
+        table.slots[hash(word, TABLE_BITS)] = (call.lowest() + i) as u16;
     }
 }
 
-/// One block's parse, from `start` until the tokens are full or the input ends.
-pub(crate) struct Parse<'a> {
+/// Parses from `start` until the tokens are full or the input ends; returns where it got to.
+pub(crate) struct Parse<'a, 'b> {
     pub(crate) table: &'a mut Table,
     pub(crate) tokens: &'a mut Tokens,
-    /// History and input of the call.
-    pub(crate) buffer: &'a [u8],
-    /// The number of the position at the start of `buffer`.
-    /// Lowered when numbers run out.
-    pub(crate) first: &'a mut u32,
+    pub(crate) call: &'a mut Numbered<'b>,
     pub(crate) start: usize,
 }
 
-impl Kernel for Parse<'_> {
+impl Kernel for Parse<'_, '_> {
     type Output = usize;
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) -> usize {
+    unsafe fn run<I: Isa>(mut self) -> usize {
+        self.tokens.clear();
+        let mut at = self.start;
+        if at == 0 {
+            at = self.first_literal();
+        }
         // SAFETY: the caller vouches for the tier.
-        unsafe { self.pairs::<I>() }
+        unsafe {
+            at = self.body::<I>(at);
+            self.tail(at)
+        }
     }
 }
 
-/// Room to write tokens and count their symbols.
+/// Where tokens go: a write position in the list, and the counts.
 struct Sink<'a> {
+    tokens: &'a mut Tokens,
     next: *mut u32,
-    firsts: &'a mut [u16; super::token::FIRSTS],
-    seconds: &'a mut [u16; super::token::SECONDS],
 }
 
-impl Sink<'_> {
-    /// Writes a token and keeps it only if `keep` is 1.
+impl<'a> Sink<'a> {
+    fn new(tokens: &'a mut Tokens) -> Self {
+        let next = tokens.list[tokens.len..].as_mut_ptr();
+        Sink { tokens, next }
+    }
+
+    #[inline(always)]
+    fn len(&self) -> usize {
+        // SAFETY: both point into the list.
+        unsafe { self.next.offset_from(self.tokens.list.as_ptr()) as usize }
+    }
+
+    /// Writes a token, and keeps and counts it only if `keep` is 1 rather than 0.
     ///
     /// # Safety
-    /// There must be room for it; `first` and `second` must be in range.
+    /// The list must have room; `first` and `second` must be in range.
     #[inline(always)]
     unsafe fn push_if(&mut self, keep: usize, first: u32, second: u32, extra: u32) {
         // SAFETY: as the caller vouches.
         unsafe {
             *self.next = first | second << 9 | extra << 18;
             self.next = self.next.add(keep);
-            *self.firsts.get_unchecked_mut(first as usize) += keep as u16;
-            *self.seconds.get_unchecked_mut(second as usize) += keep as u16;
+            *self.tokens.firsts.get_unchecked_mut(first as usize) += keep as u16;
+            *self.tokens.seconds.get_unchecked_mut(second as usize) += keep as u16;
         }
     }
-}
 
-impl Parse<'_> {
     #[inline(always)]
-    unsafe fn pairs<I: Isa>(self) -> usize {
-        let Parse { table, tokens, buffer, first, start } = self;
-        let (base, end) = (buffer.as_ptr(), buffer.len());
-        let list_start = tokens.list.as_mut_ptr();
-        let mut sink = Sink {
-            next: unsafe { list_start.add(tokens.len) },
-            firsts: &mut tokens.firsts,
-            seconds: &mut tokens.seconds,
-        };
-        let mut pos = start;
+    unsafe fn push_match(&mut self, length: usize, distance: usize) {
+        let (symbol, extra) = distance_symbol(distance as u32);
+        // SAFETY: as the caller vouches; a length is 4 to 258.
+        unsafe { self.push_if(1, 256 - 3 + length as u32, symbol, extra) }
+    }
+}
+
+impl Parse<'_, '_> {
+    /// The first byte of a call has nothing before it; this lets every other have a candidate.
+    fn first_literal(&mut self) -> usize {
+        let buffer = self.call.buffer;
+        if let Some(&[a, b, c, d]) = buffer.first_chunk() {
+            let word = u32::from_le_bytes([a, b, c, d]);
+            self.table.slots[hash(word, TABLE_BITS)] = self.call.number(0, self.table) as u16;
+        }
+        let mut sink = Sink::new(self.tokens);
+        // SAFETY: the list is empty.
+        unsafe { sink.push_if(1, u32::from(buffer[0]), NONE, 0) };
+        self.tokens.len = 1;
+        1
+    }
+
+    /// Everything but the last bytes, in segments that neither the list nor the numbers outgrow.
+    #[inline(always)]
+    unsafe fn body<I: Isa>(&mut self, mut at: usize) -> usize {
+        loop {
+            // No look makes more than one token of two bytes.
+            let room = 2 * (CAPACITY.saturating_sub(self.tokens.len));
+            let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(at + room);
+            if at >= end {
+                return at;
+            }
+            let here = self.call.number(at, self.table);
+            let stop = (here + (end - at)).min(LAST_NUMBER as usize);
+            // SAFETY: as the caller vouches.
+            let here = unsafe { self.segment::<I>(here, stop) };
+            at = self.call.position(here);
+        }
+    }
+
+    /// Parses from number `here` until `stop` or a little beyond.
+    #[inline(always)]
+    unsafe fn segment<I: Isa>(&mut self, mut here: usize, stop: usize) -> usize {
+        let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
+        let slots = &mut self.table.slots;
+        let mut sink = Sink::new(self.tokens);
+        let mut run_limit = here + RUN;
+        // SAFETY: `stop` leaves the lookahead within the buffer and room in the list.
         unsafe {
-            if pos == 0 && end > 0 {
-                // Nothing can be before it, and every later position has a candidate.
-                if LOOKAHEAD <= end {
-                    table.slots[hash(read32(base))] = *first as u16;
+            while here < stop {
+                let look = Look::new::<TABLE_BITS>(slots, origin, here, lowest);
+                if !look.any() {
+                    sink.push_if(1, look.literal(0), 32 + look.literal(1), 0);
+                    sink.push_if(1, look.literal(2), 32 + look.literal(3), 0);
+                    here += 4;
+                    if here > run_limit {
+                        here = skip(&mut sink, origin, here, run_limit, stop);
+                    }
+                    continue;
                 }
-                sink.push_if(1, *base as u32, NONE, 0);
-                pos = 1;
+                let found = look.best::<I>(origin, here, end);
+                sink.push_if(found.lane >> 1, look.literal(0), 32 + look.literal(1), 0);
+                sink.push_if(found.lane & 1, look.literal(found.lane & 2), NONE, 0);
+                sink.push_match(found.length, found.distance);
+                here = found.next;
+                // Of the positions inside a match, one near its end pays for being entered.
+                let inside = origin.wrapping_add(here - 2);
+                *slots.get_unchecked_mut(hash(super::isa::read32(inside), TABLE_BITS)) = (here - 2) as u16;
+                run_limit = here + RUN;
             }
-            loop {
-                let room = CAPACITY.saturating_sub(sink.next.offset_from(list_start) as usize);
-                let mut stop = end.saturating_sub(LOOKAHEAD).min(pos + 2 * room);
-                if pos >= stop {
-                    break;
-                }
-                let mut here = first.wrapping_add(pos as u32);
-                if here >= LAST_NUMBER {
-                    table.rebase();
-                    *first = first.wrapping_sub(REBASE);
-                    here -= REBASE;
-                }
-                let mut here = here as usize;
-                let origin = base.wrapping_add(pos).wrapping_sub(here);
-                let slots = &mut table.slots;
-                stop = stop.min(pos + (LAST_NUMBER as usize - here));
-                let lowest = here.saturating_sub(pos);
-                let number_end = here + (end - pos);
-                let stop = here + (stop - pos);
-                let mut run_limit = here + RUN;
-                while here < stop {
-                    let word = read64(origin.wrapping_add(here));
-                    let low = lowest.max(here.saturating_sub(MAX_DISTANCE - 3));
-                    let w = [word as u32, (word >> 8) as u32, (word >> 16) as u32, (word >> 24) as u32];
-                    let mut c = [0usize; 4];
-                    for i in 0..4 {
-                        let slot = slots.get_unchecked_mut(hash(w[i]));
-                        c[i] = (*slot as usize).max(low);
-                        *slot = (here + i) as u16;
-                    }
-                    let mut m = 0u32;
-                    for i in 0..4 {
-                        m |= u32::from(read32(origin.wrapping_add(c[i])) == w[i]) << i;
-                    }
-                    if barrier(m) == 0 {
-                        sink.push_if(1, w[0] & 0xff, 32 + (w[1] & 0xff), 0);
-                        sink.push_if(1, w[2] & 0xff, 32 + (w[3] & 0xff), 0);
-                        here += 4;
-                        if here > run_limit {
-                            let skip = ((here - run_limit) / RUN + 1).min(16);
-                            for _ in 0..skip {
-                                if here < stop {
-                                    let p = origin.wrapping_add(here);
-                                    sink.push_if(1, *p as u32, 32 + *p.add(1) as u32, 0);
-                                    here += 2;
-                                }
-                            }
-                        }
-                        continue;
-                    }
-                    let p = origin.wrapping_add(here);
-                    let mut best = 0;
-                    for i in 0..4 {
-                        let len = I::common32(p.add(i), origin.wrapping_add(c[i]));
-                        best = (len * 4 + 3 - i).max(best);
-                    }
-                    let k = 3 - (best & 3);
-                    let mut len = best >> 2;
-                    sink.push_if((k >> 1) & 1, w[0] & 0xff, 32 + (w[1] & 0xff), 0);
-                    sink.push_if(k & 1, (word >> (8 * (k & 2)) & 0xff) as u32, NONE, 0);
-                    let d = here + k - c[k];
-                    here += k;
-                    if len == 32 {
-                        len = extend(origin, here, d, number_end);
-                    }
-                    let (symbol, extra) = distance_symbol(d as u32);
-                    sink.push_if(1, 256 - 3 + len as u32, symbol, extra);
-                    here += len;
-                    // A match may end with the input: 4 bytes must be left to read.
-                    let behind = (here - 2).min(number_end - 4);
-                    *slots.get_unchecked_mut(hash(read32(origin.wrapping_add(behind)))) = behind as u16;
-                    run_limit = here + RUN;
-                }
-                pos = origin.wrapping_add(here).offset_from(base) as usize;
-            }
-            // The last bytes, one at a time and never reading past the end.
-            while pos < end && (sink.next.offset_from(list_start) as usize) < CAPACITY {
-                let mut len = 0;
-                let mut d = 0;
-                if pos + MIN_MATCH <= end {
-                    let word = read32(base.add(pos));
-                    let here = first.wrapping_add(pos as u32);
-                    let reach = pos.min(MAX_DISTANCE) as u32;
-                    let slot = table.slots.get_unchecked_mut(hash(word));
-                    d = here.wrapping_sub(u32::from(*slot)).min(reach) as usize;
-                    *slot = here as u16;
-                    if read32(base.add(pos - d)) == word {
-                        len = extend_from(base, pos, d, end, 4);
-                    }
-                }
-                if len == 0 {
-                    sink.push_if(1, *base.add(pos) as u32, NONE, 0);
-                    pos += 1;
-                } else {
-                    let (symbol, extra) = distance_symbol(d as u32);
-                    sink.push_if(1, 256 - 3 + len as u32, symbol, extra);
-                    pos += len;
-                }
-            }
-            tokens.len = sink.next.offset_from(list_start) as usize;
         }
-        pos
+        let len = sink.len();
+        self.tokens.len = len;
+        here
+    }
+
+    /// The last bytes, one at a time.
+    unsafe fn tail(&mut self, mut at: usize) -> usize {
+        let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
+        let mut sink = Sink::new(self.tokens);
+        while at < self.call.buffer.len() && sink.len() < CAPACITY {
+            let here = end - (self.call.buffer.len() - at);
+            // SAFETY: `here` is in the buffer, and the list is not full.
+            let found = unsafe { look_once::<TABLE_BITS>(&mut self.table.slots, origin, here, lowest, end) };
+            match found.length {
+                0 => unsafe { sink.push_if(1, u32::from(self.call.buffer[at]), NONE, 0) },
+                _ => unsafe { sink.push_match(found.length, found.distance) },
+            }
+            at += found.next - here;
+        }
+        let len = sink.len();
+        self.tokens.len = len;
+        at
     }
 }
 
-/// Hides from the compiler where `x` comes from, so that it branches on it once instead of once
-/// on each of its parts.
+/// Passes over part of a long run of literals unseen: the longer the run, the more.
 #[inline(always)]
-fn barrier(mut x: u32) -> u32 {
-    // SAFETY: an empty instruction sequence.
-    #[cfg(target_arch = "x86_64")]
-    unsafe {
-        core::arch::asm!("/* {0:e} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags))
-    };
-    x
-}
-
-#[inline(always)]
-unsafe fn extend(base: *const u8, pos: usize, d: usize, end: usize) -> usize {
-    // SAFETY: as the caller vouches.
-    unsafe { extend_from(base, pos, d, end, 32) }
-}
-
-/// Length of the match at `pos` with distance `d`, `len` bytes of which are known to agree.
-#[inline(always)]
-unsafe fn extend_from(base: *const u8, pos: usize, d: usize, end: usize, mut len: usize) -> usize {
-    let most = MAX_MATCH.min(end - pos);
-    // SAFETY: reads stay below `pos + most <= end`.
-    unsafe {
-        while len + 8 <= most {
-            let differ = read64(base.wrapping_add(pos + len)) ^ read64(base.wrapping_add(pos + len - d));
-            if differ != 0 {
-                return len + (differ.trailing_zeros() / 8) as usize;
+unsafe fn skip(
+    sink: &mut Sink<'_>,
+    origin: *const u8,
+    mut here: usize,
+    run_limit: usize,
+    stop: usize,
+) -> usize {
+    let pairs = ((here - run_limit) / RUN + 1).min(16);
+    for _ in 0..pairs {
+        if here < stop {
+            // SAFETY: as for `Parse::segment`.
+            unsafe {
+                let byte = |i| u32::from(*origin.wrapping_add(here + i));
+                sink.push_if(1, byte(0), 32 + byte(1), 0);
             }
-            len += 8;
-        }
-        while len < most && *base.wrapping_add(pos + len) == *base.wrapping_add(pos + len - d) {
-            len += 1;
+            here += 2;
         }
     }
-    len
+    here
 }
