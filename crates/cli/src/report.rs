@@ -51,7 +51,7 @@ impl Reporter {
 
 /// A line that was asked for. Ends the program if nobody reads it.
 pub(crate) fn to_stdout(line: impl Display) {
-    match writeln!(io::stdout(), "{line}").map_err(Failure::writing_stdout) {
+    match writeln!(io::stdout(), "{}", one_line(&line)).map_err(Failure::writing_stdout) {
         Ok(()) => {}
         Err(Failure::ClosedPipe) => signals::die_of_closed_pipe(),
         Err(failure) => to_stderr(format_args!("linerate: {failure}")),
@@ -60,5 +60,10 @@ pub(crate) fn to_stdout(line: impl Display) {
 
 /// A line to standard error. If that is closed there is nobody left to tell.
 pub(crate) fn to_stderr(line: impl Display) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", one_line(&line));
+}
+
+/// A file's name may hold line ends and terminal commands. Neither belongs into a line of ours.
+fn one_line(line: &impl Display) -> String {
+    line.to_string().replace(char::is_control, "?")
 }

@@ -71,11 +71,12 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<FormatChoice>,
 
-    /// Bytes compressed by one call, without reference to earlier ones
+    /// Bytes compressed by one call, without reference to earlier ones; at most 65,280 for bgzf
     #[arg(short = 'b', long, value_name = "SIZE", default_value = "512K", value_parser = block_size)]
     pub(crate) block: usize,
 
-    /// Let blocks refer to the 32 KiB before them: smaller output, above all with small blocks
+    /// Let blocks refer to the 32 KiB before them: smaller output, above all with small blocks.
+    /// Has no effect on bgzf
     #[arg(long)]
     pub(crate) history: bool,
 

@@ -62,10 +62,11 @@ struct Opened {
 /// Does what the command line says with one operand. `None` if it is silently passed over.
 pub(crate) fn process(args: &Args, operand: &Operand) -> Result<Option<Done>, Failure> {
     let beside = is_replaced(args, operand);
-    if beside {
+    let found = matches!(operand, Operand::Found(_));
+    if beside || found && args.mode() != Mode::Compress {
         match suited_by_name(args, operand) {
             Ok(()) => {}
-            Err(Failure::Skipped(_)) if matches!(operand, Operand::Found(_)) => return Ok(None),
+            Err(Failure::Skipped(_)) if found => return Ok(None),
             Err(failure) => return Err(failure),
         }
     }
@@ -91,7 +92,7 @@ fn suited_by_name(args: &Args, operand: &Operand) -> Result<(), Failure> {
         (Mode::Compress, Some(suffix)) => {
             Err(Failure::Skipped(format!("skipped: it has the suffix .{suffix} already")))
         }
-        (Mode::Decompress, None) => {
+        (Mode::Decompress | Mode::Test | Mode::List, None) => {
             Err(Failure::Skipped("skipped: its suffix is not one of compressed files".into()))
         }
         _ => Ok(()),

@@ -158,9 +158,11 @@ fn record(args: &Args, done: &Done) -> Value {
     });
     if args.mode() == Mode::Compress {
         value["level"] = json!(args.level.0 as u8);
-        value["block"] = json!(args.block);
         value["threads"] = json!(args.threads);
-        value["history"] = json!(args.history);
+        if done.format != "bgzf" {
+            value["block"] = json!(args.block);
+            value["history"] = json!(args.history);
+        }
     }
     value
 }

@@ -172,6 +172,7 @@ fn recursion_meets_every_file_once() {
     assert_eq!(folder.read("d/e/already.gz"), b"d/e/already.gz");
     fs::remove_file(folder.path("d/e/already.gz")).unwrap();
     folder.write("d/plain", b"left alone");
+    folder.gzip(&["-tr", "d"]).ok();
     folder.gzip(&["-dr", "d"]).ok();
     assert_eq!(folder.read("d/e/f/c"), b"d/e/f/c");
     assert_eq!(folder.read("d/plain"), b"left alone");
@@ -280,6 +281,26 @@ mod unix {
     }
 
     #[test]
+    fn a_name_cannot_break_the_line_of_its_error() {
+        let folder = Folder::new();
+        let line = "linerate: two?lines?[31m: cannot open: No such file or directory";
+        folder.gzip(&["two\nlines\x1b[31m"]).fails(FAILED, line);
+    }
+
+    #[test]
+    fn an_error_of_reading_is_not_one_of_writing() {
+        let folder = Folder::new();
+        let mut command = folder.command(&["gzip", "-p2"]);
+        let output = command.stdin(File::open(folder.path("")).unwrap()).output().unwrap();
+        assert_eq!(output.status.code(), Some(FAILED));
+        let line = "linerate: stdin: cannot read: Is a directory (at byte 0)\n";
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), line);
+        let mut command = folder.command(&["gzip", "-d"]);
+        let output = command.stdin(File::open(folder.path("")).unwrap()).output().unwrap();
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), line);
+    }
+
+    #[test]
     fn an_output_link_leads_to_its_target() {
         let folder = Folder::new();
         folder.write("a", b"data");
@@ -290,7 +311,7 @@ mod unix {
         assert_eq!(folder.gzip(&["-dc", "sub/real"]).ok().stdout, b"data");
     }
 
-    /// A folder that cannot be written, to anybody: its own file system is read-only.
+    /// Folders where nobody, root included, can make a file.
     #[test]
     fn a_folder_that_takes_no_files() {
         let folder = Folder::new();

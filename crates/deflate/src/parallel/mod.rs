@@ -109,7 +109,8 @@ pub struct Totals {
 ///
 /// # Errors
 /// Those of `reader` and `writer`, except `ErrorKind::Interrupted`, after which the call is
-/// repeated; what was written before is the beginning of the stream. A failure to start a thread.
+/// repeated; what was written before is the beginning of the stream. A failure to start the
+/// first thread.
 ///
 /// # Panics
 /// If `reader` or `writer` does; all threads have ended then.

@@ -149,15 +149,20 @@ where
         let give = give;
         let mut waiting: VecDeque<Receiver<Done>> = VecDeque::new();
         let mut free: Vec<Job> = Vec::new();
-        let (mut next, mut made, mut spawned) = (Some(first), 1, 0);
+        let (mut next, mut made) = (Some(first), 1);
+        let (mut wanted, mut spawned) = (plan.threads, 0);
         while let Some(job) = next.take() {
             let last = job.last;
             let (done, result) = mpsc::channel();
             give.send((job, done)).map_err(|_| lost())?;
             waiting.push_back(result);
-            if spawned < plan.threads {
-                thread::Builder::new().spawn_scoped(scope, || serve(take, work))?;
-                spawned += 1;
+            if spawned < wanted {
+                match thread::Builder::new().spawn_scoped(scope, || serve(take, work)) {
+                    Ok(_) => spawned += 1,
+                    Err(e) if spawned == 0 => return Err(e),
+                    // Fewer threads give the same bytes.
+                    Err(_) => wanted = spawned,
+                }
             }
             if last {
                 break;

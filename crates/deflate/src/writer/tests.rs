@@ -173,6 +173,27 @@ fn dropping_ends_the_stream() {
 }
 
 #[test]
+fn a_writer_that_panicked_is_not_called_again() {
+    struct Panics(Rc<RefCell<u32>>);
+    impl Write for Panics {
+        fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+            *self.0.borrow_mut() += 1;
+            std::panic::resume_unwind(Box::new("broken"));
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let calls = Rc::new(RefCell::new(0));
+    let mut writer = GzWriter::new(Panics(calls.clone()), Format::Gzip, Level::Default);
+    writer.write_all(b"data").unwrap();
+    let flushed = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| writer.flush()));
+    assert!(flushed.is_err());
+    drop(writer);
+    assert_eq!(*calls.borrow(), 1);
+}
+
+#[test]
 fn dropping_in_a_panic_leaves_the_stream_open() {
     let shared = Shared::default();
     let inner = shared.clone();
