@@ -17,11 +17,12 @@ pub(crate) fn remove_on_signal(path: Option<PathBuf>) {
     *temporary() = path;
 }
 
-/// Starts a thread that waits for the signals by which people end programs.
+/// Starts a thread that waits for the signals by which people, and limits on the size of files,
+/// end programs.
 #[cfg(unix)]
 fn watch() {
-    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let wanted = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&signal| !is_ignored(signal));
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    let wanted = [SIGHUP, SIGINT, SIGTERM, SIGXFSZ].into_iter().filter(|&signal| !is_ignored(signal));
     // Without the thread a signal still ends the program; only the temporary file stays.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
     std::thread::spawn(move || {
