@@ -8,16 +8,26 @@
 //! bound.* A coded block is accepted only if the invariant still holds behind it; bytes that were
 //! not worth coding wait as a run, so that neighbours share stored blocks of 65,535.
 
-use linerate_core::{Result, Tier, cpu};
+use linerate_core::{Error, Kind, Result, Tier, cpu};
 
+use crate::kernel::barren::pass_over;
 use crate::kernel::bits::{BitWriter, TOO_SMALL};
+use crate::kernel::builtin::choose;
 use crate::kernel::emit::{Emit, emit_tight, end_block};
+use crate::kernel::fast::{Fast, FastWork};
 use crate::kernel::isa::dispatch;
-use crate::kernel::parse::{Parse, insert_history};
+use crate::kernel::matcher::{FAST_BITS, TABLE_BITS};
+use crate::kernel::parse::{Parse, Work};
+use crate::kernel::search::insert_history;
 use crate::kernel::segment::Numbered;
-use crate::kernel::tables::FIXED;
+use crate::kernel::tables::{FIXED, Tables};
 use crate::kernel::trees::{FillTables, PlanTrees};
-use crate::{Level, Scratch, ScratchMut};
+use crate::{FastScratch, Level, Scratch, ScratchMut};
+
+/// Input bytes of a block of level 1.
+const FAST_BLOCK: usize = 64 << 10;
+
+static FIXED_TABLES: Tables = FIXED;
 
 /// Most bytes of a stored block.
 const STORED_MAX: usize = 65_535;
@@ -42,26 +52,85 @@ pub(crate) fn encode(
     let mut output = Output::new(call, bits);
     match (level, scratch) {
         (Level::Stored, _) => {}
-        (Level::Fast, ScratchMut::Fast(_)) => {}
-        (Level::Fast, ScratchMut::Full(_)) => {}
+        (Level::Fast, ScratchMut::Fast(FastScratch { tier, work })) => {
+            fast(tier.unwrap_or_else(cpu::tier), work, &mut output)?;
+        }
+        (Level::Fast, ScratchMut::Full(scratch)) => {
+            fast(scratch.tier.unwrap_or_else(cpu::tier), &mut scratch.fast, &mut output)?;
+        }
         (_, ScratchMut::Full(scratch)) => dynamic(scratch, &mut output)?,
-        (_, ScratchMut::Fast(_)) => {}
+        (_, ScratchMut::Fast(_)) => {
+            return Err(Error::new(Kind::BadArgument, 0, "levels 2 and 3 need a full scratch"));
+        }
     }
     output.store_run(call.buffer.len())
+}
+
+/// Level 1: one pass with given trees; what they do not make smaller is stored.
+fn fast(tier: Tier, work: &mut FastWork, output: &mut Output<'_, '_>) -> Result<()> {
+    let Call { buffer, history, .. } = *output.call;
+    let mut numbered = Numbered::begin(buffer, &mut work.table);
+    insert_history::<_, FAST_BITS>(&mut work.table, &numbered, history);
+    let mut start = history;
+    while start < buffer.len() {
+        let end = write_fast_block(tier, work, &mut numbered, output, start)?;
+        start = pass_over::<_, FAST_BITS>(&mut work.table, &mut numbered, end);
+    }
+    Ok(())
+}
+
+/// Codes some bytes from `start` on, or leaves them to the stored run if that is no larger; returns
+/// where it got to.
+///
+/// The block is written where it will be, behind the run before it; that is filled in afterwards.
+fn write_fast_block(
+    tier: Tier,
+    work: &mut FastWork,
+    call: &mut Numbered<'_>,
+    output: &mut Output<'_, '_>,
+    start: usize,
+) -> Result<usize> {
+    let end = call.buffer.len().min(start + FAST_BLOCK);
+    let before = stored_end(output.bits.position(), start - output.written);
+    let budget = stored_end(before, end - start);
+    let mark =
+        if start > output.written { output.bits.leap((before / 8) as usize) } else { output.bits.mark() };
+    let trees = choose(&call.buffer[start..end]);
+    work.load(trees);
+    trees.begin(output.bits);
+    let bits = &mut *output.bits;
+    let code = Fast { work, call, bits, start, end, run_start: start, checked: start, budget };
+    let Some(reached) = dispatch(tier, code) else {
+        output.bits.resume(mark);
+        return Ok(end);
+    };
+    work.end_block(output.bits);
+    let behind = output.bits.mark();
+    let cost = output.bits.position() - before;
+    output.bits.resume(mark);
+    if output.accept(start, reached, cost)?.is_some() {
+        output.bits.resume(behind);
+        if output.call.last && reached == call.buffer.len() {
+            output.bits.set(before);
+        }
+        output.close(reached)?;
+    }
+    Ok(reached)
 }
 
 /// Levels 2 and 3: tokens first, then the trees that suit them.
 fn dynamic(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let tier = scratch.tier.unwrap_or_else(cpu::tier);
-    let mut numbered = Numbered::begin(buffer, &mut scratch.table);
-    insert_history(&mut scratch.table, &numbered, history);
+    let mut numbered = Numbered::begin(buffer, &mut scratch.work.table);
+    insert_history::<_, TABLE_BITS>(&mut scratch.work.table, &numbered, history);
     let mut start = history;
     while start < buffer.len() {
-        let Scratch { table, tokens, .. } = &mut *scratch;
-        let end = dispatch(tier, Parse { table, tokens, call: &mut numbered, start });
+        let work = &mut scratch.work;
+        let parse = Parse { work, call: &mut numbered, start, run_start: start, checked: start };
+        let end = dispatch(tier, parse);
         write_block(scratch, tier, output, start, end)?;
-        start = end;
+        start = pass_over::<_, TABLE_BITS>(&mut scratch.work.table, &mut numbered, end);
     }
     Ok(())
 }
@@ -74,7 +143,7 @@ fn write_block(
     start: usize,
     end: usize,
 ) -> Result<()> {
-    let Scratch { tokens, trees, .. } = scratch;
+    let Scratch { work: Work { tokens, .. }, trees, .. } = scratch;
     let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens });
     let Some(position) = output.accept(start, end, fixed.min(dynamic))? else {
         return Ok(());
@@ -83,7 +152,7 @@ fn write_block(
     let bits = &mut *output.bits;
     let tables = if fixed <= dynamic {
         bits.put(0b010 | u64::from(last), 3)?;
-        &FIXED
+        &FIXED_TABLES
     } else {
         trees.put_header(last, bits)?;
         dispatch(tier, FillTables(trees));
@@ -94,7 +163,7 @@ fn write_block(
     } else {
         emit_tight(tokens, tables, bits)?;
     }
-    end_block(tables, bits)?;
+    end_block(tables, bits);
     debug_assert_eq!(bits.position(), position);
     output.close(end)
 }

@@ -2,8 +2,8 @@
 
 use linerate_core::Tier;
 
-use crate::kernel::matcher::{FastTable, Table};
-use crate::kernel::token::Tokens;
+use crate::kernel::fast::FastWork;
+use crate::kernel::parse::Work;
 use crate::kernel::trees::Trees;
 
 /// Working memory for levels 0 and 1: at most 64 KiB.
@@ -12,7 +12,7 @@ use crate::kernel::trees::Trees;
 /// streams. It is never cleared as a whole: entries of earlier calls are told apart by number.
 pub struct FastScratch {
     pub(crate) tier: Option<Tier>,
-    pub(crate) table: FastTable,
+    pub(crate) work: FastWork,
 }
 
 /// Working memory for every level: at most 128 KiB.
@@ -20,8 +20,8 @@ pub struct FastScratch {
 /// See [`FastScratch`] for what sharing it means.
 pub struct Scratch {
     pub(crate) tier: Option<Tier>,
-    pub(crate) table: Table,
-    pub(crate) tokens: Tokens,
+    pub(crate) fast: FastWork,
+    pub(crate) work: Work,
     pub(crate) trees: Trees,
 }
 
@@ -31,7 +31,7 @@ const _: () = assert!(size_of::<Scratch>() <= 128 << 10);
 impl FastScratch {
     /// Scratch that runs the best code this CPU has. Large: put it in a `static` or a box.
     pub const fn new() -> Self {
-        FastScratch { tier: None, table: FastTable::new() }
+        FastScratch { tier: None, work: FastWork::new() }
     }
 
     /// Scratch on the heap, made without passing through the stack.
@@ -56,7 +56,7 @@ impl FastScratch {
 impl Scratch {
     /// Scratch that runs the best code this CPU has. Large: put it in a `static` or a box.
     pub const fn new() -> Self {
-        Scratch { tier: None, table: Table::new(), tokens: Tokens::new(), trees: Trees::new() }
+        Scratch { tier: None, fast: FastWork::new(), work: Work::new(), trees: Trees::new() }
     }
 
     /// Scratch on the heap, made without passing through the stack.

@@ -15,6 +15,14 @@ pub(crate) struct BitWriter<'a> {
     pub(super) len: u32,
 }
 
+/// A state of a [`BitWriter`] to come back to.
+#[derive(Clone, Copy)]
+pub(crate) struct Mark {
+    pos: usize,
+    acc: u64,
+    len: u32,
+}
+
 impl<'a> BitWriter<'a> {
     pub(crate) fn new(out: &'a mut [u8], pending: u8, pending_len: u8) -> Self {
         BitWriter { out, pos: 0, acc: u64::from(pending), len: u32::from(pending_len) }
@@ -23,6 +31,34 @@ impl<'a> BitWriter<'a> {
     /// Bytes written, and the bits held back with their number.
     pub(crate) fn end(self) -> (usize, u8, u8) {
         (self.pos, self.acc as u8, self.len as u8)
+    }
+
+    /// Goes to the byte boundary `pos`, leaving what is there for later; gives the state to
+    /// [`resume`](Self::resume) at.
+    pub(crate) fn leap(&mut self, pos: usize) -> Mark {
+        let mark = self.mark();
+        (self.pos, self.acc, self.len) = (pos, 0, 0);
+        mark
+    }
+
+    /// The present state.
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { pos: self.pos, acc: self.acc, len: self.len }
+    }
+
+    /// Goes (back) to a state.
+    pub(crate) fn resume(&mut self, mark: Mark) {
+        (self.pos, self.acc, self.len) = (mark.pos, mark.acc, mark.len);
+    }
+
+    /// Sets the bit at a position already passed.
+    pub(crate) fn set(&mut self, position: u64) {
+        let byte = (position / 8) as usize;
+        match self.out[..self.pos].get_mut(byte) {
+            Some(byte) => *byte |= 1 << (position % 8),
+            // Not written out yet.
+            None => self.acc |= 1 << (position % 8),
+        }
     }
 
     /// Bits since the start of `out`, those held back included.
@@ -35,28 +71,51 @@ impl<'a> BitWriter<'a> {
         self.out.len() as u64 * 8
     }
 
-    /// Appends the low `n` bits of `value`, which has no others; `n` is at most 48.
+    /// Appends the low `n` bits of `value`, which has no others; `n` is at most 48. May scribble on
+    /// the 7 bytes behind.
     #[inline]
     pub(crate) fn put(&mut self, value: u64, n: u32) -> Result<()> {
+        let Some(place) = self.out.get_mut(self.pos..self.pos + 8) else {
+            return self.put_exactly(value, n);
+        };
+        debug_assert!(n <= 48 && value >> n == 0);
+        self.acc |= value << self.len;
+        self.len += n;
+        place.copy_from_slice(&self.acc.to_le_bytes());
+        self.drop_whole_bytes();
+        Ok(())
+    }
+
+    /// As [`put`](Self::put), without touching what lies behind.
+    fn put_exactly(&mut self, value: u64, n: u32) -> Result<()> {
         debug_assert!(n <= 48 && value >> n == 0);
         self.acc |= value << self.len;
         self.len += n;
         let whole = (self.len / 8) as usize;
-        if let Some(place) = self.out.get_mut(self.pos..self.pos + 8) {
-            place.copy_from_slice(&self.acc.to_le_bytes());
-        } else {
-            let place = self.out.get_mut(self.pos..self.pos + whole).ok_or(TOO_SMALL)?;
-            place.copy_from_slice(&self.acc.to_le_bytes()[..whole]);
-        }
-        self.pos += whole;
-        self.acc >>= whole * 8;
-        self.len &= 7;
+        let place = self.out.get_mut(self.pos..self.pos + whole).ok_or(TOO_SMALL)?;
+        place.copy_from_slice(&self.acc.to_le_bytes()[..whole]);
+        self.drop_whole_bytes();
         Ok(())
+    }
+
+    #[inline]
+    fn drop_whole_bytes(&mut self) {
+        self.pos += (self.len / 8) as usize;
+        self.acc >>= self.len & !7;
+        self.len &= 7;
+    }
+
+    /// As [`put`](Self::put), but past the end of `out` it only counts: for a block of which it is
+    /// still open whether it will be kept.
+    pub(crate) fn put_or_count(&mut self, value: u64, n: u32) {
+        if self.put(value, n).is_err() {
+            self.drop_whole_bytes();
+        }
     }
 
     /// Fills the byte begun, if any, with zero bits.
     pub(crate) fn align(&mut self) -> Result<()> {
-        self.put(0, self.len.wrapping_neg() & 7)
+        self.put_exactly(0, self.len.wrapping_neg() & 7)
     }
 
     /// Appends whole bytes; the position must be at a byte boundary.
@@ -68,11 +127,12 @@ impl<'a> BitWriter<'a> {
         Ok(())
     }
 
-    /// A stored block of at most 65,535 bytes.
+    /// A stored block of at most 65,535 bytes. Leaves what lies behind it alone, as that may be a
+    /// block already.
     pub(crate) fn put_stored(&mut self, data: &[u8], last: bool) -> Result<()> {
         debug_assert!(data.len() <= 65_535);
         let len = data.len() as u16;
-        self.put(u64::from(last), 3)?;
+        self.put_exactly(u64::from(last), 3)?;
         self.align()?;
         self.put_bytes(&len.to_le_bytes())?;
         self.put_bytes(&(!len).to_le_bytes())?;

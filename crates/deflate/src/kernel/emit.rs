@@ -65,6 +65,6 @@ pub(crate) fn emit_tight(tokens: &Tokens, tables: &Tables, bits: &mut BitWriter<
 }
 
 /// Ends the block.
-pub(crate) fn end_block(tables: &Tables, bits: &mut BitWriter<'_>) -> Result<()> {
-    bits.put(u64::from(tables.end_of_block >> 8), tables.end_of_block & 0xff)
+pub(crate) fn end_block(tables: &Tables, bits: &mut BitWriter<'_>) {
+    bits.put_or_count(u64::from(tables.end_of_block >> 8), tables.end_of_block & 0xff);
 }

@@ -1,8 +1,11 @@
 //! The hot loops, and all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
+pub(crate) mod barren;
 pub(crate) mod bits;
+pub(crate) mod builtin;
 pub(crate) mod emit;
+pub(crate) mod fast;
 pub(crate) mod header;
 pub(crate) mod huffman;
 pub(crate) mod isa;

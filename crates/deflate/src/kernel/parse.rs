@@ -1,25 +1,34 @@
 //! The parse of levels 2 and 3: bytes to tokens.
 
+use super::barren::{LONG_RUN, is_flat};
 use super::isa::{Isa, Kernel};
-use super::matcher::{LAST_NUMBER, MIN_MATCH, TABLE_BITS, Table};
-use super::search::{LOOKAHEAD, Look, RUN, hash, look_once};
+use super::matcher::{LAST_NUMBER, Positions, TABLE_BITS, Table};
+use super::search::{Found, LOOKAHEAD, Look, REACH, RUN, enter_inside, hash, hold, is_far, look_once, low};
 use super::segment::Numbered;
 use super::token::{CAPACITY, NONE, Tokens, distance_symbol};
 
-/// Makes the first `history` positions of a call's buffer known to the table.
-pub(crate) fn insert_history(table: &mut Table, call: &Numbered<'_>, history: usize) {
-    for (i, bytes) in call.buffer[..history].windows(MIN_MATCH).enumerate() {
-        let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        table.slots[hash(word, TABLE_BITS)] = (call.lowest() + i) as u16;
+/// What a parse works in: one object, so that one register addresses it all.
+pub(crate) struct Work {
+    pub(crate) table: Table,
+    pub(crate) tokens: Tokens,
+}
+
+impl Work {
+    pub(crate) const fn new() -> Self {
+        Work { table: Table::new(), tokens: Tokens::new() }
     }
 }
 
-/// Parses from `start` until the tokens are full or the input ends; returns where it got to.
+/// Parses from `start` until the tokens are full, a long run without matches, or the end of the
+/// input; returns where it got to.
 pub(crate) struct Parse<'a, 'b> {
-    pub(crate) table: &'a mut Table,
-    pub(crate) tokens: &'a mut Tokens,
+    pub(crate) work: &'a mut Work,
     pub(crate) call: &'a mut Numbered<'b>,
     pub(crate) start: usize,
+    /// Where the current run of literals began; `start` at first.
+    pub(crate) run_start: usize,
+    /// Up to here the run is known not to be flat; `start` at first.
+    pub(crate) checked: usize,
 }
 
 impl Kernel for Parse<'_, '_> {
@@ -27,15 +36,15 @@ impl Kernel for Parse<'_, '_> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(mut self) -> usize {
-        self.tokens.clear();
+        self.work.tokens.clear();
         let mut at = self.start;
         if at == 0 {
             at = self.first_literal();
         }
         // SAFETY: the caller vouches for the tier.
         unsafe {
-            at = self.body::<I>(at);
-            self.tail(at)
+            let (at, flat) = self.body::<I>(at);
+            if flat { at } else { self.tail(at) }
         }
     }
 }
@@ -73,6 +82,27 @@ impl<'a> Sink<'a> {
         }
     }
 
+    /// The four literals of a look without a match.
+    #[inline(always)]
+    unsafe fn push_literals(&mut self, look: &Look) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            self.push_if(1, look.literal(0), 32 + look.literal(1), 0);
+            self.push_if(1, look.literal(2), 32 + look.literal(3), 0);
+        }
+    }
+
+    /// The literals of a look before its match, and the match.
+    #[inline(always)]
+    unsafe fn push_found(&mut self, look: &Look, found: &Found) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            self.push_if(found.lane >> 1, look.literal(0), 32 + look.literal(1), 0);
+            self.push_if(found.lane & 1, look.literal(found.lane & 2), NONE, 0);
+            self.push_match(found.length, found.distance);
+        }
+    }
+
     #[inline(always)]
     unsafe fn push_match(&mut self, length: usize, distance: usize) {
         let (symbol, extra) = distance_symbol(distance as u32);
@@ -87,77 +117,96 @@ impl Parse<'_, '_> {
         let buffer = self.call.buffer;
         if let Some(&[a, b, c, d]) = buffer.first_chunk() {
             let word = u32::from_le_bytes([a, b, c, d]);
-            self.table.slots[hash(word, TABLE_BITS)] = self.call.number(0, self.table) as u16;
+            self.work.table.slots[hash(word, TABLE_BITS)] = self.call.number(0, &mut self.work.table) as u16;
         }
-        let mut sink = Sink::new(self.tokens);
+        let mut sink = Sink::new(&mut self.work.tokens);
         // SAFETY: the list is empty.
         unsafe { sink.push_if(1, u32::from(buffer[0]), NONE, 0) };
-        self.tokens.len = 1;
+        self.work.tokens.len = 1;
         1
     }
 
     /// Everything but the last bytes, in segments that neither the list nor the numbers outgrow.
     #[inline(always)]
-    unsafe fn body<I: Isa>(&mut self, mut at: usize) -> usize {
+    unsafe fn body<I: Isa>(&mut self, mut at: usize) -> (usize, bool) {
         loop {
             // No look makes more than one token of two bytes.
-            let room = 2 * (CAPACITY.saturating_sub(self.tokens.len));
+            let room = 2 * (CAPACITY.saturating_sub(self.work.tokens.len));
             let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(at + room);
             if at >= end {
-                return at;
+                return (at, false);
             }
-            let here = self.call.number(at, self.table);
+            let here = self.call.number(at, &mut self.work.table);
             let stop = (here + (end - at)).min(LAST_NUMBER as usize);
             // SAFETY: as the caller vouches.
-            let here = unsafe { self.segment::<I>(here, stop) };
+            let (run_start, lowest) = (here.saturating_sub(at - self.run_start), self.call.lowest());
+            let here = unsafe {
+                if is_far(here, lowest) {
+                    self.segment::<I, true>(here, run_start, stop)
+                } else {
+                    self.segment::<I, false>(here, run_start, stop.min(lowest + REACH + 1))
+                }
+            };
             at = self.call.position(here);
+            if at - self.run_start > LONG_RUN && at > self.checked {
+                if is_flat(&self.call.buffer[at..]) {
+                    return (at, true);
+                }
+                self.checked = at + LONG_RUN;
+            }
         }
     }
 
-    /// Parses from number `here` until `stop` or a little beyond.
+    /// Parses from number `here`, where the run of literals began at `run_start`, until `stop`, or
+    /// a little beyond, or a long run. Where it stops for `stop` must not show in what it does.
     #[inline(always)]
-    unsafe fn segment<I: Isa>(&mut self, mut here: usize, stop: usize) -> usize {
-        let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
-        let slots = &mut self.table.slots;
-        let mut sink = Sink::new(self.tokens);
-        let mut run_limit = here + RUN;
+    unsafe fn segment<I: Isa, const FAR: bool>(
+        &mut self,
+        mut here: usize,
+        mut run_start: usize,
+        stop: usize,
+    ) -> usize {
+        let (origin, lowest, end) = (self.call.origin(), hold(self.call.lowest()), self.call.end());
+        let Work { table: Positions { slots, .. }, tokens } = &mut *self.work;
+        let checked = here + self.checked.saturating_sub(self.call.position(here));
+        let mut sink = Sink::new(tokens);
         // SAFETY: `stop` leaves the lookahead within the buffer and room in the list.
         unsafe {
             while here < stop {
-                let look = Look::new::<TABLE_BITS>(slots, origin, here, lowest);
-                if !look.any() {
-                    sink.push_if(1, look.literal(0), 32 + look.literal(1), 0);
-                    sink.push_if(1, look.literal(2), 32 + look.literal(3), 0);
+                let look = Look::new::<TABLE_BITS>(slots, origin, here, low::<FAR>(here, lowest));
+                if look.any(origin) {
+                    let found = look.best::<I>(origin, here, end);
+                    sink.push_found(&look, &found);
+                    here = found.next;
+                    run_start = here;
+                    enter_inside::<TABLE_BITS>(slots, origin, here, end);
+                } else {
+                    sink.push_literals(&look);
                     here += 4;
-                    if here > run_limit {
-                        here = skip(&mut sink, origin, here, run_limit, stop);
+                    if here - run_start > RUN {
+                        here = skip(&mut sink, origin, here, here - run_start, end);
+                        if here - run_start > LONG_RUN && here > checked {
+                            break;
+                        }
                     }
-                    continue;
                 }
-                let found = look.best::<I>(origin, here, end);
-                sink.push_if(found.lane >> 1, look.literal(0), 32 + look.literal(1), 0);
-                sink.push_if(found.lane & 1, look.literal(found.lane & 2), NONE, 0);
-                sink.push_match(found.length, found.distance);
-                here = found.next;
-                // Of the positions inside a match, one near its end pays for being entered.
-                let inside = origin.wrapping_add(here - 2);
-                *slots.get_unchecked_mut(hash(super::isa::read32(inside), TABLE_BITS)) = (here - 2) as u16;
-                run_limit = here + RUN;
             }
         }
         let len = sink.len();
-        self.tokens.len = len;
+        self.work.tokens.len = len;
+        self.run_start = self.call.position(run_start);
         here
     }
 
     /// The last bytes, one at a time.
     unsafe fn tail(&mut self, mut at: usize) -> usize {
         let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
-        let mut sink = Sink::new(self.tokens);
+        let mut sink = Sink::new(&mut self.work.tokens);
         while at < self.call.buffer.len() && sink.len() < CAPACITY {
             let here = end - (self.call.buffer.len() - at);
             // SAFETY: `here` is in the buffer, and the list is not full.
-            let found = unsafe { look_once::<TABLE_BITS>(&mut self.table.slots, origin, here, lowest, end) };
+            let found =
+                unsafe { look_once::<TABLE_BITS>(&mut self.work.table.slots, origin, here, lowest, end) };
             match found.length {
                 0 => unsafe { sink.push_if(1, u32::from(self.call.buffer[at]), NONE, 0) },
                 _ => unsafe { sink.push_match(found.length, found.distance) },
@@ -165,30 +214,22 @@ impl Parse<'_, '_> {
             at += found.next - here;
         }
         let len = sink.len();
-        self.tokens.len = len;
+        self.work.tokens.len = len;
         at
     }
 }
 
-/// Passes over part of a long run of literals unseen: the longer the run, the more.
+/// Passes over part of a run of `run` literals unseen: the longer the run, the more.
 #[inline(always)]
-unsafe fn skip(
-    sink: &mut Sink<'_>,
-    origin: *const u8,
-    mut here: usize,
-    run_limit: usize,
-    stop: usize,
-) -> usize {
-    let pairs = ((here - run_limit) / RUN + 1).min(16);
-    for _ in 0..pairs {
-        if here < stop {
-            // SAFETY: as for `Parse::segment`.
-            unsafe {
-                let byte = |i| u32::from(*origin.wrapping_add(here + i));
-                sink.push_if(1, byte(0), 32 + byte(1), 0);
-            }
-            here += 2;
+unsafe fn skip(sink: &mut Sink<'_>, origin: *const u8, mut here: usize, run: usize, end: usize) -> usize {
+    let skip_end = (here + 2 * (run / RUN).min(16)).min(end - 1);
+    while here < skip_end {
+        // SAFETY: as for `Parse::segment`.
+        unsafe {
+            let byte = |i| u32::from(*origin.wrapping_add(here + i));
+            sink.push_if(1, byte(0), 32 + byte(1), 0);
         }
+        here += 2;
     }
     here
 }

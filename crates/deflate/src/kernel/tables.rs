@@ -1,7 +1,7 @@
 //! Emission tables: what each half of a token becomes in bits.
 
 use super::huffman::Code;
-use super::token::{FIRSTS, LENGTH_CODES, NONE, SECONDS, distance_extra_bits};
+use super::token::{FIRSTS, LENGTH_CODES, NONE, SECONDS, distance_extra_bits, distance_symbol};
 
 /// Literal/length symbols that are sent: literals, end of block, 29 lengths.
 pub(crate) const LITLENS: usize = 286;
@@ -10,6 +10,7 @@ pub(crate) const DISTANCES: usize = 30;
 pub(crate) const END_OF_BLOCK: usize = 256;
 
 /// The two halves of a token in bits, for one pair of trees.
+#[derive(Clone)]
 pub(crate) struct Tables {
     /// Per `first`: value (code, then extra bits of the length) << 8 | number of bits, up to 20.
     pub(super) firsts: [u32; FIRSTS],
@@ -53,6 +54,15 @@ impl Tables {
         self.seconds[NONE as usize] = 0;
     }
 
+    /// A distance, 1 to 32,768, in bits, and their number.
+    #[inline(always)]
+    pub(super) fn distance(&self, distance: usize) -> (u64, u32) {
+        let (symbol, extra) = distance_symbol(distance as u32);
+        // SAFETY: a distance symbol is below 30.
+        let entry = unsafe { *self.seconds.get_unchecked(symbol as usize) };
+        (u64::from(entry >> 16) | u64::from(extra) << (entry >> 8 & 0xff), entry & 0xff)
+    }
+
     /// Fills in the lengths of length code `i`, whose Huffman code is `code` in `n` bits.
     #[inline(always)]
     const fn fill_length(&mut self, i: usize, code: u32, n: u32) {
@@ -81,7 +91,7 @@ const FIXED_LITLENS: [u8; 288] = {
 };
 
 /// The tables of the fixed trees.
-pub(crate) static FIXED: Tables = {
+pub(crate) const FIXED: Tables = {
     let all = Code::from_lengths(FIXED_LITLENS);
     let mut litlens = Code::<LITLENS>::new();
     let mut i = 0;

@@ -52,15 +52,36 @@ pub(crate) fn parts(token: u32) -> (usize, usize, u32) {
 
 /// Symbol and extra bits of a distance, 1 to 32,768 (RFC 1951, 3.2.5).
 ///
-/// With v = distance - 1 and n the index of its top bit, the symbol is 2n plus the next bit, and
-/// the n - 1 bits below are extra.
+/// The symbol of v = distance - 1 is looked up for v below 256, else by v / 128, which decides too.
 #[inline(always)]
 pub(crate) fn distance_symbol(distance: u32) -> (u32, u32) {
     let v = distance - 1;
-    let n = 31 - (v | 2).leading_zeros();
-    let symbol = 2 * n + (v >> (n - 1) & 1) - 2 * u32::from(v < 2);
-    (symbol, v & ((1 << (n - 1)) - 1))
+    let place = if v < 256 { v } else { 256 + (v >> 7) };
+    let (symbol, extra_bits) = DISTANCE_SYMBOLS[place as usize & 511];
+    (u32::from(symbol), v & ((1 << extra_bits) - 1))
 }
+
+/// Symbol and number of extra bits: of v below 256, then of v from 128 on in steps of 128.
+static DISTANCE_SYMBOLS: [(u8, u8); 512] = {
+    let mut table = [(0, 0); 512];
+    let mut symbol = 0;
+    let mut v = 0;
+    while symbol < 30 {
+        let extra_bits = distance_extra_bits(symbol);
+        let end = v + (1 << extra_bits);
+        while v < end {
+            let entry = (symbol as u8, extra_bits as u8);
+            if v < 256 {
+                table[v] = entry;
+            } else {
+                table[256 + (v >> 7)] = entry;
+            }
+            v += if v < 256 { 1 } else { 128 };
+        }
+        symbol += 1;
+    }
+    table
+};
 
 /// Number of extra bits of a distance symbol.
 pub(crate) const fn distance_extra_bits(symbol: usize) -> u32 {

@@ -1,0 +1,201 @@
+//! The trees of level 1: the fixed ones and three trained pairs, and the choice between them.
+//!
+//! The lengths are printed by `examples/train_trees.rs`. A trained pair costs a header of 60 to 110
+//! bytes, which is why it is not considered for short calls.
+
+use super::bits::BitWriter;
+use super::huffman::Code;
+use super::tables::{DISTANCES, FIXED, LITLENS, Tables};
+
+/// Code lengths of a trained pair of trees.
+struct Trained {
+    litlens: [u8; LITLENS],
+    distances: [u8; DISTANCES],
+}
+
+/// A pair of trees that level 1 can use, ready for use.
+pub(crate) struct Builtin {
+    pub(crate) tables: Tables,
+    /// What a block begins with behind BFINAL: the type and, if dynamic, the trees.
+    header: &'static [u8],
+    header_bits: u32,
+}
+
+impl Builtin {
+    /// Writes what a block begins with.
+    pub(crate) fn begin(&self, bits: &mut BitWriter<'_>) {
+        bits.put_or_count(0, 1);
+        let mut left = self.header_bits;
+        for piece in self.header.chunks(4) {
+            let mut bytes = [0; 4];
+            bytes[..piece.len()].copy_from_slice(piece);
+            bits.put_or_count(u64::from(u32::from_le_bytes(bytes)), left.min(32));
+            left = left.saturating_sub(32);
+        }
+    }
+}
+
+/// Calls shorter than this use the fixed trees, as a header would eat what better ones gain.
+const WORTH_A_HEADER: usize = 2048;
+/// Bytes looked at to choose, and the length of input they are taken from.
+const SAMPLES: usize = 64;
+const SAMPLED: usize = 2048;
+
+/// The trees for a block over `input`: those that would make its literals shortest, judged by some.
+pub(crate) fn choose(input: &[u8]) -> &'static Builtin {
+    if input.len() < WORTH_A_HEADER {
+        return &BUILTINS[0];
+    }
+    // From the beginning only: it is read next anyway, while samples from all over would wait for
+    // memory.
+    let step = input.len().min(SAMPLED) / SAMPLES;
+    // Four sums at once, 16 bits each.
+    let sums: u64 = (0..SAMPLES).map(|i| LITERAL_LENGTHS[usize::from(input[i * step])]).sum();
+    let best = (0..4).min_by_key(|i| sums >> (16 * i) & 0xffff).unwrap_or(0);
+    &BUILTINS[best]
+}
+
+/// Per literal, its length in each of the four pairs, 16 bits each.
+static LITERAL_LENGTHS: [u64; 256] = {
+    let mut table = [0; 256];
+    let mut i = 0;
+    while i < 256 {
+        let fixed = if i < 144 { 8 } else { 9 };
+        let [a, b, c] = [MARKUP.litlens[i] as u64, PROSE.litlens[i] as u64, BINARY.litlens[i] as u64];
+        table[i] = fixed | a << 16 | b << 32 | c << 48;
+        i += 1;
+    }
+    table
+};
+
+static BUILTINS: [Builtin; 4] = [
+    Builtin { tables: FIXED, header: &[0b01], header_bits: 2 },
+    MARKUP.builtin(&MARKUP_HEADER, 695),
+    PROSE.builtin(&PROSE_HEADER, 648),
+    BINARY.builtin(&BINARY_HEADER, 694),
+];
+
+impl Trained {
+    const fn builtin(&self, header: &'static [u8], header_bits: u32) -> Builtin {
+        let mut tables = Tables::new();
+        tables.fill(&Code::from_lengths(self.litlens), &Code::from_lengths(self.distances));
+        Builtin { tables, header, header_bits }
+    }
+}
+
+/// Trained on HTML, CSS, JavaScript and JSON.
+const MARKUP: Trained = Trained {
+    litlens: [
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 8, 7, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 4, 10, 6, 10, 11, 11, 10, 9, 7, 8, 9, 9, 7, 7, 6, 7, 7, 6, 6, 7, 7, 7, 7, 7,
+        7, 7, 7, 8, 8, 7, 8, 10, 10, 9, 10, 9, 9, 9, 10, 11, 10, 9, 12, 12, 9, 9, 10, 10, 9, 12, 9, 8, 8, 10,
+        11, 10, 12, 12, 12, 9, 9, 9, 12, 8, 9, 5, 7, 6, 6, 5, 7, 7, 7, 5, 10, 9, 6, 7, 6, 5, 6, 10, 5, 5, 5,
+        6, 8, 8, 8, 8, 10, 9, 10, 8, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 11, 12, 5, 5, 5, 6, 6, 6, 6, 6, 6, 5, 6, 7, 8, 9, 9,
+        9, 9, 10, 11, 10, 10, 11, 12, 11, 12, 12, 12, 9,
+    ],
+    distances: [9, 9, 10, 11, 9, 8, 6, 5, 4, 5, 4, 5, 4, 4, 3, 4, 4, 5, 4, 4, 4, 4, 5, 5, 6, 7, 7, 8, 12, 12],
+};
+
+/// Trained on English and Polish prose.
+const PROSE: Trained = Trained {
+    litlens: [
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 7, 12, 12, 7, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 4, 9, 10, 12, 12, 12, 12, 8, 6, 6, 12, 12, 7, 7, 8, 10, 8, 7, 6, 6, 7, 7, 7,
+        7, 7, 8, 11, 10, 12, 12, 11, 10, 12, 9, 10, 10, 10, 11, 11, 11, 10, 8, 10, 12, 11, 10, 10, 10, 10,
+        12, 10, 10, 9, 12, 12, 10, 12, 12, 12, 12, 7, 9, 12, 12, 12, 5, 7, 6, 6, 5, 7, 7, 6, 5, 8, 7, 6, 6,
+        5, 5, 7, 11, 5, 5, 5, 6, 8, 7, 10, 6, 7, 11, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+        12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 4, 4, 4, 5, 6, 7, 7,
+        7, 8, 8, 9, 9, 10, 11, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12,
+    ],
+    distances: [
+        11, 11, 12, 12, 9, 7, 7, 7, 6, 6, 5, 5, 5, 5, 5, 5, 4, 4, 4, 4, 3, 4, 3, 4, 4, 5, 5, 8, 12, 12,
+    ],
+};
+
+/// Trained on executables, database files and images.
+const BINARY: Trained = Trained {
+    litlens: [
+        3, 5, 6, 7, 7, 7, 7, 7, 7, 7, 7, 8, 7, 8, 8, 8, 8, 8, 9, 9, 8, 9, 9, 9, 8, 9, 9, 9, 9, 10, 8, 9, 8,
+        9, 10, 9, 7, 10, 10, 10, 9, 10, 10, 9, 9, 9, 8, 8, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 8, 9, 9, 9, 10, 10,
+        9, 8, 8, 8, 7, 8, 8, 8, 8, 8, 8, 8, 7, 7, 7, 8, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 10, 10, 10, 10, 10,
+        8, 7, 8, 8, 8, 8, 7, 8, 8, 8, 7, 8, 8, 8, 8, 8, 8, 8, 8, 8, 7, 8, 8, 8, 8, 8, 8, 10, 10, 10, 10, 10,
+        9, 10, 10, 9, 9, 9, 10, 10, 9, 8, 9, 7, 10, 8, 10, 10, 9, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
+        10, 11, 10, 10, 10, 10, 10, 10, 10, 11, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10,
+        10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 9, 9, 10, 9, 9, 10, 9, 9, 10, 10, 10, 10, 9, 8, 9, 10,
+        10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 10, 7, 9,
+        10, 9, 9, 10, 10, 10, 9, 10, 10, 10, 10, 10, 9, 10, 9, 10, 10, 10, 10, 10, 10, 8, 12, 12, 5, 4, 6, 6,
+        8, 9, 10, 9, 9, 9, 8, 8, 11, 11, 12, 11, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 10,
+    ],
+    distances: [7, 5, 11, 9, 7, 8, 6, 6, 6, 6, 5, 5, 5, 5, 5, 5, 4, 5, 4, 4, 4, 4, 3, 4, 4, 4, 5, 7, 11, 10],
+};
+
+const MARKUP_HEADER: [u8; 87] = [
+    246, 174, 2, 64, 142, 35, 187, 134, 104, 39, 204, 68, 223, 237, 59, 107, 86, 154, 233, 153, 238, 33, 216,
+    157, 181, 101, 73, 62, 43, 145, 108, 69, 187, 62, 39, 145, 148, 85, 77, 119, 205, 76, 89, 61, 93, 237,
+    170, 234, 5, 203, 27, 102, 102, 102, 102, 102, 102, 102, 102, 102, 102, 134, 75, 85, 53, 86, 207, 10,
+    124, 246, 229, 146, 72, 242, 105, 187, 126, 253, 250, 255, 253, 95, 31, 170, 122, 102, 19,
+];
+const PROSE_HEADER: [u8; 81] = [
+    246, 174, 2, 192, 149, 35, 185, 134, 65, 137, 194, 140, 245, 29, 216, 153, 68, 90, 175, 102, 68, 123, 78,
+    206, 249, 182, 239, 206, 235, 156, 33, 246, 79, 28, 208, 79, 210, 154, 105, 105, 122, 53, 211, 173, 235,
+    238, 89, 121, 116, 97, 102, 102, 102, 102, 102, 102, 102, 102, 102, 102, 130, 170, 234, 145, 180, 251,
+    191, 47, 76, 112, 151, 124, 73, 51, 141, 5, 175, 94, 85, 247, 38,
+];
+const BINARY_HEADER: [u8; 87] = [
+    246, 174, 2, 176, 201, 107, 109, 63, 231, 139, 73, 83, 131, 2, 69, 86, 202, 200, 54, 54, 160, 141, 75,
+    129, 141, 182, 169, 39, 105, 234, 50, 107, 42, 105, 155, 154, 165, 58, 99, 3, 54, 74, 214, 141, 185, 222,
+    249, 157, 187, 155, 192, 96, 48, 161, 204, 221, 61, 12, 182, 49, 99, 76, 251, 255, 231, 253, 190, 50,
+    160, 189, 247, 191, 191, 219, 114, 46, 233, 39, 71, 223, 243, 202, 243, 190, 239, 201, 29,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::fast::MAX_LITLEN;
+    use crate::kernel::header::Header;
+    use crate::kernel::isa::Scalar;
+
+    /// The constants are what the header code makes; if the trees change, this prints new ones.
+    #[test]
+    fn headers_are_those_of_the_trees() {
+        for (trained, builtin) in [MARKUP, PROSE, BINARY].iter().zip(&BUILTINS[1..]) {
+            let mut header = Header::new();
+            // SAFETY: every CPU supports the scalar tier.
+            let cost = unsafe { header.make::<Scalar>(&trained.litlens, &trained.distances) };
+            let mut out = [0; 256];
+            let mut bits = BitWriter::new(&mut out, 0, 0);
+            bits.put(0b10, 2).unwrap();
+            header.put(&mut bits).unwrap();
+            bits.align().unwrap();
+            let (n, _, _) = bits.end();
+            assert_eq!((builtin.header, builtin.header_bits), (&out[..n], cost + 2));
+        }
+    }
+
+    #[test]
+    fn lengths_stay_within_what_the_loop_can_hold() {
+        for trained in [MARKUP, PROSE, BINARY] {
+            assert!(trained.litlens.iter().all(|&l| 0 < l && l <= MAX_LITLEN));
+            assert!(trained.distances.iter().all(|&l| 0 < l && l <= 15));
+        }
+    }
+
+    #[test]
+    fn each_kind_of_data_gets_its_trees() {
+        let of = |text: &[u8]| BUILTINS.iter().position(|b| core::ptr::eq(b, choose(&text.repeat(200))));
+        assert_eq!(of(b"<div class=\"row\"><a href=\"/index.html\">Home</a></div>"), Some(1));
+        assert_eq!(of(b"and the rest of them went home in the evening, "), Some(2));
+        assert_eq!(of(&[0, 0, 0, 2, 1, 0, 0, 64, 0, 255, 0]), Some(3));
+        assert_eq!(of(&[200, 210, 220, 230, 240, 250, 201, 211, 221, 231]), Some(0));
+        assert!(core::ptr::eq(choose(b"short"), &BUILTINS[0]));
+    }
+}

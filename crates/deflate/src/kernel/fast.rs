@@ -1,0 +1,301 @@
+//! Level 1: one pass from bytes to bits, with trees known beforehand.
+//!
+//! Emission needs nothing that the search for the next match waits for, so it runs in the shadow of
+//! the search's latency and costs little more than writing tokens would.
+
+use core::hint::select_unpredictable;
+
+use super::barren::{LONG_RUN, is_flat};
+use super::bits::BitWriter;
+use super::builtin::Builtin;
+use super::emit::end_block;
+use super::isa::{Isa, Kernel};
+use super::matcher::{FAST_BITS, FastTable, LAST_NUMBER, Positions};
+use super::search::{LOOKAHEAD, Look, REACH, RUN, enter_inside, hash, hold, is_far, look_once, low};
+use super::segment::Numbered;
+use super::tables::Tables;
+
+/// Bytes that one look writes at the most: a run passed over at [`RUN`] literals a step, or three
+/// literals and a match; with the 8 of the last store.
+const SLACK: usize = 128;
+
+/// Longest code of a literal or length that the trees of this level may have: three literals, a
+/// length with 5 extra bits and 7 bits pending must fit 64, and 8 fewer as [`Bits`].
+#[cfg(test)]
+pub(crate) const MAX_LITLEN: u8 = 12;
+
+/// What the loop of this level works in: one object, so that one register addresses it all.
+pub(crate) struct FastWork {
+    pub(crate) table: FastTable,
+    /// The tables of the trees in use, copied here for that register's sake.
+    tables: Tables,
+    loaded: Option<&'static Builtin>,
+}
+
+impl FastWork {
+    pub(crate) const fn new() -> Self {
+        FastWork { table: FastTable::new(), tables: Tables::new(), loaded: None }
+    }
+
+    /// Makes `trees` those in use.
+    pub(crate) fn load(&mut self, trees: &'static Builtin) {
+        if !self.loaded.is_some_and(|loaded| core::ptr::eq(loaded, trees)) {
+            self.tables.clone_from(&trees.tables);
+            self.loaded = Some(trees);
+        }
+    }
+
+    pub(crate) fn end_block(&self, bits: &mut BitWriter<'_>) {
+        end_block(&self.tables, bits);
+    }
+}
+
+/// Codes bytes from `start` on, until `end`, a long run without matches, or `budget` bits written.
+pub(crate) struct Fast<'a, 'b, 'o> {
+    pub(crate) work: &'a mut FastWork,
+    pub(crate) call: &'a mut Numbered<'b>,
+    pub(crate) bits: &'a mut BitWriter<'o>,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Where the current run of literals began; `start` at first.
+    pub(crate) run_start: usize,
+    /// Up to here the run is known not to be flat; `start` at first.
+    pub(crate) checked: usize,
+    /// Bit position at which to give up: stored blocks are no worse then.
+    pub(crate) budget: u64,
+}
+
+impl Kernel for Fast<'_, '_, '_> {
+    /// The position reached, or nothing if that took more than the budget.
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(mut self) -> Option<usize> {
+        let mut at = self.start;
+        if at == 0 {
+            at = self.first_literal();
+        }
+        // SAFETY: the caller vouches for the tier.
+        unsafe {
+            let (at, flat) = self.body::<I>(at);
+            let at = if flat { at } else { self.tail(at) };
+            (self.bits.position() < self.budget).then_some(at)
+        }
+    }
+}
+
+impl Fast<'_, '_, '_> {
+    fn first_literal(&mut self) -> usize {
+        let buffer = self.call.buffer;
+        if let Some(&[a, b, c, d]) = buffer.first_chunk() {
+            let word = u32::from_le_bytes([a, b, c, d]);
+            self.work.table.slots[hash(word, FAST_BITS)] = self.call.number(0, &mut self.work.table) as u16;
+        }
+        self.put_first(usize::from(buffer[0]));
+        1
+    }
+
+    fn put_first(&mut self, first: usize) {
+        let entry = self.work.tables.firsts[first];
+        self.bits.put_or_count(u64::from(entry >> 8), entry & 0xff);
+    }
+
+    /// Everything but the last bytes. Whether it stopped because nothing more is worth coding.
+    #[inline(always)]
+    unsafe fn body<I: Isa>(&mut self, mut at: usize) -> (usize, bool) {
+        let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(self.end);
+        while at < end && self.bits.position() < self.budget {
+            let here = self.call.number(at, &mut self.work.table);
+            let run_start = here.saturating_sub(at - self.run_start);
+            let stop = (here + (end - at)).min(LAST_NUMBER as usize);
+            // SAFETY: as the caller vouches.
+            let here = unsafe {
+                if self.bits.pos + SLACK < self.bits.out.len() {
+                    // A byte of input becomes at most 12 bits.
+                    let room = (self.bits.out.len() - SLACK - self.bits.pos) / 2;
+                    let stop = stop.min(here + room + 1);
+                    if is_far(here, self.call.lowest()) {
+                        self.segment::<I, true>(here, run_start, stop)
+                    } else {
+                        let stop = stop.min(self.call.lowest() + REACH + 1);
+                        self.segment::<I, false>(here, run_start, stop)
+                    }
+                } else {
+                    self.one_look::<I>(here, run_start)
+                }
+            };
+            at = self.call.position(here);
+            if at - self.run_start > LONG_RUN && at > self.checked {
+                if is_flat(&self.call.buffer[at..]) {
+                    return (at, true);
+                }
+                self.checked = at + LONG_RUN;
+            }
+        }
+        (at, false)
+    }
+
+    /// One look whose output goes by way of a buffer, as there is no slack behind it.
+    #[inline(never)]
+    unsafe fn one_look<I: Isa>(&mut self, here: usize, run_start: usize) -> usize {
+        let mut place = [0u8; 2 * SLACK];
+        let mut bits = BitWriter { out: &mut place, pos: 0, acc: self.bits.acc, len: self.bits.len };
+        let mut inner = Fast {
+            work: &mut *self.work,
+            call: &mut *self.call,
+            bits: &mut bits,
+            start: 0,
+            end: 0,
+            run_start: 0,
+            checked: 0,
+            budget: 0,
+        };
+        // SAFETY: as the caller vouches.
+        let reached = unsafe {
+            if is_far(here, inner.call.lowest()) {
+                inner.segment::<I, true>(here, run_start, here + 1)
+            } else {
+                inner.segment::<I, false>(here, run_start, here + 1)
+            }
+        };
+        self.run_start = inner.run_start;
+        let BitWriter { pos, acc, len, .. } = bits;
+        if let Some(target) = self.bits.out.get_mut(self.bits.pos..self.bits.pos + pos) {
+            target.copy_from_slice(&place[..pos]);
+        }
+        self.bits.pos += pos;
+        (self.bits.acc, self.bits.len) = (acc, len);
+        reached
+    }
+
+    /// Codes from number `here`, where the run of literals began at `run_start`, until `stop`
+    /// or a long run. Where it stops for `stop` must not show in what it does.
+    #[inline(always)]
+    unsafe fn segment<I: Isa, const FAR: bool>(
+        &mut self,
+        mut here: usize,
+        mut run_start: usize,
+        stop: usize,
+    ) -> usize {
+        let checked = here + self.checked.saturating_sub(self.call.position(here));
+        let (origin, lowest, end) = (self.call.origin(), hold(self.call.lowest()), self.call.end());
+        let FastWork { table: Positions { slots, .. }, tables, .. } = &mut *self.work;
+        let start = self.bits.out.as_mut_ptr();
+        let mut out = Out { next: start.wrapping_add(self.bits.pos), acc: self.bits.acc, len: self.bits.len };
+        // SAFETY: `stop` leaves the lookahead within the buffer and the slack in the output.
+        unsafe {
+            while here < stop {
+                let look = Look::new::<FAST_BITS>(slots, origin, here, low::<FAR>(here, lowest));
+                let literal = |i: usize| tables.firsts[look.literal(i) as usize];
+                let [one, two, three] = [literal(0), literal(1), literal(2)].map(Bits::from_entry);
+                let two = one.then(two);
+                let three = two.then(three);
+                if !look.any(origin) {
+                    out.put(three.then(Bits::from_entry(literal(3))));
+                    out.store();
+                    here += 4;
+                    if here - run_start > RUN {
+                        let pairs = ((here - run_start) / RUN).min(16);
+                        let skip_end = (here + 2 * pairs).min(end - 1);
+                        while here < skip_end {
+                            let literal = |i| tables.firsts[*origin.wrapping_add(here + i) as usize];
+                            out.put(Bits::from_entry(literal(0)).then(Bits::from_entry(literal(1))));
+                            out.store();
+                            here += 2;
+                        }
+                        if here - run_start > LONG_RUN && here > checked {
+                            break;
+                        }
+                    }
+                    continue;
+                }
+                let found = look.best::<I>(origin, here, end);
+                let before = select_unpredictable(found.lane > 0, one.0, 0);
+                let before = select_unpredictable(found.lane > 1, two.0, before);
+                let before = select_unpredictable(found.lane > 2, three.0, before);
+                out.put(
+                    Bits(before).then(Bits::from_entry(*tables.firsts.get_unchecked(256 - 3 + found.length))),
+                );
+                out.store();
+                let (value, n) = tables.distance(found.distance);
+                out.acc |= value << out.len;
+                out.len += n;
+                out.store();
+                here = found.next;
+                run_start = here;
+                enter_inside::<FAST_BITS>(slots, origin, here, end);
+            }
+            self.bits.pos = out.next.offset_from(start) as usize;
+        }
+        (self.bits.acc, self.bits.len) = (out.acc, out.len);
+        self.run_start = self.call.position(run_start);
+        here
+    }
+
+    /// The last bytes, one at a time.
+    unsafe fn tail(&mut self, mut at: usize) -> usize {
+        let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
+        while at < self.end && self.bits.position() < self.budget {
+            let here = end - (self.call.buffer.len() - at);
+            // SAFETY: `here` is in the buffer.
+            let found =
+                unsafe { look_once::<FAST_BITS>(&mut self.work.table.slots, origin, here, lowest, end) };
+            if found.length == 0 {
+                self.put_first(usize::from(self.call.buffer[at]));
+            } else {
+                self.put_first(256 - 3 + found.length);
+                let (value, n) = self.work.tables.distance(found.distance);
+                self.bits.put_or_count(value, n);
+            }
+            at += found.next - here;
+        }
+        at
+    }
+}
+
+/// Up to 56 bits << 8 | their number.
+#[derive(Clone, Copy)]
+struct Bits(u64);
+
+impl Bits {
+    /// From an entry of [`Tables::firsts`].
+    #[inline(always)]
+    fn from_entry(entry: u32) -> Self {
+        Bits(u64::from(entry))
+    }
+
+    /// These bits, then `next`.
+    #[inline(always)]
+    fn then(self, next: Bits) -> Self {
+        // `next` is shifted by the number of bits in `self`, its own number not.
+        Bits(self.0 + ((next.0 & !0xff) << (self.0 & 0xff)) + (next.0 & 0xff))
+    }
+}
+
+/// The bit writer's words, in registers.
+struct Out {
+    next: *mut u8,
+    acc: u64,
+    len: u32,
+}
+
+impl Out {
+    #[inline(always)]
+    fn put(&mut self, bits: Bits) {
+        self.acc |= (bits.0 >> 8) << self.len;
+        self.len += bits.0 as u32 & 0xff;
+    }
+
+    /// Writes out whole bytes.
+    ///
+    /// # Safety
+    /// 8 bytes must be writable at `next`.
+    #[inline(always)]
+    unsafe fn store(&mut self) {
+        // SAFETY: as the caller vouches.
+        unsafe { self.next.cast::<u64>().write_unaligned(self.acc.to_le()) };
+        self.next = self.next.wrapping_add((self.len >> 3) as usize);
+        self.acc >>= self.len & !7;
+        self.len &= 7;
+    }
+}
