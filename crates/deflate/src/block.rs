@@ -8,16 +8,18 @@
 //! bound.* A coded block is accepted only if the invariant still holds behind it; bytes that were
 //! not worth coding wait as a run, so that neighbours share stored blocks of 65,535.
 
+use core::marker::PhantomData;
+
 use linerate_core::{Error, Kind, Result, Tier, cpu};
 
-use crate::kernel::barren::pass_over;
+use crate::kernel::barren::{is_flat, pass_over};
 use crate::kernel::bits::{BitWriter, TOO_SMALL};
 use crate::kernel::builtin::choose;
 use crate::kernel::emit::{Emit, emit_tight, end_block};
 use crate::kernel::fast::{Fast, FastWork};
 use crate::kernel::isa::dispatch;
-use crate::kernel::matcher::{FAST_BITS, TABLE_BITS};
-use crate::kernel::parse::{Parse, Work};
+use crate::kernel::matcher::{Buckets, Double, Single, Small};
+use crate::kernel::parse::{Parse, Parsed, Work};
 use crate::kernel::search::insert_history;
 use crate::kernel::segment::Numbered;
 use crate::kernel::tables::{FIXED, Tables};
@@ -58,7 +60,8 @@ pub(crate) fn encode(
         (Level::Fast, ScratchMut::Full(scratch)) => {
             fast(scratch.tier.unwrap_or_else(cpu::tier), &mut scratch.fast, &mut output)?;
         }
-        (_, ScratchMut::Full(scratch)) => dynamic(scratch, &mut output)?,
+        (Level::Default, ScratchMut::Full(scratch)) => dynamic::<Single>(scratch, &mut output)?,
+        (Level::Best, ScratchMut::Full(scratch)) => dynamic::<Double>(scratch, &mut output)?,
         (_, ScratchMut::Fast(_)) => {
             return Err(Error::new(Kind::BadArgument, 0, "levels 2 and 3 need a full scratch"));
         }
@@ -70,11 +73,11 @@ pub(crate) fn encode(
 fn fast(tier: Tier, work: &mut FastWork, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let mut numbered = Numbered::begin(buffer, &mut work.table);
-    insert_history::<_, FAST_BITS>(&mut work.table, &numbered, history);
+    insert_history::<Small, _>(&mut work.table, &numbered, history);
     let mut start = history;
     while start < buffer.len() {
         let end = write_fast_block(tier, work, &mut numbered, output, start)?;
-        start = pass_over::<_, FAST_BITS>(&mut work.table, &mut numbered, end);
+        start = pass_over::<Small, _>(&mut work.table, &mut numbered, end);
     }
     Ok(())
 }
@@ -119,18 +122,28 @@ fn write_fast_block(
 }
 
 /// Levels 2 and 3: tokens first, then the trees that suit them.
-fn dynamic(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
+fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let tier = scratch.tier.unwrap_or_else(cpu::tier);
     let mut numbered = Numbered::begin(buffer, &mut scratch.work.table);
-    insert_history::<_, TABLE_BITS>(&mut scratch.work.table, &numbered, history);
+    insert_history::<B, _>(&mut scratch.work.table, &numbered, history);
     let mut start = history;
     while start < buffer.len() {
         let work = &mut scratch.work;
-        let parse = Parse { work, call: &mut numbered, start, run_start: start, checked: start };
-        let end = dispatch(tier, parse);
-        write_block(scratch, tier, output, start, end)?;
-        start = pass_over::<_, TABLE_BITS>(&mut scratch.work.table, &mut numbered, end);
+        let parse = Parse {
+            work,
+            call: &mut numbered,
+            start,
+            run_start: start,
+            checked: start,
+            buckets: PhantomData::<B>,
+        };
+        let Parsed { end, flat_throughout } = dispatch(tier, parse);
+        // Making trees for noise would cost more than all else that is done about it.
+        if !(flat_throughout && is_flat(&buffer[start..])) {
+            write_block(scratch, tier, output, start, end)?;
+        }
+        start = pass_over::<B, _>(&mut scratch.work.table, &mut numbered, end);
     }
     Ok(())
 }

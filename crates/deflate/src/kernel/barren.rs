@@ -4,8 +4,7 @@
 //! left to stored blocks unseen but for a look now and then, which costs a fraction of coding it
 //! and still finds repeats of a few hundred bytes.
 
-use super::matcher::{MAX_DISTANCE, MIN_MATCH, Positions};
-use super::search::hash;
+use super::matcher::{Buckets, MAX_DISTANCE, MIN_MATCH, Positions};
 use super::segment::Numbered;
 
 /// Literals without a match after which a match loop asks whether to go on.
@@ -39,23 +38,22 @@ pub(crate) fn is_flat(data: &[u8]) -> bool {
 ///
 /// Every 16th position is entered into the table, and in every 512 bytes 16 neighbours are looked
 /// up, so a repeat of some 550 bytes is not missed.
-pub(crate) fn pass_over<const N: usize, const BITS: u32>(
+pub(crate) fn pass_over<B: Buckets, const N: usize>(
     table: &mut Positions<N>,
     call: &mut Numbered<'_>,
     at: usize,
 ) -> usize {
-    const { assert!(N >= 1 << BITS) };
     let len = call.buffer.len();
     let mut reached = at;
     while is_flat(&call.buffer[reached..]) {
         let recheck = len.min(reached + RECHECK);
         while reached < recheck {
             let burst = reached..len.min(reached + SPACING);
-            if let Some(found) = burst.into_iter().find(|&p| has_match::<N, BITS>(table, call, p)) {
+            if let Some(found) = burst.into_iter().find(|&p| has_match::<B, N>(table, call, p)) {
                 return found;
             }
             let next = recheck.min(reached + BURST_EVERY);
-            (reached..next).step_by(SPACING).for_each(|p| enter::<N, BITS>(table, call, p));
+            (reached..next).step_by(SPACING).for_each(|p| enter::<B, N>(table, call, p));
             reached = next;
         }
     }
@@ -64,7 +62,7 @@ pub(crate) fn pass_over<const N: usize, const BITS: u32>(
 }
 
 /// Whether the 4 bytes at position `p` occurred where the table says.
-fn has_match<const N: usize, const BITS: u32>(
+fn has_match<B: Buckets, const N: usize>(
     table: &mut Positions<N>,
     call: &mut Numbered<'_>,
     p: usize,
@@ -74,15 +72,15 @@ fn has_match<const N: usize, const BITS: u32>(
     };
     let here = call.number(p, table);
     let lowest = call.lowest().max(here.saturating_sub(MAX_DISTANCE));
-    let candidate = usize::from(table.slots[hash(u32::from_le_bytes(bytes), BITS)]).max(lowest);
+    let candidate = table.newest::<B>(u32::from_le_bytes(bytes)).max(lowest);
     candidate < here && call.buffer[call.position(candidate)..].starts_with(&bytes)
 }
 
 /// Enters position `p` into the table.
-fn enter<const N: usize, const BITS: u32>(table: &mut Positions<N>, call: &mut Numbered<'_>, p: usize) {
+fn enter<B: Buckets, const N: usize>(table: &mut Positions<N>, call: &mut Numbered<'_>, p: usize) {
     if let Some(&bytes) = call.buffer[p..].first_chunk() {
         let here = call.number(p, table);
-        table.slots[hash(u32::from_le_bytes(bytes), BITS)] = here as u16;
+        table.enter::<B>(u32::from_le_bytes(bytes), here);
     }
 }
 

@@ -10,8 +10,8 @@ use super::bits::BitWriter;
 use super::builtin::Builtin;
 use super::emit::end_block;
 use super::isa::{Isa, Kernel};
-use super::matcher::{FAST_BITS, FastTable, LAST_NUMBER, Positions};
-use super::search::{LOOKAHEAD, Look, REACH, RUN, enter_inside, hash, hold, is_far, look_once, low};
+use super::matcher::{FastTable, LAST_NUMBER, Positions, Small};
+use super::search::{LOOKAHEAD, Look, REACH, RUN, enter_inside, hold, is_far, look_once, low};
 use super::segment::Numbered;
 use super::tables::Tables;
 
@@ -89,7 +89,8 @@ impl Fast<'_, '_, '_> {
         let buffer = self.call.buffer;
         if let Some(&[a, b, c, d]) = buffer.first_chunk() {
             let word = u32::from_le_bytes([a, b, c, d]);
-            self.work.table.slots[hash(word, FAST_BITS)] = self.call.number(0, &mut self.work.table) as u16;
+            let number = self.call.number(0, &mut self.work.table);
+            self.work.table.enter::<Small>(word, number);
         }
         self.put_first(usize::from(buffer[0]));
         1
@@ -185,7 +186,7 @@ impl Fast<'_, '_, '_> {
         // SAFETY: `stop` leaves the lookahead within the buffer and the slack in the output.
         unsafe {
             while here < stop {
-                let look = Look::new::<FAST_BITS>(slots, origin, here, low::<FAR>(here, lowest));
+                let look = Look::<Small>::new(slots, origin, here, low::<FAR>(here, lowest));
                 let literal = |i: usize| tables.firsts[look.literal(i) as usize];
                 let [one, two, three] = [literal(0), literal(1), literal(2)].map(Bits::from_entry);
                 let two = one.then(two);
@@ -223,7 +224,7 @@ impl Fast<'_, '_, '_> {
                 out.store();
                 here = found.next;
                 run_start = here;
-                enter_inside::<FAST_BITS>(slots, origin, here, end);
+                enter_inside::<Small>(slots, origin, here, end);
             }
             self.bits.pos = out.next.offset_from(start) as usize;
         }
@@ -238,8 +239,7 @@ impl Fast<'_, '_, '_> {
         while at < self.end && self.bits.position() < self.budget {
             let here = end - (self.call.buffer.len() - at);
             // SAFETY: `here` is in the buffer.
-            let found =
-                unsafe { look_once::<FAST_BITS>(&mut self.work.table.slots, origin, here, lowest, end) };
+            let found = unsafe { look_once::<Small>(&mut self.work.table.slots, origin, here, lowest, end) };
             if found.length == 0 {
                 self.put_first(usize::from(self.call.buffer[at]));
             } else {

@@ -9,9 +9,63 @@
 //! When the 16 bits run out, between calls the table is cleared, and within a call all entries are
 //! lowered by [`REBASE`], which keeps the window of 32,768 intact.
 
-/// log2 of the entries of [`Table`] and [`FastTable`].
-pub(crate) const TABLE_BITS: u32 = 14;
-pub(crate) const FAST_BITS: u32 = 13;
+/// How a table of positions is addressed: 2^`BITS` buckets of `WAYS` positions, newest first.
+pub(crate) trait Buckets {
+    const BITS: u32;
+    /// 1 or 2.
+    const WAYS: usize;
+    /// Whether all positions inside a match are entered that are cheap to, rather than one.
+    const THOROUGH: bool;
+
+    /// Where in the table the bucket of the 4 bytes of `word` begins.
+    #[inline(always)]
+    fn bucket(word: u32) -> usize {
+        (word.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize * Self::WAYS
+    }
+
+    /// Enters position number `n`, which is greater than all in the table, at `bucket`.
+    ///
+    /// # Safety
+    /// `bucket` must come from [`bucket`](Self::bucket), the table have all buckets.
+    #[inline(always)]
+    unsafe fn enter(slots: &mut [u16], bucket: usize, n: usize) {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            if Self::WAYS == 2 {
+                *slots.get_unchecked_mut(bucket + 1) = *slots.get_unchecked(bucket);
+            }
+            *slots.get_unchecked_mut(bucket) = n as u16;
+        }
+    }
+}
+
+/// The buckets of level 1.
+pub(crate) struct Small;
+/// The buckets of level 2.
+pub(crate) struct Single;
+/// The buckets of level 3.
+pub(crate) struct Double;
+
+impl Buckets for Small {
+    const BITS: u32 = 13;
+    const WAYS: usize = 1;
+    const THOROUGH: bool = false;
+}
+
+impl Buckets for Single {
+    const BITS: u32 = 14;
+    const WAYS: usize = 1;
+    const THOROUGH: bool = false;
+}
+
+impl Buckets for Double {
+    const BITS: u32 = 13;
+    const WAYS: usize = 2;
+    const THOROUGH: bool = true;
+}
+
+const TABLE_BITS: u32 = 14;
+const FAST_BITS: u32 = 13;
 
 /// No position is given a number above this; the margin lets a loop run over a little.
 pub(crate) const LAST_NUMBER: u32 = 65_535 - 512;
@@ -27,7 +81,7 @@ pub(crate) const MAX_MATCH: usize = 258;
 
 /// A table of 2^`BITS` positions, `N` being that number.
 pub(crate) struct Positions<const N: usize> {
-    pub(super) slots: [u16; N],
+    pub(crate) slots: [u16; N],
     /// The number that the first position of the next call gets; 0 means that all is new.
     next: u32,
 }
@@ -58,5 +112,17 @@ impl<const N: usize> Positions<N> {
         for slot in &mut self.slots {
             *slot = slot.saturating_sub(REBASE as u16);
         }
+    }
+
+    /// Enters number `n` for the 4 bytes of `word`.
+    pub(crate) fn enter<B: Buckets>(&mut self, word: u32, n: usize) {
+        const { assert!(N >= B::WAYS << B::BITS) };
+        // SAFETY: the table has all buckets.
+        unsafe { B::enter(&mut self.slots, B::bucket(word), n) };
+    }
+
+    /// The newest number for the 4 bytes of `word`.
+    pub(crate) fn newest<B: Buckets>(&self, word: u32) -> usize {
+        usize::from(self.slots[B::bucket(word)])
     }
 }

@@ -1,9 +1,11 @@
 //! The parse of levels 2 and 3: bytes to tokens.
 
+use core::marker::PhantomData;
+
 use super::barren::{LONG_RUN, is_flat};
 use super::isa::{Isa, Kernel};
-use super::matcher::{LAST_NUMBER, Positions, TABLE_BITS, Table};
-use super::search::{Found, LOOKAHEAD, Look, REACH, RUN, enter_inside, hash, hold, is_far, look_once, low};
+use super::matcher::{Buckets, LAST_NUMBER, Positions, Table};
+use super::search::{Found, LOOKAHEAD, Look, REACH, RUN, enter_inside, hold, is_far, look_once, low};
 use super::segment::Numbered;
 use super::token::{CAPACITY, NONE, Tokens, distance_symbol};
 
@@ -20,8 +22,8 @@ impl Work {
 }
 
 /// Parses from `start` until the tokens are full, a long run without matches, or the end of the
-/// input; returns where it got to.
-pub(crate) struct Parse<'a, 'b> {
+/// input.
+pub(crate) struct Parse<'a, 'b, B> {
     pub(crate) work: &'a mut Work,
     pub(crate) call: &'a mut Numbered<'b>,
     pub(crate) start: usize,
@@ -29,13 +31,14 @@ pub(crate) struct Parse<'a, 'b> {
     pub(crate) run_start: usize,
     /// Up to here the run is known not to be flat; `start` at first.
     pub(crate) checked: usize,
+    pub(crate) buckets: PhantomData<B>,
 }
 
-impl Kernel for Parse<'_, '_> {
-    type Output = usize;
+impl<B: Buckets> Kernel for Parse<'_, '_, B> {
+    type Output = Parsed;
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(mut self) -> usize {
+    unsafe fn run<I: Isa>(mut self) -> Parsed {
         self.work.tokens.clear();
         let mut at = self.start;
         if at == 0 {
@@ -44,9 +47,18 @@ impl Kernel for Parse<'_, '_> {
         // SAFETY: the caller vouches for the tier.
         unsafe {
             let (at, flat) = self.body::<I>(at);
-            if flat { at } else { self.tail(at) }
+            let end = if flat { at } else { self.tail(at) };
+            Parsed { end, flat_throughout: flat && self.run_start == self.start }
         }
     }
+}
+
+/// What a [`Parse`] came to.
+pub(crate) struct Parsed {
+    /// Where it got to.
+    pub(crate) end: usize,
+    /// It found no match, and stopped because nothing more is worth coding.
+    pub(crate) flat_throughout: bool,
 }
 
 /// Where tokens go: a write position in the list, and the counts.
@@ -84,7 +96,7 @@ impl<'a> Sink<'a> {
 
     /// The four literals of a look without a match.
     #[inline(always)]
-    unsafe fn push_literals(&mut self, look: &Look) {
+    unsafe fn push_literals<B: Buckets>(&mut self, look: &Look<B>) {
         // SAFETY: as the caller vouches.
         unsafe {
             self.push_if(1, look.literal(0), 32 + look.literal(1), 0);
@@ -94,7 +106,7 @@ impl<'a> Sink<'a> {
 
     /// The literals of a look before its match, and the match.
     #[inline(always)]
-    unsafe fn push_found(&mut self, look: &Look, found: &Found) {
+    unsafe fn push_found<B: Buckets>(&mut self, look: &Look<B>, found: &Found) {
         // SAFETY: as the caller vouches.
         unsafe {
             self.push_if(found.lane >> 1, look.literal(0), 32 + look.literal(1), 0);
@@ -111,13 +123,14 @@ impl<'a> Sink<'a> {
     }
 }
 
-impl Parse<'_, '_> {
+impl<B: Buckets> Parse<'_, '_, B> {
     /// The first byte of a call has nothing before it; this lets every other have a candidate.
     fn first_literal(&mut self) -> usize {
         let buffer = self.call.buffer;
         if let Some(&[a, b, c, d]) = buffer.first_chunk() {
             let word = u32::from_le_bytes([a, b, c, d]);
-            self.work.table.slots[hash(word, TABLE_BITS)] = self.call.number(0, &mut self.work.table) as u16;
+            let number = self.call.number(0, &mut self.work.table);
+            self.work.table.enter::<B>(word, number);
         }
         let mut sink = Sink::new(&mut self.work.tokens);
         // SAFETY: the list is empty.
@@ -173,13 +186,13 @@ impl Parse<'_, '_> {
         // SAFETY: `stop` leaves the lookahead within the buffer and room in the list.
         unsafe {
             while here < stop {
-                let look = Look::new::<TABLE_BITS>(slots, origin, here, low::<FAR>(here, lowest));
+                let look = Look::<B>::new(slots, origin, here, low::<FAR>(here, lowest));
                 if look.any(origin) {
                     let found = look.best::<I>(origin, here, end);
                     sink.push_found(&look, &found);
                     here = found.next;
                     run_start = here;
-                    enter_inside::<TABLE_BITS>(slots, origin, here, end);
+                    enter_inside::<B>(slots, origin, here, end);
                 } else {
                     sink.push_literals(&look);
                     here += 4;
@@ -205,8 +218,7 @@ impl Parse<'_, '_> {
         while at < self.call.buffer.len() && sink.len() < CAPACITY {
             let here = end - (self.call.buffer.len() - at);
             // SAFETY: `here` is in the buffer, and the list is not full.
-            let found =
-                unsafe { look_once::<TABLE_BITS>(&mut self.work.table.slots, origin, here, lowest, end) };
+            let found = unsafe { look_once::<B>(&mut self.work.table.slots, origin, here, lowest, end) };
             match found.length {
                 0 => unsafe { sink.push_if(1, u32::from(self.call.buffer[at]), NONE, 0) },
                 _ => unsafe { sink.push_match(found.length, found.distance) },

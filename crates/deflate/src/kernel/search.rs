@@ -7,21 +7,21 @@
 //! is arithmetic on a packed score. Compares are 16 bytes wide: wider ones cross cache lines more
 //! often than they spare a branch.
 
-use core::hint::select_unpredictable;
+use core::marker::PhantomData;
 
 use super::isa::{Isa, prefetch, read32, read64};
-use super::matcher::{MAX_DISTANCE, MAX_MATCH, MIN_MATCH, Positions};
+use super::matcher::{Buckets, MAX_DISTANCE, MAX_MATCH, MIN_MATCH, Positions};
 use super::segment::Numbered;
 
 /// Enters the first `history` positions of a call's buffer into its table.
-pub(crate) fn insert_history<const N: usize, const BITS: u32>(
+pub(crate) fn insert_history<B: Buckets, const N: usize>(
     table: &mut Positions<N>,
     call: &Numbered<'_>,
     history: usize,
 ) {
     for (i, bytes) in call.buffer[..history].windows(MIN_MATCH).enumerate() {
         let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]);
-        table.slots[hash(word, BITS)] = (call.lowest() + i) as u16;
+        table.enter::<B>(word, call.lowest() + i);
     }
 }
 
@@ -35,17 +35,15 @@ pub(crate) const LANES: usize = 4;
 /// A run of literals this long makes the search skip; it grows faster the longer the run.
 pub(crate) const RUN: usize = 64;
 
-/// Which slot of a table of 2^`bits` the 4 bytes of `word` belong to.
-#[inline(always)]
-pub(crate) fn hash(word: u32, bits: u32) -> usize {
-    (word.wrapping_mul(0x9E37_79B1) >> (32 - bits)) as usize
-}
-
 /// Four positions and their candidates, as position numbers.
-pub(crate) struct Look {
+pub(crate) struct Look<B: Buckets> {
     /// The 8 bytes at the first position.
     word: u64,
+    /// The newest candidate of each.
     candidates: [usize; LANES],
+    /// The one before, if there are two ways.
+    older: [usize; LANES],
+    buckets: PhantomData<B>,
 }
 
 /// The match chosen from a [`Look`].
@@ -59,31 +57,29 @@ pub(crate) struct Found {
     pub(crate) next: usize,
 }
 
-impl Look {
-    /// Looks up the positions `here` to `here + 3` in `slots`, a table of 2^`BITS`, and enters them.
-    /// Candidates are not below `low`; see [`low`].
+impl<B: Buckets> Look<B> {
+    /// Looks up the positions `here` to `here + 3` in `slots`, and enters them. Candidates are not
+    /// below `low`; see [`low`].
     ///
     /// # Safety
     /// `origin + n` must be readable for all numbers n from `low` to `here + LOOKAHEAD`; `slots`
-    /// must have 2^`BITS` entries; `low` must be below `here`.
+    /// must have all buckets of `B`; `low` must be below `here`.
     #[inline(always)]
-    pub(crate) unsafe fn new<const BITS: u32>(
-        slots: &mut [u16],
-        origin: *const u8,
-        here: usize,
-        low: usize,
-    ) -> Self {
-        // SAFETY: a hash is below 2^BITS.
+    pub(crate) unsafe fn new(slots: &mut [u16], origin: *const u8, here: usize, low: usize) -> Self {
+        let (mut candidates, mut older) = ([0; LANES], [0; LANES]);
+        // SAFETY: as the caller vouches.
         unsafe {
             let word = read64(origin.wrapping_add(here));
             prefetch(origin.wrapping_add(here + AHEAD));
-            let mut candidates = [0; LANES];
-            for (lane, candidate) in candidates.iter_mut().enumerate() {
-                let slot = slots.get_unchecked_mut(hash((word >> (8 * lane)) as u32, BITS));
-                *candidate = usize::from(*slot).max(low);
-                *slot = (here + lane) as u16;
+            for lane in 0..LANES {
+                let bucket = B::bucket((word >> (8 * lane)) as u32);
+                candidates[lane] = usize::from(*slots.get_unchecked(bucket)).max(low);
+                if B::WAYS == 2 {
+                    older[lane] = usize::from(*slots.get_unchecked(bucket + 1)).max(low);
+                }
+                B::enter(slots, bucket, here + lane);
             }
-            Look { word, candidates }
+            Look { word, candidates, older, buckets: PhantomData }
         }
     }
 
@@ -93,47 +89,21 @@ impl Look {
     /// As [`new`](Self::new), for the same `origin`.
     #[inline(always)]
     pub(crate) unsafe fn any(&self, origin: *const u8) -> bool {
-        // SAFETY: as the caller vouches.
-        let hit = |lane: usize| unsafe { self.hit(origin, lane) };
-        opaque(u32::from(hit(0) | hit(1) | hit(2) | hit(3))) != 0
-    }
-
-    #[inline(always)]
-    unsafe fn hit(&self, origin: *const u8, lane: usize) -> bool {
-        // SAFETY: candidates are from `low` to `here + 3`.
-        let bytes = unsafe { read32(origin.wrapping_add(self.candidates[lane])) };
-        bytes == (self.word >> (8 * lane)) as u32
+        let hit = |candidates: &[usize; LANES], lane: usize| {
+            // SAFETY: candidates are from `low` to `here + 3`.
+            let bytes = unsafe { read32(origin.wrapping_add(candidates[lane])) };
+            bytes == (self.word >> (8 * lane)) as u32
+        };
+        let hits = |c: &[usize; LANES]| hit(c, 0) | hit(c, 1) | hit(c, 2) | hit(c, 3);
+        let any =
+            if B::WAYS == 2 { hits(&self.candidates) | hits(&self.older) } else { hits(&self.candidates) };
+        opaque(u32::from(any)) != 0
     }
 
     /// The literal at lane `i`, 0 to 3.
     #[inline(always)]
     pub(crate) fn literal(&self, i: usize) -> u32 {
         (self.word >> (8 * i)) as u32 & 0xff
-    }
-
-    /// The first match of the four. There must be one.
-    ///
-    /// # Safety
-    /// As [`best`](Self::best).
-    #[inline(always)]
-    pub(crate) unsafe fn first<I: Isa>(&self, origin: *const u8, here: usize, end: usize) -> Found {
-        // (lane << 16 | candidate) of each lane, chosen without a branch.
-        let lane = |i: usize| (i << 16) + self.candidates[i];
-        // SAFETY: as the caller vouches.
-        let hit = |i: usize| unsafe { self.hit(origin, i) };
-        let chosen = select_unpredictable(hit(2), lane(2), lane(3));
-        let chosen = select_unpredictable(hit(1), lane(1), chosen);
-        let chosen = select_unpredictable(hit(0), lane(0), chosen);
-        let (lane, candidate) = (chosen >> 16, chosen & 0xffff);
-        let at = here + lane;
-        // SAFETY: 16 bytes from `here + 3` are within the lookahead.
-        let mut length = unsafe { I::common16(origin.wrapping_add(at), origin.wrapping_add(candidate)) };
-        let distance = at - candidate;
-        if length == 16 {
-            // SAFETY: as the caller vouches.
-            length = unsafe { extend_long(origin, at, distance, end) };
-        }
-        Found { lane, length, distance, next: at + length }
     }
 
     /// The longest match of the four, the first among equals. There must be one.
@@ -144,15 +114,18 @@ impl Look {
     #[inline(always)]
     pub(crate) unsafe fn best<I: Isa>(&self, origin: *const u8, here: usize, end: usize) -> Found {
         // length << 32 | (3 - lane) << 16 | candidate: the greatest has the longest match and, among
-        // equals, comes first. A lane without a match has a length below 4 and cannot win.
-        let score = |lane: usize| {
+        // equals, comes first and is nearest. A lane without a match has a length below 4 and
+        // cannot win.
+        let score = |candidates: &[usize; LANES], lane: usize| {
             let position = origin.wrapping_add(here + lane);
             // SAFETY: 16 bytes from `here + 3` are within the lookahead.
-            let length = unsafe { I::common16(position, origin.wrapping_add(self.candidates[lane])) };
+            let length = unsafe { I::common16(position, origin.wrapping_add(candidates[lane])) };
             let length = u64::from(opaque(length as u32));
-            (length << 32) + (((3 - lane) << 16) + self.candidates[lane]) as u64
+            (length << 32) + (((3 - lane) << 16) + candidates[lane]) as u64
         };
-        let best = score(0).max(score(1)).max(score(2).max(score(3)));
+        let scores = |c: &[usize; LANES]| score(c, 0).max(score(c, 1)).max(score(c, 2).max(score(c, 3)));
+        let newest = scores(&self.candidates);
+        let best = if B::WAYS == 2 { newest.max(scores(&self.older)) } else { newest };
         let mut length = (best >> 32) as usize;
         let lane = 3 - (best as u32 >> 16) as usize;
         let at = here + lane;
@@ -222,23 +195,25 @@ pub(crate) unsafe fn extend(
     length
 }
 
-/// Enters a position 2 before the end of a match, `next`: the one inside that pays for itself.
+/// Enters the position 2 before the end of a match, `next`: the one inside that pays for itself. The
+/// thorough also enter those 3 and 1 before.
 ///
 /// # Safety
 /// As [`Look::new`], with `next` at most `end`.
 #[inline(always)]
-pub(crate) unsafe fn enter_inside<const BITS: u32>(
-    slots: &mut [u16],
-    origin: *const u8,
-    next: usize,
-    end: usize,
-) {
-    // A match may end with the input: 4 bytes must be left to read.
-    let inside = (next - 2).min(end - MIN_MATCH);
-    // SAFETY: as the caller vouches; a hash is below 2^BITS.
-    unsafe {
-        let word = read32(origin.wrapping_add(inside));
-        *slots.get_unchecked_mut(hash(word, BITS)) = inside as u16;
+pub(crate) unsafe fn enter_inside<B: Buckets>(slots: &mut [u16], origin: *const u8, next: usize, end: usize) {
+    let mut enter = |inside: usize| {
+        // A match may end with the input: 4 bytes must be left to read.
+        let inside = inside.min(end - MIN_MATCH);
+        // SAFETY: as the caller vouches.
+        unsafe { B::enter(slots, B::bucket(read32(origin.wrapping_add(inside))), inside) };
+    };
+    if B::THOROUGH {
+        enter(next - 3);
+    }
+    enter(next - 2);
+    if B::THOROUGH {
+        enter(next - 1);
     }
 }
 
@@ -246,9 +221,10 @@ pub(crate) unsafe fn enter_inside<const BITS: u32>(
 /// without a match.
 ///
 /// # Safety
-/// `origin + n` must be readable for n from `lowest` up to `end`; `here` must be between.
+/// `origin + n` must be readable for n from `lowest` up to `end`; `here` must be between; `slots`
+/// must have all buckets of `B`.
 #[inline(always)]
-pub(crate) unsafe fn look_once<const BITS: u32>(
+pub(crate) unsafe fn look_once<B: Buckets>(
     slots: &mut [u16],
     origin: *const u8,
     here: usize,
@@ -262,10 +238,10 @@ pub(crate) unsafe fn look_once<const BITS: u32>(
     // SAFETY: 4 bytes from `here` end at `end` at the latest; the candidate is clamped as in `Look`.
     unsafe {
         let word = read32(origin.wrapping_add(here));
-        let slot = &mut slots[hash(word, BITS)];
-        let candidate = usize::from(*slot).max(lowest).max(here.saturating_sub(MAX_DISTANCE));
-        *slot = here as u16;
-        if read32(origin.wrapping_add(candidate)) != word {
+        let bucket = B::bucket(word);
+        let candidate = usize::from(slots[bucket]).max(lowest).max(here.saturating_sub(MAX_DISTANCE));
+        B::enter(slots, bucket, here);
+        if candidate >= here || read32(origin.wrapping_add(candidate)) != word {
             return none;
         }
         let distance = here - candidate;
@@ -274,23 +250,18 @@ pub(crate) unsafe fn look_once<const BITS: u32>(
     }
 }
 
-/// As [`opaque`], for a value that is to stay in a register instead of being derived again.
-#[inline(always)]
-pub(crate) fn hold(mut x: usize) -> usize {
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-    // SAFETY: no instruction at all, only a comment.
-    unsafe {
-        core::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags));
-    }
-    x
-}
-
 /// Hides from the compiler where `x` comes from.
 ///
 /// It would otherwise take a test of four conditions apart into four branches, and four scalar
 /// bit counts together into one long vector emulation; both were measured to cost 10 % and more.
 #[inline(always)]
-fn opaque(mut x: u32) -> u32 {
+fn opaque(x: u32) -> u32 {
+    hold(x as usize) as u32
+}
+
+/// As [`opaque`], for a value that is to stay in a register instead of being derived again.
+#[inline(always)]
+pub(crate) fn hold(mut x: usize) -> usize {
     #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     // SAFETY: no instruction at all, only a comment.
     unsafe {
