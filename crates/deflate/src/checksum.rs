@@ -68,7 +68,7 @@ mod tests {
 
     fn crc32_by_definition(data: &[u8]) -> u32 {
         !data.iter().fold(!0u32, |crc, &byte| {
-            (0..8).fold(crc ^ u32::from(byte), |c, _| c >> 1 ^ (c & 1) * 0xEDB8_8320)
+            (0..8).fold(crc ^ u32::from(byte), |c, _| (c >> 1) ^ ((c & 1) * 0xEDB8_8320))
         })
     }
 

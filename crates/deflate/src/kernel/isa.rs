@@ -14,20 +14,11 @@ pub(crate) trait Isa {
     /// 32 bytes must be readable at both, and the CPU must support the tier.
     unsafe fn equal32(a: *const u8, b: *const u8) -> u32;
 
-    /// Length of the common prefix of 16 bytes.
-    /// # Safety
-    /// As [`equal32`](Self::equal32).
-    unsafe fn common16(a: *const u8, b: *const u8) -> usize;
-
-    /// Length of the common prefix of 32 bytes at `a` and 32 bytes at `b`.
+    /// Length of the common prefix of 16 bytes at `a` and 16 bytes at `b`.
     ///
     /// # Safety
-    /// As [`equal32`](Self::equal32).
-    #[inline(always)]
-    unsafe fn common32(a: *const u8, b: *const u8) -> usize {
-        // SAFETY: as the caller vouches.
-        unsafe { Self::equal32(a, b) }.trailing_ones() as usize
-    }
+    /// 16 bytes must be readable at both, and the CPU must support the tier.
+    unsafe fn common16(a: *const u8, b: *const u8) -> usize;
 }
 
 pub(crate) struct Scalar;
@@ -44,22 +35,11 @@ impl Isa for Scalar {
         }
         16
     }
+
     #[inline(always)]
     unsafe fn equal32(a: *const u8, b: *const u8) -> u32 {
         // SAFETY: bytes 0..32 of both.
         (0..32).fold(0, |mask, i| mask | u32::from(unsafe { *a.add(i) == *b.add(i) }) << i)
-    }
-
-    #[inline(always)]
-    unsafe fn common32(a: *const u8, b: *const u8) -> usize {
-        for i in 0..4 {
-            // SAFETY: bytes 8i..8i+8 of the 32.
-            let differ = unsafe { read64(a.add(8 * i)) ^ read64(b.add(8 * i)) };
-            if differ != 0 {
-                return 8 * i + (differ.trailing_zeros() / 8) as usize;
-            }
-        }
-        32
     }
 }
 
@@ -77,6 +57,7 @@ impl Isa for Avx2 {
             (!(_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) as u32)).trailing_zeros() as usize
         }
     }
+
     #[inline(always)]
     unsafe fn equal32(a: *const u8, b: *const u8) -> u32 {
         use core::arch::x86_64::*;

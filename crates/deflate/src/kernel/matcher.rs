@@ -59,13 +59,10 @@ impl Buckets for Single {
 }
 
 impl Buckets for Double {
-    const BITS: u32 = 13;
+    const BITS: u32 = 14;
     const WAYS: usize = 2;
     const THOROUGH: bool = true;
 }
-
-const TABLE_BITS: u32 = 14;
-const FAST_BITS: u32 = 13;
 
 /// No position is given a number above this; the margin lets a loop run over a little.
 pub(crate) const LAST_NUMBER: u32 = 65_535 - 512;
@@ -86,8 +83,9 @@ pub(crate) struct Positions<const N: usize> {
     next: u32,
 }
 
-pub(crate) type Table = Positions<{ 1 << TABLE_BITS }>;
-pub(crate) type FastTable = Positions<{ 1 << FAST_BITS }>;
+/// Serves levels 2 and 3.
+pub(crate) type Table = Positions<{ Double::WAYS << Double::BITS }>;
+pub(crate) type FastTable = Positions<{ 1 << Small::BITS }>;
 
 impl<const N: usize> Positions<N> {
     pub(crate) const fn new() -> Self {

@@ -151,8 +151,8 @@ impl<B: Buckets> Parse<'_, '_, B> {
             }
             let here = self.call.number(at, &mut self.work.table);
             let stop = (here + (end - at)).min(LAST_NUMBER as usize);
-            // SAFETY: as the caller vouches.
             let (run_start, lowest) = (here.saturating_sub(at - self.run_start), self.call.lowest());
+            // SAFETY: as the caller vouches.
             let here = unsafe {
                 if is_far(here, lowest) {
                     self.segment::<I, true>(here, run_start, stop)
@@ -218,12 +218,14 @@ impl<B: Buckets> Parse<'_, '_, B> {
         while at < self.call.buffer.len() && sink.len() < CAPACITY {
             let here = end - (self.call.buffer.len() - at);
             // SAFETY: `here` is in the buffer, and the list is not full.
-            let found = unsafe { look_once::<B>(&mut self.work.table.slots, origin, here, lowest, end) };
-            match found.length {
-                0 => unsafe { sink.push_if(1, u32::from(self.call.buffer[at]), NONE, 0) },
-                _ => unsafe { sink.push_match(found.length, found.distance) },
+            unsafe {
+                let found = look_once::<B>(&mut self.work.table.slots, origin, here, lowest, end);
+                match found.length {
+                    0 => sink.push_if(1, u32::from(self.call.buffer[at]), NONE, 0),
+                    _ => sink.push_match(found.length, found.distance),
+                }
+                at += found.next - here;
             }
-            at += found.next - here;
         }
         let len = sink.len();
         self.work.tokens.len = len;

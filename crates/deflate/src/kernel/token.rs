@@ -10,7 +10,7 @@
 //! | 18-30 | 0 | extra bits of the distance |
 
 /// Tokens that one block holds at the most.
-pub(crate) const CAPACITY: usize = 16 << 10;
+pub(crate) const CAPACITY: usize = 8 << 10;
 /// One iteration of a parse writes at most this many before it checks.
 pub(crate) const SLACK: usize = 32;
 /// `first` values: 256 literals and 256 lengths, 3 to 258.
