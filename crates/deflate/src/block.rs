@@ -54,11 +54,9 @@ pub(crate) fn encode(
     let mut output = Output::new(call, bits);
     match (level, scratch) {
         (Level::Stored, _) => {}
-        (Level::Fast, ScratchMut::Fast(FastScratch { tier, work })) => {
+        (Level::Fast, ScratchMut::Fast(FastScratch { tier, work }))
+        | (Level::Fast, ScratchMut::Full(Scratch { tier, fast: work, .. })) => {
             fast(tier.unwrap_or_else(cpu::tier), work, &mut output)?;
-        }
-        (Level::Fast, ScratchMut::Full(scratch)) => {
-            fast(scratch.tier.unwrap_or_else(cpu::tier), &mut scratch.fast, &mut output)?;
         }
         (Level::Default, ScratchMut::Full(scratch)) => dynamic::<Single>(scratch, &mut output)?,
         (Level::Best, ScratchMut::Full(scratch)) => dynamic::<Double>(scratch, &mut output)?,
@@ -69,7 +67,7 @@ pub(crate) fn encode(
     output.store_run(call.buffer.len())
 }
 
-/// Level 1: one pass with given trees; what they do not make smaller is stored.
+/// Level 1: one pass with built-in trees; what they do not make smaller is stored.
 fn fast(tier: Tier, work: &mut FastWork, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let mut numbered = Numbered::begin(buffer, &mut work.table);
@@ -95,18 +93,13 @@ fn write_fast_block(
 ) -> Result<usize> {
     let end = call.buffer.len().min(start + FAST_BLOCK);
     let before = stored_end(output.bits.position(), start - output.written);
-    let budget = stored_end(before, end - start);
     let mark =
         if start > output.written { output.bits.leap((before / 8) as usize) } else { output.bits.mark() };
     let trees = choose(&call.buffer[start..end]);
     work.load(trees);
     trees.begin(output.bits);
     let bits = &mut *output.bits;
-    let code = Fast { work, call, bits, start, end, run_start: start, checked: start, budget };
-    let Some(reached) = dispatch(tier, code) else {
-        output.bits.resume(mark);
-        return Ok(end);
-    };
+    let reached = dispatch(tier, Fast { work, call, bits, start, end, run_start: start, checked: start });
     work.end_block(output.bits);
     let behind = output.bits.mark();
     let cost = output.bits.position() - before;

@@ -13,14 +13,14 @@ use super::isa::{Isa, Kernel};
 use super::matcher::{FastTable, LAST_NUMBER, Positions, Small};
 use super::search::{LOOKAHEAD, Look, REACH, RUN, enter_inside, hold, is_far, look_once, low};
 use super::segment::Numbered;
-use super::tables::Tables;
+use super::tables::{Bits, Tables};
 
 /// Bytes that one look writes at the most: a run passed over at [`RUN`] literals a step, or three
 /// literals and a match; with the 8 of the last store.
 const SLACK: usize = 128;
 
 /// Longest code of a literal or length that the trees of this level may have: three literals, a
-/// length with 5 extra bits and 7 bits pending must fit 64, and 8 fewer as [`Bits`].
+/// length with 5 extra bits and 7 bits pending must fit 64, and [`Bits`] holds 56.
 #[cfg(test)]
 pub(crate) const MAX_LITLEN: u8 = 12;
 
@@ -50,7 +50,8 @@ impl FastWork {
     }
 }
 
-/// Codes bytes from `start` on, until `end`, a long run without matches, or `budget` bits written.
+/// Codes bytes from `start` on, until `end` or a little beyond, or until nothing more is worth coding.
+/// What does not fit the output is counted only; the caller decides whether the block is kept.
 pub(crate) struct Fast<'a, 'b, 'o> {
     pub(crate) work: &'a mut FastWork,
     pub(crate) call: &'a mut Numbered<'b>,
@@ -61,16 +62,14 @@ pub(crate) struct Fast<'a, 'b, 'o> {
     pub(crate) run_start: usize,
     /// Up to here the run is known not to be flat; `start` at first.
     pub(crate) checked: usize,
-    /// Bit position at which to give up: stored blocks are no worse then.
-    pub(crate) budget: u64,
 }
 
 impl Kernel for Fast<'_, '_, '_> {
-    /// The position reached, or nothing if that took more than the budget.
-    type Output = Option<usize>;
+    /// The position reached.
+    type Output = usize;
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(mut self) -> Option<usize> {
+    unsafe fn run<I: Isa>(mut self) -> usize {
         let mut at = self.start;
         if at == 0 {
             at = self.first_literal();
@@ -78,8 +77,7 @@ impl Kernel for Fast<'_, '_, '_> {
         // SAFETY: the caller vouches for the tier.
         unsafe {
             let (at, flat) = self.body::<I>(at);
-            let at = if flat { at } else { self.tail(at) };
-            (self.bits.position() < self.budget).then_some(at)
+            if flat { at } else { self.tail(at) }
         }
     }
 }
@@ -92,20 +90,19 @@ impl Fast<'_, '_, '_> {
             let number = self.call.number(0, &mut self.work.table);
             self.work.table.enter::<Small>(word, number);
         }
-        self.put_first(usize::from(buffer[0]));
+        self.put(self.work.tables.literal(u32::from(buffer[0])));
         1
     }
 
-    fn put_first(&mut self, first: usize) {
-        let entry = self.work.tables.firsts[first];
-        self.bits.put_or_count(u64::from(entry >> 8), entry & 0xff);
+    fn put(&mut self, bits: Bits) {
+        self.bits.put_or_count(bits.value(), bits.len());
     }
 
     /// Everything but the last bytes. Whether it stopped because nothing more is worth coding.
     #[inline(always)]
     unsafe fn body<I: Isa>(&mut self, mut at: usize) -> (usize, bool) {
         let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(self.end);
-        while at < end && self.bits.position() < self.budget {
+        while at < end {
             let here = self.call.number(at, &mut self.work.table);
             let run_start = here.saturating_sub(at - self.run_start);
             let stop = (here + (end - at)).min(LAST_NUMBER as usize);
@@ -149,7 +146,6 @@ impl Fast<'_, '_, '_> {
             end: 0,
             run_start: 0,
             checked: 0,
-            budget: 0,
         };
         // SAFETY: as the caller vouches.
         let reached = unsafe {
@@ -187,44 +183,27 @@ impl Fast<'_, '_, '_> {
         unsafe {
             while here < stop {
                 let look = Look::<Small>::new(slots, origin, here, low::<FAR>(here, lowest));
-                let literal = |i: usize| tables.firsts[look.literal(i) as usize];
-                let [one, two, three] = [literal(0), literal(1), literal(2)].map(Bits::from_entry);
-                let two = one.then(two);
-                let three = two.then(three);
-                if !look.any(origin) {
-                    out.put(three.then(Bits::from_entry(literal(3))));
+                let literals = Literals::new(&look, tables);
+                if look.any(origin) {
+                    let found = look.best::<I>(origin, here, end);
+                    out.put(literals.before(found.lane).then(tables.length(found.length)));
+                    out.store();
+                    out.put(tables.distance(found.distance));
+                    out.store();
+                    here = found.next;
+                    run_start = here;
+                    enter_inside::<Small>(slots, origin, here, end);
+                } else {
+                    out.put(literals.all(&look, tables));
                     out.store();
                     here += 4;
                     if here - run_start > RUN {
-                        let pairs = ((here - run_start) / RUN).min(16);
-                        let skip_end = (here + 2 * pairs).min(end - 1);
-                        while here < skip_end {
-                            let literal = |i| tables.firsts[*origin.wrapping_add(here + i) as usize];
-                            out.put(Bits::from_entry(literal(0)).then(Bits::from_entry(literal(1))));
-                            out.store();
-                            here += 2;
-                        }
+                        here = skip(&mut out, tables, origin, here, here - run_start, end);
                         if here - run_start > LONG_RUN && here > checked {
                             break;
                         }
                     }
-                    continue;
                 }
-                let found = look.best::<I>(origin, here, end);
-                let before = select_unpredictable(found.lane > 0, one.0, 0);
-                let before = select_unpredictable(found.lane > 1, two.0, before);
-                let before = select_unpredictable(found.lane > 2, three.0, before);
-                out.put(
-                    Bits(before).then(Bits::from_entry(*tables.firsts.get_unchecked(256 - 3 + found.length))),
-                );
-                out.store();
-                let (value, n) = tables.distance(found.distance);
-                out.acc |= value << out.len;
-                out.len += n;
-                out.store();
-                here = found.next;
-                run_start = here;
-                enter_inside::<Small>(slots, origin, here, end);
             }
             self.bits.pos = out.next.offset_from(start) as usize;
         }
@@ -236,16 +215,15 @@ impl Fast<'_, '_, '_> {
     /// The last bytes, one at a time.
     unsafe fn tail(&mut self, mut at: usize) -> usize {
         let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
-        while at < self.end && self.bits.position() < self.budget {
+        while at < self.end {
             let here = end - (self.call.buffer.len() - at);
             // SAFETY: `here` is in the buffer.
             let found = unsafe { look_once::<Small>(&mut self.work.table.slots, origin, here, lowest, end) };
             if found.length == 0 {
-                self.put_first(usize::from(self.call.buffer[at]));
+                self.put(self.work.tables.literal(u32::from(self.call.buffer[at])));
             } else {
-                self.put_first(256 - 3 + found.length);
-                let (value, n) = self.work.tables.distance(found.distance);
-                self.bits.put_or_count(value, n);
+                self.put(self.work.tables.length(found.length));
+                self.put(self.work.tables.distance(found.distance));
             }
             at += found.next - here;
         }
@@ -253,23 +231,57 @@ impl Fast<'_, '_, '_> {
     }
 }
 
-/// Up to 56 bits << 8 | their number.
-#[derive(Clone, Copy)]
-struct Bits(u64);
+/// The first literals of a look in bits: one, two and three of them.
+struct Literals([Bits; 3]);
 
-impl Bits {
-    /// From an entry of [`Tables::firsts`].
+impl Literals {
     #[inline(always)]
-    fn from_entry(entry: u32) -> Self {
-        Bits(u64::from(entry))
+    fn new(look: &Look<Small>, tables: &Tables) -> Self {
+        let one = tables.literal(look.literal(0));
+        let two = one.then(tables.literal(look.literal(1)));
+        Literals([one, two, two.then(tables.literal(look.literal(2)))])
     }
 
-    /// These bits, then `next`.
+    /// All four.
     #[inline(always)]
-    fn then(self, next: Bits) -> Self {
-        // `next` is shifted by the number of bits in `self`, its own number not.
-        Bits(self.0 + ((next.0 & !0xff) << (self.0 & 0xff)) + (next.0 & 0xff))
+    fn all(&self, look: &Look<Small>, tables: &Tables) -> Bits {
+        self.0[2].then(tables.literal(look.literal(3)))
     }
+
+    /// Those before `lane`, which is hard to predict: without a branch.
+    #[inline(always)]
+    fn before(&self, lane: usize) -> Bits {
+        let [one, two, three] = self.0;
+        let bits = select_unpredictable(lane > 0, one.0, 0);
+        let bits = select_unpredictable(lane > 1, two.0, bits);
+        Bits(select_unpredictable(lane > 2, three.0, bits))
+    }
+}
+
+/// Passes over part of a run of `run` literals unseen: the longer the run, the more.
+///
+/// # Safety
+/// The bytes up to number `end` must be readable, the slack writable.
+#[inline(always)]
+unsafe fn skip(
+    out: &mut Out,
+    tables: &Tables,
+    origin: *const u8,
+    mut here: usize,
+    run: usize,
+    end: usize,
+) -> usize {
+    let skip_end = (here + 2 * (run / RUN).min(16)).min(end - 1);
+    while here < skip_end {
+        // SAFETY: as the caller vouches.
+        unsafe {
+            let literal = |i| tables.literal(u32::from(*origin.wrapping_add(here + i)));
+            out.put(literal(0).then(literal(1)));
+            out.store();
+        }
+        here += 2;
+    }
+    here
 }
 
 /// The bit writer's words, in registers.
@@ -282,8 +294,8 @@ struct Out {
 impl Out {
     #[inline(always)]
     fn put(&mut self, bits: Bits) {
-        self.acc |= (bits.0 >> 8) << self.len;
-        self.len += bits.0 as u32 & 0xff;
+        self.acc |= bits.value() << self.len;
+        self.len += bits.len();
     }
 
     /// Writes out whole bytes.
