@@ -1,0 +1,102 @@
+//! What the tests share: data, decoders that others wrote, and streams in every state.
+
+#![allow(dead_code, reason = "each test is a crate of its own and uses a part")]
+
+pub(crate) mod data;
+pub(crate) mod decoders;
+
+use linerate_deflate::{Format, Level, Scratch, Stream, Tier, bound, finish_bound};
+
+pub(crate) const FORMATS: [Format; 3] = [Format::Deflate, Format::Zlib, Format::Gzip];
+
+/// Most bytes that a call may write for `n` bytes of input behind the header: the promise itself,
+/// without the slack that `bound` has for a header.
+pub(crate) fn promised(n: usize) -> usize {
+    n + 5 * n.div_ceil(65_535)
+}
+
+/// Scratch that runs code of `tier`.
+pub(crate) fn scratch_of(tier: Tier) -> Box<Scratch> {
+    let mut scratch = Scratch::boxed();
+    scratch.set_tier(tier);
+    scratch
+}
+
+/// Scratch for each tier that this machine has, the portable one first.
+pub(crate) fn scratches() -> Vec<Box<Scratch>> {
+    Tier::ALL.into_iter().filter(|tier| tier.is_supported()).map(scratch_of).collect()
+}
+
+/// One call with room of `bound`.
+#[track_caller]
+pub(crate) fn call(scratch: &mut Scratch, stream: &mut Stream, input: &[u8], more: bool) -> Vec<u8> {
+    let mut out = vec![0; bound(input.len())];
+    let n = stream.encode(scratch, input, &mut out, more).expect("room of bound");
+    out.truncate(n);
+    out
+}
+
+/// One finish with room of `finish_bound`.
+#[track_caller]
+pub(crate) fn finish(stream: &mut Stream) -> Vec<u8> {
+    let mut out = vec![0; finish_bound()];
+    let n = stream.finish(&mut out).expect("room of finish_bound");
+    out.truncate(n);
+    out
+}
+
+/// A whole stream, in calls of `chunk` bytes of which the last is announced as such.
+pub(crate) fn encode(
+    scratch: &mut Scratch,
+    format: Format,
+    level: Level,
+    plain: &[u8],
+    chunk: usize,
+) -> Vec<u8> {
+    let mut stream = Stream::new(format, level);
+    let mut out = vec![0; bound(chunk.min(plain.len())).max(finish_bound())];
+    let mut all = Vec::new();
+    let mut left = plain;
+    while !left.is_empty() {
+        let (piece, rest) = left.split_at(chunk.min(left.len()));
+        let n = stream.encode(&mut *scratch, piece, &mut out, !rest.is_empty()).expect("room of bound");
+        all.extend_from_slice(&out[..n]);
+        left = rest;
+    }
+    all.extend_from_slice(&finish(&mut stream));
+    all
+}
+
+/// How many bits a bare deflate stream holds back.
+///
+/// Its end, were it to come now, is 110 and seven zeros behind those bits: the highest bit set
+/// in the first byte is the second of that, for up to 6 held back.
+pub(crate) fn pending(stream: &Stream) -> u32 {
+    assert!(stream.format() == Format::Deflate && !stream.is_last());
+    finish(&mut stream.clone())[0].ilog2() - 1
+}
+
+/// Bare deflate streams in mid-course, two for each number of bits held back, 0 to 5.
+pub(crate) fn states() -> Vec<Stream> {
+    let mut scratch = Scratch::boxed();
+    let mut found: [Vec<Stream>; 6] = Default::default();
+    let text = data::text(&mut data::Noise::new(1), 3000);
+    for n in 1..text.len() {
+        let mut stream = Stream::new(Format::Deflate, Level::Fast);
+        call(&mut scratch, &mut stream, &text[..n], true);
+        let of_its_kind = &mut found[pending(&stream) as usize];
+        if of_its_kind.len() < 2 {
+            of_its_kind.push(stream);
+        }
+        if found.iter().all(|streams| streams.len() == 2) {
+            return found.concat();
+        }
+    }
+    panic!("no call ends with some number of bits held back");
+}
+
+/// `stream` at another level.
+pub(crate) fn at_level(mut stream: Stream, level: Level) -> Stream {
+    stream.set_level(level);
+    stream
+}

@@ -1,0 +1,172 @@
+//! Too little room is an error that changes nothing; enough room gives the same bytes however much
+//! of it there is; and nothing outside the room is touched.
+
+mod common;
+
+use common::data::{self, Noise};
+use common::{FORMATS, at_level, promised, scratches, states};
+use linerate_deflate::{
+    Error, Format, Kind, Level, Result, Scratch, Stream, bound, compress, compress_bound, finish_bound,
+    flush_bound,
+};
+
+const GUARD: u8 = 0xA5;
+
+/// A call on a stream, with the room it gets.
+type Call<'a> = &'a mut dyn FnMut(&mut Stream, &mut [u8]) -> Result<usize>;
+
+/// Makes the call with `most` bytes of room and from the same state with other rooms: all that are
+/// too small if there are few, else some of them, and some that are large enough.
+#[track_caller]
+fn check(before: Stream, most: usize, call: Call<'_>) -> Stream {
+    let mut wanted = vec![0; most];
+    let mut after = before;
+    let n = call(&mut after, &mut wanted).expect("room of the bound");
+    wanted.truncate(n);
+    for room in rooms(n) {
+        let mut place = vec![GUARD; 16 + room + 16];
+        let mut stream = before;
+        let result = call(&mut stream, &mut place[16..16 + room]);
+        let (front, rest) = place.split_at(16);
+        let (out, back) = rest.split_at(room);
+        assert!([front, back].concat().iter().all(|&byte| byte == GUARD), "touched outside {room}");
+        if room < n {
+            assert_eq!(result.map_err(|e| e.kind), Err(Kind::OutputTooSmall), "{room} of {n}");
+            assert_eq!(stream, before, "an error changed the stream");
+        } else {
+            assert_eq!(result, Ok(n), "room of {room}");
+            assert!(out[..n] == wanted, "the bytes depend on the room of {room}");
+            assert_eq!(stream, after, "the state depends on the room");
+        }
+    }
+    after
+}
+
+fn rooms(n: usize) -> Vec<usize> {
+    let large = n..n + 70;
+    if n <= 300 {
+        return (0..n).chain(large).collect();
+    }
+    let noise = &mut Noise::new(n as u64);
+    let mut rooms: Vec<usize> = (n - 80..n).chain([0, 1, 2, 9, 10, 11]).chain(large.step_by(7)).collect();
+    rooms.extend((0..10).map(|_| noise.below(n)));
+    rooms
+}
+
+/// Encodes at all levels, on all tiers, from `start`, and then flushes and ends the stream.
+fn check_encode(scratches: &mut [Box<Scratch>], start: Stream, plain: &[u8]) {
+    for level in Level::ALL {
+        for scratch in &mut *scratches {
+            for more in [true, false] {
+                let most = promised(plain.len()) + start.format().header().len();
+                let after = check(at_level(start, level), most, &mut |stream, out| {
+                    stream.encode(&mut *scratch, plain, out, more)
+                });
+                let flushed = check(after, flush_bound(), &mut Stream::flush);
+                check(flushed, finish_bound(), &mut Stream::finish);
+                check(after, finish_bound(), &mut Stream::finish);
+            }
+        }
+    }
+}
+
+#[test]
+fn short_inputs() {
+    let noise = &mut Noise::new(1);
+    for kind in 0..6 {
+        for len in [0, 1, 2, 3, 7, 19, 64, 130] {
+            let plain = data::piece(noise, kind, len);
+            for format in FORMATS {
+                check_encode(&mut scratches(), Stream::new(format, Level::Default), &plain);
+            }
+        }
+    }
+}
+
+#[test]
+fn from_every_state() {
+    let noise = &mut Noise::new(2);
+    let plain = data::mixture(noise, 400);
+    for start in states() {
+        check_encode(&mut scratches(), start, &plain);
+        check_encode(&mut scratches(), start, &plain[..50]);
+    }
+}
+
+#[test]
+fn pieces_of_every_kind() {
+    let noise = &mut Noise::new(3);
+    let mut scratches = scratches();
+    for kind in 0..6 {
+        let plain = [data::piece(noise, kind, 3_000), data::piece(noise, kind + 1, 700)].concat();
+        check_encode(&mut scratches, Stream::new(Format::Gzip, Level::Default), &plain);
+    }
+}
+
+#[test]
+fn long_inputs() {
+    let noise = &mut Noise::new(4);
+    let mut scratches = scratches();
+    for plain in [data::text(noise, 100_000), data::mixture(noise, 140_000), noise.bytes(66_000)] {
+        check_encode(&mut scratches, Stream::new(Format::Zlib, Level::Default), &plain);
+    }
+}
+
+#[test]
+fn with_history() {
+    let noise = &mut Noise::new(5);
+    let text = data::text(noise, 6_000);
+    for (history, len) in [(5_000, 6_000), (5_900, 6_000), (6_000, 6_000)] {
+        for level in [Level::Fast, Level::Default, Level::Best] {
+            for scratch in &mut scratches() {
+                let start = Stream::new(Format::Deflate, level);
+                check(start, bound(len - history), &mut |stream, out| {
+                    stream.encode_with_history(&mut *scratch, &text[..len], history, out, true)
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn one_shot() {
+    let plain = data::text(&mut Noise::new(6), 500);
+    let mut scratch = Scratch::boxed();
+    for format in FORMATS {
+        for level in Level::ALL {
+            let mut wanted = vec![0; compress_bound(plain.len())];
+            let n = compress(format, level, &mut scratch, &plain, &mut wanted).expect("room of the bound");
+            for room in 0..n {
+                let result = compress(format, level, &mut scratch, &plain, &mut vec![0; room]);
+                assert_eq!(result.map_err(|e| e.kind), Err(Kind::OutputTooSmall), "{room} of {n}");
+            }
+            let mut out = vec![0; n];
+            assert_eq!(compress(format, level, &mut scratch, &plain, &mut out), Ok(n));
+            assert!(out == wanted[..n]);
+        }
+    }
+}
+
+/// A failed call leaves nothing in the scratch that a later one would notice, either.
+#[test]
+fn a_stream_goes_on_after_too_little_room() {
+    let noise = &mut Noise::new(7);
+    for level in Level::ALL {
+        let mut patient = (Scratch::boxed(), Stream::new(Format::Gzip, level));
+        let mut hasty = (Scratch::boxed(), Stream::new(Format::Gzip, level));
+        for _ in 0..40 {
+            let len = noise.below(5_000);
+            let plain = data::mixture(noise, len);
+            let mut wanted = vec![0; bound(len)];
+            let n = patient.1.encode(&mut patient.0, &plain, &mut wanted, true).expect("room");
+            let mut out = vec![0; noise.below(n + 1)];
+            let early: Option<Error> = hasty.1.encode(&mut hasty.0, &plain, &mut out, true).err();
+            if early.is_some() {
+                out.resize(n, 0);
+                assert_eq!(hasty.1.encode(&mut hasty.0, &plain, &mut out, true), Ok(n));
+            }
+            assert!(out == wanted[..n]);
+            assert_eq!(patient.1, hasty.1);
+        }
+    }
+}
