@@ -87,22 +87,51 @@ fn enter<B: Buckets, const N: usize>(table: &mut Positions<N>, call: &mut Number
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::matcher::{Single, Table};
 
-    #[test]
-    fn noise_is_flat_and_text_or_base64_is_not() {
+    fn noise(n: usize) -> Vec<u8> {
         let mut x = 88_172_645_463_325_252u64;
-        let mut noise = [0; SAMPLE];
-        for byte in &mut noise {
+        let mut next = || {
             x ^= x << 13;
             x ^= x >> 7;
             x ^= x << 17;
-            *byte = (x >> 32) as u8;
-        }
+            (x >> 32) as u8
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    fn passed_over(data: &[u8], at: usize) -> usize {
+        let mut table = Box::new(Table::new());
+        let mut call = Numbered::begin(data, &mut table);
+        pass_over::<Single, _>(&mut table, &mut call, at)
+    }
+
+    #[test]
+    fn noise_is_flat_and_text_or_base64_is_not() {
+        let noise = noise(SAMPLE);
         assert!(is_flat(&noise));
-        assert!(!is_flat(&noise.map(|b| b & 0x7f)));
-        assert!(!is_flat(&noise.map(|b| {
-            b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[usize::from(b) % 64]
-        })));
+        assert!(!is_flat(&noise[1..]), "too short to tell");
+        assert!(!is_flat(&noise.iter().map(|b| b & 0x7f).collect::<Vec<_>>()));
         assert!(!is_flat(&[0; SAMPLE]));
+    }
+
+    #[test]
+    fn noise_is_passed_over_to_its_end() {
+        let noise = noise(100_000);
+        assert_eq!(passed_over(&noise, 1), noise.len());
+        assert_eq!(passed_over(&noise[..300], 1), 1, "too short to tell");
+    }
+
+    #[test]
+    fn a_repeat_in_noise_and_text_after_it_are_found() {
+        let mut data = noise(10_000);
+        data.extend_from_within(3_000..3_600);
+        let found = passed_over(&data, 1);
+        assert!((10_000..10_600).contains(&found), "{found}");
+
+        let mut data = noise(10_000);
+        data.extend(b"plain text. ".repeat(2_000));
+        let found = passed_over(&data, 1);
+        assert!(found < 10_000 + RECHECK, "{found}");
     }
 }

@@ -195,3 +195,75 @@ const fn run_extra_bits(symbol: usize) -> u32 {
         _ => 0,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::isa::Scalar;
+
+    fn made(litlens: &[u8; LITLENS], distances: &[u8; DISTANCES]) -> Header {
+        let mut header = Header::new();
+        // SAFETY: every CPU supports the scalar tier.
+        let cost = unsafe { header.make::<Scalar>(litlens, distances) };
+        let mut out = [0; 1024];
+        let mut bits = BitWriter::new(&mut out, 0, 0);
+        header.put(&mut bits).unwrap();
+        assert_eq!(bits.position(), u64::from(cost));
+        header
+    }
+
+    /// The lengths that the runs stand for, as a decoder would expand them.
+    fn expanded(header: &Header) -> Vec<u8> {
+        let mut all: Vec<u8> = Vec::new();
+        for &run in &header.runs[..header.len] {
+            let (symbol, extra) = ((run & 0xff) as u8, usize::from(run >> 8));
+            assert!(extra < 1 << run_extra_bits(usize::from(symbol)));
+            match symbol {
+                16 => all.extend(vec![*all.last().expect("a repeat of something"); 3 + extra]),
+                17 => all.extend(vec![0; 3 + extra]),
+                18 => all.extend(vec![0; 11 + extra]),
+                length => all.push(length),
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn runs_expand_to_the_lengths() {
+        let mut x = 1u32;
+        let mut random = |n: u32| {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (x >> 16) % n
+        };
+        for round in 0..500 {
+            let mut lengths = [0u8; LITLENS + DISTANCES];
+            let mut at = 0;
+            while at < lengths.len() {
+                let run = if round % 3 == 0 { 1 } else { 1 + random(160) as usize };
+                let length = random(if round % 2 == 0 { 3 } else { 16 }) as u8;
+                let end = lengths.len().min(at + run);
+                lengths[at..end].fill(length);
+                at = end;
+            }
+            let (litlens, distances) = lengths.split_first_chunk().expect("286 of 316");
+            let distances = distances.first_chunk().expect("30");
+            let header = made(litlens, distances);
+            let mut sent = litlens[..header.litlens].to_vec();
+            sent.extend_from_slice(&distances[..header.distances]);
+            assert_eq!(expanded(&header), sent);
+            assert!(litlens[header.litlens..].iter().chain(&distances[header.distances..]).all(|&l| l == 0));
+        }
+    }
+
+    #[test]
+    fn repeats_leave_no_short_rest() {
+        let symbols = |run: usize| {
+            let mut header = Header::new();
+            header.push_run(5, run);
+            header.runs[..header.len].iter().map(|r| (r & 0xff, r >> 8)).collect::<Vec<_>>()
+        };
+        assert_eq!(symbols(4), [(5, 0), (16, 0)]);
+        assert_eq!(symbols(8), [(5, 0), (16, 1), (16, 0)]);
+        assert_eq!(symbols(9), [(5, 0), (16, 1), (16, 1)]);
+    }
+}
