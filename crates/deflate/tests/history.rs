@@ -1,0 +1,167 @@
+//! Matches into what came before the call: found as far back as the window reaches, never further.
+
+mod common;
+
+use common::data::{self, Noise};
+use common::decoders::assert_decodes;
+use common::{at_level, call, finish, promised, scratches, states};
+use linerate_deflate::{Format, Kind, Level, Scratch, Stream, bound};
+
+const CODING: [Level; 3] = [Level::Fast, Level::Default, Level::Best];
+
+fn call_with(scratch: &mut Scratch, stream: &mut Stream, buffer: &[u8], history: usize) -> Vec<u8> {
+    let mut out = vec![0; bound(buffer.len() - history)];
+    let n = stream.encode_with_history(scratch, buffer, history, &mut out, true).expect("room of bound");
+    out.truncate(n);
+    out
+}
+
+/// A stream in calls of `chunk` bytes, each of which sees `history` bytes before it.
+fn encode(scratch: &mut Scratch, level: Level, plain: &[u8], chunk: usize, history: usize) -> Vec<u8> {
+    let mut stream = Stream::new(Format::Zlib, level);
+    let mut all = Vec::new();
+    for start in (0..plain.len()).step_by(chunk) {
+        let end = plain.len().min(start + chunk);
+        let seen = history.min(start);
+        all.extend(call_with(&mut *scratch, &mut stream, &plain[start - seen..end], seen));
+    }
+    all.extend(finish(&mut stream));
+    all
+}
+
+#[test]
+fn files_become_smaller_and_decode() {
+    for (name, plain) in data::corpus() {
+        let plain = &plain[..plain.len().min(150_000)];
+        for level in CODING {
+            for chunk in [1_000, 16_384] {
+                let sizes = [0, 8_192, 32_768, 100_000].map(|history| {
+                    let mut encoded = scratches()
+                        .into_iter()
+                        .map(|mut scratch| encode(&mut scratch, level, plain, chunk, history));
+                    let first = encoded.next().expect("the portable tier");
+                    assert!(encoded.all(|other| other == first), "tiers differ");
+                    assert_decodes(Format::Zlib, &first, plain);
+                    first.len()
+                });
+                assert!(sizes[0] > sizes[1], "{name}, {level:?}, calls of {chunk}: {sizes:?}");
+                assert_eq!(sizes[2], sizes[3], "more than the window makes a difference");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_history_is_an_ordinary_call() {
+    let plain = data::text(&mut Noise::new(1), 5_000);
+    let mut scratch = Scratch::boxed();
+    for level in Level::ALL {
+        for start in states() {
+            let (mut first, mut second) = (at_level(start, level), at_level(start, level));
+            let with = call_with(&mut scratch, &mut first, &plain, 0);
+            assert!(with == call(&mut scratch, &mut second, &plain, true));
+            assert_eq!(first, second);
+        }
+    }
+}
+
+#[test]
+fn only_the_window_counts() {
+    let noise = &mut Noise::new(2);
+    let recent = data::text(noise, 32_768);
+    let input = data::text(noise, 10_000);
+    for level in CODING {
+        let start = Stream::new(Format::Deflate, level);
+        let mut scratch = Scratch::boxed();
+        let buffer = [&recent[..], &input].concat();
+        let expected = call_with(&mut scratch, &mut start.clone(), &buffer, 32_768);
+        for older in [1, 500, 100_000] {
+            let buffer = [&data::text(noise, older)[..], &recent, &input].concat();
+            let written = call_with(&mut scratch, &mut start.clone(), &buffer, 32_768 + older);
+            assert!(written == expected, "{level:?}, {older} older bytes");
+        }
+    }
+}
+
+/// The oldest byte of the window can be referred to, and the one before it cannot.
+#[test]
+fn the_oldest_bytes_are_found() {
+    let oldest = data::base64(&mut Noise::new(3), 4_000);
+    for level in CODING {
+        let [within, beyond] = [32_768, 32_769 + 4_000].map(|distance| {
+            // A run takes few places in a table, so that the level does not matter.
+            let between = vec![0; distance - oldest.len()];
+            let buffer = [&oldest[..], &between, &oldest].concat();
+            let mut stream = Stream::new(Format::Deflate, level);
+            call_with(&mut Scratch::boxed(), &mut stream, &buffer, distance).len()
+        });
+        assert!(within * 2 < beyond, "{level:?}: {within} bytes, {beyond} without the window");
+    }
+}
+
+/// A message that has occurred costs next to nothing.
+#[test]
+fn a_repeated_message_is_a_reference() {
+    let message = data::text(&mut Noise::new(4), 200);
+    for level in CODING {
+        for before in [0, 1, 3, 100, 3_000] {
+            let between = data::base64(&mut Noise::new(5), before);
+            let buffer = [&message[..], &between, &message].concat();
+            let mut stream = Stream::new(Format::Deflate, level);
+            let history = buffer.len() - message.len();
+            let n = call_with(&mut Scratch::boxed(), &mut stream, &buffer, history).len();
+            assert!(n < 20, "{level:?}: {n} bytes, {before} between");
+        }
+    }
+}
+
+#[test]
+fn short_histories_and_inputs() {
+    let text = data::repeat(&mut Noise::new(6), 9, 40);
+    for level in CODING {
+        for mut scratch in scratches() {
+            for end in 0..text.len() {
+                for history in 0..=end {
+                    let mut stream = Stream::new(Format::Deflate, Level::Stored);
+                    let mut all = call(&mut scratch, &mut stream, &text[..history], true);
+                    stream.set_level(level);
+                    all.extend(call_with(&mut scratch, &mut stream, &text[..end], history));
+                    all.extend(finish(&mut stream));
+                    assert_decodes(Format::Deflate, &all, &text[..end]);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_bound_and_the_scratch_are_as_without() {
+    let noise = &mut Noise::new(7);
+    let mut used = Scratch::boxed();
+    for (i, start) in states().into_iter().cycle().take(150).enumerate() {
+        let level = CODING[i % 3];
+        let (len, history) = (noise.below(70_000), noise.below(40_000));
+        let buffer = data::mixture(noise, history + len);
+        let (mut first, mut second) = (at_level(start, level), at_level(start, level));
+        let written = call_with(&mut used, &mut first, &buffer, history);
+        assert!(written.len() <= promised(len));
+        assert!(written == call_with(&mut Scratch::boxed(), &mut second, &buffer, history), "{level:?}");
+        assert_eq!(first, second);
+    }
+}
+
+#[test]
+fn errors_change_nothing() {
+    let mut scratch = Scratch::boxed();
+    let mut out = [0; 100];
+    let mut stream = Stream::new(Format::Gzip, Level::Default);
+    let before = stream;
+    let error = stream.encode_with_history(&mut scratch, b"abc", 4, &mut out, true).expect_err("4 of 3");
+    assert_eq!((error.kind, stream), (Kind::BadArgument, before));
+    assert_eq!(stream.encode_with_history(&mut scratch, b"abc", 3, &mut out, false), Ok(10));
+    assert!(!stream.is_last());
+    stream.encode_with_history(&mut scratch, b"abc", 2, &mut out, false).expect("room");
+    let last = stream;
+    let error = stream.encode_with_history(&mut scratch, b"abc", 2, &mut out, true).expect_err("the end");
+    assert_eq!((error.kind, stream), (Kind::BadArgument, last));
+}

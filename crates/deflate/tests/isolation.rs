@@ -1,0 +1,236 @@
+//! What a call writes depends on the stream's few bytes of state and its input: not on earlier
+//! input, nor on what the scratch was used for, nor on where the input lies.
+
+mod common;
+
+use common::data::{self, Noise};
+use common::decoders::libdeflate;
+use common::{at_level, call, finish, pending};
+use linerate_deflate::{FastScratch, Format, Level, Scratch, Stream, bound, flush_bound};
+use proptest::prelude::*;
+
+const CODING: [Level; 3] = [Level::Fast, Level::Default, Level::Best];
+
+/// Sizes at which the numbering of positions in the scratch's tables runs out, and its neighbours.
+const EDGES: [usize; 9] = [512, 31_744, 32_768, 33_279, 34_511, 63_488, 65_023, 65_535, 65_536];
+
+/// Data in which much of every part occurs in the others, so that whatever is left of an earlier
+/// call would be found.
+fn alike(len: usize) -> Vec<u8> {
+    let noise = &mut Noise::new(1);
+    let common = data::text(noise, 3_000);
+    let mut data = Vec::with_capacity(len);
+    while data.len() < len {
+        let start = noise.below(common.len() - 200);
+        let n = 20 + noise.below(180);
+        data.extend_from_slice(&common[start..start + n]);
+        let few = noise.below(9);
+        data.extend(noise.bytes(few));
+    }
+    data.truncate(len);
+    data
+}
+
+/// Makes the call with `used` and with new scratch and asserts that nobody can tell.
+#[track_caller]
+fn check_call(used: &mut Scratch, start: Stream, plain: &[u8]) {
+    let (mut first, mut second) = (start, start);
+    let from_used = call(used, &mut first, plain, true);
+    let from_new = call(&mut Scratch::boxed(), &mut second, plain, true);
+    assert!(from_used == from_new, "{:?} sees what its scratch was used for", start.level());
+    assert_eq!(first, second);
+}
+
+/// Calls of the same length leave bare deflate streams that are equal but for the bits held back.
+/// From equal ones, the next call writes the same whatever the earlier input was.
+#[test]
+fn a_call_does_not_depend_on_the_one_before() {
+    let next = alike(5_000);
+    for level in CODING {
+        let mut scratch = Scratch::boxed();
+        let mut seen: Vec<(Stream, Vec<u8>)> = Vec::new();
+        let mut compared = 0;
+        for seed in 0..60 {
+            let noise = &mut Noise::new(seed);
+            let from = noise.below(3_000);
+            let before = [data::text(noise, 200), next[from..from + 1_800].to_vec()].concat();
+            let mut stream = Stream::new(Format::Deflate, level);
+            call(&mut scratch, &mut stream, &before, true);
+            let start = stream;
+            let written = call(&mut scratch, &mut stream, &next, true);
+            match seen.iter().find(|(state, _)| *state == start) {
+                None => seen.push((start, written)),
+                Some((_, expected)) => {
+                    assert!(written == *expected, "{level:?}");
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared >= 10, "{level:?}: {compared}");
+    }
+}
+
+/// The same against the stream's first call, for earlier calls that happen to end in a whole byte.
+#[test]
+fn a_later_call_is_like_a_first_one() {
+    let next = alike(5_000);
+    for level in CODING {
+        let mut scratch = Scratch::boxed();
+        let alone = call(&mut scratch, &mut Stream::new(Format::Deflate, level), &next, true);
+        let mut compared = 0;
+        for len in 1_000..1_100 {
+            let mut stream = Stream::new(Format::Deflate, level);
+            call(&mut scratch, &mut stream, &next[..len], true);
+            if pending(&stream) == 0 {
+                assert!(call(&mut scratch, &mut stream, &next, true) == alone, "{level:?}");
+                compared += 1;
+            }
+        }
+        assert!(compared >= 3, "{level:?}: {compared}");
+    }
+}
+
+/// A repeat at the very edge of a call is not referred to: what follows a flush decodes alone.
+#[test]
+fn what_follows_a_flush_decodes_alone() {
+    for level in Level::ALL {
+        let mut scratch = Scratch::boxed();
+        for len in [5, 100, 1_000, 20_000, 40_000, 70_000] {
+            let plain = alike(len);
+            let mut stream = Stream::new(Format::Deflate, level);
+            call(&mut scratch, &mut stream, &plain, true);
+            stream.flush(&mut [0; flush_bound()]).expect("room of flush_bound");
+            let mut rest = call(&mut scratch, &mut stream, &plain, false);
+            rest.extend(finish(&mut stream));
+            assert!(libdeflate(Format::Deflate, &rest, len).as_deref() == Ok(&plain), "{level:?}, {len}");
+            let alone = common::encode(&mut scratch, Format::Deflate, level, &plain, len);
+            assert!(rest == alone, "{level:?}, {len}");
+        }
+    }
+}
+
+#[test]
+fn a_copied_stream_goes_on_like_the_original() {
+    let plain = alike(3_000);
+    let mut scratch = Scratch::boxed();
+    for level in Level::ALL {
+        let mut original = Stream::new(Format::Gzip, level);
+        call(&mut scratch, &mut original, &plain, true);
+        let mut copy = original;
+        let expected = call(&mut scratch, &mut original, &plain[..2_000], true);
+        call(&mut scratch, &mut Stream::new(Format::Zlib, Level::Fast), &plain, true);
+        assert!(call(&mut scratch, &mut copy, &plain[..2_000], true) == expected);
+        assert_eq!(copy, original);
+    }
+}
+
+#[test]
+fn the_place_of_the_input_does_not_matter() {
+    let plain = alike(3_000);
+    let mut scratch = Scratch::boxed();
+    for level in CODING {
+        let start = Stream::new(Format::Deflate, level);
+        let expected = call(&mut scratch, &mut start.clone(), &plain, true);
+        for shift in 1..70 {
+            let place = [&vec![b' '; shift], &plain[..], b"what lies behind"].concat();
+            let input = &place[shift..shift + plain.len()];
+            assert!(call(&mut scratch, &mut start.clone(), input, true) == expected, "{level:?}, {shift}");
+        }
+    }
+}
+
+#[test]
+fn the_small_scratch_does_what_the_large_one_does() {
+    let mut small = FastScratch::boxed();
+    let mut large = Scratch::boxed();
+    let inputs = [alike(200_000), Noise::new(2).bytes(100_000), vec![0; 100_000], alike(300)];
+    for plain in inputs {
+        for level in [Level::Stored, Level::Fast] {
+            for chunk in [plain.len(), 16_384, 1_000] {
+                let (mut first, mut second) =
+                    (Stream::new(Format::Gzip, level), Stream::new(Format::Gzip, level));
+                for piece in plain.chunks(chunk) {
+                    let mut out = vec![0; bound(piece.len())];
+                    let n = first.encode(&mut small, piece, &mut out, true).expect("room of bound");
+                    assert!(out[..n] == call(&mut large, &mut second, piece, true));
+                    assert_eq!(first, second);
+                }
+            }
+        }
+    }
+}
+
+/// One call that brings the numbering anywhere, then one that meets what it left.
+#[test]
+fn two_calls_around_every_edge_of_the_numbering() {
+    let data = alike(80_000);
+    for level in CODING {
+        let start = Stream::new(Format::Deflate, level);
+        for edge in EDGES {
+            for first in edge - 3..edge + 4 {
+                let mut scratch = Scratch::boxed();
+                call(&mut scratch, &mut start.clone(), &data[..first], true);
+                for second in [5, 600, 65_023 - first.min(65_000), 66_000] {
+                    check_call(&mut scratch, start, &data[..second]);
+                }
+            }
+        }
+    }
+}
+
+/// Thousands of calls on one scratch: the numbering runs out at every place in a call there is.
+#[test]
+fn one_scratch_for_many_short_calls() {
+    let noise = &mut Noise::new(3);
+    let data = alike(20_000);
+    let mut scratch = Scratch::boxed();
+    for i in 0..6_000 {
+        let most = if i % 50 == 0 { 19_000 } else { 1_000 };
+        let (from, len) = (noise.below(1_000), noise.below(most));
+        let start = Stream::new(Format::Deflate, noise.pick(&CODING));
+        check_call(&mut scratch, start, &data[from..from + len]);
+    }
+}
+
+#[test]
+fn long_calls_run_out_of_numbers_by_themselves() {
+    let data = alike(1_500_000);
+    for level in CODING {
+        let start = Stream::new(Format::Deflate, level);
+        let mut scratch = Scratch::boxed();
+        for before in [0, 1, 700, 5_000, 20_000, 33_333, 64_000] {
+            call(&mut scratch, &mut start.clone(), &data[..before], true);
+            check_call(&mut scratch, start, &data[before..before + 300_000]);
+        }
+        call(&mut scratch, &mut start.clone(), &data[..12_345], true);
+        check_call(&mut scratch, start, &data);
+    }
+}
+
+/// A length: short, near an edge of the numbering, or anything up to some hundred thousand.
+fn length() -> impl Strategy<Value = usize> {
+    prop_oneof![
+        4 => 0usize..3_000,
+        3 => (0..EDGES.len(), 0usize..40).prop_map(|(edge, more)| EDGES[edge] - 20 + more),
+        2 => 0usize..70_000,
+        1 => 70_000usize..400_000,
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_used_scratch_is_like_a_new_one(
+        calls in prop::collection::vec((length(), 0usize..4_000, 0usize..3, 0usize..4), 1..12)
+    ) {
+        let similar = alike(404_000);
+        let noise = Noise::new(4).bytes(404_000);
+        let mut scratch = Scratch::boxed();
+        for (len, from, level, kind) in calls {
+            let data = if kind == 0 { &noise } else { &similar };
+            let start = at_level(Stream::new(Format::Deflate, Level::Default), CODING[level]);
+            check_call(&mut scratch, start, &data[from..from + len]);
+        }
+    }
+}

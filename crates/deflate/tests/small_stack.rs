@@ -1,0 +1,45 @@
+//! A call needs little stack: as little as the standard library lets a thread have.
+//!
+//! Bisected on x86-64 with arrays on the stack above the call: levels 0 and 1 need 2 KiB, levels 2
+//! and 3 need 7 KiB in portable code and 12 KiB with AVX2, nearly all of it while trees are made.
+
+mod common;
+
+use std::thread;
+
+use common::data::{self, Noise};
+use common::scratches;
+use linerate_deflate::{Format, Level, Result, Scratch, Stream, bound, finish_bound, flush_bound};
+
+/// Bytes. The library's own start of the thread comes out of it, too.
+const STACK: usize = 16 << 10;
+
+fn encode(scratch: &mut Scratch, level: Level, plain: &[u8], out: &mut [u8]) -> Result<usize> {
+    let mut stream = Stream::new(Format::Gzip, level);
+    let (first, second) = plain.split_at(plain.len() / 3);
+    let mut n = stream.encode(&mut *scratch, first, out, true)?;
+    n += stream.flush(&mut out[n..])?;
+    n += stream.encode_with_history(scratch, plain, first.len(), &mut out[n..], second.is_empty())?;
+    Ok(n + stream.finish(&mut out[n..])?)
+}
+
+/// Overflowing the stack ends the process, which is how this fails.
+#[test]
+fn a_thread_of_16_kib_encodes() {
+    let noise = &mut Noise::new(1);
+    for plain in [data::text(noise, 200_000), data::mixture(noise, 300_000), noise.bytes(100_000)] {
+        for level in Level::ALL {
+            for mut scratch in scratches() {
+                let mut out = vec![0; 2 * bound(plain.len()) + flush_bound() + finish_bound()];
+                let expected = encode(&mut scratch, level, &plain, &mut out);
+                let small = thread::Builder::new().stack_size(STACK);
+                let result = thread::scope(|scope| {
+                    let task = || encode(&mut scratch, level, &plain, &mut out);
+                    small.spawn_scoped(scope, task).expect("a thread").join().expect("no panic")
+                });
+                assert_eq!(result, expected);
+                assert!(result.is_ok());
+            }
+        }
+    }
+}
