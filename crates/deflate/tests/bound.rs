@@ -70,6 +70,24 @@ fn runs_of_high_bytes_around_low_ones() {
     }
 }
 
+/// A repeat in noise that is worth a few bytes, but less than the stored block which must follow it.
+#[test]
+fn repeats_that_hardly_pay() {
+    let noise = &mut Noise::new(8);
+    let mut scratch = Scratch::boxed();
+    let starts = states();
+    for (i, len) in (16..140).step_by(2).enumerate() {
+        for around in [700, 1_100, 2_000] {
+            let mut plain = noise.bytes(around);
+            for _ in 0..4 {
+                data::copy(&mut plain, 600, len);
+                plain.extend(noise.bytes(around));
+            }
+            check_from(&mut scratch, starts[i % starts.len()], &plain);
+        }
+    }
+}
+
 #[test]
 fn around_the_edges_of_stored_blocks() {
     let noise = &mut Noise::new(4);
