@@ -14,22 +14,19 @@ use linerate_core::{Error, Kind, Result, Tier, cpu};
 
 use crate::kernel::barren::{is_flat, pass_over};
 use crate::kernel::bits::{BitWriter, TOO_SMALL};
-use crate::kernel::builtin::choose;
-use crate::kernel::emit::{Emit, emit_tight, end_block};
+use crate::kernel::builtin::{choose, fixed_tables};
+use crate::kernel::emit::{Emit, end_block};
 use crate::kernel::fast::{Fast, FastWork};
 use crate::kernel::isa::dispatch;
 use crate::kernel::matcher::{Buckets, Double, Single, Small};
 use crate::kernel::parse::{Parse, Parsed, Work};
 use crate::kernel::search::insert_history;
 use crate::kernel::segment::Numbered;
-use crate::kernel::tables::{FIXED, Tables};
 use crate::kernel::trees::{FillTables, PlanTrees};
 use crate::{FastScratch, Level, Scratch, ScratchMut};
 
 /// Input bytes of a block of level 1.
 const FAST_BLOCK: usize = 64 << 10;
-
-static FIXED_TABLES: Tables = FIXED;
 
 /// Most bytes of a stored block.
 const STORED_MAX: usize = 65_535;
@@ -158,17 +155,13 @@ fn write_block(
     let bits = &mut *output.bits;
     let tables = if fixed <= dynamic {
         bits.put(0b010 | u64::from(last), 3)?;
-        &FIXED_TABLES
+        fixed_tables()
     } else {
         trees.put_header(last, bits)?;
         dispatch(tier, FillTables(trees));
         &trees.tables
     };
-    if position / 8 + 8 <= bits.capacity() / 8 {
-        dispatch(tier, Emit { tokens, tables, bits });
-    } else {
-        emit_tight(tokens, tables, bits)?;
-    }
+    dispatch(tier, Emit { tokens, tables, bits, end: position })?;
     end_block(tables, bits);
     debug_assert_eq!(bits.position(), position);
     output.close(end)

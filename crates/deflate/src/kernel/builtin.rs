@@ -41,6 +41,11 @@ const WORTH_A_HEADER: usize = 2048;
 const SAMPLES: usize = 64;
 const SAMPLED: usize = 2048;
 
+/// The tables of the fixed trees.
+pub(crate) fn fixed_tables() -> &'static Tables {
+    &BUILTINS[0].tables
+}
+
 /// The trees for a block over `input`: those that would make its literals shortest, judged by some.
 pub(crate) fn choose(input: &[u8]) -> &'static Builtin {
     if input.len() < WORTH_A_HEADER {

@@ -7,12 +7,13 @@ use super::isa::{Isa, Kernel};
 use super::tables::Tables;
 use super::token::{Tokens, parts};
 
-/// Writes all tokens and the end of the block. The caller has checked that `bits` has room for
-/// them and 8 bytes more.
+/// Writes all tokens.
 pub(crate) struct Emit<'a, 'o> {
     pub(crate) tokens: &'a Tokens,
     pub(crate) tables: &'a Tables,
     pub(crate) bits: &'a mut BitWriter<'o>,
+    /// The bit position behind the block, which decides whether there is slack.
+    pub(crate) end: u64,
 }
 
 /// Value and number of bits of a token: at most 20 for the first and 28 for the second symbol.
@@ -28,14 +29,17 @@ fn code(tables: &Tables, token: u32) -> (u64, u32) {
 }
 
 impl Kernel for Emit<'_, '_> {
-    type Output = ();
+    type Output = Result<()>;
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) {
-        let Emit { tokens, tables, bits } = self;
+    unsafe fn run<I: Isa>(self) -> Result<()> {
+        let Emit { tokens, tables, bits, end } = self;
+        // Every store is 8 bytes wide and begins before the end of the block.
+        if end / 8 + 8 > bits.out.len() as u64 {
+            return emit_tight(tokens, tables, bits);
+        }
         let (mut acc, mut len) = (bits.acc, bits.len);
-        // SAFETY: the caller has checked the room for all bits, and 8 bytes more than `next`
-        // advances are never touched.
+        // SAFETY: the room has just been checked.
         unsafe {
             let start = bits.out.as_mut_ptr();
             let mut next = start.add(bits.pos);
@@ -52,11 +56,13 @@ impl Kernel for Emit<'_, '_> {
             bits.pos = next.offset_from(start) as usize;
         }
         (bits.acc, bits.len) = (acc, len);
+        Ok(())
     }
 }
 
 /// The same without slack: never writes past the last byte that has bits in it.
-pub(crate) fn emit_tight(tokens: &Tokens, tables: &Tables, bits: &mut BitWriter<'_>) -> Result<()> {
+#[cold]
+fn emit_tight(tokens: &Tokens, tables: &Tables, bits: &mut BitWriter<'_>) -> Result<()> {
     for &token in tokens.as_slice() {
         let (value, n) = code(tables, token);
         bits.put(value, n)?;

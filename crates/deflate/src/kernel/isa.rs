@@ -107,7 +107,8 @@ pub(crate) trait Kernel {
 
 /// Runs `kernel` as compiled for `tier`, or for the lowest tier if this CPU lacks that one.
 ///
-/// The AVX-512 tier runs the AVX2 instance: wider compares were measured to gain nothing here.
+/// The AVX-512 tier runs the AVX2 instance: the compares are 16 bytes wide by choice (see
+/// [`search`](super::search)), so there is nothing for wider registers to do.
 #[inline]
 pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
     #[cfg(target_arch = "x86_64")]
