@@ -61,17 +61,17 @@ fn check_streams(seed: u64, count: usize, most: usize, len: usize) {
 
 #[test]
 fn calls_up_to_70000_bytes() {
-    check_streams(1, 60, 70_000, 400_000);
+    check_streams(1, 150, 70_000, 400_000);
 }
 
 #[test]
 fn calls_of_a_few_thousand_bytes() {
-    check_streams(2, 100, 5_000, 50_000);
+    check_streams(2, 400, 5_000, 50_000);
 }
 
 #[test]
 fn calls_of_a_few_bytes() {
-    check_streams(3, 600, 40, 600);
+    check_streams(3, 3_000, 40, 600);
 }
 
 #[test]
