@@ -167,6 +167,7 @@ mod tests {
     use super::*;
     use crate::kernel::fast::MAX_LITLEN;
     use crate::kernel::header::Header;
+    use crate::kernel::huffman::TreeWork;
     use crate::kernel::isa::Scalar;
 
     /// The constants are what the header code makes; if the trees change, this prints new ones.
@@ -175,7 +176,8 @@ mod tests {
         for (trained, builtin) in [MARKUP, PROSE, BINARY].iter().zip(&BUILTINS[1..]) {
             let mut header = Header::new();
             // SAFETY: every CPU supports the scalar tier.
-            let cost = unsafe { header.make::<Scalar>(&trained.litlens, &trained.distances) };
+            let cost =
+                unsafe { header.make::<Scalar>(&trained.litlens, &trained.distances, &mut TreeWork::new()) };
             let mut out = [0; 256];
             let mut bits = BitWriter::new(&mut out, 0, 0);
             bits.put(0b10, 2).unwrap();

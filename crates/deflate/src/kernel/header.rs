@@ -3,7 +3,7 @@
 use linerate_core::Result;
 
 use super::bits::BitWriter;
-use super::huffman::Code;
+use super::huffman::{Code, TreeWork};
 use super::isa::Isa;
 use super::tables::{DISTANCES, LITLENS};
 
@@ -40,6 +40,7 @@ impl Header {
         &mut self,
         litlens: &[u8; LITLENS],
         distances: &[u8; DISTANCES],
+        work: &mut TreeWork,
     ) -> u32 {
         self.litlens = used(litlens).max(257);
         self.distances = used(distances).max(1);
@@ -54,7 +55,7 @@ impl Header {
         for run in &self.runs[..self.len] {
             freqs[(run & 0xff) as usize] += 1;
         }
-        self.code.make(&freqs, 7);
+        self.code.make(&freqs, 7, work);
         self.sent =
             ORDER.iter().rposition(|&s| self.code.lengths[s as usize] != 0).map_or(4, |i| (i + 1).max(4));
         let cost = |s: usize| freqs[s] * (u32::from(self.code.lengths[s]) + run_extra_bits(s));
@@ -204,7 +205,7 @@ mod tests {
     fn made(litlens: &[u8; LITLENS], distances: &[u8; DISTANCES]) -> Header {
         let mut header = Header::new();
         // SAFETY: every CPU supports the scalar tier.
-        let cost = unsafe { header.make::<Scalar>(litlens, distances) };
+        let cost = unsafe { header.make::<Scalar>(litlens, distances, &mut TreeWork::new()) };
         let mut out = [0; 1024];
         let mut bits = BitWriter::new(&mut out, 0, 0);
         header.put(&mut bits).unwrap();

@@ -39,17 +39,19 @@ impl<const N: usize> Code<N> {
     /// With fewer than two symbols in use, two get codes of one bit, so that the set is complete,
     /// as strict decoders ask.
     #[inline(always)]
-    pub(crate) fn make(&mut self, freqs: &[u32; N], limit: u32) {
-        let mut used = [0u32; N];
-        let n = collect_used(freqs, &mut used);
+    pub(crate) fn make(&mut self, freqs: &[u32; N], limit: u32, work: &mut TreeWork) {
+        const { assert!(N <= MAX_SYMBOLS) };
+        let TreeWork { used, sorted, nodes, parents, depths } = work;
+        let n = collect_used(freqs, used);
         self.lengths.fill(0);
         if n < 2 {
             self.make_trivial(if n == 1 { used[0] as usize & 0xffff } else { 0 });
             return;
         }
-        let mut sorted = used;
-        sort(&mut sorted, n);
-        let mut of_length = depths(&sorted, n, limit);
+        let (used, sorted) = (&used[..n], &mut sorted[..n]);
+        sorted.copy_from_slice(used);
+        sort(sorted, nodes);
+        let mut of_length = leaves_at_depths(sorted, nodes, parents, depths, limit);
         limit_depths(&mut of_length, limit);
         // The rarest symbols get the longest codes.
         let mut next = 0;
@@ -61,7 +63,7 @@ impl<const N: usize> Code<N> {
             next = end;
         }
         let mut next = first_codes(&of_length);
-        for key in &used[..n] {
+        for key in used {
             let symbol = (key & 0xffff) as usize;
             let length = self.lengths[symbol] as usize & 15;
             self.codes[symbol] = reversed(next[length]);
@@ -77,9 +79,34 @@ impl<const N: usize> Code<N> {
     }
 }
 
+/// Most symbols of an alphabet.
+const MAX_SYMBOLS: usize = 286;
+
+/// What [`Code::make`] works on; 4 KiB that are not to be on the stack.
+pub(crate) struct TreeWork {
+    used: [u32; MAX_SYMBOLS],
+    sorted: [u32; MAX_SYMBOLS],
+    /// Weights of inner nodes; before that, the other side of the sort.
+    nodes: [u32; MAX_SYMBOLS],
+    parents: [u16; MAX_SYMBOLS],
+    depths: [u8; MAX_SYMBOLS],
+}
+
+impl TreeWork {
+    pub(crate) const fn new() -> Self {
+        TreeWork {
+            used: [0; MAX_SYMBOLS],
+            sorted: [0; MAX_SYMBOLS],
+            nodes: [0; MAX_SYMBOLS],
+            parents: [0; MAX_SYMBOLS],
+            depths: [0; MAX_SYMBOLS],
+        }
+    }
+}
+
 /// Puts `frequency << 16 | symbol` of each symbol in use into `used`, by symbol; their number.
 #[inline(always)]
-fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; N]) -> usize {
+fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; MAX_SYMBOLS]) -> usize {
     let mut n = 0;
     for (symbol, &f) in freqs.iter().enumerate() {
         used[n] = f << 16 | symbol as u32;
@@ -88,17 +115,17 @@ fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; N]) -> usize 
     n
 }
 
-/// Sorts the first `n` keys by frequency and symbol.
+/// Sorts keys by frequency and symbol.
 ///
 /// A radix sort of 6 bits a pass: two passes for frequencies below 4,096, which is nearly always.
 #[inline(always)]
-fn sort<const N: usize>(keys: &mut [u32; N], n: usize) {
-    let mut all = keys[..n].iter().fold(0, |all, key| all | key) >> 16;
-    let mut other = [0u32; N];
+fn sort(keys: &mut [u32], other: &mut [u32; MAX_SYMBOLS]) {
+    let other = &mut other[..keys.len()];
+    let mut all = keys.iter().fold(0, |all, key| all | key) >> 16;
     let mut shift = 16;
     while all != 0 {
-        radix_pass(&keys[..n], &mut other, shift);
-        keys[..n].copy_from_slice(&other[..n]);
+        radix_pass(keys, other, shift);
+        keys.copy_from_slice(other);
         all >>= 6;
         shift += 6;
     }
@@ -124,17 +151,24 @@ fn radix_pass(from: &[u32], to: &mut [u32], shift: u32) {
     }
 }
 
-/// The number of leaves at each depth of the minimum-redundancy tree over `n` ascending keys, those
+/// The number of leaves at each depth of the minimum-redundancy tree over ascending keys, those
 /// deeper than `limit` counted at `limit`.
 ///
 /// The two-queue construction: leaves in order of weight, and inner nodes, which come out in order
 /// of weight too. The two lightest of all are two leaves, two inner nodes or one of each; which is
 /// unpredictable, so it is arithmetic.
 #[inline(always)]
-fn depths<const N: usize>(sorted: &[u32; N], n: usize, limit: u32) -> [u16; 16] {
+fn leaves_at_depths(
+    sorted: &[u32],
+    weights: &mut [u32; MAX_SYMBOLS],
+    parents: &mut [u16; MAX_SYMBOLS],
+    depth_of: &mut [u8; MAX_SYMBOLS],
+    limit: u32,
+) -> [u16; 16] {
     const NEVER: u32 = u32::MAX / 2;
-    let mut parents = [0u16; N];
-    let mut weights = [NEVER; N];
+    let n = sorted.len();
+    let (weights, parents) = (&mut weights[..n], &mut parents[..n]);
+    weights.fill(NEVER);
     let (mut leaf, mut inner) = (0, 0);
     let leaf_at = |i: usize| if i < n { sorted[i] >> 16 } else { NEVER };
     for next in 0..n - 1 {
@@ -149,7 +183,7 @@ fn depths<const N: usize>(sorted: &[u32; N], n: usize, limit: u32) -> [u16; 16] 
         inner += 2 - leaves;
     }
     // A level with i inner nodes has 2 i places below; those that are not inner are leaves.
-    let mut depth_of = [0u8; N];
+    depth_of[n - 2] = 0;
     let mut inner_at = [0u16; 64];
     inner_at[0] = 1;
     for node in (0..n - 2).rev() {
@@ -219,7 +253,7 @@ mod tests {
         let mut all = [0; 286];
         all[..freqs.len()].copy_from_slice(freqs);
         let mut code = Code::new();
-        code.make(&all, limit);
+        code.make(&all, limit, &mut TreeWork::new());
         assert!(code.lengths[freqs.len()..].iter().all(|&l| l == 0));
         let canonical = Code::from_lengths(code.lengths);
         for symbol in (0..286).filter(|&s| code.lengths[s] > 0) {

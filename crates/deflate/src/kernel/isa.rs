@@ -123,7 +123,12 @@ pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
             return unsafe { avx2(kernel) };
         }
     }
+    // Kept out of the callers: their stack frames would hold what only this form needs.
+    #[inline(never)]
+    fn scalar<K: Kernel>(kernel: K) -> K::Output {
+        // SAFETY: every CPU supports the scalar tier.
+        unsafe { kernel.run::<Scalar>() }
+    }
     let _ = tier;
-    // SAFETY: every CPU supports the scalar tier.
-    unsafe { kernel.run::<Scalar>() }
+    scalar(kernel)
 }

@@ -4,7 +4,7 @@ use linerate_core::Result;
 
 use super::bits::BitWriter;
 use super::header::Header;
-use super::huffman::Code;
+use super::huffman::{Code, TreeWork};
 use super::isa::{Isa, Kernel};
 use super::tables::{DISTANCES, END_OF_BLOCK, LITLENS, Tables};
 use super::token::{LENGTH_CODES, Tokens, distance_extra_bits};
@@ -16,6 +16,7 @@ pub(crate) struct Trees {
     litlens: Code<LITLENS>,
     distances: Code<DISTANCES>,
     header: Header,
+    work: TreeWork,
     /// Filled by [`FillTables`].
     pub(crate) tables: Tables,
 }
@@ -28,6 +29,7 @@ impl Trees {
             litlens: Code::new(),
             distances: Code::new(),
             header: Header::new(),
+            work: TreeWork::new(),
             tables: Tables::new(),
         }
     }
@@ -85,10 +87,11 @@ impl Trees {
     /// The CPU must support the tier that `I` is for.
     #[inline(always)]
     unsafe fn make<I: Isa>(&mut self) -> u64 {
-        self.litlens.make(&self.litlen_freqs, 15);
-        self.distances.make(&self.distance_freqs, 15);
+        self.litlens.make(&self.litlen_freqs, 15, &mut self.work);
+        self.distances.make(&self.distance_freqs, 15, &mut self.work);
         // SAFETY: as the caller vouches.
-        let header = unsafe { self.header.make::<I>(&self.litlens.lengths, &self.distances.lengths) };
+        let header =
+            unsafe { self.header.make::<I>(&self.litlens.lengths, &self.distances.lengths, &mut self.work) };
         let cost = |freqs: &[u32], lengths: &[u8]| -> u32 {
             freqs.iter().zip(lengths).map(|(&f, &l)| f * u32::from(l)).sum()
         };
