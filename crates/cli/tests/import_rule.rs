@@ -18,6 +18,7 @@ enum Role {
 const CRATES: &[(&str, Role)] = &[
     ("linerate-core", Role::Core),
     ("linerate-deflate", Role::Engine),
+    ("linerate-rice", Role::Engine),
     ("linerate-bench", Role::Bench),
     ("linerate", Role::Cli),
 ];

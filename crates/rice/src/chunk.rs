@@ -1,0 +1,126 @@
+//! The layout of a chunk: little-endian 32-bit words. The number of samples, then for each
+//! segment the number of its payload words and the payload.
+
+use core::ops::Range;
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::Params;
+
+/// A segment of a chunk: a waveform that is coded by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segment<'a> {
+    /// Which samples of the chunk it holds.
+    pub samples: Range<usize>,
+    /// Where its payload is in the chunk, in bytes.
+    pub bytes: Range<usize>,
+    /// Its payload: whole words.
+    pub payload: &'a [u8],
+}
+
+/// Walks over the segments of a chunk, by their lengths alone: no payload is read.
+///
+/// Ends after the first error. When it ends without one, the segments cover all samples and fill
+/// the chunk to its last byte.
+#[derive(Clone, Debug)]
+pub struct Segments<'a> {
+    chunk: &'a [u8],
+    samples: usize,
+    segment: usize,
+    /// Least bits of a sample: the one and the k bits after it.
+    least: usize,
+    /// Samples passed.
+    sample: usize,
+    /// Bytes passed.
+    byte: usize,
+    over: bool,
+}
+
+fn word(chunk: &[u8], at: usize) -> Option<usize> {
+    let bytes = chunk.get(at..at.checked_add(4)?)?;
+    Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
+}
+
+/// How many samples the chunk says it holds. Nothing else is checked: see [`Segments::of`].
+///
+/// # Errors
+/// [`Kind::Truncated`] if there are fewer than 4 bytes.
+pub fn decoded_len(chunk: &[u8]) -> Result<usize> {
+    word(chunk, 0).ok_or(Error::new(
+        Kind::Truncated,
+        chunk.len() as u64,
+        "a chunk ends within its first word",
+    ))
+}
+
+impl<'a> Segments<'a> {
+    /// The segments of `chunk`.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if there are fewer than 4 bytes; [`Kind::Corrupt`] if the chunk is too
+    /// short for the samples it says it holds, whatever they are. So `samples()` is at most 16
+    /// times the bytes of the chunk once this succeeds.
+    pub fn of(params: &Params, chunk: &'a [u8]) -> Result<Segments<'a>> {
+        let samples = decoded_len(chunk)?;
+        let least = params.k() as usize + 1;
+        if samples > (chunk.len() - 4).saturating_mul(8) / least {
+            return Err(Error::new(Kind::Corrupt, 0, "a chunk is too short for its number of samples"));
+        }
+        let segment = params.segment_of(samples);
+        Ok(Segments { chunk, samples, segment, least, sample: 0, byte: 4, over: false })
+    }
+
+    /// Samples in the chunk.
+    pub fn samples(&self) -> usize {
+        self.samples
+    }
+
+    /// Segments in the chunk.
+    pub fn segment_count(&self) -> usize {
+        self.samples.div_ceil(self.segment)
+    }
+
+    /// Samples in each segment but the last.
+    pub fn segment_len(&self) -> usize {
+        self.segment
+    }
+
+    fn advance(&mut self) -> Result<Segment<'a>> {
+        let length = self.byte;
+        let words = word(self.chunk, length).ok_or(Error::new(
+            Kind::Truncated,
+            self.chunk.len() as u64,
+            "a chunk ends before its last segment",
+        ))?;
+        let start = length + 4;
+        let end =
+            words.checked_mul(4).and_then(|n| n.checked_add(start)).filter(|&end| end <= self.chunk.len());
+        let end =
+            end.ok_or(Error::new(Kind::Corrupt, length as u64, "a segment is longer than what is left"))?;
+        let samples = self.sample..(self.sample + self.segment).min(self.samples);
+        if samples.len() > (end - start) * 8 / self.least {
+            return Err(Error::new(Kind::Corrupt, length as u64, "a segment is too short for its samples"));
+        }
+        (self.sample, self.byte) = (samples.end, end);
+        Ok(Segment { samples, bytes: start..end, payload: &self.chunk[start..end] })
+    }
+}
+
+impl<'a> Iterator for Segments<'a> {
+    type Item = Result<Segment<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.over {
+            return None;
+        }
+        if self.sample == self.samples {
+            self.over = true;
+            let rest = self.byte != self.chunk.len();
+            let what = "a chunk goes on after its last segment";
+            return rest.then(|| Err(Error::new(Kind::Corrupt, self.byte as u64, what)));
+        }
+        let next = self.advance();
+        self.over = next.is_err();
+        Some(next)
+    }
+}

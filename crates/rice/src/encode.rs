@@ -1,0 +1,179 @@
+//! Samples to a chunk.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::filter::forward;
+use crate::kernel::encode::{Run, append, bits};
+use crate::kernel::packer::Packer;
+use crate::{Exec, Filter, Params, Sample};
+
+/// Encodes `samples` as one chunk into the start of `out` and returns its length in bytes.
+///
+/// The bytes are those of HDF5 filter 32025. [`Params::bound`] bytes always suffice, and exactly
+/// as many as the chunk has do too. Nothing is allocated on one thread; several need 8 bytes per
+/// segment.
+///
+/// ```
+/// use linerate_rice::{encode_into, Exec, Params};
+/// let mut out = [0; 100];
+/// let n = encode_into(&Params::default(), &[5i16, -5], &mut out, Exec::default())?;
+/// assert_eq!(out[..n], [2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x60, 0x51]);
+/// # Ok::<(), linerate_rice::Error>(())
+/// ```
+///
+/// # Errors
+/// * [`Kind::BadArgument`] for parameters that would lose data (m = 1, a first coefficient other
+///   than 1 and -1) and for more than 2^32 - 1 samples.
+/// * [`Kind::OutputTooSmall`], at the offset in `out` of the segment without room.
+pub fn encode_into<S: Sample>(params: &Params, samples: &[S], out: &mut [u8], exec: Exec) -> Result<usize> {
+    params.check_encode()?;
+    let samples = S::words(samples);
+    let count = u32::try_from(samples.len())
+        .map_err(|_| Error::new(Kind::BadArgument, 0, "more than 2^32 - 1 samples in a chunk"))?;
+    let (head, body) = out.split_first_chunk_mut::<4>().ok_or(too_small(0))?;
+    *head = count.to_le_bytes();
+    let segment = params.segment_of(samples.len());
+    #[cfg(feature = "std")]
+    if exec.thread_count() > 1 && samples.len() > segment {
+        return parallel::encode(params, samples, body, exec).map(|n| n + 4);
+    }
+    encode_all(params, samples, segment, body, exec).map(|n| n + 4).map_err(|e| e.shifted(4))
+}
+
+/// Encodes `samples` as one chunk: [`encode_into`] with an output of the right size.
+///
+/// # Errors
+/// As for [`encode_into`], but for the output.
+#[cfg(feature = "alloc")]
+pub fn encode<S: Sample>(params: &Params, samples: &[S], exec: Exec) -> Result<alloc::vec::Vec<u8>> {
+    params.check_encode()?;
+    let mut out = alloc::vec![0; params.bound(samples.len())];
+    let n = encode_into(params, samples, &mut out, exec)?;
+    out.truncate(n);
+    out.shrink_to_fit();
+    Ok(out)
+}
+
+const fn too_small(at: usize) -> Error {
+    Error::new(Kind::OutputTooSmall, at as u64, "the output cannot hold the chunk")
+}
+
+/// Encodes whole segments one after another, each behind its length. Returns the bytes.
+fn encode_all(params: &Params, samples: &[i16], segment: usize, out: &mut [u8], exec: Exec) -> Result<usize> {
+    let mut at = 0;
+    for samples in samples.chunks(segment) {
+        let (length, payload) = out[at..].split_first_chunk_mut::<4>().ok_or(too_small(at))?;
+        let bytes = encode_segment(params, samples, payload, exec).ok_or(too_small(at))?;
+        // At most 25 bits for each of at most 2^32 - 1 samples: the words fit.
+        *length = ((bytes / 4) as u32).to_le_bytes();
+        at += 4 + bytes;
+    }
+    Ok(at)
+}
+
+/// Encodes one segment. Returns the bytes of its payload, or `None` if they do not fit.
+fn encode_segment(params: &Params, samples: &[i16], out: &mut [u8], exec: Exec) -> Option<usize> {
+    let mut packer = Packer::default();
+    each_run(params, samples, |run| append(exec.tier(), run, &mut packer, out))?;
+    packer.finish(out)
+}
+
+/// Samples that are filtered at a time where the filter is not built into the kernel: the result
+/// stays in the first-level cache.
+const PIECE: usize = 2048;
+
+/// Calls `each` with the runs that make up a segment, until it returns `None`.
+fn each_run(params: &Params, samples: &[i16], mut each: impl FnMut(&Run) -> Option<()>) -> Option<()> {
+    let k = params.k();
+    if *params.filter() == Filter::DELTA {
+        return each(&Run { samples, k, before: Some(0) });
+    }
+    if *params.filter() == Filter::IDENTITY {
+        return each(&Run { samples, k, before: None });
+    }
+    let mut filtered = [0; PIECE];
+    for start in (0..samples.len()).step_by(PIECE) {
+        let filtered = &mut filtered[..PIECE.min(samples.len() - start)];
+        forward(params.filter(), samples, start, filtered);
+        each(&Run { samples: filtered, k, before: None })?;
+    }
+    Some(())
+}
+
+/// Exact bits of a segment before it is filled up to a whole word.
+pub(crate) fn segment_bits(params: &Params, samples: &[i16], exec: Exec) -> u64 {
+    let mut total = 0;
+    let all = each_run(params, samples, |run| {
+        total += bits(exec.tier(), run);
+        Some(())
+    });
+    debug_assert!(all.is_some());
+    total
+}
+
+/// Exact bytes of the chunk that [`encode_into`] makes of `samples`: a pass over them that writes
+/// nothing, several times as fast as encoding.
+///
+/// # Errors
+/// [`Kind::BadArgument`] as for [`encode_into`].
+pub fn encoded_len<S: Sample>(params: &Params, samples: &[S], exec: Exec) -> Result<u64> {
+    params.check_encode()?;
+    let samples = S::words(samples);
+    let segments = samples.chunks(params.segment_of(samples.len()));
+    Ok(4 + segments.map(|s| segment_bytes(params, s, exec)).sum::<u64>())
+}
+
+/// Exact bytes of a segment with its length.
+fn segment_bytes(params: &Params, samples: &[i16], exec: Exec) -> u64 {
+    4 + segment_bits(params, samples, exec).div_ceil(32) * 4
+}
+
+#[cfg(feature = "std")]
+mod parallel {
+    //! Segments on several threads: first the exact size of each, and so where each begins; then
+    //! every thread writes its own straight to their place.
+
+    use super::*;
+
+    pub(super) fn encode(params: &Params, samples: &[i16], out: &mut [u8], exec: Exec) -> Result<usize> {
+        let segment = params.segment_of(samples.len());
+        let segments = samples.len().div_ceil(segment);
+        let per_thread = segments.div_ceil(exec.thread_count());
+        let parts = || samples.chunks(per_thread * segment);
+
+        let mut sizes = std::vec![0u64; segments];
+        std::thread::scope(|scope| {
+            let mut work = parts().zip(sizes.chunks_mut(per_thread)).map(|(samples, sizes)| {
+                move || {
+                    let each = samples.chunks(segment).zip(sizes);
+                    each.for_each(|(samples, size)| *size = segment_bytes(params, samples, exec));
+                }
+            });
+            let mine = work.next();
+            work.for_each(|work| drop(scope.spawn(work)));
+            mine.into_iter().for_each(|work| work());
+        });
+
+        let mut end = 0u64;
+        for size in &sizes {
+            if end + size > out.len() as u64 {
+                return Err(too_small(end as usize + 4));
+            }
+            end += size;
+        }
+        let mut rest = out;
+        std::thread::scope(|scope| {
+            let mut work = parts().zip(sizes.chunks(per_thread)).map(|(samples, sizes)| {
+                let bytes = sizes.iter().sum::<u64>() as usize;
+                let (out, after) = core::mem::take(&mut rest).split_at_mut(bytes);
+                rest = after;
+                move || encode_all(params, samples, segment, out, exec).map(|n| debug_assert_eq!(n, bytes))
+            });
+            let mine = work.next();
+            let others: std::vec::Vec<_> = work.map(|work| scope.spawn(work)).collect();
+            mine.map_or(Ok(()), |mut work| work())?;
+            others.into_iter().try_for_each(|other| other.join().expect("encoding does not panic"))
+        })?;
+        Ok(end as usize)
+    }
+}

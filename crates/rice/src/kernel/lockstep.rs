@@ -1,0 +1,183 @@
+//! Sixteen segments side by side, one per 32-bit lane of AVX-512 registers.
+//!
+//! Each step decodes one sample of every segment, whatever its code is, so long codes and escapes
+//! cost no more than short ones.
+
+use core::arch::x86_64::*;
+
+use linerate_core::Tier;
+
+use super::decode::{BATCH, Lane};
+use super::spec::{ESCAPE, ESCAPE_BITS, Position};
+
+/// Samples of each segment that are collected before they are written: one cache line.
+const TILE: usize = 32;
+
+/// Bits per sample from which on this kernel is chosen.
+const LEAST_BITS: usize = 6;
+
+/// Whether this kernel can decode the lanes, and faster than the table does.
+///
+/// It needs sixteen segments of like length. The table takes about as long per look-up as this
+/// takes per step, so it loses once most look-ups yield a single sample: that is, from some bits
+/// per sample on.
+pub(crate) fn pays(tier: Tier, lanes: &[Lane]) -> bool {
+    if tier < Tier::Avx512 || lanes.len() != BATCH {
+        return false;
+    }
+    // The last segment of a chunk may be shorter than the rest.
+    let samples = lanes[0].out.len();
+    let even = lanes.iter().all(|l| l.out.len() >= samples - samples / 8);
+    // Positions are counted in 32-bit words from the first payload on.
+    let near = lanes[0].readable.len() < i32::MAX as usize && !lanes[0].readable.is_empty();
+    let bits: usize = lanes.iter().map(|l| l.payload.len() * 8).sum();
+    even && near && samples >= TILE && bits >= LEAST_BITS * BATCH * samples
+}
+/// Decodes the samples that all lanes have. `None` if a code has more than eight zeros.
+pub(crate) fn decode(lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
+    let lanes: &mut [Lane; BATCH] = lanes.try_into().ok()?;
+    // SAFETY: `pays` saw the tier, which was detected.
+    unsafe { if delta { run::<true>(lanes, k) } else { run::<false>(lanes, k) } }
+}
+
+/// The state of sixteen segments.
+struct Streams {
+    /// The word that holds the next bit, and the two words after it.
+    words: [__m512i; 3],
+    /// The next bit within its word: 0..=31.
+    bit: __m512i,
+    /// Index of the first of `words`, from the first payload on.
+    index: __m512i,
+    /// The last sample.
+    last: __m512i,
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
+fn run<const DELTA: bool>(lanes: &mut [Lane; BATCH], k: u32) -> Option<()> {
+    let base = lanes[0].readable.as_ptr();
+    let last_word = _mm512_set1_epi32((lanes[0].readable.len() / 4) as i32 - 1);
+    let samples = lanes.iter().map(|l| l.out.len()).min()?;
+    let starts: [i32; BATCH] = core::array::from_fn(|l| ((lanes[l].offset - lanes[0].offset) / 4) as i32);
+    // Clamped to the last word of the chunk: what lies behind a payload is never used by a valid
+    // one, so it may be anything that can be read.
+    let gather = |words: __m512i, mask: u16, index: __m512i| {
+        let index = _mm512_min_epu32(index, last_word);
+        // SAFETY: 0 <= index <= last_word, in words of `lanes[0].readable`.
+        unsafe { _mm512_mask_i32gather_epi32::<4>(words, mask, index, base.cast()) }
+    };
+    let ones = _mm512_set1_epi32(1);
+    let zero = _mm512_setzero_si512();
+    // SAFETY: sixteen 32-bit words.
+    let index = unsafe { _mm512_loadu_si512(starts.as_ptr().cast()) };
+    let second = _mm512_add_epi32(index, ones);
+    let words = [
+        gather(zero, u16::MAX, index),
+        gather(zero, u16::MAX, second),
+        gather(zero, u16::MAX, _mm512_add_epi32(second, ones)),
+    ];
+    let mut s = Streams { words, bit: zero, index, last: zero };
+
+    let escape = _mm512_set1_epi32(ESCAPE as i32);
+    let escape_bits = _mm512_set1_epi32(ESCAPE_BITS as i32);
+    let k_and_one = _mm512_set1_epi32(k as i32 + 1);
+    let k_lanes = _mm_cvtsi32_si128(k as i32);
+    let word_bits = _mm512_set1_epi32(32);
+    let two = _mm512_set1_epi32(2);
+    let mut bad = 0u16;
+    let step = |s: &mut Streams, bad: &mut u16| {
+        let window = _mm512_shldv_epi32(s.words[0], s.words[1], s.bit);
+        let q = _mm512_lzcnt_epi32(window);
+        let escapes = _mm512_cmpge_epu32_mask(q, escape);
+        *bad |= _mm512_cmpgt_epu32_mask(q, escape);
+        let len = _mm512_mask_mov_epi32(_mm512_add_epi32(q, k_and_one), escapes, escape_bits);
+        // The whole code at the low end: its one, then k bits (or 16). The one is worth 2^k, so
+        // q - 1 more of them make z. Of an escape only the low 16 bits count.
+        let code = _mm512_srlv_epi32(window, _mm512_sub_epi32(word_bits, len));
+        let high = _mm512_sll_epi32(_mm512_sub_epi32(q, ones), k_lanes);
+        let z = _mm512_mask_add_epi32(code, !escapes, code, high);
+        let sign = _mm512_sub_epi32(zero, _mm512_and_si512(z, ones));
+        let half = _mm512_srli_epi32::<1>(_mm512_and_si512(z, _mm512_set1_epi32(0xffff)));
+        let y = _mm512_xor_si512(half, sign);
+        s.last = if DELTA { _mm512_add_epi32(s.last, y) } else { y };
+        // A code is shorter than a word, so at most one border is crossed.
+        let bit = _mm512_add_epi32(s.bit, len);
+        let crossed = _mm512_cmpge_epu32_mask(bit, word_bits);
+        s.bit = _mm512_and_si512(bit, _mm512_set1_epi32(31));
+        s.words[0] = _mm512_mask_mov_epi32(s.words[0], crossed, s.words[1]);
+        s.words[1] = _mm512_mask_mov_epi32(s.words[1], crossed, s.words[2]);
+        s.index = _mm512_mask_add_epi32(s.index, crossed, s.index, ones);
+        // Needed only when the next border is crossed: its latency is hidden.
+        s.words[2] = gather(s.words[2], crossed, _mm512_add_epi32(s.index, two));
+        s.last
+    };
+
+    let out: [*mut i16; BATCH] = core::array::from_fn(|l| lanes[l].out.as_mut_ptr());
+    let low_half = _mm512_set1_epi32(0xffff);
+    let mut done = 0;
+    while samples - done >= TILE {
+        let mut tile = [zero; TILE / 2];
+        for pair in &mut tile {
+            let first = _mm512_and_si512(step(&mut s, &mut bad), low_half);
+            let second = _mm512_slli_epi32::<16>(step(&mut s, &mut bad));
+            *pair = _mm512_or_si512(first, second);
+        }
+        for (out, row) in out.iter().zip(transpose(tile)) {
+            // SAFETY: `samples` is at most the length of each `out`, and 32 of them remain.
+            unsafe { _mm512_storeu_si512(out.add(done).cast(), row) };
+        }
+        done += TILE;
+    }
+    while done < samples {
+        let mut x = [0i32; BATCH];
+        // SAFETY: sixteen 32-bit words.
+        unsafe { _mm512_storeu_si512(x.as_mut_ptr().cast(), step(&mut s, &mut bad)) };
+        // SAFETY: `done` is below the length of each `out`.
+        out.iter().zip(x).for_each(|(out, x)| unsafe { *out.add(done) = x as i16 });
+        done += 1;
+    }
+    if bad != 0 {
+        return None;
+    }
+    let [index, bit, last] = [s.index, s.bit, s.last].map(|v| {
+        let mut to = [0i32; BATCH];
+        // SAFETY: sixteen 32-bit words.
+        unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), v) };
+        to
+    });
+    for (l, lane) in lanes.iter_mut().enumerate() {
+        // At most 25 bits a step; in a corrupt chunk that may be past the end of the chunk, which
+        // the specification, going on from here, refuses.
+        let bit = (index[l] - starts[l]) as usize * 32 + bit[l] as usize;
+        lane.at = Position { bit, sample: done, last: last[l] as i16 };
+    }
+    Some(())
+}
+
+/// Transposes sixteen rows of sixteen 32-bit words.
+#[target_feature(enable = "avx512f")]
+#[inline]
+fn transpose(rows: [__m512i; 16]) -> [__m512i; 16] {
+    // Words to pairs, pairs to groups of four; within each group of four rows.
+    let mut quads = [_mm512_setzero_si512(); 16];
+    for g in 0..4 {
+        let r = &rows[4 * g..4 * g + 4];
+        let (a, b) = (_mm512_unpacklo_epi32(r[0], r[1]), _mm512_unpackhi_epi32(r[0], r[1]));
+        let (c, d) = (_mm512_unpacklo_epi32(r[2], r[3]), _mm512_unpackhi_epi32(r[2], r[3]));
+        quads[4 * g] = _mm512_unpacklo_epi64(a, c);
+        quads[4 * g + 1] = _mm512_unpackhi_epi64(a, c);
+        quads[4 * g + 2] = _mm512_unpacklo_epi64(b, d);
+        quads[4 * g + 3] = _mm512_unpackhi_epi64(b, d);
+    }
+    // Now 128-bit lane i of quads[4g + j] is column 4i + j of rows 4g..4g+4.
+    let mut columns = [_mm512_setzero_si512(); 16];
+    for j in 0..4 {
+        let (a, b, c, d) = (quads[j], quads[4 + j], quads[8 + j], quads[12 + j]);
+        let (ab_low, ab_high) = (_mm512_shuffle_i32x4::<0x44>(a, b), _mm512_shuffle_i32x4::<0xee>(a, b));
+        let (cd_low, cd_high) = (_mm512_shuffle_i32x4::<0x44>(c, d), _mm512_shuffle_i32x4::<0xee>(c, d));
+        columns[j] = _mm512_shuffle_i32x4::<0x88>(ab_low, cd_low);
+        columns[4 + j] = _mm512_shuffle_i32x4::<0xdd>(ab_low, cd_low);
+        columns[8 + j] = _mm512_shuffle_i32x4::<0x88>(ab_high, cd_high);
+        columns[12 + j] = _mm512_shuffle_i32x4::<0xdd>(ab_high, cd_high);
+    }
+    columns
+}

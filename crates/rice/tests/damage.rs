@@ -1,0 +1,206 @@
+//! Chunks that lie: a typed error or samples, never a panic, and the same from every kernel.
+
+mod common;
+
+use common::{Noise, goldens, tiers};
+use linerate_rice::{
+    Error, Exec, Filter, Kind, Params, decode, decode_into, decode_segments, decoded_len, encode,
+};
+
+fn bytes(words: &[u32]) -> Vec<u8> {
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+fn params(m: u32, segment: u32) -> Params {
+    Params::new(m, segment.try_into().ok()).unwrap()
+}
+
+/// Decodes on every tier and two threads; all must agree.
+fn verdict(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
+    let first = decode(params, chunk, Exec::default());
+    for exec in tiers().chain([Exec::threads(2)]) {
+        assert_eq!(decode(params, chunk, exec), first, "{exec:?}");
+    }
+    first
+}
+
+#[track_caller]
+fn refused(params: Params, words: &[u32], kind: Kind, at: u64) {
+    let e = verdict(&params, &bytes(words)).unwrap_err();
+    assert_eq!((e.kind, e.at), (kind, at), "{e}");
+}
+
+#[test]
+fn a_chunk_of_nothing_holds_nothing() {
+    for segment in [0, 1, 7] {
+        assert_eq!(verdict(&params(8, segment), &bytes(&[0])), Ok(vec![]));
+        refused(params(8, segment), &[0, 0], Kind::Corrupt, 4);
+    }
+}
+
+#[test]
+fn short_chunks_are_refused() {
+    for n in 0..4 {
+        let e = verdict(&params(8, 0), &[0; 4][..n]).unwrap_err();
+        assert_eq!((e.kind, e.at), (Kind::Truncated, n as u64));
+        assert!(decoded_len(&[0; 4][..n]).is_err());
+    }
+    refused(params(8, 0), &[1], Kind::Corrupt, 0);
+    refused(params(8, 1), &[2, 1, 0x8000_0000], Kind::Truncated, 12);
+}
+
+#[test]
+fn counts_that_lie_are_refused_before_anything_is_allocated() {
+    refused(params(8, 0), &[u32::MAX, 1, 0x8888_8880], Kind::Corrupt, 0);
+    refused(params(8, 0), &[u32::MAX], Kind::Corrupt, 0);
+    refused(params(2, 1), &[u32::MAX, 1, 0], Kind::Corrupt, 0);
+    refused(params(8, 0), &[8, 1, 0x8888_8880], Kind::Corrupt, 8);
+    refused(params(8, 0), &[9, 1, 0x8888_8880], Kind::Corrupt, 4);
+    refused(params(8, 0), &[17, 1, 0x8888_8880], Kind::Corrupt, 0);
+}
+
+#[test]
+fn lengths_that_lie_are_refused() {
+    for length in [2, 3, 0x4000_0000, 0x8000_0000, u32::MAX] {
+        refused(params(8, 0), &[7, length, 0x8888_8880], Kind::Corrupt, 4);
+    }
+    refused(params(8, 0), &[7, 0, 0x8888_8880], Kind::Corrupt, 4);
+    refused(params(8, 0), &[7, 1, 0x8888_8880, 0], Kind::Corrupt, 12);
+    refused(params(8, 0), &[7, 2, 0x8888_8880, 0], Kind::Corrupt, 12);
+}
+
+#[test]
+fn endless_zeros_are_refused() {
+    refused(params(8, 0), &[1, 1, 0], Kind::Corrupt, 8);
+    let mut zeros = vec![1000, 1000];
+    zeros.resize(1002, 0);
+    refused(params(8, 0), &zeros, Kind::Corrupt, 8);
+    refused(params(8, 0), &[1, 1, 0x0040_0000], Kind::Corrupt, 8);
+}
+
+#[test]
+fn bits_behind_the_last_code_must_be_zero() {
+    for bit in 0..4 {
+        refused(params(8, 0), &[7, 1, 0x8888_8880 | 1 << bit], Kind::Corrupt, 8);
+    }
+}
+
+#[test]
+fn codes_must_end_within_their_segment() {
+    // Seven codes of 4 bits, then an escape that reaches into the next segment's length.
+    refused(params(8, 8), &[16, 1, 0x8888_8880, 1, 0x8888_8888], Kind::Corrupt, 8);
+    // The same with the one of the escape still within.
+    refused(params(2, 0), &[12, 1, 0xaaaa_a004], Kind::Corrupt, 8);
+}
+
+#[test]
+fn m_of_one_can_be_decoded_but_not_encoded() {
+    let one = params(1, 0);
+    // z = 0, 1, 7, 8 (an escape), 65535 (another): 1, 01, 00000001, 00000000 1 z, 00000000 1 z.
+    let bits = "1".to_owned()
+        + "01"
+        + "00000001"
+        + "000000001"
+        + &format!("{:016b}", 8)
+        + "000000001"
+        + &"1".repeat(16);
+    let padded = format!("{bits:0<64}");
+    let words = [&padded[..32], &padded[32..]].map(|w| u32::from_str_radix(w, 2).unwrap());
+    let y = [0, -1, -4, 4, -32768];
+    let plain = one.with_filter(Filter::IDENTITY);
+    assert_eq!(verdict(&plain, &bytes(&[5, 2, words[0], words[1]])), Ok(y.to_vec()));
+    assert_eq!(verdict(&one, &bytes(&[5, 2, words[0], words[1]])), Ok(vec![0, -1, -5, -1, 32767]));
+    assert_eq!(encode(&one, &[1i16], Exec::default()).unwrap_err().kind, Kind::BadArgument);
+}
+
+#[test]
+fn filters_that_lose_data_can_be_decoded_but_not_encoded() {
+    let halves = params(8, 0).with_filter(Filter::new(&[2]).unwrap());
+    assert_eq!(encode(&halves, &[1i16], Exec::default()).unwrap_err().kind, Kind::BadArgument);
+    let chunk = encode(&params(8, 0).with_filter(Filter::IDENTITY), &[-7i16, 7, 5], Exec::default()).unwrap();
+    assert_eq!(verdict(&halves, &chunk), Ok(vec![-3, 3, 2]));
+}
+
+#[test]
+fn only_segments_that_exist_can_be_decoded() {
+    let params = params(8, 3);
+    let chunk = encode(&params, &[1i16, 2, 3, 4], Exec::default()).unwrap();
+    let mut out = [0i16; 9];
+    let mut go = |which| decode_segments(&params, &chunk, which, &mut out, Exec::default());
+    assert_eq!(go(0..2), Ok(4));
+    assert_eq!(go(2..2), Ok(0));
+    for which in [0..3, 3..3, usize::MAX..usize::MAX] {
+        assert_eq!(go(which).unwrap_err().kind, Kind::BadArgument);
+    }
+    #[allow(clippy::reversed_empty_ranges)]
+    let reversed = 2..1;
+    assert_eq!(go(reversed).unwrap_err().kind, Kind::BadArgument);
+}
+
+/// Chunks that are small enough to be damaged in every way, one with 17 segments among them.
+fn small() -> Vec<(Params, Vec<u8>)> {
+    let mut noise = Noise(3);
+    let mut all: Vec<_> =
+        goldens().into_iter().filter(|g| g.chunk.len() < 700).map(|g| (g.params, g.chunk)).collect();
+    assert!(all.len() >= 10);
+    for (m, bits) in [(8, 3), (64, 9), (32768, 16)] {
+        let params = params(m, 40);
+        all.push((params, encode(&params, &noise.walk(17 * 40 - 5, bits), Exec::default()).unwrap()));
+    }
+    all
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    for (params, chunk) in small() {
+        for n in 0..chunk.len() {
+            let e = verdict(&params, &chunk[..n]).unwrap_err();
+            assert!(matches!(e.kind, Kind::Truncated | Kind::Corrupt), "{n}: {e}");
+            assert!(e.at <= n as u64);
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_gives_an_error_or_as_many_samples() {
+    for (params, chunk) in small() {
+        let samples = decode::<i16>(&params, &chunk, Exec::default()).unwrap();
+        for bit in 0..8 * chunk.len() {
+            let mut damaged = chunk.clone();
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            match verdict(&params, &damaged) {
+                Ok(other) => assert!(bit >= 64 && other.len() == samples.len(), "bit {bit}"),
+                Err(e) => assert!(e.at <= chunk.len() as u64, "bit {bit}: {e}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn noise_never_panics() {
+    let mut noise = Noise(5);
+    for round in 0..3000 {
+        let n = noise.next() as usize % 60;
+        let mut words: Vec<u32> = (0..n).map(|_| noise.next() | noise.next() << 16).collect();
+        // Every other chunk has lengths that agree, so that payloads are reached.
+        if round % 2 == 0 && n > 2 {
+            words[0] = noise.next() % (4 * n as u32);
+            words[1] = n as u32 - 2;
+        }
+        let _ = verdict(&params(1 << (round % 16), (round as u32 % 3) * 20), &bytes(&words));
+    }
+}
+
+#[test]
+fn other_wrong_parameters_never_panic() {
+    for g in goldens().into_iter().filter(|g| g.chunk.len() < 31_000) {
+        for (m, segment) in [(1, 0), (2, 1), (4, 3), (16, 0), (32768, 7), (8, u32::MAX)] {
+            let wrong = params(m, segment);
+            let mut out = vec![0i16; g.samples.len()];
+            let first = decode_into(&wrong, &g.chunk, &mut out, Exec::default());
+            for exec in tiers() {
+                assert_eq!(decode_into(&wrong, &g.chunk, &mut out, exec), first, "{}", g.name);
+            }
+        }
+    }
+}

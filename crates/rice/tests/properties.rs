@@ -1,0 +1,159 @@
+//! What holds for all samples and parameters.
+
+mod common;
+
+use common::{Noise, tiers};
+use linerate_rice::{Exec, Filter, Params, Segments, decode, encode, encode_into, encoded_len};
+use proptest::prelude::*;
+
+/// A codec as slow and plain as the format's description: bits as characters.
+fn slow(params: &Params, samples: &[i16]) -> Vec<u8> {
+    let mut words = vec![samples.len() as u32];
+    let k = params.m().trailing_zeros() as usize;
+    let segment = params.segment().map_or(samples.len().max(1), |n| n.get() as usize);
+    for samples in samples.chunks(segment) {
+        let mut bits = String::new();
+        for i in 0..samples.len() {
+            let taps = params.filter().taps().iter().enumerate();
+            let y: i64 =
+                taps.filter(|&(j, _)| j <= i).map(|(j, &c)| i64::from(c) * i64::from(samples[i - j])).sum();
+            let y = i64::from(y as i16);
+            let z = if y >= 0 { 2 * y } else { -2 * y - 1 };
+            let q = (z >> k) as usize;
+            bits += &if q < 8 {
+                let low = format!("{:016b}", z & ((1 << k) - 1));
+                "0".repeat(q) + "1" + &low[16 - k..]
+            } else {
+                format!("000000001{z:016b}")
+            };
+        }
+        bits += &"0".repeat(bits.len().next_multiple_of(32) - bits.len());
+        words.push(bits.len() as u32 / 32);
+        words.extend((0..bits.len()).step_by(32).map(|i| u32::from_str_radix(&bits[i..i + 32], 2).unwrap()));
+    }
+    words.iter().flat_map(|w| w.to_le_bytes()).collect()
+}
+
+/// Encodes on every tier and several threads, decodes likewise, and compares with `slow`.
+fn check(params: &Params, samples: &[i16]) {
+    let chunk = slow(params, samples);
+    assert!(chunk.len() <= params.bound(samples.len()));
+    assert_eq!(encoded_len(params, samples, Exec::default()), Ok(chunk.len() as u64));
+    for exec in tiers().chain([2, 5].map(Exec::threads)) {
+        assert!(encode(params, samples, exec).unwrap() == chunk, "{params:?} {exec:?} n={}", samples.len());
+        assert!(decode::<i16>(params, &chunk, exec).unwrap() == samples, "{params:?} {exec:?}");
+    }
+}
+
+#[test]
+fn every_value_for_every_m() {
+    let ramp: Vec<i16> = (i16::MIN..=i16::MAX).collect();
+    for k in 1..16 {
+        // Segments of 257, so that a value is in every place of a block; plain and as differences.
+        for filter in [Filter::IDENTITY, Filter::DELTA] {
+            let params = Params::new(1 << k, 257.try_into().ok()).unwrap().with_filter(filter);
+            let chunk = encode(&params, &ramp, Exec::default()).unwrap();
+            for exec in tiers() {
+                assert!(encode(&params, &ramp, exec).unwrap() == chunk, "{params:?} {exec:?}");
+                assert!(decode::<i16>(&params, &chunk, exec).unwrap() == ramp, "{params:?} {exec:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_filter_over_the_full_range() {
+    let mut noise = Noise(1);
+    for taps in
+        [&[1, -2, 1][..], &[1, -1, 1, -1], &[1, -3, 3, -1], &[-1, 1], &[-1, 2, -1], &[1, 40_000, i32::MIN]]
+    {
+        for m in [2, 8, 4096] {
+            let params =
+                Params::new(m, 1000.try_into().ok()).unwrap().with_filter(Filter::new(taps).unwrap());
+            check(&params, &noise.walk(5001, 16));
+        }
+    }
+}
+
+#[test]
+fn every_count_of_samples_and_segments() {
+    let mut noise = Noise(2);
+    for n in (0..140).chain([255, 256, 257, 511, 700]) {
+        for segment in [0, 1, 16, 33] {
+            let params = Params::new(8, u32::try_into(segment).ok()).unwrap();
+            check(&params, &noise.walk(n, 4));
+        }
+    }
+}
+
+#[test]
+fn segments_are_coded_by_themselves() {
+    let samples = Noise(4).walk(1000, 5);
+    let params = Params::new(16, 300.try_into().ok()).unwrap();
+    let chunk = encode(&params, &samples, Exec::default()).unwrap();
+    for segment in Segments::of(&params, &chunk).unwrap() {
+        let segment = segment.unwrap();
+        let alone = encode(&params, &samples[segment.samples], Exec::default()).unwrap();
+        assert_eq!(alone[8..], *segment.payload);
+    }
+}
+
+#[test]
+fn a_payload_may_end_with_its_last_word() {
+    // Eight codes of 4 bits: no bit is left over.
+    let params = Params::default();
+    for n in [8, 16, 800] {
+        let chunk = encode(&params, &vec![0i16; n], Exec::default()).unwrap();
+        assert_eq!(chunk.len(), 8 + n / 2);
+        check(&params, &vec![0; n]);
+    }
+}
+
+#[test]
+fn long_segments_with_every_rate_of_escapes() {
+    let mut noise = Noise(6);
+    for bits in 0..=16 {
+        for segments in [1, 4, 16, 35] {
+            let samples = noise.walk(segments * 600 - 7, bits);
+            for m in [2, 8, 64, 1024] {
+                let params = Params::new(m, 600.try_into().ok()).unwrap();
+                let chunk = encode(&params, &samples, Exec::default()).unwrap();
+                for exec in tiers().chain([Exec::threads(3)]) {
+                    assert!(encode(&params, &samples, exec).unwrap() == chunk, "{exec:?}");
+                    assert!(
+                        decode::<i16>(&params, &chunk, exec).unwrap() == samples,
+                        "{bits} {segments} {m} {exec:?}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn all_kernels_do_what_the_description_says(
+        samples in prop::collection::vec(prop_oneof![4 => -20i16..20, 1 => any::<i16>()], 0..400),
+        k in 1u32..16,
+        segment in 0u32..200,
+        taps in prop::collection::vec(-3i32..4, 0..5),
+        sign in prop::bool::ANY,
+    ) {
+        let mut filter = vec![if sign { 1 } else { -1 }];
+        filter.extend(taps);
+        let params = Params::new(1 << k, segment.try_into().ok()).unwrap();
+        check(&params, &samples);
+        check(&params.with_filter(Filter::new(&filter).unwrap()), &samples);
+    }
+
+    #[test]
+    fn the_bound_suffices_for_the_worst(n in 0usize..600, segment in 0u32..300, k in 1u32..10) {
+        // Differences of +-2^15 are escapes for every m up to 4096: 25 bits each.
+        let worst: Vec<i16> = (0..n).map(|i| if i % 2 == 0 { 16_000 } else { -8_000 }).collect();
+        let params = Params::new(1 << k, segment.try_into().ok()).unwrap();
+        let mut out = vec![0; params.bound(n)];
+        prop_assert_eq!(encode_into(&params, &worst, &mut out, Exec::default()), Ok(params.bound(n)));
+    }
+}
