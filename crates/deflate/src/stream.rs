@@ -110,7 +110,8 @@ impl Stream {
     }
 
     /// Compresses `input` into `out`, without reference to earlier input, and returns the number
-    /// of bytes written, at most [`bound`]`(input.len())`.
+    /// of bytes written, at most [`bound`]`(input.len())`. `scratch` is a `&mut` to either kind,
+    /// boxed or not; in a loop pass `&mut *scratch`.
     ///
     /// With `more` false and `input` not empty, the last block is marked final and only
     /// [`finish`](Self::finish) may follow, which then need not add an empty one. An empty input
