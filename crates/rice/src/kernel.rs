@@ -10,6 +10,8 @@ pub(crate) mod packer;
 pub(crate) mod spec;
 #[cfg(feature = "std")]
 mod table;
+#[cfg(feature = "std")]
+mod turns;
 pub(crate) mod words;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86;

@@ -59,22 +59,30 @@ fn fast(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
     if delta { turns::<true>(tier, lanes, k) } else { turns::<false>(tier, lanes, k) }
 }
 
+/// Bits per sample from which on the table is not used: most look-ups would yield one sample or
+/// none.
+#[cfg(feature = "std")]
+const LONG_CODES: usize = 7;
+
 #[cfg(feature = "std")]
 fn turns<const DELTA: bool>(tier: Tier, lanes: &mut [Lane], k: u32) -> Option<()> {
     use super::isa::dispatch;
-    use super::table::{Interleaved, table};
+    use super::table::table;
+    use super::turns::Turns;
 
-    let table = table(k, DELTA);
+    let total = |of: fn(&Lane) -> usize| lanes.iter().map(of).sum::<usize>();
+    let long = 8 * total(|l| l.payload.len()) > LONG_CODES * total(|l| l.out.len());
+    let table = (!long).then(|| table(k, DELTA));
     let (fours, rest) = lanes.as_chunks_mut::<4>();
     for lanes in fours {
-        dispatch(tier, Interleaved::<4, DELTA> { lanes, table, k })?;
+        dispatch(tier, Turns::<4, DELTA> { lanes, table, k })?;
     }
     let (twos, rest) = rest.as_chunks_mut::<2>();
     for lanes in twos {
-        dispatch(tier, Interleaved::<2, DELTA> { lanes, table, k })?;
+        dispatch(tier, Turns::<2, DELTA> { lanes, table, k })?;
     }
     for lanes in rest.as_chunks_mut::<1>().0 {
-        dispatch(tier, Interleaved::<1, DELTA> { lanes, table, k })?;
+        dispatch(tier, Turns::<1, DELTA> { lanes, table, k })?;
     }
     Some(())
 }

@@ -13,14 +13,8 @@ use super::spec::{ESCAPE, ESCAPE_BITS, Position};
 /// Samples of each segment that are collected before they are written: one cache line.
 const TILE: usize = 32;
 
-/// Bits per sample from which on this kernel is chosen.
-const LEAST_BITS: usize = 6;
-
-/// Whether this kernel can decode the lanes, and faster than the table does.
-///
-/// It needs sixteen segments of like length. The table takes about as long per look-up as this
-/// takes per step, so it loses once most look-ups yield a single sample: that is, from some bits
-/// per sample on.
+/// Whether this kernel can decode the lanes; it is then the fastest. It needs sixteen segments of
+/// like length.
 pub(crate) fn pays(tier: Tier, lanes: &[Lane]) -> bool {
     if tier < Tier::Avx512 || lanes.len() != BATCH {
         return false;
@@ -30,9 +24,9 @@ pub(crate) fn pays(tier: Tier, lanes: &[Lane]) -> bool {
     let even = lanes.iter().all(|l| l.out.len() >= samples - samples / 8);
     // Positions are counted in 32-bit words from the first payload on.
     let near = lanes[0].readable.len() < i32::MAX as usize && !lanes[0].readable.is_empty();
-    let bits: usize = lanes.iter().map(|l| l.payload.len() * 8).sum();
-    even && near && samples >= TILE && bits >= LEAST_BITS * BATCH * samples
+    even && near && samples >= TILE
 }
+
 /// Decodes the samples that all lanes have. `None` if a code has more than eight zeros.
 pub(crate) fn decode(lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
     let lanes: &mut [Lane; BATCH] = lanes.try_into().ok()?;
