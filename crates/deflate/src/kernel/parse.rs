@@ -64,19 +64,22 @@ pub(crate) struct Parsed {
 /// Where tokens go: a write position in the list, and the counts.
 struct Sink<'a> {
     tokens: &'a mut Tokens,
+    /// The list, which is written through pointers derived from this one alone.
+    list: *mut u32,
     next: *mut u32,
 }
 
 impl<'a> Sink<'a> {
     fn new(tokens: &'a mut Tokens) -> Self {
-        let next = tokens.list[tokens.len..].as_mut_ptr();
-        Sink { tokens, next }
+        let list = tokens.list.as_mut_ptr();
+        let next = list.wrapping_add(tokens.len);
+        Sink { tokens, list, next }
     }
 
     #[inline(always)]
     fn len(&self) -> usize {
         // SAFETY: both point into the list.
-        unsafe { self.next.offset_from(self.tokens.list.as_ptr()) as usize }
+        unsafe { self.next.offset_from(self.list) as usize }
     }
 
     /// Writes a token, and keeps and counts it only if `keep` is 1 rather than 0.
