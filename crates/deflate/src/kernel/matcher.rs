@@ -106,6 +106,10 @@ impl<const N: usize> Positions<N> {
     }
 
     /// Lowers every number by [`REBASE`], those below to 0.
+    ///
+    /// Never inlined: its vector constants would occupy registers throughout a match loop.
+    #[cold]
+    #[inline(never)]
     pub(crate) fn rebase(&mut self) {
         for slot in &mut self.slots {
             *slot = slot.saturating_sub(REBASE as u16);
