@@ -17,8 +17,15 @@ fn params(m: u32, segment: u32) -> Params {
 
 /// Decodes on every tier and two threads; all must agree.
 fn verdict(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
+    let first = verdict_of_tiers(params, chunk);
+    assert_eq!(decode(params, chunk, Exec::threads(2)), first);
+    first
+}
+
+/// Decodes on every tier; all must agree.
+fn verdict_of_tiers(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
     let first = decode(params, chunk, Exec::default());
-    for exec in tiers().chain([Exec::threads(2)]) {
+    for exec in tiers() {
         assert_eq!(decode(params, chunk, exec), first, "{exec:?}");
     }
     first
@@ -168,6 +175,8 @@ fn every_flipped_bit_gives_an_error_or_as_many_samples() {
         for bit in 0..8 * chunk.len() {
             let mut damaged = chunk.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
+            // Threads take longer to start than such chunks to decode.
+            let verdict = if bit % 32 == 0 { verdict } else { verdict_of_tiers };
             match verdict(&params, &damaged) {
                 Ok(other) => assert!(bit >= 64 && other.len() == samples.len(), "bit {bit}"),
                 Err(e) => assert!(e.at <= chunk.len() as u64, "bit {bit}: {e}"),

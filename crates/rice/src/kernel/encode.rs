@@ -79,8 +79,12 @@ unsafe fn blocks<I: Isa, const DELTA: bool>(
         // for the longest codes was checked above.
         unsafe {
             let n = I::codes::<DELTA>(run.samples.as_ptr().add(i), run.k, &mut codes);
-            for (&value, &len) in codes.values[..n].iter().zip(&codes.lens[..n]) {
-                p.append(value, len as u32, out.as_mut_ptr());
+            let tops = codes.tops[..n].chunks_exact(I::GROUP);
+            for (tops, lens) in tops.zip(codes.lens[..n].chunks_exact(I::GROUP)) {
+                // Of a length known when compiled, so that it is unrolled.
+                for j in 0..I::GROUP {
+                    p.append(tops[j], lens[j] as u32, out.as_mut_ptr());
+                }
             }
         }
         i += I::BLOCK;

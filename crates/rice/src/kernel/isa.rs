@@ -7,10 +7,11 @@ use linerate_core::Tier;
 
 use super::spec::{code, zigzag};
 
-/// Merged codes of a block, first sample first: each value in its low bits, with its length.
+/// Merged codes of a block, first sample first: the bits of each from the highest one down, zeros
+/// below them, and how many they are.
 #[derive(Default)]
 pub(crate) struct Codes {
-    pub(crate) values: [u64; 16],
+    pub(crate) tops: [u64; 16],
     pub(crate) lens: [u64; 16],
 }
 
@@ -19,8 +20,12 @@ pub(crate) trait Isa {
     /// Samples in a block, a multiple of 4.
     const BLOCK: usize;
 
+    /// The number of merged codes is a multiple of this.
+    const GROUP: usize;
+
     /// Codes BLOCK samples from `samples` on, or with `DELTA` their differences from the sample
-    /// before each. Returns how many merged codes there are, of 1 to 64 bits each.
+    /// before each. Returns how many merged codes there are, of 1 to
+    /// 63 bits each.
     ///
     /// # Safety
     /// BLOCK samples must be readable from `samples` on, with `DELTA` one before it too; k is in
@@ -60,6 +65,7 @@ pub(crate) struct Scalar;
 
 impl Isa for Scalar {
     const BLOCK: usize = 8;
+    const GROUP: usize = 1;
 
     #[inline(always)]
     unsafe fn codes<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize {
@@ -77,15 +83,17 @@ impl Isa for Scalar {
             (a << lb | b, la + lb)
         };
         let mut n = 0;
+        let mut put = |value: u64, len: u64| {
+            (out.tops[n], out.lens[n]) = (value << (64 - len), len);
+            n += 1;
+        };
         for i in [0, 4] {
             let ((a, la), (b, lb)) = (pair(i), pair(i + 2));
-            if la + lb <= 64 {
-                (out.values[n], out.lens[n]) = (a << lb | b, la + lb);
-                n += 1;
+            if la + lb < 64 {
+                put(a << lb | b, la + lb);
             } else {
-                (out.values[n], out.lens[n]) = (a, la);
-                (out.values[n + 1], out.lens[n + 1]) = (b, lb);
-                n += 2;
+                put(a, la);
+                put(b, lb);
             }
         }
         n

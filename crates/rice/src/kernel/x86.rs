@@ -8,8 +8,8 @@ use core::arch::x86_64::*;
 use super::isa::{Codes, Isa};
 use super::spec::{ESCAPE, ESCAPE_BITS};
 
-/// Largest k for which a pair of codes without escapes has at most 32 bits, and so four at most 64.
-const NARROW: u32 = 8;
+/// Largest k for which a pair of codes without escapes has at most 30 bits, and so four at most 60.
+const NARROW: u32 = 7;
 
 pub(crate) struct Avx2;
 pub(crate) struct Avx512;
@@ -46,6 +46,7 @@ macro_rules! four {
 
 impl Isa for Avx512 {
     const BLOCK: usize = 32;
+    const GROUP: usize = 8;
 
     #[inline(always)]
     unsafe fn codes<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize {
@@ -58,6 +59,7 @@ impl Isa for Avx512 {
 
 impl Isa for Avx2 {
     const BLOCK: usize = 16;
+    const GROUP: usize = 4;
 
     #[inline(always)]
     unsafe fn codes<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize {
@@ -77,6 +79,7 @@ impl Isa for Avx2 {
 unsafe fn codes_avx512<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize {
     // SAFETY: the caller vouches for the samples and for AVX-512.
     unsafe {
+        let top = |value, len| _mm512_sllv_epi64(value, _mm512_sub_epi64(_mm512_set1_epi64(64), len));
         let x = _mm512_loadu_si512(samples.cast());
         let y = if DELTA { _mm512_sub_epi16(x, _mm512_loadu_si512(samples.sub(1).cast())) } else { x };
         let z = _mm512_xor_si512(_mm512_slli_epi16::<1>(y), _mm512_srai_epi16::<15>(y));
@@ -94,9 +97,9 @@ unsafe fn codes_avx512<const DELTA: bool>(samples: *const i16, k: u32, out: &mut
             let odd = _mm512_srli_epi64::<32>(pair_len);
             let even = _mm512_and_si512(pair, _mm512_set1_epi64(0xffff_ffff));
             let four = _mm512_or_si512(_mm512_sllv_epi64(even, odd), _mm512_srli_epi64::<32>(pair));
-            // Lengths are at most 64, so the sum stays in the low 32 bits.
+            // Lengths are at most 60, so the sum stays in the low 32 bits.
             let total = _mm512_and_si512(_mm512_add_epi64(pair_len, odd), _mm512_set1_epi64(0xffff));
-            _mm512_storeu_si512(out.values.as_mut_ptr().cast(), four);
+            _mm512_storeu_si512(out.tops.as_mut_ptr().cast(), top(four, total));
             _mm512_storeu_si512(out.lens.as_mut_ptr().cast(), total);
             return 8;
         }
@@ -114,9 +117,9 @@ unsafe fn codes_avx512<const DELTA: bool>(samples: *const i16, k: u32, out: &mut
         };
         let ((a, la), (b, lb)) = (pair(0), pair(2));
         let total = _mm512_add_epi64(la, lb);
-        if _mm512_cmpgt_epu64_mask(total, _mm512_set1_epi64(64)) == 0 {
+        if _mm512_cmpgt_epu64_mask(total, _mm512_set1_epi64(63)) == 0 {
             let four = _mm512_or_si512(_mm512_sllv_epi64(a, lb), b);
-            _mm512_storeu_si512(out.values.as_mut_ptr().cast(), four);
+            _mm512_storeu_si512(out.tops.as_mut_ptr().cast(), top(four, total));
             _mm512_storeu_si512(out.lens.as_mut_ptr().cast(), total);
             return 8;
         }
@@ -127,7 +130,7 @@ unsafe fn codes_avx512<const DELTA: bool>(samples: *const i16, k: u32, out: &mut
             _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_permutex2var_epi64(a, first, b));
             _mm512_storeu_si512(to.as_mut_ptr().add(8).cast(), _mm512_permutex2var_epi64(a, second, b));
         };
-        store(&mut out.values, a, b);
+        store(&mut out.tops, top(a, la), top(b, lb));
         store(&mut out.lens, la, lb);
         16
     }
@@ -142,6 +145,7 @@ unsafe fn codes_avx512<const DELTA: bool>(samples: *const i16, k: u32, out: &mut
 unsafe fn codes_avx2<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize {
     // SAFETY: the caller vouches for the samples and for AVX2.
     unsafe {
+        let top = |value, len| _mm256_sllv_epi64(value, _mm256_sub_epi64(_mm256_set1_epi64x(64), len));
         let x = _mm256_loadu_si256(samples.cast());
         let y = if DELTA { _mm256_sub_epi16(x, _mm256_loadu_si256(samples.sub(1).cast())) } else { x };
         let z = _mm256_xor_si256(_mm256_slli_epi16::<1>(y), _mm256_srai_epi16::<15>(y));
@@ -161,7 +165,7 @@ unsafe fn codes_avx2<const DELTA: bool>(samples: *const i16, k: u32, out: &mut C
             let even = _mm256_and_si256(pair, _mm256_set1_epi64x(0xffff_ffff));
             let four = _mm256_or_si256(_mm256_sllv_epi64(even, odd), _mm256_srli_epi64::<32>(pair));
             let total = _mm256_and_si256(_mm256_add_epi64(pair_len, odd), _mm256_set1_epi64x(0xffff));
-            _mm256_storeu_si256(out.values.as_mut_ptr().cast(), four);
+            _mm256_storeu_si256(out.tops.as_mut_ptr().cast(), top(four, total));
             _mm256_storeu_si256(out.lens.as_mut_ptr().cast(), total);
             return 4;
         }
@@ -178,10 +182,10 @@ unsafe fn codes_avx2<const DELTA: bool>(samples: *const i16, k: u32, out: &mut C
         };
         let ((a, la), (b, lb)) = (pair(0), pair(2));
         let total = _mm256_add_epi64(la, lb);
-        let long = _mm256_cmpgt_epi64(total, _mm256_set1_epi64x(64));
+        let long = _mm256_cmpgt_epi64(total, _mm256_set1_epi64x(63));
         if _mm256_testz_si256(long, long) == 1 {
             let four = _mm256_or_si256(_mm256_sllv_epi64(a, lb), b);
-            _mm256_storeu_si256(out.values.as_mut_ptr().cast(), four);
+            _mm256_storeu_si256(out.tops.as_mut_ptr().cast(), top(four, total));
             _mm256_storeu_si256(out.lens.as_mut_ptr().cast(), total);
             return 4;
         }
@@ -192,7 +196,7 @@ unsafe fn codes_avx2<const DELTA: bool>(samples: *const i16, k: u32, out: &mut C
             _mm256_storeu_si256(to, _mm256_permute2x128_si256::<0x20>(low, high));
             _mm256_storeu_si256(to.add(1), _mm256_permute2x128_si256::<0x31>(low, high));
         };
-        store(&mut out.values, a, b);
+        store(&mut out.tops, top(a, la), top(b, lb));
         store(&mut out.lens, la, lb);
         8
     }
