@@ -1,14 +1,16 @@
 //! Fuzz targets as plain functions: `fuzz_targets/` gives them to libFuzzer, `src/bin/smoke.rs`
 //! runs them for a bounded time with an ordinary compiler.
 //!
-//! Every target takes any bytes, reads them as a [`program`] of calls on one stream, and panics
-//! if the encoder breaks a promise.
+//! Every target takes any bytes and panics if an engine breaks a promise. Those for deflate read
+//! them as a [`program`] of calls on one stream.
 
 mod kernel;
 pub mod program;
+mod rice;
 mod roundtrip;
 mod tight_output;
 
+pub use rice::rice;
 pub use roundtrip::roundtrip;
 pub use tight_output::tight_output;
 
@@ -16,7 +18,8 @@ pub use tight_output::tight_output;
 pub type Target = fn(&[u8]);
 
 /// All targets, by the names that `cargo fuzz run` takes.
-pub const TARGETS: &[(&str, Target)] = &[("roundtrip", roundtrip), ("tight_output", tight_output)];
+pub const TARGETS: &[(&str, Target)] =
+    &[("roundtrip", roundtrip), ("tight_output", tight_output), ("rice", rice)];
 
 /// Most bytes that one [`linerate_deflate::Stream::encode`] may write for `n` bytes after the
 /// header: the promise itself, without the slack that `bound` has for a header.

@@ -1,0 +1,5 @@
+//! `rice` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::rice(data));
