@@ -35,6 +35,8 @@ test_nostd() {
   "$cargo" build --package linerate-core --no-default-features --locked
   "$cargo" build --package linerate-deflate --no-default-features --locked
   "$cargo" build --package linerate-deflate --no-default-features --features alloc --locked
+  "$cargo" build --package linerate-rice --no-default-features --locked
+  "$cargo" build --package linerate-rice --no-default-features --features alloc --locked
   # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
   (cd scripts/nostd && "$cargo" build --locked)
 }
@@ -57,6 +59,8 @@ test_lint() {
     "$cargo" clippy --workspace --all-targets --locked -- -D warnings
     "$cargo" clippy --package linerate-deflate --lib --no-default-features --locked -- -D warnings
     "$cargo" clippy --package linerate-deflate --lib --no-default-features --features alloc --locked -- -D warnings
+    "$cargo" clippy --package linerate-rice --lib --no-default-features --locked -- -D warnings
+    "$cargo" clippy --package linerate-rice --lib --no-default-features --features alloc --locked -- -D warnings
     (cd fuzz && "$cargo" clippy --all-targets --locked -- -D warnings)
   else
     skip clippy "it is not installed (rustup component add clippy)"

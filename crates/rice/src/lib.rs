@@ -27,7 +27,7 @@
 //!
 //! The format has no checksum: damage within a payload can decode to other samples.
 
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #[cfg(feature = "alloc")]
 extern crate alloc;
 
