@@ -12,7 +12,7 @@ use core::marker::PhantomData;
 
 use linerate_core::{Error, Kind, Result, Tier, cpu};
 
-use crate::kernel::barren::{is_flat, pass_over};
+use crate::kernel::barren::{Run, is_flat, pass_over};
 use crate::kernel::bits::{BitWriter, TOO_SMALL};
 use crate::kernel::builtin::{choose, fixed_tables};
 use crate::kernel::emit::{Emit, end_block};
@@ -96,7 +96,7 @@ fn write_fast_block(
     work.load(trees);
     trees.begin(output.bits);
     let bits = &mut *output.bits;
-    let reached = dispatch(tier, Fast { work, call, bits, start, end, run_start: start, checked: start });
+    let reached = dispatch(tier, Fast { work, call, bits, start, end, run: Run::new(start) });
     work.end_block(output.bits);
     let behind = output.bits.mark();
     let cost = output.bits.position() - before;
@@ -120,14 +120,8 @@ fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Re
     let mut start = history;
     while start < buffer.len() {
         let work = &mut scratch.work;
-        let parse = Parse {
-            work,
-            call: &mut numbered,
-            start,
-            run_start: start,
-            checked: start,
-            buckets: PhantomData::<B>,
-        };
+        let parse =
+            Parse { work, call: &mut numbered, start, run: Run::new(start), buckets: PhantomData::<B> };
         let Parsed { end, flat_throughout } = dispatch(tier, parse);
         // Making trees for noise would cost more than all else that is done about it.
         if !(flat_throughout && is_flat(&buffer[start..])) {

@@ -34,6 +34,30 @@ pub(crate) fn is_flat(data: &[u8]) -> bool {
     counts.iter().map(|&c| u32::from(c) * u32::from(c)).sum::<u32>() < 1_750
 }
 
+/// The run of literals that a match loop is in.
+pub(crate) struct Run {
+    /// Where it began.
+    pub(super) start: usize,
+    /// Up to here it is known not to be flat.
+    pub(super) checked: usize,
+}
+
+impl Run {
+    /// A run that begins at position `at`.
+    pub(crate) fn new(at: usize) -> Self {
+        Run { start: at, checked: at }
+    }
+
+    /// Whether the run has become long at position `at` and what follows there is flat.
+    pub(super) fn ends_in_flat(&mut self, buffer: &[u8], at: usize) -> bool {
+        if at - self.start <= LONG_RUN || at <= self.checked {
+            return false;
+        }
+        self.checked = at + LONG_RUN;
+        is_flat(&buffer[at..])
+    }
+}
+
 /// The position up to which nothing from `at` on is worth coding; `at` itself if it may be.
 ///
 /// Every 16th position is entered into the table, and in every 512 bytes 16 neighbours are looked

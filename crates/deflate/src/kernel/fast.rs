@@ -5,18 +5,18 @@
 
 use core::hint::select_unpredictable;
 
-use super::barren::{LONG_RUN, is_flat};
+use super::barren::{LONG_RUN, Run};
 use super::bits::BitWriter;
 use super::builtin::Builtin;
 use super::emit::end_block;
 use super::isa::{Isa, Kernel};
 use super::matcher::{FastTable, LAST_NUMBER, Positions, Small};
-use super::search::{LOOKAHEAD, Look, REACH, RUN, enter_inside, hold, is_far, look_once, low};
+use super::search::{LOOKAHEAD, Look, REACH, RUN, enter_first, enter_inside, hold, is_far, look_once, low};
 use super::segment::Numbered;
 use super::tables::{Bits, Tables};
 
-/// Bytes that one look writes at the most: a run passed over at [`RUN`] literals a step, or three
-/// literals and a match; with the 8 of the last store.
+/// More than one look can write: four literals and 32 that are passed over take 54 bytes at 12 bits
+/// each, three literals and a match less; and a store is 8 bytes wide.
 const SLACK: usize = 128;
 
 /// Longest code of a literal or length that the trees of this level may have: three literals, a
@@ -58,10 +58,7 @@ pub(crate) struct Fast<'a, 'b, 'o> {
     pub(crate) bits: &'a mut BitWriter<'o>,
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Where the current run of literals began; `start` at first.
-    pub(crate) run_start: usize,
-    /// Up to here the run is known not to be flat; `start` at first.
-    pub(crate) checked: usize,
+    pub(crate) run: Run,
 }
 
 impl Kernel for Fast<'_, '_, '_> {
@@ -84,13 +81,8 @@ impl Kernel for Fast<'_, '_, '_> {
 
 impl Fast<'_, '_, '_> {
     fn first_literal(&mut self) -> usize {
-        let buffer = self.call.buffer;
-        if let Some(&[a, b, c, d]) = buffer.first_chunk() {
-            let word = u32::from_le_bytes([a, b, c, d]);
-            let number = self.call.number(0, &mut self.work.table);
-            self.work.table.enter::<Small>(word, number);
-        }
-        self.put(self.work.tables.literal(u32::from(buffer[0])));
+        enter_first::<Small, _>(&mut self.work.table, self.call);
+        self.put(self.work.tables.literal(u32::from(self.call.buffer[0])));
         1
     }
 
@@ -104,30 +96,21 @@ impl Fast<'_, '_, '_> {
         let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(self.end);
         while at < end {
             let here = self.call.number(at, &mut self.work.table);
-            let run_start = here.saturating_sub(at - self.run_start);
+            let run_start = here.saturating_sub(at - self.run.start);
             let stop = (here + (end - at)).min(LAST_NUMBER as usize);
             // SAFETY: as the caller vouches.
             let here = unsafe {
                 if self.bits.pos + SLACK < self.bits.out.len() {
                     // A byte of input becomes at most 12 bits.
                     let room = (self.bits.out.len() - SLACK - self.bits.pos) / 2;
-                    let stop = stop.min(here + room + 1);
-                    if is_far(here, self.call.lowest()) {
-                        self.segment::<I, true>(here, run_start, stop)
-                    } else {
-                        let stop = stop.min(self.call.lowest() + REACH + 1);
-                        self.segment::<I, false>(here, run_start, stop)
-                    }
+                    self.stretch::<I>(here, run_start, stop.min(here + room + 1))
                 } else {
                     self.one_look::<I>(here, run_start)
                 }
             };
             at = self.call.position(here);
-            if at - self.run_start > LONG_RUN && at > self.checked {
-                if is_flat(&self.call.buffer[at..]) {
-                    return (at, true);
-                }
-                self.checked = at + LONG_RUN;
+            if self.run.ends_in_flat(self.call.buffer, at) {
+                return (at, true);
             }
         }
         (at, false)
@@ -144,18 +127,11 @@ impl Fast<'_, '_, '_> {
             bits: &mut bits,
             start: 0,
             end: 0,
-            run_start: 0,
-            checked: 0,
+            run: Run::new(0),
         };
         // SAFETY: as the caller vouches.
-        let reached = unsafe {
-            if is_far(here, inner.call.lowest()) {
-                inner.segment::<I, true>(here, run_start, here + 1)
-            } else {
-                inner.segment::<I, false>(here, run_start, here + 1)
-            }
-        };
-        self.run_start = inner.run_start;
+        let reached = unsafe { inner.stretch::<I>(here, run_start, here + 1) };
+        self.run.start = inner.run.start;
         let BitWriter { pos, acc, len, .. } = bits;
         if let Some(target) = self.bits.out.get_mut(self.bits.pos..self.bits.pos + pos) {
             target.copy_from_slice(&place[..pos]);
@@ -163,6 +139,21 @@ impl Fast<'_, '_, '_> {
         self.bits.pos += pos;
         (self.bits.acc, self.bits.len) = (acc, len);
         reached
+    }
+
+    /// [`segment`](Self::segment), in the form for the distance from the beginning; may stop early
+    /// where that changes.
+    #[inline(always)]
+    unsafe fn stretch<I: Isa>(&mut self, here: usize, run_start: usize, stop: usize) -> usize {
+        let lowest = self.call.lowest();
+        // SAFETY: as the caller vouches.
+        unsafe {
+            if is_far(here, lowest) {
+                self.segment::<I, true>(here, run_start, stop)
+            } else {
+                self.segment::<I, false>(here, run_start, stop.min(lowest + REACH + 1))
+            }
+        }
     }
 
     /// Codes from number `here`, where the run of literals began at `run_start`, until `stop`
@@ -174,7 +165,7 @@ impl Fast<'_, '_, '_> {
         mut run_start: usize,
         stop: usize,
     ) -> usize {
-        let checked = here + self.checked.saturating_sub(self.call.position(here));
+        let checked = here + self.run.checked.saturating_sub(self.call.position(here));
         let (origin, lowest, end) = (self.call.origin(), hold(self.call.lowest()), self.call.end());
         let FastWork { table: Positions { slots, .. }, tables, .. } = &mut *self.work;
         let start = self.bits.out.as_mut_ptr();
@@ -208,7 +199,7 @@ impl Fast<'_, '_, '_> {
             self.bits.pos = out.next.offset_from(start) as usize;
         }
         (self.bits.acc, self.bits.len) = (out.acc, out.len);
-        self.run_start = self.call.position(run_start);
+        self.run.start = self.call.position(run_start);
         here
     }
 

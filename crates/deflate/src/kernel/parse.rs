@@ -2,10 +2,12 @@
 
 use core::marker::PhantomData;
 
-use super::barren::{LONG_RUN, is_flat};
+use super::barren::{LONG_RUN, Run};
 use super::isa::{Isa, Kernel};
 use super::matcher::{Buckets, LAST_NUMBER, Positions, Table};
-use super::search::{Found, LOOKAHEAD, Look, REACH, RUN, enter_inside, hold, is_far, look_once, low};
+use super::search::{
+    Found, LOOKAHEAD, Look, REACH, RUN, enter_first, enter_inside, hold, is_far, look_once, low,
+};
 use super::segment::Numbered;
 use super::token::{CAPACITY, NONE, Tokens, distance_symbol};
 
@@ -27,10 +29,7 @@ pub(crate) struct Parse<'a, 'b, B> {
     pub(crate) work: &'a mut Work,
     pub(crate) call: &'a mut Numbered<'b>,
     pub(crate) start: usize,
-    /// Where the current run of literals began; `start` at first.
-    pub(crate) run_start: usize,
-    /// Up to here the run is known not to be flat; `start` at first.
-    pub(crate) checked: usize,
+    pub(crate) run: Run,
     pub(crate) buckets: PhantomData<B>,
 }
 
@@ -48,7 +47,7 @@ impl<B: Buckets> Kernel for Parse<'_, '_, B> {
         unsafe {
             let (at, flat) = self.body::<I>(at);
             let end = if flat { at } else { self.tail(at) };
-            Parsed { end, flat_throughout: flat && self.run_start == self.start }
+            Parsed { end, flat_throughout: flat && self.run.start == self.start }
         }
     }
 }
@@ -129,15 +128,10 @@ impl<'a> Sink<'a> {
 impl<B: Buckets> Parse<'_, '_, B> {
     /// The first byte of a call has nothing before it; this lets every other have a candidate.
     fn first_literal(&mut self) -> usize {
-        let buffer = self.call.buffer;
-        if let Some(&[a, b, c, d]) = buffer.first_chunk() {
-            let word = u32::from_le_bytes([a, b, c, d]);
-            let number = self.call.number(0, &mut self.work.table);
-            self.work.table.enter::<B>(word, number);
-        }
+        enter_first::<B, _>(&mut self.work.table, self.call);
         let mut sink = Sink::new(&mut self.work.tokens);
         // SAFETY: the list is empty.
-        unsafe { sink.push_if(1, u32::from(buffer[0]), NONE, 0) };
+        unsafe { sink.push_if(1, u32::from(self.call.buffer[0]), NONE, 0) };
         self.work.tokens.len = 1;
         1
     }
@@ -154,7 +148,7 @@ impl<B: Buckets> Parse<'_, '_, B> {
             }
             let here = self.call.number(at, &mut self.work.table);
             let stop = (here + (end - at)).min(LAST_NUMBER as usize);
-            let (run_start, lowest) = (here.saturating_sub(at - self.run_start), self.call.lowest());
+            let (run_start, lowest) = (here.saturating_sub(at - self.run.start), self.call.lowest());
             // SAFETY: as the caller vouches.
             let here = unsafe {
                 if is_far(here, lowest) {
@@ -164,11 +158,8 @@ impl<B: Buckets> Parse<'_, '_, B> {
                 }
             };
             at = self.call.position(here);
-            if at - self.run_start > LONG_RUN && at > self.checked {
-                if is_flat(&self.call.buffer[at..]) {
-                    return (at, true);
-                }
-                self.checked = at + LONG_RUN;
+            if self.run.ends_in_flat(self.call.buffer, at) {
+                return (at, true);
             }
         }
     }
@@ -184,7 +175,7 @@ impl<B: Buckets> Parse<'_, '_, B> {
     ) -> usize {
         let (origin, lowest, end) = (self.call.origin(), hold(self.call.lowest()), self.call.end());
         let Work { table: Positions { slots, .. }, tokens } = &mut *self.work;
-        let checked = here + self.checked.saturating_sub(self.call.position(here));
+        let checked = here + self.run.checked.saturating_sub(self.call.position(here));
         let mut sink = Sink::new(tokens);
         // SAFETY: `stop` leaves the lookahead within the buffer and room in the list.
         unsafe {
@@ -210,7 +201,7 @@ impl<B: Buckets> Parse<'_, '_, B> {
         }
         let len = sink.len();
         self.work.tokens.len = len;
-        self.run_start = self.call.position(run_start);
+        self.run.start = self.call.position(run_start);
         here
     }
 

@@ -25,6 +25,15 @@ pub(crate) fn insert_history<B: Buckets, const N: usize>(
     }
 }
 
+/// Enters the first position of a call, which has nothing before it: from then on every position
+/// has a candidate to be clamped to.
+pub(crate) fn enter_first<B: Buckets, const N: usize>(table: &mut Positions<N>, call: &mut Numbered<'_>) {
+    if let Some(&bytes) = call.buffer.first_chunk() {
+        let number = call.number(0, table);
+        table.enter::<B>(u32::from_le_bytes(bytes), number);
+    }
+}
+
 /// Bytes that a [`Look`] may read from its first position on.
 pub(crate) const LOOKAHEAD: usize = 4 + 16;
 /// How far ahead input is asked for: it often comes from another core or the network, and a
