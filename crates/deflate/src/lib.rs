@@ -38,6 +38,8 @@ mod kernel;
 pub mod parallel;
 mod scratch;
 mod stream;
+#[cfg(all(test, feature = "std"))]
+mod testing;
 #[cfg(feature = "std")]
 mod writer;
 

@@ -3,6 +3,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
+use crate::testing::inflate;
 
 const FORMATS: [Format; 3] = [Format::Deflate, Format::Zlib, Format::Gzip];
 
@@ -23,18 +24,6 @@ fn data(n: usize) -> Vec<u8> {
 
 fn options(container: impl Into<Container>, threads: usize, block: usize) -> Options {
     Options { threads, block, ..Options::new(container, Level::Default) }
-}
-
-fn inflate(format: Format, bytes: &[u8], len: usize) -> Vec<u8> {
-    let mut out = vec![0; len + 1];
-    let mut decoder = libdeflater::Decompressor::new();
-    let n = match format {
-        Format::Deflate => decoder.deflate_decompress(bytes, &mut out),
-        Format::Zlib => decoder.zlib_decompress(bytes, &mut out),
-        Format::Gzip => decoder.gzip_decompress(bytes, &mut out),
-    };
-    out.truncate(n.expect("a valid stream"));
-    out
 }
 
 #[test]

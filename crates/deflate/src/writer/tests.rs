@@ -2,21 +2,15 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use super::*;
+use crate::testing;
+
+/// No test here has more than a megabyte.
+fn inflate(format: Format, bytes: &[u8]) -> Vec<u8> {
+    testing::inflate(format, bytes, 1 << 20)
+}
 
 fn data(n: usize) -> Vec<u8> {
     (0..n as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8 & 15).collect()
-}
-
-fn inflate(format: Format, bytes: &[u8]) -> Vec<u8> {
-    let mut out = vec![0; 1 << 20];
-    let mut decoder = libdeflater::Decompressor::new();
-    let n = match format {
-        Format::Deflate => decoder.deflate_decompress(bytes, &mut out),
-        Format::Zlib => decoder.zlib_decompress(bytes, &mut out),
-        Format::Gzip => decoder.gzip_decompress(bytes, &mut out),
-    };
-    out.truncate(n.expect("a valid stream"));
-    out
 }
 
 /// Takes at most `step` bytes at a time and fails once at each offset in `failures`.
