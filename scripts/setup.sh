@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # setup.sh NEED...: makes sure that each need is there. As root on a Debian-like machine it installs
 # what is missing; elsewhere it says what is missing and how to get it, and fails.
-# Needs: rust, cc, gzip, peers (the C libraries that the bench links and builds).
+# Needs: rust, cc, gzip, peers (the C libraries that the bench links and builds), hdf5-tools, and
+# python: target/venv with the packages of scripts/requirements-test.txt.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -24,6 +25,23 @@ has_gzip() { command -v gzip >/dev/null; }
 has_peers() {
   command -v cmake >/dev/null && has_cc &&
     echo 'int main(void) { return 0; }' | cc -x c - -lisal -lz -o /dev/null 2>/dev/null
+}
+
+has_hdf5-tools() { command -v h5dump >/dev/null && command -v h5repack >/dev/null; }
+has_python3() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
+
+requirements=scripts/requirements-test.txt
+venv=target/venv
+
+# The copy of the requirements is made last: it says that all of them are in.
+has_python() { [ -x "$venv/bin/python" ] && cmp -s "$requirements" "$venv/requirements.txt"; }
+
+make_venv() {
+  if has_python; then return; fi
+  echo "installing: $requirements into $venv"
+  python3 -m venv "$venv" &&
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$requirements" &&
+    cp "$requirements" "$venv/requirements.txt"
 }
 
 can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
@@ -69,6 +87,11 @@ for name in "$@"; do
     gzip) need gzip "install gzip" "gzip (Debian: apt-get install gzip)" ;;
     peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev" \
       "cmake, zlib and ISA-L (Debian: apt-get install cmake g++ zlib1g-dev libisal-dev)" ;;
+    hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;
+    python)
+      need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)"
+      if has_python3; then make_venv || missing+=("$venv with the packages of $requirements"); fi
+      ;;
     *) echo "setup.sh: unknown need: $name" >&2; exit 2 ;;
   esac
 done
