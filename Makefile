@@ -15,9 +15,10 @@ export CARGO STRICT
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Compress testdata/corpus at every level, verify, compare with two peers
+demo: ## Compress testdata/corpus and generated waveforms, verify, compare with others
 	@scripts/setup.sh rust cc
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo
+	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-waveforms
 
 test: ## Everything below but the bench; installs what it needs on Debian as root
 	@scripts/test.sh rust scalar nostd fuzz lint

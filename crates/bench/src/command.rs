@@ -8,6 +8,7 @@ use clap::{Args, Subcommand};
 use crate::corpus::Corpus;
 use crate::filter::{Chunk, Filter, parse_bytes};
 use crate::record::{self, Record};
+use crate::waveforms::{Set, npy};
 use crate::{report, session, threads};
 
 /// What to do.
@@ -17,6 +18,8 @@ pub enum Command {
     Bytes(BytesArgs),
     /// One stream from several threads: wall time
     Threads(ThreadsArgs),
+    /// Make detector waveforms, the same for everyone, as a .npy file of int16 rows
+    Waveforms(WaveformsArgs),
     /// The contenders, and why some are not available here
     List,
     /// Draw speed against ratio from a CSV file, one SVG for each corpus and chunk size
@@ -98,6 +101,20 @@ pub struct ThreadsArgs {
     rounds: u16,
 }
 
+/// Arguments of [`Command::Waveforms`].
+#[derive(Args, Clone, Debug)]
+pub struct WaveformsArgs {
+    /// nab, nedm or noptrex
+    #[arg(long, value_name = "NAME", value_parser = parse_set)]
+    set: Set,
+    /// Rows, from the first one on [default: 2000 for nab, 32 for the others]
+    #[arg(long, value_name = "N")]
+    rows: Option<usize>,
+    /// The file to write
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
 /// Arguments of [`Command::Plot`].
 #[cfg(feature = "plot")]
 #[derive(Args, Clone, Debug)]
@@ -118,6 +135,7 @@ pub fn run(command: &Command) -> Result<(), String> {
     match command {
         Command::Bytes(args) => bytes(args),
         Command::Threads(args) => several_threads(args),
+        Command::Waveforms(args) => waveforms(args),
         Command::List => print(&session::list()),
         #[cfg(feature = "plot")]
         Command::Plot(args) => crate::plot::draw(&args.csv, &args.out).and_then(|made| print(&made)),
@@ -171,6 +189,15 @@ fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
         all.extend(records);
     }
     args.output.json(&all)
+}
+
+fn waveforms(args: &WaveformsArgs) -> Result<(), String> {
+    let rows = args.rows.unwrap_or(args.set.rows());
+    npy::write(&args.out, args.set, rows).map_err(|e| format!("{}: {e}", args.out.display()))
+}
+
+fn parse_set(name: &str) -> Result<Set, String> {
+    Set::from_name(name).ok_or_else(|| "not one of nab, nedm, noptrex".into())
 }
 
 impl CorpusArgs {

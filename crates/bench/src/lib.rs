@@ -4,7 +4,8 @@
 //! The shape "bytes" is a chunk in, compressed bytes out, without reference to earlier chunks.
 //! [`table`] lists who takes part, [`verify`] proves each stream with a decoder that is not its
 //! encoder's, [`measure`] times them in interleaved rounds, and a [`record::Record`] is what is
-//! kept. The shape [`threads`] is one stream from several threads.
+//! kept. The shape [`threads`] is one stream from several threads. [`waveforms`] are made-up samples for
+//! the codecs of such.
 
 pub mod command;
 pub mod contender;
@@ -27,5 +28,6 @@ pub mod stats;
 pub mod table;
 pub mod threads;
 pub mod verify;
+pub mod waveforms;
 
-pub use kernel::os::{heap_in_use, pin};
+pub use kernel::os::{cpu_time, heap_in_use, pin};

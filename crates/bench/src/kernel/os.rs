@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 /// CPU time of this process so far, user and system.
-pub(crate) fn cpu_time() -> Duration {
+///
+/// # Panics
+/// If the system has no such clock.
+pub fn cpu_time() -> Duration {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `t` is a valid timespec to write to; the clock exists on every Unix.
     let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t) };

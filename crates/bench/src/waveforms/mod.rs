@@ -1,0 +1,94 @@
+//! Made-up detector waveforms: seeded, 16-bit, the same samples on every machine.
+//!
+//! Three sets have the shapes and the kinds of signal that the users of Delta-Rice record: silicon
+//! detectors for beta decay, square pulses, and neutron time of flight. Their noise is set so that
+//! the sizes with m = 8 are those that are published for such data (about 29, 27 and 25 % of raw).
+//! So they are good for timing, and no evidence of how small real recordings get.
+//!
+//! ```
+//! use linerate_bench::waveforms::Set;
+//! let two = Set::Nab.samples(2);
+//! assert_eq!(two.len(), 2 * Set::Nab.row_samples());
+//! assert_eq!(two[..], Set::Nab.samples(3)[..two.len()]); // each row has a seed of its own
+//! ```
+
+mod events;
+pub mod npy;
+pub mod plain;
+mod random;
+mod shapes;
+
+use random::Random;
+
+/// A set of waveforms: how many, how long, and of which kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Set {
+    /// 2000 rows of 7000 samples, 28.0 MB: 14-bit; one pulse that rises in a few samples and falls
+    /// over a thousand, in a third of the rows a second one; amplifier noise.
+    Nab,
+    /// 32 rows of 81,920 samples, 5.2 MB: square pulses with short edges; white noise.
+    Nedm,
+    /// 32 rows of 500,000 samples, 32.0 MB: 14-bit; many short negative pulses on a high baseline,
+    /// ever fewer along the row; little noise.
+    Noptrex,
+}
+
+impl Set {
+    /// All sets, in the order of the tables.
+    pub const ALL: [Set; 3] = [Set::Nab, Set::Nedm, Set::Noptrex];
+
+    /// In lower case, as on the command line and in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Set::Nab => "nab",
+            Set::Nedm => "nedm",
+            Set::Noptrex => "noptrex",
+        }
+    }
+
+    /// The set of that name.
+    pub fn from_name(name: &str) -> Option<Set> {
+        Set::ALL.into_iter().find(|set| set.name() == name)
+    }
+
+    /// Rows of the whole set. Any number can be made.
+    pub fn rows(self) -> usize {
+        match self {
+            Set::Nab => 2000,
+            Set::Nedm | Set::Noptrex => 32,
+        }
+    }
+
+    /// Samples of a row.
+    pub fn row_samples(self) -> usize {
+        match self {
+            Set::Nab => 7000,
+            Set::Nedm => 81_920,
+            Set::Noptrex => 500_000,
+        }
+    }
+
+    /// Makes row number `index`. It depends on nothing else; `row` may have any length.
+    pub fn fill(self, index: usize, row: &mut [i16]) {
+        let seed = match self {
+            Set::Nab => 0x6e61_6200,
+            Set::Nedm => 0x6e65_646d,
+            Set::Noptrex => 0x6e6f_7074,
+        };
+        let random = &mut Random::stream(seed, index as u64);
+        match self {
+            Set::Nab => events::nab(random, row),
+            Set::Nedm => events::nedm(random, row),
+            Set::Noptrex => events::noptrex(random, row),
+        }
+    }
+
+    /// The first `rows` rows, one after another.
+    pub fn samples(self, rows: usize) -> Vec<i16> {
+        let mut samples = vec![0; rows * self.row_samples()];
+        for (index, row) in samples.chunks_mut(self.row_samples()).enumerate() {
+            self.fill(index, row);
+        }
+        samples
+    }
+}
