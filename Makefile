@@ -10,7 +10,7 @@ FLAGS ?=
 SECONDS_PER_TARGET ?= 60
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-fuzz lint bench plots fuzz setup
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-python test-fuzz lint bench plots fuzz setup
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +21,7 @@ demo: ## Compress testdata/corpus and generated waveforms, verify, compare with 
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-waveforms
 
 test: ## Everything below but the bench; installs what it needs on Debian as root
-	@scripts/test.sh rust scalar nostd fuzz lint
+	@scripts/test.sh rust scalar nostd python fuzz lint
 
 test-rust: ## Unit, integration and documentation tests
 	@scripts/test.sh rust
@@ -34,6 +34,9 @@ test-nostd: ## core, deflate and rice without std, with and without alloc
 
 test-cli: ## Only the tests of the command line
 	@scripts/test.sh cli
+
+test-python: ## The Python package, installed into target/venv
+	@scripts/test.sh python
 
 test-fuzz: ## A bounded run of every fuzz target with the ordinary compiler
 	@scripts/test.sh fuzz

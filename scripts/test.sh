@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests, in that order, and counts what was skipped.
-# Parts: rust scalar nostd cli fuzz lint. STRICT=1 makes a skip a failure.
+# Parts: rust scalar nostd cli python fuzz lint. STRICT=1 makes a skip a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -39,6 +39,23 @@ test_nostd() {
   "$cargo" build --package linerate-rice --no-default-features --features alloc --locked
   # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
   (cd scripts/nostd && "$cargo" build --locked)
+}
+
+# The package as users install it, into target/venv.
+test_python() {
+  scripts/setup.sh python
+  target/venv/bin/python -m pip install --quiet --disable-pip-version-check ./bindings/python
+  run_pytest bindings/python/tests
+}
+
+run_pytest() { # ARGUMENT...
+  local log
+  log=$(mktemp)
+  target/venv/bin/python -m pytest -q -rs -p no:cacheprovider "$@" 2>&1 | tee "$log"
+  local skips
+  skips=$(grep -c '^SKIPPED' "$log" || true)
+  rm "$log"
+  if [ "$skips" != 0 ]; then skip "$skips Python tests" "see above"; fi
 }
 
 test_fuzz() {

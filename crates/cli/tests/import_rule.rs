@@ -1,5 +1,6 @@
 //! The import rule of ARCHITECTURE.md, kept over `cargo metadata`: engines import only the core,
 //! the bench imports engines, the command line imports both, and nothing imports the command line.
+//! Bindings to other languages import the core and engines, and only each other import them.
 
 use std::process::Command;
 
@@ -12,6 +13,7 @@ enum Role {
     Engine,
     Bench,
     Cli,
+    Binding,
 }
 
 /// Every crate of the workspace. A new crate is a new row.
@@ -21,6 +23,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-rice", Role::Engine),
     ("linerate-bench", Role::Bench),
     ("linerate", Role::Cli),
+    ("linerate-python", Role::Binding),
 ];
 
 /// Which roles each role may import.
@@ -29,6 +32,7 @@ const MAY_IMPORT: &[(Role, &[Role])] = &[
     (Role::Engine, &[Role::Core]),
     (Role::Bench, &[Role::Core, Role::Engine]),
     (Role::Cli, &[Role::Core, Role::Engine, Role::Bench]),
+    (Role::Binding, &[Role::Core, Role::Engine, Role::Binding]),
 ];
 
 /// One crate that imports another, in whatever way: as a dependency, for tests or for its build.
@@ -122,6 +126,7 @@ fn each_way_to_break_the_rule_is_found() {
         ("linerate-deflate", "linerate"),
         ("linerate-bench", "linerate"),
         ("linerate-deflate", "linerate-fuzz"),
+        ("linerate-bench", "linerate-python"),
     ] {
         for kind in [None, Some("dev"), Some("build")] {
             let found = made_up(from, to, kind);

@@ -1,0 +1,79 @@
+"""NumPy arrays and buffers as the extension module takes them: flat, contiguous, aligned."""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+#: More threads than this are never started.
+MOST_THREADS = 256
+
+
+def thread_count(threads: int | None) -> int:
+    """``threads`` within reason; ``None`` asks the environment for ``LINERATE_THREADS``, else 1."""
+    if threads is None:
+        given = os.environ.get("LINERATE_THREADS", "")
+        return min(int(given), MOST_THREADS) if given.isdecimal() and int(given) > 0 else 1
+    threads = operator.index(threads)
+    if threads < 1:
+        raise ValueError(f"threads is {threads}, but must be at least 1")
+    return min(threads, MOST_THREADS)
+
+
+def sample_dtype(dtype: DTypeLike, sizes: tuple[int, ...]) -> np.dtype[Any]:
+    """``dtype`` if it is an integer type of one of ``sizes`` bytes in this machine's byte order."""
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "iu" or dtype.itemsize not in sizes:
+        names = " or ".join(f"{u}int{8 * size}" for size in sizes for u in ("", "u"))
+        raise TypeError(f"samples are {dtype}, but must be {names}")
+    if not dtype.isnative:
+        raise TypeError(
+            f"samples are {dtype.str} (big-endian), but must be in the machine's byte order: "
+            f"convert them with array.astype({dtype.newbyteorder('=').name!r})"
+        )
+    return dtype
+
+
+def flat_samples(array: NDArray[Any]) -> NDArray[Any]:
+    """All of ``array`` in one dimension. Copied only if it is not C-contiguous and aligned."""
+    return np.require(array, requirements=["C", "A"]).reshape(-1)
+
+
+def flat_bytes(buffer: Any) -> NDArray[np.uint8]:
+    """The bytes of anything with the buffer protocol, not copied."""
+    view = memoryview(buffer)
+    if not view.c_contiguous:
+        raise ValueError("the buffer is not C-contiguous")
+    return np.frombuffer(view.cast("B"), np.uint8) if view.nbytes else np.empty(0, np.uint8)
+
+
+def flat_output(out: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """``out`` in one dimension for writing. Never a copy."""
+    if isinstance(out, np.ndarray):
+        if not (out.flags.c_contiguous and out.flags.aligned and out.flags.writeable):
+            raise ValueError("out must be C-contiguous, aligned and writeable")
+        if dtype != np.uint8 and out.dtype != dtype:
+            raise TypeError(f"out is {out.dtype}, but must be {dtype}")
+        return out.reshape(-1).view(dtype)
+    view = memoryview(out)
+    if view.readonly or not view.c_contiguous:
+        raise ValueError("out must be writeable and C-contiguous")
+    return np.frombuffer(view.cast("B"), dtype)
+
+
+def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, ...]:
+    """``shape`` for ``samples`` samples, with a -1 in it worked out."""
+    if shape is None:
+        return (samples,)
+    sizes = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
+    if sizes.count(-1) == 1:
+        rest = -math.prod(sizes)
+        sizes[sizes.index(-1)] = samples // rest if rest > 0 else 0
+    if min(sizes, default=0) < 0 or math.prod(sizes) != samples:
+        raise ValueError(f"the chunk has {samples} samples, which is not the shape {shape}")
+    return tuple(sizes)

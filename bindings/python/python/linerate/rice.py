@@ -1,0 +1,373 @@
+"""Delta-Rice: lossless compression of 16-bit waveforms, the chunks of HDF5 filter 32025.
+
+An array of samples becomes one *chunk* of bytes. It is cut into *segments*, usually one waveform
+each, that are coded by themselves: an integer filter, usually the difference from the sample
+before, then a Rice code with parameter ``m``. The best ``m`` is about the typical difference, and a
+wrong one costs size, so by default it is worked out from the data.
+
+The bytes of a chunk do not say which parameters they were made with. :func:`encode` returns them
+beside the bytes, as :attr:`Chunk.params`:
+
+>>> import numpy as np
+>>> from linerate import rice
+>>> waveforms = np.add.outer(np.arange(3), np.arange(1000) % 7).astype("int16")  # 3 of 1000 samples
+>>> chunk = rice.encode(waveforms)
+>>> chunk.params
+Params(m=4, segment=1000, filter=(1, -1))
+>>> bool((rice.decode(chunk) == waveforms).all())
+True
+
+From plain bytes, as read from a file, the caller passes them again:
+
+>>> bool((rice.decode(bytes(chunk), m=4, shape=(3, 1000)) == waveforms).all())
+True
+
+``segment=None`` always means: the last axis of the array's shape if it has two or more axes,
+otherwise all samples. ``segment=-1`` means all samples whatever the shape.
+
+While the functions work other Python threads run. Arrays must not be changed meanwhile.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from . import _linerate
+from ._arrays import flat_bytes, flat_output, flat_samples, full_shape, sample_dtype, thread_count
+
+__all__ = ["Chunk", "Params", "decode", "decode_segments", "encode", "tune"]
+
+#: The running difference.
+DELTA = (1, -1)
+
+
+@dataclass(frozen=True)
+class Params:
+    """How a chunk is coded: what the ``cd_values`` of filter 32025 say.
+
+    Attributes
+    ----------
+    m : int
+        The Rice parameter: a power of two, 2 to 32768. Chunks with 1 can be decoded.
+    segment : int or None
+        Samples per independently coded waveform, ``None`` for all samples of the chunk.
+    filter : tuple of int
+        Coefficients c with y[i] = c[0] x[i] + c[1] x[i-1] + ...; c[0] is 1 or -1. Chunks with
+        another c[0] can be decoded.
+    """
+
+    m: int = 8
+    segment: int | None = None
+    filter: tuple[int, ...] = DELTA
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "m", operator.index(self.m))
+        if self.segment is not None:
+            segment = operator.index(self.segment)
+            object.__setattr__(self, "segment", None if segment == -1 else segment)
+        object.__setattr__(self, "filter", tuple(operator.index(c) for c in self.filter))
+        _linerate.rice_bound(self._numbers, 0)  # refuses what is not a parameter
+
+    @classmethod
+    def from_cd_values(cls, values: Sequence[int]) -> Params:
+        """Reads the values that HDF5 keeps, in each of their forms, signed or not.
+
+        >>> Params.from_cd_values([8, 7000, 3, 1, 4294967294, 1])
+        Params(m=8, segment=7000, filter=(1, -2, 1))
+        """
+        signed = [(int(v) + 2**31) % 2**32 - 2**31 for v in values]
+        m = signed[0] if signed else 8
+        segment = signed[1] if len(signed) > 1 else -1
+        if len(signed) < 3:
+            return cls(m, segment)
+        if not 0 < signed[2] <= len(signed) - 3:
+            raise ValueError(f"{signed[2]} coefficients are announced, {len(signed) - 3} values follow")
+        return cls(m, segment, tuple(signed[3 : 3 + signed[2]]))
+
+    @property
+    def cd_values(self) -> tuple[int, ...]:
+        """m, segment (-1 for all), number of coefficients, coefficients: unsigned, as HDF5 keeps them.
+
+        >>> Params(m=32).cd_values
+        (32, 4294967295, 2, 1, 4294967295)
+        """
+        m, segment, taps = self._numbers
+        return tuple(v % 2**32 for v in (m, segment, len(taps), *taps))
+
+    @property
+    def _numbers(self) -> tuple[int, int, tuple[int, ...]]:
+        return self.m, -1 if self.segment is None else self.segment, self.filter
+
+
+class Chunk(bytes):
+    """The bytes of a chunk with what is needed to decode them.
+
+    Attributes
+    ----------
+    params : Params
+        The parameters that were used.
+    shape : tuple of int
+        Shape of the array.
+    dtype : numpy.dtype
+        Type of its samples.
+    """
+
+    params: Params
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+    def __new__(cls, data: Any, params: Params, shape: tuple[int, ...], dtype: DTypeLike) -> Chunk:
+        chunk = super().__new__(cls, data)
+        chunk.params, chunk.shape, chunk.dtype = params, shape, np.dtype(dtype)
+        return chunk
+
+    def __getnewargs__(self) -> tuple[Any, ...]:  # for pickle and copy
+        return bytes(self), self.params, self.shape, self.dtype
+
+
+def _segment_of(segment: int | None, shape: tuple[int, ...]) -> int:
+    """The segment for an array of this shape, -1 for all of it."""
+    if segment is not None:
+        return operator.index(segment)
+    return shape[-1] if len(shape) >= 2 and shape[-1] > 0 else -1
+
+
+def _samples(array: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int16]]:
+    array = np.asarray(array)
+    sample_dtype(array.dtype, (2,))
+    return array, flat_samples(array).view(np.int16)
+
+
+def _best(
+    samples: NDArray[np.int16],
+    m: int | Literal["auto"],
+    segment: int,
+    filter: Iterable[int] | Literal["auto"],
+) -> Params:
+    if isinstance(m, str) and m != "auto":
+        raise ValueError(f"m is {m!r}, but must be a number or 'auto'")
+    if isinstance(filter, str):
+        if filter != "auto":
+            raise ValueError(f"filter is {filter!r}, but must be coefficients or 'auto'")
+        best_m, taps = _linerate.rice_best(samples, segment, None)
+        if m != "auto":
+            return Params(m, segment, tuple(taps))
+        return Params(best_m, segment, tuple(taps))
+    taps = [operator.index(c) for c in filter]
+    if m == "auto":
+        m, _ = _linerate.rice_best(samples, segment, taps)
+    return Params(m, segment, tuple(taps))
+
+
+def tune(
+    array: ArrayLike,
+    segment: int | None = None,
+    filter: Iterable[int] | Literal["auto"] = DELTA,
+) -> Params:
+    """The parameters that make ``array`` smallest. One pass over it; exact, not a guess.
+
+    Parameters
+    ----------
+    array : array of int16 or uint16, any shape
+    segment : int or None
+        Samples per waveform, see :mod:`linerate.rice`.
+    filter : sequence of int, or "auto"
+        The filter to find the best m for. "auto" searches for a filter of up to four coefficients
+        too, and takes another than (1, -1) only if that saves 2 % or more.
+
+    Returns
+    -------
+    Params
+        For :func:`encode`, :func:`decode`, or, as ``cd_values``, for HDF5.
+
+    >>> tune(np.arange(0, 30_000, 100, dtype="uint16"))
+    Params(m=128, segment=None, filter=(1, -1))
+    """
+    array, samples = _samples(array)
+    return _best(samples, "auto", _segment_of(segment, array.shape), filter)
+
+
+def encode(
+    array: ArrayLike,
+    m: int | Literal["auto"] = "auto",
+    segment: int | None = None,
+    filter: Iterable[int] | Literal["auto"] = DELTA,
+    threads: int = 1,
+    out: Any = None,
+    *,
+    params: Params | None = None,
+) -> Chunk | int:
+    """Encodes ``array`` as one chunk, byte for byte as HDF5 filter 32025 does.
+
+    Parameters
+    ----------
+    array : array of int16 or uint16, any shape
+        Not copied if it is C-contiguous.
+    m : int or "auto"
+        The Rice parameter, a power of two from 2 to 32768. "auto" takes one more pass over the
+        samples and finds the best.
+    segment : int or None
+        Samples per waveform. ``None`` is the last axis, or everything if there is one axis only.
+    filter : sequence of int, or "auto"
+        Coefficients, the first 1 or -1. "auto" searches, see :func:`tune`.
+    threads : int
+        At most so many threads share the segments. The bytes do not depend on it.
+    out : writeable buffer, optional
+        Where to put the chunk, for example a ``bytearray`` or an array of uint8. At most
+        25/16 of the array's bytes and 8 bytes or so per segment are needed.
+    params : Params, optional
+        Instead of m, segment and filter.
+
+    Returns
+    -------
+    Chunk
+        The bytes, with ``params`` (the m that was used), ``shape`` and ``dtype``; or with ``out``
+        the number of bytes written there. Then m must be given, or comes from :func:`tune`.
+
+    Raises
+    ------
+    TypeError
+        If the array is not of 16-bit integers in the machine's byte order.
+    Error
+        For parameters that would lose data, or if ``out`` is too small.
+    """
+    array, samples = _samples(array)
+    threads = thread_count(threads)
+    if params is None:
+        if out is not None and m == "auto":
+            raise ValueError("with out, give m or params (see tune): 'auto' could not tell you which m it took")
+        params = _best(samples, m, _segment_of(segment, array.shape), filter)
+    if out is not None:
+        room = flat_output(out, np.dtype(np.uint8))
+        return _linerate.rice_encode(params._numbers, samples, room, threads)
+    room = np.empty(_linerate.rice_bound(params._numbers, samples.size), np.uint8)
+    n = _linerate.rice_encode(params._numbers, samples, room, threads)
+    return Chunk(room[:n].data, params, array.shape, array.dtype)
+
+
+def _for_decoding(
+    chunk: Any,
+    m: int | None,
+    segment: int | None,
+    filter: Iterable[int],
+    shape: int | tuple[int, ...] | None,
+    params: Params | None,
+) -> tuple[NDArray[np.uint8], Params, tuple[int, ...]]:
+    """The bytes, parameters and shape, for chunks that remember them and for plain bytes."""
+    if isinstance(chunk, Chunk):
+        shape = chunk.shape if shape is None else shape
+        params = chunk.params if params is None and m is None else params
+    data = flat_bytes(chunk)
+    if params is None and m is None:
+        raise TypeError("give m or params: the bytes of a chunk do not tell them")
+    taps = tuple(filter)
+    samples, _ = _linerate.rice_samples((params or Params(m, -1, taps))._numbers, data)
+    shape = full_shape(shape, samples)
+    return data, params or Params(m, _segment_of(segment, shape), taps), shape
+
+
+def decode(
+    chunk: Any,
+    m: int | None = None,
+    segment: int | None = None,
+    filter: Iterable[int] = DELTA,
+    dtype: DTypeLike | None = None,
+    shape: int | tuple[int, ...] | None = None,
+    threads: int = 1,
+    out: Any = None,
+    *,
+    params: Params | None = None,
+) -> NDArray[Any] | int:
+    """Decodes a chunk.
+
+    Parameters
+    ----------
+    chunk : Chunk, bytes, or anything with the buffer protocol
+        A :class:`Chunk` needs no further arguments. The whole chunk and nothing else.
+    m, segment, filter
+        As given to :func:`encode`. ``segment=None`` is the last axis of ``shape``.
+    dtype : int16 or uint16
+        Type of the result: by default that of the :class:`Chunk` or of ``out``, else int16.
+    shape : tuple of int, optional
+        Shape of the result, by default that of the :class:`Chunk` or of ``out``, else one axis. One
+        size may be -1.
+    threads : int
+        At most so many threads share the segments.
+    out : array of int16 or uint16, or writeable buffer, optional
+        Where to put the samples.
+    params : Params, optional
+        Instead of m, segment and filter.
+
+    Returns
+    -------
+    array
+        The samples; or with ``out`` the number of samples written to its start.
+
+    Raises
+    ------
+    Error
+        With the offset, if the chunk is damaged or was made with other parameters and that shows.
+        The format has no checksum, so it does not always show.
+    ValueError
+        If the chunk has another number of samples than ``shape``.
+    """
+    threads = thread_count(threads)
+    if isinstance(out, np.ndarray):
+        shape = out.shape if shape is None and not isinstance(chunk, Chunk) else shape
+        dtype = out.dtype if dtype is None else dtype
+    if dtype is None:
+        dtype = chunk.dtype if isinstance(chunk, Chunk) else np.int16
+    dtype = sample_dtype(dtype, (2,))
+    data, params, shape = _for_decoding(chunk, m, segment, filter, shape, params)
+    result = np.empty(shape, dtype) if out is None else None
+    room = flat_output(out, dtype) if result is None else result.reshape(-1)
+    n = _linerate.rice_decode(params._numbers, data, room.view(np.int16), threads)
+    return n if result is None else result
+
+
+def decode_segments(
+    chunk: Any,
+    start: int,
+    stop: int,
+    m: int | None = None,
+    segment: int | None = None,
+    filter: Iterable[int] = DELTA,
+    dtype: DTypeLike | None = None,
+    shape: int | tuple[int, ...] | None = None,
+    threads: int = 1,
+    *,
+    params: Params | None = None,
+) -> NDArray[Any]:
+    """Decodes the segments ``start`` to ``stop`` (not included) of a chunk, nothing else of it.
+
+    Other arguments are those of :func:`decode`; ``shape`` is that of the whole chunk.
+
+    Returns
+    -------
+    array
+        Of shape (stop - start, segment); of one axis if the last, shorter segment is among them.
+
+    Raises
+    ------
+    IndexError
+        If the chunk has no such segments.
+    """
+    threads = thread_count(threads)
+    if dtype is None:
+        dtype = chunk.dtype if isinstance(chunk, Chunk) else np.int16
+    dtype = sample_dtype(dtype, (2,))
+    data, params, _ = _for_decoding(chunk, m, segment, filter, shape, params)
+    samples, segments = _linerate.rice_samples(params._numbers, data)
+    start, stop = operator.index(start), operator.index(stop)
+    if not 0 <= start <= stop <= segments:
+        raise IndexError(f"segments {start} to {stop} of a chunk of {segments}")
+    length = min(params.segment or samples, samples)
+    result = np.empty(min(stop * length, samples) - start * length, dtype)
+    _linerate.rice_decode_segments(params._numbers, data, start, stop, result.view(np.int16), threads)
+    return result.reshape(stop - start, length) if result.size == (stop - start) * length else result

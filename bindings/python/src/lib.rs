@@ -1,0 +1,24 @@
+//! The extension module `linerate._linerate`: what the Python package does in Rust.
+//!
+//! Functions take flat, C-contiguous NumPy arrays and release the interpreter while they work. The
+//! Python modules beside it know about shapes, defaults and other libraries.
+
+mod error;
+mod params;
+mod rice;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _linerate {
+    #[pymodule_export]
+    use crate::error::Error;
+    #[pymodule_export]
+    use crate::rice::{
+        rice_best, rice_bound, rice_decode, rice_decode_segments, rice_encode, rice_len, rice_samples,
+    };
+
+    /// The version of the package.
+    #[pymodule_export]
+    const VERSION: &str = env!("CARGO_PKG_VERSION");
+}

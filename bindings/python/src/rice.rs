@@ -1,0 +1,117 @@
+//! Chunks of filter 32025. Samples are `i16`; Python views unsigned ones as that.
+
+use std::num::NonZeroU32;
+
+use linerate_rice::{Exec, Filter, Params, Segments, tune};
+use numpy::{PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::prelude::*;
+
+use crate::error::raise;
+use crate::params::Numbers;
+
+/// Most bytes of a chunk of `samples` samples.
+#[pyfunction]
+pub(crate) fn rice_bound(py: Python<'_>, params: Numbers, samples: usize) -> PyResult<usize> {
+    params.check().map(|params| params.bound(samples)).map_err(|e| raise(py, e))
+}
+
+/// Exact bytes of the chunk that `rice_encode` would write.
+#[pyfunction]
+pub(crate) fn rice_len(
+    py: Python<'_>,
+    params: Numbers,
+    samples: PyReadonlyArray1<'_, i16>,
+    threads: usize,
+) -> PyResult<u64> {
+    let samples = samples.as_slice()?;
+    let len = py.detach(|| linerate_rice::encoded_len(&params.check()?, samples, Exec::threads(threads)));
+    len.map_err(|e| raise(py, e))
+}
+
+/// Encodes into the start of `out`, returns the bytes written.
+#[pyfunction]
+pub(crate) fn rice_encode(
+    py: Python<'_>,
+    params: Numbers,
+    samples: PyReadonlyArray1<'_, i16>,
+    mut out: PyReadwriteArray1<'_, u8>,
+    threads: usize,
+) -> PyResult<usize> {
+    let (samples, out) = (samples.as_slice()?, out.as_slice_mut()?);
+    let n = py.detach(|| linerate_rice::encode_into(&params.check()?, samples, out, Exec::threads(threads)));
+    n.map_err(|e| raise(py, e))
+}
+
+/// How many samples a chunk holds and how many segments, checked against its bytes.
+#[pyfunction]
+pub(crate) fn rice_samples(
+    py: Python<'_>,
+    params: Numbers,
+    chunk: PyReadonlyArray1<'_, u8>,
+) -> PyResult<(usize, usize)> {
+    let chunk = chunk.as_slice()?;
+    let counts = params.check().and_then(|params| {
+        let segments = Segments::of(&params, chunk)?;
+        Ok((segments.samples(), segments.segment_count()))
+    });
+    counts.map_err(|e| raise(py, e))
+}
+
+/// Decodes a chunk into the start of `out`, returns the samples written.
+#[pyfunction]
+pub(crate) fn rice_decode(
+    py: Python<'_>,
+    params: Numbers,
+    chunk: PyReadonlyArray1<'_, u8>,
+    mut out: PyReadwriteArray1<'_, i16>,
+    threads: usize,
+) -> PyResult<usize> {
+    let (chunk, out) = (chunk.as_slice()?, out.as_slice_mut()?);
+    let n = py.detach(|| linerate_rice::decode_into(&params.check()?, chunk, out, Exec::threads(threads)));
+    n.map_err(|e| raise(py, e))
+}
+
+/// Decodes the segments `start..stop` into the start of `out`, returns the samples written.
+#[pyfunction]
+pub(crate) fn rice_decode_segments(
+    py: Python<'_>,
+    params: Numbers,
+    chunk: PyReadonlyArray1<'_, u8>,
+    start: usize,
+    stop: usize,
+    mut out: PyReadwriteArray1<'_, i16>,
+    threads: usize,
+) -> PyResult<usize> {
+    let (chunk, out) = (chunk.as_slice()?, out.as_slice_mut()?);
+    let n = py.detach(|| {
+        let params = params.check()?;
+        linerate_rice::decode_segments(&params, chunk, start..stop, out, Exec::threads(threads))
+    });
+    n.map_err(|e| raise(py, e))
+}
+
+/// The best m for a given filter, or the best m and filter. `segment` is -1 for the whole array.
+#[pyfunction]
+pub(crate) fn rice_best(
+    py: Python<'_>,
+    samples: PyReadonlyArray1<'_, i16>,
+    segment: i64,
+    filter: Option<Vec<i64>>,
+) -> PyResult<(u32, Vec<i32>)> {
+    let samples = samples.as_slice()?;
+    let best = py.detach(|| {
+        let given = Numbers::new(8, segment, filter.clone().unwrap_or_else(|| vec![1, -1])).check()?;
+        let segment = given.segment();
+        Ok(if filter.is_some() {
+            best_m(samples, segment, given.filter())
+        } else {
+            Params::auto(samples, segment)
+        })
+    });
+    best.map(|params| (params.m(), params.filter().taps().to_vec())).map_err(|e| raise(py, e))
+}
+
+fn best_m(samples: &[i16], segment: Option<NonZeroU32>, filter: &Filter) -> Params {
+    let m = tune::best_m(samples, segment, filter);
+    Params::new(m, segment).unwrap_or_default().with_filter(*filter)
+}

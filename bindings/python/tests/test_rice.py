@@ -1,0 +1,276 @@
+"""Chunks in memory: goldens, arguments, results, threads."""
+
+import doctest
+import os
+import pickle
+import threading
+
+import numpy as np
+import pytest
+from support import waves
+
+import linerate
+from linerate import rice
+from linerate.rice import Chunk, Params, decode, decode_segments, encode, tune
+
+
+def test_all_goldens_are_there(goldens):
+    assert len(goldens) == 27
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_goldens_both_ways(goldens, threads):
+    for g in goldens:
+        assert encode(g.words, params=g.params, threads=threads) == g.chunk, g.name
+        assert np.array_equal(decode(g.chunk, params=g.params, threads=threads), g.words), g.name
+
+
+def test_unsigned_samples_are_the_same_words(goldens):
+    for g in goldens:
+        words = g.words.view("u2")
+        assert encode(words, params=g.params) == g.chunk
+        decoded = decode(g.chunk, params=g.params, dtype="uint16")
+        assert decoded.dtype == np.uint16 and np.array_equal(decoded, words)
+
+
+def test_a_chunk_remembers_how_to_decode_it():
+    for array in (waves(), waves(dtype="uint16"), waves((3, 4, 50)), waves((500,)), waves((0, 7))):
+        chunk = encode(array)
+        decoded = decode(pickle.loads(pickle.dumps(chunk)))
+        assert decoded.dtype == array.dtype and decoded.shape == array.shape
+        assert np.array_equal(decoded, array)
+        assert isinstance(chunk, Chunk) and chunk.shape == array.shape
+
+
+def test_plain_bytes_need_to_be_told():
+    array = waves()
+    chunk = bytes(encode(array, m=16))
+    with pytest.raises(TypeError, match="m or params"):
+        decode(chunk)
+    assert np.array_equal(decode(chunk, m=16, shape=array.shape), array)
+    assert np.array_equal(decode(chunk, m=16, segment=1000), array.reshape(-1))
+    assert np.array_equal(decode(chunk, m=16, shape=(-1, 1000)), array)
+    assert np.array_equal(decode(chunk, params=Params(16, 1000)), array.reshape(-1))
+
+
+def test_the_segment_is_the_last_axis_unless_told():
+    array = waves((4, 250))
+    assert encode(array).params.segment == 250
+    assert encode(array.reshape(2, 2, 250)).params.segment == 250
+    assert encode(array.reshape(-1)).params.segment is None
+    assert encode(array, segment=-1).params.segment is None
+    assert encode(array, segment=100).params.segment == 100
+    assert encode(array, segment=-1) == encode(array.reshape(-1))
+
+
+def test_auto_takes_the_best_m():
+    for noise in (0.3, 3, 30, 300):
+        array = waves(noise=noise)
+        sizes = {2**k: len(encode(array, m=2**k)) for k in range(1, 16)}
+        chunk = encode(array)
+        assert chunk.params == tune(array)
+        assert len(chunk) <= min(sizes.values()) + 4 * len(array), noise
+        assert sizes[chunk.params.m] == len(chunk)
+
+
+def test_auto_finds_a_filter():
+    ramp = np.arange(1000, dtype="int16") ** 2 // 50
+    ramp = ramp.astype("int16")
+    chunk = encode(ramp, filter="auto")
+    assert chunk.params.filter != (1, -1) and len(chunk) < len(encode(ramp))
+    assert np.array_equal(decode(chunk), ramp)
+    assert encode(ramp, m=4, filter="auto").params.m == 4
+
+
+def test_params_read_what_they_write(goldens):
+    for g in goldens:
+        params = Params.from_cd_values(g.cd_values)
+        assert Params.from_cd_values(params.cd_values) == params
+        if len(g.cd_values) >= 3:
+            assert list(params.cd_values) == g.cd_values
+    assert Params.from_cd_values([]) == Params() == Params(8, -1, [1, -1])
+    assert pickle.loads(pickle.dumps(Params(32, 100))) == Params(32, 100)
+    assert len({Params(), Params(8), Params(16)}) == 2
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [(0,), (3,), (-8,), (2**32 + 8,), (65536,), (8, 0), (8, -2), (8, 2**31), (8, 5, ()), (8, 5, (0, 1)), (8, 5, (1,) * 33),
+     (8, 5, (1, 2**31))],
+)
+def test_what_is_no_parameter_is_refused(bad):
+    with pytest.raises(linerate.Error) as e:
+        Params(*bad)
+    assert e.value.kind in ("bad argument", "unsupported") and e.value.offset >= 0
+
+
+def test_bad_cd_values_are_refused():
+    for values in ([8, 5, 0], [8, 5, 2**32 - 1, 1], [8, 5, 2, 1], [12], [8, 0]):
+        with pytest.raises(ValueError):
+            Params.from_cd_values(values)
+
+
+def test_what_would_lose_data_is_refused():
+    array = waves()
+    for params in (Params(1), Params(8, None, (2, -1)), Params(8, None, (3,))):
+        with pytest.raises(linerate.Error, match="lose data|only be decoded"):
+            encode(array, params=params)
+
+
+def test_only_native_16_bit_integers_are_taken():
+    for dtype in ("int32", "uint32", "int8", "float32", "float16", "bool", ">i2", ">u2", "complex64", "S2", "O"):
+        with pytest.raises(TypeError, match="samples are"):
+            encode(np.zeros(10, dtype))
+        with pytest.raises(TypeError, match="samples are"):
+            tune(np.zeros(10, dtype))
+    with pytest.raises(TypeError):
+        decode(encode(waves()), dtype="int32")
+    with pytest.raises(TypeError, match="samples are int64"):
+        encode([1, 2, 3])
+
+
+def test_arrays_of_any_layout():
+    array = waves((8, 60))
+    unaligned = np.frombuffer(b"x" + array.tobytes(), np.uint8)[1:].view("<i2").reshape(array.shape)
+    readonly = array.copy()
+    readonly.flags.writeable = False
+    for same in (np.asfortranarray(array), np.repeat(array, 2, 1)[:, ::2], array[::-1][::-1], unaligned, readonly):
+        assert encode(same) == encode(array)
+    assert np.array_equal(decode(encode(np.int16(5))), np.int16(5))
+
+
+def test_buffers_of_any_kind():
+    array = waves()
+    chunk = encode(array)
+    for buffer in (bytearray(chunk), memoryview(chunk), np.frombuffer(chunk, np.uint8), np.frombuffer(chunk, "<u4")):
+        assert np.array_equal(decode(buffer, params=chunk.params, shape=array.shape), array)
+    with pytest.raises(ValueError, match="contiguous"):
+        decode(memoryview(bytes(100))[::2], m=8)
+    with pytest.raises(TypeError):
+        decode("text", m=8)
+
+
+def test_out_is_filled():
+    array = waves()
+    chunk = encode(array, m=16)
+    for out in (np.empty(20_000, np.uint8), bytearray(20_000), np.empty((100, 100), "<u2")):
+        n = encode(array, m=16, out=out)
+        assert bytes(memoryview(out).cast("B")[:n]) == chunk
+    back = np.zeros_like(array)
+    assert decode(chunk, out=back) == array.size
+    assert np.array_equal(back, array)
+    back = np.zeros_like(array)
+    assert decode(bytes(chunk), m=16, out=back) == array.size  # its shape gives the segment
+    assert np.array_equal(back, array)
+    back = bytearray(2 * array.size)
+    assert decode(chunk, out=back) == array.size and back == array.tobytes()
+
+
+def test_unfit_out_is_refused():
+    array = waves()
+    chunk = encode(array, m=16)
+    with pytest.raises(linerate.Error) as e:
+        encode(array, m=16, out=bytearray(len(chunk) - 1))
+    assert e.value.kind == "output too small"
+    with pytest.raises(ValueError, match="auto"):
+        encode(array, out=bytearray(20_000))
+    with pytest.raises(ValueError):
+        encode(array, m=16, out=bytes(20_000))
+    with pytest.raises(ValueError, match="contiguous"):
+        decode(chunk, out=np.empty((6, 2000), np.int16)[:, ::2])
+    with pytest.raises(TypeError):
+        decode(chunk, out=np.empty((6, 1000), np.uint16), dtype="int16")
+    with pytest.raises(ValueError):
+        decode(chunk, out=np.empty(10, np.int16))
+    readonly = np.empty((6, 1000), np.int16)
+    readonly.flags.writeable = False
+    with pytest.raises(ValueError):
+        decode(chunk, out=readonly)
+
+
+def test_shapes_must_fit():
+    chunk = encode(waves((4, 100)))
+    for shape in ((4, 101), (400, 2), (-2, 200), (-1, -1), (-1, 7), (0, -1), 399):
+        with pytest.raises(ValueError, match="400 samples"):
+            decode(chunk, shape=shape)
+    assert decode(chunk, shape=(2, 2, 100)).shape == (2, 2, 100)
+
+
+def test_single_segments():
+    array = waves((7, 300))
+    chunk = encode(array)
+    for start, stop in ((0, 1), (3, 5), (6, 7), (0, 7), (4, 4)):
+        assert np.array_equal(decode_segments(chunk, start, stop), array[start:stop])
+    partial = encode(array, segment=1000)
+    assert np.array_equal(decode_segments(partial, 1, 3), array.reshape(-1)[1000:])
+    for start, stop in ((0, 8), (-1, 2), (5, 3)):
+        with pytest.raises(IndexError):
+            decode_segments(chunk, start, stop)
+
+
+@pytest.mark.parametrize("threads", [0, -1])
+def test_threads_are_counted_from_one(threads):
+    with pytest.raises(ValueError, match="threads"):
+        encode(waves(), threads=threads)
+
+
+def test_any_number_of_threads_gives_the_same():
+    array = waves((50, 500))
+    chunk = encode(array)
+    for threads in (2, 3, 16, 10**9):
+        assert encode(array, threads=threads) == chunk
+        assert np.array_equal(decode(chunk, threads=threads), array)
+
+
+def test_python_threads_work_side_by_side():
+    arrays = [waves((40, 700), seed=seed) for seed in range(4)]
+    wrong = []
+
+    def work(array):
+        for _ in range(10):
+            if not np.array_equal(decode(encode(array, threads=2), threads=2), array):
+                wrong.append(array)
+
+    workers = [threading.Thread(target=work, args=(array,)) for array in arrays * 2]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(timeout=60)
+        assert not worker.is_alive()
+    assert not wrong
+
+
+def test_other_threads_run_meanwhile():
+    array = waves((400, 7000))
+    chunk = encode(array, m=8)
+    ticks = 0
+    done = threading.Event()
+
+    def work():
+        for _ in range(20):
+            decode(chunk)
+            encode(array, m=8)
+        done.set()
+
+    worker = threading.Thread(target=work)
+    worker.start()
+    while not done.is_set():
+        ticks += 1
+        done.wait(0.0005)
+    worker.join()
+    assert ticks > 20, "the interpreter was held"
+
+
+def test_a_forked_process_goes_on():
+    array = waves()
+    chunk = encode(array, threads=2)
+    child = os.fork()
+    if child == 0:
+        same = np.array_equal(decode(chunk, threads=2), array) and encode(array, threads=2) == chunk
+        os._exit(0 if same else 1)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_examples_in_the_documentation():
+    assert doctest.testmod(rice).attempted > 5
+    assert doctest.testmod(rice).failed == 0
