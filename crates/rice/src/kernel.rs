@@ -7,6 +7,7 @@ mod isa;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod lockstep;
 pub(crate) mod packer;
+mod portable;
 pub(crate) mod spec;
 #[cfg(feature = "std")]
 mod table;

@@ -5,14 +5,14 @@
 
 use linerate_core::Tier;
 
-use super::spec::{code, zigzag};
+use super::portable::Scalar;
 
 /// Merged codes of a block, first sample first: the bits of each from the highest one down, zeros
 /// below them, and how many they are.
 #[derive(Default)]
 pub(crate) struct Codes {
-    pub(crate) tops: [u64; 16],
-    pub(crate) lens: [u64; 16],
+    pub(crate) tops: [u64; 32],
+    pub(crate) lens: [u64; 32],
 }
 
 /// The few operations that have a form of their own per tier.
@@ -60,80 +60,8 @@ pub(crate) trait Isa {
     unsafe fn lane(four: Self::Four) -> i16;
 }
 
-/// Portable: 64-bit registers as four lanes.
-pub(crate) struct Scalar;
-
-impl Isa for Scalar {
-    const BLOCK: usize = 8;
-    const GROUP: usize = 1;
-
-    #[inline(always)]
-    unsafe fn codes<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize {
-        let coded = |i: usize| {
-            // SAFETY: sample i of the block, and with DELTA the one before it.
-            let y = unsafe {
-                let p = samples.add(i);
-                if DELTA { (*p).wrapping_sub(*p.sub(1)) } else { *p }
-            };
-            let (value, len) = code(zigzag(y), k);
-            (u64::from(value), u64::from(len))
-        };
-        let pair = |i: usize| {
-            let ((a, la), (b, lb)) = (coded(i), coded(i + 1));
-            (a << lb | b, la + lb)
-        };
-        let mut n = 0;
-        let mut put = |value: u64, len: u64| {
-            (out.tops[n], out.lens[n]) = (value << (64 - len), len);
-            n += 1;
-        };
-        for i in [0, 4] {
-            let ((a, la), (b, lb)) = (pair(i), pair(i + 2));
-            if la + lb < 64 {
-                put(a << lb | b, la + lb);
-            } else {
-                put(a, la);
-                put(b, lb);
-            }
-        }
-        n
-    }
-
-    #[cfg(feature = "std")]
-    type Four = u64;
-
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    unsafe fn splat(sample: i16) -> u64 {
-        u64::from(sample as u16) * 0x0001_0001_0001_0001
-    }
-
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    unsafe fn emit<const ADD: bool>(sum: u64, entry: &u64, out: *mut i16) -> u64 {
-        const HIGH: u64 = 0x8000_8000_8000_8000;
-        // Lane by lane: the top bits are added without their carry.
-        let new = if ADD { ((sum & !HIGH) + (entry & !HIGH)) ^ ((sum ^ entry) & HIGH) } else { *entry };
-        let lanes = new >> 16;
-        #[cfg(target_endian = "little")]
-        // SAFETY: the caller vouches for four samples.
-        unsafe {
-            out.cast::<u64>().write_unaligned(lanes);
-        }
-        #[cfg(target_endian = "big")]
-        for i in 0..4 {
-            // SAFETY: the caller vouches for four samples.
-            unsafe { *out.add(i) = (lanes >> (16 * i)) as i16 };
-        }
-        (new >> 48) * 0x0001_0001_0001_0001
-    }
-
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    unsafe fn lane(four: u64) -> i16 {
-        four as i16
-    }
-}
+/// Largest k for which a pair of codes without escapes has at most 30 bits, and so four at most 60.
+pub(crate) const NARROW: u32 = 7;
 
 /// A loop that is to be compiled once per tier.
 pub(crate) trait Kernel {

@@ -5,11 +5,8 @@
 
 use core::arch::x86_64::*;
 
-use super::isa::{Codes, Isa};
+use super::isa::{Codes, Isa, NARROW};
 use super::spec::{ESCAPE, ESCAPE_BITS};
-
-/// Largest k for which a pair of codes without escapes has at most 30 bits, and so four at most 60.
-const NARROW: u32 = 7;
 
 pub(crate) struct Avx2;
 pub(crate) struct Avx512;
@@ -126,7 +123,7 @@ unsafe fn codes_avx512<const DELTA: bool>(samples: *const i16, k: u32, out: &mut
         // a0 b0 a1 b1 ... in order of the samples.
         let first = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
         let second = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
-        let store = |to: &mut [u64; 16], a, b| {
+        let store = |to: &mut [u64; 32], a, b| {
             _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_permutex2var_epi64(a, first, b));
             _mm512_storeu_si512(to.as_mut_ptr().add(8).cast(), _mm512_permutex2var_epi64(a, second, b));
         };
@@ -190,7 +187,7 @@ unsafe fn codes_avx2<const DELTA: bool>(samples: *const i16, k: u32, out: &mut C
             return 4;
         }
         // a0 b0 a1 b1 ... in order of the samples.
-        let store = |to: &mut [u64; 16], a, b| {
+        let store = |to: &mut [u64; 32], a, b| {
             let (low, high) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
             let to: *mut __m256i = to.as_mut_ptr().cast();
             _mm256_storeu_si256(to, _mm256_permute2x128_si256::<0x20>(low, high));

@@ -1,0 +1,121 @@
+//! Codes of a block of samples on any CPU.
+
+use super::isa::{Codes, Isa, NARROW};
+use super::spec::{ESCAPE, code, zigzag};
+
+/// Long enough that loops over a block are compiled as loops, and so to vectors.
+const BLOCK: usize = 64;
+
+/// Portable: loops over arrays of a fixed length, and 64-bit registers as four lanes.
+pub(crate) struct Scalar;
+
+impl Isa for Scalar {
+    const BLOCK: usize = BLOCK;
+    const GROUP: usize = 4;
+
+    #[inline(always)]
+    unsafe fn codes<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize {
+        // SAFETY: the caller vouches for the samples of the block, and with DELTA for the one
+        // before it.
+        let (x, past) = unsafe {
+            let past = if DELTA { samples.sub(1) } else { samples };
+            (&*samples.cast::<[i16; BLOCK]>(), &*past.cast::<[i16; BLOCK]>())
+        };
+        // Loops that the compiler turns into vectors of what every CPU has.
+        let mut z = [0; BLOCK];
+        let mut any = 0;
+        for i in 0..BLOCK {
+            z[i] = zigzag(if DELTA { x[i].wrapping_sub(past[i]) } else { x[i] });
+            any |= z[i];
+        }
+        if any >> k >= ESCAPE as u16 || k > NARROW {
+            return with_escapes(&z, k, out);
+        }
+        let mut values = [0; BLOCK];
+        let mut lens = [0; BLOCK];
+        for i in 0..BLOCK {
+            values[i] = (z[i] & ((1 << k) - 1)) | 1 << k;
+            lens[i] = (z[i] >> k) + k as u16 + 1;
+        }
+        let (values, lens) = (halves(values), halves(lens));
+        let mut pairs = [0; BLOCK / 2];
+        let mut pair_lens = [0; BLOCK / 2];
+        for i in 0..BLOCK / 2 {
+            pairs[i] = first(values[i]) << (second(lens[i]) & 31) | second(values[i]);
+            pair_lens[i] = first(lens[i]) + second(lens[i]);
+        }
+        for i in 0..BLOCK / 4 {
+            let (a, b) = (u64::from(pairs[2 * i]), u64::from(pairs[2 * i + 1]));
+            let len = pair_lens[2 * i] + pair_lens[2 * i + 1];
+            out.tops[i] = (a << (pair_lens[2 * i + 1] & 63) | b) << ((64 - len) & 63);
+            out.lens[i] = u64::from(len);
+        }
+        BLOCK / 4
+    }
+
+    #[cfg(feature = "std")]
+    type Four = u64;
+
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    unsafe fn splat(sample: i16) -> u64 {
+        u64::from(sample as u16) * 0x0001_0001_0001_0001
+    }
+
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    unsafe fn emit<const ADD: bool>(sum: u64, entry: &u64, out: *mut i16) -> u64 {
+        const HIGH: u64 = 0x8000_8000_8000_8000;
+        // Lane by lane: the top bits are added without their carry.
+        let new = if ADD { ((sum & !HIGH) + (entry & !HIGH)) ^ ((sum ^ entry) & HIGH) } else { *entry };
+        let lanes = new >> 16;
+        #[cfg(target_endian = "little")]
+        // SAFETY: the caller vouches for four samples.
+        unsafe {
+            out.cast::<u64>().write_unaligned(lanes);
+        }
+        #[cfg(target_endian = "big")]
+        for i in 0..4 {
+            // SAFETY: the caller vouches for four samples.
+            unsafe { *out.add(i) = (lanes >> (16 * i)) as i16 };
+        }
+        (new >> 48) * 0x0001_0001_0001_0001
+    }
+
+    #[cfg(feature = "std")]
+    #[inline(always)]
+    unsafe fn lane(four: u64) -> i16 {
+        four as i16
+    }
+}
+
+/// Neighbours in one word.
+#[inline(always)]
+fn halves(lanes: [u16; BLOCK]) -> [u32; BLOCK / 2] {
+    // SAFETY: both are as many bytes, and any bits are valid.
+    unsafe { core::mem::transmute(lanes) }
+}
+
+/// The first of two neighbours.
+#[inline(always)]
+fn first(word: u32) -> u32 {
+    if cfg!(target_endian = "little") { word & 0xffff } else { word >> 16 }
+}
+
+/// The second of two neighbours.
+#[inline(always)]
+fn second(word: u32) -> u32 {
+    if cfg!(target_endian = "little") { word >> 16 } else { word & 0xffff }
+}
+
+/// Codes of any zigzag values, merged in pairs. Not inlined: what it needs in registers would be
+/// missing in the loop of its caller.
+#[inline(never)]
+fn with_escapes(z: &[u16; BLOCK], k: u32, out: &mut Codes) -> usize {
+    for i in 0..BLOCK / 2 {
+        let ((a, la), (b, lb)) = (code(z[2 * i], k), code(z[2 * i + 1], k));
+        out.tops[i] = (u64::from(a) << lb | u64::from(b)) << (64 - la - lb);
+        out.lens[i] = u64::from(la + lb);
+    }
+    BLOCK / 2
+}
