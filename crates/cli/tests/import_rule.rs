@@ -23,6 +23,8 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-rice", Role::Engine),
     ("linerate-bench", Role::Bench),
     ("linerate", Role::Cli),
+    ("linerate-hdf5", Role::Binding),
+    ("linerate-hdf5-deltarice", Role::Binding),
     ("linerate-python", Role::Binding),
 ];
 
@@ -116,6 +118,7 @@ fn what_the_rule_allows_passes() {
     assert_eq!(made_up("linerate-deflate", "linerate-core", None), Vec::<String>::new());
     assert_eq!(made_up("linerate-bench", "linerate-deflate", None), Vec::<String>::new());
     assert_eq!(made_up("linerate", "linerate-bench", Some("dev")), Vec::<String>::new());
+    assert_eq!(made_up("linerate-hdf5-deltarice", "linerate-rice", None), Vec::<String>::new());
 }
 
 #[test]
@@ -126,6 +129,9 @@ fn each_way_to_break_the_rule_is_found() {
         ("linerate-deflate", "linerate"),
         ("linerate-bench", "linerate"),
         ("linerate-deflate", "linerate-fuzz"),
+        ("linerate-rice", "linerate-hdf5"),
+        ("linerate", "linerate-hdf5"),
+        ("linerate-hdf5", "linerate-bench"),
         ("linerate-bench", "linerate-python"),
     ] {
         for kind in [None, Some("dev"), Some("build")] {

@@ -1,0 +1,95 @@
+//! The border between C and Rust: raw arguments in, 0 or a length out, and no panic across.
+#![allow(unsafe_code)]
+
+use core::ffi::{CStr, c_int, c_uint, c_void};
+use core::slice;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::REVERSE;
+use crate::class::Hid;
+use crate::creation::Creation;
+use crate::failure::{Failure, Result};
+use crate::library::Library;
+use crate::memory::Block;
+
+/// What encoding and decoding yield: a block and how many of its bytes count.
+pub(crate) struct Output {
+    pub(crate) block: Block,
+    pub(crate) bytes: usize,
+}
+
+/// A filter in terms of Rust.
+pub(crate) struct Codec {
+    pub(crate) name: &'static CStr,
+    /// From `cd_values` and samples to a chunk.
+    pub(crate) encode: fn(&[u32], &[u8]) -> Result<Output>,
+    /// From `cd_values` and a chunk to samples.
+    pub(crate) decode: fn(&[u32], &[u8]) -> Result<Output>,
+    /// Checks a dataset that is about to be created and completes the filter's values.
+    pub(crate) create: fn(&Creation) -> Result<()>,
+}
+
+const PANIC: Failure = Failure::Filter("internal error: please report it");
+
+impl Codec {
+    /// A call of HDF5 to the filter.
+    ///
+    /// # Safety
+    /// As HDF5 calls filters: `values` points to `count` numbers, `buf` to a block of C's
+    /// allocator with at least `nbytes` bytes, `buf_size` to a number.
+    pub(crate) unsafe fn filter(
+        &self,
+        flags: c_uint,
+        count: usize,
+        values: *const c_uint,
+        nbytes: usize,
+        buf_size: *mut usize,
+        buf: *mut *mut c_void,
+    ) -> usize {
+        if buf_size.is_null() || buf.is_null() {
+            return 0;
+        }
+        // SAFETY: the caller vouches for each array; `array` lets null stand for an empty one.
+        let (values, bytes) = unsafe { (array(values, count), array((*buf).cast::<u8>(), nbytes)) };
+        let code = if flags & REVERSE != 0 { self.decode } else { self.encode };
+        let Some(output) = self.caught(|| code(values, bytes).and_then(Output::not_empty)) else { return 0 };
+        // SAFETY: as promised, *buf is of C's allocator and now the caller's no more.
+        unsafe {
+            libc::free(*buf);
+            *buf_size = output.block.bytes();
+            *buf = output.block.into_raw();
+        }
+        output.bytes
+    }
+
+    /// A call of HDF5 to `set_local`. Without the functions of HDF5 nothing is checked.
+    pub(crate) fn set_local(&self, dcpl: Hid, datatype: Hid) -> c_int {
+        let create = || {
+            Library::of_caller()
+                .map_or(Ok(()), |library| (self.create)(&Creation::new(library, dcpl, datatype)?))
+        };
+        if self.caught(create).is_some() { 0 } else { -1 }
+    }
+
+    /// The result of `work`; if it fails or panics, HDF5 is told why.
+    fn caught<T>(&self, work: impl FnOnce() -> Result<T>) -> Option<T> {
+        let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(PANIC));
+        let told =
+            |failure| catch_unwind(|| Library::of_caller().map(|library| library.push(self.name, &failure)));
+        result.map_err(|failure| drop(told(failure))).ok()
+    }
+}
+
+impl Output {
+    /// HDF5 takes 0 bytes for failure, so this must be one, with a reason.
+    fn not_empty(self) -> Result<Output> {
+        if self.bytes == 0 { Err(Failure::Filter("the chunk holds no samples")) } else { Ok(self) }
+    }
+}
+
+/// # Safety
+/// `start` is null or points to `len` values that live as long as 'a.
+unsafe fn array<'a, T>(start: *const T, len: usize) -> &'a [T] {
+    // SAFETY: not null, and otherwise as promised.
+    if start.is_null() { &[] } else { unsafe { slice::from_raw_parts(start, len) } }
+}

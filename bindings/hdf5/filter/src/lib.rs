@@ -1,0 +1,35 @@
+//! Delta-Rice as a filter of HDF5, without linking HDF5.
+//!
+//! [`DELTARICE`] is the table that HDF5 wants of a filter. A plugin hands it out
+//! (`bindings/hdf5/deltarice`); a process that has HDF5 loaded can register it with `H5Zregister`.
+//! Functions of HDF5 are looked up at run time in the library that makes the call, so one binary
+//! serves every HDF5 from 1.10 on, whatever its file is called and however it was loaded.
+//!
+//! What a filter promises:
+//!
+//! * Failure is 0 and leaves the caller's buffer and its size as they were. The reason is pushed
+//!   onto the error stack of HDF5, where h5py and h5dump show it.
+//! * No input makes it panic into C, hang, or touch memory that is not its own.
+//! * The buffer it leaves behind comes from C's `malloc`, the old one goes to `free`.
+//! * Threads, of which `LINERATE_THREADS` sets the number (1 unless set), end before it returns.
+
+#[cfg(target_endian = "big")]
+compile_error!("chunks are taken as little-endian words in place: a big-endian machine needs a copy");
+
+mod border;
+mod class;
+mod creation;
+mod deltarice;
+mod failure;
+mod library;
+mod memory;
+mod threads;
+
+pub use class::{Class, FilterFunction, Hid, SetLocalFunction};
+pub use deltarice::{DELTARICE, DELTARICE_ID};
+
+/// What `H5PLget_plugin_type` returns for a filter: `H5PL_TYPE_FILTER`.
+pub const PLUGIN_TYPE: core::ffi::c_int = 0;
+
+/// In the flags of a filter call: undo the filter (`H5Z_FLAG_REVERSE`).
+pub const REVERSE: core::ffi::c_uint = 0x0100;

@@ -1,0 +1,281 @@
+//! The HDF5 library that calls, found at run time: its functions, in Rust's types.
+//!
+//! A process can hold several, each with identifiers of its own: h5py and other packages bring
+//! theirs, loaded where no global search sees it. So the call stack tells which one it is, and the
+//! global scope of the process is looked at only if the stack does not.
+#![allow(unsafe_code)]
+
+use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use core::mem::transmute_copy;
+use core::ptr::null_mut;
+use std::ffi::CString;
+
+use crate::class::Hid;
+use crate::creation::{Class, Datatype, MAX_VALUES, Message, Order};
+use crate::failure::Failure;
+
+/// Most dimensions of a dataset, `H5S_MAX_RANK`.
+const MAX_RANK: usize = 32;
+
+const INTEGER: c_int = 0; // H5T_INTEGER
+const LITTLE: c_int = 0; // H5T_ORDER_LE
+const TWOS_COMPLEMENT: c_int = 1; // H5T_SGN_2
+
+type Push = unsafe extern "C" fn(
+    stack: Hid,
+    file: *const c_char,
+    function: *const c_char,
+    line: c_uint,
+    class: Hid,
+    major: Hid,
+    minor: Hid,
+    format: *const c_char,
+    ...
+) -> c_int;
+type CreateStack = unsafe extern "C" fn() -> Hid;
+type SetCurrentStack = unsafe extern "C" fn(stack: Hid) -> c_int;
+type GetFilter = unsafe extern "C" fn(
+    plist: Hid,
+    id: c_int,
+    flags: *mut c_uint,
+    count: *mut usize,
+    values: *mut c_uint,
+    name_len: usize,
+    name: *mut c_char,
+    config: *mut c_uint,
+) -> c_int;
+type ModifyFilter =
+    unsafe extern "C" fn(plist: Hid, id: c_int, flags: c_uint, count: usize, values: *const c_uint) -> c_int;
+type GetChunk = unsafe extern "C" fn(plist: Hid, max_rank: c_int, dims: *mut u64) -> c_int;
+type GetVersion = unsafe extern "C" fn(major: *mut c_uint, minor: *mut c_uint, release: *mut c_uint) -> c_int;
+type OfType = unsafe extern "C" fn(datatype: Hid) -> c_int;
+type SizeOfType = unsafe extern "C" fn(datatype: Hid) -> usize;
+
+/// A loaded HDF5, 1.10 or newer.
+pub(crate) struct Library(Object);
+
+impl Library {
+    /// The HDF5 that called this library, or else the one in the global scope of the process.
+    /// `None` if there is none, or if it is older than 1.10 and has narrower identifiers.
+    pub(crate) fn of_caller() -> Option<Library> {
+        Object::of_caller(c"H5get_libversion")
+            .map(Library)
+            .filter(|library| library.version() >= Some((1, 10)))
+    }
+
+    fn version(&self) -> Option<(c_uint, c_uint)> {
+        let (mut major, mut minor, mut release) = (0, 0, 0);
+        // SAFETY: the function has this signature in every version.
+        let status = unsafe {
+            self.0.symbol::<GetVersion>(c"H5get_libversion")?(
+                &raw mut major,
+                &raw mut minor,
+                &raw mut release,
+            )
+        };
+        (status >= 0).then_some((major, minor))
+    }
+
+    /// Leaves one line on the error stack of this thread: "NAME: FAILURE".
+    ///
+    /// It goes there by way of a stack of its own: HDF5 2.0 pauses that of the thread around every
+    /// call of a filter, and what is pushed to it then is lost.
+    pub(crate) fn push(&self, name: &CStr, failure: &Failure) -> Option<()> {
+        let line = CString::new(format!("{}: {failure}", name.to_str().ok()?)).ok()?;
+        // SAFETY: these are variables of type hid_t, set since HDF5 was initialised, and functions
+        // with these signatures, all since 1.8; the format takes one string.
+        unsafe {
+            let id = |name| self.0.symbol::<*const Hid>(name).map(|id| *id);
+            let (class, major, minor) =
+                (id(c"H5E_ERR_CLS_g")?, id(c"H5E_PLINE_g")?, id(c"H5E_CANTFILTER_g")?);
+            let push = self.0.symbol::<Push>(c"H5Epush2")?;
+            let make_current = self.0.symbol::<SetCurrentStack>(c"H5Eset_current_stack")?;
+            let stack = self.0.symbol::<CreateStack>(c"H5Ecreate_stack")?();
+            let (file, format) = (c"linerate-hdf5".as_ptr(), c"%s".as_ptr());
+            push(stack, file, name.as_ptr(), 0, class, major, minor, format, line.as_ptr());
+            make_current(stack); // and closes it
+        }
+        Some(())
+    }
+
+    /// What is known of a type.
+    pub(crate) fn datatype(&self, datatype: Hid) -> Option<Datatype> {
+        // SAFETY: the functions have these signatures since 1.10, and take any identifier.
+        unsafe {
+            let of_type = |name| self.0.symbol::<OfType>(name).map(|get| get(datatype));
+            let class = of_type(c"H5Tget_class").filter(|&class| class >= 0)?;
+            let size = self.0.symbol::<SizeOfType>(c"H5Tget_size").map(|get| get(datatype))?;
+            // Others have no order, and HDF5 would note an error.
+            let integer = class == INTEGER;
+            let little = integer && of_type(c"H5Tget_order")? == LITTLE;
+            let signed = integer && of_type(c"H5Tget_sign")? == TWOS_COMPLEMENT;
+            Some(Datatype {
+                class: if integer { Class::Integer } else { Class::Other },
+                size,
+                order: if little { Order::Little } else { Order::Other },
+                signed,
+            })
+        }
+    }
+
+    /// The shape of chunks.
+    pub(crate) fn chunk(&self, dcpl: Hid) -> Option<Vec<u64>> {
+        let mut dims = [0; MAX_RANK];
+        // SAFETY: the function has this signature, and writes at most as many dimensions.
+        let rank = unsafe {
+            self.0.symbol::<GetChunk>(c"H5Pget_chunk")?(dcpl, MAX_RANK as c_int, dims.as_mut_ptr())
+        };
+        dims.get(..usize::try_from(rank).ok()?).map(<[u64]>::to_vec)
+    }
+
+    /// What a property list says of filter `id`. The count can be larger than what fits.
+    pub(crate) fn filter(&self, dcpl: Hid, id: c_int) -> Option<Message> {
+        let mut message = Message { flags: 0, count: MAX_VALUES, values: [0; MAX_VALUES] };
+        // SAFETY: the function has this signature, and writes at most `count` values; the name and
+        // the configuration are not wanted.
+        let status = unsafe {
+            self.0.symbol::<GetFilter>(c"H5Pget_filter_by_id2")?(
+                dcpl,
+                id,
+                &raw mut message.flags,
+                &raw mut message.count,
+                message.values.as_mut_ptr(),
+                0,
+                null_mut(),
+                null_mut(),
+            )
+        };
+        (status >= 0).then_some(message)
+    }
+
+    /// Replaces the values of filter `id` in a property list.
+    pub(crate) fn set_filter(&self, dcpl: Hid, id: c_int, flags: c_uint, values: &[c_uint]) -> Option<()> {
+        // SAFETY: the function has this signature, and reads `count` values.
+        let status = unsafe {
+            let modify = self.0.symbol::<ModifyFilter>(c"H5Pmodify_filter")?;
+            modify(dcpl, id, flags, values.len(), values.as_ptr())
+        };
+        (status >= 0).then_some(())
+    }
+}
+
+/// A shared object of this process, kept loaded.
+struct Object {
+    handle: *mut c_void,
+    /// Whether the handle is one to give back.
+    opened: bool,
+}
+
+impl Object {
+    /// The symbol of that name, a function or the address of a variable, seen as a `T`.
+    ///
+    /// # Safety
+    /// The symbol is what `T` says.
+    unsafe fn symbol<T: Copy>(&self, name: &CStr) -> Option<T> {
+        const { assert!(size_of::<T>() == size_of::<*mut c_void>()) };
+        let address = self.address(name);
+        // SAFETY: a pointer, and not null.
+        (!address.is_null()).then(|| unsafe { transmute_copy(&address) })
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+
+    /// Callers looked at. HDF5 is the nearest but for our own few.
+    const DEPTH: usize = 64;
+
+    /// Return addresses of the functions that are being executed, innermost first.
+    struct Stack {
+        addresses: [usize; DEPTH],
+        len: usize,
+    }
+
+    unsafe extern "C" {
+        fn _Unwind_Backtrace(
+            each: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int,
+            stack: *mut c_void,
+        ) -> c_int;
+        fn _Unwind_GetIP(frame: *mut c_void) -> usize;
+    }
+
+    unsafe extern "C" fn note(frame: *mut c_void, stack: *mut c_void) -> c_int {
+        const CONTINUE: c_int = 0;
+        const STOP: c_int = 4;
+        // SAFETY: `Stack::here` passes it, and has no other reference to it meanwhile.
+        let stack = unsafe { &mut *stack.cast::<Stack>() };
+        let Some(address) = stack.addresses.get_mut(stack.len) else { return STOP };
+        // SAFETY: the frame is that of the unwinder.
+        *address = unsafe { _Unwind_GetIP(frame) };
+        stack.len += 1;
+        CONTINUE
+    }
+
+    impl Stack {
+        fn here() -> Stack {
+            let mut stack = Stack { addresses: [0; DEPTH], len: 0 };
+            // SAFETY: `note` is called only while this runs.
+            unsafe { _Unwind_Backtrace(note, (&raw mut stack).cast()) };
+            stack
+        }
+    }
+
+    impl Object {
+        /// The object of the nearest caller that has, or depends on one that has, such a symbol;
+        /// else the global scope.
+        pub(super) fn of_caller(symbol: &CStr) -> Option<Object> {
+            let stack = Stack::here();
+            let mut last = null_mut();
+            for &address in &stack.addresses[..stack.len] {
+                let Some(object) = Object::around(address, &mut last) else { continue };
+                if !object.address(symbol).is_null() {
+                    return Some(object);
+                }
+            }
+            let global = Object { handle: libc::RTLD_DEFAULT, opened: false };
+            (!global.address(symbol).is_null()).then_some(global)
+        }
+
+        /// The object that a code address is in, unless that is the `last` one looked at.
+        fn around(address: usize, last: &mut *mut c_void) -> Option<Object> {
+            // SAFETY: plain C data, for which zeros are valid.
+            let mut info: libc::Dl_info = unsafe { core::mem::zeroed() };
+            // SAFETY: takes any address, and writes to `info`.
+            let found = unsafe { libc::dladdr(address as *const c_void, &raw mut info) };
+            if found == 0 || info.dli_fbase == core::mem::replace(last, info.dli_fbase) {
+                return None;
+            }
+            // SAFETY: the name is that of a loaded object; nothing is loaded.
+            let handle = unsafe { libc::dlopen(info.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
+            (!handle.is_null()).then(|| Object { handle, opened: true })
+        }
+
+        /// Where the symbol is, or null.
+        pub(super) fn address(&self, name: &CStr) -> *mut c_void {
+            // SAFETY: the handle is open, the name a C string.
+            unsafe { libc::dlsym(self.handle, name.as_ptr()) }
+        }
+    }
+
+    impl Drop for Object {
+        fn drop(&mut self) {
+            if self.opened {
+                // SAFETY: opened by us, once.
+                unsafe { libc::dlclose(self.handle) };
+            }
+        }
+    }
+}
+
+/// Elsewhere functions of HDF5 are not looked for, and what needs them is skipped.
+#[cfg(not(unix))]
+impl Object {
+    fn of_caller(_symbol: &CStr) -> Option<Object> {
+        None
+    }
+
+    fn address(&self, _name: &CStr) -> *mut c_void {
+        null_mut()
+    }
+}

@@ -1,0 +1,77 @@
+//! Memory that HDF5 frees: from C's allocator, the one that HDF5 itself uses.
+#![allow(unsafe_code)]
+
+use core::ffi::c_void;
+use core::ptr::NonNull;
+use core::slice;
+
+use crate::failure::{Failure, Result};
+
+/// An integer without padding or forbidden values, of which bytes can be seen as an array.
+///
+/// # Safety
+/// Every bit pattern is a value, and alignment is at most that of `malloc`.
+pub(crate) unsafe trait Word: Copy {}
+// SAFETY: integers of at most 4 bytes.
+unsafe impl Word for u8 {}
+// SAFETY: as above.
+unsafe impl Word for i16 {}
+
+/// The bytes as words. HDF5's buffers come from an allocator, so they are aligned.
+pub(crate) fn words<T: Word>(bytes: &[u8]) -> Result<&[T]> {
+    // SAFETY: every bit pattern is a value of T.
+    match unsafe { bytes.align_to::<T>() } {
+        ([], words, []) => Ok(words),
+        _ => Err(Failure::Filter("the chunk does not consist of whole, aligned samples")),
+    }
+}
+
+/// A block of C's allocator. Freed unless it is handed on.
+pub(crate) struct Block {
+    start: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Block {
+    /// At least one byte, at most `isize::MAX`. What is in it is unspecified.
+    pub(crate) fn new(bytes: usize) -> Result<Block> {
+        const NO_MEMORY: Failure = Failure::Filter("there is no memory for the output");
+        let bytes = bytes.max(1);
+        if bytes > isize::MAX as usize {
+            return Err(NO_MEMORY);
+        }
+        // SAFETY: malloc takes any size.
+        let start = NonNull::new(unsafe { libc::malloc(bytes) }).ok_or(NO_MEMORY)?.cast();
+        #[cfg(not(miri))]
+        // SAFETY: does nothing. The compiler must assume that it writes to the block, so that what
+        // malloc left there are bytes like any other.
+        unsafe {
+            core::arch::asm!("/* {0} */", in(reg) start.as_ptr(), options(nostack, preserves_flags));
+        }
+        Ok(Block { start, bytes })
+    }
+
+    /// All of it as words; bytes behind the last whole one are left out.
+    pub(crate) fn words<T: Word>(&mut self) -> &mut [T] {
+        // SAFETY: the block is ours alone and initialised, malloc aligns it for T, and every bit
+        // pattern is a value of T.
+        unsafe { slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.bytes / size_of::<T>()) }
+    }
+
+    /// Its size.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Hands it on: whoever has the pointer frees it.
+    pub(crate) fn into_raw(self) -> *mut c_void {
+        core::mem::ManuallyDrop::new(self).start.as_ptr().cast()
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: it comes from malloc and has not been handed on.
+        unsafe { libc::free(self.start.as_ptr().cast()) }
+    }
+}

@@ -1,0 +1,25 @@
+//! What the tests of both filters share.
+#![allow(dead_code)]
+
+pub(crate) mod call;
+pub(crate) mod goldens;
+
+/// A seeded source of noise (PCG's multiplier, its better half of the bits).
+pub(crate) struct Noise(pub(crate) u64);
+
+impl Noise {
+    pub(crate) fn next(&mut self) -> u32 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as u32
+    }
+
+    /// The bytes of a random walk of `n` 16-bit samples with steps of `bits` bits.
+    pub(crate) fn walk(&mut self, n: usize, bits: u32) -> Vec<u8> {
+        let mut x = 0i16;
+        let mut step = || {
+            x = x.wrapping_add((i32::from(self.next() as i16) >> (16 - bits)) as i16);
+            x.to_le_bytes()
+        };
+        (0..n).flat_map(|_| step()).collect()
+    }
+}
