@@ -39,6 +39,17 @@ impl Failure {
         Failure::doing(format!("{what} {}", path.display()))
     }
 
+    /// The same failure of a second file, beside the one it is reported for.
+    pub(crate) fn within(self, file: &str) -> Failure {
+        match self {
+            Failure::Data { kind, at, what } => Failure::data(kind, at, format!("{file}: {what}")),
+            Failure::Read { error, .. } => Failure::Other { doing: format!("{file}: cannot read"), error },
+            Failure::Other { doing, error } => Failure::Other { doing: format!("{file}: {doing}"), error },
+            Failure::Skipped(what) | Failure::Refused(what) => Failure::Refused(format!("{file}: {what}")),
+            Failure::ClosedPipe => Failure::ClosedPipe,
+        }
+    }
+
     /// A failure to write standard output.
     pub(crate) fn writing_stdout(error: io::Error) -> Self {
         match error.kind() {

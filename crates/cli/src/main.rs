@@ -4,10 +4,12 @@ mod exit;
 mod failure;
 mod gzip;
 mod input;
+mod kernel;
 mod output;
 mod pages;
 mod progress;
 mod report;
+mod rice;
 mod signals;
 mod size;
 
@@ -31,6 +33,8 @@ enum Command {
     /// times. The output appears under its name only when it is complete, and the source is
     /// deleted only when the output has reached the disk.
     Gzip(Box<gzip::Args>),
+    /// Encode or decode arrays of waveforms with Delta-Rice, and find parameters for them
+    Rice(Box<rice::Args>),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
     /// Print a manual page in roff
@@ -40,6 +44,7 @@ enum Command {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Gzip(args) => gzip::run(&args),
+        Command::Rice(args) => rice::run(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),
     }

@@ -20,8 +20,8 @@ pub(crate) struct CompletionsArgs {
 /// Without an argument the page of `linerate` itself.
 #[derive(clap::Args)]
 pub(crate) struct ManArgs {
-    /// The subcommand whose page to print
-    subcommand: Option<String>,
+    /// The subcommand whose page to print, such as `gzip` or `rice encode`
+    subcommand: Vec<String>,
 }
 
 pub(crate) fn completions(args: &CompletionsArgs) -> ExitCode {
@@ -34,17 +34,12 @@ pub(crate) fn man(args: &ManArgs) -> ExitCode {
     let mut root = Cli::command();
     // Gives subcommands their full names.
     root.build();
-    let command = match &args.subcommand {
-        None => root,
-        Some(name) => match root.find_subcommand(name) {
-            Some(found) => found.clone(),
-            None => {
-                eprintln!("linerate: there is no subcommand `{name}`");
-                return ExitCode::from(exit::USAGE);
-            }
-        },
+    let found = args.subcommand.iter().try_fold(&root, |command, name| command.find_subcommand(name));
+    let Some(command) = found else {
+        eprintln!("linerate: there is no subcommand `{}`", args.subcommand.join(" "));
+        return ExitCode::from(exit::USAGE);
     };
-    print(&page(command))
+    print(&page(command.clone()))
 }
 
 fn page(command: Command) -> Vec<u8> {

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::signals;
@@ -21,10 +21,22 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    pub(crate) fn failure(&self, file: &str, failure: &Failure) {
+    fn failure(&self, file: &str, failure: &Failure) {
         if !(self.quiet && matches!(failure, Failure::Skipped(_))) {
             to_stderr(format_args!("linerate: {file}: {failure}"));
         }
+    }
+
+    /// A file that was not done: a line, and an object.
+    pub(crate) fn failed(&self, file: &str, failure: &Failure) {
+        self.failure(file, failure);
+        self.record(&json!({
+            "file": file,
+            "status": if matches!(failure, Failure::Skipped(_)) { "skipped" } else { "failed" },
+            "kind": failure.kind(),
+            "error": failure.to_string(),
+            "at": failure.at(),
+        }));
     }
 
     pub(crate) fn warning(&self, file: &str, what: &dyn Display) {

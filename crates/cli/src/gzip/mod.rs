@@ -91,14 +91,7 @@ impl Session<'_> {
 
     fn failed(&mut self, name: &str, failure: &Failure) {
         self.tally.fail(failure);
-        self.reporter.failure(name, failure);
-        self.reporter.record(&json!({
-            "file": name,
-            "status": if matches!(failure, Failure::Skipped(_)) { "skipped" } else { "failed" },
-            "kind": failure.kind(),
-            "error": failure.to_string(),
-            "at": failure.at(),
-        }));
+        self.reporter.failed(name, failure);
     }
 
     fn done(&mut self, done: &Done) {

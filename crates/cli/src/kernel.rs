@@ -1,0 +1,4 @@
+//! The home of what the compiler cannot check.
+#![allow(unsafe_code)]
+
+pub(crate) mod map;

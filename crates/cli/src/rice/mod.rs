@@ -1,0 +1,151 @@
+//! `linerate rice`: arrays of waveforms through the Delta-Rice engine and back.
+
+mod args;
+mod array;
+mod chunk;
+mod decode;
+mod done;
+mod encode;
+mod info;
+mod input;
+mod names;
+mod npy;
+mod operand;
+mod parameters;
+mod reader;
+mod tune;
+mod verify;
+
+use std::io::{IsTerminal, stdin, stdout};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+pub(crate) use self::args::Args;
+use self::args::{DecodeArgs, EncodeArgs, RiceCommand, SayArgs, TargetArgs};
+use self::array::Dtype;
+use self::done::Done;
+use self::operand::Operand;
+use crate::exit::{self, Tally};
+use crate::failure::Failure;
+use crate::report::{Reporter, to_stderr, to_stdout};
+use crate::signals;
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    match &args.command {
+        RiceCommand::Encode(args) => match check_encode(args) {
+            Ok(()) => {
+                let target = Some(&args.target);
+                each(&args.work.files, &args.work.say, target, |operand| encode::process(args, operand))
+            }
+            Err(what) => usage(what),
+        },
+        RiceCommand::Decode(args) => match check_decode(args) {
+            Ok(()) => {
+                let target = Some(&args.target);
+                each(&args.work.files, &args.work.say, target, |operand| decode::process(args, operand))
+            }
+            Err(what) => usage(what),
+        },
+        RiceCommand::Info(args) => each(&args.files, &args.say, None, |operand| info::process(args, operand)),
+        RiceCommand::Tune(args) => {
+            each(&args.work.files, &args.work.say, None, |operand| tune::process(args, operand))
+        }
+        RiceCommand::Verify(args) => {
+            each(&args.work.files, &args.work.say, None, |operand| verify::process(args, operand))
+        }
+    }
+}
+
+fn usage(what: &str) -> ExitCode {
+    to_stderr(format_args!("linerate: {what}"));
+    ExitCode::from(exit::USAGE)
+}
+
+fn operands(files: &[PathBuf]) -> Vec<Operand> {
+    match files {
+        [] => vec![Operand::Stdin],
+        files => files.iter().map(|path| Operand::of(path)).collect(),
+    }
+}
+
+fn reads_stdin(files: &[PathBuf]) -> bool {
+    operands(files).iter().any(|operand| operand.path().is_none())
+}
+
+/// Whether any output goes to standard output.
+fn writes_stdout(files: &[PathBuf], target: &TargetArgs) -> bool {
+    target.is_stdout(reads_stdin(files))
+}
+
+fn check_target(files: &[PathBuf], target: &TargetArgs) -> Result<(), &'static str> {
+    if target.output.is_some() && files.len() > 1 {
+        return Err("-o takes a single input file");
+    }
+    if !target.force && writes_stdout(files, target) && stdout().is_terminal() {
+        return Err("binary data is not written to a terminal; -f does it, -h shows help");
+    }
+    if !target.force && reads_stdin(files) && stdin().is_terminal() {
+        return Err("binary data is not read from a terminal; -f does it, -h shows help");
+    }
+    Ok(())
+}
+
+/// What clap cannot check.
+fn check_encode(args: &EncodeArgs) -> Result<(), &'static str> {
+    check_target(&args.work.files, &args.target)?;
+    if !args.filter.is_lossless() {
+        return Err("a filter whose first coefficient is not 1 or -1 would lose data");
+    }
+    if args.version.v1 && matches!(args.raw.dtype, Some(Dtype::I32 | Dtype::U32)) {
+        return Err("a v1 chunk holds 16-bit samples");
+    }
+    let complete = args.raw.shape.as_ref().is_some_and(|shape| shape.closed().is_some());
+    if args.version.v1 && args.raw.dtype.is_some() && !complete && reads_stdin(&args.work.files) {
+        return Err("a v1 chunk of raw samples from a pipe needs a complete --shape");
+    }
+    Ok(())
+}
+
+fn check_decode(args: &DecodeArgs) -> Result<(), &'static str> {
+    check_target(&args.work.files, &args.target)?;
+    if matches!(args.dtype, Some(Dtype::I32 | Dtype::U32)) {
+        return Err("a v1 chunk holds 16-bit samples");
+    }
+    Ok(())
+}
+
+/// Works on one operand after another, and says what became of each.
+fn each(
+    files: &[PathBuf],
+    say: &SayArgs,
+    target: Option<&TargetArgs>,
+    mut process: impl FnMut(&Operand) -> Result<Done, Failure>,
+) -> ExitCode {
+    let stdout_is_data = target.is_some_and(|target| writes_stdout(files, target));
+    let reporter = Reporter { quiet: say.quiet, verbose: say.verbose, json: say.json, stdout_is_data };
+    let mut tally = Tally::default();
+    for operand in operands(files) {
+        match process(&operand) {
+            Ok(done) => report(&reporter, &done),
+            Err(Failure::ClosedPipe) => signals::die_of_closed_pipe(),
+            Err(failure) => {
+                tally.fail(&failure);
+                reporter.failed(&operand.name(), &failure);
+            }
+        }
+    }
+    tally.code()
+}
+
+fn report(reporter: &Reporter, done: &Done) {
+    if !reporter.json {
+        done.lines.iter().for_each(to_stdout);
+        match &done.note {
+            Some(note) if !reporter.quiet && reporter.stdout_is_data => to_stderr(done.named(note)),
+            Some(note) if !reporter.quiet => to_stdout(done.named(note)),
+            _ => {}
+        }
+    }
+    reporter.done(done.summary());
+    reporter.record(&done.record());
+}

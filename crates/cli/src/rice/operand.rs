@@ -1,0 +1,105 @@
+//! What a subcommand works on, and where its output goes.
+
+use std::fs::{self, File, Metadata};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::args::TargetArgs;
+use super::reader::Reader;
+use crate::failure::Failure;
+use crate::input;
+use crate::output::{self, Attributes, Output};
+
+/// One thing to work on.
+pub(crate) enum Operand {
+    Stdin,
+    Named(PathBuf),
+}
+
+impl Operand {
+    pub(crate) fn of(path: &Path) -> Operand {
+        if path == Path::new("-") { Operand::Stdin } else { Operand::Named(path.to_owned()) }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Operand::Stdin => "stdin".into(),
+            Operand::Named(path) => path.display().to_string(),
+        }
+    }
+
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Operand::Stdin => None,
+            Operand::Named(path) => Some(path),
+        }
+    }
+
+    /// Opens it. Standard input counts as a pipe, whatever it is.
+    pub(crate) fn open(&self) -> Result<(Reader, Metadata), Failure> {
+        let cannot_open = || Failure::doing("cannot open");
+        let file = match self {
+            Operand::Stdin => input::stdin().map_err(cannot_open())?,
+            Operand::Named(path) => {
+                if fs::metadata(path).map_err(cannot_open())?.is_dir() {
+                    return Err(Failure::Refused("it is a directory".into()));
+                }
+                File::open(path).map_err(cannot_open())?
+            }
+        };
+        let meta = file.metadata().map_err(cannot_open())?;
+        let len = (meta.is_file() && self.path().is_some()).then_some(meta.len());
+        Ok((Reader::new(file, len), meta))
+    }
+}
+
+/// An output that counts, and that knows whose attributes it takes over.
+pub(crate) struct Sink {
+    output: Output,
+    attributes: Attributes,
+    /// Bytes written.
+    pub(crate) bytes: u64,
+}
+
+impl Sink {
+    /// The output that the command line asks for: standard output, the file it names, or else
+    /// `beside`, a name made from that of the input.
+    pub(crate) fn open(
+        args: &TargetArgs,
+        operand: &Operand,
+        meta: &Metadata,
+        beside: impl FnOnce(&Path) -> PathBuf,
+    ) -> Result<Sink, Failure> {
+        let source = operand.path().filter(|_| meta.is_file());
+        // Until it has the mode of its source, nobody else may read it.
+        let private = source.is_some();
+        let output = match (&args.output, operand.path()) {
+            _ if args.is_stdout(operand.path().is_none()) => {
+                output::stdout().map(Output::Stdout).map_err(Failure::writing_stdout)?
+            }
+            (Some(path), _) => Output::at(path, args.force, private)?,
+            (None, Some(path)) => Output::beside(&beside(path), args.force, private)?,
+            (None, None) => return Err(Failure::Refused("there is no name for the output".into())),
+        };
+        Ok(Sink { output, attributes: Attributes::of(source.map(|_| meta), None), bytes: 0 })
+    }
+
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
+        self.output.write_all(bytes).map_err(|e| self.output.failure(e))?;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Puts a file in its place. Returns its name, if there is a file.
+    pub(crate) fn finish(self) -> Result<Option<PathBuf>, Failure> {
+        match self.output {
+            Output::Fresh(fresh) => {
+                let target = fresh.target().to_owned();
+                fresh.commit(&self.attributes, false)?;
+                Ok(Some(target))
+            }
+            Output::Special(_, path) => Ok(Some(path)),
+            Output::Stdout(_) | Output::Nowhere => Ok(None),
+        }
+    }
+}

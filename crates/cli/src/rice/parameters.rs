@@ -1,0 +1,67 @@
+//! Parameters in the forms that people and other programs take them.
+
+use linerate_rice::{Filter, Params};
+use serde_json::{Value, json};
+
+/// The values of HDF5's filter message, without those at the end that say what is assumed anyway.
+pub(crate) fn cd_values(params: &Params) -> Vec<u32> {
+    let (n, values) = params.cd_values();
+    let needed = match (params.segment(), params.filter() == &Filter::DELTA) {
+        (_, false) => n,
+        (Some(_), true) => 2,
+        (None, true) => 1,
+    };
+    values[..needed].to_vec()
+}
+
+/// As they are given to `--cd-values`: negative numbers with their sign.
+pub(crate) fn signed(params: &Params) -> String {
+    list(cd_values(params).into_iter().map(|v| v as i32))
+}
+
+/// As they are given to `h5repack -f`.
+pub(crate) fn h5repack(params: &Params) -> String {
+    let values = cd_values(params);
+    format!("UD=32025,0,{},{}", values.len(), list(values))
+}
+
+/// Coefficients with commas between them.
+pub(crate) fn taps(filter: &Filter) -> String {
+    list(filter.taps())
+}
+
+fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
+    values.into_iter().map(|v| v.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// As JSON: each by its name, and the cd_values.
+pub(crate) fn record(params: &Params) -> Value {
+    json!({
+        "m": params.m(),
+        "segment": params.segment(),
+        "filter": params.filter().taps(),
+        "cd_values": cd_values(params),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU32;
+
+    use super::*;
+
+    #[test]
+    fn what_is_assumed_anyway_is_left_out() {
+        let params = Params::new(32, None).unwrap();
+        assert_eq!(signed(&params), "32");
+        assert_eq!(h5repack(&params), "UD=32025,0,1,32");
+        let rows = Params::new(32, NonZeroU32::new(7000)).unwrap();
+        assert_eq!(signed(&rows), "32,7000");
+        let other = params.with_filter(Filter::new(&[1, -2, 1]).unwrap());
+        assert_eq!(signed(&other), "32,-1,3,1,-2,1");
+        assert_eq!(h5repack(&other), "UD=32025,0,6,32,4294967295,3,1,4294967294,1");
+        for params in [params, rows, other] {
+            assert_eq!(Params::from_cd_values(&cd_values(&params)), Ok(params));
+        }
+    }
+}

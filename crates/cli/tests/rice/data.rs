@@ -1,0 +1,107 @@
+//! Arrays to work on, and the program running on them.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{Folder, Run};
+
+/// Exit statuses.
+pub(crate) const FAILED: i32 = 1;
+pub(crate) const USAGE: i32 = 2;
+pub(crate) const DAMAGED: i32 = 3;
+pub(crate) const LIMIT: i32 = 4;
+
+impl Folder {
+    /// Runs `linerate rice` with nothing on standard input.
+    pub(crate) fn rice(&self, args: &[&str]) -> Run {
+        self.rice_with(args, b"")
+    }
+
+    /// Runs `linerate rice` with `input` on standard input.
+    pub(crate) fn rice_with(&self, args: &[&str], input: &[u8]) -> Run {
+        let mut command = self.command(&["rice"]);
+        Run::of(command.args(args), input)
+    }
+}
+
+/// A chunk by the original filter, whose array is one chunk.
+pub(crate) struct Golden {
+    pub(crate) name: String,
+    /// As `--cd-values` takes them; `None` where there are none.
+    pub(crate) cd_values: Option<String>,
+    pub(crate) npy: Vec<u8>,
+    pub(crate) shape: Vec<usize>,
+    pub(crate) dtype: String,
+    pub(crate) chunk: Vec<u8>,
+}
+
+impl Golden {
+    /// What to tell the program about the chunk.
+    pub(crate) fn parameters(&self) -> Vec<String> {
+        match &self.cd_values {
+            Some(values) => vec!["--cd-values".into(), values.clone()],
+            None => vec!["--v1".into()],
+        }
+    }
+}
+
+/// The goldens of 16-bit samples in C order whose one chunk is the whole array.
+pub(crate) fn goldens() -> Vec<Golden> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rice");
+    let read = |name: &str| fs::read(folder.join(name)).expect("a file of testdata/rice");
+    let manifest: Value = serde_json::from_slice(&read("manifest.json")).expect("JSON");
+    let entries = manifest.as_object().expect("an object").iter();
+    let whole = entries.filter(|(name, entry)| {
+        let dtype = entry["dtype"].as_str().expect("a type");
+        matches!(dtype, "<i2" | "<u2") && entry["shape"] == entry["chunks"] && !name.contains("fletcher32")
+    });
+    whole
+        .map(|(name, entry)| Golden {
+            name: name.clone(),
+            cd_values: entry["cd_values"]
+                .as_array()
+                .map(|values| values.iter().map(Value::to_string).collect::<Vec<_>>().join(",")),
+            npy: read(&format!("{name}.raw.npy")),
+            shape: serde_json::from_value(entry["shape"].clone()).expect("numbers"),
+            dtype: entry["dtype"].as_str().expect("a type").into(),
+            chunk: read(&format!("{name}.chunk0.bin")),
+        })
+        .collect()
+}
+
+/// An .npy file of version 1.0.
+pub(crate) fn npy(descr: &str, shape: &str, data: &[u8]) -> Vec<u8> {
+    npy_text(&format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}"), data)
+}
+
+pub(crate) fn npy_text(text: &str, data: &[u8]) -> Vec<u8> {
+    let mut file = b"\x93NUMPY\x01\x00".to_vec();
+    let len = (10 + text.len() + 1).next_multiple_of(64);
+    file.extend(((len - 10) as u16).to_le_bytes());
+    file.extend(text.as_bytes());
+    file.resize(len - 1, b' ');
+    file.push(b'\n');
+    file.extend(data);
+    file
+}
+
+/// The samples in an .npy file, as bytes.
+pub(crate) fn samples(npy: &[u8]) -> &[u8] {
+    &npy[10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]))..]
+}
+
+/// A noisy wave of `n` 16-bit samples, as bytes.
+pub(crate) fn wave(n: usize) -> Vec<u8> {
+    let mut seed = 7u32;
+    let sample = |i: usize| {
+        seed = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+        (900.0 * (i as f64 / 40.0).sin()) as i16 + (seed >> 27) as i16
+    };
+    (0..n).map(sample).flat_map(i16::to_le_bytes).collect()
+}
+
+pub(crate) fn json(text: &[u8]) -> Value {
+    serde_json::from_slice(text).unwrap_or_else(|e| panic!("{e}: {}", String::from_utf8_lossy(text)))
+}

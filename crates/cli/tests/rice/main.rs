@@ -1,0 +1,12 @@
+//! `linerate rice` as a user meets it: the real program, real files, real pipes.
+
+mod arrays;
+mod chunks;
+mod damage;
+mod data;
+mod pages;
+mod reports;
+mod streams;
+#[allow(dead_code)]
+#[path = "../gzip/support.rs"]
+mod support;

@@ -1,0 +1,68 @@
+//! Pipes, names, and arrays larger than what is held of them.
+
+use crate::data::{FAILED, USAGE, npy, samples, wave};
+use crate::support::Folder;
+
+#[test]
+fn from_a_pipe_to_a_pipe() {
+    let folder = Folder::new();
+    let file = npy("<i2", "(30, 100)", &wave(3000));
+    let run = folder.rice_with(&["encode", "--v1", "--m", "16", "-"], &file);
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), "stdin: cd_values 16,100\n"));
+    let back = folder.rice_with(&["decode", "--cd-values", "16,100", "--shape=-1,100"], &run.stdout).ok();
+    assert!(back.stdout == file);
+    let raw = folder.rice_with(&["decode", "--cd-values", "16,100", "--raw"], &run.stdout).ok();
+    assert!(raw.stdout == samples(&file));
+    folder.write("a.npy", &file);
+    let to_stdout = folder.rice(&["encode", "--v1", "--m=16", "-qo", "-", "a.npy"]).ok();
+    assert!(to_stdout.stdout == run.stdout);
+    let run = folder.rice_with(&["encode", "--v1", "--dtype=i16", "--shape=-1,100"], samples(&file));
+    run.fails(USAGE, "linerate: a v1 chunk of raw samples from a pipe needs a complete --shape");
+}
+
+#[test]
+fn outputs_have_names_and_are_not_overwritten() {
+    let folder = Folder::new();
+    let file = npy("<i2", "(300,)", &wave(300));
+    folder.write("a.npy", &file);
+    folder.rice(&["encode", "--v1", "-q", "a.npy"]).ok();
+    assert_eq!(folder.names(), ["a.drc", "a.npy"]);
+    let line = "linerate: a.npy: a.drc exists already; -f overwrites it";
+    folder.rice(&["encode", "--v1", "a.npy"]).fails(FAILED, line);
+    folder.rice(&["encode", "--v1", "-qf", "a.npy"]).ok();
+    let line = "linerate: a.drc: a.npy exists already; -f overwrites it";
+    folder.rice(&["decode", "--v1", "a.drc"]).fails(FAILED, line);
+    assert!(folder.read("a.npy") == file);
+    folder
+        .rice(&["encode", "--v1", "-o", "x", "a.npy", "a.npy"])
+        .fails(USAGE, "linerate: -o takes a single input file");
+    let line = "linerate: absent.npy: cannot open: No such file or directory";
+    folder.rice(&["encode", "--v1", "absent.npy"]).fails(FAILED, line);
+    folder.rice(&["encode", "--v1", "."]).fails(FAILED, "linerate: .: it is a directory");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_the_array() {
+    use std::fs::File;
+    use std::process::{Command, Stdio};
+
+    use crate::support::Run;
+
+    // 400 MB of zeros in a sparse file, in an address space of 256 MiB.
+    const ROWS: u64 = 20_000;
+    const ROW: u64 = 10_000;
+    let limited = |folder: &Folder, args: &str| {
+        let mut command = Command::new("bash");
+        let script = format!("ulimit -v 262144; exec \"$0\" rice {args}");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_linerate")]).current_dir(folder.path("."));
+        command.stdin(Stdio::null());
+        Run::of(&mut command, b"").ok()
+    };
+    let folder = Folder::new();
+    File::create(folder.path("a.raw")).unwrap().set_len(ROWS * ROW * 2).unwrap();
+    limited(&folder, "encode --v1 -p2 -q --verify --dtype i16 --shape -1,10000 a.raw");
+    limited(&folder, "verify -p2 --cd-values 2,10000 --against a.raw --dtype i16 a.raw.drc");
+    limited(&folder, "decode --cd-values 2,10000 --raw -o /dev/null -f a.raw.drc");
+    limited(&folder, "info --cd-values 2,10000 a.raw.drc");
+}
