@@ -41,6 +41,8 @@ mod params;
 mod sample;
 #[cfg(feature = "alloc")]
 pub mod tune;
+#[cfg(feature = "alloc")]
+pub mod v2;
 
 pub use chunk::{Segment, Segments, decoded_len};
 #[cfg(feature = "alloc")]

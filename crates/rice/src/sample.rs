@@ -27,9 +27,9 @@ impl Sample for i16 {
 
 impl Sample for u16 {
     fn words(samples: &[u16]) -> &[i16] {
-        words::signed(samples)
+        words::cast(samples)
     }
     fn words_mut(samples: &mut [u16]) -> &mut [i16] {
-        words::signed_mut(samples)
+        words::cast_mut(samples)
     }
 }

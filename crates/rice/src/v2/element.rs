@@ -1,0 +1,161 @@
+//! The sample types of a stream, and the words they are coded as.
+
+/// What the samples of a stream are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ElementType {
+    /// `i16`
+    I16,
+    /// `u16`
+    U16,
+    /// `i32`
+    I32,
+    /// `u32`
+    U32,
+}
+
+impl ElementType {
+    /// All of them, in the order of their codes.
+    pub const ALL: [ElementType; 4] =
+        [ElementType::I16, ElementType::U16, ElementType::I32, ElementType::U32];
+
+    /// The number that stands for the type in a stream's header, 0 to 3.
+    pub const fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The type of that number.
+    pub fn from_code(code: u8) -> Option<ElementType> {
+        ElementType::ALL.get(usize::from(code)).copied()
+    }
+
+    /// Bytes per sample: 2 or 4.
+    pub const fn bytes(self) -> usize {
+        match self {
+            ElementType::I16 | ElementType::U16 => 2,
+            ElementType::I32 | ElementType::U32 => 4,
+        }
+    }
+
+    /// The name of the type in Rust: `i16`, `u16`, `i32` or `u32`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ElementType::I16 => "i16",
+            ElementType::U16 => "u16",
+            ElementType::I32 => "i32",
+            ElementType::U32 => "u32",
+        }
+    }
+}
+
+/// A sample of a version 2 stream: `i16`, `u16`, `i32` or `u32`.
+pub trait Element: sealed::Words + Copy + Default + PartialEq + Send + Sync + 'static {
+    /// Which of them.
+    const TYPE: ElementType;
+}
+
+macro_rules! element {
+    ($type:ty, $word:ty, $name:ident) => {
+        impl Element for $type {
+            const TYPE: ElementType = ElementType::$name;
+        }
+        impl sealed::Words for $type {
+            type Word = $word;
+            const SIGNED: bool = <$type>::MIN != 0;
+            fn words(samples: &[$type]) -> &[$word] {
+                crate::kernel::words::cast(samples)
+            }
+            fn words_mut(samples: &mut [$type]) -> &mut [$word] {
+                crate::kernel::words::cast_mut(samples)
+            }
+        }
+    };
+}
+
+element!(i16, u16, I16);
+element!(u16, u16, U16);
+element!(i32, u32, I32);
+element!(u32, u32, U32);
+
+pub(crate) use sealed::Word;
+
+mod sealed {
+    /// Samples seen as words without a sign.
+    pub trait Words: crate::kernel::words::Bits {
+        type Word: Word;
+        const SIGNED: bool;
+        fn words(samples: &[Self]) -> &[Self::Word];
+        fn words_mut(samples: &mut [Self]) -> &mut [Self::Word];
+    }
+
+    /// The unit of all arithmetic of a stream: 16 or 32 bits, wrapping.
+    pub trait Word: Copy + Default + Ord + Send + Sync + core::fmt::Debug + 'static {
+        const BITS: u32;
+        const BYTES: usize;
+        /// The low bits of `value`.
+        fn of(value: u64) -> Self;
+        fn get(self) -> u64;
+        /// In two's complement.
+        fn signed(self) -> i64;
+        fn plus(self, other: Self) -> Self;
+        fn minus(self, other: Self) -> Self;
+        fn times(self, other: Self) -> Self;
+        /// 0, -1, 1, -2 .. to 0, 1, 2, 3 ..
+        fn zigzag(self) -> Self;
+        fn unzigzag(self) -> Self;
+        /// Products of words and 16-bit coefficients, and their sums, are taken in this type,
+        /// wrapping, and shifted right: what the format calls an accumulator.
+        fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self;
+    }
+
+    macro_rules! word {
+        ($word:ty, $signed:ty, $accumulator:ty) => {
+            impl Word for $word {
+                const BITS: u32 = <$word>::BITS;
+                const BYTES: usize = size_of::<$word>();
+                #[inline(always)]
+                fn of(value: u64) -> Self {
+                    value as $word
+                }
+                #[inline(always)]
+                fn get(self) -> u64 {
+                    u64::from(self)
+                }
+                #[inline(always)]
+                fn signed(self) -> i64 {
+                    i64::from(self as $signed)
+                }
+                #[inline(always)]
+                fn plus(self, other: Self) -> Self {
+                    self.wrapping_add(other)
+                }
+                #[inline(always)]
+                fn minus(self, other: Self) -> Self {
+                    self.wrapping_sub(other)
+                }
+                #[inline(always)]
+                fn times(self, other: Self) -> Self {
+                    self.wrapping_mul(other)
+                }
+                #[inline(always)]
+                fn zigzag(self) -> Self {
+                    (self << 1) ^ ((self as $signed >> (<$word>::BITS - 1)) as $word)
+                }
+                #[inline(always)]
+                fn unzigzag(self) -> Self {
+                    (self >> 1) ^ (self & 1).wrapping_neg()
+                }
+                #[inline(always)]
+                fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self {
+                    let round: $accumulator = (1 << shift) >> 1;
+                    let products = taps.iter().zip(history).map(|(&c, x)| {
+                        <$accumulator>::from(c).wrapping_mul(<$accumulator>::from(x as $signed))
+                    });
+                    (products.fold(round, <$accumulator>::wrapping_add) >> shift) as $word
+                }
+            }
+        };
+    }
+
+    word!(u16, i16, i32);
+    word!(u32, i32, i64);
+}

@@ -1,0 +1,200 @@
+//! The header of a stream and the table behind it.
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 4 | 89 4C 52 32 |
+//! | 4 | 1 | version, 2 |
+//! | 5 | 1 | type of the samples: 0 i16, 1 u16, 2 i32, 3 u32 |
+//! | 6 | 2 | zero |
+//! | 8 | 8 | samples |
+//! | 16 | 4 | samples per segment, 1 to 65536 |
+//! | 20 | 4 | samples per row, or 0 |
+//! | 24 | 4 | checksum of the bytes before it |
+//! | 28 | 4 each | for each segment, where it ends, in 32-bit words from the end of the table |
+
+use core::num::NonZeroU32;
+use core::ops::Range;
+
+use linerate_core::{Error, Kind, Result};
+use twox_hash::XxHash3_64;
+
+use super::{ElementType, MAX_SEGMENT};
+
+const MAGIC: [u8; 4] = *b"\x89LR2";
+const VERSION: u8 = 2;
+
+/// Bytes before the table.
+pub(super) const HEADER: usize = 28;
+
+/// Bytes covered by the header's checksum.
+const COVERED: usize = 24;
+
+/// What the header of a stream says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Info {
+    /// The type of the samples.
+    pub element: ElementType,
+    /// How many there are.
+    pub samples: u64,
+    /// Samples per row, if the stream was made of rows.
+    pub row: Option<NonZeroU32>,
+    /// Samples per segment; the last one may have fewer.
+    pub segment: u32,
+    /// Segments.
+    pub segments: u64,
+    /// Bytes of the whole stream.
+    pub bytes: u64,
+}
+
+/// The checksum of headers and segments: the low 32 bits of XXH3-64 without a seed.
+pub(super) fn checksum(bytes: &[u8]) -> u32 {
+    XxHash3_64::oneshot(bytes) as u32
+}
+
+/// A header whose fields have been checked, and the stream it stands at the start of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout<'a> {
+    pub(super) element: ElementType,
+    pub(super) samples: usize,
+    pub(super) segment: usize,
+    pub(super) segments: usize,
+    row: Option<NonZeroU32>,
+    table: &'a [[u8; 4]],
+    /// What follows the table, up to the end of the stream.
+    payload: &'a [u8],
+}
+
+const fn corrupt(at: usize, what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, at as u64, what)
+}
+
+const fn truncated(at: usize, what: &'static str) -> Error {
+    Error::new(Kind::Truncated, at as u64, what)
+}
+
+fn u32_at(bytes: &[u8; HEADER], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+impl<'a> Layout<'a> {
+    /// Reads the header and finds the table and the segments. Bytes after the stream are ignored.
+    pub(super) fn of(stream: &'a [u8]) -> Result<Layout<'a>> {
+        let Some((head, rest)) = stream.split_first_chunk::<HEADER>() else {
+            let magic = stream.len().min(4);
+            return Err(match stream[..magic] == MAGIC[..magic] {
+                true => truncated(stream.len(), "the stream ends within its header"),
+                false => corrupt(0, "not a version 2 stream"),
+            });
+        };
+        if head[..4] != MAGIC {
+            return Err(corrupt(0, "not a version 2 stream"));
+        }
+        if head[4] != VERSION {
+            return Err(Error::new(Kind::Unsupported, 4, "a stream of an unknown version"));
+        }
+        if checksum(&head[..COVERED]) != u32_at(head, COVERED) {
+            return Err(corrupt(COVERED, "the checksum of the header does not match"));
+        }
+        let element = ElementType::from_code(head[5]).ok_or(Error::new(
+            Kind::Unsupported,
+            5,
+            "samples of an unknown type",
+        ))?;
+        if head[6..8] != [0, 0] {
+            return Err(Error::new(Kind::Unsupported, 6, "a stream with unknown features"));
+        }
+        let segment = u32_at(head, 16);
+        if !(1..=MAX_SEGMENT).contains(&segment) {
+            return Err(corrupt(16, "segments of no samples or of more than 65536"));
+        }
+        let samples = u64::from(u32_at(head, 8)) | u64::from(u32_at(head, 12)) << 32;
+        let segments = samples.div_ceil(u64::from(segment));
+        if segments > rest.len() as u64 / 4 {
+            return Err(truncated(stream.len(), "the stream ends within its table of segments"));
+        }
+        // At most 65,536 samples for each 4 bytes of the table.
+        let samples = usize::try_from(samples)
+            .map_err(|_| Error::new(Kind::Limit, 8, "more samples than this machine can address"))?;
+        let segments = segments as usize;
+        let (table, payload) = rest.split_at(4 * segments);
+        let table = table.as_chunks::<4>().0;
+        let words = table.last().map_or(0, |end| u32::from_le_bytes(*end)) as usize;
+        let payload = payload
+            .get(..words.saturating_mul(4))
+            .ok_or(truncated(stream.len(), "the stream ends before its last segment does"))?;
+        let row = NonZeroU32::new(u32_at(head, 20));
+        Ok(Layout { element, samples, segment: segment as usize, segments, row, table, payload })
+    }
+
+    /// Bytes before the segments.
+    pub(super) fn start(&self) -> usize {
+        HEADER + 4 * self.segments
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.start() + self.payload.len()
+    }
+
+    pub(super) fn info(&self) -> Info {
+        Info {
+            element: self.element,
+            samples: self.samples as u64,
+            row: self.row,
+            segment: self.segment as u32,
+            segments: self.segments as u64,
+            bytes: self.bytes() as u64,
+        }
+    }
+
+    /// Samples of segment `i`.
+    pub(super) fn samples_of(&self, i: usize) -> Range<usize> {
+        i * self.segment..((i + 1) * self.segment).min(self.samples)
+    }
+
+    /// Where segment `i` lies in the payload.
+    pub(super) fn place(&self, i: usize) -> Result<Range<usize>> {
+        let end = |i: usize| u32::from_le_bytes(self.table[i]) as usize * 4;
+        let (start, end) = (if i == 0 { 0 } else { end(i - 1) }, end(i));
+        if start > end || end > self.payload.len() {
+            return Err(corrupt(HEADER + 4 * i, "a segment that ends before it begins, or too late"));
+        }
+        Ok(start..end)
+    }
+
+    pub(super) fn payload(&self) -> &'a [u8] {
+        self.payload
+    }
+}
+
+/// What a stream says of itself. `stream` may go on after its end, which [`Info::bytes`] tells.
+///
+/// Reads the header and the last entry of the table; the samples are not looked at.
+///
+/// # Errors
+/// Offsets are in bytes of `stream`.
+/// * [`Kind::Truncated`] if it ends within the header or before its last segment does.
+/// * [`Kind::Corrupt`] if it does not begin like a stream or its checksum does not match.
+/// * [`Kind::Unsupported`] for a version, type or feature that is not known.
+pub fn info(stream: &[u8]) -> Result<Info> {
+    Layout::of(stream).map(|layout| layout.info())
+}
+
+/// The header of a stream.
+pub(super) fn write(
+    element: ElementType,
+    samples: usize,
+    segment: u32,
+    row: Option<NonZeroU32>,
+) -> [u8; HEADER] {
+    let mut head = [0; HEADER];
+    head[..4].copy_from_slice(&MAGIC);
+    head[4] = VERSION;
+    head[5] = element.code();
+    head[8..16].copy_from_slice(&(samples as u64).to_le_bytes());
+    head[16..20].copy_from_slice(&segment.to_le_bytes());
+    head[20..24].copy_from_slice(&row.map_or(0, NonZeroU32::get).to_le_bytes());
+    let sum = checksum(&head[..COVERED]);
+    head[COVERED..].copy_from_slice(&sum.to_le_bytes());
+    head
+}

@@ -1,0 +1,121 @@
+//! Fitting a linear prediction to a segment: autocorrelation under a window, then the
+//! Levinson-Durbin recursion (Levinson 1947, Durbin 1960), then rounding of the coefficients.
+//!
+//! Sums are of integers and the rest is a fixed order of IEEE operations without library
+//! functions, so every machine finds the same coefficients.
+
+use alloc::vec::Vec;
+
+use super::element::Word;
+use super::segment::{MAX_ORDER, Predictor};
+
+/// Bits that the largest coefficient is rounded to, with its sign.
+const PRECISION: i32 = 12;
+
+/// Fewer samples are not worth coefficients.
+const LEAST: usize = 64;
+
+/// Fits a prediction to `scaled` samples. `None` if none would help.
+pub(super) fn fit<W: Word>(scaled: &[W], windowed: &mut Vec<i16>) -> Option<Predictor> {
+    if scaled.len() < LEAST {
+        return None;
+    }
+    window(scaled, windowed);
+    let correlation = autocorrelation(windowed);
+    if correlation[0] == 0 {
+        return None;
+    }
+    round(&durbin(&correlation, scaled.len())?)
+}
+
+/// Samples in 16 bits under a parabola that is 1 in the middle and 0 just outside the segment
+/// (Welch's window): the jumps at both ends are no part of the signal.
+fn window<W: Word>(scaled: &[W], out: &mut Vec<i16>) {
+    let largest = scaled.iter().map(|x| x.signed().unsigned_abs()).max().unwrap_or(0);
+    let excess = (u64::BITS - largest.leading_zeros()).saturating_sub(15);
+    let half = (scaled.len() as u64).div_ceil(2);
+    // In 1/65536 of the half width.
+    let unit = (1 << 32) / (half + 1);
+    let weight = |i: u64| {
+        let from_middle = ((i as i64 * 2 - (scaled.len() as i64 - 1)).unsigned_abs() * unit) >> 17;
+        ((1 << 32) - from_middle * from_middle) >> 17
+    };
+    out.clear();
+    out.extend((0..).zip(scaled).map(|(i, x)| (((x.signed() >> excess) * weight(i) as i64) >> 15) as i16));
+}
+
+fn autocorrelation(x: &[i16]) -> [i64; MAX_ORDER + 1] {
+    core::array::from_fn(|lag| {
+        let pairs = x[lag..].chunks(256).zip(x.chunks(256));
+        pairs.map(|(a, b)| correlate(a, b)).sum()
+    })
+}
+
+/// Sum of products of at most 256 pairs, in two halves that 32 bits can hold.
+fn correlate(a: &[i16], b: &[i16]) -> i64 {
+    let (mut high, mut low) = (0i32, 0i32);
+    for (&a, &b) in a.iter().zip(b) {
+        let product = i32::from(a) * i32::from(b);
+        high += product >> 16;
+        low += product & 0xffff;
+    }
+    (i64::from(high) << 16) + i64::from(low)
+}
+
+/// Coefficients of the order that pays, or `None`. `n` is the number of samples.
+fn durbin(correlation: &[i64; MAX_ORDER + 1], n: usize) -> Option<Vec<f64>> {
+    let r: [f64; MAX_ORDER + 1] = core::array::from_fn(|i| correlation[i] as f64);
+    // A little noise keeps the recursion stable where a segment is nearly periodic.
+    let mut error = r[0] * (1.0 + 1e-9) + 1.0;
+    let mut taps = [0.0; MAX_ORDER];
+    let mut found = None;
+    let mut accepted = f64::INFINITY;
+    for order in 0..MAX_ORDER {
+        let reflected: f64 = (0..order).map(|j| taps[j] * r[order - j]).sum();
+        let reflection = (r[order + 1] - reflected) / error;
+        let before = taps;
+        taps[order] = reflection;
+        (0..order).for_each(|j| taps[j] = before[j] - reflection * before[order - 1 - j]);
+        error *= 1.0 - reflection * reflection;
+        if !(error > 0.0 && error.is_finite()) {
+            break;
+        }
+        // Even orders: decoders work on pairs of samples. Each must pay for its coefficients (a
+        // fall of the error to 1/x saves n/2 log2(x) bits) and for the time it takes.
+        let pays = 1.0 - 48.0 / n as f64 - 0.02;
+        if order % 2 == 1 && error < accepted * pays {
+            accepted = error;
+            found = Some(order + 1);
+        }
+    }
+    found.map(|order| refit(&r, order))
+}
+
+/// The coefficients of one order.
+fn refit(r: &[f64; MAX_ORDER + 1], order: usize) -> Vec<f64> {
+    let mut error = r[0] * (1.0 + 1e-9) + 1.0;
+    let mut taps = alloc::vec![0.0; order];
+    for i in 0..order {
+        let reflected: f64 = (0..i).map(|j| taps[j] * r[i - j]).sum();
+        let reflection = (r[i + 1] - reflected) / error;
+        let before = taps.clone();
+        taps[i] = reflection;
+        (0..i).for_each(|j| taps[j] = before[j] - reflection * before[i - 1 - j]);
+        error *= 1.0 - reflection * reflection;
+    }
+    taps
+}
+
+/// Coefficients to 16-bit integers over a power of two.
+fn round(taps: &[f64]) -> Option<Predictor> {
+    let largest = taps.iter().fold(0.0f64, |most, tap| most.max(tap.abs()));
+    // The largest shift that keeps the largest coefficient within PRECISION bits.
+    let shift =
+        (0..=14).rev().find(|&shift| largest * f64::from(1u32 << shift) < f64::from(1 << (PRECISION - 1)))?;
+    let mut rounded = [0i16; MAX_ORDER];
+    for (to, tap) in rounded.iter_mut().zip(taps) {
+        let scaled = tap * f64::from(1u32 << shift);
+        *to = (scaled + if scaled < 0.0 { -0.5 } else { 0.5 }) as i16;
+    }
+    Some(Predictor::linear(&rounded[..taps.len()], shift))
+}

@@ -1,0 +1,110 @@
+//! What is decided about a segment before it is written.
+
+use alloc::vec::Vec;
+
+use super::Element;
+use super::blocks::{self, Choice};
+use super::element::Word;
+use super::segment::{Head, Predictor, head_bytes};
+use super::{lpc, step};
+
+/// Working memory for segments of one length.
+pub(super) struct Scratch<W> {
+    scaled: Vec<W>,
+    windowed: Vec<i16>,
+    other: Vec<W>,
+    /// Zigzag residuals of the segment that was planned last.
+    pub(super) z: Vec<W>,
+    /// The mode of each of its blocks.
+    pub(super) modes: Vec<u8>,
+}
+
+impl<W: Word> Scratch<W> {
+    pub(super) fn new(segment: usize) -> Scratch<W> {
+        let words = || alloc::vec![W::default(); segment];
+        Scratch { scaled: words(), windowed: Vec::new(), other: words(), z: words(), modes: Vec::new() }
+    }
+}
+
+/// How a segment is to be written.
+pub(super) enum Plan<W> {
+    Raw,
+    Coded {
+        head: Head<W>,
+        choice: Choice,
+        /// Bytes of the whole segment, but for the zeros that fill it up to a whole word.
+        bytes: usize,
+    },
+}
+
+/// A linear prediction must save this share of the best fixed one's bits: it takes longer to undo.
+const WORTH: u64 = 128;
+
+/// Plans a segment. Leaves its residuals and modes in `scratch`.
+pub(super) fn plan<T: Element>(words: &[T::Word], scratch: &mut Scratch<T::Word>) -> Plan<T::Word> {
+    let n = words.len();
+    let Scratch { scaled, windowed, other, z, modes } = scratch;
+    let scaled = &mut scaled[..n];
+    let step = step::step::<T>(words);
+    let middle = step::middle::<T>(words);
+    step::scale::<T>(words, middle, step, scaled);
+
+    let mut best = (u64::MAX, Predictor::FIXED[0]);
+    let linear = lpc::fit(scaled, windowed);
+    for predictor in Predictor::FIXED.into_iter().chain(linear) {
+        residuals(&predictor, scaled, &mut other[..n]);
+        let bits = blocks::estimate(&other[..n]);
+        let worth = if predictor.fixed_order().is_some() {
+            bits
+        } else {
+            bits + bits / WORTH + predictor.bytes() as u64 * 8
+        };
+        if worth < best.0 {
+            best = (worth, predictor);
+            core::mem::swap(z, other);
+        }
+    }
+    let z = &z[..n];
+    let predictor = best.1;
+    let centre = if predictor.fixed_order().is_some_and(|o| o > 0) { words[0] } else { middle };
+    let choice = blocks::choose(z, modes);
+    let head = Head { predictor, centre, step, modes: choice.modes, escapes: choice.escapes };
+    let bytes = head_bytes(&head)
+        + choice.modes.bytes(modes.len())
+        + choice.fixed
+        + choice.escapes * T::Word::BYTES
+        + choice.unary_bits.div_ceil(8) as usize;
+    match bytes < super::segment::RAW_HEAD + n * T::Word::BYTES {
+        true => Plan::Coded { head, choice, bytes },
+        false => Plan::Raw,
+    }
+}
+
+/// What `predictor` leaves of `scaled` samples, in zigzag form. Before the segment there are
+/// zeros; the first two residuals of the fixed predictors are those of samples centred on the
+/// first one.
+fn residuals<W: Word>(predictor: &Predictor, scaled: &[W], z: &mut [W]) {
+    let n = scaled.len();
+    match predictor.fixed_order() {
+        Some(0) => scaled.iter().zip(z).for_each(|(x, z)| *z = x.zigzag()),
+        Some(1) => {
+            z[0] = W::default();
+            let pairs = scaled.windows(2).zip(&mut z[1..]);
+            pairs.for_each(|(x, z)| *z = x[1].minus(x[0]).zigzag());
+        }
+        Some(_) => {
+            z[0] = W::default();
+            if n > 1 {
+                z[1] = scaled[1].minus(scaled[0]).zigzag();
+            }
+            let threes = scaled.windows(3).zip(z.iter_mut().skip(2));
+            threes.for_each(|(x, z)| *z = x[2].minus(x[1]).minus(x[1].minus(x[0])).zigzag());
+        }
+        None => {
+            for (i, z) in z.iter_mut().enumerate() {
+                let history = scaled[..i].iter().rev().copied();
+                *z = scaled[i].minus(W::predict(predictor.taps(), predictor.shift(), history)).zigzag();
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! A segment's own scale: samples = centre + step x scaled, in wrapping arithmetic.
+//!
+//! Left-justified samples of converters, or samples that were multiplied by a constant, differ by
+//! multiples of a step; dividing by it takes its bits out of every sample.
+
+use super::Element;
+use super::element::Word;
+
+/// Samples that the middle of a segment is taken from.
+const LOOKED_AT: usize = 255;
+
+fn value<T: Element>(word: T::Word) -> i64 {
+    if T::SIGNED { word.signed() } else { word.get() as i64 }
+}
+
+fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// The greatest common divisor of all differences of samples, 1 if there are none.
+pub(super) fn step<T: Element>(words: &[T::Word]) -> T::Word {
+    let Some((&first, rest)) = words.split_first() else { return T::Word::of(1) };
+    let first = value::<T>(first);
+    let mut step = 0;
+    for &word in rest {
+        let difference = value::<T>(word).abs_diff(first);
+        if difference.is_multiple_of(step) {
+            continue;
+        }
+        step = gcd(step, difference);
+        if step == 1 {
+            break;
+        }
+    }
+    // The largest step of 32-bit samples is 2^32 - 1.
+    T::Word::of(step.max(1))
+}
+
+/// About the median: a sample that about half of the others are below.
+pub(super) fn middle<T: Element>(words: &[T::Word]) -> T::Word {
+    let mut some = [0i64; LOOKED_AT];
+    let stride = words.len().div_ceil(LOOKED_AT).max(1);
+    let mut n = 0;
+    for &word in words.iter().step_by(stride) {
+        some[n] = value::<T>(word);
+        n += 1;
+    }
+    if n == 0 {
+        return T::Word::default();
+    }
+    let (_, middle, _) = some[..n].select_nth_unstable(n / 2);
+    T::Word::of(*middle as u64)
+}
+
+/// Samples to the segment's own scale. `centre` must be one of them unless `step` is 1.
+///
+/// What is left fits: with a step of 2 or more, half the range of a word is divided by it.
+pub(super) fn scale<T: Element>(words: &[T::Word], centre: T::Word, step: T::Word, out: &mut [T::Word]) {
+    if step == T::Word::of(1) {
+        words.iter().zip(out).for_each(|(x, out)| *out = x.minus(centre));
+        return;
+    }
+    let (centre, step) = (value::<T>(centre), step.get() as i64);
+    words.iter().zip(out).for_each(|(&x, out)| *out = T::Word::of(((value::<T>(x) - centre) / step) as u64));
+}
+
+/// The inverse, in place.
+pub(super) fn unscale<W: Word>(words: &mut [W], centre: W, step: W) {
+    if step == W::of(1) {
+        words.iter_mut().for_each(|x| *x = x.plus(centre));
+    } else {
+        words.iter_mut().for_each(|x| *x = x.times(step).plus(centre));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_step() {
+        assert_eq!(step::<u16>(&[7, 7, 7]), 1);
+        assert_eq!(step::<u16>(&[65_520, 16, 0, 48]), 16);
+        assert_eq!(step::<i16>(&[(-5i16) as u16, 7, 19]), 12);
+        assert_eq!(step::<u32>(&[0, u32::MAX]), u32::MAX);
+        assert_eq!(step::<u16>(&[]), 1);
+    }
+
+    #[test]
+    fn scales_the_widest_ranges() {
+        for (words, step) in
+            [([0u16, 65_535, 65_533], 1u16), ([1, 65_535, 65_533], 2), ([0, 65_535, 0], 65_535)]
+        {
+            assert_eq!(super::step::<u16>(&words), step);
+            for centre in words {
+                let mut scaled = [0; 3];
+                scale::<u16>(&words, centre, step, &mut scaled);
+                unscale(&mut scaled, centre, step);
+                assert_eq!(scaled, words);
+            }
+        }
+    }
+}

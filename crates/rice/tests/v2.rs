@@ -1,0 +1,278 @@
+//! Version 2 streams: round trips of every kind of signal, one result for any number of threads,
+//! bounds, random access, and damage.
+
+use std::fmt::Debug;
+use std::num::NonZeroU32;
+
+use linerate_rice::v2::{
+    Element, ElementType, Settings, bound, decode, decode_into, decode_segments, encode, encode_into, info,
+};
+use linerate_rice::{Exec, Kind, Tier};
+use proptest::prelude::*;
+
+fn settings(segment: u32) -> Settings {
+    Settings::new(NonZeroU32::new(segment))
+}
+
+fn tiers() -> impl Iterator<Item = Exec> {
+    Tier::ALL.into_iter().filter(|t| t.is_supported()).map(|t| Exec::default().with_tier(t))
+}
+
+/// Encodes and decodes on every tier and with several threads; all must agree. Returns the stream.
+fn round_trip<T: Element + Debug>(settings: &Settings, samples: &[T]) -> Vec<u8> {
+    let stream = encode(settings, samples, Exec::default().with_tier(Tier::Scalar)).unwrap();
+    assert!(stream.len() <= bound::<T>(settings, samples.len()));
+    for exec in tiers().chain([Exec::threads(3)]) {
+        assert!(encode(settings, samples, exec).unwrap() == stream, "{exec:?} writes other bytes");
+        let decoded = decode::<T>(&stream, exec).unwrap();
+        let differing = decoded.iter().zip(samples).position(|(a, b)| a != b);
+        assert_eq!((decoded.len(), differing), (samples.len(), None), "{exec:?}");
+    }
+    let info = info(&stream).unwrap();
+    assert_eq!(
+        (info.element, info.samples, info.bytes),
+        (T::TYPE, samples.len() as u64, stream.len() as u64)
+    );
+    stream
+}
+
+/// A numbered sequence of numbers without a pattern.
+fn noise(seed: u64) -> impl Iterator<Item = u64> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    std::iter::repeat_with(move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 16
+    })
+}
+
+/// Signals that between them take every way through the encoder.
+fn signals(n: usize) -> Vec<(&'static str, Vec<i64>)> {
+    let make = |f: &dyn Fn(i64, i64) -> i64| -> Vec<i64> {
+        (0..n as i64).zip(noise(n as u64 + 7)).map(|(i, r)| f(i, r as i64)).collect()
+    };
+    let wave = |i: i64| {
+        let x = (i * 37) % 4096;
+        if x < 2048 { x * (2048 - x) / 300 } else { -(x - 2048) * (4096 - x) / 300 }
+    };
+    vec![
+        ("zeros", make(&|_, _| 0)),
+        ("constant", make(&|_, _| -12_345)),
+        ("ramp", make(&|i, _| i)),
+        ("noise of 3 bits", make(&|_, r| r & 7)),
+        ("noise of 16 bits", make(&|_, r| r & 0xffff)),
+        ("noise of 32 bits", make(&|_, r| r)),
+        ("extremes", make(&|i, _| if i % 2 == 0 { i64::from(i32::MIN) } else { i64::from(i32::MAX) })),
+        ("wave", make(&|i, _| wave(i))),
+        ("noisy wave", make(&|i, r| wave(i) + (r & 15))),
+        ("left-justified", make(&|i, r| (wave(i) + (r & 3)) << 4)),
+        ("multiples of 12 and 5", make(&|_, r| (r % 100) * 12 + 5)),
+        ("quiet with bursts", make(&|i, r| if i % 1000 < 40 { r % 5000 } else { 100 + (r & 1) })),
+        ("spikes", make(&|_, r| if r % 97 == 0 { r % 60_000 } else { r & 3 })),
+        ("steps", make(&|i, r| (i / 700) * 1000 + (r & 1))),
+    ]
+}
+
+fn all_types(settings: &Settings, name: &str, signal: &[i64]) {
+    eprintln!("{name}, {} samples", signal.len());
+    round_trip(settings, &signal.iter().map(|&x| x as i16).collect::<Vec<_>>());
+    round_trip(settings, &signal.iter().map(|&x| x as u16).collect::<Vec<_>>());
+    round_trip(settings, &signal.iter().map(|&x| x as i32).collect::<Vec<_>>());
+    round_trip(settings, &signal.iter().map(|&x| x as u32).collect::<Vec<_>>());
+}
+
+#[test]
+fn signals_of_all_kinds_survive() {
+    for (name, signal) in signals(9000) {
+        all_types(&settings(1000), name, &signal);
+        all_types(&Settings::default(), name, &signal);
+    }
+}
+
+#[test]
+fn every_length_survives() {
+    for n in (0..140).chain([255, 256, 257, 1023, 1025]) {
+        for (name, signal) in signals(n) {
+            all_types(&settings(64), name, &signal);
+            all_types(&Settings::default(), name, &signal);
+        }
+    }
+}
+
+#[test]
+fn every_segment_length_survives() {
+    let (_, signal) = signals(400).swap_remove(8);
+    for segment in (1..70).chain([127, 399, 400, 401, 65_536]) {
+        all_types(&settings(segment), "noisy wave", &signal);
+    }
+}
+
+#[test]
+fn one_linear_prediction_per_lane() {
+    // More segments than any kernel takes at a time, of all orders, with a short last one.
+    let row = |i: i64| {
+        let at = move |j: i64| ((j * (i + 1) * 21) % 628 - 314) * 100;
+        (0..300).map(move |j| at(j) * (314 - at(j).abs() / 100) / 157)
+    };
+    let signal: Vec<i64> = (0..70).flat_map(row).take(70 * 300 - 111).collect();
+    all_types(&settings(300), "rows", &signal);
+}
+
+#[test]
+fn what_compresses_compresses() {
+    let of = |n: usize, name: &str| signals(n).into_iter().find(|s| s.0 == name).unwrap().1;
+    let size = |name: &str| {
+        let samples: Vec<i16> = of(8192, name).iter().map(|&x| x as i16).collect();
+        round_trip(&settings(8192), &samples).len()
+    };
+    // The header and table take 32 bytes, the head of a segment about 10.
+    assert!(size("zeros") <= 44);
+    assert!(size("constant") <= 44);
+    // The second residual is not zero: a bit for each block.
+    assert!(size("ramp") <= 60 + 8192 / 32 / 8);
+    assert!(size("noise of 16 bits") <= 16_384 + 42);
+    // A Rice code takes 3.5 bits for eight equally likely values.
+    assert!(size("noise of 3 bits") < 8192 * 7 / 16 * 105 / 100);
+    // 100 values: 6.64 bits each.
+    assert!(size("multiples of 12 and 5") < 8192 * 8 / 8);
+    // Low bits that are always zero cost the two bytes of the step.
+    let samples: Vec<i16> = of(8192, "left-justified").iter().map(|&x| x as i16).collect();
+    let shifted: Vec<i16> = samples.iter().map(|x| x >> 4).collect();
+    assert!(size("left-justified") <= round_trip(&settings(8192), &shifted).len() + 4);
+}
+
+#[test]
+fn a_row_is_remembered() {
+    let settings = Settings::default().with_row(NonZeroU32::new(50));
+    let stream = encode(&settings, &[1u16; 200], Exec::default()).unwrap();
+    assert_eq!(info(&stream).unwrap().row, NonZeroU32::new(50));
+    for row in [1, 2, 3, 1000, 1023, 1024, 1025, 7000, 16_384, 16_385, 81_920, 500_000, u32::MAX] {
+        let settings = Settings::default().with_row(NonZeroU32::new(row));
+        assert!((1..=65_536).contains(&settings.segment()), "row {row}");
+    }
+}
+
+#[test]
+fn segments_decode_alone() {
+    let samples: Vec<u16> = noise(3).take(1050).map(|x| x as u16 & 0xff).collect();
+    let stream = encode(&settings(100), &samples, Exec::default()).unwrap();
+    for first in 0..=11 {
+        for last in first..=11 {
+            let want = &samples[(first * 100).min(1050)..(last * 100).min(1050)];
+            let mut out = vec![0u16; want.len()];
+            for threads in [1, 2] {
+                let n = decode_segments(&stream, first..last, &mut out, Exec::threads(threads)).unwrap();
+                assert_eq!((n, &out[..]), (want.len(), want));
+            }
+        }
+    }
+    let bad = decode_segments(&stream, 3..12, &mut [0u16; 1050], Exec::default()).unwrap_err();
+    assert_eq!(bad.kind, Kind::BadArgument);
+}
+
+#[test]
+fn too_little_room_is_an_error() {
+    let samples: Vec<i16> = noise(4).take(500).map(|x| x as i16 & 0x3f).collect();
+    let stream = encode(&settings(100), &samples, Exec::default()).unwrap();
+    for threads in [1, 2] {
+        let exec = Exec::threads(threads);
+        for room in 0..stream.len() {
+            let error = encode_into(&settings(100), &samples, &mut vec![0; room], exec).unwrap_err();
+            assert_eq!(error.kind, Kind::OutputTooSmall);
+        }
+        let mut out = vec![0xaa; stream.len()];
+        assert_eq!(encode_into(&settings(100), &samples, &mut out, exec).unwrap(), stream.len());
+        assert_eq!(out, stream);
+    }
+    let error = decode_into(&stream, &mut [0i16; 499], Exec::default()).unwrap_err();
+    assert_eq!(error.kind, Kind::OutputTooSmall);
+}
+
+#[test]
+fn wrong_use_is_an_error() {
+    assert_eq!(encode(&settings(65_537), &[0u16], Exec::default()).unwrap_err().kind, Kind::BadArgument);
+    let mut stream = encode(&settings(100), &[7i16; 300], Exec::default()).unwrap();
+    assert_eq!(decode::<u16>(&stream, Exec::default()).unwrap_err().kind, Kind::BadArgument);
+    stream.push(0);
+    assert_eq!(decode::<i16>(&stream, Exec::default()).unwrap_err().kind, Kind::BadArgument);
+    assert_eq!(info(&stream).unwrap().bytes as usize, stream.len() - 1);
+    assert_eq!(ElementType::ALL.map(|t| ElementType::from_code(t.code())), ElementType::ALL.map(Some));
+}
+
+/// Small streams that between them have every part that a stream can have.
+fn small_streams() -> Vec<(ElementType, Vec<u8>)> {
+    let mut all = Vec::new();
+    for (_, signal) in signals(200) {
+        let short: Vec<i16> = signal.iter().map(|&x| x as i16).collect();
+        let long: Vec<u32> = signal.iter().map(|&x| x as u32).collect();
+        all.push((ElementType::I16, encode(&settings(150), &short, Exec::default()).unwrap()));
+        all.push((ElementType::U32, encode(&settings(150), &long, Exec::default()).unwrap()));
+    }
+    all
+}
+
+/// Decodes as what the stream is supposed to be, on every tier; all verdicts must agree.
+fn verdict(element: ElementType, stream: &[u8]) -> Result<Vec<i64>, linerate_rice::Error> {
+    let of = |exec| match element {
+        ElementType::I16 => decode::<i16>(stream, exec).map(|x| x.into_iter().map(i64::from).collect()),
+        _ => decode::<u32>(stream, exec).map(|x| x.into_iter().map(i64::from).collect::<Vec<_>>()),
+    };
+    let mut all = tiers().chain([Exec::threads(2)]).map(of);
+    let first = all.next().unwrap();
+    all.for_each(|other| assert_eq!(other, first));
+    first
+}
+
+#[test]
+fn truncation_is_an_error() {
+    for (element, stream) in small_streams() {
+        for n in 0..stream.len() {
+            verdict(element, &stream[..n]).unwrap_err();
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_an_error_or_harmless() {
+    for (element, stream) in small_streams() {
+        let samples = verdict(element, &stream).unwrap();
+        let mut damaged = stream.clone();
+        for bit in 0..8 * stream.len() {
+            damaged[bit / 8] ^= 1 << (bit % 8);
+            if let Ok(decoded) = verdict(element, &damaged) {
+                assert_eq!(decoded, samples, "bit {bit}");
+            }
+            damaged[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn anything_survives(
+        samples in proptest::collection::vec(any::<u32>(), 0..400),
+        mask in 0u32..=32,
+        segment in 1u32..200,
+    ) {
+        let kept = if mask == 32 { u32::MAX } else { (1 << mask) - 1 };
+        let long: Vec<u32> = samples.iter().map(|x| x & kept).collect();
+        let short: Vec<u16> = long.iter().map(|&x| x as u16).collect();
+        round_trip(&settings(segment), &long);
+        round_trip(&settings(segment), &short);
+    }
+
+    #[test]
+    fn anything_may_be_decoded(
+        mut bytes in proptest::collection::vec(any::<u8>(), 0..300),
+        from in 0usize..28,
+        at in 0usize..300,
+    ) {
+        // A valid stream whose rest is replaced: what lies behind an intact header.
+        let (element, stream) = small_streams().swap_remove(from);
+        let at = at.min(stream.len());
+        let mut damaged = stream[..at].to_vec();
+        damaged.append(&mut bytes);
+        let _ = verdict(element, &damaged);
+    }
+}
