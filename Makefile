@@ -8,9 +8,10 @@ CSV ?= target/bench.csv
 PLOTS ?= target/plots
 FLAGS ?=
 SECONDS_PER_TARGET ?= 60
+HDF5_PLUGINS ?= target/hdf5-plugins
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-python test-fuzz lint bench plots fuzz setup
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench plots fuzz hdf5-plugins setup
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -21,7 +22,7 @@ demo: ## Compress testdata/corpus and generated waveforms, verify, compare with 
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-waveforms
 
 test: ## Everything below but the bench; installs what it needs on Debian as root
-	@scripts/test.sh rust scalar nostd python fuzz lint
+	@scripts/test.sh rust scalar nostd hdf5 python fuzz lint
 
 test-rust: ## Unit, integration and documentation tests
 	@scripts/test.sh rust
@@ -34,6 +35,9 @@ test-nostd: ## core, deflate and rice without std, with and without alloc
 
 test-cli: ## Only the tests of the command line
 	@scripts/test.sh cli
+
+test-hdf5: ## The HDF5 plugins in h5py, h5dump and h5repack
+	@scripts/test.sh hdf5
 
 test-python: ## The Python package, installed into target/venv
 	@scripts/test.sh python
@@ -58,3 +62,7 @@ fuzz: ## cargo-fuzz where it is installed, else a longer bounded run
 
 setup: ## Install what the targets above need, or say what is missing
 	@scripts/setup.sh rust cc gzip
+
+hdf5-plugins: ## Build the HDF5 plugins: make hdf5-plugins HDF5_PLUGINS=dir
+	@scripts/setup.sh rust
+	@scripts/hdf5-plugins.sh "$(HDF5_PLUGINS)"

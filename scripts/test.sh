@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests, in that order, and counts what was skipped.
-# Parts: rust scalar nostd cli python fuzz lint. STRICT=1 makes a skip a failure.
+# Parts: rust scalar nostd cli hdf5 python fuzz lint. STRICT=1 makes a skip a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -46,6 +46,17 @@ test_python() {
   scripts/setup.sh python
   target/venv/bin/python -m pip install --quiet --disable-pip-version-check ./bindings/python
   run_pytest bindings/python/tests
+}
+
+# The plugins as HDF5 finds them, in h5py and in HDF5's own tools.
+test_hdf5() {
+  if ! scripts/setup.sh hdf5-tools python; then
+    skip "HDF5 plugins" "see above"
+    return
+  fi
+  cargo_test --package linerate-hdf5
+  scripts/hdf5-plugins.sh target/hdf5-plugins
+  HDF5_PLUGIN_PATH=$PWD/target/hdf5-plugins run_pytest bindings/hdf5/tests
 }
 
 run_pytest() { # ARGUMENT...

@@ -1,0 +1,61 @@
+"""What the tests share: goldens, folders of plugins, and processes that may crash."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+DATA = Path(__file__).resolve().parents[3] / "testdata" / "rice"
+MANIFEST = json.loads((DATA / "manifest.json").read_text())
+#: Seconds after which a process that should have ended long ago is a failure.
+LIMIT = 100
+
+
+def pytest_configure():
+    if not os.environ.get("HDF5_PLUGIN_PATH"):
+        raise pytest.UsageError("HDF5_PLUGIN_PATH is not set: run `make test-hdf5`")
+
+
+@pytest.fixture(scope="session")
+def plugins() -> Path:
+    """The folder of the plugins under test, and nothing else."""
+    return Path(os.environ["HDF5_PLUGIN_PATH"])
+
+
+def run(*command, env=None) -> subprocess.CompletedProcess:
+    """Runs a program to its end and returns its output, whatever its status."""
+    env = {**os.environ, **(env or {})}
+    command = [str(part) for part in command]
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=LIMIT)
+
+
+def run_tool(*command, env=None) -> str:
+    """Runs a program that must succeed."""
+    done = run(*command, env=env)
+    assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def run_python(code: str, *arguments, env=None) -> str:
+    """Runs Python code in a process of its own, which must end by itself and without a crash."""
+    return run_tool(sys.executable, "-c", code, *arguments, env=env)
+
+
+def words(*values: int) -> bytes:
+    """A chunk of 32-bit words."""
+    return np.array(values, "<u4").tobytes()
+
+
+def walk(shape, dtype="<i2", seed=1) -> np.ndarray:
+    """Rows of seeded random walks."""
+    steps = np.random.default_rng(seed).integers(-9, 10, shape)
+    return np.cumsum(steps, axis=-1).astype(dtype)
+
+
+def options(dataset) -> tuple:
+    """The cd_values that are stored for the first filter."""
+    return dataset.id.get_create_plist().get_filter(0)[2]

@@ -1,0 +1,194 @@
+"""What the filter checks and completes when a dataset is created, and what it then does."""
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import options, run_python, run_tool, walk, words
+
+WHOLE = 2**32 - 1
+
+
+@pytest.fixture
+def file(tmp_path):
+    with h5py.File(tmp_path / "new.h5", "w") as file:
+        yield file
+
+
+def create(file, data, opts=None, **more):
+    return file.create_dataset("data", data=data, compression=32025, compression_opts=opts, **more)
+
+
+@pytest.mark.parametrize(
+    ("shape", "chunks", "opts", "stored"),
+    [
+        ((10, 1000), (4, 300), None, (8, 300)),
+        ((10, 1000), (4, 1000), (64,), (64, 1000)),
+        ((1000,), (250,), (16,), (16, 250)),
+        ((4, 6, 50), (2, 3, 25), None, (8, 25)),
+        ((10, 1000), (4, 300), (8, 100), (8, 100)),
+        ((10, 1000), (4, 300), (8, WHOLE), (8, WHOLE)),
+        ((10, 1000), (4, 300), (8, 7, 3, 1, WHOLE - 1, 1), (8, 7, 3, 1, WHOLE - 1, 1)),
+    ],
+)
+def test_segments_default_to_rows_of_the_chunk(tmp_path, shape, chunks, opts, stored):
+    data = walk(shape)
+    with h5py.File(tmp_path / "new.h5", "w") as file:
+        assert options(create(file, data, opts, chunks=chunks)) == stored
+    with h5py.File(tmp_path / "new.h5") as file:
+        assert options(file["data"]) == stored
+        np.testing.assert_array_equal(file["data"][...], data)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "why"),
+    [
+        ("<i4", "integers of 2 bytes"),
+        ("<u1", "integers of 2 bytes"),
+        ("<i8", "integers of 2 bytes"),
+        (">i2", "little-endian"),
+        (">u2", "little-endian"),
+        ("<f2", "only integers"),
+        ("<f4", "only integers"),
+        ("S2", "only integers"),
+        ("?", "only integers"),
+        ([("a", "<i2")], "only integers"),
+    ],
+)
+def test_other_types_are_refused(file, dtype, why):
+    with pytest.raises(ValueError, match=f"Delta-Rice: .*{why}"):
+        file.create_dataset("data", (10,), dtype, chunks=(5,), compression=32025)
+    assert "data" not in file
+
+
+@pytest.mark.parametrize("dtype", ["<i2", "<u2"])
+def test_both_signs_are_taken(file, dtype):
+    full = np.random.default_rng(2).integers(0, 2**16, 5000).astype("<u2").view(dtype)
+    np.testing.assert_array_equal(create(file, full, chunks=(700,))[...], full)
+
+
+@pytest.mark.parametrize(
+    ("opts", "why"),
+    [
+        ((0,), "power of two"),
+        ((12,), "power of two"),
+        ((65536,), "power of two"),
+        ((1,), "m = 1"),
+        ((8, 0), "segment of 0"),
+        ((8, WHOLE - 1), "negative segment"),
+        ((8, 5, 0), "not positive"),
+        ((8, 5, 3, 1), "fewer coefficients"),
+        ((8, 5, 2, 2, 1), "lose data"),
+        ((8, 5, 2, 0, 1), "first coefficient is 0"),
+        ((8, 5, 33, *[1] * 33), "more than 32"),
+    ],
+)
+def test_values_that_cannot_be_encoded_are_refused(file, opts, why):
+    with pytest.raises(ValueError, match=why):
+        file.create_dataset("data", (10,), "<i2", chunks=(5,), compression=32025, compression_opts=opts)
+
+
+def test_edge_chunks(tmp_path):
+    data = walk((10, 1000))
+    with h5py.File(tmp_path / "new.h5", "w") as file:
+        create(file, data, chunks=(3, 128), fillvalue=-7)
+    with h5py.File(tmp_path / "new.h5", "r+") as file:
+        np.testing.assert_array_equal(file["data"][...], data)
+        file["data"][9, 990:] = 5
+    data[9, 990:] = 5
+    with h5py.File(tmp_path / "new.h5") as file:
+        np.testing.assert_array_equal(file["data"][...], data)
+
+
+def test_a_growing_dataset(tmp_path):
+    data = walk((7, 500))
+    with h5py.File(tmp_path / "new.h5", "w") as file:
+        file.create_dataset("data", (0, 500), "<i2", maxshape=(None, 500), chunks=(2, 500), compression=32025)
+    for row in data:
+        with h5py.File(tmp_path / "new.h5", "r+") as file:
+            file["data"].resize(file["data"].shape[0] + 1, axis=0)
+            file["data"][-1] = row
+    with h5py.File(tmp_path / "new.h5") as file:
+        np.testing.assert_array_equal(file["data"][...], data)
+
+
+def test_fletcher32_behind_it_sees_what_the_format_cannot(tmp_path):
+    # One word of payload: 1, 1, 1 and four zeros. With the lowest bit of the first remainder
+    # flipped it is another valid one.
+    sound, other = words(7, 1, 0xA8888880), words(7, 1, 0xB8888880)
+    with h5py.File(tmp_path / "new.h5", "w") as file:
+        data = np.array([1] * 7, "<i2")
+        plain = create(file, data, chunks=(7,))
+        sums = file.create_dataset("sums", data=data, chunks=(7,), compression=32025, fletcher32=True)
+        chunk = sums.id.read_direct_chunk((0,))[1]
+        assert plain.id.read_direct_chunk((0,))[1] == chunk[:-4] == sound
+        plain.id.write_direct_chunk((0,), other)
+        sums.id.write_direct_chunk((0,), other + chunk[-4:])
+    with h5py.File(tmp_path / "new.h5") as file:
+        assert file["data"][...].tolist() == [-2] * 7
+        with pytest.raises(OSError):
+            file["sums"][...]
+
+
+THREADS = """
+import sys, os, h5py, numpy as np
+path, data = sys.argv[1], np.load(sys.argv[2])
+with h5py.File(path, "w") as file:
+    chunk = file.create_dataset("data", data=data, chunks=data.shape, compression=32025)
+    sys.stdout.write(chunk.id.read_direct_chunk((0, 0))[1].hex())
+with h5py.File(path) as file:
+    before = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc") else 0
+    assert (file["data"][...] == data).all()
+    after = len(os.listdir("/proc/self/task")) if os.path.isdir("/proc") else 0
+    assert before == after, "a thread is left"
+"""
+
+
+def test_threads_change_nothing_and_do_not_stay(tmp_path):
+    np.save(tmp_path / "data.npy", walk((64, 3000)))
+    chunks = {
+        run_python(THREADS, tmp_path / "new.h5", tmp_path / "data.npy", env={"LINERATE_THREADS": n})
+        for n in ["1", "2", "7", "nonsense", "0"]
+    }
+    assert len(chunks) == 1 and len(chunks.pop()) > 1000
+
+
+OTHER = """
+import ctypes, sys, h5py, numpy as np
+# Every search of the global scope finds this one, and it is not the one that h5py has bound to.
+ctypes.CDLL(sys.argv[2], mode=ctypes.RTLD_GLOBAL)
+with h5py.File(sys.argv[1], "w") as file:
+    dataset = file.create_dataset("data", data=np.arange(100, dtype="<i2"), chunks=(50,), compression=32025)
+    assert dataset.id.get_create_plist().get_filter(0)[2] == (8, 50)
+    try:
+        file.create_dataset("bad", (10,), ">i2", chunks=(5,), compression=32025)
+    except ValueError as e:
+        print(e)
+"""
+
+
+def test_the_hdf5_that_calls_is_the_one_that_is_asked(tmp_path):
+    linked = run_tool("ldd", run_tool("which", "h5dump").strip())
+    library = next(part for part in linked.split() if part.startswith("/") and "libhdf5" in part)
+    said = run_python(OTHER, tmp_path / "new.h5", library, env={"LD_BIND_NOW": "1"})
+    assert "Delta-Rice: only little-endian" in said
+
+
+def test_fork_after_use(file):
+    data = walk((10, 1000))
+    np.testing.assert_array_equal(create(file, data)[...], data)
+    code = """
+import os, sys, tempfile, h5py, numpy as np
+data = np.arange(10000, dtype="<i2").reshape(10, 1000)
+def use():
+    with tempfile.TemporaryDirectory() as folder, h5py.File(folder + "/x.h5", "w") as file:
+        assert (file.create_dataset("x", data=data, compression=32025)[...] == data).all()
+use()
+child = os.fork()
+use()
+if child:
+    assert os.waitpid(child, 0)[1] == 0
+else:
+    os._exit(0)
+"""
+    run_python(code, env={"LINERATE_THREADS": "3"})

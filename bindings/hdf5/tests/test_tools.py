@@ -1,0 +1,75 @@
+"""HDF5's own command line tools with the plugins, and the plugin files themselves."""
+
+import re
+import sys
+
+import h5py
+import numpy as np
+import pytest
+
+from conftest import DATA, options, run, run_tool, walk
+
+
+def test_h5repack_writes_what_h5py_reads(tmp_path):
+    data = walk((20, 1000))
+    with h5py.File(tmp_path / "plain.h5", "w") as file:
+        file.create_dataset("data", data=data, chunks=(5, 1000))
+    run_tool("h5repack", "-f", "UD=32025,0,2,8,1000", tmp_path / "plain.h5", tmp_path / "small.h5")
+    with h5py.File(tmp_path / "small.h5") as file:
+        assert options(file["data"]) == (8, 1000)
+        assert file["data"].id.get_chunk_info(0).size < 5 * 1000 * 2 // 2
+        np.testing.assert_array_equal(file["data"][...], data)
+
+
+def test_h5repack_completes_the_values_and_checks_the_type(tmp_path):
+    with h5py.File(tmp_path / "plain.h5", "w") as file:
+        file.create_dataset("data", data=walk((20, 1000)), chunks=(5, 250))
+        file.create_dataset("other", data=walk((20, 1000), ">i2"), chunks=(5, 250))
+    run_tool("h5repack", "-f", "data:UD=32025,0,1,16", tmp_path / "plain.h5", tmp_path / "small.h5")
+    with h5py.File(tmp_path / "small.h5") as file:
+        assert options(file["data"]) == (16, 250)
+    # What a filter refuses h5repack copies without it.
+    run_tool("h5repack", "-f", "other:UD=32025,0,1,16", tmp_path / "plain.h5", tmp_path / "other.h5")
+    with h5py.File(tmp_path / "other.h5") as file:
+        assert file["other"].id.get_create_plist().get_nfilters() == 0
+        np.testing.assert_array_equal(file["other"][...], walk((20, 1000)))
+
+
+def test_h5repack_removes_the_filter(tmp_path):
+    run_tool("h5repack", "-f", "NONE", DATA / "nab_m8_seg7000.h5", tmp_path / "plain.h5")
+    with h5py.File(tmp_path / "plain.h5") as file:
+        assert file["data"].id.get_create_plist().get_nfilters() == 0
+        np.testing.assert_array_equal(file["data"][...], np.load(DATA / "nab_m8_seg7000.raw.npy"))
+
+
+def test_h5dump_says_why_a_chunk_cannot_be_read(tmp_path):
+    with h5py.File(tmp_path / "bad.h5", "w") as file:
+        dataset = file.create_dataset("data", (7,), "<i2", chunks=(7,), compression=32025)
+        dataset.id.write_direct_chunk((0,), np.array([7, 2, 0x88888880], "<u4").tobytes())
+    said = run("h5dump", "--enable-error-stack", tmp_path / "bad.h5")
+    assert said.returncode == 1
+    assert "Delta-Rice: a segment is longer than what is left (at byte 4)" in said.stdout + said.stderr
+
+
+def libraries():
+    import os
+    from pathlib import Path
+
+    return sorted(Path(os.environ.get("HDF5_PLUGIN_PATH", "")).glob("lib*"))
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads ELF")
+@pytest.mark.parametrize("library", libraries(), ids=lambda path: path.stem)
+class TestFile:
+    def test_it_links_no_hdf5(self, library):
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run_tool("readelf", "-d", "-W", library))
+        assert any(name.startswith("libc.") for name in needed)
+        assert not [name for name in needed if "hdf5" in name]
+        wanted = run_tool("readelf", "--dyn-syms", "-W", library)
+        assert not re.search(r"UND H5", wanted)
+
+    def test_it_exports_what_hdf5_looks_for_and_nothing_else(self, library):
+        lines = run_tool("readelf", "--dyn-syms", "-W", library).splitlines()
+        columns = [line.split() for line in lines if re.match(r"\s+\d+:", line)]
+        exported = {c[7] for c in columns if len(c) > 7 and c[6] != "UND" and c[4] in ("GLOBAL", "WEAK")}
+        assert exported == {"H5PLget_plugin_type", "H5PLget_plugin_info"}
