@@ -11,7 +11,7 @@ SECONDS_PER_TARGET ?= 60
 HDF5_PLUGINS ?= target/hdf5-plugins
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench plots fuzz hdf5-plugins setup
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-waveforms plots fuzz hdf5-plugins setup
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -52,6 +52,11 @@ bench: ## Measure against all peers: make bench CORPUS=dir CSV=file FLAGS="--chu
 	@scripts/setup.sh rust cc peers
 	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) run --release --locked --package linerate-bench --features peers -- bytes --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+
+bench-waveforms: CORPUS =
+bench-waveforms: CSV = target/bench-waveforms.csv
+bench-waveforms: ## Delta-Rice beside others, through HDF5 and in memory: CORPUS=dir CSV=file PLOTS=dir FLAGS=...
+	@scripts/bench-waveforms.sh "$(CORPUS)" "$(CSV)" "$(PLOTS)" $(FLAGS)
 
 plots: ## Draw the records of CSV=file as SVG files in PLOTS=dir
 	@mkdir -p "$(PLOTS)"

@@ -2,7 +2,8 @@
 # setup.sh NEED...: makes sure that each need is there. As root on a Debian-like machine it installs
 # what is missing; elsewhere it says what is missing and how to get it, and fails.
 # Needs: rust, cc, gzip, peers (the C libraries that the bench links and builds), hdf5-tools, and
-# python: target/venv with the packages of scripts/requirements-test.txt.
+# python: target/venv with the packages of scripts/requirements-test.txt; bench-python: the same in
+# target/venv-bench for bench/waveforms.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,18 +31,23 @@ has_peers() {
 has_hdf5-tools() { command -v h5dump >/dev/null && command -v h5repack >/dev/null; }
 has_python3() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
-requirements=scripts/requirements-test.txt
-venv=target/venv
+has_cxx-python() {
+  command -v c++ >/dev/null && python3 -c 'import sysconfig, pathlib, sys
+sys.exit(not (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists())'
+}
 
 # The copy of the requirements is made last: it says that all of them are in.
-has_python() { [ -x "$venv/bin/python" ] && cmp -s "$requirements" "$venv/requirements.txt"; }
+make_venv() { # VENV REQUIREMENTS
+  if [ -x "$1/bin/python" ] && cmp -s "$2" "$1/requirements.txt"; then return; fi
+  echo "installing: $2 into $1"
+  python3 -m venv "$1" &&
+    "$1/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$2" &&
+    cp "$2" "$1/requirements.txt"
+}
 
-make_venv() {
-  if has_python; then return; fi
-  echo "installing: $requirements into $venv"
-  python3 -m venv "$venv" &&
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$requirements" &&
-    cp "$requirements" "$venv/requirements.txt"
+need_venv() { # VENV REQUIREMENTS
+  need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)"
+  if has_python3; then make_venv "$@" || missing+=("$1 with the packages of $2"); fi
 }
 
 can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
@@ -88,9 +94,13 @@ for name in "$@"; do
     peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev" \
       "cmake, zlib and ISA-L (Debian: apt-get install cmake g++ zlib1g-dev libisal-dev)" ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;
-    python)
-      need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)"
-      if has_python3; then make_venv || missing+=("$venv with the packages of $requirements"); fi
+    python) need_venv target/venv scripts/requirements-test.txt ;;
+    bench-python)
+      need cxx-python "install g++ python3-dev" "g++ and Python's headers (Debian: apt-get install g++ python3-dev)"
+      # hdf5plugin is built from source, with threads, for this machine, and only what is measured.
+      export HDF5PLUGIN_OPENMP=True HDF5PLUGIN_NATIVE=True
+      export HDF5PLUGIN_STRIP=blosc,bzip2,fcidecomp,htj2k,lz4,sperr,sz,sz3,zfp,zstd
+      need_venv target/venv-bench bench/waveforms/requirements.txt
       ;;
     *) echo "setup.sh: unknown need: $name" >&2; exit 2 ;;
   esac

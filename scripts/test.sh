@@ -46,6 +46,7 @@ test_python() {
   scripts/setup.sh python
   target/venv/bin/python -m pip install --quiet --disable-pip-version-check ./bindings/python
   run_pytest bindings/python/tests
+  run_pytest bench/waveforms/tests
 }
 
 # The plugins as HDF5 finds them, in h5py and in HDF5's own tools.

@@ -1,0 +1,310 @@
+"""Methods from an array to bytes in memory and back."""
+
+from __future__ import annotations
+
+import io
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import foreign
+import ours
+from measure import Trial
+from methods import MEMORY, Method, Unavailable, signed
+
+
+class Codec(Trial):
+    """`encode` leaves what it made in `bytes`."""
+
+    def __init__(self, array: NDArray, back: NDArray) -> None:
+        self.array = self.expected = array
+        self.back = back
+        self.bytes: Any = b""
+
+    def stored(self) -> Any:
+        """What is to be kept."""
+        return self.bytes
+
+    def size(self) -> int:
+        return len(self.stored())
+
+    def decode(self) -> None:
+        self.decode_from(self.stored())
+
+    @abstractmethod
+    def decode_from(self, stored: Any) -> None:
+        """Fills `back`."""
+
+
+class Copy(Codec):
+    """The limit: a copy."""
+
+    def __init__(self, array: NDArray, back: NDArray) -> None:
+        super().__init__(array, back)
+        self.bytes = np.empty_like(array)
+
+    def encode(self) -> None:
+        np.copyto(self.bytes, self.array)
+
+    def decode_from(self, stored: NDArray) -> None:
+        np.copyto(self.back, stored)
+
+    def size(self) -> int:
+        return self.array.nbytes
+
+
+class Flac(Codec):
+    """One channel of 16 bits with libFLAC, by way of libsndfile; the rows one after another.
+
+    FLAC's samples are signed. Those of unsigned arrays are shifted by half the range first (the
+    highest bit is flipped), and come back that way; the shift is not timed, which favours FLAC.
+    """
+
+    def __init__(self, array: NDArray, back: NDArray, level: int) -> None:
+        super().__init__(array, back)
+        import soundfile
+
+        self.soundfile = soundfile
+        self.level = level / 8  # libsndfile's scale
+        if array.dtype.kind == "u":
+            self.array = self.expected = signed(array ^ np.uint16(0x8000))
+            self.back = signed(back)
+
+    def encode(self) -> None:
+        file = io.BytesIO()
+        self.soundfile.write(
+            file, self.array.reshape(-1), 48000, "PCM_16", format="FLAC", compression_level=self.level
+        )
+        self.bytes = file.getbuffer()
+
+    def decode_from(self, stored: Any) -> None:
+        with self.soundfile.SoundFile(io.BytesIO(stored)) as file:
+            file.read(dtype="int16", out=self.back.reshape(-1))
+
+
+class Pco(Codec):
+    """Pcodec's standalone format."""
+
+    def __init__(self, array: NDArray, back: NDArray, level: int) -> None:
+        super().__init__(array, back)
+        from pcodec import ChunkConfig, standalone
+
+        self.standalone, self.config = standalone, ChunkConfig(compression_level=level)
+
+    def encode(self) -> None:
+        self.bytes = self.standalone.simple_compress(self.array.reshape(-1), self.config)
+
+    def decode_from(self, stored: bytes) -> None:
+        self.standalone.simple_decompress_into(stored, self.back.reshape(-1))
+
+
+class Aec(Codec):
+    """libaec, the codec behind szip, told whether the samples are signed."""
+
+    def __init__(self, array: NDArray, back: NDArray, block: int) -> None:
+        super().__init__(array, back)
+        import imagecodecs
+
+        flags = imagecodecs.AEC.FLAG.DATA_PREPROCESS
+        if array.dtype.kind == "i":
+            flags |= imagecodecs.AEC.FLAG.DATA_SIGNED
+        options = {"bitspersample": 16, "flags": int(flags), "blocksize": block, "rsi": 128}
+        self.encoder = partial(imagecodecs.aec_encode, **options)
+        self.decoder = partial(imagecodecs.aec_decode, **options)
+        # The decoder fills the last block up.
+        self.room = np.empty(-(-array.size // block) * block, array.dtype)
+
+    def encode(self) -> None:
+        self.bytes = self.encoder(self.array.reshape(-1))
+
+    def decode_from(self, stored: bytes) -> None:
+        self.decoder(stored, out=self.room)
+
+    def result(self) -> NDArray:
+        return self.room[: self.array.size].reshape(self.array.shape)
+
+
+class Rcomp(Codec):
+    """The Rice codec of CFITSIO, blocks of 32. It works modulo 2^16, so signs do not matter."""
+
+    def __init__(self, array: NDArray, back: NDArray) -> None:
+        super().__init__(array, back)
+        import imagecodecs
+
+        self.encoder = partial(imagecodecs.rcomp_encode, nblock=32)
+        self.decoder = partial(imagecodecs.rcomp_decode, nblock=32)
+
+    def encode(self) -> None:
+        self.bytes = self.encoder(signed(self.array).reshape(-1))
+
+    def decode_from(self, stored: bytes) -> None:
+        flat = signed(self.back).reshape(-1)
+        self.decoder(stored, shape=flat.shape, dtype=flat.dtype, out=flat)
+
+
+class Blosc2(Codec):
+    """A Blosc2 chunk with the bitshuffle filter."""
+
+    def __init__(self, array: NDArray, back: NDArray, codec: str, threads: int) -> None:
+        super().__init__(array, back)
+        import blosc2
+
+        self.blosc2, self.threads = blosc2, threads
+        self.options = {
+            "codec": getattr(blosc2.Codec, codec.upper()),
+            "clevel": 5,
+            "filters": [blosc2.Filter.BITSHUFFLE],
+            "typesize": 2,
+            "nthreads": threads,
+        }
+
+    def encode(self) -> None:
+        self.bytes = self.blosc2.compress2(self.array, **self.options)
+
+    def decode_from(self, stored: bytes) -> None:
+        self.blosc2.decompress2(stored, dst=self.back, nthreads=self.threads)
+
+
+class Version1(Codec):
+    """A Delta-Rice chunk; a row is a segment. `m` is a number or "auto", which is timed too."""
+
+    def __init__(self, array: NDArray, back: NDArray, m: int | str, threads: int) -> None:
+        super().__init__(array, back)
+        self.rice, self.m, self.threads = ours.rice(), m, threads
+        self.params = None if m == "auto" else self.rice.Params(m, array.shape[-1])
+        self.room = bytearray(array.nbytes * 25 // 16 + 8 * len(array) + 8)
+
+    def encode(self) -> None:
+        if self.m == "auto":
+            self.params = self.rice.tune(self.array)
+        n = self.rice.encode(self.array, params=self.params, out=self.room, threads=self.threads)
+        self.bytes = memoryview(self.room)[:n]
+
+    def decode_from(self, stored: Any) -> None:
+        self.rice.decode(stored, params=self.params, out=self.back, threads=self.threads)
+
+
+class Version2(Codec):
+    """A stream of version 2; a row is the unit of random access."""
+
+    def __init__(self, array: NDArray, back: NDArray, threads: int) -> None:
+        super().__init__(array, back)
+        self.rice, self.threads = ours.rice(), threads
+
+    def encode(self) -> None:
+        self.bytes = self.rice.encode2(self.array, threads=self.threads)
+
+    def decode_from(self, stored: Any) -> None:
+        self.rice.decode2(stored, out=self.back, threads=self.threads)
+
+
+class FilterCall(Trial):
+    """A build of filter 32025 called as HDF5 calls it, but without HDF5: m = 8, a row is a segment.
+
+    The buffer that goes in is made and filled before the clock runs. The one that comes out is the
+    filter's, and is freed after it has stopped.
+    """
+
+    def __init__(self, array: NDArray, back: NDArray, plugin: foreign.Plugin) -> None:
+        self.array = self.expected = array
+        self.back = back
+        self.plugin = plugin
+        self.cd_values = (8, array.shape[-1])
+        self.buffer: foreign.Buffer | None = None
+        self.chunk: NDArray[np.uint8] | None = None
+
+    def before_encode(self) -> None:
+        self.chunk = None
+        self.buffer = foreign.Buffer(self.array)
+
+    def encode(self) -> None:
+        self.plugin.encode(self.cd_values, self.buffer)
+
+    def _encoded(self) -> NDArray[np.uint8]:
+        if self.chunk is None:
+            self.chunk = self.buffer.view().copy()
+        return self.chunk
+
+    def before_decode(self) -> None:
+        self.buffer = foreign.Buffer(self._encoded())
+
+    def decode(self) -> None:
+        self.plugin.decode(self.cd_values, self.buffer)
+
+    def result(self) -> NDArray:
+        return self.buffer.view().view(self.array.dtype).reshape(self.array.shape)
+
+    def size(self) -> int:
+        return len(self._encoded())
+
+    def close(self) -> None:
+        self.buffer = None
+
+
+def _row(name: str, package: str, make: Callable[[NDArray, NDArray], Trial], threads: int = 1):
+    """A method, or its name and why it cannot be had."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return Method(MEMORY, name, f"{package} {version(package)}", make, threads)
+    except PackageNotFoundError:
+        return name, f"{package} is not installed"
+
+
+def flac(level: int):
+    """The row of FLAC at a level from 0 to 8."""
+    return _row(f"flac {level}", "soundfile", lambda a, b: Flac(a, b, level))
+
+
+def pco(level: int):
+    """The row of Pcodec at a level from 0 to 12."""
+    return _row(f"pco {level}", "pcodec", lambda a, b: Pco(a, b, level))
+
+
+def _ours(threads: int) -> Iterator[Method | tuple[str, str]]:
+    try:
+        rice, version = ours.rice(), ours.version()
+    except Unavailable as e:
+        yield "linerate", str(e)
+        return
+    for n in dict.fromkeys((1, threads)):
+        yield Method(MEMORY, "linerate v1 m=8", version, lambda a, b, n=n: Version1(a, b, 8, n), n)
+        yield Method(MEMORY, "linerate v1 auto", version, lambda a, b, n=n: Version1(a, b, "auto", n), n)
+        if hasattr(rice, "encode2"):
+            yield Method(MEMORY, "linerate v2", version, lambda a, b, n=n: Version2(a, b, n), n)
+    if not hasattr(rice, "encode2"):
+        yield "linerate v2", "this linerate has no version 2"
+
+
+def _filter_calls(against: foreign.Plugin) -> Iterator[Method | tuple[str, str]]:
+    """The other build, and ours called in the same way."""
+    name = "m=8, filter call"
+    yield Method(MEMORY, f"{against.name} {name}", against.version, lambda a, b: FilterCall(a, b, against))
+    try:
+        plugin = foreign.Plugin(ours.plugin(), "linerate v1")
+    except Unavailable as e:
+        yield f"linerate v1 {name}", str(e)
+        return
+    yield Method(MEMORY, f"linerate v1 {name}", ours.version(), lambda a, b: FilterCall(a, b, plugin))
+
+
+def rows(threads: int, against: foreign.Plugin | None) -> Iterator[Method | tuple[str, str]]:
+    """The table; instead of a method that cannot be had, its name and why."""
+    yield Method(MEMORY, "memcpy", f"numpy {np.__version__}", Copy)
+    for codec in ("lz4", "zstd"):
+        name = f"blosc2 {codec} bitshuffle"
+        yield _row(name, "blosc2", partial(Blosc2, codec=codec, threads=1))
+    if threads > 1:
+        yield _row("blosc2 lz4 bitshuffle", "blosc2", partial(Blosc2, codec="lz4", threads=threads), threads)
+    yield from (pco(level) for level in (4, 8))
+    yield from (flac(level) for level in (0, 5, 8))
+    yield _row("aec nn 16", "imagecodecs", partial(Aec, block=16))
+    yield _row("aec nn 32", "imagecodecs", partial(Aec, block=32))
+    yield _row("rcomp 32", "imagecodecs", Rcomp)
+    if against is not None:
+        yield from _filter_calls(against)
+    yield from _ours(threads)

@@ -1,0 +1,170 @@
+"""Interleaved rounds: wall time and CPU time of what each method does to one array."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Seconds that one timing lasts at least, if that takes no more than `MOST_PASSES` passes.
+LEAST = 0.02
+MOST_PASSES = 50
+
+
+class Trial(ABC):
+    """One method with one array. After `decode`, `result` must equal `expected`."""
+
+    expected: NDArray
+    back: NDArray
+
+    def before_encode(self) -> None:
+        """What `encode` needs and the clock does not see."""
+
+    @abstractmethod
+    def encode(self) -> None:
+        """Stores the array. Each call does all of the work again."""
+
+    def before_decode(self) -> None:
+        """What `decode` needs and the clock does not see."""
+
+    @abstractmethod
+    def decode(self) -> None:
+        """Fills `back` from what `encode` stored."""
+
+    def result(self) -> NDArray:
+        """What was decoded."""
+        return self.back
+
+    @abstractmethod
+    def size(self) -> int:
+        """Bytes that the array takes, after `encode`."""
+
+    def close(self) -> None:
+        """Removes what was stored."""
+
+
+class Mismatch(Exception):
+    """Other samples came back than went in."""
+
+
+@dataclass
+class Times:
+    """Seconds that a pass took in each round."""
+
+    wall: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+
+    def add(self, wall: float, cpu: float) -> None:
+        self.wall.append(wall)
+        self.cpu.append(cpu)
+
+
+@dataclass
+class Outcome:
+    """What is known of a method after all rounds; `failure` says why there is nothing."""
+
+    size: int = 0
+    encode: Times = field(default_factory=Times)
+    decode: Times = field(default_factory=Times)
+    failure: str = ""
+
+
+def speed(bytes: int, seconds: list[float], of: Callable[[list[float]], float] = min) -> float:
+    """10^6 bytes per second for the fastest, or the median, of several times; 0 without any."""
+    taken = of(seconds) if seconds else 0.0
+    return bytes / 1e6 / taken if taken > 0 else 0.0
+
+
+def prove(trial: Trial) -> None:
+    """Encodes and decodes once and compares."""
+    trial.before_encode()
+    trial.encode()
+    trial.back.fill(0x5555)  # must be written anew
+    trial.before_decode()
+    trial.decode()
+    if not np.array_equal(trial.result(), trial.expected):
+        raise Mismatch("other samples came back")
+
+
+def timed(before: Callable[[], None], work: Callable[[], None], passes: int) -> tuple[float, float]:
+    """Mean wall and CPU seconds of `work` over some passes. CPU time is that of all threads."""
+    wall = cpu = 0.0
+    for _ in range(passes):
+        before()
+        wall_start, cpu_start = time.perf_counter(), time.process_time()
+        work()
+        cpu += time.process_time() - cpu_start
+        wall += time.perf_counter() - wall_start
+    return wall / passes, cpu / passes
+
+
+def passes_for(seconds: float) -> int:
+    """How many passes fill one timing."""
+    return min(MOST_PASSES, max(1, round(LEAST / seconds))) if seconds > 0 else MOST_PASSES
+
+
+class Runner:
+    """A trial on its way through the rounds. The first failure ends it."""
+
+    def __init__(self, make: Callable[[], Trial]) -> None:
+        self.outcome = Outcome()
+        self.trial: Trial | None = None
+        self._attempt(lambda: self._begin(make))
+
+    def _begin(self, make: Callable[[], Trial]) -> None:
+        self.trial = make()
+        prove(self.trial)
+        self.outcome.size = self.trial.size()
+        encode, _ = timed(self.trial.before_encode, self.trial.encode, 1)
+        decode, _ = timed(self.trial.before_decode, self.trial.decode, 1)
+        self._passes = passes_for(encode), passes_for(decode)
+
+    def _attempt(self, step: Callable[[], None]) -> None:
+        if self.outcome.failure:
+            return
+        try:
+            step()
+        except Exception as e:  # a method that fails is a row that says so
+            self.outcome = Outcome(failure=f"{type(e).__name__}: {e}".splitlines()[0])
+            self.close()
+
+    def round(self) -> None:
+        """Times `encode`, then `decode`."""
+        self._attempt(self._round)
+
+    def _round(self) -> None:
+        trial = self.trial
+        self.outcome.encode.add(*timed(trial.before_encode, trial.encode, self._passes[0]))
+        self.outcome.decode.add(*timed(trial.before_decode, trial.decode, self._passes[1]))
+
+    def finish(self) -> Outcome:
+        """Proves once more, now that the method has run for a while."""
+        self._attempt(lambda: prove(self.trial))
+        self.close()
+        return self.outcome
+
+    def close(self) -> None:
+        if self.trial is not None:
+            self.trial.close()
+            self.trial = None
+
+
+def run(makers: list[Callable[[], Trial]], rounds: int, progress: Callable[[str], None]) -> list[Outcome]:
+    """Each trial goes `rounds` times; they take turns, a different one first in each round."""
+    runners = []
+    for i, make in enumerate(makers):
+        progress(f"checking {i + 1} of {len(makers)}")
+        runners.append(Runner(make))
+    for r in range(rounds):
+        for i in range(len(runners)):
+            progress(f"round {r + 1} of {rounds}, {i + 1} of {len(runners)}")
+            runners[(r + i) % len(runners)].round()
+    return [runner.finish() for runner in runners]
+
+
+__all__ = ["Mismatch", "Outcome", "Times", "Trial", "median", "prove", "run", "speed"]

@@ -1,0 +1,59 @@
+"""What a method is, and the shapes that methods come in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from measure import Trial
+
+#: Through h5py into a file, the whole array as one chunk.
+HDF5 = "hdf5"
+#: From an array to bytes and back.
+MEMORY = "memory"
+
+
+class Unavailable(Exception):
+    """The method cannot be measured here, and why."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A row of the tables. `make(array, back)` gives the trial, which decodes into `back`."""
+
+    shape: str
+    name: str
+    version: str
+    make: Callable[[NDArray, NDArray], Trial]
+    threads: int = 1
+
+    @property
+    def label(self) -> str:
+        return self.name if self.threads == 1 else f"{self.name} x{self.threads}"
+
+
+def signed(array: NDArray) -> NDArray[np.int16]:
+    """The same bits as int16."""
+    return array.view(np.int16)
+
+
+@cache
+def openmp() -> list:
+    """The OpenMP libraries in use, once all filters are loaded. None without threadpoolctl."""
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError:
+        return []
+    return ThreadpoolController().select(user_api="openmp").lib_controllers
+
+
+def set_threads(n: int) -> None:
+    """How many threads filters use that have no argument for it: Blosc2, ours, bitshuffle."""
+    os.environ["BLOSC_NTHREADS"] = os.environ["LINERATE_THREADS"] = str(n)
+    for library in openmp():
+        library.set_num_threads(n)

@@ -1,0 +1,62 @@
+"""Linerate's Python package, if it is installed, under one roof for both shapes."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from numpy.typing import NDArray
+
+from methods import Unavailable
+
+
+@cache
+def hdf5() -> ModuleType:
+    try:
+        from linerate import hdf5
+    except ImportError as e:
+        raise Unavailable(f"linerate.hdf5 cannot be imported: {e}") from e
+    return hdf5
+
+
+@cache
+def rice() -> ModuleType:
+    try:
+        from linerate import rice
+    except ImportError as e:
+        raise Unavailable(f"linerate.rice cannot be imported: {e}") from e
+    return rice
+
+
+@cache
+def version() -> str:
+    """The package's version, and the commit where the sources are a git checkout."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as of
+
+    try:
+        number = of("linerate")
+    except PackageNotFoundError:
+        return ""
+    command = ["git", "-C", Path(__file__).parent, "describe", "--always", "--dirty", "--tags"]
+    commit = subprocess.run(command, capture_output=True, text=True, check=False)
+    return f"{number} {commit.stdout.strip()}".strip()
+
+
+def best_filter(array: NDArray) -> Mapping[str, Any]:
+    """Version 1 with the m that makes the array smallest; finding it is not timed."""
+    best = rice().tune(array)
+    return hdf5().DeltaRice(m=best.m, segment=array.shape[-1], filter=best.filter)
+
+
+def plugin() -> str:
+    """The path of the plugin for filter 32025 that the package carries."""
+    folder = Path(hdf5().PLUGIN_PATH)
+    found = sorted(file for file in folder.iterdir() if file.stem.endswith("deltarice"))
+    if not found:
+        raise Unavailable(f"no plugin for filter 32025 in {folder.name}")
+    return str(found[0])

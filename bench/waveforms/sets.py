@@ -1,0 +1,44 @@
+"""The arrays that are measured: generated ones, and recordings as .npy files."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: Made by `linerate-bench waveforms`, the same for everyone.
+GENERATED = ("nab", "nedm", "noptrex")
+
+
+@dataclass(frozen=True)
+class Set:
+    """Waveforms of one kind: a row each, 16-bit, C-contiguous, in the machine's byte order."""
+
+    name: str
+    array: NDArray[np.int16] | NDArray[np.uint16]
+
+
+def first_rows(array: NDArray, fraction: float) -> NDArray:
+    """That part of the rows, at least one."""
+    return np.ascontiguousarray(array[: max(1, round(fraction * len(array)))])
+
+
+def generated(name: str, generator: Path, folder: Path, fraction: float) -> Set:
+    """Runs the generator, which writes the set into `folder`."""
+    file = folder / f"{name}.npy"
+    subprocess.run([generator, "waveforms", "--set", name, "--out", file], check=True)
+    array = np.load(file)
+    file.unlink()
+    return Set(name, first_rows(array, fraction))
+
+
+def recorded(folder: Path, fraction: float) -> Iterator[Set]:
+    """The two-dimensional 16-bit arrays below `folder`, by name. A leading `real_` is left out."""
+    for file in sorted(folder.rglob("*.npy")):
+        array = np.load(file, mmap_mode="r")
+        if array.ndim == 2 and array.dtype in (np.int16, np.uint16) and array.size:
+            yield Set(file.stem.removeprefix("real_"), first_rows(array, fraction))

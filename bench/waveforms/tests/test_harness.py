@@ -1,0 +1,205 @@
+"""The harness itself, with the methods that need no peer: what it proves, records and prints."""
+
+from __future__ import annotations
+
+import itertools
+import runpy
+import sys
+from pathlib import Path
+
+import environment
+import measure
+import numpy as np
+import plot
+import pytest
+import record
+import sets
+import tables
+
+HARNESS = Path(__file__).parents[1]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Two small sets, and files that are none."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    rng = np.random.default_rng(1)
+    np.save(folder / "real_one.npy", np.cumsum(rng.integers(-9, 10, (20, 500)), axis=1).astype(np.int16))
+    np.save(folder / "two.npy", rng.integers(0, 65536, (3, 100)).astype(np.uint16))
+    np.save(folder / "wide.npy", np.zeros((2, 2), np.int32))
+    np.save(folder / "flat.npy", np.zeros(4, np.int16))
+    return folder
+
+
+def harness(monkeypatch: pytest.MonkeyPatch, *arguments: object) -> int:
+    monkeypatch.setattr(sys, "argv", ["bench/waveforms", *map(str, arguments)])
+    monkeypatch.delenv("LINERATE_CORPORA", raising=False)
+    with pytest.raises(SystemExit) as end:
+        runpy.run_path(str(HARNESS), run_name="__main__")
+    return end.value.code
+
+
+def test_a_run_prints_tables_and_adds_records(corpus, tmp_path, monkeypatch, capsys):
+    file = tmp_path / "out" / "records.csv"
+    arguments = ["--corpus", corpus, "--only", "none,gzip,memcpy", "--rounds", 2, "--csv", file]
+    arguments += ["--scratch", tmp_path, "--threads", 1]
+    assert harness(monkeypatch, *arguments) == 0
+    printed = capsys.readouterr().out
+    assert "| none " in printed and "| gzip 4 " in printed and "| memcpy " in printed
+    records = record.read(file)
+    assert [(r["corpus"], r["contender"]) for r in records] == [
+        (set, name) for set in ("one", "two") for name in ("none", "gzip 4", "memcpy")
+    ]
+    none, gzip, memcpy = records[:3]
+    assert (none["size_percent"], memcpy["size_percent"]) == ("100.000", "100.000")
+    assert 20 < float(gzip["size_percent"]) < 80
+    assert (gzip["shape"], gzip["bytes"], gzip["rows"], gzip["row_samples"]) == ("hdf5", "20000", "20", "500")
+    assert gzip["command"].startswith("bench/waveforms --corpus corpus --only none,gzip,memcpy")
+    assert str(tmp_path) not in file.read_text()
+    for r in records:
+        assert all(r[column] for column in ("date", "cpu", "python", "contender_version"))
+        for what, clock, kind in itertools.product(("encode", "decode"), ("", "cpu_"), ("best", "median")):
+            assert float(r[f"{what}_{clock}{kind}_mb_s"]) > 0
+    assert harness(monkeypatch, *arguments, "--set", "two") == 0
+    assert len(record.read(file)) == 9
+    assert list(tmp_path.glob("linerate-*")) == []
+
+
+def test_what_cannot_be_measured_is_an_error(corpus, tmp_path, monkeypatch, capsys):
+    assert harness(monkeypatch, "--corpus", tmp_path / "absent") == 1
+    assert "absent is not a folder" in capsys.readouterr().err
+    assert harness(monkeypatch, "--corpus", corpus, "--set", "three", "--scratch", tmp_path) == 1
+    assert "nothing to measure" in capsys.readouterr().err
+    for wrong in (["--rounds", 0], ["--fraction", 2], ["--shape", "disk"]):
+        assert harness(monkeypatch, *wrong) == 2
+
+
+class Half(measure.Trial):
+    """Forgets the second half of what it was given."""
+
+    def __init__(self, array, back, broken: bool) -> None:
+        self.array = self.expected = array
+        self.back, self.broken = back, broken
+        self.closed = 0
+
+    def encode(self) -> None:
+        self.kept = self.array.copy()
+
+    def decode(self) -> None:
+        n = len(self.kept) // 2 if self.broken else len(self.kept)
+        self.back[:n] = self.kept[:n]
+
+    def size(self) -> int:
+        return self.kept.nbytes
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+def test_a_wrong_result_is_a_row_that_says_so():
+    array = np.arange(100, dtype=np.int16)
+    trials = [Half(array, np.empty_like(array), broken) for broken in (False, True)]
+    good, bad = measure.run([lambda t=t: t for t in trials], 3, lambda what: None)
+    assert (good.failure, good.size, len(good.encode.wall), len(good.decode.cpu)) == ("", 200, 3, 3)
+    assert bad.failure == "Mismatch: other samples came back"
+    assert [trial.closed for trial in trials] == [1, 1]
+
+
+def test_a_method_that_breaks_later_has_no_figures():
+    array = np.arange(100, dtype=np.int16)
+    trial = Half(array, np.empty_like(array), False)
+    calls = itertools.count()
+
+    def encode() -> None:
+        if next(calls) > 3:
+            raise OSError("the disk is full\nsecond line")
+        Half.encode(trial)
+
+    trial.encode = encode
+    (outcome,) = measure.run([lambda: trial], 3, lambda what: None)
+    assert outcome.failure == "OSError: the disk is full"
+    assert (outcome.size, outcome.encode.wall, trial.closed) == (0, [], 1)
+
+
+def test_speeds_are_of_the_best_and_the_middle_round():
+    assert measure.speed(5_000_000, [0.5, 0.25, 1.0]) == 20
+    assert measure.speed(5_000_000, [0.5, 0.25, 1.0], measure.median) == 10
+    assert measure.speed(5_000_000, []) == 0
+
+
+def line(shape: str, name: str, size: float, encode: float, decode: float, **more: str) -> record.Record:
+    fields = dict.fromkeys(record.COLUMNS, "") | {"shape": shape, "contender": name, "corpus": "nab"}
+    fields |= {"size_percent": str(size), "cpu": "a cpu", "date": "2026-01-31", "bytes": "10"}
+    for kind in ("best", "median"):
+        fields |= {f"encode_{kind}_mb_s": str(encode), f"decode_{kind}_mb_s": str(decode)}
+    return fields | more
+
+
+def test_goals_are_ratios_of_the_right_rows():
+    records = [
+        line("hdf5", "none", 100, 1000, 2000),
+        line("hdf5", "linerate v1 m=8", 28, 500, 1000),
+        line("memory", "linerate v1 m=8", 28, 1000, 2000),
+        line("memory", "linerate v1 m=8, filter call", 28, 900, 1800),
+        line("memory", "against x.so m=8, filter call", 28, 300, 150),
+        line("memory", "linerate v2", 27, 400, 1500),
+        line("memory", "flac 5", 27, 90, 100),
+        line("memory", "pco 8", 26, 90, 0, note="failed"),
+    ]
+    found = {row.split(" | ")[0][2:]: row.split(" | ")[2][:-2] for row in tables.goals(records).splitlines()}
+    assert found["encode, times the other filter"] == "3"
+    assert found["decode, times the other filter"] == "12"
+    assert found["v1 m=8 read, times its parts"] == "1"
+    assert found["v2 size, times FLAC 5's"] == "1"
+    assert found["v2 decode, times FLAC 5's"] == "15"
+    assert "v2 decode, times pco 8's" not in found and "v2 size, times szip's" not in found
+    assert "memory pco 8, nab: failed" in tables.failures(records)
+    table = tables.table(records, "memory")
+    assert "| pco 8 " in table and "failed" in table and "28.0 · 1000/2000" in table
+
+
+def test_files_with_other_columns_are_left_alone(tmp_path):
+    file = tmp_path / "other.csv"
+    file.write_text("x,y\n1,2\n")
+    with pytest.raises(ValueError, match="other columns"):
+        record.append(file, [])
+    with pytest.raises(ValueError, match="other columns"):
+        record.read(file)
+    assert file.read_text() == "x,y\n1,2\n"
+
+
+def test_records_survive_commas_and_quotes(tmp_path):
+    file = tmp_path / "r.csv"
+    written = line("memory", 'a "b", c', 1, 2, 3)
+    record.append(file, [written])
+    record.append(file, [written])
+    assert record.read(file) == [written, written]
+
+
+def test_the_command_names_no_folder_of_the_machine():
+    given = ["--corpus", "/a/b/c", "--csv", "/x.csv", "--only", "flac 5", "--against=/p/q.so", "--csv=/z"]
+    assert environment.command(given) == "bench/waveforms --corpus c --only 'flac 5' --against=q.so"
+
+
+def test_the_newest_run_of_each_method_is_drawn(tmp_path):
+    pytest.importorskip("matplotlib")
+    file = tmp_path / "r.csv"
+    old = [line("memory", name, 50, 1, 1, date="2026-01-30") for name in ("gone", "flac 5")]
+    new = [line("memory", name, 27, 90, 100) for name in ("flac 5", "linerate v2")]
+    record.append(file, [*old, *new, line("memory", "pco 8", 0, 0, 0, note="failed")])
+    assert [r["contender"] for r in plot.newest(record.read(file))["nab", "memory"]] == [
+        "flac 5",
+        "linerate v2",
+    ]
+    (made,) = plot.draw_all(file, tmp_path / "plots")
+    assert made.name == "waveforms-nab-memory.svg"
+    first = made.read_bytes()
+    assert b"</svg>" in first
+    plot.draw_all(file, tmp_path / "plots")
+    assert made.read_bytes() == first
+
+
+def test_only_16_bit_arrays_of_rows_are_sets(corpus):
+    found = list(sets.recorded(corpus, 0.1))
+    assert [(set.name, set.array.shape) for set in found] == [("one", (2, 500)), ("two", (1, 100))]

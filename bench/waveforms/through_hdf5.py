@@ -1,0 +1,208 @@
+"""Methods that store an array in an HDF5 file with h5py, the whole array as one chunk.
+
+Encoding is creating the file, writing and closing it; decoding is opening it and reading into an
+array that is there already. The file should be in memory (tmpfs), or disks are measured.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import h5py
+from numpy.typing import NDArray
+
+import codecs_in_memory as codecs
+import foreign
+import ours
+from measure import Trial
+from methods import HDF5, Method, Unavailable, openmp, set_threads
+
+_NAME = "waveforms"
+_numbers = itertools.count()
+
+
+class _File(Trial):
+    """A file of its own in `folder`."""
+
+    def __init__(self, array: NDArray, back: NDArray, folder: Path) -> None:
+        self.array = self.expected = array
+        self.back = back
+        self.path = folder / f"{next(_numbers)}.h5"
+
+    def before_encode(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+    def size(self) -> int:
+        with h5py.File(self.path) as file:
+            return file[_NAME].id.get_storage_size()
+
+    def close(self) -> None:
+        self.path.unlink(missing_ok=True)
+
+
+class Filtered(_File):
+    """A filter of HDF5's pipeline, given as arguments of `create_dataset`."""
+
+    def __init__(self, array, back, folder, options: Mapping[str, Any], prepare: Callable[[], None]) -> None:
+        super().__init__(array, back, folder)
+        self.options, self.prepare = options, prepare
+
+    def before_encode(self) -> None:
+        super().before_encode()
+        self.prepare()
+
+    def encode(self) -> None:
+        with h5py.File(self.path, "w") as file:
+            file.create_dataset(_NAME, data=self.array, chunks=self.array.shape, **self.options)
+
+    def before_decode(self) -> None:
+        self.prepare()
+
+    def decode(self) -> None:
+        with h5py.File(self.path) as file:
+            file[_NAME].read_direct(self.back)
+
+
+class Direct(_File):
+    """A codec that has no filter: its bytes go into the file as they are (direct chunk write)."""
+
+    def __init__(self, array, back, folder, codec: codecs.Codec) -> None:
+        super().__init__(codec.array, codec.back, folder)
+        self.expected = codec.expected
+        self.codec = codec
+
+    def encode(self) -> None:
+        self.codec.encode()
+        with h5py.File(self.path, "w") as file:
+            dataset = file.create_dataset(_NAME, self.array.shape, self.array.dtype, chunks=self.array.shape)
+            dataset.id.write_direct_chunk((0, 0), self.codec.stored())
+
+    def decode(self) -> None:
+        with h5py.File(self.path) as file:
+            _, stored = file[_NAME].id.read_direct_chunk((0, 0))
+        self.codec.decode_from(stored)
+
+
+class Parallel(Filtered):
+    """Written through the filter, read with `linerate.hdf5.read`, which decodes outside HDF5."""
+
+    def __init__(self, array, back, folder, options, prepare, threads: int) -> None:
+        super().__init__(array, back, folder, options, prepare)
+        self.threads = threads
+        self.read: NDArray | None = None
+
+    def decode(self) -> None:
+        with h5py.File(self.path) as file:
+            self.read = ours.hdf5().read(file[_NAME], threads=self.threads)
+
+    def result(self) -> NDArray:
+        return self.read
+
+
+def _version() -> str:
+    return f"h5py {h5py.version.version} HDF5 {h5py.version.hdf5_version}"
+
+
+def _plugin(attribute: str, **arguments: Any) -> tuple[Mapping[str, Any], str]:
+    try:
+        import hdf5plugin
+    except ImportError as e:
+        raise Unavailable("hdf5plugin is not installed") from e
+    return getattr(hdf5plugin, attribute)(**arguments), f"hdf5plugin {hdf5plugin.version}"
+
+
+def _with_threads(threads: int) -> Callable[[], None]:
+    return lambda: set_threads(threads)
+
+
+def _bitshuffle(cname: str, threads: int) -> tuple[Mapping[str, Any], str]:
+    options = _plugin("Bitshuffle", cname=cname)
+    if threads > 1 and not openmp():
+        raise Unavailable("hdf5plugin is built without OpenMP")
+    return options
+
+
+def _blosc2(cname: str) -> tuple[Mapping[str, Any], str]:
+    import hdf5plugin
+
+    return _plugin("Blosc2", cname=cname, clevel=5, filters=hdf5plugin.Blosc2.BITSHUFFLE)
+
+
+def rows(folder: Path, threads: int, against: foreign.Plugin | None) -> Iterator[Method | tuple[str, str]]:
+    """The table; instead of a method that cannot be had, its name and why."""
+
+    def filtered(name: str, options: Callable[[], tuple[Mapping[str, Any], str]], n: int = 1):
+        try:
+            found, version = options()
+        except (Unavailable, ImportError) as e:
+            return name if n == 1 else f"{name} x{n}", str(e)
+        prepare = _with_threads(n)
+        return Method(HDF5, name, version, lambda a, b: Filtered(a, b, folder, found, prepare), n)
+
+    def direct(codec: Method | tuple[str, str]):
+        if isinstance(codec, tuple):
+            return codec
+        make = lambda a, b: Direct(a, b, folder, codec.make(a, b))
+        return Method(HDF5, f"{codec.name}, direct chunk", codec.version, make)
+
+    builtin = lambda **options: lambda: (options, _version())
+    yield filtered("none", builtin())
+    yield filtered("gzip 4", builtin(compression="gzip", compression_opts=4))
+    yield filtered("lzf", builtin(compression="lzf"))
+    yield filtered("bitshuffle lz4", lambda: _bitshuffle("lz4", 1))
+    if threads > 1:
+        yield filtered("bitshuffle lz4", lambda: _bitshuffle("lz4", threads), threads)
+    yield filtered("bitshuffle zstd", lambda: _bitshuffle("zstd", 1))
+    yield filtered("szip nn 16", builtin(compression="szip", compression_opts=("nn", 16)))
+    yield filtered("szip nn 32", builtin(compression="szip", compression_opts=("nn", 32)))
+    yield filtered("blosc2 lz4 bitshuffle", lambda: _blosc2("lz4"))
+    yield filtered("blosc2 zstd bitshuffle", lambda: _blosc2("zstd"))
+    yield direct(codecs.flac(5))
+    yield direct(codecs.pco(8))
+    if against is not None:
+        yield from _against(folder, against)
+    yield from _ours(folder, threads, against is not None)
+
+
+def _against(folder: Path, plugin: foreign.Plugin) -> Iterator[Method]:
+    """The other build of filter 32025, registered in place of ours before each pass."""
+
+    def make(array: NDArray, back: NDArray) -> Trial:
+        options = {"compression": foreign.DELTA_RICE, "compression_opts": (8, array.shape[-1])}
+        return Filtered(array, back, folder, options, plugin.register)
+
+    yield Method(HDF5, f"{plugin.name} m=8", plugin.version, make)
+
+
+def _ours(folder: Path, threads: int, shared_id: bool) -> Iterator[Method | tuple[str, str]]:
+    try:
+        hdf5, version = ours.hdf5(), ours.version()
+    except Unavailable as e:
+        yield "linerate", str(e)
+        return
+
+    def row(name: str, options: Callable[[NDArray], Mapping[str, Any]], n: int):
+        def prepare() -> None:
+            set_threads(n)
+            if shared_id:
+                hdf5.register(force=True)
+
+        def make(array: NDArray, back: NDArray) -> Trial:
+            return Filtered(array, back, folder, options(array), prepare)
+
+        def make_parallel(array: NDArray, back: NDArray) -> Trial:
+            return Parallel(array, back, folder, options(array), prepare, n)
+
+        yield Method(HDF5, f"linerate {name}", version, make, n)
+        yield Method(HDF5, f"linerate {name}, linerate.hdf5.read", version, make_parallel, n)
+
+    for n in dict.fromkeys((1, threads)):
+        yield from row("v1 m=8", lambda array: hdf5.DeltaRice(m=8, segment=array.shape[-1]), n)
+        yield from row("v1 auto", ours.best_filter, n)
+        if hasattr(hdf5, "DeltaRice2"):
+            yield from row("v2", lambda array: hdf5.DeltaRice2(), n)
+    if not hasattr(hdf5, "DeltaRice2"):
+        yield "linerate v2", "this linerate has no DeltaRice2"
