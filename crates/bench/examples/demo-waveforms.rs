@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use linerate_bench::waveforms::{Set, plain};
 use linerate_bench::{cpu_time, pin, stats};
-use linerate_rice::{Exec, Filter, Params, decode_into, encode_into, tune};
+use linerate_rice::{Error, Exec, Filter, Params, decode_into, encode_into, tune, v2};
 
 /// Waveforms of [`Set::Nab`] that are made: 4.2 MB.
 const ROWS: usize = 300;
@@ -49,7 +49,12 @@ fn demo() -> Result<(), String> {
     let bytes = size_of_val(&samples[..]);
     println!("\n{ROWS} generated waveforms of {} samples, 16 bits, {bytes} bytes\n", set.row_samples());
     let best = tune::best_m(&samples, segment(set), &Filter::DELTA);
-    let codecs = [straightforward(set, 8), version_1(set, 8, "")?, version_1(set, best, ", the best m")?];
+    let codecs = [
+        straightforward(set, 8),
+        version_1(set, 8, "")?,
+        version_1(set, best, ", the best m")?,
+        version_2(set),
+    ];
     let mut costs = prove(&codecs, &samples)?;
     measure(&codecs, &samples, &mut costs)?;
     print(&codecs, &costs, bytes);
@@ -79,19 +84,37 @@ fn straightforward(set: Set, m: u32) -> Codec {
 }
 
 fn version_1(set: Set, m: u32, note: &str) -> Result<Codec, String> {
-    let params = Params::new(m, segment(set)).map_err(|e| e.to_string())?;
+    let params = Params::new(m, segment(set)).map_err(said)?;
     Ok(Codec {
         name: format!("version 1, m = {m}{note}"),
         encode: Box::new(move |samples, out| {
             out.resize(params.bound(samples.len()), 0);
-            let n = encode_into(&params, samples, out, Exec::default()).map_err(|e| e.to_string())?;
+            let n = encode_into(&params, samples, out, Exec::default()).map_err(said)?;
             out.truncate(n);
             Ok(())
         }),
         decode: Box::new(move |chunk, out| {
-            decode_into(&params, chunk, out, Exec::default()).map(drop).map_err(|e| e.to_string())
+            decode_into(&params, chunk, out, Exec::default()).map(drop).map_err(said)
         }),
     })
+}
+
+fn version_2(set: Set) -> Codec {
+    let settings = v2::Settings::default().with_row(segment(set));
+    Codec {
+        name: "version 2".into(),
+        encode: Box::new(move |samples, out| {
+            out.resize(v2::bound::<i16>(&settings, samples.len()), 0);
+            let n = v2::encode_into(&settings, samples, out, Exec::default()).map_err(said)?;
+            out.truncate(n);
+            Ok(())
+        }),
+        decode: Box::new(|stream, out| v2::decode_into(stream, out, Exec::default()).map(drop).map_err(said)),
+    }
+}
+
+fn said(error: Error) -> String {
+    error.to_string()
 }
 
 /// Sizes, after each codec has given the samples back.
