@@ -16,7 +16,7 @@ os.environ["MATURIN_NO_INSTALL_RUST"] = "1"  # a compiler is asked for, never do
 HERE = Path(__file__).resolve().parent
 PLUGINS = HERE / "python" / "linerate" / "plugins"
 #: The crates of the plugins.
-CRATES = []
+CRATES = ["linerate-hdf5-deltarice"]
 
 prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editable
@@ -51,7 +51,7 @@ def build_sdist(sdist_directory, config_settings=None):
 def build_plugins():
     shutil.rmtree(PLUGINS, ignore_errors=True)
     PLUGINS.mkdir()
-    for library in built_libraries() if CRATES else ():
+    for library in built_libraries():
         shutil.copy2(library, PLUGINS)
 
 

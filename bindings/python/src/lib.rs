@@ -4,8 +4,13 @@
 //! Python modules beside it know about shapes, defaults and other libraries.
 
 mod error;
+mod grid;
+mod hdf5;
+mod kernel;
 mod params;
+mod pipeline;
 mod rice;
+mod scatter;
 
 use pyo3::prelude::*;
 
@@ -13,6 +18,8 @@ use pyo3::prelude::*;
 mod _linerate {
     #[pymodule_export]
     use crate::error::Error;
+    #[pymodule_export]
+    use crate::hdf5::{hdf5_class, hdf5_decode};
     #[pymodule_export]
     use crate::rice::{
         rice_best, rice_bound, rice_decode, rice_decode_segments, rice_encode, rice_len, rice_samples,

@@ -1,0 +1,223 @@
+"""Reading HDF5 datasets chunk by chunk, decoding outside HDF5's lock."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import operator
+import os
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import h5py
+import numpy as np
+
+from . import _linerate
+from ._arrays import thread_count
+
+#: Filters that are undone here: shuffle, fletcher32, DeltaRice.
+UNDONE = frozenset({2, 3, 32025})
+#: Those of them that make reading this way worth it.
+OURS = frozenset({32025})
+#: A batch is decoded once it has this many bytes, and a chunk for each thread.
+BATCH_BYTES = 1 << 20
+#: ... or this many chunks.
+BATCH_CHUNKS = 1 << 12
+
+
+def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None) -> Any:
+    """``dataset[selection]``, with chunks decoded in parallel and outside HDF5's global lock.
+
+    HDF5 decodes one chunk at a time, and no other thread may use it meanwhile. Here only the bytes
+    of a chunk are read under its lock.
+
+    Parameters
+    ----------
+    dataset : h5py.Dataset
+        Of any shape. Done here: chunks of integers or floats through DeltaRice or DeltaRice2, also with
+        shuffle or fletcher32. Everything else is read by h5py: other filters and layouts, other
+        types.
+    selection : integers, slices with positive steps, ``...``, or a tuple of these
+        As in ``dataset[selection]``; all by default. Other selections are read by h5py. Of a chunk
+        of which only some rows are selected, only these are decoded.
+    threads : int, optional
+        At most so many threads decode. By default ``LINERATE_THREADS``, if the environment has it,
+        else one for each CPU that this process may use.
+
+    Returns
+    -------
+    array or scalar
+        What ``dataset[selection]`` returns. Chunks that were never written have the fill value.
+
+    Raises
+    ------
+    OSError
+        If a chunk is damaged, as from ``dataset[selection]``.
+    """
+    threads = _threads(threads)
+    plan = _Plan.of(dataset, selection)
+    try:
+        return dataset[selection] if plan is None else plan.read(threads)
+    except _ForH5py:
+        return dataset[selection]
+    except _linerate.Error as error:
+        raise OSError(f"{dataset.name}: {error}") from error
+
+
+class _ForH5py(Exception):
+    """It turned out that h5py should read this."""
+
+
+def _threads(threads: int | None) -> int:
+    if threads is None and not os.environ.get("LINERATE_THREADS"):
+        threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return thread_count(threads)
+
+
+class _Plan:
+    """What is to be read, and through which filters."""
+
+    def __init__(self, dataset: h5py.Dataset, filters: list[tuple[int, list[int]]], axes: list[_Axis]):
+        self.dataset = dataset
+        self.filters = filters
+        self.axes = axes
+        self.chunk_bytes = math.prod(dataset.chunks) * dataset.dtype.itemsize
+
+    @classmethod
+    def of(cls, dataset: h5py.Dataset, selection: Any) -> _Plan | None:
+        """The plan, or ``None`` if this is for h5py to read."""
+        filters = _filters(dataset)
+        axes = _axes(selection, dataset.shape) if filters is not None else None
+        return None if filters is None or axes is None else cls(dataset, filters, axes)
+
+    def read(self, threads: int) -> Any:
+        out = np.empty([axis.count for axis in self.axes], self.dataset.dtype)
+        if out.size:
+            self.fill(out, threads)
+        out = out.reshape([axis.count for axis in self.axes if not axis.single])
+        return out if out.ndim else out[()]
+
+    def fill(self, out: np.ndarray, threads: int) -> None:
+        """Decodes a batch while the next one is read."""
+        data = out.reshape(-1).view(np.uint8)
+        chunks = self.dataset.chunks
+        axes = [(chunk, axis.start, axis.step, axis.count) for chunk, axis in zip(chunks, self.axes)]
+
+        def decode(batch: list[tuple[tuple[int, ...], int, bytes]]) -> None:
+            _linerate.hdf5_decode(self.filters, out.itemsize, axes, batch, data, threads)
+
+        batches = self.batches(out, threads)
+        first, second = next(batches, None), next(batches, None)
+        if second is None:
+            return decode(first) if first else None
+        with ThreadPoolExecutor(1, "linerate-decode") as worker:
+            running: Future[None] = worker.submit(decode, first)
+            for batch in itertools.chain([second], batches):
+                running.result()
+                running = worker.submit(decode, batch)
+            running.result()
+
+    def batches(self, out: np.ndarray, threads: int) -> Iterator[list[tuple[tuple[int, ...], int, bytes]]]:
+        """Stored chunks, some at a time. Missing ones are filled in on the way."""
+        batch, size = [], 0
+        for offset in self.offsets():
+            stored = _stored(self.dataset, offset)
+            if stored is None:
+                out[self.inside(offset)] = self.dataset.fillvalue
+                continue
+            if len(stored[1]) == self.chunk_bytes and self.goes_over_the_edge(offset):
+                raise _ForH5py  # HDF5 can keep such chunks unfiltered, which only HDF5 can tell
+            batch.append((offset, *stored))
+            size += len(stored[1])
+            if len(batch) >= BATCH_CHUNKS or (size >= BATCH_BYTES and len(batch) >= threads):
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def offsets(self) -> Iterator[tuple[int, ...]]:
+        """Where the chunks begin that have some of the selection."""
+        along = [axis.offsets(chunk) for axis, chunk in zip(self.axes, self.dataset.chunks)]
+        return itertools.product(*along)
+
+    def goes_over_the_edge(self, offset: tuple[int, ...]) -> bool:
+        """Whether the chunk at ``offset`` is only partly within the dataset."""
+        ends = (at + chunk for at, chunk in zip(offset, self.dataset.chunks))
+        return any(end > size for end, size in zip(ends, self.dataset.shape))
+
+    def inside(self, offset: tuple[int, ...]) -> tuple[slice, ...]:
+        """The part of the output for the chunk at ``offset``."""
+        return tuple(
+            slice(axis.before(at), axis.before(at + chunk))
+            for axis, at, chunk in zip(self.axes, offset, self.dataset.chunks)
+        )
+
+
+class _Axis:
+    """The indices start, start + step, ... of one axis: ``count`` of them."""
+
+    def __init__(self, start: int, step: int, count: int, single: bool = False):
+        self.start, self.step, self.count, self.single = start, step, count, single
+
+    def before(self, index: int) -> int:
+        """How many of the indices are below ``index``."""
+        return min(max(0, -((self.start - index) // self.step)), self.count)
+
+    def offsets(self, chunk: int) -> list[int]:
+        if self.step <= chunk:
+            last = self.start + (self.count - 1) * self.step
+            return list(range(self.start // chunk * chunk, last + 1, chunk)) if self.count else []
+        return [(self.start + i * self.step) // chunk * chunk for i in range(self.count)]
+
+
+def _axes(selection: Any, shape: tuple[int, ...]) -> list[_Axis] | None:
+    """The selection along each axis, or ``None`` if it is none of the simple ones."""
+    items = list(selection) if isinstance(selection, tuple) else [selection]
+    if sum(item is ... for item in items) == 0:
+        items.append(...)
+    missing = len(shape) - (len(items) - 1)
+    if sum(item is ... for item in items) != 1 or missing < 0:
+        return None
+    at = next(i for i, item in enumerate(items) if item is ...)
+    items[at : at + 1] = [slice(None)] * missing
+    axes = [_axis(item, size) for item, size in zip(items, shape)]
+    return None if any(axis is None for axis in axes) else axes
+
+
+def _axis(item: Any, size: int) -> _Axis | None:
+    if isinstance(item, slice):
+        try:
+            start, stop, step = item.indices(size)
+        except (TypeError, ValueError):
+            return None
+        return _Axis(start, step, len(range(start, stop, step))) if step > 0 else None
+    if isinstance(item, (bool, np.bool_)) or not hasattr(item, "__index__") or np.ndim(item):
+        return None
+    index = operator.index(item)
+    index += size if index < 0 else 0
+    return _Axis(index, 1, 1, single=True) if 0 <= index < size else None
+
+
+def _filters(dataset: h5py.Dataset) -> list[tuple[int, list[int]]] | None:
+    """The dataset's filters, or ``None`` if they, its layout or its type are not for us."""
+    if dataset.chunks is None or not dataset.shape or dataset.dtype.kind not in "iuf":
+        return None
+    if not h5py.h5t.py_create(dataset.dtype).equal(dataset.id.get_type()):
+        return None
+    plist = dataset.id.get_create_plist()
+    found = [plist.get_filter(i) for i in range(plist.get_nfilters())]
+    ids = {number for number, _, _, _ in found}
+    if not (ids <= UNDONE and ids & OURS):
+        return None
+    return [(number, [int(v) % 2**32 for v in values]) for number, _, values, _ in found]
+
+
+def _stored(dataset: h5py.Dataset, offset: tuple[int, ...]) -> tuple[int, bytes] | None:
+    """The mask of skipped filters and the bytes of a chunk, or ``None`` if it was never written."""
+    try:
+        return dataset.id.read_direct_chunk(offset)
+    except (RuntimeError, OSError):
+        if dataset.id.get_chunk_info_by_coord(offset).byte_offset is None:
+            return None
+        raise

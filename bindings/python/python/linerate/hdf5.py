@@ -1,0 +1,140 @@
+"""Delta-Rice in HDF5 files: filters for h5py, and parallel reading.
+
+Importing this module registers the filters with the HDF5 library that h5py uses:
+
+>>> import h5py, numpy as np
+>>> from linerate.hdf5 import DeltaRice
+>>> waveforms = np.random.default_rng(1).normal(0, 20, (100, 7000)).astype("int16")
+>>> with h5py.File("run.h5", "w", driver="core", backing_store=False) as file:
+...     kept = file.create_dataset("waveforms", data=waveforms, chunks=(50, 7000), compression=DeltaRice(m=16))
+...     bool((kept[:] == waveforms).all()), kept.id.get_storage_size() < waveforms.nbytes / 2
+(True, True)
+
+Programs other than Python find the same filters as plugins in :data:`PLUGIN_PATH`:
+``HDF5_PLUGIN_PATH=... h5dump run.h5``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import h5py
+from numpy.typing import ArrayLike
+
+from . import _linerate
+from ._read import read
+from .rice import DELTA, Params, tune
+
+__all__ = ["DELTARICE_ID", "PLUGIN_PATH", "Config", "DeltaRice", "get_config", "read", "register"]
+
+#: Number of the Delta-Rice filter in HDF5's registry.
+DELTARICE_ID = 32025
+
+#: Folder of the plugins, for ``HDF5_PLUGIN_PATH``.
+PLUGIN_PATH = str(Path(__file__).parent / "plugins")
+
+#: The filters by number.
+FILTERS = {DELTARICE_ID: "deltarice"}
+
+
+class DeltaRice(h5py.filters.FilterRefBase):
+    """Filter 32025 for ``create_dataset``: 16-bit integers, little-endian.
+
+    ``compression=DeltaRice(...)``, or ``**DeltaRice(...)``.
+
+    Parameters
+    ----------
+    m : int
+        The Rice parameter, a power of two from 2 to 32768; about the typical difference between
+        samples that follow each other. There is no "auto", since a filter does not see the data
+        before the dataset is created: :meth:`for_array` works it out from some.
+    segment : int or None
+        Samples per independently coded waveform. ``None`` is the last axis of the chunks, -1 the
+        whole chunk. With another filter than (1, -1) it must be given.
+    filter : sequence of int
+        Coefficients, the first 1 or -1.
+    """
+
+    filter_id = DELTARICE_ID
+    filter_name = FILTERS[DELTARICE_ID]
+
+    def __init__(self, m: int = 8, segment: int | None = None, filter: Iterable[int] = DELTA) -> None:
+        params = Params(m, segment, tuple(filter))
+        if params.m < 2 or params.filter[0] not in (1, -1):
+            raise ValueError(f"with {params} data would be lost")
+        if segment is not None:
+            self.filter_options = params.cd_values
+        elif params.filter == DELTA:
+            self.filter_options = (params.m,)  # completed from the chunk's shape, see docs/hdf5.md
+        else:
+            raise ValueError("with another filter than (1, -1) give the segment: the samples per row, or -1")
+
+    @classmethod
+    def for_array(
+        cls, array: ArrayLike, segment: int | None = None, filter: Iterable[int] | Literal["auto"] = DELTA
+    ) -> DeltaRice:
+        """The filter that makes ``array`` smallest, see :func:`linerate.rice.tune`.
+
+        Give all of the data, or a part that is like the rest. ``segment`` is the last axis of ``array``
+        if that has two axes or more.
+        """
+        params = tune(array, segment, filter)
+        return cls(params.m, -1 if params.segment is None else params.segment, params.filter)
+
+    def __repr__(self) -> str:
+        return f"DeltaRice(cd_values={self.filter_options})"
+
+
+@dataclass(frozen=True)
+class Config:
+    """What is in use.
+
+    Attributes
+    ----------
+    version : str
+        Of this package.
+    hdf5_version : str
+        Of h5py's HDF5 library.
+    plugin_path : str
+        See :data:`PLUGIN_PATH`.
+    registered_filters : dict of str to int
+        Names and numbers of the filters that :func:`register` has registered.
+    """
+
+    version: str
+    hdf5_version: str
+    plugin_path: str
+    registered_filters: dict[str, int]
+
+
+_registered: dict[str, int] = {}
+
+
+def register(force: bool = False) -> dict[str, int]:
+    """Registers the filters with h5py's HDF5, in place of any others with the same numbers.
+
+    Done when this module is imported, and then only again if ``force`` is true: if something else has
+    registered a filter with one of the numbers since.
+
+    Returns
+    -------
+    dict of str to int
+        Names and numbers of the filters of this package.
+    """
+    for number, name in FILTERS.items():
+        if force or name not in _registered:
+            # Whether HDF5 has one is not asked: it would load plugins to find out.
+            h5py.h5z.register_filter(_linerate.hdf5_class(number))
+            _registered[name] = number
+    return dict(_registered)
+
+
+def get_config() -> Config:
+    """Versions, the plugin folder, and which filters are in use."""
+    return Config(_linerate.VERSION, h5py.version.hdf5_version, PLUGIN_PATH, dict(_registered))
+
+
+register()

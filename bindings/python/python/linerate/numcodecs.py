@@ -1,0 +1,122 @@
+"""Codecs for numcodecs, and with it for arrays of zarr format 2.
+
+numcodecs finds them by their names once the package is installed: nobody needs to import this.
+
+>>> import numcodecs, numpy as np
+>>> codec = numcodecs.get_codec({"id": "linerate.deltarice", "m": 16, "segment": 1000})
+>>> samples = np.arange(3000, dtype="int16")
+>>> bool((codec.decode(codec.encode(samples)) == samples).all())
+True
+
+The bytes are those of a chunk of HDF5 filter 32025, so an index of chunks in HDF5 files can name this
+codec with the ``cd_values`` as its parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+import numpy as np
+from numcodecs.abc import Codec
+from numcodecs.compat import ensure_ndarray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+from ._arrays import sample_dtype, thread_count
+from .rice import DELTA, Params, decode, encode, tune
+
+__all__ = ["DeltaRice"]
+
+
+class DeltaRice(Codec):
+    """Delta-Rice with fixed parameters, for arrays of 16-bit integers of any shape.
+
+    Parameters
+    ----------
+    m : int
+        The Rice parameter, a power of two from 2 to 32768. The bytes do not tell it, so it is part
+        of the configuration, and "auto" is not possible: see :meth:`for_array`.
+    segment : int or None
+        Samples per independently coded waveform. ``None``, as -1, is the whole array: decoding does
+        not know its shape.
+    filter : sequence of int
+        Coefficients, the first 1 or -1.
+    dtype : int16 or uint16
+        Type of the samples.
+    threads : int, optional
+        At most so many threads per call; by default ``LINERATE_THREADS``, else 1. Not part of the
+        configuration.
+    """
+
+    codec_id = "linerate.deltarice"
+
+    def __init__(
+        self,
+        m: int = 8,
+        segment: int | None = None,
+        filter: Iterable[int] = DELTA,
+        dtype: DTypeLike = "int16",
+        threads: int | None = None,
+    ) -> None:
+        self.params = fixed_params(m, segment, filter)
+        self.dtype = sample_dtype(dtype, (2,))
+        self.threads = threads if threads is None else thread_count(threads)
+
+    @classmethod
+    def for_array(
+        cls,
+        array: ArrayLike,
+        segment: int | None = None,
+        filter: Iterable[int] | Literal["auto"] = DELTA,
+        threads: int | None = None,
+    ) -> DeltaRice:
+        """The codec that makes ``array`` smallest, see :func:`linerate.rice.tune`.
+
+        ``segment`` is by default the last axis of ``array`` if that has two axes or more: give it if
+        chunks have shorter rows.
+        """
+        params = tune(array, segment, filter)
+        return cls(params.m, params.segment, params.filter, np.asarray(array).dtype, threads)
+
+    def encode(self, buf: Any) -> bytes:
+        """The chunk of all samples of the array ``buf``."""
+        array = ensure_ndarray(buf)
+        if array.dtype != self.dtype:
+            raise TypeError(f"samples are {array.dtype}, but this codec is for {self.dtype}: give it the dtype")
+        return encode(array.reshape(-1, order="A"), params=self.params, threads=thread_count(self.threads))
+
+    def decode(self, buf: Any, out: Any = None) -> NDArray[Any]:
+        """The samples, in one axis; or ``out``, filled with them."""
+        threads = thread_count(self.threads)
+        if out is None:
+            return decode(buf, params=self.params, dtype=self.dtype, threads=threads)
+        room = ensure_ndarray(out).reshape(-1, order="A").view(self.dtype)
+        n = decode(buf, params=self.params, dtype=self.dtype, threads=threads, out=room)
+        if n != room.size:
+            raise ValueError(f"the chunk has {n} samples, out has room for {room.size}")
+        return out
+
+    def get_config(self) -> dict[str, Any]:
+        """The configuration, which JSON can hold."""
+        segment = self.params.segment
+        return {
+            "id": self.codec_id,
+            "m": self.params.m,
+            "segment": segment,
+            "filter": list(self.params.filter),
+            "dtype": self.dtype.str,
+        }
+
+    def __repr__(self) -> str:
+        m, segment, taps = self.params.m, self.params.segment, self.params.filter
+        return f"DeltaRice(m={m}, segment={segment}, filter={taps}, dtype={self.dtype.name!r})"
+
+
+def fixed_params(m: int, segment: int | None, filter: Iterable[int]) -> Params:
+    """Parameters of a codec, which encodes chunks that it has not seen yet."""
+    if isinstance(m, str):
+        raise ValueError(f"m is {m!r}, but a codec needs a number, since its chunks do not tell it: see for_array")
+    params = Params(m, segment, tuple(filter))
+    if params.m < 2 or params.filter[0] not in (1, -1):
+        raise ValueError(f"with {params} data would be lost")
+    return params

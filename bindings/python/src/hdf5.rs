@@ -1,0 +1,56 @@
+//! Many chunks of an HDF5 dataset, as they are in the file, into one array.
+
+use numpy::PyReadwriteArray1;
+use pyo3::exceptions::PyKeyError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::raise;
+use crate::grid::{Axis, Grid};
+use crate::pipeline::{Pipeline, Stage};
+use crate::scatter::{Job, decode_all};
+
+/// A filter of a dataset: its HDF5 number and values.
+#[derive(FromPyObject)]
+pub(crate) struct Filter(i32, Vec<u32>);
+
+/// Along one axis: samples per chunk; first index, step and number of indices that are selected.
+#[derive(FromPyObject)]
+pub(crate) struct Selected(usize, usize, usize, usize);
+
+/// A chunk: where it begins, the filters that were skipped for it, its bytes.
+#[derive(FromPyObject)]
+pub(crate) struct Stored<'py>(Vec<usize>, u32, Bound<'py, PyBytes>);
+
+/// Decodes chunks into where they belong in `out`, the bytes of the selected elements in C order.
+#[pyfunction]
+pub(crate) fn hdf5_decode(
+    py: Python<'_>,
+    filters: Vec<Filter>,
+    itemsize: usize,
+    axes: Vec<Selected>,
+    chunks: Vec<Stored<'_>>,
+    mut out: PyReadwriteArray1<'_, u8>,
+    threads: usize,
+) -> PyResult<()> {
+    let axes = axes.iter().map(|&Selected(chunk, start, step, count)| Axis { chunk, start, step, count });
+    let stages = filters.iter().map(|Filter(id, values)| Stage::new(*id, values));
+    let jobs =
+        chunks.iter().map(|Stored(offset, mask, bytes)| Job { offset, mask: *mask, bytes: bytes.as_bytes() });
+    let (axes, jobs) = (axes.collect(), jobs.collect::<Vec<_>>());
+    let out = out.as_slice_mut()?;
+    let stages = stages.collect::<Result<Vec<_>, _>>().map_err(|e| raise(py, e))?;
+    let decoded = py.detach(|| {
+        let grid = Grid::new(axes, itemsize)?;
+        decode_all(&Pipeline::new(stages, grid.chunk_bytes()), &grid, &jobs, out, threads)
+    });
+    decoded.map_err(|e| raise(py, e))
+}
+
+/// Address of the table that describes a filter of this package, for `H5Zregister`.
+#[pyfunction]
+pub(crate) fn hdf5_class(id: i32) -> PyResult<usize> {
+    let known = [&linerate_hdf5::DELTARICE];
+    let class = known.into_iter().find(|class| class.id() == id);
+    class.map(|class| class.as_ptr() as usize).ok_or_else(|| PyKeyError::new_err(id))
+}

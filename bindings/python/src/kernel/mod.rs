@@ -1,0 +1,4 @@
+//! Memory that threads share.
+#![allow(unsafe_code)]
+
+pub(crate) mod shared;

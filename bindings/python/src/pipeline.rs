@@ -1,0 +1,187 @@
+//! The filters of a dataset, undone.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use linerate_core::{Error, Kind, Result};
+use linerate_rice::{Exec, Params, Segments, decode_into, decode_segments};
+
+/// A filter that can be undone here.
+pub(crate) enum Stage {
+    /// Filter 2: first bytes of all elements, then second ones, and so on.
+    Shuffle(usize),
+    /// Filter 3: a checksum of 4 bytes behind the data.
+    Fletcher32,
+    /// Filter 32025.
+    DeltaRice(Params),
+}
+
+/// Filters in the order in which they were applied.
+pub(crate) struct Pipeline {
+    stages: Vec<Stage>,
+    /// Bytes before the first of them.
+    chunk_bytes: usize,
+}
+
+fn corrupt(what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, 0, what)
+}
+
+impl Stage {
+    /// The filter that HDF5 knows as `id`.
+    pub(crate) fn new(id: i32, values: &[u32]) -> Result<Stage> {
+        match (id, values) {
+            (2, &[size, ..]) if size > 0 => Ok(Stage::Shuffle(size as usize)),
+            (3, _) => Ok(Stage::Fletcher32),
+            (32025, _) => Ok(Stage::DeltaRice(Params::from_cd_values(values)?)),
+            _ => Err(Error::new(Kind::Unsupported, 0, "a filter that cannot be undone here")),
+        }
+    }
+
+    /// Bytes that undoing the filter yields from `data`.
+    fn undone_len(&self, data: &[u8]) -> Result<usize> {
+        match self {
+            Stage::Shuffle(_) => Ok(data.len()),
+            Stage::Fletcher32 => Ok(checked(data)?.len()),
+            Stage::DeltaRice(params) => Ok(2 * Segments::of(params, data)?.samples()),
+        }
+    }
+
+    /// Undoes the filter. `out` has the length that [`Stage::undone_len`] says, and the alignment
+    /// of the widest sample.
+    fn undo(&self, data: &[u8], out: &mut [u8], exec: Exec) -> Result<()> {
+        match self {
+            Stage::Shuffle(size) => unshuffle(data, out, *size),
+            Stage::Fletcher32 => out.copy_from_slice(checked(data)?),
+            Stage::DeltaRice(params) => drop(decode_into(params, data, samples::<i16>(out)?, exec)?),
+        }
+        Ok(())
+    }
+}
+
+fn samples<T: bytemuck::Pod>(bytes: &mut [u8]) -> Result<&mut [T]> {
+    bytemuck::try_cast_slice_mut(bytes).map_err(|_| corrupt("a chunk is not of whole samples"))
+}
+
+impl Pipeline {
+    pub(crate) fn new(stages: Vec<Stage>, chunk_bytes: usize) -> Pipeline {
+        Pipeline { stages, chunk_bytes }
+    }
+
+    /// Undoes the filters but those whose bit in `mask` is set. `out` has the bytes of a chunk and is
+    /// aligned for samples.
+    pub(crate) fn undo(&self, data: &[u8], mask: u32, out: &mut [u8], exec: Exec) -> Result<()> {
+        let mut stages = self.applied(mask);
+        let first = stages.next();
+        let mut data = Cow::Borrowed(data);
+        for stage in stages.rev() {
+            data = self.undone(stage, data, exec)?;
+        }
+        let Some(first) = first else {
+            return copy(&data, out);
+        };
+        if first.undone_len(&data)? != out.len() {
+            return Err(corrupt("a chunk has another number of bytes than the dataset's chunks"));
+        }
+        first.undo(&data, out, exec)
+    }
+
+    /// Decodes only what is needed of the bytes `span` of a chunk: calls `with` with the bytes and
+    /// how many of the chunk come before them. `None` if the filters allow only the whole.
+    pub(crate) fn undo_span(
+        &self,
+        data: &[u8],
+        mask: u32,
+        span: &Range<usize>,
+    ) -> Result<Option<(Vec<u32>, usize)>> {
+        let mut stages = self.applied(mask);
+        let Some(Stage::DeltaRice(params)) = stages.next() else { return Ok(None) };
+        let mut data = data;
+        for stage in stages.rev() {
+            let Stage::Fletcher32 = stage else { return Ok(None) };
+            data = checked(data)?;
+        }
+        let segments = Segments::of(params, data)?;
+        if 2 * segments.samples() != self.chunk_bytes {
+            return Err(corrupt("a chunk has another number of bytes than the dataset's chunks"));
+        }
+        let segment = 2 * segments.segment_len();
+        let which = span.start / segment..span.end.div_ceil(segment);
+        if which == (0..segments.segment_count()) {
+            return Ok(None);
+        }
+        let start = which.start * segment;
+        let bytes = (which.end * segment).min(self.chunk_bytes) - start;
+        let mut out = vec![0u32; bytes.div_ceil(4)];
+        let room = &mut bytemuck::cast_slice_mut(&mut out)[..bytes / 2];
+        decode_segments::<i16>(params, data, which, room, Exec::default())?;
+        Ok(Some((out, start)))
+    }
+
+    fn applied(&self, mask: u32) -> impl DoubleEndedIterator<Item = &Stage> {
+        let stages = self.stages.iter().enumerate();
+        stages.filter(move |(i, _)| mask.checked_shr(*i as u32).unwrap_or(0) & 1 == 0).map(|(_, stage)| stage)
+    }
+
+    /// Undoes a filter that is not the first, into memory of its own unless that is not needed.
+    fn undone<'a>(&self, stage: &Stage, data: Cow<'a, [u8]>, exec: Exec) -> Result<Cow<'a, [u8]>> {
+        if let (Stage::Fletcher32, Cow::Borrowed(data)) = (stage, &data) {
+            return checked(data).map(Cow::Borrowed);
+        }
+        let len = stage.undone_len(&data)?;
+        if len > self.chunk_bytes.saturating_add(4 * self.stages.len()) {
+            return Err(corrupt("a chunk has more bytes than the dataset's chunks"));
+        }
+        let mut words = vec![0u32; len.div_ceil(4)];
+        let bytes = &mut bytemuck::cast_slice_mut(&mut words)[..len];
+        stage.undo(&data, bytes, exec)?;
+        Ok(Cow::Owned(bytes.to_vec()))
+    }
+}
+
+fn copy(data: &[u8], out: &mut [u8]) -> Result<()> {
+    if data.len() != out.len() {
+        return Err(corrupt("a chunk has another number of bytes than the dataset's chunks"));
+    }
+    out.copy_from_slice(data);
+    Ok(())
+}
+
+fn unshuffle(data: &[u8], out: &mut [u8], size: usize) {
+    let elements = data.len() / size;
+    let (body, rest) = out.split_at_mut(elements * size);
+    for (i, element) in body.chunks_exact_mut(size).enumerate() {
+        element.iter_mut().enumerate().for_each(|(j, byte)| *byte = data[j * elements + i]);
+    }
+    rest.copy_from_slice(&data[elements * size..]);
+}
+
+/// The data before a checksum that is right. Early versions of HDF5 wrote it with the bytes of each
+/// half exchanged, which is right too.
+fn checked(data: &[u8]) -> Result<&[u8]> {
+    let Some((body, stored)) = data.split_last_chunk::<4>() else {
+        return Err(Error::new(Kind::Truncated, data.len() as u64, "a chunk ends within its checksum"));
+    };
+    let [a, b, c, d] = *stored;
+    let sum = fletcher32(body);
+    if sum == u32::from_le_bytes([a, b, c, d]) || sum == u32::from_le_bytes([b, a, d, c]) {
+        Ok(body)
+    } else {
+        Err(Error::new(Kind::Corrupt, body.len() as u64, "the checksum of a chunk does not match"))
+    }
+}
+
+/// Fletcher's checksum over big-endian 16-bit words, an odd last byte filled up with zeros. Sums are
+/// reduced modulo 65535 to 1..=65535, and are 0 only if they are 0 without that.
+fn fletcher32(data: &[u8]) -> u32 {
+    let reduce = |sum: u64| if sum == 0 { 0 } else { (sum - 1) % 65_535 + 1 };
+    let (mut first, mut second) = (0u64, 0u64);
+    for block in data.chunks(1 << 16) {
+        for word in block.chunks(2) {
+            first += u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0));
+            second += first;
+        }
+        (first, second) = (reduce(first), reduce(second)); // before, both were below 2^48
+    }
+    (second << 16 | first) as u32
+}

@@ -1,0 +1,109 @@
+//! Chunks through threads into one output.
+
+use std::collections::HashSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use linerate_core::{Error, Kind, Result};
+use linerate_rice::Exec;
+
+use crate::grid::{Grid, Part};
+use crate::kernel::shared::Shared;
+use crate::pipeline::Pipeline;
+
+/// A chunk to decode.
+pub(crate) struct Job<'a> {
+    pub(crate) offset: &'a [usize],
+    /// A set bit for each filter that was skipped.
+    pub(crate) mask: u32,
+    pub(crate) bytes: &'a [u8],
+}
+
+/// Decodes all chunks, with up to `threads` threads. The error is that of the first chunk at fault.
+pub(crate) fn decode_all(
+    pipeline: &Pipeline,
+    grid: &Grid,
+    jobs: &[Job<'_>],
+    out: &mut [u8],
+    threads: usize,
+) -> Result<()> {
+    let bad = |what| Err(Error::new(Kind::BadArgument, 0, what));
+    if out.len() != grid.out_bytes() {
+        return bad("the output does not have the size of the selection");
+    }
+    // Different chunks fill disjoint parts of the output, so threads need not wait for each other.
+    let mut seen = HashSet::new();
+    if !jobs.iter().all(|job| seen.insert(job.offset)) {
+        return bad("a chunk is there twice");
+    }
+    let parts = jobs.iter().map(|job| grid.part(job.offset)).collect::<Result<Vec<_>>>()?;
+    let out = Shared::new(out);
+    let within = Exec::threads(threads / jobs.len().max(1));
+    let next = AtomicUsize::new(0);
+    let failed = Mutex::new(None::<(usize, Error)>);
+    let work = || {
+        let mut scratch = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let (Some(job), Some(part)) = (jobs.get(i), parts.get(i)) else { return };
+            if let Err(e) = decode_one(pipeline, grid, job, part, &out, &mut scratch, within) {
+                let mut failed = failed.lock().unwrap_or_else(|e| e.into_inner());
+                if failed.is_none_or(|(first, _)| i < first) {
+                    *failed = Some((i, e));
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads.min(jobs.len()) {
+            // Fewer threads than asked for are no reason to fail.
+            if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
+        }
+        work();
+    });
+    failed.into_inner().unwrap_or_else(|e| e.into_inner()).map_or(Ok(()), |(_, e)| Err(e))
+}
+
+#[allow(unsafe_code)]
+fn decode_one(
+    pipeline: &Pipeline,
+    grid: &Grid,
+    job: &Job<'_>,
+    part: &Part,
+    out: &Shared<'_>,
+    scratch: &mut Vec<u32>,
+    exec: Exec,
+) -> Result<()> {
+    if part.is_empty() {
+        return Ok(());
+    }
+    let width = grid.itemsize().clamp(2, 4); // of the samples that the bytes are decoded as
+    if let Some(range) = part.whole().filter(|range| out.is_aligned(range, width)) {
+        // SAFETY: the parts of different chunks are disjoint, and no chunk is decoded twice.
+        return unsafe { out.with(range, |out| pipeline.undo(job.bytes, job.mask, out, exec)) };
+    }
+    let item = grid.itemsize();
+    let span = part.span();
+    let span = span.start * item..span.end * item;
+    let (bytes, before) = match pipeline.undo_span(job.bytes, job.mask, &span)? {
+        Some((some, before)) => {
+            *scratch = some;
+            (bytemuck::cast_slice(scratch), before)
+        }
+        None => {
+            scratch.resize(grid.chunk_bytes().div_ceil(4), 0);
+            let whole: &mut [u8] = bytemuck::cast_slice_mut(scratch);
+            pipeline.undo(job.bytes, job.mask, &mut whole[..grid.chunk_bytes()], exec)?;
+            (bytemuck::cast_slice(scratch), 0)
+        }
+    };
+    let bytes: &[u8] = bytes;
+    part.runs(|from, to| {
+        let run = &bytes[from.start - before..from.end - before];
+        // SAFETY: as above, and the runs of a part follow each other.
+        unsafe { out.with(to, |out| out.copy_from_slice(run)) }
+    });
+    Ok(())
+}

@@ -1,0 +1,227 @@
+"""The codecs of numcodecs and zarr, found by their names alone."""
+
+import asyncio
+import doctest
+import json
+import pickle
+import sys
+
+import numcodecs
+import numpy as np
+import pytest
+import zarr
+from support import run_python, waves
+
+import linerate
+from linerate.rice import encode, tune
+
+NAME = "linerate.deltarice"
+
+
+def codec(**config):
+    return numcodecs.get_codec({"id": NAME, **config})
+
+
+def serializer(**config):
+    return {"name": NAME, "configuration": config}
+
+
+def make(array, chunks=(4, 700), **options):
+    made = zarr.create_array({}, shape=array.shape, dtype=array.dtype, chunks=chunks, **options)
+    made[...] = array
+    return made
+
+
+# numcodecs
+
+
+@pytest.mark.parametrize("config", [{}, {"m": 32}, {"m": 32, "segment": 700}, {"segment": 99, "filter": [1, -2, 1]}])
+@pytest.mark.parametrize("dtype", ["int16", "uint16"])
+def test_numcodecs_both_ways(config, dtype):
+    array = waves((6, 700), dtype)
+    made = codec(dtype=dtype, **config)
+    chunk = made.encode(array)
+    decoded = made.decode(chunk)
+    assert decoded.dtype == array.dtype and np.array_equal(decoded, array.reshape(-1))
+    out = np.empty_like(array)
+    assert made.decode(chunk, out=out) is out and np.array_equal(out, array)
+    out = bytearray(array.nbytes)
+    made.decode(chunk, out)
+    assert out == array.tobytes()
+
+
+def test_numcodecs_writes_the_chunks_of_the_filter():
+    array = waves((6, 700))
+    assert codec(m=16, segment=700).encode(array) == encode(array, m=16)
+    assert codec(m=16).encode(array) == codec(m=16, segment=-1).encode(array) == encode(array.reshape(-1), m=16)
+
+
+def test_numcodecs_configuration():
+    made = codec(m=16, segment=700, filter=(1, -2, 1), dtype="uint16", threads=3)
+    config = made.get_config()
+    assert json.loads(json.dumps(config)) == config
+    assert config == {"id": NAME, "m": 16, "segment": 700, "filter": [1, -2, 1], "dtype": "<u2"}
+    again = numcodecs.get_codec(config)
+    assert again == made and again.threads is None
+    pickled = pickle.loads(pickle.dumps(made))
+    assert pickled == made and pickled.threads == 3
+    assert eval(repr(made), {"DeltaRice": type(made)}) == made
+
+
+def test_numcodecs_tuned():
+    array = waves((6, 700), "uint16", noise=50)
+    made = type(codec()).for_array(array)
+    assert (made.params, made.dtype) == (tune(array), array.dtype)
+    assert np.array_equal(made.decode(made.encode(array)), array.reshape(-1))
+
+
+def test_numcodecs_refuses():
+    with pytest.raises(ValueError, match="for_array"):
+        codec(m="auto")
+    for bad in ({"m": 12}, {"m": 1}, {"segment": 0}, {"filter": [2, -1]}, {"threads": 0}):
+        with pytest.raises(ValueError):
+            codec(**bad)
+    for bad in ("int32", "float32", ">i2"):
+        with pytest.raises(TypeError):
+            codec(dtype=bad)
+    with pytest.raises(TypeError, match="give it the dtype"):
+        codec().encode(waves((2, 10), "uint16"))
+    chunk = codec().encode(waves((2, 10)))
+    for damaged in (b"", chunk[:-1], chunk + b"x", bytes(len(chunk))):
+        with pytest.raises((linerate.Error, ValueError)):
+            codec().decode(damaged, out=np.empty(20, "i2"))
+    for n in (19, 21):
+        with pytest.raises(ValueError):
+            codec().decode(chunk, out=np.empty(n, "i2"))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint16"])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_zarr_format_2(dtype, order):
+    array = waves((10, 1000), dtype)
+    made = make(array, zarr_format=2, compressors=codec(m=16, segment=700, dtype=dtype), filters=None, order=order)
+    assert np.array_equal(made[...], array) and np.array_equal(made[3, ::7], array[3, ::7])
+    assert order == "F" or made.nbytes_stored() < 0.75 * array.nbytes
+    again = zarr.open_array(made.store, mode="r")
+    assert np.array_equal(again[...], array)
+
+
+# zarr format 3
+
+
+@pytest.mark.parametrize("config", [{}, {"m": 32}, {"m": 32, "segment": -1}, {"segment": 99, "filter": [1, -2, 1]}])
+@pytest.mark.parametrize("dtype", ["int16", "uint16", ">i2"])
+def test_zarr_format_3(config, dtype):
+    array = waves((10, 1000), np.dtype(dtype).newbyteorder("=")).astype(dtype)
+    made = make(array, serializer=serializer(**config), compressors=None)
+    assert np.array_equal(made[...], array) and np.array_equal(made[3, ::7], array[3, ::7])
+    again = zarr.open_array(made.store, mode="r")
+    assert np.array_equal(again[...], array) and again.metadata.codecs == made.metadata.codecs
+
+
+def test_zarr_writes_the_chunks_of_the_filter(tmp_path):
+    array = waves((4, 700))
+    make_at = {"store": tmp_path / "x.zarr", "shape": array.shape, "chunks": array.shape, "dtype": "int16"}
+    made = zarr.create_array(**make_at, serializer=serializer(m=16), compressors=None)
+    made[...] = array
+    assert (tmp_path / "x.zarr" / "c" / "0" / "0").read_bytes() == encode(array, m=16)
+    stored = json.loads((tmp_path / "x.zarr" / "zarr.json").read_text())["codecs"]
+    assert stored == [{"name": NAME, "configuration": {"m": 16, "segment": None, "filter": [1, -1]}}]
+
+
+def test_zarr_shards_and_further_codecs():
+    array = waves((16, 1000))
+    sharded = make(array, chunks=(2, 500), shards=(8, 1000), serializer=serializer(m=16), compressors=None)
+    assert np.array_equal(sharded[...], array) and np.array_equal(sharded[5, 600:], array[5, 600:])
+    for more in (zarr.codecs.ZstdCodec(), zarr.codecs.Crc32cCodec()):
+        assert np.array_equal(make(array, serializer=serializer(), compressors=more)[...], array)
+    turned = make(array, filters=zarr.codecs.TransposeCodec(order=(1, 0)), serializer=serializer(), compressors=None)
+    assert np.array_equal(turned[...], array)
+
+
+def test_zarr_shapes_of_all_sorts():
+    for shape, chunks in (((50,), (7,)), ((3, 4, 5), (2, 2, 2)), ((5, 1), (2, 1)), ((1, 1), (1, 1))):
+        array = waves(shape)
+        made = make(array, chunks, serializer=serializer(m=16), compressors=None)
+        assert np.array_equal(made[...], array), shape
+
+
+def test_zarr_codec_as_an_object():
+    from linerate.zarr import DeltaRice
+
+    array = waves((10, 1000), noise=60)
+    best = DeltaRice.for_array(array, threads=2)
+    assert best.m == tune(array).m and best == DeltaRice(m=best.m)
+    assert np.array_equal(make(array, serializer=best, compressors=None)[...], array)
+    assert pickle.loads(pickle.dumps(best)) == best
+    assert DeltaRice.from_dict(best.to_dict()) == best
+    assert hash(best) == hash(DeltaRice(m=best.m))
+
+
+def test_zarr_refuses():
+    for dtype in ("int32", "float32", "int8", "bool"):
+        with pytest.raises(TypeError, match="samples are"):
+            zarr.create_array({}, shape=(4, 5), dtype=dtype, serializer=serializer(), compressors=None)
+    for bad in ({"m": 12}, {"m": 1}, {"m": "auto"}, {"segment": 0}, {"filter": [2, -1]}):
+        with pytest.raises(ValueError):
+            zarr.create_array({}, shape=(4, 5), dtype="int16", serializer=serializer(**bad), compressors=None)
+
+
+def test_zarr_chunks_that_are_damaged(tmp_path):
+    array = waves((4, 700))
+    made = zarr.create_array(
+        tmp_path / "x.zarr", shape=array.shape, chunks=array.shape, dtype="int16", serializer=serializer(m=16), compressors=None
+    )
+    made[...] = array
+    chunk = tmp_path / "x.zarr" / "c" / "0" / "0"
+    good = chunk.read_bytes()
+    for damaged in (b"", good[:-4], good + bytes(4), bytes(len(good)), encode(array[:3], m=16)):
+        chunk.write_bytes(damaged)
+        with pytest.raises(ValueError):
+            made[...]
+    chunk.write_bytes(good)
+    assert np.array_equal(made[...], array)
+
+
+def test_the_size_is_not_known_beforehand():
+    from linerate.zarr import DeltaRice
+
+    with pytest.raises(NotImplementedError):
+        DeltaRice().compute_encoded_size(100, None)
+    assert asyncio.iscoroutinefunction(DeltaRice._encode_single)
+
+
+# Both
+
+
+def test_nobody_has_to_import_the_package():
+    """In a fresh process names are all that is needed."""
+    run_python(
+        f"""
+import sys, numpy, numcodecs, zarr
+assert not any(name.startswith("linerate") for name in sys.modules)
+codec = numcodecs.get_codec(dict(id={NAME!r}, m=16))
+assert (codec.decode(codec.encode(numpy.arange(50, dtype="int16"))) == numpy.arange(50)).all()
+array = zarr.create_array(
+    dict(), shape=(50,), dtype="int16", serializer=dict(name={NAME!r}, configuration=dict(m=16)), compressors=None
+)
+array[:] = numpy.arange(50)
+assert (array[:] == numpy.arange(50)).all()
+assert "linerate.zarr" in sys.modules and "linerate.hdf5" not in sys.modules
+"""
+    )
+
+
+def test_the_environment_sets_the_threads(monkeypatch):
+    from linerate._arrays import thread_count
+
+    for text, threads in (("3", 3), ("x", 1), ("", 1), ("0", 1), ("-2", 1), ("99999999", 256)):
+        monkeypatch.setenv("LINERATE_THREADS", text)
+        assert thread_count(None) == threads
+        assert np.array_equal(codec().decode(codec().encode(waves())), waves().reshape(-1))
+
+
+def test_examples_in_the_documentation():
+    for name in ("linerate.numcodecs", "linerate.zarr"):
+        results = doctest.testmod(sys.modules[name])
+        assert results.attempted > 3 and results.failed == 0

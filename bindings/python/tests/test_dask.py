@@ -1,0 +1,48 @@
+"""Two worker processes of Dask write and read a zarr store. They learn of the codec from its name."""
+
+from support import run_python
+
+SCRIPT = """
+import sys
+import dask, dask.array, numpy, zarr
+from distributed import Client, LocalCluster, wait
+
+NAME = {name!r}
+
+def modules():
+    import sys
+    return sorted(name for name in sys.modules if name.split(".")[0] == "linerate")
+
+def main():
+    dask.config.set({{"distributed.comm.timeouts.connect": "30s", "distributed.worker.daemon": True}})
+    cluster = LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, protocol="tcp"
+    )
+    with cluster, Client(cluster, timeout=60) as client:
+        assert len(client.run(modules)) == 2 and not any(client.run(modules).values())
+        waves = (numpy.random.default_rng(1).normal(0, 300, (40, 500)).cumsum(1) / 20).astype("int16")
+        store = zarr.create_array(
+            {path!r}, shape=waves.shape, chunks=(5, 500), dtype="int16",
+            serializer=dict(name=NAME, configuration={config}), compressors=None,
+        )
+        dask.array.from_array(waves, chunks=(5, 500)).to_zarr(store, compute=True)
+        back = dask.array.from_zarr({path!r})
+        assert back.chunks == ((5,) * 8, (500,))
+        assert (back.compute() == waves).all()
+        assert int(back.astype("int64").sum().compute()) == int(waves.astype("int64").sum())
+        assert store.nbytes_stored() < 0.8 * waves.nbytes
+        used = client.run(modules)
+        assert all("linerate.zarr" in names for names in used.values()), used
+    print("done")
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_cluster_writes_and_reads(tmp_path):
+    script = tmp_path / "cluster.py"
+    script.write_text(SCRIPT.format(path=str(tmp_path / "x.zarr"), name="linerate.deltarice", config="dict(m=16)"))
+    assert "import linerate" not in script.read_text()
+    code = f"import runpy, sys; sys.argv = [{str(script)!r}]; runpy.run_path({str(script)!r}, run_name='__main__')"
+    assert run_python(code, timeout=180, cwd=tmp_path).endswith("done\n")

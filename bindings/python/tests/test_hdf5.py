@@ -1,0 +1,185 @@
+"""The filters in h5py: as objects, registered, as plugins."""
+
+import doctest
+import os
+import pickle
+
+import h5py
+import numpy as np
+import pytest
+from support import REPOSITORY, run_python, waves
+
+import linerate
+from linerate import hdf5
+from linerate.hdf5 import DELTARICE_ID, PLUGIN_PATH, DeltaRice, get_config, register
+from linerate.rice import Params, encode, tune
+
+FILES = sorted((REPOSITORY / "testdata" / "rice").glob("*.h5"))
+
+
+@pytest.fixture
+def file():
+    with h5py.File("scratch", "w", driver="core", backing_store=False) as file:
+        yield file
+
+
+def stored_values(dataset, number=DELTARICE_ID):
+    plist = dataset.id.get_create_plist()
+    return next(plist.get_filter(i)[2] for i in range(plist.get_nfilters()) if plist.get_filter(i)[0] == number)
+
+
+def test_files_of_the_original_are_there():
+    assert len(FILES) >= 20
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_files_of_the_original_are_read(path):
+    with h5py.File(path) as file:
+        (dataset,) = file.values()
+        assert np.array_equal(dataset[...], np.load(path.with_suffix(".raw.npy")))
+        assert np.array_equal(hdf5.read(dataset), np.load(path.with_suffix(".raw.npy")))
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint16"])
+def test_what_is_written_is_read(file, dtype):
+    array = waves((10, 700), dtype)
+    first = file.create_dataset("first", data=array, chunks=(4, 700), compression=DeltaRice(m=16))
+    second = file.create_dataset("second", data=array, chunks=(4, 300), **DeltaRice(m=16, segment=300))
+    for dataset in (first, second):
+        assert np.array_equal(dataset[...], array)
+        assert dataset.id.get_storage_size() < 0.6 * array.nbytes
+
+
+def test_chunks_are_those_of_the_encoder(file):
+    array = waves((4, 700))
+    dataset = file.create_dataset("x", data=array, chunks=array.shape, compression=DeltaRice(m=16))
+    assert dataset.id.read_direct_chunk((0, 0)) == (0, encode(array, m=16))
+
+
+def test_the_segment_is_the_last_axis_of_the_chunks(file):
+    array = waves((4, 700))
+    dataset = file.create_dataset("x", data=array, chunks=(2, 350), compression=DeltaRice(m=16))
+    assert Params.from_cd_values(stored_values(dataset)) == Params(16, 350)
+    dataset = file.create_dataset("y", data=array, chunks=(2, 350), compression=DeltaRice(m=16, segment=-1))
+    assert Params.from_cd_values(stored_values(dataset)) == Params(16)
+
+
+def test_filters_and_segments(file):
+    array = waves((4, 700))
+    for i, taps in enumerate([(1,), (1, -2, 1), (-1, 1), (1, -1, 1, -1)]):
+        dataset = file.create_dataset(f"{i}", data=array, chunks=(4, 700), compression=DeltaRice(16, 700, taps))
+        assert Params.from_cd_values(stored_values(dataset)) == Params(16, 700, taps)
+        assert np.array_equal(dataset[...], array)
+    with pytest.raises(ValueError, match="segment"):
+        DeltaRice(16, filter=(1, -2, 1))
+
+
+def test_for_array_takes_the_best(file):
+    array = waves((4, 700), noise=40)
+    best = DeltaRice.for_array(array)
+    assert best.filter_options == tune(array).cd_values
+    dataset = file.create_dataset("x", data=array, chunks=(4, 700), compression=best)
+    others = [DeltaRice(m=2**k) for k in range(1, 16)]
+    for i, other in enumerate(others):
+        other = file.create_dataset(f"{i}", data=array, chunks=(4, 700), compression=other)
+        assert dataset.id.get_storage_size() <= other.id.get_storage_size() + 4 * 4
+    assert Params.from_cd_values(DeltaRice.for_array(array[0]).filter_options).segment is None
+    assert Params.from_cd_values(DeltaRice.for_array(array, filter="auto").filter_options).segment == 700
+
+
+def test_what_is_no_parameter_is_refused():
+    for bad in ({"m": 12}, {"m": 0}, {"segment": 0}, {"segment": -2}, {"filter": ()}, {"segment": 5, "filter": (0, 1)}):
+        with pytest.raises(linerate.Error):
+            DeltaRice(**bad)
+    for lossy in ({"m": 1}, {"segment": 5, "filter": (2, -1)}):
+        with pytest.raises(ValueError, match="lost"):
+            DeltaRice(**lossy)
+    with pytest.raises(TypeError):
+        DeltaRice(m="auto")
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", ">i2", "int8", "S2"])
+def test_other_types_are_refused_at_creation(file, dtype):
+    with pytest.raises((ValueError, OSError)):
+        file.create_dataset("x", shape=(4, 700), dtype=dtype, chunks=(4, 700), compression=DeltaRice())
+
+
+def test_with_shuffle_and_checksum(file):
+    array = waves((4, 700))
+    dataset = file.create_dataset("x", data=array, chunks=(4, 700), compression=DeltaRice(), shuffle=True, fletcher32=True)
+    assert np.array_equal(dataset[...], array)
+
+
+def test_objects_are_compared_and_pickled():
+    assert pickle.loads(pickle.dumps(DeltaRice(16, 5))) == DeltaRice(16, 5) != DeltaRice(16, 6)
+    assert hash(DeltaRice(16)) == hash(DeltaRice(16))
+    assert dict(DeltaRice(16)) == {"compression": 32025, "compression_opts": (16,)}
+    assert DeltaRice(16, 5).filter_options == (16, 5, 2, 1, 2**32 - 1)
+    assert repr(DeltaRice(16, 5)) == f"DeltaRice(cd_values=(16, 5, 2, 1, {2**32 - 1}))"
+
+
+def test_damage_is_an_error(file):
+    array = waves((4, 700))
+    dataset = file.create_dataset("x", shape=array.shape, dtype="i2", chunks=array.shape, compression=DeltaRice(m=16))
+    chunk = bytes(encode(array, m=16))
+    for damaged in (chunk[:-4], chunk[:5], chunk + bytes(4), b"\xff" * len(chunk), bytes(len(chunk))):
+        dataset.id.write_direct_chunk((0, 0), damaged)
+        with pytest.raises(OSError):
+            dataset[...]
+        with pytest.raises(OSError):
+            hdf5.read(dataset)
+    dataset.id.write_direct_chunk((0, 0), chunk)
+    assert np.array_equal(dataset[...], array)
+
+
+def test_registration():
+    assert register() == register(force=True) == get_config().registered_filters
+    assert get_config().registered_filters["deltarice"] == DELTARICE_ID == 32025
+    assert get_config().plugin_path == PLUGIN_PATH
+    assert h5py.h5z.filter_avail(DELTARICE_ID)
+
+
+def test_forced_registration_brings_the_filter_back(file):
+    h5py.h5z.unregister_filter(DELTARICE_ID)
+    register(force=True)
+    assert np.array_equal(file.create_dataset("x", data=waves((2, 50)), chunks=(2, 50), compression=DeltaRice()), waves((2, 50)))
+
+
+def test_the_wheel_carries_plugins(tmp_path):
+    """A process that does not import linerate reads and writes by the plugin path."""
+    array = waves((4, 700))
+    path = tmp_path / "x.h5"
+    with h5py.File(path, "w") as file:
+        file.create_dataset("x", data=array, chunks=(2, 700), compression=DeltaRice(m=16))
+    np.save(tmp_path / "x.npy", array)
+    code = f"""
+import h5py, numpy, sys
+array = numpy.load({str(tmp_path / "x.npy")!r})
+with h5py.File({str(path)!r}, "a") as file:
+    assert numpy.array_equal(file["x"], array)
+    file.create_dataset("y", data=array, chunks=(2, 700), compression=32025, compression_opts=(4,))
+assert "linerate" not in sys.modules
+"""
+    run_python(code, env={**os.environ, "HDF5_PLUGIN_PATH": PLUGIN_PATH})
+    with h5py.File(path) as file:
+        assert np.array_equal(file["y"], array) and stored_values(file["y"])[:2] == (4, 700)
+
+
+def test_threads_in_the_filter(tmp_path):
+    code = f"""
+import sys; sys.path.insert(0, {str(REPOSITORY / "bindings/python/tests")!r})
+import h5py, numpy
+from support import waves
+from linerate.hdf5 import DeltaRice
+with h5py.File("x", "w", driver="core", backing_store=False) as file:
+    dataset = file.create_dataset("x", data=waves((64, 700)), chunks=(64, 700), compression=DeltaRice())
+    assert numpy.array_equal(dataset, waves((64, 700)))
+    print(hash(dataset.id.read_direct_chunk((0, 0))[1]))
+"""
+    outputs = {run_python(code, env={**os.environ, "LINERATE_THREADS": n, "PYTHONHASHSEED": "0"}) for n in ("1", "3", "x")}
+    assert len(outputs) == 1
+
+
+def test_examples_in_the_documentation():
+    results = doctest.testmod(hdf5)
+    assert results.attempted > 2 and results.failed == 0
