@@ -8,7 +8,7 @@ folder=$(cd "$folder" && pwd)
 cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-target}/release
-for plugin in deltarice; do
+for plugin in deltarice deltarice2; do
   "${CARGO:-cargo}" build --quiet --release --locked --package "linerate-hdf5-$plugin"
   for end in so dylib; do [ ! -e "$target/liblinerate_$plugin.$end" ] || break; done
   # By renaming: a process may have the old one loaded.

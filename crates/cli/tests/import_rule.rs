@@ -25,6 +25,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate", Role::Cli),
     ("linerate-hdf5", Role::Binding),
     ("linerate-hdf5-deltarice", Role::Binding),
+    ("linerate-hdf5-deltarice2", Role::Binding),
     ("linerate-python", Role::Binding),
 ];
 

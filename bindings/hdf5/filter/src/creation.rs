@@ -70,8 +70,21 @@ impl Creation {
         Ok(Creation { library, dcpl, datatype, chunk: (samples, row) })
     }
 
-    pub(crate) fn datatype(&self) -> Datatype {
-        self.datatype
+    /// The type, if it is an integer of one of these sizes in little-endian order. `wrong_size`
+    /// says otherwise.
+    pub(crate) fn integer(&self, sizes: &[usize], wrong_size: &'static str) -> Result<Datatype> {
+        let refuse = |what| Err(Failure::Filter(what));
+        match self.datatype {
+            Datatype { class: Class::Other, .. } => refuse("only integers can be encoded"),
+            Datatype { size, .. } if !sizes.contains(&size) => refuse(wrong_size),
+            Datatype { order: Order::Other, .. } => refuse("only little-endian integers can be encoded"),
+            datatype => Ok(datatype),
+        }
+    }
+
+    /// Samples in a chunk.
+    pub(crate) fn samples(&self) -> u64 {
+        self.chunk.0
     }
 
     /// Samples along the last dimension of a chunk.

@@ -7,7 +7,7 @@ use linerate_rice::{Params, Segments, decode_into, encode_into};
 
 use crate::border::{Codec, Output};
 use crate::class::{Class, Hid};
-use crate::creation::{Class as TypeClass, Creation, Order};
+use crate::creation::Creation;
 use crate::failure::{Failure, Result};
 use crate::memory::{Block, words};
 use crate::threads;
@@ -67,16 +67,9 @@ fn encodable(values: &[u32]) -> Result<Params> {
 }
 
 fn create(creation: &Creation) -> Result<()> {
-    let refuse = |what| Err(Failure::Filter(what));
-    let datatype = creation.datatype();
-    if datatype.class != TypeClass::Integer {
-        return refuse("only integers can be encoded");
-    }
-    if datatype.size != 2 {
-        return refuse("only integers of 2 bytes can be encoded");
-    }
-    if datatype.order != Order::Little {
-        return refuse("only little-endian integers can be encoded");
+    creation.integer(&[2], "only integers of 2 bytes can be encoded")?;
+    if creation.samples() > u64::from(u32::MAX) {
+        return Err(Failure::Filter("a chunk of more than 2^32 - 1 samples"));
     }
     let message = creation.filter(DELTARICE_ID)?;
     let params = encodable(message.values())?;

@@ -1,7 +1,7 @@
-//! Delta-Rice as a filter of HDF5, without linking HDF5.
+//! Delta-Rice as filters of HDF5, without linking HDF5.
 //!
-//! [`DELTARICE`] is the table that HDF5 wants of a filter. A plugin hands it out
-//! (`bindings/hdf5/deltarice`); a process that has HDF5 loaded can register it with `H5Zregister`.
+//! [`DELTARICE`] and [`DELTARICE2`] are the tables that HDF5 wants of filters. Plugins hand them
+//! out (`bindings/hdf5/deltarice`, `deltarice2`); a process that has HDF5 loaded can register them with `H5Zregister`.
 //! Functions of HDF5 are looked up at run time in the library that makes the call, so one binary
 //! serves every HDF5 from 1.10 on, whatever its file is called and however it was loaded.
 //!
@@ -20,6 +20,7 @@ mod border;
 mod class;
 mod creation;
 mod deltarice;
+mod deltarice2;
 mod failure;
 mod library;
 mod memory;
@@ -27,6 +28,7 @@ mod threads;
 
 pub use class::{Class, FilterFunction, Hid, SetLocalFunction};
 pub use deltarice::{DELTARICE, DELTARICE_ID};
+pub use deltarice2::{DELTARICE2, DELTARICE2_ID};
 
 /// What `H5PLget_plugin_type` returns for a filter: `H5PL_TYPE_FILTER`.
 pub const PLUGIN_TYPE: core::ffi::c_int = 0;

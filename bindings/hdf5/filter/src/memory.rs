@@ -16,6 +16,12 @@ pub(crate) unsafe trait Word: Copy {}
 unsafe impl Word for u8 {}
 // SAFETY: as above.
 unsafe impl Word for i16 {}
+// SAFETY: as above.
+unsafe impl Word for u16 {}
+// SAFETY: as above.
+unsafe impl Word for i32 {}
+// SAFETY: as above.
+unsafe impl Word for u32 {}
 
 /// The bytes as words. HDF5's buffers come from an allocator, so they are aligned.
 pub(crate) fn words<T: Word>(bytes: &[u8]) -> Result<&[T]> {

@@ -1,4 +1,5 @@
 //! A call to a filter with buffers of C's allocator, as HDF5 makes it.
+#![allow(unsafe_code)]
 
 use std::ffi::c_void;
 
