@@ -11,6 +11,9 @@ use super::array::{Dtype, ShapeChoice};
 use crate::{exit, size};
 
 const NOTES: &str = "\
+A v2 file, suffix .rice, describes itself: samples of 16 or 32 bits, the length of a row, and
+checksums. Each segment has a predictor and each block of 32 samples a parameter of its own.
+
 A v1 file is one chunk as HDF5 filter 32025 (Delta-Rice) stores it for the whole array: 16-bit
 samples, without shape, parameters or checksum. Its parameters are the filter's cd_values, which
 `encode` prints and `decode` must be given.
@@ -29,7 +32,8 @@ pub(crate) struct Args {
 pub(crate) enum RiceCommand {
     /// Encode arrays of samples
     ///
-    /// FILE.npy becomes FILE.drc; any other FILE becomes FILE.drc beside it. FILE is kept.
+    /// FILE.npy becomes FILE.rice, or FILE.drc with --v1; any other FILE keeps its suffix before
+    /// the new one. FILE itself is kept.
     Encode(Box<EncodeArgs>),
     /// Decode to .npy files, or to raw samples
     Decode(Box<DecodeArgs>),
@@ -43,11 +47,12 @@ pub(crate) enum RiceCommand {
 
 const ENCODE_EXAMPLES: &str = "\
 Examples:
-  linerate rice encode --v1 run7.npy                   make run7.drc, print its cd_values
-  linerate rice encode --v1 --m 8 --segment 7000 a.npy the parameters of an existing HDF5 file
+  linerate rice encode run7.npy                        make run7.rice
+  linerate rice encode -p4 --verify big.npy            4 threads, each piece decoded and compared
   linerate rice encode --dtype i16 --shape -1,7000 a.raw
-  daq | linerate rice encode --v1 --dtype u16 --shape 2000,8192 -o a.drc
-  linerate rice encode --v1 -p4 --verify big.npy       4 threads, each piece decoded and compared";
+  daq | linerate rice encode --dtype u16 -o run8.rice  from a pipe, as long as it lasts
+  linerate rice encode --v1 run7.npy                   make run7.drc, print its cd_values
+  linerate rice encode --v1 --m 8 --segment 7000 a.npy the parameters of an existing HDF5 file";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{ENCODE_EXAMPLES}\n\n{}", exit::HELP))]
@@ -58,18 +63,26 @@ pub(crate) struct EncodeArgs {
     #[command(flatten)]
     pub(crate) raw: RawArgs,
 
-    /// Rice parameter: a power of two from 2 to 32768, or `auto` for the one that makes the file
-    /// smallest (of a pipe: its first 16 MiB)
-    #[arg(long, value_name = "M", default_value = "auto", value_parser = rice_parameter)]
-    pub(crate) m: Auto<u32>,
+    /// Rice parameter of a v1 chunk: a power of two from 2 to 32768, or `auto` for the one that
+    /// makes it smallest (of a pipe: its first 16 MiB), which is the default
+    #[arg(long, value_name = "M", value_parser = rice_parameter, requires = "v1")]
+    pub(crate) m: Option<Auto<u32>>,
 
-    /// Samples per independently coded waveform: a number, `row`, or `all` (-1) for the whole array
+    /// Samples that are coded, and can be decoded, by themselves: a number, `row` (the default), or
+    /// with --v1 `all` (-1) for the whole array. In v2 at most 65536, and a row that is very short
+    /// or long is joined or cut
     #[arg(long, value_name = "N", default_value = "row", value_parser = segment, allow_hyphen_values = true)]
     pub(crate) segment: Segment,
 
-    /// Coefficients of the filter applied first, the first of them 1 or -1
-    #[arg(long, value_name = "C0,C1,..", default_value = "1,-1", value_parser = filter, allow_hyphen_values = true)]
-    pub(crate) filter: Filter,
+    /// Coefficients of the filter of a v1 chunk, the first of them 1 or -1; 1,-1 if not given
+    #[arg(
+        long,
+        value_name = "C0,C1,..",
+        value_parser = filter,
+        allow_hyphen_values = true,
+        requires = "v1"
+    )]
+    pub(crate) filter: Option<Filter>,
 
     /// Decode each piece again and compare it with the input
     #[arg(long)]
@@ -84,6 +97,8 @@ pub(crate) struct EncodeArgs {
 
 const DECODE_EXAMPLES: &str = "\
 Examples:
+  linerate rice decode run7.rice                                        make run7.npy
+  linerate rice decode --raw < run7.rice | hexdump -d
   linerate rice decode --cd-values 8,7000 --shape -1,7000 run7.drc      make run7.npy
   linerate rice decode --cd-values 8,7000 --raw -o - run7.drc | head -c 14000 > first.raw
   linerate rice decode --m 32 --segment 8192 --dtype u16 a.drc          16-bit unsigned";
@@ -98,7 +113,8 @@ pub(crate) struct DecodeArgs {
     #[arg(long, value_enum, value_name = "TYPE")]
     pub(crate) dtype: Option<Dtype>,
 
-    /// Shape of the array, of which the first axis may be -1
+    /// Shape of the array, of which the first axis may be -1. If it is not given, a v2 file is
+    /// restored with two axes, or one if it has no rows, and a v1 chunk with one
     #[arg(long, value_name = "ROWS,SAMPLES", value_parser = ShapeChoice::parse, allow_hyphen_values = true)]
     pub(crate) shape: Option<ShapeChoice>,
 
@@ -119,6 +135,7 @@ pub(crate) struct DecodeArgs {
 
 const INFO_EXAMPLES: &str = "\
 Examples:
+  linerate rice info run7.rice                         type, shape, sizes, streams
   linerate rice info --cd-values 8,7000 run7.drc       segments, words, and whether they fit
   linerate rice info --json --cd-values 8,7000 *.drc";
 
@@ -162,6 +179,8 @@ pub(crate) struct TuneArgs {
 
 const VERIFY_EXAMPLES: &str = "\
 Examples:
+  linerate rice verify *.rice                          checksums, without an original
+  linerate rice verify --against run7.npy run7.rice
   linerate rice verify --cd-values 8,7000 --against run7.npy run7.drc
   linerate rice verify --cd-values 8,7000 *.drc        lengths and codes, without an original";
 
@@ -187,8 +206,12 @@ pub(crate) struct VerifyArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct Version {
     /// Write one chunk of HDF5 filter 32025, suffix .drc
-    #[arg(long)]
+    #[arg(long, overrides_with = "v2")]
     pub(crate) v1: bool,
+
+    /// Write a self-describing file, suffix .rice (the default)
+    #[arg(long, overrides_with = "v1")]
+    pub(crate) v2: bool,
 }
 
 /// How to read an array.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use bytemuck::Pod;
 use clap::ValueEnum;
+use linerate_rice::v2::ElementType;
 
 /// The type of a sample. Files hold it little-endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -49,6 +50,42 @@ impl Dtype {
         }
     }
 }
+
+impl From<ElementType> for Dtype {
+    fn from(element: ElementType) -> Dtype {
+        match element {
+            ElementType::I16 => Dtype::I16,
+            ElementType::U16 => Dtype::U16,
+            ElementType::I32 => Dtype::I32,
+            ElementType::U32 => Dtype::U32,
+        }
+    }
+}
+
+/// An expression for samples of a type that is known when the program runs.
+macro_rules! with_type {
+    ($dtype:expr, $word:ident => $value:expr) => {
+        match $dtype {
+            $crate::rice::array::Dtype::I16 => {
+                type $word = i16;
+                $value
+            }
+            $crate::rice::array::Dtype::U16 => {
+                type $word = u16;
+                $value
+            }
+            $crate::rice::array::Dtype::I32 => {
+                type $word = i32;
+                $value
+            }
+            $crate::rice::array::Dtype::U32 => {
+                type $word = u32;
+                $value
+            }
+        }
+    };
+}
+pub(crate) use with_type;
 
 /// A sample in memory.
 pub(crate) trait Word: Pod + Default + PartialEq + fmt::Debug {

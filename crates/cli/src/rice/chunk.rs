@@ -177,7 +177,7 @@ impl Encoder {
 }
 
 /// Makes `buffer` at least `len` long.
-fn reserve<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> Result<(), Failure> {
+pub(crate) fn reserve<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> Result<(), Failure> {
     if buffer.len() < len {
         buffer.try_reserve_exact(len - buffer.len()).map_err(|_| no_memory())?;
         buffer.resize(len, T::default());

@@ -13,6 +13,7 @@ mod npy;
 mod operand;
 mod parameters;
 mod reader;
+mod stream;
 mod tune;
 mod verify;
 
@@ -20,8 +21,10 @@ use std::io::{IsTerminal, stdin, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use linerate_rice::v2::MAX_SEGMENT;
+
 pub(crate) use self::args::Args;
-use self::args::{DecodeArgs, EncodeArgs, RiceCommand, SayArgs, TargetArgs};
+use self::args::{DecodeArgs, EncodeArgs, RiceCommand, SayArgs, Segment, TargetArgs};
 use self::array::Dtype;
 use self::done::Done;
 use self::operand::Operand;
@@ -93,25 +96,33 @@ fn check_target(files: &[PathBuf], target: &TargetArgs) -> Result<(), &'static s
 /// What clap cannot check.
 fn check_encode(args: &EncodeArgs) -> Result<(), &'static str> {
     check_target(&args.work.files, &args.target)?;
-    if !args.filter.is_lossless() {
+    let v1 = args.version.v1;
+    if args.filter.is_some_and(|filter| !filter.is_lossless()) {
         return Err("a filter whose first coefficient is not 1 or -1 would lose data");
     }
-    if args.version.v1 && matches!(args.raw.dtype, Some(Dtype::I32 | Dtype::U32)) {
+    if v1 && matches!(args.raw.dtype, Some(Dtype::I32 | Dtype::U32)) {
         return Err("a v1 chunk holds 16-bit samples");
     }
     let complete = args.raw.shape.as_ref().is_some_and(|shape| shape.closed().is_some());
-    if args.version.v1 && args.raw.dtype.is_some() && !complete && reads_stdin(&args.work.files) {
+    if v1 && args.raw.dtype.is_some() && !complete && reads_stdin(&args.work.files) {
         return Err("a v1 chunk of raw samples from a pipe needs a complete --shape");
     }
-    Ok(())
+    match args.segment {
+        Segment::All if !v1 => Err("only a v1 chunk can be one segment as a whole"),
+        Segment::Given(n) if !v1 && n.get() > MAX_SEGMENT => {
+            Err("a segment of a v2 file has at most 65536 samples")
+        }
+        _ => Ok(()),
+    }
 }
 
 fn check_decode(args: &DecodeArgs) -> Result<(), &'static str> {
     check_target(&args.work.files, &args.target)?;
-    if matches!(args.dtype, Some(Dtype::I32 | Dtype::U32)) {
-        return Err("a v1 chunk holds 16-bit samples");
+    match args.dtype {
+        Some(_) if args.chunk.params().is_none() => Err("a v2 file knows the type of its samples"),
+        Some(Dtype::I32 | Dtype::U32) => Err("a v1 chunk holds 16-bit samples"),
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Works on one operand after another, and says what became of each.

@@ -5,6 +5,9 @@ use std::path::{Path, PathBuf};
 /// Suffix of a chunk of filter 32025.
 pub(crate) const CHUNK: &str = "drc";
 
+/// Suffix of a file of v2 streams.
+pub(crate) const STREAMS: &str = "rice";
+
 const NPY: &str = "npy";
 
 /// The name of an encoded array: `a.npy` becomes `a.drc`, `a.raw` becomes `a.raw.drc`.
@@ -18,7 +21,7 @@ pub(crate) fn encoded(path: &Path, suffix: &str) -> PathBuf {
 /// The name of a decoded array: `a.drc` becomes `a.npy`; raw samples lose the suffix, or get
 /// `.raw` if there is no other left.
 pub(crate) fn decoded(path: &Path, raw: bool) -> PathBuf {
-    let stem = if has_suffix(path, &[CHUNK]) { path.with_extension("") } else { path.to_owned() };
+    let stem = if has_suffix(path, &[CHUNK, STREAMS]) { path.with_extension("") } else { path.to_owned() };
     match (raw, stem.extension().is_some() && stem != path) {
         (false, _) => appended(&stem, NPY),
         (true, true) => stem,
@@ -51,7 +54,7 @@ mod tests {
         assert_eq!(to("b"), "b.drc");
         let from = |path: &str, raw| decoded(Path::new(path), raw).display().to_string();
         assert_eq!(from("a/b.drc", false), "a/b.npy");
-        assert_eq!(from("b.i16.drc", false), "b.i16.npy");
+        assert_eq!(from("b.i16.rice", false), "b.i16.npy");
         assert_eq!(from("b.i16.drc", true), "b.i16");
         assert_eq!(from("b.drc", true), "b.raw");
         assert_eq!(from("b.bin", true), "b.bin.raw");

@@ -6,53 +6,90 @@ use linerate_core::Kind;
 use linerate_rice::Params;
 
 use super::args::{RawArgs, VerifyArgs};
-use super::array::{Dtype, Word};
+use super::array::{Dtype, Word, with_type};
 use super::chunk::{self, Walk};
 use super::done::Done;
 use super::input::Input;
 use super::operand::Operand;
 use super::parameters;
 use super::reader::Reader;
+use super::stream::Streams;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
 pub(crate) fn process(args: &VerifyArgs, operand: &Operand) -> Result<Done, Failure> {
     let mut done = Done::new(operand, "verify");
-    let (mut reader, _) = operand.open()?;
+    let (reader, _) = operand.open()?;
     let mut original = match &args.against {
         Some(path) => Some(Original::open(&Operand::of(path), args.dtype)?),
         None => None,
     };
     let say = &args.work.say;
     let mut progress = Progress::new(!say.quiet && !say.json, &operand.name(), reader.len());
-    let params = args.chunk.params().unwrap_or_default();
-    v1(args, &params, &mut reader, original.as_mut(), &mut progress, &mut done)?;
+    match args.chunk.params() {
+        Some(params) => v1(args, &params, reader, original.as_mut(), &mut progress, &mut done)?,
+        None => v2(args, reader, original.as_mut(), &mut progress, &mut done)?,
+    }
     drop(progress);
     done.set("against", original.map(|original| original.name));
-    done.bytes_in = reader.at();
     Ok(done.end())
 }
 
 fn v1(
     args: &VerifyArgs,
     params: &Params,
-    reader: &mut Reader,
+    mut reader: Reader,
     mut original: Option<&mut Original>,
     progress: &mut Progress,
     done: &mut Done,
 ) -> Result<(), Failure> {
-    let walk = Walk::new(reader, params)?;
+    let walk = Walk::new(&mut reader, params)?;
     let samples = walk.samples();
     if let Some(original) = original.as_deref_mut() {
-        original.check(samples, |dtype| matches!(dtype, Dtype::I16 | Dtype::U16))?;
+        original.check_type("16-bit", &[Dtype::I16, Dtype::U16])?;
+        original.check_length(samples)?;
     }
-    done.set("format", "v1");
-    done.extend(parameters::record(params));
-    done.set("samples", samples);
     chunk::decode_all(walk, params, args.work.exec(), &mut |samples, used| {
         progress.update(used);
         original.as_deref_mut().map_or(Ok(()), |original| original.compare(samples))
-    })
+    })?;
+    done.set("format", "v1");
+    done.extend(parameters::record(params));
+    done.set("samples", samples);
+    done.bytes_in = reader.at();
+    Ok(())
+}
+
+fn v2(
+    args: &VerifyArgs,
+    reader: Reader,
+    mut original: Option<&mut Original>,
+    progress: &mut Progress,
+    done: &mut Done,
+) -> Result<(), Failure> {
+    let mut streams = Streams::new(reader);
+    let first = streams.first()?;
+    if let Some(original) = original.as_deref_mut() {
+        original.check_type(first.dtype.name(), &[first.dtype])?;
+    }
+    while let Some(stream) = streams.next()? {
+        with_type!(first.dtype, T => stream.decode::<T>(args.work.exec(), &mut |samples| {
+            original.as_deref_mut().map_or(Ok(()), |original| original.compare(samples))
+        }))?;
+        progress.update(streams.at());
+    }
+    let seen = streams.seen().unwrap_or(first);
+    if let Some(original) = original {
+        original.check_length(seen.samples)?;
+        original.check_row(seen.row.map(|row| row.get().into()))?;
+    }
+    done.set("format", "v2");
+    done.set("dtype", seen.dtype.name());
+    done.set("shape", seen.shape().0);
+    done.set("samples", seen.samples);
+    done.set("streams", seen.streams);
+    done.bytes_in = streams.at();
+    Ok(())
 }
 
 /// The array that a file was made from.
@@ -60,6 +97,7 @@ struct Original {
     name: String,
     input: Input,
     compared: u64,
+    is_raw: bool,
 }
 
 impl Original {
@@ -69,26 +107,38 @@ impl Original {
             operand.open().and_then(|(reader, _)| Input::open(reader, &RawArgs { dtype, shape: None }));
         // The failure is reported under the name of the encoded file.
         let input = opened.map_err(|failure| failure.within(&name))?;
-        Ok(Original { name, input, compared: 0 })
+        Ok(Original { name, input, compared: 0, is_raw: dtype.is_some() })
     }
 
     fn differs(&self, at: u64, what: String) -> Failure {
         Failure::data(Kind::Corrupt, at, what)
     }
 
-    fn check(&self, samples: u64, fits: impl Fn(Dtype) -> bool) -> Result<(), Failure> {
-        let dtype = self.input.dtype();
-        if !fits(dtype) {
-            let what = format!("it does not hold {} samples as {} does", dtype.name(), self.name);
-            return Err(self.differs(0, what));
+    fn check_type(&self, ours: &str, fitting: &[Dtype]) -> Result<(), Failure> {
+        let theirs = self.input.dtype();
+        if fitting.contains(&theirs) {
+            return Ok(());
         }
+        Err(self.differs(0, format!("it holds {ours} samples, {} holds {}", self.name, theirs.name())))
+    }
+
+    fn check_length(&self, ours: u64) -> Result<(), Failure> {
         match self.input.samples() {
-            Some(there) if there != samples => {
-                let what = format!("it has {samples} samples, {} has {there}", self.name);
-                Err(self.differs(0, what))
+            Some(theirs) if theirs != ours => {
+                Err(self.differs(0, format!("it has {ours} samples, {} has {theirs}", self.name)))
             }
             _ => Ok(()),
         }
+    }
+
+    /// Rows are compared where both have a shape, and where a stream can note it.
+    fn check_row(&self, ours: Option<u64>) -> Result<(), Failure> {
+        let theirs = self.input.row();
+        if self.is_raw || ours == theirs || theirs.is_some_and(|row| u32::try_from(row).is_err()) {
+            return Ok(());
+        }
+        let words = |row: Option<u64>| row.map_or("one row".to_owned(), |row| format!("rows of {row}"));
+        Err(self.differs(0, format!("it has {}, {} has {}", words(ours), self.name, words(theirs))))
     }
 
     fn compare<T: Word + Debug>(&mut self, samples: &[T]) -> Result<(), Failure> {

@@ -84,7 +84,7 @@ fn what_differs_from_the_original_is_told() {
     verify(&npy("<i2", "(50,)", &other)).fails(DAMAGED, &line);
     let line = "linerate: a.drc: it has 50 samples, b.npy has 49 (at byte 0)";
     verify(&npy("<i2", "(49,)", &data[..98])).fails(DAMAGED, line);
-    let line = "linerate: a.drc: it does not hold i32 samples as b.npy does (at byte 0)";
+    let line = "linerate: a.drc: it holds 16-bit samples, b.npy holds i32 (at byte 0)";
     verify(&npy("<i4", "(25,)", &data)).fails(DAMAGED, line);
     let line = "linerate: a.drc: b.npy: this is not an .npy file; raw samples need --dtype (at byte 0)";
     verify(b"x").fails(DAMAGED, line);

@@ -10,3 +10,4 @@ mod streams;
 #[allow(dead_code)]
 #[path = "../gzip/support.rs"]
 mod support;
+mod v2;

@@ -1,0 +1,299 @@
+//! A v2 file: streams one after another, each a piece of the array.
+
+use std::collections::VecDeque;
+use std::num::NonZeroU32;
+
+use linerate_core::Kind;
+use linerate_rice::v2::{self, Element, ElementType, Settings};
+use linerate_rice::{Error, Exec};
+use memmap2::Mmap;
+
+use super::array::{Dtype, Shape, Word};
+use super::chunk::{Put, differs, failure, reserve};
+use super::input::{Input, PIECE};
+use super::reader::Reader;
+use crate::failure::Failure;
+use crate::kernel::map::map;
+
+/// A stream of a regular file that is longer than this is mapped. Ours are not.
+const LONGEST_READ: u64 = 4 * PIECE;
+
+/// Bytes before the table of a stream.
+const HEADER: usize = 28;
+
+/// Samples per stream: whole rows, or whole segments where a row is longer than a piece.
+fn piece_of(settings: &Settings, bytes_each: u64) -> u64 {
+    let most = PIECE / bytes_each;
+    let row = settings.row().map(|row| u64::from(row.get())).filter(|&row| row <= most);
+    let unit = row.unwrap_or(settings.segment().into());
+    (most / unit).max(1) * unit
+}
+
+/// Encodes an array as streams and returns their number. With `verify`, each is decoded and
+/// compared.
+pub(crate) fn encode<T: Word + Element>(
+    input: &mut Input,
+    settings: &Settings,
+    exec: Exec,
+    verify: bool,
+    put: Put<'_>,
+) -> Result<u64, Failure> {
+    let most = piece_of(settings, size_of::<T>() as u64);
+    let (mut piece, mut stream, mut back) = (Vec::<T>::new(), Vec::new(), Vec::<T>::new());
+    let mut streams = 0;
+    // An array without samples is a stream too: it has a type and may have rows.
+    while input.next(most, &mut piece)? || streams == 0 {
+        reserve(&mut stream, v2::bound::<T>(settings, piece.len()))?;
+        let len = v2::encode_into(settings, &piece, &mut stream, exec).map_err(failure(0))?;
+        let stream = &stream[..len];
+        if verify {
+            reserve(&mut back, piece.len())?;
+            let decoded = v2::decode_into(stream, &mut back, exec);
+            if decoded != Ok(piece.len()) || back[..piece.len()] != *piece {
+                return Err(differs());
+            }
+        }
+        put(stream, input.at())?;
+        streams += 1;
+    }
+    Ok(streams)
+}
+
+/// What is known of a stream before its samples are looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Head {
+    /// Offset in the file.
+    pub(crate) at: u64,
+    pub(crate) dtype: Dtype,
+    pub(crate) samples: u64,
+    pub(crate) row: Option<NonZeroU32>,
+    pub(crate) segment: u32,
+    pub(crate) segments: u64,
+    /// Bytes of the whole stream.
+    pub(crate) bytes: u64,
+}
+
+/// A stream that can be decoded.
+pub(crate) struct Stream {
+    pub(crate) head: Head,
+    data: Data,
+}
+
+enum Data {
+    Read(Vec<u8>),
+    Mapped(Mmap),
+}
+
+impl Stream {
+    fn bytes(&self) -> &[u8] {
+        match &self.data {
+            Data::Read(bytes) => bytes,
+            // The stream lay within the file when it was mapped.
+            Data::Mapped(map) => map.get(self.head.at as usize..).unwrap_or_default(),
+        }
+    }
+
+    /// Decodes all of it, in pieces of whole segments.
+    pub(crate) fn decode<T: Word + Element>(
+        &self,
+        exec: Exec,
+        take: &mut dyn FnMut(&mut [T]) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let Head { at, segment, segments, samples, .. } = self.head;
+        let most = (PIECE as usize / size_of::<T>() / segment as usize).max(1);
+        let mut piece = Vec::new();
+        reserve(&mut piece, (most as u64 * u64::from(segment)).min(samples) as usize)?;
+        for first in (0..segments as usize).step_by(most) {
+            let which = first..(first + most).min(segments as usize);
+            let n = v2::decode_segments::<T>(self.bytes(), which, &mut piece, exec).map_err(failure(at))?;
+            take(&mut piece[..n])?;
+        }
+        Ok(())
+    }
+}
+
+/// What all streams of a file have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Summary {
+    pub(crate) dtype: Dtype,
+    pub(crate) row: Option<NonZeroU32>,
+    pub(crate) samples: u64,
+    pub(crate) streams: u64,
+}
+
+impl Summary {
+    /// The summary of one stream more.
+    fn with(before: Option<Summary>, head: &Head) -> Result<Summary, Failure> {
+        let Head { at, dtype, row, samples, .. } = *head;
+        let Some(before) = before else { return Ok(Summary { dtype, row, samples, streams: 1 }) };
+        if dtype != before.dtype {
+            let what = format!("a stream of {} after one of {}", dtype.name(), before.dtype.name());
+            return Err(Failure::data(Kind::Corrupt, at + 5, what));
+        }
+        let samples = before.samples.checked_add(samples);
+        let samples = samples.ok_or_else(|| Failure::data(Kind::Corrupt, at + 8, "too many samples"))?;
+        // Streams of unlike rows have none in common.
+        let row = row.filter(|_| row == before.row);
+        Ok(Summary { dtype, row, samples, streams: before.streams + 1 })
+    }
+
+    /// The shape that the rows make, if they are complete.
+    pub(crate) fn shape(&self) -> Shape {
+        Shape::of(self.samples, self.row.map(|row| row.get().into()))
+    }
+}
+
+/// The streams of a file, one after another.
+pub(crate) struct Streams {
+    reader: Reader,
+    /// Streams of a pipe that had to be read ahead.
+    held: VecDeque<Stream>,
+    /// What the streams handed out have in common.
+    seen: Option<Summary>,
+}
+
+const CUT_TABLE: &str = "the stream ends within its table of segments";
+const CUT_SEGMENT: &str = "the stream ends before its last segment does";
+
+impl Streams {
+    pub(crate) fn new(reader: Reader) -> Streams {
+        Streams { reader, held: VecDeque::new(), seen: None }
+    }
+
+    /// Offset of the next byte to be read.
+    pub(crate) fn at(&self) -> u64 {
+        self.reader.at()
+    }
+
+    pub(crate) fn is_regular(&self) -> bool {
+        self.reader.len().is_some()
+    }
+
+    /// What the streams handed out so far have in common.
+    pub(crate) fn seen(&self) -> Option<Summary> {
+        self.seen
+    }
+
+    /// Looks at all streams without decoding them, and goes back to the first. Those of a pipe
+    /// are held in memory meanwhile.
+    pub(crate) fn summary(&mut self) -> Result<Summary, Failure> {
+        if self.is_regular() {
+            let summary = self.heads(&mut |_| {})?;
+            self.reader.rewind(0)?;
+            return Ok(summary);
+        }
+        let mut summary = None;
+        while let Some(stream) = self.load()? {
+            summary = Some(Summary::with(summary, &stream.head)?);
+            self.held.push_back(stream);
+        }
+        summary.ok_or_else(empty)
+    }
+
+    /// Looks at the first stream, and goes back to it.
+    pub(crate) fn first(&mut self) -> Result<Summary, Failure> {
+        let stream = self.load()?.ok_or_else(empty)?;
+        let summary = Summary::with(None, &stream.head);
+        self.held.push_back(stream);
+        summary
+    }
+
+    /// The next stream.
+    pub(crate) fn next(&mut self) -> Result<Option<Stream>, Failure> {
+        let next = match self.held.pop_front() {
+            Some(stream) => Some(stream),
+            None => self.load()?,
+        };
+        if let Some(stream) = &next {
+            self.seen = Some(Summary::with(self.seen, &stream.head)?);
+        }
+        Ok(next)
+    }
+
+    /// Passes over all streams, of which only the heads are read.
+    pub(crate) fn heads(&mut self, each: &mut dyn FnMut(&Head)) -> Result<Summary, Failure> {
+        let mut summary = None;
+        while let Some((mut head, _)) = self.head()? {
+            self.skip(&mut head)?;
+            summary = Some(Summary::with(summary, &head)?);
+            each(&head);
+        }
+        summary.ok_or_else(empty)
+    }
+
+    /// Reads what stands before the table of the next stream.
+    fn head(&mut self) -> Result<Option<(Head, [u8; HEADER])>, Failure> {
+        let at = self.reader.at();
+        let mut bytes = [0; HEADER];
+        let there = self.reader.fill(&mut bytes)?;
+        if there == 0 && at > 0 {
+            return Ok(None);
+        }
+        match v2::info(&bytes[..there]) {
+            // Nothing is missing but the table, which comes next.
+            Err(Error { kind: Kind::Truncated, .. }) if there == HEADER => {}
+            Err(_) if there == 0 => return Err(empty()),
+            Err(e) if e.kind == Kind::Corrupt && e.at == 0 => return Err(foreign(at)),
+            other => drop(other.map_err(failure(at))?),
+        }
+        let word = |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);
+        let element = ElementType::from_code(bytes[5]).unwrap_or(ElementType::I16);
+        let samples = u64::from(word(8)) | u64::from(word(12)) << 32;
+        let segment = word(16).max(1);
+        let head = Head {
+            at,
+            dtype: element.into(),
+            samples,
+            row: NonZeroU32::new(word(20)),
+            segment,
+            segments: samples.div_ceil(segment.into()),
+            bytes: HEADER as u64,
+        };
+        Ok(Some((head, bytes)))
+    }
+
+    /// Passes over the rest of a stream, and so learns its length.
+    fn skip(&mut self, head: &mut Head) -> Result<(), Failure> {
+        if head.segments > 0 {
+            self.reader.skip((head.segments - 1).saturating_mul(4), CUT_TABLE)?;
+            let words = self.reader.word(CUT_TABLE)?;
+            self.reader.skip(u64::from(words) * 4, CUT_SEGMENT)?;
+        }
+        head.bytes = self.reader.at() - head.at;
+        Ok(())
+    }
+
+    /// Reads the next stream, or maps it if it is long.
+    fn load(&mut self) -> Result<Option<Stream>, Failure> {
+        let Some((mut head, start)) = self.head()? else { return Ok(None) };
+        let mut bytes = start.to_vec();
+        if self.is_regular() {
+            self.skip(&mut head)?;
+            if head.bytes > LONGEST_READ {
+                let map = map(self.reader.file()).map_err(Failure::doing("cannot map the file"))?;
+                return Ok(Some(Stream { head, data: Data::Mapped(map) }));
+            }
+            self.reader.rewind(head.at + HEADER as u64)?;
+            self.reader.append(&mut bytes, head.bytes - HEADER as u64, CUT_SEGMENT)?;
+        } else if head.segments > 0 {
+            self.reader.append(&mut bytes, head.segments.saturating_mul(4), CUT_TABLE)?;
+            let words = bytes.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
+            self.reader.append(&mut bytes, u64::from(words) * 4, CUT_SEGMENT)?;
+            head.bytes = bytes.len() as u64;
+        }
+        Ok(Some(Stream { head, data: Data::Read(bytes) }))
+    }
+}
+
+fn empty() -> Failure {
+    Failure::data(Kind::Truncated, 0, "the input is empty")
+}
+
+/// What follows is not the start of a stream.
+fn foreign(at: u64) -> Failure {
+    let what = match at {
+        0 => "this is not a v2 file; a v1 chunk needs --cd-values, or --v1",
+        _ => "what follows the last stream is not a stream",
+    };
+    Failure::data(Kind::Corrupt, at, what)
+}
