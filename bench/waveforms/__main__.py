@@ -40,6 +40,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     add("--fraction", type=float, default=1.0, help="take only this part of each set's rows")
     add("--clock", choices=["wall", "cpu"], default="wall", help="what the tables show")
     add("--statistic", choices=["best", "median"], default="best", help="what the tables show")
+    add("--every-m", action="store_true", help="version 1 in memory with every m, not only 8 and the best")
     add("--against", metavar="PLUGIN.so[:SYMBOL]", help="another build of filter 32025 to measure too")
     add("--csv", type=Path, help="add the records to this file")
     add("--generator", type=Path, help="the program linerate-bench, for the generated sets")
@@ -77,7 +78,7 @@ def all_methods(arguments: argparse.Namespace, folder: Path) -> list[Method]:
     if HDF5 in arguments.shape:
         rows += through_hdf5.rows(folder, arguments.threads, against)
     if MEMORY in arguments.shape:
-        rows += codecs_in_memory.rows(arguments.threads, against)
+        rows += codecs_in_memory.rows(arguments.threads, against, arguments.every_m)
     for row in rows:
         if not isinstance(row, Method) and wanted(row[0], arguments.only):
             print(f"not measured: {row[0]}: {row[1]}", file=sys.stderr)

@@ -257,42 +257,46 @@ def _row(name: str, package: str, make: Callable[[NDArray, NDArray], Trial], thr
 
 def flac(level: int):
     """The row of FLAC at a level from 0 to 8."""
-    return _row(f"flac {level}", "soundfile", lambda a, b: Flac(a, b, level))
+    return _row(f"flac {level}", "soundfile", partial(Flac, level=level))
 
 
 def pco(level: int):
     """The row of Pcodec at a level from 0 to 12."""
-    return _row(f"pco {level}", "pcodec", lambda a, b: Pco(a, b, level))
+    return _row(f"pco {level}", "pcodec", partial(Pco, level=level))
 
 
-def _ours(threads: int) -> Iterator[Method | tuple[str, str]]:
+def _ours(threads: int, every_m: bool) -> Iterator[Method | tuple[str, str]]:
     try:
         rice, version = ours.rice(), ours.version()
     except Unavailable as e:
         yield "linerate", str(e)
         return
     for n in dict.fromkeys((1, threads)):
-        yield Method(MEMORY, "linerate v1 m=8", version, lambda a, b, n=n: Version1(a, b, 8, n), n)
-        yield Method(MEMORY, "linerate v1 auto", version, lambda a, b, n=n: Version1(a, b, "auto", n), n)
+        yield Method(MEMORY, "linerate v1 m=8", version, partial(Version1, m=8, threads=n), n)
+        yield Method(MEMORY, "linerate v1 auto", version, partial(Version1, m="auto", threads=n), n)
         if hasattr(rice, "encode2"):
-            yield Method(MEMORY, "linerate v2", version, lambda a, b, n=n: Version2(a, b, n), n)
+            yield Method(MEMORY, "linerate v2", version, partial(Version2, threads=n), n)
     if not hasattr(rice, "encode2"):
         yield "linerate v2", "this linerate has no version 2"
+    for m in (2**k for k in range(1, 16) if every_m and k != 3):
+        yield Method(MEMORY, f"linerate v1 m={m}", version, partial(Version1, m=m, threads=1))
 
 
 def _filter_calls(against: foreign.Plugin) -> Iterator[Method | tuple[str, str]]:
     """The other build, and ours called in the same way."""
     name = "m=8, filter call"
-    yield Method(MEMORY, f"{against.name} {name}", against.version, lambda a, b: FilterCall(a, b, against))
+    yield Method(MEMORY, f"{against.name} {name}", against.version, partial(FilterCall, plugin=against))
     try:
         plugin = foreign.Plugin(ours.plugin(), "linerate v1")
     except Unavailable as e:
         yield f"linerate v1 {name}", str(e)
         return
-    yield Method(MEMORY, f"linerate v1 {name}", ours.version(), lambda a, b: FilterCall(a, b, plugin))
+    yield Method(MEMORY, f"linerate v1 {name}", ours.version(), partial(FilterCall, plugin=plugin))
 
 
-def rows(threads: int, against: foreign.Plugin | None) -> Iterator[Method | tuple[str, str]]:
+def rows(
+    threads: int, against: foreign.Plugin | None, every_m: bool = False
+) -> Iterator[Method | tuple[str, str]]:
     """The table; instead of a method that cannot be had, its name and why."""
     yield Method(MEMORY, "memcpy", f"numpy {np.__version__}", Copy)
     for codec in ("lz4", "zstd"):
@@ -307,4 +311,4 @@ def rows(threads: int, against: foreign.Plugin | None) -> Iterator[Method | tupl
     yield _row("rcomp 32", "imagecodecs", Rcomp)
     if against is not None:
         yield from _filter_calls(against)
-    yield from _ours(threads)
+    yield from _ours(threads, every_m)
