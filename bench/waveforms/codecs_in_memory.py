@@ -116,16 +116,16 @@ class Aec(Codec):
         self.encoder = partial(imagecodecs.aec_encode, **options)
         self.decoder = partial(imagecodecs.aec_decode, **options)
         # The decoder fills the last block up.
-        self.room = np.empty(-(-array.size // block) * block, array.dtype)
+        self.back = np.empty(-(-array.size // block) * block, array.dtype)
 
     def encode(self) -> None:
         self.bytes = self.encoder(self.array.reshape(-1))
 
     def decode_from(self, stored: bytes) -> None:
-        self.decoder(stored, out=self.room)
+        self.decoder(stored, out=self.back)
 
     def result(self) -> NDArray:
-        return self.room[: self.array.size].reshape(self.array.shape)
+        return self.back[: self.array.size].reshape(self.array.shape)
 
 
 class Rcomp(Codec):

@@ -11,6 +11,8 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
+from threads import set_threads
+
 #: Seconds that one timing lasts at least, if that takes no more than `MOST_PASSES` passes.
 LEAST = 0.02
 MOST_PASSES = 50
@@ -21,6 +23,8 @@ class Trial(ABC):
 
     expected: NDArray
     back: NDArray
+    #: Threads that libraries may use.
+    threads: int = 1
 
     def before_encode(self) -> None:
         """What `encode` needs and the clock does not see."""
@@ -118,6 +122,7 @@ class Runner:
 
     def _begin(self, make: Callable[[], Trial]) -> None:
         self.trial = make()
+        set_threads(self.trial.threads)
         prove(self.trial)
         self.outcome.size = self.trial.size()
         encode, _ = timed(self.trial.before_encode, self.trial.encode, 1)
@@ -139,14 +144,19 @@ class Runner:
 
     def _round(self) -> None:
         trial = self.trial
+        set_threads(trial.threads)
         self.outcome.encode.add(*timed(trial.before_encode, trial.encode, self._passes[0]))
         self.outcome.decode.add(*timed(trial.before_decode, trial.decode, self._passes[1]))
 
     def finish(self) -> Outcome:
         """Proves once more, now that the method has run for a while."""
-        self._attempt(lambda: prove(self.trial))
+        self._attempt(self._prove_again)
         self.close()
         return self.outcome
+
+    def _prove_again(self) -> None:
+        set_threads(self.trial.threads)
+        prove(self.trial)
 
     def close(self) -> None:
         if self.trial is not None:

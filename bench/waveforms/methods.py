@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,20 +38,3 @@ class Method:
 def signed(array: NDArray) -> NDArray[np.int16]:
     """The same bits as int16."""
     return array.view(np.int16)
-
-
-@cache
-def openmp() -> list:
-    """The OpenMP libraries in use, once all filters are loaded. None without threadpoolctl."""
-    try:
-        from threadpoolctl import ThreadpoolController
-    except ImportError:
-        return []
-    return ThreadpoolController().select(user_api="openmp").lib_controllers
-
-
-def set_threads(n: int) -> None:
-    """How many threads filters use that have no argument for it: Blosc2, ours, bitshuffle."""
-    os.environ["BLOSC_NTHREADS"] = os.environ["LINERATE_THREADS"] = str(n)
-    for library in openmp():
-        library.set_num_threads(n)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ import codecs_in_memory as codecs
 import foreign
 import ours
 from measure import Trial
-from methods import HDF5, Method, Unavailable, openmp, set_threads
+from methods import HDF5, Method, Unavailable
+from threads import openmp
 
 _NAME = "waveforms"
 _numbers = itertools.count()
@@ -44,22 +46,33 @@ class _File(Trial):
 
 
 class Filtered(_File):
-    """A filter of HDF5's pipeline, given as arguments of `create_dataset`."""
+    """A filter of HDF5's pipeline, given as arguments of `create_dataset`.
 
-    def __init__(self, array, back, folder, options: Mapping[str, Any], prepare: Callable[[], None]) -> None:
+    `register` makes HDF5 use the right one of several filters with the same number.
+    """
+
+    def __init__(
+        self,
+        array: NDArray,
+        back: NDArray,
+        folder: Path,
+        options: Mapping[str, Any],
+        threads: int = 1,
+        register: Callable[[], object] = lambda: None,
+    ) -> None:
         super().__init__(array, back, folder)
-        self.options, self.prepare = options, prepare
+        self.options, self.threads, self.register = options, threads, register
 
     def before_encode(self) -> None:
         super().before_encode()
-        self.prepare()
+        self.register()
 
     def encode(self) -> None:
         with h5py.File(self.path, "w") as file:
             file.create_dataset(_NAME, data=self.array, chunks=self.array.shape, **self.options)
 
     def before_decode(self) -> None:
-        self.prepare()
+        self.register()
 
     def decode(self) -> None:
         with h5py.File(self.path) as file:
@@ -89,10 +102,7 @@ class Direct(_File):
 class Parallel(Filtered):
     """Written through the filter, read with `linerate.hdf5.read`, which decodes outside HDF5."""
 
-    def __init__(self, array, back, folder, options, prepare, threads: int) -> None:
-        super().__init__(array, back, folder, options, prepare)
-        self.threads = threads
-        self.read: NDArray | None = None
+    read: NDArray
 
     def decode(self) -> None:
         with h5py.File(self.path) as file:
@@ -112,10 +122,6 @@ def _plugin(attribute: str, **arguments: Any) -> tuple[Mapping[str, Any], str]:
     except ImportError as e:
         raise Unavailable("hdf5plugin is not installed") from e
     return getattr(hdf5plugin, attribute)(**arguments), f"hdf5plugin {hdf5plugin.version}"
-
-
-def _with_threads(threads: int) -> Callable[[], None]:
-    return lambda: set_threads(threads)
 
 
 def _bitshuffle(cname: str, threads: int) -> tuple[Mapping[str, Any], str]:
@@ -139,8 +145,7 @@ def rows(folder: Path, threads: int, against: foreign.Plugin | None) -> Iterator
             found, version = options()
         except (Unavailable, ImportError) as e:
             return name if n == 1 else f"{name} x{n}", str(e)
-        prepare = _with_threads(n)
-        return Method(HDF5, name, version, lambda a, b: Filtered(a, b, folder, found, prepare), n)
+        return Method(HDF5, name, version, lambda a, b: Filtered(a, b, folder, found, n), n)
 
     def direct(codec: Method | tuple[str, str]):
         if isinstance(codec, tuple):
@@ -172,7 +177,7 @@ def _against(folder: Path, plugin: foreign.Plugin) -> Iterator[Method]:
 
     def make(array: NDArray, back: NDArray) -> Trial:
         options = {"compression": foreign.DELTA_RICE, "compression_opts": (8, array.shape[-1])}
-        return Filtered(array, back, folder, options, plugin.register)
+        return Filtered(array, back, folder, options, register=plugin.register)
 
     yield Method(HDF5, f"{plugin.name} m=8", plugin.version, make)
 
@@ -184,20 +189,14 @@ def _ours(folder: Path, threads: int, shared_id: bool) -> Iterator[Method | tupl
         yield "linerate", str(e)
         return
 
-    def row(name: str, options: Callable[[NDArray], Mapping[str, Any]], n: int):
-        def prepare() -> None:
-            set_threads(n)
-            if shared_id:
-                hdf5.register(force=True)
+    register = partial(hdf5.register, force=True) if shared_id else lambda: None
 
-        def make(array: NDArray, back: NDArray) -> Trial:
-            return Filtered(array, back, folder, options(array), prepare)
+    def row(name: str, options: Callable[[NDArray], Mapping[str, Any]], n: int) -> Iterator[Method]:
+        def make(kind: type[Filtered], array: NDArray, back: NDArray) -> Trial:
+            return kind(array, back, folder, options(array), n, register)
 
-        def make_parallel(array: NDArray, back: NDArray) -> Trial:
-            return Parallel(array, back, folder, options(array), prepare, n)
-
-        yield Method(HDF5, f"linerate {name}", version, make, n)
-        yield Method(HDF5, f"linerate {name}, linerate.hdf5.read", version, make_parallel, n)
+        yield Method(HDF5, f"linerate {name}", version, partial(make, Filtered), n)
+        yield Method(HDF5, f"linerate {name}, linerate.hdf5.read", version, partial(make, Parallel), n)
 
     for n in dict.fromkeys((1, threads)):
         yield from row("v1 m=8", lambda array: hdf5.DeltaRice(m=8, segment=array.shape[-1]), n)

@@ -75,6 +75,19 @@ def test_what_cannot_be_measured_is_an_error(corpus, tmp_path, monkeypatch, caps
         assert harness(monkeypatch, *wrong) == 2
 
 
+def test_every_row_of_linerate_gives_the_samples_back(corpus, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("linerate.hdf5")
+    file = tmp_path / "records.csv"
+    arguments = ["--corpus", corpus, "--only", "linerate", "--rounds", 1, "--threads", 2, "--every-m"]
+    assert harness(monkeypatch, *arguments, "--scratch", tmp_path, "--csv", file) == 0
+    records = record.read(file)
+    assert [r["note"] for r in records] == [""] * len(records)
+    names = {r["contender"] for r in records if r["shape"] == "hdf5"}
+    assert {"linerate v1 m=8", "linerate v1 auto x2", "linerate v1 m=8, linerate.hdf5.read x2"} <= names
+    assert len([r for r in records if r["corpus"] == "one" and r["shape"] == "memory"]) >= 18
+    assert "| v1 auto size, points above the best m's | <= 0.1 | 0 | 0 |" in capsys.readouterr().out
+
+
 class Half(measure.Trial):
     """Forgets the second half of what it was given."""
 
