@@ -21,7 +21,7 @@ pub fn write(path: &Path, set: Set, rows: usize) -> io::Result<()> {
         bytes.extend(row.iter().flat_map(|x| x.to_le_bytes()));
         file.write_all(&bytes)?;
     }
-    file.into_inner()?.sync_data()
+    file.flush()
 }
 
 /// Version 1.0: magic, the length of the text, the text, filled up so that data starts at a
