@@ -93,3 +93,27 @@ unsafe fn array<'a, T>(start: *const T, len: usize) -> &'a [T] {
     // SAFETY: not null, and otherwise as promised.
     if start.is_null() { &[] } else { unsafe { slice::from_raw_parts(start, len) } }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PANICS: Codec = Codec {
+        name: c"test",
+        encode: |_, _| panic!("while encoding"),
+        decode: |_, _| panic!("while decoding"),
+        create: |_| Ok(()),
+    };
+
+    #[test]
+    fn a_panic_ends_at_the_border_and_changes_nothing() {
+        for flags in [0, REVERSE] {
+            let mut bytes = [1u8, 2, 3, 4];
+            let (mut size, mut buf) = (bytes.len(), bytes.as_mut_ptr().cast::<c_void>());
+            let before = buf;
+            // SAFETY: nothing is freed, since both panic.
+            let n = unsafe { PANICS.filter(flags, 0, core::ptr::null(), 4, &raw mut size, &raw mut buf) };
+            assert_eq!((n, size, buf, bytes), (0, 4, before, [1, 2, 3, 4]));
+        }
+    }
+}

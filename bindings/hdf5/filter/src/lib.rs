@@ -24,6 +24,8 @@ mod deltarice2;
 mod failure;
 mod library;
 mod memory;
+#[cfg_attr(not(unix), path = "object_absent.rs")]
+mod object;
 mod threads;
 
 pub use class::{Class, FilterFunction, Hid, SetLocalFunction};

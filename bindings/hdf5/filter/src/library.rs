@@ -5,14 +5,14 @@
 //! global scope of the process is looked at only if the stack does not.
 #![allow(unsafe_code)]
 
-use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
-use core::mem::transmute_copy;
+use core::ffi::{CStr, c_char, c_int, c_uint};
 use core::ptr::null_mut;
 use std::ffi::CString;
 
 use crate::class::Hid;
 use crate::creation::{Class, Datatype, MAX_VALUES, Message, Order};
 use crate::failure::Failure;
+use crate::object::Object;
 
 /// Most dimensions of a dataset, `H5S_MAX_RANK`.
 const MAX_RANK: usize = 32;
@@ -156,126 +156,5 @@ impl Library {
             modify(dcpl, id, flags, values.len(), values.as_ptr())
         };
         (status >= 0).then_some(())
-    }
-}
-
-/// A shared object of this process, kept loaded.
-struct Object {
-    handle: *mut c_void,
-    /// Whether the handle is one to give back.
-    opened: bool,
-}
-
-impl Object {
-    /// The symbol of that name, a function or the address of a variable, seen as a `T`.
-    ///
-    /// # Safety
-    /// The symbol is what `T` says.
-    unsafe fn symbol<T: Copy>(&self, name: &CStr) -> Option<T> {
-        const { assert!(size_of::<T>() == size_of::<*mut c_void>()) };
-        let address = self.address(name);
-        // SAFETY: a pointer, and not null.
-        (!address.is_null()).then(|| unsafe { transmute_copy(&address) })
-    }
-}
-
-#[cfg(unix)]
-mod unix {
-    use super::*;
-
-    /// Callers looked at. HDF5 is the nearest but for our own few.
-    const DEPTH: usize = 64;
-
-    /// Return addresses of the functions that are being executed, innermost first.
-    struct Stack {
-        addresses: [usize; DEPTH],
-        len: usize,
-    }
-
-    unsafe extern "C" {
-        fn _Unwind_Backtrace(
-            each: unsafe extern "C" fn(*mut c_void, *mut c_void) -> c_int,
-            stack: *mut c_void,
-        ) -> c_int;
-        fn _Unwind_GetIP(frame: *mut c_void) -> usize;
-    }
-
-    unsafe extern "C" fn note(frame: *mut c_void, stack: *mut c_void) -> c_int {
-        const CONTINUE: c_int = 0;
-        const STOP: c_int = 4;
-        // SAFETY: `Stack::here` passes it, and has no other reference to it meanwhile.
-        let stack = unsafe { &mut *stack.cast::<Stack>() };
-        let Some(address) = stack.addresses.get_mut(stack.len) else { return STOP };
-        // SAFETY: the frame is that of the unwinder.
-        *address = unsafe { _Unwind_GetIP(frame) };
-        stack.len += 1;
-        CONTINUE
-    }
-
-    impl Stack {
-        fn here() -> Stack {
-            let mut stack = Stack { addresses: [0; DEPTH], len: 0 };
-            // SAFETY: `note` is called only while this runs.
-            unsafe { _Unwind_Backtrace(note, (&raw mut stack).cast()) };
-            stack
-        }
-    }
-
-    impl Object {
-        /// The object of the nearest caller that has, or depends on one that has, such a symbol;
-        /// else the global scope.
-        pub(super) fn of_caller(symbol: &CStr) -> Option<Object> {
-            let stack = Stack::here();
-            let mut last = null_mut();
-            for &address in &stack.addresses[..stack.len] {
-                let Some(object) = Object::around(address, &mut last) else { continue };
-                if !object.address(symbol).is_null() {
-                    return Some(object);
-                }
-            }
-            let global = Object { handle: libc::RTLD_DEFAULT, opened: false };
-            (!global.address(symbol).is_null()).then_some(global)
-        }
-
-        /// The object that a code address is in, unless that is the `last` one looked at.
-        fn around(address: usize, last: &mut *mut c_void) -> Option<Object> {
-            // SAFETY: plain C data, for which zeros are valid.
-            let mut info: libc::Dl_info = unsafe { core::mem::zeroed() };
-            // SAFETY: takes any address, and writes to `info`.
-            let found = unsafe { libc::dladdr(address as *const c_void, &raw mut info) };
-            if found == 0 || info.dli_fbase == core::mem::replace(last, info.dli_fbase) {
-                return None;
-            }
-            // SAFETY: the name is that of a loaded object; nothing is loaded.
-            let handle = unsafe { libc::dlopen(info.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
-            (!handle.is_null()).then(|| Object { handle, opened: true })
-        }
-
-        /// Where the symbol is, or null.
-        pub(super) fn address(&self, name: &CStr) -> *mut c_void {
-            // SAFETY: the handle is open, the name a C string.
-            unsafe { libc::dlsym(self.handle, name.as_ptr()) }
-        }
-    }
-
-    impl Drop for Object {
-        fn drop(&mut self) {
-            if self.opened {
-                // SAFETY: opened by us, once.
-                unsafe { libc::dlclose(self.handle) };
-            }
-        }
-    }
-}
-
-/// Elsewhere functions of HDF5 are not looked for, and what needs them is skipped.
-#[cfg(not(unix))]
-impl Object {
-    fn of_caller(_symbol: &CStr) -> Option<Object> {
-        None
-    }
-
-    fn address(&self, _name: &CStr) -> *mut c_void {
-        null_mut()
     }
 }
