@@ -16,7 +16,7 @@ os.environ["MATURIN_NO_INSTALL_RUST"] = "1"  # a compiler is asked for, never do
 HERE = Path(__file__).resolve().parent
 PLUGINS = HERE / "python" / "linerate" / "plugins"
 #: The crates of the plugins.
-CRATES = ["linerate-hdf5-deltarice"]
+CRATES = ["linerate-hdf5-deltarice", "linerate-hdf5-deltarice2"]
 
 prepare_metadata_for_build_wheel = maturin.prepare_metadata_for_build_wheel
 prepare_metadata_for_build_editable = maturin.prepare_metadata_for_build_editable

@@ -50,7 +50,7 @@ pub(crate) fn hdf5_decode(
 /// Address of the table that describes a filter of this package, for `H5Zregister`.
 #[pyfunction]
 pub(crate) fn hdf5_class(id: i32) -> PyResult<usize> {
-    let known = [&linerate_hdf5::DELTARICE];
+    let known = [&linerate_hdf5::DELTARICE, &linerate_hdf5::DELTARICE2];
     let class = known.into_iter().find(|class| class.id() == id);
     class.map(|class| class.as_ptr() as usize).ok_or_else(|| PyKeyError::new_err(id))
 }

@@ -10,6 +10,7 @@ mod kernel;
 mod params;
 mod pipeline;
 mod rice;
+mod rice2;
 mod scatter;
 
 use pyo3::prelude::*;
@@ -24,6 +25,8 @@ mod _linerate {
     use crate::rice::{
         rice_best, rice_bound, rice_decode, rice_decode_segments, rice_encode, rice_len, rice_samples,
     };
+    #[pymodule_export]
+    use crate::rice2::{rice2_bound, rice2_decode, rice2_decode_segments, rice2_encode, rice2_info};
 
     /// The version of the package.
     #[pymodule_export]

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
+use linerate_rice::v2::{self, Element, ElementType};
 use linerate_rice::{Exec, Params, Segments, decode_into, decode_segments};
 
 /// A filter that can be undone here.
@@ -14,6 +15,16 @@ pub(crate) enum Stage {
     Fletcher32,
     /// Filter 32025.
     DeltaRice(Params),
+    /// Filter 325, version 2 streams, of samples of one type if the filter's values tell it.
+    DeltaRice2(Option<ElementType>),
+}
+
+/// Where the samples of a chunk are.
+struct Layout {
+    /// Bytes of the chunk.
+    bytes: usize,
+    /// Bytes of each segment but the last.
+    segment: usize,
 }
 
 /// Filters in the order in which they were applied.
@@ -33,6 +44,10 @@ impl Stage {
         match (id, values) {
             (2, &[size, ..]) if size > 0 => Ok(Stage::Shuffle(size as usize)),
             (3, _) => Ok(Stage::Fletcher32),
+            (325, &[_, code, ..]) => {
+                Ok(Stage::DeltaRice2(u8::try_from(code).ok().and_then(ElementType::from_code)))
+            }
+            (325, _) => Ok(Stage::DeltaRice2(None)),
             (32025, _) => Ok(Stage::DeltaRice(Params::from_cd_values(values)?)),
             _ => Err(Error::new(Kind::Unsupported, 0, "a filter that cannot be undone here")),
         }
@@ -43,19 +58,70 @@ impl Stage {
         match self {
             Stage::Shuffle(_) => Ok(data.len()),
             Stage::Fletcher32 => Ok(checked(data)?.len()),
-            Stage::DeltaRice(params) => Ok(2 * Segments::of(params, data)?.samples()),
+            Stage::DeltaRice(_) | Stage::DeltaRice2(_) => {
+                Ok(self.layout(data)?.map_or(0, |layout| layout.bytes))
+            }
         }
+    }
+
+    /// The layout of what was encoded, if this filter encodes samples.
+    fn layout(&self, data: &[u8]) -> Result<Option<Layout>> {
+        let (samples, segment, width) = match self {
+            Stage::Shuffle(_) | Stage::Fletcher32 => return Ok(None),
+            Stage::DeltaRice(params) => {
+                let segments = Segments::of(params, data)?;
+                (segments.samples(), segments.segment_len(), 2)
+            }
+            Stage::DeltaRice2(element) => {
+                let info = v2::info(data)?;
+                if element.is_some_and(|element| element != info.element) {
+                    return Err(corrupt("the samples of a chunk are of another type than the dataset"));
+                }
+                (info.samples as usize, info.segment as usize, info.element.bytes())
+            }
+        };
+        Ok(Some(Layout { bytes: samples.saturating_mul(width), segment: segment.saturating_mul(width) }))
     }
 
     /// Undoes the filter. `out` has the length that [`Stage::undone_len`] says, and the alignment
     /// of the widest sample.
     fn undo(&self, data: &[u8], out: &mut [u8], exec: Exec) -> Result<()> {
+        fn of<T: Element + bytemuck::Pod>(data: &[u8], out: &mut [u8], exec: Exec) -> Result<()> {
+            v2::decode_into(data, samples::<T>(out)?, exec).map(drop)
+        }
         match self {
             Stage::Shuffle(size) => unshuffle(data, out, *size),
             Stage::Fletcher32 => out.copy_from_slice(checked(data)?),
-            Stage::DeltaRice(params) => drop(decode_into(params, data, samples::<i16>(out)?, exec)?),
+            Stage::DeltaRice(params) => {
+                return decode_into(params, data, samples::<i16>(out)?, exec).map(drop);
+            }
+            Stage::DeltaRice2(_) => match v2::info(data)?.element {
+                ElementType::I16 => return of::<i16>(data, out, exec),
+                ElementType::U16 => return of::<u16>(data, out, exec),
+                ElementType::I32 => return of::<i32>(data, out, exec),
+                ElementType::U32 => return of::<u32>(data, out, exec),
+            },
         }
         Ok(())
+    }
+
+    /// Decodes some segments of a chunk into `out`, which is as long as they are.
+    fn segments(&self, data: &[u8], which: Range<usize>, out: &mut [u8]) -> Result<()> {
+        fn of<T: Element + bytemuck::Pod>(data: &[u8], which: Range<usize>, out: &mut [u8]) -> Result<()> {
+            v2::decode_segments(data, which, samples::<T>(out)?, Exec::default()).map(drop)
+        }
+        match self {
+            Stage::Shuffle(_) | Stage::Fletcher32 => Ok(()),
+            Stage::DeltaRice(params) => {
+                decode_segments(params, data, which, samples::<i16>(out)?, Exec::default()).map(drop)
+            }
+            Stage::DeltaRice2(_) => match v2::info(data)?.element {
+                ElementType::I16 => of::<i16>(data, which, out),
+                ElementType::U16 => of::<u16>(data, which, out),
+                ElementType::I32 => of::<i32>(data, which, out),
+                ElementType::U32 => of::<u32>(data, which, out),
+            },
+        }
     }
 }
 
@@ -95,26 +161,24 @@ impl Pipeline {
         span: &Range<usize>,
     ) -> Result<Option<(Vec<u32>, usize)>> {
         let mut stages = self.applied(mask);
-        let Some(Stage::DeltaRice(params)) = stages.next() else { return Ok(None) };
+        let Some(first) = stages.next() else { return Ok(None) };
         let mut data = data;
         for stage in stages.rev() {
             let Stage::Fletcher32 = stage else { return Ok(None) };
             data = checked(data)?;
         }
-        let segments = Segments::of(params, data)?;
-        if 2 * segments.samples() != self.chunk_bytes {
+        let Some(Layout { bytes, segment }) = first.layout(data)? else { return Ok(None) };
+        if bytes != self.chunk_bytes {
             return Err(corrupt("a chunk has another number of bytes than the dataset's chunks"));
         }
-        let segment = 2 * segments.segment_len();
         let which = span.start / segment..span.end.div_ceil(segment);
-        if which == (0..segments.segment_count()) {
+        if which == (0..bytes.div_ceil(segment)) {
             return Ok(None);
         }
         let start = which.start * segment;
-        let bytes = (which.end * segment).min(self.chunk_bytes) - start;
-        let mut out = vec![0u32; bytes.div_ceil(4)];
-        let room = &mut bytemuck::cast_slice_mut(&mut out)[..bytes / 2];
-        decode_segments::<i16>(params, data, which, room, Exec::default())?;
+        let length = (which.end * segment).min(bytes) - start;
+        let mut out = vec![0u32; length.div_ceil(4)];
+        first.segments(data, which, &mut bytemuck::cast_slice_mut(&mut out)[..length])?;
         Ok(Some((out, start)))
     }
 

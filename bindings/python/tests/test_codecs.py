@@ -13,7 +13,7 @@ import zarr
 from support import run_python, waves
 
 import linerate
-from linerate.rice import encode, tune
+from linerate.rice import encode, encode2, tune
 
 NAME = "linerate.deltarice"
 
@@ -189,6 +189,76 @@ def test_the_size_is_not_known_beforehand():
     with pytest.raises(NotImplementedError):
         DeltaRice().compute_encoded_size(100, None)
     assert asyncio.iscoroutinefunction(DeltaRice._encode_single)
+
+
+# Version 2
+
+NAME2 = "linerate.deltarice2"
+TYPES = ["int16", "uint16", "int32", "uint32"]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("segment", [None, 100])
+def test_numcodecs_version_2(dtype, segment):
+    array = waves((6, 700), dtype)
+    made = numcodecs.get_codec({"id": NAME2, "segment": segment})
+    stream = made.encode(array)
+    assert stream == encode2(array, segment)
+    decoded = made.decode(stream)
+    assert decoded.dtype == array.dtype and np.array_equal(decoded, array.reshape(-1))
+    out = np.empty_like(array)
+    assert made.decode(stream, out=out) is out and np.array_equal(out, array)
+    with pytest.raises(ValueError):
+        made.decode(stream, out=np.empty(10, dtype))
+    for again in (numcodecs.get_codec(json.loads(json.dumps(made.get_config()))), pickle.loads(pickle.dumps(made))):
+        assert again == made
+    assert repr(made) == f"DeltaRice2(segment={segment})"
+
+
+def test_numcodecs_version_2_refuses():
+    for segment in (0, 65537, -1):
+        with pytest.raises(ValueError):
+            numcodecs.get_codec({"id": NAME2, "segment": segment})
+    with pytest.raises(TypeError):
+        numcodecs.get_codec({"id": NAME2}).encode(np.zeros(10))
+    with pytest.raises(linerate.Error):
+        numcodecs.get_codec({"id": NAME2}).decode(b"nonsense")
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", TYPES)
+def test_zarr_format_2_version_2(dtype, order):
+    array = waves((10, 1000), dtype)
+    made = make(array, zarr_format=2, compressors=numcodecs.get_codec({"id": NAME2}), filters=None, order=order)
+    again = zarr.open_array(made.store, mode="r")
+    assert np.array_equal(again[...], array) and np.array_equal(again[3, ::7], array[3, ::7])
+
+
+@pytest.mark.parametrize("dtype", [*TYPES, ">u4"])
+def test_zarr_format_3_version_2(dtype):
+    array = waves((10, 1000), np.dtype(dtype).newbyteorder("=")).astype(dtype)
+    made = make(array, serializer={"name": NAME2}, compressors=None)
+    again = zarr.open_array(made.store, mode="r")
+    assert np.array_equal(again[...], array) and np.array_equal(again[3, ::7], array[3, ::7])
+    sharded = make(array, chunks=(2, 500), shards=(8, 1000), serializer={"name": NAME2}, compressors=None)
+    assert np.array_equal(sharded[...], array)
+
+
+def test_zarr_version_2_refuses(tmp_path):
+    for dtype in ("int64", "float32", "int8", "bool"):
+        with pytest.raises(TypeError, match="samples are"):
+            zarr.create_array({}, shape=(4, 5), dtype=dtype, serializer={"name": NAME2}, compressors=None)
+    array = waves((4, 700))
+    options = {"shape": array.shape, "chunks": array.shape, "dtype": "int16", "compressors": None}
+    made = zarr.create_array(tmp_path / "x.zarr", serializer={"name": NAME2}, **options)
+    made[...] = array
+    chunk = tmp_path / "x.zarr" / "c" / "0" / "0"
+    good = chunk.read_bytes()
+    assert good == encode2(array)
+    for damaged in (b"", good[:-4], good + bytes(4), encode2(array[:3]), encode2(array.astype("uint16"))):
+        chunk.write_bytes(damaged)
+        with pytest.raises(ValueError):
+            made[...]
 
 
 # Both

@@ -1,5 +1,6 @@
 """Two worker processes of Dask write and read a zarr store. They learn of the codec from its name."""
 
+import pytest
 from support import run_python
 
 SCRIPT = """
@@ -40,9 +41,10 @@ if __name__ == "__main__":
 """
 
 
-def test_a_cluster_writes_and_reads(tmp_path):
+@pytest.mark.parametrize(("name", "config"), [("linerate.deltarice", {"m": 16}), ("linerate.deltarice2", {})])
+def test_a_cluster_writes_and_reads(tmp_path, name, config):
     script = tmp_path / "cluster.py"
-    script.write_text(SCRIPT.format(path=str(tmp_path / "x.zarr"), name="linerate.deltarice", config="dict(m=16)"))
+    script.write_text(SCRIPT.format(path=str(tmp_path / "x.zarr"), name=name, config=config))
     assert "import linerate" not in script.read_text()
     code = f"import runpy, sys; sys.argv = [{str(script)!r}]; runpy.run_path({str(script)!r}, run_name='__main__')"
     assert run_python(code, timeout=180, cwd=tmp_path).endswith("done\n")

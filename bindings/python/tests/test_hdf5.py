@@ -11,8 +11,8 @@ from support import REPOSITORY, run_python, waves
 
 import linerate
 from linerate import hdf5
-from linerate.hdf5 import DELTARICE_ID, PLUGIN_PATH, DeltaRice, get_config, register
-from linerate.rice import Params, encode, tune
+from linerate.hdf5 import DELTARICE2_ID, DELTARICE_ID, PLUGIN_PATH, DeltaRice, DeltaRice2, get_config, register
+from linerate.rice import Params, encode, encode2, tune
 
 FILES = sorted((REPOSITORY / "testdata" / "rice").glob("*.h5"))
 
@@ -104,6 +104,41 @@ def test_other_types_are_refused_at_creation(file, dtype):
         file.create_dataset("x", shape=(4, 700), dtype=dtype, chunks=(4, 700), compression=DeltaRice())
 
 
+@pytest.mark.parametrize("dtype", ["int16", "uint16", "int32", "uint32"])
+def test_version_2(file, dtype):
+    array = waves((10, 700), dtype)
+    first = file.create_dataset("first", data=array, chunks=(4, 700), compression=DeltaRice2())
+    second = file.create_dataset("second", data=array, chunks=(4, 300), **DeltaRice2(segment=300))
+    for dataset in (first, second):
+        assert np.array_equal(dataset[...], array)
+    assert first.id.read_direct_chunk((0, 0)) == (0, encode2(array[:4]))
+    assert stored_values(second, DELTARICE2_ID)[0] == 300
+
+
+def test_version_2_refuses(file):
+    for segment in (0, -1, 65537):
+        with pytest.raises(ValueError):
+            DeltaRice2(segment)
+    for i, dtype in enumerate(["int64", "float32", ">i2", "int8"]):
+        with pytest.raises((ValueError, OSError)):
+            file.create_dataset(f"{i}", shape=(4, 700), dtype=dtype, chunks=(4, 700), compression=DeltaRice2())
+
+
+def test_damaged_version_2_is_an_error(file):
+    array = waves((4, 700))
+    dataset = file.create_dataset("x", shape=array.shape, dtype="i2", chunks=array.shape, compression=DeltaRice2())
+    stream = encode2(array)
+    flipped = bytearray(stream)
+    flipped[len(stream) // 2] ^= 16
+    others = [encode2(array[:3]), encode2(array.astype("u2")), encode2(array.astype("i4"))]
+    for damaged in (stream[:-4], stream[:5], stream + bytes(4), bytes(len(stream)), bytes(flipped), *others):
+        dataset.id.write_direct_chunk((0, 0), damaged)
+        with pytest.raises(OSError):
+            dataset[...]
+        with pytest.raises(OSError):
+            hdf5.read(dataset)
+
+
 def test_with_shuffle_and_checksum(file):
     array = waves((4, 700))
     dataset = file.create_dataset("x", data=array, chunks=(4, 700), compression=DeltaRice(), shuffle=True, fletcher32=True)
@@ -113,6 +148,9 @@ def test_with_shuffle_and_checksum(file):
 def test_objects_are_compared_and_pickled():
     assert pickle.loads(pickle.dumps(DeltaRice(16, 5))) == DeltaRice(16, 5) != DeltaRice(16, 6)
     assert hash(DeltaRice(16)) == hash(DeltaRice(16))
+    assert pickle.loads(pickle.dumps(DeltaRice2(50))) == DeltaRice2(50) != DeltaRice2()
+    assert dict(DeltaRice2()) == {"compression": 325, "compression_opts": ()}
+    assert repr(DeltaRice2(50)) == "DeltaRice2(segment=50)"
     assert dict(DeltaRice(16)) == {"compression": 32025, "compression_opts": (16,)}
     assert DeltaRice(16, 5).filter_options == (16, 5, 2, 1, 2**32 - 1)
     assert repr(DeltaRice(16, 5)) == f"DeltaRice(cd_values=(16, 5, 2, 1, {2**32 - 1}))"
@@ -135,8 +173,9 @@ def test_damage_is_an_error(file):
 def test_registration():
     assert register() == register(force=True) == get_config().registered_filters
     assert get_config().registered_filters["deltarice"] == DELTARICE_ID == 32025
+    assert get_config().registered_filters["deltarice2"] == DELTARICE2_ID == 325
     assert get_config().plugin_path == PLUGIN_PATH
-    assert h5py.h5z.filter_avail(DELTARICE_ID)
+    assert h5py.h5z.filter_avail(DELTARICE_ID) and h5py.h5z.filter_avail(DELTARICE2_ID)
 
 
 def test_forced_registration_brings_the_filter_back(file):
@@ -151,18 +190,21 @@ def test_the_wheel_carries_plugins(tmp_path):
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as file:
         file.create_dataset("x", data=array, chunks=(2, 700), compression=DeltaRice(m=16))
+        file.create_dataset("x2", data=array, chunks=(2, 700), compression=DeltaRice2())
     np.save(tmp_path / "x.npy", array)
     code = f"""
 import h5py, numpy, sys
 array = numpy.load({str(tmp_path / "x.npy")!r})
 with h5py.File({str(path)!r}, "a") as file:
-    assert numpy.array_equal(file["x"], array)
+    assert numpy.array_equal(file["x"][...], array) and numpy.array_equal(file["x2"][...], array)
     file.create_dataset("y", data=array, chunks=(2, 700), compression=32025, compression_opts=(4,))
+    file.create_dataset("y2", data=array, chunks=(2, 700), compression=325)
 assert "linerate" not in sys.modules
 """
     run_python(code, env={**os.environ, "HDF5_PLUGIN_PATH": PLUGIN_PATH})
     with h5py.File(path) as file:
         assert np.array_equal(file["y"], array) and stored_values(file["y"])[:2] == (4, 700)
+        assert np.array_equal(file["y2"], array)
 
 
 def test_threads_in_the_filter(tmp_path):

@@ -77,3 +77,13 @@ def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, 
     if min(sizes, default=0) < 0 or math.prod(sizes) != samples:
         raise ValueError(f"the chunk has {samples} samples, which is not the shape {shape}")
     return tuple(sizes)
+
+
+def stream_segment(segment: int | None) -> int | None:
+    """``segment`` if a version 2 stream can have such segments."""
+    if segment is None:
+        return None
+    segment = operator.index(segment)
+    if not 1 <= segment <= 65536:
+        raise ValueError(f"segment is {segment}, but must be 1 to 65536")
+    return segment

@@ -1,4 +1,4 @@
-from numpy import int16, uint8
+from numpy import int16, int32, uint8, uint16, uint32
 from numpy.typing import NDArray
 
 VERSION: str
@@ -20,6 +20,21 @@ def rice_decode_segments(
     params: _Numbers, chunk: NDArray[uint8], start: int, stop: int, out: NDArray[int16], threads: int
 ) -> int: ...
 def rice_best(samples: NDArray[int16], segment: int, filter: list[int] | None) -> tuple[int, list[int]]: ...
+
+_Samples = NDArray[int16] | NDArray[uint16] | NDArray[int32] | NDArray[uint32]
+
+def rice2_bound(segment: int | None, row: int | None, samples: _Samples) -> int: ...
+def rice2_encode(
+    segment: int | None, row: int | None, samples: _Samples, out: NDArray[uint8], threads: int
+) -> int: ...
+
+# Type of the samples, their number, samples per row or 0, samples per segment, segments, bytes.
+def rice2_info(stream: NDArray[uint8], at: int) -> tuple[str, int, int, int, int, int]: ...
+def rice2_decode(stream: NDArray[uint8], at: int, end: int, out: _Samples, threads: int) -> int: ...
+def rice2_decode_segments(
+    stream: NDArray[uint8], start: int, stop: int, out: _Samples, threads: int
+) -> int: ...
+
 def hdf5_class(id: int) -> int: ...
 def hdf5_decode(
     filters: list[tuple[int, list[int]]],

@@ -16,10 +16,10 @@ import numpy as np
 from . import _linerate
 from ._arrays import thread_count
 
-#: Filters that are undone here: shuffle, fletcher32, DeltaRice.
-UNDONE = frozenset({2, 3, 32025})
-#: Those of them that make reading this way worth it.
-OURS = frozenset({32025})
+#: Filters of this package: DeltaRice, DeltaRice2.
+OURS = frozenset({32025, 325})
+#: Filters that are undone here: also shuffle and fletcher32.
+UNDONE = OURS | {2, 3}
 #: A batch is decoded once it has this many bytes, and a chunk for each thread.
 BATCH_BYTES = 1 << 20
 #: ... or this many chunks.

@@ -25,19 +25,33 @@ import h5py
 from numpy.typing import ArrayLike
 
 from . import _linerate
+from ._arrays import stream_segment
 from ._read import read
 from .rice import DELTA, Params, tune
 
-__all__ = ["DELTARICE_ID", "PLUGIN_PATH", "Config", "DeltaRice", "get_config", "read", "register"]
+__all__ = [
+    "DELTARICE2_ID",
+    "DELTARICE_ID",
+    "PLUGIN_PATH",
+    "Config",
+    "DeltaRice",
+    "DeltaRice2",
+    "get_config",
+    "read",
+    "register",
+]
 
 #: Number of the Delta-Rice filter in HDF5's registry.
 DELTARICE_ID = 32025
+
+#: Number of the filter of version 2 streams, from HDF5's range for testing: not registered yet.
+DELTARICE2_ID = 325
 
 #: Folder of the plugins, for ``HDF5_PLUGIN_PATH``.
 PLUGIN_PATH = str(Path(__file__).parent / "plugins")
 
 #: The filters by number.
-FILTERS = {DELTARICE_ID: "deltarice"}
+FILTERS = {DELTARICE_ID: "deltarice", DELTARICE2_ID: "deltarice2"}
 
 
 class DeltaRice(h5py.filters.FilterRefBase):
@@ -86,6 +100,30 @@ class DeltaRice(h5py.filters.FilterRefBase):
 
     def __repr__(self) -> str:
         return f"DeltaRice(cd_values={self.filter_options})"
+
+
+class DeltaRice2(h5py.filters.FilterRefBase):
+    """Version 2 streams for ``create_dataset``: 16- and 32-bit integers, little-endian. Nothing has
+    to be chosen.
+
+    ``compression=DeltaRice2()``, or ``**DeltaRice2()``.
+
+    Parameters
+    ----------
+    segment : int or None
+        Samples that are coded, and can be decoded, on their own, at most 65536. ``None`` lets the last
+        axis of the chunks decide.
+    """
+
+    filter_id = DELTARICE2_ID
+    filter_name = FILTERS[DELTARICE2_ID]
+
+    def __init__(self, segment: int | None = None) -> None:
+        segment = stream_segment(segment)
+        self.filter_options = () if segment is None else (segment,)
+
+    def __repr__(self) -> str:
+        return f"DeltaRice2(segment={self.filter_options[0] if self.filter_options else None})"
 
 
 @dataclass(frozen=True)

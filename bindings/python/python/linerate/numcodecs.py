@@ -22,10 +22,10 @@ from numcodecs.abc import Codec
 from numcodecs.compat import ensure_ndarray
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from ._arrays import sample_dtype, thread_count
-from .rice import DELTA, Params, decode, encode, tune
+from ._arrays import sample_dtype, stream_segment, thread_count
+from .rice import DELTA, Params, decode, decode2, encode, encode2, info2, tune
 
-__all__ = ["DeltaRice"]
+__all__ = ["DeltaRice", "DeltaRice2"]
 
 
 class DeltaRice(Codec):
@@ -110,6 +110,52 @@ class DeltaRice(Codec):
     def __repr__(self) -> str:
         m, segment, taps = self.params.m, self.params.segment, self.params.filter
         return f"DeltaRice(m={m}, segment={segment}, filter={taps}, dtype={self.dtype.name!r})"
+
+
+class DeltaRice2(Codec):
+    """Version 2 streams, for arrays of 16- and 32-bit integers of any shape. Nothing has to be chosen.
+
+    Parameters
+    ----------
+    segment : int or None
+        Samples that are coded on their own, at most 65536. ``None`` lets the last axis of the array
+        decide.
+    threads : int, optional
+        At most so many threads per call; by default ``LINERATE_THREADS``, else 1. Not part of the
+        configuration.
+    """
+
+    codec_id = "linerate.deltarice2"
+
+    def __init__(self, segment: int | None = None, threads: int | None = None) -> None:
+        self.segment = stream_segment(segment)
+        self.threads = threads if threads is None else thread_count(threads)
+
+    def encode(self, buf: Any) -> bytes:
+        """The stream of all samples of the array ``buf``."""
+        array = ensure_ndarray(buf)
+        if array.flags.f_contiguous and not array.flags.c_contiguous:
+            array = array.T  # the samples in the order in which they are in memory
+        return encode2(array, self.segment, thread_count(self.threads))
+
+    def decode(self, buf: Any, out: Any = None) -> NDArray[Any]:
+        """The samples, in one axis and of the type that was encoded; or ``out``, filled with them."""
+        threads = thread_count(self.threads)
+        if out is None:
+            return decode2(buf, -1, threads)
+        info = info2(buf)
+        room = ensure_ndarray(out).reshape(-1, order="A").view(info.dtype)
+        if info.samples != room.size:
+            raise ValueError(f"the stream has {info.samples} samples, out has room for {room.size}")
+        decode2(buf, threads=threads, out=room)
+        return out
+
+    def get_config(self) -> dict[str, Any]:
+        """The configuration, which JSON can hold."""
+        return {"id": self.codec_id, "segment": self.segment}
+
+    def __repr__(self) -> str:
+        return f"DeltaRice2(segment={self.segment})"
 
 
 def fixed_params(m: int, segment: int | None, filter: Iterable[int]) -> Params:

@@ -1,0 +1,144 @@
+//! Version 2 streams, of any of the four sample types.
+
+use std::num::NonZeroU32;
+
+use linerate_core::{Error, Kind};
+use linerate_rice::Exec;
+use linerate_rice::v2::{self, ElementType, Settings};
+use numpy::{PyReadonlyArray1, PyReadwriteArray1};
+use pyo3::prelude::*;
+
+use crate::error::raise;
+
+/// Samples to encode.
+#[derive(FromPyObject)]
+pub(crate) enum Samples<'py> {
+    I16(PyReadonlyArray1<'py, i16>),
+    U16(PyReadonlyArray1<'py, u16>),
+    I32(PyReadonlyArray1<'py, i32>),
+    U32(PyReadonlyArray1<'py, u32>),
+}
+
+/// Where to decode to.
+#[derive(FromPyObject)]
+pub(crate) enum Room<'py> {
+    I16(PyReadwriteArray1<'py, i16>),
+    U16(PyReadwriteArray1<'py, u16>),
+    I32(PyReadwriteArray1<'py, i32>),
+    U32(PyReadwriteArray1<'py, u32>),
+}
+
+/// Does the same with an array of whichever type.
+macro_rules! for_each_type {
+    ($kind:ident, $array:expr, $name:ident => $work:expr) => {
+        match $array {
+            $kind::I16($name) => $work,
+            $kind::U16($name) => $work,
+            $kind::I32($name) => $work,
+            $kind::U32($name) => $work,
+        }
+    };
+}
+
+fn settings(segment: Option<u64>, row: Option<u64>) -> Result<Settings, Error> {
+    let number = |n: Option<u64>, what| {
+        let checked = |n| u32::try_from(n).ok().and_then(NonZeroU32::new);
+        n.map(|n| checked(n).ok_or(Error::new(Kind::BadArgument, 0, what))).transpose()
+    };
+    let segment = number(segment, "a segment is not of 1 to 65536 samples")?;
+    Ok(Settings::new(segment).with_row(number(row, "a row is not of 1 to 2^32 - 1 samples")?))
+}
+
+fn numpy_name(element: ElementType) -> &'static str {
+    match element {
+        ElementType::I16 => "int16",
+        ElementType::U16 => "uint16",
+        ElementType::I32 => "int32",
+        ElementType::U32 => "uint32",
+    }
+}
+
+/// Most bytes of the stream of `samples`.
+#[pyfunction]
+pub(crate) fn rice2_bound(
+    py: Python<'_>,
+    segment: Option<u64>,
+    row: Option<u64>,
+    samples: Samples<'_>,
+) -> PyResult<usize> {
+    fn bound<T: v2::Element>(settings: &Settings, samples: &[T]) -> usize {
+        v2::bound::<T>(settings, samples.len())
+    }
+    let settings = settings(segment, row).map_err(|e| raise(py, e))?;
+    for_each_type!(Samples, samples, samples => Ok(bound(&settings, samples.as_slice()?)))
+}
+
+/// Encodes into the start of `out`, returns the bytes written.
+#[pyfunction]
+pub(crate) fn rice2_encode(
+    py: Python<'_>,
+    segment: Option<u64>,
+    row: Option<u64>,
+    samples: Samples<'_>,
+    mut out: PyReadwriteArray1<'_, u8>,
+    threads: usize,
+) -> PyResult<usize> {
+    let out = out.as_slice_mut()?;
+    let n = for_each_type!(Samples, samples, samples => {
+        let samples = samples.as_slice()?;
+        py.detach(|| v2::encode_into(&settings(segment, row)?, samples, out, Exec::threads(threads)))
+    });
+    n.map_err(|e| raise(py, e))
+}
+
+/// Of the stream that begins at byte `at`: type of its samples, their number, samples per row (0 for
+/// none), samples per segment, segments, bytes.
+#[pyfunction]
+pub(crate) fn rice2_info(
+    py: Python<'_>,
+    stream: PyReadonlyArray1<'_, u8>,
+    at: usize,
+) -> PyResult<(&'static str, u64, u32, u32, u64, u64)> {
+    let info =
+        v2::info(stream.as_slice()?.get(at..).unwrap_or(&[])).map_err(|e| raise(py, e.shifted(at as u64)))?;
+    let row = info.row.map_or(0, NonZeroU32::get);
+    Ok((numpy_name(info.element), info.samples, row, info.segment, info.segments, info.bytes))
+}
+
+/// Decodes the stream at the bytes `at..end` into the start of `out`, returns the samples written.
+#[pyfunction]
+pub(crate) fn rice2_decode(
+    py: Python<'_>,
+    stream: PyReadonlyArray1<'_, u8>,
+    at: usize,
+    end: usize,
+    out: Room<'_>,
+    threads: usize,
+) -> PyResult<usize> {
+    let stream = stream.as_slice()?.get(at..end).unwrap_or(&[]);
+    let n = for_each_type!(Room, out, out => {
+        let mut out = out;
+        let out = out.as_slice_mut()?;
+        py.detach(|| v2::decode_into(stream, out, Exec::threads(threads)))
+    });
+    n.map_err(|e| raise(py, e.shifted(at as u64)))
+}
+
+/// Decodes the segments `start..stop` of a stream into the start of `out`, returns the samples written.
+#[pyfunction]
+pub(crate) fn rice2_decode_segments(
+    py: Python<'_>,
+    stream: PyReadonlyArray1<'_, u8>,
+    start: usize,
+    stop: usize,
+    out: Room<'_>,
+    threads: usize,
+) -> PyResult<usize> {
+    let stream = stream.as_slice()?;
+    let n = for_each_type!(Room, out, out => {
+        let mut out = out;
+        let out = out.as_slice_mut()?;
+        py.detach(|| v2::decode_segments(stream, start..stop, out, Exec::threads(threads)))
+    });
+    n.map_err(|e| raise(py, e))
+}

@@ -1,0 +1,135 @@
+"""Version 2 streams in memory."""
+
+import numpy as np
+import pytest
+from support import waves
+
+import linerate
+from linerate.rice import decode2, decode2_segments, encode, encode2, info2
+
+TYPES = ["int16", "uint16", "int32", "uint32"]
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("shape", [(6, 1000), (500,), (3, 4, 50), (1,), (0,), (0, 7), (5, 0), (2, 20_000)], ids=str)
+def test_both_ways(dtype, shape):
+    array = waves(shape, dtype) if 0 not in shape else np.zeros(shape, dtype)
+    stream = encode2(array)
+    decoded = decode2(stream, array.shape)
+    assert decoded.dtype == array.dtype and np.array_equal(decoded, array)
+    for threads in (2, 5, 10**9):
+        assert encode2(array, threads=threads) == stream
+        assert np.array_equal(decode2(stream, array.shape, threads=threads), array)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_any_samples_survive(dtype):
+    rng = np.random.default_rng(3)
+    ends = np.iinfo(dtype)
+    for array in (
+        rng.integers(ends.min, ends.max, 5000, dtype, endpoint=True),
+        np.resize(np.array([ends.min, ends.max], dtype), 999),
+        np.full(5000, ends.max, dtype),
+        (rng.integers(0, 100, 5000) * 16).astype(dtype),
+    ):
+        assert np.array_equal(decode2(encode2(array)), array)
+
+
+def test_two_axes_come_back():
+    assert decode2(encode2(waves((6, 1000)))).shape == (6, 1000)
+    assert decode2(encode2(waves((2, 3, 1000)))).shape == (6, 1000)
+    assert decode2(encode2(waves((2, 3, 1000))), (2, 3, -1)).shape == (2, 3, 1000)
+    assert decode2(encode2(waves((1000,)))).shape == (1000,)
+    with pytest.raises(ValueError, match="6000 samples"):
+        decode2(encode2(waves((6, 1000))), (7, 1000))
+
+
+def test_it_is_smaller_than_version_1():
+    for noise in (2, 20, 200):
+        array = waves((20, 5000), noise=noise)
+        assert len(encode2(array)) < len(encode(array))
+
+
+def test_info_is_what_was_encoded():
+    stream = encode2(waves((6, 1000), "uint16"), segment=500)
+    info = info2(stream + b"more")
+    assert (info.dtype, info.samples, info.row, info.segment, info.segments) == (np.uint16, 6000, 1000, 500, 12)
+    assert info.size == len(stream) and info.shape == (6, 1000)
+    assert info2(encode2(waves((70,)))).row is None
+
+
+def test_streams_that_follow_each_other():
+    parts = [waves((n, 300), seed=n) for n in (2, 1, 5)]
+    stream = b"".join(map(encode2, parts))
+    assert np.array_equal(decode2(stream), np.concatenate(parts))
+    out = np.empty((8, 300), "int16")
+    assert decode2(stream, out=out) == 2400 and np.array_equal(out, np.concatenate(parts))
+    for other in (waves((2, 300), "uint16"), waves((2, 301)), waves((300,))):
+        with pytest.raises(ValueError, match="different type or row"):
+            decode2(stream + encode2(other))
+    with pytest.raises(linerate.Error) as e:
+        decode2(stream + b"\x00")
+    assert e.value.offset >= len(stream)
+
+
+def test_single_segments():
+    array = waves((7, 300))
+    stream = encode2(array, segment=300)
+    for start, stop in ((0, 1), (3, 5), (6, 7), (0, 7), (4, 4)):
+        assert np.array_equal(decode2_segments(stream, start, stop), array[start:stop])
+    partial = encode2(array, segment=1000)
+    assert np.array_equal(decode2_segments(partial, 1, 3), array.reshape(-1)[1000:])
+    for start, stop in ((0, 8), (-1, 2), (5, 3)):
+        with pytest.raises(IndexError):
+            decode2_segments(stream, start, stop)
+
+
+def test_out_is_filled():
+    array = waves((6, 1000), "int32")
+    stream = encode2(array)
+    for room in (np.empty(30_000, np.uint8), bytearray(30_000)):
+        n = encode2(array, out=room)
+        assert bytes(memoryview(room)[:n]) == stream
+    out = np.empty_like(array)
+    assert decode2(stream, out=out) == array.size and np.array_equal(out, array)
+    with pytest.raises(linerate.Error) as e:
+        encode2(array, out=bytearray(len(stream) - 1))
+    assert e.value.kind == "output too small"
+    with pytest.raises(linerate.Error):
+        decode2(stream, out=np.empty(10, "int32"))
+    with pytest.raises(TypeError):
+        decode2(stream, out=np.empty(6000, "int16"))
+
+
+def test_what_cannot_be_encoded_is_refused():
+    for dtype in ("int64", "int8", "float32", ">i2", ">u4", "bool"):
+        with pytest.raises(TypeError, match="samples are"):
+            encode2(np.zeros(10, dtype))
+    for segment in (0, -1, 65537):
+        with pytest.raises(ValueError):
+            encode2(waves((5, 5)), segment=segment)
+
+
+def test_every_truncation_and_every_flipped_bit():
+    array = waves((2, 60))
+    stream = encode2(array, segment=60)
+    for n in range(len(stream)):
+        with pytest.raises(linerate.Error):
+            decode2(stream[:n])
+    caught = 0
+    for bit in range(8 * len(stream)):
+        damaged = bytearray(stream)
+        damaged[bit // 8] ^= 1 << bit % 8
+        try:
+            assert np.array_equal(decode2(damaged), array)  # bits that fill up a byte mean nothing
+        except linerate.Error as e:
+            assert 0 <= e.offset <= len(stream)
+            caught += 1
+    assert caught > 0.95 * 8 * len(stream)
+
+
+def test_version_1_is_told_apart():
+    with pytest.raises(linerate.Error, match="not a version 2 stream"):
+        decode2(encode(waves()))
+    with pytest.raises(linerate.Error):
+        info2(b"")
