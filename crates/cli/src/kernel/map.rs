@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 
-use memmap2::{Advice, Mmap};
+use memmap2::Mmap;
 
 /// The whole of a regular file, to be read from its start to its end.
 pub(crate) fn map(file: &File) -> io::Result<Mmap> {
@@ -12,6 +12,7 @@ pub(crate) fn map(file: &File) -> io::Result<Mmap> {
     // none of which is invalid, and pages that vanish end the program by SIGBUS.
     let map = unsafe { Mmap::map(file) }?;
     // A hint: without it everything still works.
-    let _ = map.advise(Advice::Sequential);
+    #[cfg(unix)]
+    let _ = map.advise(memmap2::Advice::Sequential);
     Ok(map)
 }

@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use linerate_core::{Error, Kind};
 use linerate_rice::tune::Histogram;
-use linerate_rice::{Exec, Filter, Params, decode, decode_into, encode_into, encoded_len};
+use linerate_rice::{Exec, Filter, Params, decode_into, encode_into, encoded_len};
 
 use super::args::{Auto, Segment};
 use super::array::Dtype;
@@ -288,7 +288,7 @@ pub(crate) fn decode_all(
     exec: Exec,
     take: Take<'_>,
 ) -> Result<(), Failure> {
-    let mut piece = Vec::new();
+    let (mut piece, mut decoded) = (Vec::new(), Vec::new());
     let mut over = false;
     while !over {
         let start = walk.at();
@@ -306,8 +306,10 @@ pub(crate) fn decode_all(
         }
         // At most the number of samples of the chunk, which has 32 bits.
         piece[..4].copy_from_slice(&(samples as u32).to_le_bytes());
-        let mut decoded: Vec<i16> = decode(params, &piece, exec).map_err(failure(start.saturating_sub(4)))?;
-        take(&mut decoded, walk.at())?;
+        // No more than the bits that were read can hold.
+        reserve(&mut decoded, samples as usize)?;
+        let n = decode_into(params, &piece, &mut decoded, exec).map_err(failure(start.saturating_sub(4)))?;
+        take(&mut decoded[..n], walk.at())?;
     }
     Ok(())
 }

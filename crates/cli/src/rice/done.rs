@@ -63,17 +63,19 @@ impl Done {
         format!("{}: {what}", output.as_ref().unwrap_or(&self.name))
     }
 
-    /// The line of `-v`.
-    pub(crate) fn summary(&self) -> String {
-        let raw = self.bytes_in.max(self.bytes_out);
-        let small = self.bytes_in.min(self.bytes_out);
-        let percent = 100.0 * small as f64 / raw.max(1) as f64;
+    /// The line of `-v`, if there is more to say than was asked for.
+    pub(crate) fn summary(&self) -> Option<String> {
+        let Done { name, bytes_in, bytes_out, .. } = self;
+        match self.mode {
+            "encode" | "decode" => {}
+            "verify" => return Some(format!("{name}: OK")),
+            _ => return None,
+        }
+        let raw = *bytes_in.max(bytes_out);
+        let percent = 100.0 * *bytes_in.min(bytes_out) as f64 / raw.max(1) as f64;
         let rate = raw as f64 / 1e6 / self.seconds.max(1e-9);
         let target = self.output.as_ref().map(|path| format!(" -> {}", path.display())).unwrap_or_default();
-        format!(
-            "{}: {} -> {} bytes ({percent:.1}%), {rate:.0} MB/s{target}",
-            self.name, self.bytes_in, self.bytes_out
-        )
+        Some(format!("{name}: {bytes_in} -> {bytes_out} bytes ({percent:.1}%), {rate:.0} MB/s{target}"))
     }
 
     /// The object of `--json`.

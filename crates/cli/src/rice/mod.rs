@@ -157,6 +157,8 @@ fn report(reporter: &Reporter, done: &Done) {
             _ => {}
         }
     }
-    reporter.done(done.summary());
+    if let Some(summary) = done.summary() {
+        reporter.done(summary);
+    }
     reporter.record(&done.record());
 }

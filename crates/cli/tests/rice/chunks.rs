@@ -60,10 +60,10 @@ fn rows_are_the_segments_unless_told_otherwise() {
         let base = ["encode", "--v1", "--json", "-f", "--m", "16", "--dtype", "i16", "a.raw"];
         json(&folder.rice(&[&base, options].concat()).ok().stdout)["cd_values"].to_string()
     };
-    assert_eq!(cd_values(&[]), "[16]");
+    assert_eq!(cd_values(&[]), "[16,4294967295]");
     assert_eq!(cd_values(&["--shape", "-1,3000"]), "[16,3000]");
     assert_eq!(cd_values(&["--shape", "2,2,3000"]), "[16,3000]");
-    assert_eq!(cd_values(&["--shape", "4,3000", "--segment", "all"]), "[16]");
+    assert_eq!(cd_values(&["--shape", "4,3000", "--segment", "all"]), "[16,4294967295]");
     assert_eq!(cd_values(&["--shape", "4,3000", "--segment", "700"]), "[16,700]");
     assert_eq!(cd_values(&["--filter", "1,-2,1"]), "[16,4294967295,3,1,4294967294,1]");
 }

@@ -48,7 +48,9 @@ fn lines_for_people() {
     let small = folder.read("a.drc").len();
     assert!(run.stderr.starts_with(&format!("a.npy: 6128 -> {small} bytes (")), "{}", run.stderr);
     assert!(run.stderr.trim_end().ends_with("-> a.drc"), "{}", run.stderr);
-    let run = folder.rice(&["info", "--cd-values=16,1000", "a.drc"]).ok();
+    let run = folder.rice(&["verify", "-v", "--cd-values=16,1000", "a.drc"]);
+    assert_eq!((run.stderr.as_str(), run.stdout.len()), ("a.drc: OK\n", 0));
+    let run = folder.rice(&["info", "-v", "--cd-values=16,1000", "a.drc"]).ok();
     let text = String::from_utf8(run.stdout).unwrap();
     assert!(text.contains("samples     3000 of 16 bits, 6000 bytes"), "{text}");
     assert!(text.contains("segments    3\n"), "{text}");
