@@ -15,6 +15,7 @@ use crate::failure::Failure;
 pub(crate) fn process(args: &InfoArgs, operand: &Operand) -> Result<Done, Failure> {
     let mut done = Done::new(operand, "info");
     let (reader, _) = operand.open()?;
+    done.lines.push(format!("file        {}", operand.name()));
     match args.chunk.params() {
         Some(params) => v1(&params, reader, &mut done)?,
         None => v2(reader, &mut done)?,
@@ -35,14 +36,14 @@ fn v1(params: &Params, mut reader: Reader, done: &mut Done) -> Result<(), Failur
     }
     let least = least.min(most);
     let bytes = walk.at();
-    done.lines = vec![
+    done.lines.extend([
         "format      v1: a chunk of HDF5 filter 32025".into(),
         format!("samples     {samples} of 16 bits, {} bytes", samples * 2),
-        format!("chunk       {bytes} bytes ({:.2} %)", percent(bytes, samples * 2)),
+        format!("bytes       {bytes} ({:.2} %)", percent(bytes, samples * 2)),
         format!("segments    {segments}"),
         format!("words       {words} of 32 bits, {least} to {most} per segment"),
         format!("cd_values   {}, as given", parameters::signed(params)),
-    ];
+    ]);
     done.bytes_in = bytes;
     done.set("format", "v1");
     done.extend(parameters::record(params));
@@ -61,16 +62,16 @@ fn v2(reader: Reader, done: &mut Done) -> Result<(), Failure> {
     let raw = samples.saturating_mul(summary.dtype.bytes());
     let segments: u64 = heads.iter().map(|head| head.segments).sum();
     let shape = summary.shape();
-    done.lines = vec![
+    done.lines.extend([
         "format      v2".into(),
         format!("type        {}", summary.dtype.name()),
         format!("shape       {shape}"),
         format!("samples     {samples}, {raw} bytes"),
-        format!("file        {bytes} bytes ({:.2} %)", percent(bytes, raw)),
+        format!("bytes       {bytes} ({:.2} %)", percent(bytes, raw)),
         format!("segments    {segments}"),
         format!("streams     {}", summary.streams),
         format!("{:>15} {:>15} {:>15} {:>10} {:>10}", "offset", "bytes", "samples", "segments", "of samples"),
-    ];
+    ]);
     done.lines.extend(heads.iter().map(|head| {
         let Head { at, bytes, samples, segments, segment, .. } = head;
         format!("{at:>15} {bytes:>15} {samples:>15} {segments:>10} {segment:>10}")

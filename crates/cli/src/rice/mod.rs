@@ -21,10 +21,11 @@ use std::io::{IsTerminal, stdin, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use linerate_rice::Filter;
 use linerate_rice::v2::MAX_SEGMENT;
 
 pub(crate) use self::args::Args;
-use self::args::{DecodeArgs, EncodeArgs, RiceCommand, SayArgs, Segment, TargetArgs};
+use self::args::{DecodeArgs, EncodeArgs, RiceCommand, SayArgs, Segment, TargetArgs, VerifyArgs};
 use self::array::Dtype;
 use self::done::Done;
 use self::operand::Operand;
@@ -50,12 +51,14 @@ pub(crate) fn run(args: &Args) -> ExitCode {
             Err(what) => usage(what),
         },
         RiceCommand::Info(args) => each(&args.files, &args.say, None, |operand| info::process(args, operand)),
-        RiceCommand::Tune(args) => {
-            each(&args.work.files, &args.work.say, None, |operand| tune::process(args, operand))
-        }
-        RiceCommand::Verify(args) => {
-            each(&args.work.files, &args.work.say, None, |operand| verify::process(args, operand))
-        }
+        RiceCommand::Tune(args) => match check_filter(Some(args.filter)) {
+            Ok(()) => each(&args.work.files, &args.work.say, None, |operand| tune::process(args, operand)),
+            Err(what) => usage(what),
+        },
+        RiceCommand::Verify(args) => match check_verify(args) {
+            Ok(()) => each(&args.work.files, &args.work.say, None, |operand| verify::process(args, operand)),
+            Err(what) => usage(what),
+        },
     }
 }
 
@@ -97,9 +100,7 @@ fn check_target(files: &[PathBuf], target: &TargetArgs) -> Result<(), &'static s
 fn check_encode(args: &EncodeArgs) -> Result<(), &'static str> {
     check_target(&args.work.files, &args.target)?;
     let v1 = args.version.v1;
-    if args.filter.is_some_and(|filter| !filter.is_lossless()) {
-        return Err("a filter whose first coefficient is not 1 or -1 would lose data");
-    }
+    check_filter(args.filter)?;
     if v1 && matches!(args.raw.dtype, Some(Dtype::I32 | Dtype::U32)) {
         return Err("a v1 chunk holds 16-bit samples");
     }
@@ -113,6 +114,23 @@ fn check_encode(args: &EncodeArgs) -> Result<(), &'static str> {
             Err("a segment of a v2 file has at most 65536 samples")
         }
         _ => Ok(()),
+    }
+}
+
+fn check_filter(filter: Option<Filter>) -> Result<(), &'static str> {
+    match filter {
+        Some(filter) if !filter.is_lossless() => {
+            Err("a filter whose first coefficient is not 1 or -1 would lose data")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn check_verify(args: &VerifyArgs) -> Result<(), &'static str> {
+    let against_stdin = args.against.as_deref().is_some_and(|path| Operand::of(path).path().is_none());
+    match against_stdin && reads_stdin(&args.work.files) {
+        true => Err("standard input cannot be both the file and the original"),
+        false => Ok(()),
     }
 }
 

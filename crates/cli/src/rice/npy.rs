@@ -281,4 +281,34 @@ mod tests {
         assert_eq!(error("{'other': 1}").0, "corrupt");
         assert_eq!(error(&(of("'<i2'", "False", "(3,)") + "x")).0, "corrupt");
     }
+
+    #[test]
+    fn no_text_is_too_strange() {
+        let text = b"{'descr': '<i2', 'fortran_order': False, 'shape': (3, 4L), }   \n";
+        let mut seed = 1u32;
+        let mut noise = |below: usize| {
+            seed = seed.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            (seed >> 8) as usize % below
+        };
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..50_000 {
+            let mut text = text.to_vec();
+            for _ in 0..=noise(3) {
+                let at = noise(text.len());
+                match noise(3) {
+                    0 => text[at] = noise(256) as u8,
+                    1 => drop(text.remove(at)),
+                    _ => text.insert(at, b"'(),{}:9 L>"[noise(11)]),
+                }
+            }
+            match (Dictionary { text: &text, next: 0, at: 10 }).header() {
+                Ok(_) => read += 1,
+                Err(failure) => {
+                    refused += 1;
+                    assert!(failure.at().unwrap() <= 10 + text.len() as u64, "{failure}");
+                }
+            }
+        }
+        assert!(read > 100 && refused > 100, "{read} and {refused}");
+    }
 }

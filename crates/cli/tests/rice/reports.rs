@@ -52,6 +52,7 @@ fn lines_for_people() {
     assert_eq!((run.stderr.as_str(), run.stdout.len()), ("a.drc: OK\n", 0));
     let run = folder.rice(&["info", "-v", "--cd-values=16,1000", "a.drc"]).ok();
     let text = String::from_utf8(run.stdout).unwrap();
+    assert!(text.starts_with("file        a.drc\nformat      v1"), "{text}");
     assert!(text.contains("samples     3000 of 16 bits, 6000 bytes"), "{text}");
     assert!(text.contains("segments    3\n"), "{text}");
 }
@@ -81,6 +82,8 @@ fn wrong_command_lines() {
         &["decode", "--cd-values", "8", "--m", "8", "a.npy"],
         &["decode", "--v1", "--dtype", "i32", "a.npy"],
         &["verify", "--dtype", "i16", "a.npy"],
+        &["verify", "--against", "-", "-"],
+        &["tune", "--filter", "3,-1", "a.npy"],
         &["other"],
         &[],
     ] {
