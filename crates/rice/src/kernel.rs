@@ -1,9 +1,17 @@
 //! The hot loops. [`spec`] says what they compute; the rest is about how fast.
 #![allow(unsafe_code)]
 
+#[cfg(feature = "alloc")]
+pub(crate) mod adaptive;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod adaptive_x86;
 pub(crate) mod decode;
 pub(crate) mod encode;
 mod isa;
+#[cfg(feature = "alloc")]
+pub(crate) mod linear;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod linear_x86;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod lockstep;
 pub(crate) mod packer;
@@ -13,6 +21,8 @@ pub(crate) mod spec;
 mod table;
 #[cfg(feature = "std")]
 mod turns;
+#[cfg(feature = "alloc")]
+pub(crate) mod unary;
 pub(crate) mod words;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86;

@@ -150,7 +150,7 @@ fn run<const DELTA: bool>(lanes: &mut [Lane; BATCH], k: u32) -> Option<()> {
 /// Transposes sixteen rows of sixteen 32-bit words.
 #[target_feature(enable = "avx512f")]
 #[inline]
-fn transpose(rows: [__m512i; 16]) -> [__m512i; 16] {
+pub(super) fn transpose(rows: [__m512i; 16]) -> [__m512i; 16] {
     // Words to pairs, pairs to groups of four; within each group of four rows.
     let mut quads = [_mm512_setzero_si512(); 16];
     for g in 0..4 {

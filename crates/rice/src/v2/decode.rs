@@ -3,13 +3,16 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, Result, Tier};
 
 use super::element::Word;
 use super::header::{Layout, checksum};
 use super::segment::{Body, Head, Segment, load, sum_of};
-use super::{BLOCK, ESCAPE, Element, step};
+use super::{BLOCK, Element, step};
 use crate::Exec;
+use crate::kernel::adaptive::{Blocks, RESIDUALS};
+use crate::kernel::linear::{self, BATCH, Row};
+use crate::kernel::unary::Places;
 use crate::kernel::words;
 
 /// Decodes a stream into the start of `out` and returns its number of samples.
@@ -110,127 +113,111 @@ fn decode_range<T: Element>(
 
 /// Decodes the segments `which`, which fill `out`.
 fn decode_run<T: Element>(layout: &Layout, which: Range<usize>, out: &mut [T], exec: Exec) -> Result<()> {
-    let _ = exec;
-    let mut modes = Vec::new();
+    let mut scratch = Scratch::default();
+    let mut batch = Batch { waiting: Vec::new(), tier: exec.tier() };
     for (i, out) in which.zip(out.chunks_mut(layout.segment)) {
         let place = layout.place(i)?;
-        let base = (layout.start() + place.start) as u64;
-        decode_segment(&layout.payload()[place], out, &mut modes).map_err(|e| e.shifted(base))?;
+        let at = layout.start() + place.start;
+        let segment = Coded { bytes: &layout.payload()[place], at: at as u64 };
+        match decode_segment(segment, out, &mut scratch, &mut batch) {
+            Ok(()) if batch.waiting.len() < BATCH => {}
+            // An earlier segment may be at fault as well.
+            result => batch.finish().and(result)?,
+        }
     }
-    Ok(())
+    batch.finish()
 }
 
-/// Decodes one segment, which fills `out`.
-fn decode_segment<T: Element>(segment: &[u8], out: &mut [T], modes: &mut Vec<u8>) -> Result<()> {
-    let samples = out.len();
-    match Segment::<T::Word>::parse(segment, samples)? {
+/// Working memory.
+#[derive(Default)]
+struct Scratch {
+    modes: Vec<u8>,
+    places: Places,
+}
+
+/// An encoded segment.
+#[derive(Clone, Copy)]
+struct Coded<'a> {
+    bytes: &'a [u8],
+    /// Where it begins in the stream.
+    at: u64,
+}
+
+impl Coded<'_> {
+    fn verify<T: Element>(&self, samples: &[T]) -> Result<()> {
+        if checksum(&words::little_endian(samples)) != sum_of(self.bytes)? {
+            return Err(corrupt("the checksum of a segment does not match").shifted(self.at));
+        }
+        Ok(())
+    }
+}
+
+/// Segments with a linear prediction that is still to be undone, side by side.
+struct Batch<'a, T: Element> {
+    waiting: Vec<(Coded<'a>, Head<T::Word>, &'a mut [T])>,
+    tier: Tier,
+}
+
+impl<T: Element> Batch<'_, T> {
+    /// Completes and verifies what waits. The error is that of the first segment at fault.
+    fn finish(&mut self) -> Result<()> {
+        let rows = self.waiting.iter_mut();
+        let mut rows: Vec<_> =
+            rows.map(|(_, head, out)| Row { words: T::words_mut(out), predictor: head.predictor }).collect();
+        linear::undo(self.tier, &mut rows);
+        self.waiting.drain(..).try_for_each(|(segment, head, out)| {
+            step::unscale(T::words_mut(out), head.centre, head.step);
+            segment.verify(out)
+        })
+    }
+}
+
+/// Decodes one segment, which fills `out`, or leaves it to `batch` half done.
+fn decode_segment<'a, T: Element>(
+    segment: Coded<'a>,
+    out: &'a mut [T],
+    scratch: &mut Scratch,
+    batch: &mut Batch<'a, T>,
+) -> Result<()> {
+    match Segment::<T::Word>::parse(segment.bytes, out.len()).map_err(|e| e.shifted(segment.at))? {
         Segment::Raw(raw) => {
             let words = T::words_mut(out);
             words.iter_mut().zip(raw.chunks(T::Word::BYTES)).for_each(|(to, bytes)| *to = load(bytes));
         }
-        Segment::Coded { head, modes: packed, body } => {
-            let at = (segment.len() - body.len()) as u64;
-            let blocks = samples.div_ceil(BLOCK);
-            head.modes
-                .unpack(packed, blocks, modes)
-                .ok_or(corrupt("a block of a mode that does not exist"))
+        Segment::Coded { head, modes, body } => {
+            let at = segment.at + (segment.bytes.len() - body.len()) as u64;
+            decode_blocks(&head, modes, body, T::words_mut(out), scratch, batch.tier)
                 .map_err(|e| e.shifted(at))?;
-            let body = Body::of::<T::Word>(body, modes, samples, head.escapes).map_err(|e| e.shifted(at))?;
-            let words = T::words_mut(out);
-            decode_blocks(&body, modes, words)
-                .ok_or(corrupt("a segment whose codes do not match its samples"))
-                .map_err(|e| e.shifted(at))?;
-            undo(&head, words);
+            if head.predictor.fixed_order().is_none() {
+                batch.waiting.push((segment, head, out));
+                return Ok(());
+            }
         }
     }
-    if checksum(&words::little_endian(out)) != sum_of(segment)? {
-        return Err(corrupt("the checksum of a segment does not match"));
-    }
-    Ok(())
+    segment.verify(out)
+}
+
+/// Decodes the blocks of a segment: to samples, or with a linear prediction to residuals.
+fn decode_blocks<W: Word>(
+    head: &Head<W>,
+    packed: &[u8],
+    body: &[u8],
+    out: &mut [W],
+    scratch: &mut Scratch,
+    tier: Tier,
+) -> Result<()> {
+    let Scratch { modes, places } = scratch;
+    let unpacked = head.modes.unpack(packed, out.len().div_ceil(BLOCK), modes);
+    unpacked.ok_or(corrupt("a block of a mode that does not exist"))?;
+    let Body { fixed, escapes, unary, codes } = Body::of::<W>(body, modes, out.len(), head.escapes)?;
+    let bad = corrupt("a segment whose codes do not match its samples");
+    places.find(tier, unary, codes).ok_or(bad)?;
+    let blocks = Blocks { modes, fixed, escapes, places, centre: head.centre, step: head.step, out };
+    blocks.decode(tier, head.predictor.fixed_order().unwrap_or(RESIDUALS)).ok_or(bad)
 }
 
 const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
-}
-
-/// Residuals of all blocks. `None` if unary codes do not match what they are for.
-fn decode_blocks<W: Word>(body: &Body, modes: &[u8], out: &mut [W]) -> Option<()> {
-    let (mut fixed, mut escapes) = (body.fixed, body.escapes.chunks(W::BYTES));
-    let mut unary = Unary { bytes: body.unary, at: 0 };
-    for (block, &mode) in out.chunks_mut(BLOCK).zip(modes) {
-        let k = mode.saturating_sub(1);
-        let (bytes, rest) = fixed.split_at(super::blocks::fixed_bytes(mode, block.len()));
-        fixed = rest;
-        let mut low = Low { bytes, at: 0 };
-        for word in block {
-            let mut z = low.take(usize::from(k));
-            if super::blocks::has_unary::<W>(mode) {
-                let mut q = unary.take()?;
-                if q == u64::from(ESCAPE) {
-                    q = load::<W>(escapes.next()?).get();
-                }
-                z |= q << k;
-            }
-            *word = W::of(z).unzigzag();
-        }
-    }
-    (escapes.next().is_none() && unary.is_at_end()).then_some(())
-}
-
-/// Fixed bits, least significant first.
-struct Low<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Low<'_> {
-    fn take(&mut self, bits: usize) -> u64 {
-        let value = (0..bits).fold(0, |value, i| {
-            let at = self.at + i;
-            value | u64::from(self.bytes[at / 8] >> (at % 8) & 1) << i
-        });
-        self.at += bits;
-        value
-    }
-}
-
-/// Unary codes.
-struct Unary<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-impl Unary<'_> {
-    fn bit(&self, at: usize) -> Option<bool> {
-        self.bytes.get(at / 8).map(|byte| byte >> (at % 8) & 1 == 1)
-    }
-
-    /// The next quotient, at most [`ESCAPE`].
-    fn take(&mut self) -> Option<u64> {
-        for q in 0..=u64::from(ESCAPE) {
-            self.at += 1;
-            if self.bit(self.at - 1)? {
-                return Some(q);
-            }
-        }
-        None
-    }
-
-    /// Whether less than a word is left, and that all zero.
-    fn is_at_end(&self) -> bool {
-        let end = 8 * self.bytes.len();
-        end - self.at < 32 && (self.at..end).all(|at| self.bit(at) == Some(false))
-    }
-}
-
-/// Residuals to samples, in place.
-fn undo<W: Word>(head: &Head<W>, words: &mut [W]) {
-    let predictor = &head.predictor;
-    for i in 0..words.len() {
-        let history = words[..i].iter().rev().copied();
-        words[i] = words[i].plus(W::predict(predictor.taps(), predictor.shift(), history));
-    }
-    step::unscale(words, head.centre, head.step);
 }
 
 #[cfg(feature = "std")]

@@ -24,14 +24,14 @@
 //!   segment wrong samples; never a panic, a hang, or an access outside its buffers.
 //! * The bytes depend on the samples and the settings alone, not on the CPU or on the threads.
 
-mod blocks;
+pub(crate) mod blocks;
 mod decode;
-mod element;
+pub(crate) mod element;
 mod encode;
 mod header;
 mod lpc;
 mod plan;
-mod segment;
+pub(crate) mod segment;
 mod settings;
 mod step;
 

@@ -138,7 +138,7 @@ impl<'a> Fields<'a> {
 }
 
 /// The word that `bytes` begin with.
-pub(super) fn load<W: Word>(bytes: &[u8]) -> W {
+pub(crate) fn load<W: Word>(bytes: &[u8]) -> W {
     W::of(bytes[..W::BYTES].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
 }
 
@@ -196,7 +196,6 @@ pub(crate) struct Body<'a> {
     pub(crate) escapes: &'a [u8],
     pub(crate) unary: &'a [u8],
     /// Unary codes, which is samples in blocks that have any.
-    #[allow(dead_code)]
     pub(crate) codes: usize,
 }
 

@@ -1,0 +1,142 @@
+//! Blocks of a version 2 segment to residuals, and with a fixed predictor on to samples.
+
+use linerate_core::Tier;
+
+use super::isa::{Isa, Kernel, dispatch};
+use super::unary::Places;
+use crate::v2::element::Word;
+use crate::v2::{BLOCK, ESCAPE, blocks};
+
+/// What is left to do with residuals: nothing, or to undo a fixed predictor of an order.
+pub(crate) const RESIDUALS: u8 = 3;
+
+/// A segment's blocks, and where they go.
+pub(crate) struct Blocks<'a, W> {
+    /// One per block.
+    pub(crate) modes: &'a [u8],
+    /// As many as the modes say, at least.
+    pub(crate) fixed: &'a [u8],
+    pub(crate) escapes: &'a [u8],
+    /// As many codes as the modes say.
+    pub(crate) places: &'a Places,
+    pub(crate) centre: W,
+    pub(crate) step: W,
+    pub(crate) out: &'a mut [W],
+}
+
+impl<W: Word> Blocks<'_, W> {
+    /// Decodes the blocks, and undoes the fixed predictor of `order` if that is not
+    /// [`RESIDUALS`]. `None` if a quotient is above [`ESCAPE`] or the escapes are not as many as
+    /// there should be.
+    pub(crate) fn decode(self, tier: Tier, order: u8) -> Option<()> {
+        match order {
+            0 => self.with_order::<0>(tier),
+            1 => self.with_order::<1>(tier),
+            2 => self.with_order::<2>(tier),
+            _ => self.with_order::<RESIDUALS>(tier),
+        }
+    }
+
+    fn with_order<const ORDER: u8>(self, tier: Tier) -> Option<()> {
+        #[cfg(all(target_arch = "x86_64", feature = "std"))]
+        if tier == Tier::Avx512 && W::BITS == 16 {
+            // SAFETY: `Exec` holds only tiers that were detected.
+            return unsafe { super::adaptive_x86::decode::<W, ORDER>(self) };
+        }
+        dispatch(tier, Decode::<W, ORDER>(self))
+    }
+}
+
+struct Decode<'a, W, const ORDER: u8>(Blocks<'a, W>);
+
+impl<W: Word, const ORDER: u8> Kernel for Decode<'_, W, ORDER> {
+    type Output = Option<()>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Option<()> {
+        decode::<W, ORDER>(self.0)
+    }
+}
+
+/// Room for the fixed bits of a block and what a load behind its last byte reads.
+const PADDED: usize = 4 * BLOCK + 8;
+
+#[inline(always)]
+fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
+    let Blocks { modes, fixed, escapes, places, centre, step, out } = job;
+    let mut escapes = escapes.chunks_exact(W::BYTES);
+    let (mut at, mut code) = (0, 0);
+    let mut worst = 0;
+    let (mut last, mut slope) = (W::default(), W::default());
+    for (out, &mode) in out.chunks_mut(BLOCK).zip(modes) {
+        let n = out.len();
+        let mut z = [W::default(); BLOCK];
+        let bytes = blocks::fixed_bytes(mode, n);
+        let k = u32::from(mode.saturating_sub(1));
+        if bytes > 0 {
+            match fixed[at..].first_chunk::<PADDED>() {
+                Some(bytes) => unpack(bytes, k, &mut z),
+                None => {
+                    let mut padded = [0; PADDED];
+                    padded[..bytes].copy_from_slice(&fixed[at..at + bytes]);
+                    unpack(&padded, k, &mut z);
+                }
+            }
+            at += bytes;
+        }
+        if blocks::has_unary::<W>(mode) {
+            let places: &[u8; BLOCK + 1] = places.from(code).first_chunk()?;
+            let mut q = [0u8; BLOCK];
+            for i in 0..BLOCK {
+                q[i] = places[i + 1].wrapping_sub(places[i]).wrapping_sub(1);
+            }
+            q[n..].fill(0);
+            let most = q.iter().fold(0, |most, &q| most.max(q));
+            worst = worst.max(most);
+            for i in 0..BLOCK {
+                z[i] = W::of(z[i].get() | u64::from(q[i]) << k);
+            }
+            if u32::from(most) == ESCAPE {
+                for (z, _) in z.iter_mut().zip(q).filter(|(_, q)| u32::from(*q) == ESCAPE) {
+                    let q = crate::v2::segment::load::<W>(escapes.next()?).get();
+                    *z = W::of(z.get() & ((1 << k) - 1) | q << k);
+                }
+            }
+            code += n;
+        }
+        for (out, z) in out.iter_mut().zip(z) {
+            let residual = z.unzigzag();
+            match ORDER {
+                0 => last = residual,
+                1 => last = last.plus(residual),
+                2 => {
+                    slope = slope.plus(residual);
+                    last = last.plus(slope);
+                }
+                _ => {
+                    *out = residual;
+                    continue;
+                }
+            }
+            *out = last.times(step).plus(centre);
+        }
+    }
+    (u32::from(worst) <= ESCAPE && escapes.next().is_none()).then_some(())
+}
+
+/// The fixed bits of a block: 32 values of `k` bits.
+#[inline(always)]
+fn unpack<W: Word>(bytes: &[u8; PADDED], k: u32, out: &mut [W; BLOCK]) {
+    let mask = (1u64 << k) - 1;
+    // Four values and the at most 4 bits before them are within a load, unless k is 16.
+    let group = if W::BITS == 16 && k < 16 { 4 } else { 1 };
+    for (i, out) in out.chunks_exact_mut(group).enumerate() {
+        let bit = i * group * k as usize;
+        let Some(load) = bytes[bit / 8..].first_chunk() else { return };
+        let mut bits = u64::from_le_bytes(*load) >> (bit % 8);
+        for out in out {
+            *out = W::of(bits & mask);
+            bits >>= k;
+        }
+    }
+}
