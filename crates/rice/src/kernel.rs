@@ -7,7 +7,7 @@ pub(crate) mod adaptive;
 mod adaptive_x86;
 pub(crate) mod decode;
 pub(crate) mod encode;
-mod isa;
+pub(crate) mod isa;
 #[cfg(feature = "alloc")]
 pub(crate) mod linear;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -15,7 +15,11 @@ mod linear_x86;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod lockstep;
 pub(crate) mod packer;
+#[cfg(feature = "alloc")]
+pub(crate) mod packing;
 mod portable;
+#[cfg(feature = "alloc")]
+pub(crate) mod planning;
 pub(crate) mod spec;
 #[cfg(feature = "std")]
 mod table;

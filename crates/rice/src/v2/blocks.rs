@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 
 use super::element::Word;
 use super::{BLOCK, ESCAPE};
+use crate::kernel::packing::padded;
 
 /// The modes that a segment may use: those from `low` on that `width` bits can tell apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,18 +104,22 @@ impl Modes {
 }
 
 /// About how many bits `z` takes with the best parameter for each block, but for escapes.
+#[inline(always)]
 pub(super) fn estimate<W: Word>(z: &[W]) -> u64 {
-    let of_block = |block: &[W]| {
-        let sum: u64 = block.iter().map(|z| z.get()).sum();
-        if sum == 0 {
-            return 0;
-        }
-        let n = block.len() as u64;
-        let k = (sum / n).checked_ilog2().unwrap_or(0).saturating_sub(1);
-        let bits = |k: u32| n * u64::from(k + 1) + (sum >> k);
-        bits(k).min(bits(k + 1)).min(n * u64::from(W::BITS))
-    };
-    z.chunks(BLOCK).map(of_block).sum()
+    let (blocks, rest) = z.as_chunks();
+    let whole: u64 = blocks.iter().map(|block| estimate_block(block, BLOCK)).sum();
+    whole + estimate_block(&padded(rest), rest.len())
+}
+
+#[inline(always)]
+fn estimate_block<W: Word>(block: &[W; BLOCK], n: usize) -> u64 {
+    let (sum, n) = (W::sum(block), n as u64);
+    if sum == 0 {
+        return 0;
+    }
+    let k = (sum / n).checked_ilog2().unwrap_or(0).saturating_sub(1);
+    let bits = |k: u32| n * u64::from(k + 1) + (sum >> k);
+    bits(k).min(bits(k + 1)).min(n * u64::from(W::BITS))
 }
 
 /// What a block takes in one mode.
@@ -124,52 +129,48 @@ pub(super) struct Cost {
     pub(super) escapes: usize,
 }
 
-/// Bits of `block` in `mode`, which must be able to hold it: fixed bits, unary codes and escapes.
-fn cost<W: Word>(block: &[W], mode: u8) -> Cost {
-    let n = block.len() as u64;
+/// Bits of the first `n` values of `block` in `mode`, which must be able to hold them: fixed bits,
+/// unary codes and escapes. The other values are zeros.
+#[inline(always)]
+fn cost<W: Word>(block: &[W; BLOCK], n: usize, mode: u8) -> Cost {
+    let fixed = fixed_bytes(mode, n) as u64 * 8;
     if !has_unary::<W>(mode) {
-        return Cost { bits: fixed_bytes(mode, block.len()) as u64 * 8, escapes: 0 };
+        return Cost { bits: fixed, escapes: 0 };
     }
-    let k = u32::from(mode) - 1;
-    let (mut sum, mut escapes) = (0u32, 0u32);
-    for z in block {
-        let q = (z.get() >> k).min(u64::from(ESCAPE)) as u32;
-        sum += q;
-        escapes += u32::from(q == ESCAPE);
-    }
-    let fixed = fixed_bytes(mode, block.len()) as u64 * 8;
-    let bits = n + fixed + u64::from(sum) + u64::from(escapes * W::BITS);
+    let (sum, escapes) = W::quotients(block, u32::from(mode) - 1, ESCAPE);
+    let bits = fixed + n as u64 + u64::from(sum) + u64::from(escapes * W::BITS);
     Cost { bits, escapes: escapes as usize }
 }
 
 /// The mode that takes the fewest bits for `block`, and what the modes next to it take: those of
 /// the mode below, of the mode itself, and of the mode above.
-fn best<W: Word>(block: &[W]) -> (u8, [u64; 3]) {
-    let n = block.len() as u64;
-    let sum: u64 = block.iter().map(|z| z.get()).sum();
+#[inline(always)]
+fn best<W: Word>(block: &[W; BLOCK], n: usize) -> (u8, [u64; 3]) {
+    let sum = W::sum(block);
     if sum == 0 {
-        return (0, [0, 0, n]);
+        return (0, [0, 0, n as u64]);
     }
-    let of = |mode| cost(block, mode).bits;
-    let mut mode = ((sum / n).checked_ilog2().unwrap_or(0) as u8 + 1).min(plain::<W>() - 1);
-    let mut here = of(mode);
+    let of = |mode| cost(block, n, mode).bits;
+    let above = |mode| if mode < plain::<W>() { of(mode + 1) } else { u64::MAX };
+    let below = |mode| if mode > 1 { of(mode - 1) } else { u64::MAX };
+    let start = (sum / n as u64).checked_ilog2().unwrap_or(0) as u8;
+    let mut mode = start.clamp(1, plain::<W>());
+    let mut bits = [below(mode), of(mode), above(mode)];
     // What a mode takes falls and then rises with the mode, but for escapes.
-    while mode > 1 && of(mode - 1) <= here {
+    while bits[0] <= bits[1] {
         mode -= 1;
-        here = of(mode);
+        bits = [below(mode), bits[0], bits[1]];
     }
-    while mode < plain::<W>() && of(mode + 1) < here {
+    while bits[2] < bits[1] {
         mode += 1;
-        here = of(mode);
+        bits = [bits[1], bits[2], above(mode)];
     }
-    let below = if mode > 1 { of(mode - 1) } else { here };
-    let above = if mode < plain::<W>() { of(mode + 1) } else { here };
-    (mode, [below, here, above])
+    (mode, bits.map(|b| if b == u64::MAX { bits[1] } else { b }))
 }
 
 /// What a segment's blocks take together.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
+pub(crate) struct Choice {
     pub(super) modes: Modes,
     /// Bytes of fixed bits, of unary codes, and number of escapes.
     pub(super) fixed: usize,
@@ -187,11 +188,12 @@ struct Wish {
 }
 
 /// Chooses the modes that the segment may use and that of each block.
+#[inline(always)]
 pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> Choice {
     chosen.clear();
     let mut wishes = [Wish::default(); 34];
     for block in z.chunks(BLOCK) {
-        let (mode, [below, here, above]) = best(block);
+        let (mode, [below, here, above]) = best(&padded(block), block.len());
         let wish = &mut wishes[usize::from(mode)];
         wish.blocks += 1;
         wish.below += below.saturating_sub(here);
@@ -202,7 +204,7 @@ pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> Choice {
     let mut choice = Choice { modes, fixed: 0, unary_bits: 0, escapes: 0 };
     for (block, chosen) in z.chunks(BLOCK).zip(chosen) {
         *chosen = modes.nearest(*chosen);
-        let cost = cost(block, *chosen);
+        let cost = cost(&padded(block), block.len(), *chosen);
         let fixed = fixed_bytes(*chosen, block.len());
         choice.fixed += fixed;
         choice.unary_bits += cost.bits - 8 * fixed as u64 - (cost.escapes * W::BITS as usize) as u64;

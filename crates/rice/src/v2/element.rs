@@ -102,13 +102,18 @@ mod sealed {
         /// 0, -1, 1, -2 .. to 0, 1, 2, 3 ..
         fn zigzag(self) -> Self;
         fn unzigzag(self) -> Self;
+        /// The word without its low `k` bits, or `most` if that is less.
+        fn quotient(self, k: u32, most: u32) -> u8;
+        fn sum(words: &[Self; crate::v2::BLOCK]) -> u64;
+        /// Sum of quotients, none above `most`, and how many are that.
+        fn quotients(words: &[Self; crate::v2::BLOCK], k: u32, most: u32) -> (u32, u32);
         /// Products of words and 16-bit coefficients, and their sums, are taken in this type,
         /// wrapping, and shifted right: what the format calls an accumulator.
         fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self;
     }
 
     macro_rules! word {
-        ($word:ty, $signed:ty, $accumulator:ty) => {
+        ($word:ty, $signed:ty, $accumulator:ty, $sum:ty) => {
             impl Word for $word {
                 const BITS: u32 = <$word>::BITS;
                 const BYTES: usize = size_of::<$word>();
@@ -145,6 +150,25 @@ mod sealed {
                     (self >> 1) ^ (self & 1).wrapping_neg()
                 }
                 #[inline(always)]
+                fn quotient(self, k: u32, most: u32) -> u8 {
+                    (self >> k).min(most as $word) as u8
+                }
+                #[inline(always)]
+                fn sum(words: &[Self; crate::v2::BLOCK]) -> u64 {
+                    // 32 words of 16 bits have a sum of 21 bits.
+                    words.iter().fold(0, |sum: $sum, &word| sum + <$sum>::from(word)).into()
+                }
+                #[inline(always)]
+                fn quotients(words: &[Self; crate::v2::BLOCK], k: u32, most: u32) -> (u32, u32) {
+                    let (mut sum, mut many): ($word, $word) = (0, 0);
+                    for word in words {
+                        let quotient = (word >> k).min(most as $word);
+                        sum += quotient;
+                        many += <$word>::from(quotient == most as $word);
+                    }
+                    (sum.into(), many.into())
+                }
+                #[inline(always)]
                 fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self {
                     let round: $accumulator = (1 << shift) >> 1;
                     let products = taps.iter().zip(history).map(|(&c, x)| {
@@ -156,6 +180,6 @@ mod sealed {
         };
     }
 
-    word!(u16, i16, i32);
-    word!(u32, i32, i64);
+    word!(u16, i16, i32, u32);
+    word!(u32, i32, i64, u64);
 }

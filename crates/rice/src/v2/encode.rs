@@ -2,13 +2,15 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use super::element::Word;
 use super::header::{self, HEADER, checksum};
-use super::plan::{Plan, Scratch, plan};
+use super::plan::{Plan, Scratch};
 use super::segment::{write_head, write_raw_head};
 use super::settings::segment_bound;
-use super::{BLOCK, ESCAPE, Element, Settings, bound};
+use super::element::Word;
+use super::{Element, Settings, bound};
 use crate::Exec;
+use crate::kernel::packing::{Pack, pack};
+use crate::kernel::planning::plan;
 use crate::kernel::words;
 
 /// Encodes `samples` as one stream into the start of `out` and returns its length in bytes.
@@ -93,10 +95,9 @@ fn encode_segment<T: Element>(
     out: &mut [u8],
     exec: Exec,
 ) -> Option<usize> {
-    let _ = exec;
     let words = T::words(samples);
     let sum = checksum(&words::little_endian(samples));
-    let plan = plan::<T>(words, scratch);
+    let plan = plan::<T>(exec.tier(), words, scratch);
     let bytes = match &plan {
         Plan::Raw => segment_bound::<T>(samples.len()),
         Plan::Coded { bytes, .. } => bytes.next_multiple_of(4),
@@ -110,60 +111,15 @@ fn encode_segment<T: Element>(
             out[at + raw.len()..].fill(0);
         }
         Plan::Coded { head, choice, .. } => {
-            out.fill(0);
             let mut at = write_head(&head, sum, out);
             at += head.modes.pack(&scratch.modes, &mut out[at..]);
             let (fixed, rest) = out[at..].split_at_mut(choice.fixed);
             let (escapes, unary) = rest.split_at_mut(head.escapes * T::Word::BYTES);
             let z = &scratch.z[..samples.len()];
-            write_fixed(z, &scratch.modes, fixed);
-            write_unary(z, &scratch.modes, escapes, unary);
+            pack(exec.tier(), Pack { z, modes: &scratch.modes, fixed, escapes, unary });
         }
     }
     Some(bytes)
-}
-
-/// Writes the low bits of each sample, least significant first, each block from a whole byte on.
-fn write_fixed<W: Word>(z: &[W], modes: &[u8], mut out: &mut [u8]) {
-    for (block, &mode) in z.chunks(BLOCK).zip(modes) {
-        let (bytes, rest) = out.split_at_mut(super::blocks::fixed_bytes(mode, block.len()));
-        let k = u32::from(mode.saturating_sub(1));
-        let (mut bits, mut have, mut at) = (0u64, 0, 0);
-        for z in block {
-            bits |= (z.get() & ((1 << k) - 1)) << have;
-            have += k;
-            while have >= 8 {
-                bytes[at] = bits as u8;
-                (bits, have, at) = (bits >> 8, have - 8, at + 1);
-            }
-        }
-        if have > 0 {
-            bytes[at] = bits as u8;
-        }
-        out = rest;
-    }
-}
-
-/// Writes what is above the low bits: that many zeros and a one, least significant bit first; or
-/// for an escape [`ESCAPE`] zeros and a one, and the quotient itself to `escapes`.
-fn write_unary<W: Word>(z: &[W], modes: &[u8], mut escapes: &mut [u8], out: &mut [u8]) {
-    let mut at = 0;
-    for (block, &mode) in z.chunks(BLOCK).zip(modes) {
-        if !super::blocks::has_unary::<W>(mode) {
-            continue;
-        }
-        for z in block {
-            let q = z.get() >> (mode - 1);
-            if q >= u64::from(ESCAPE) {
-                let (this, rest) = core::mem::take(&mut escapes).split_at_mut(W::BYTES);
-                this.copy_from_slice(&q.to_le_bytes()[..W::BYTES]);
-                escapes = rest;
-            }
-            at += q.min(u64::from(ESCAPE)) as usize;
-            out[at / 8] |= 1 << (at % 8);
-            at += 1;
-        }
-    }
 }
 
 #[cfg(feature = "std")]

@@ -16,6 +16,7 @@ const PRECISION: i32 = 12;
 const LEAST: usize = 64;
 
 /// Fits a prediction to `scaled` samples. `None` if none would help.
+#[inline(always)]
 pub(super) fn fit<W: Word>(scaled: &[W], windowed: &mut Vec<i16>) -> Option<Predictor> {
     if scaled.len() < LEAST {
         return None;
@@ -30,6 +31,7 @@ pub(super) fn fit<W: Word>(scaled: &[W], windowed: &mut Vec<i16>) -> Option<Pred
 
 /// Samples in 16 bits under a parabola that is 1 in the middle and 0 just outside the segment
 /// (Welch's window): the jumps at both ends are no part of the signal.
+#[inline(always)]
 fn window<W: Word>(scaled: &[W], out: &mut Vec<i16>) {
     let largest = scaled.iter().map(|x| x.signed().unsigned_abs()).max().unwrap_or(0);
     let excess = (u64::BITS - largest.leading_zeros()).saturating_sub(15);
@@ -44,6 +46,7 @@ fn window<W: Word>(scaled: &[W], out: &mut Vec<i16>) {
     out.extend((0..).zip(scaled).map(|(i, x)| (((x.signed() >> excess) * weight(i) as i64) >> 15) as i16));
 }
 
+#[inline(always)]
 fn autocorrelation(x: &[i16]) -> [i64; MAX_ORDER + 1] {
     core::array::from_fn(|lag| {
         let pairs = x[lag..].chunks(256).zip(x.chunks(256));
@@ -52,6 +55,7 @@ fn autocorrelation(x: &[i16]) -> [i64; MAX_ORDER + 1] {
 }
 
 /// Sum of products of at most 256 pairs, in two halves that 32 bits can hold.
+#[inline(always)]
 fn correlate(a: &[i16], b: &[i16]) -> i64 {
     let (mut high, mut low) = (0i32, 0i32);
     for (&a, &b) in a.iter().zip(b) {

@@ -30,7 +30,7 @@ pub(crate) mod element;
 mod encode;
 mod header;
 mod lpc;
-mod plan;
+pub(crate) mod plan;
 pub(crate) mod segment;
 mod settings;
 mod step;

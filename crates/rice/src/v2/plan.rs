@@ -5,11 +5,11 @@ use alloc::vec::Vec;
 use super::Element;
 use super::blocks::{self, Choice};
 use super::element::Word;
-use super::segment::{Head, Predictor, head_bytes};
+use super::segment::{Head, MAX_ORDER, Predictor, head_bytes};
 use super::{lpc, step};
 
 /// Working memory for segments of one length.
-pub(super) struct Scratch<W> {
+pub(crate) struct Scratch<W> {
     scaled: Vec<W>,
     windowed: Vec<i16>,
     other: Vec<W>,
@@ -27,7 +27,7 @@ impl<W: Word> Scratch<W> {
 }
 
 /// How a segment is to be written.
-pub(super) enum Plan<W> {
+pub(crate) enum Plan<W> {
     Raw,
     Coded {
         head: Head<W>,
@@ -40,8 +40,9 @@ pub(super) enum Plan<W> {
 /// A linear prediction must save this share of the best fixed one's bits: it takes longer to undo.
 const WORTH: u64 = 128;
 
-/// Plans a segment. Leaves its residuals and modes in `scratch`.
-pub(super) fn plan<T: Element>(words: &[T::Word], scratch: &mut Scratch<T::Word>) -> Plan<T::Word> {
+/// Plans a segment; called through [`crate::kernel::planning`], which compiles it per tier.
+#[inline(always)]
+pub(crate) fn plan_here<T: Element>(words: &[T::Word], scratch: &mut Scratch<T::Word>) -> Plan<T::Word> {
     let n = words.len();
     let Scratch { scaled, windowed, other, z, modes } = scratch;
     let scaled = &mut scaled[..n];
@@ -83,6 +84,7 @@ pub(super) fn plan<T: Element>(words: &[T::Word], scratch: &mut Scratch<T::Word>
 /// What `predictor` leaves of `scaled` samples, in zigzag form. Before the segment there are
 /// zeros; the first two residuals of the fixed predictors are those of samples centred on the
 /// first one.
+#[inline(always)]
 fn residuals<W: Word>(predictor: &Predictor, scaled: &[W], z: &mut [W]) {
     let n = scaled.len();
     match predictor.fixed_order() {
@@ -100,11 +102,28 @@ fn residuals<W: Word>(predictor: &Predictor, scaled: &[W], z: &mut [W]) {
             let threes = scaled.windows(3).zip(z.iter_mut().skip(2));
             threes.for_each(|(x, z)| *z = x[2].minus(x[1]).minus(x[1].minus(x[0])).zigzag());
         }
-        None => {
-            for (i, z) in z.iter_mut().enumerate() {
-                let history = scaled[..i].iter().rev().copied();
-                *z = scaled[i].minus(W::predict(predictor.taps(), predictor.shift(), history)).zigzag();
+        None => match predictor.taps() {
+            [a, b] => linear(&[*a, *b], predictor.shift(), scaled, z),
+            [a, b, c, d] => linear(&[*a, *b, *c, *d], predictor.shift(), scaled, z),
+            taps => {
+                let mut all = [0; MAX_ORDER];
+                all[..taps.len()].copy_from_slice(taps);
+                linear(&all, predictor.shift(), scaled, z);
             }
-        }
+        },
+    }
+}
+
+/// What a linear prediction of known order leaves.
+#[inline(always)]
+fn linear<W: Word, const ORDER: usize>(taps: &[i16; ORDER], shift: u32, scaled: &[W], z: &mut [W]) {
+    let (early, late) = z.split_at_mut(ORDER.min(scaled.len()));
+    for (i, z) in early.iter_mut().enumerate() {
+        let history = scaled[..i].iter().rev().copied();
+        *z = scaled[i].minus(W::predict(taps, shift, history)).zigzag();
+    }
+    for (i, z) in late.iter_mut().enumerate() {
+        let history = (0..ORDER).map(|j| scaled[i + ORDER - 1 - j]);
+        *z = scaled[i + ORDER].minus(W::predict(taps, shift, history)).zigzag();
     }
 }

@@ -21,6 +21,7 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// The greatest common divisor of all differences of samples, 1 if there are none.
+#[inline(always)]
 pub(super) fn step<T: Element>(words: &[T::Word]) -> T::Word {
     let Some((&first, rest)) = words.split_first() else { return T::Word::of(1) };
     let first = value::<T>(first);
@@ -58,6 +59,7 @@ pub(super) fn middle<T: Element>(words: &[T::Word]) -> T::Word {
 /// Samples to the segment's own scale. `centre` must be one of them unless `step` is 1.
 ///
 /// What is left fits: with a step of 2 or more, half the range of a word is divided by it.
+#[inline(always)]
 pub(super) fn scale<T: Element>(words: &[T::Word], centre: T::Word, step: T::Word, out: &mut [T::Word]) {
     if step == T::Word::of(1) {
         words.iter().zip(out).for_each(|(x, out)| *out = x.minus(centre));

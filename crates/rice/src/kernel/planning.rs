@@ -1,0 +1,27 @@
+//! The encoder's analysis of a segment, compiled once per tier: plain loops over samples that
+//! become vectors.
+
+use linerate_core::Tier;
+
+use super::isa::{Isa, Kernel, dispatch};
+use crate::v2::Element;
+use crate::v2::plan::{Plan, Scratch, plan_here};
+
+/// Plans a segment. Leaves its residuals and modes in `scratch`.
+pub(crate) fn plan<T: Element>(tier: Tier, words: &[T::Word], scratch: &mut Scratch<T::Word>) -> Plan<T::Word> {
+    dispatch(tier, Planning::<T> { words, scratch })
+}
+
+struct Planning<'a, T: Element> {
+    words: &'a [T::Word],
+    scratch: &'a mut Scratch<T::Word>,
+}
+
+impl<T: Element> Kernel for Planning<'_, T> {
+    type Output = Plan<T::Word>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Plan<T::Word> {
+        plan_here::<T>(self.words, self.scratch)
+    }
+}
