@@ -17,9 +17,9 @@ mod lockstep;
 pub(crate) mod packer;
 #[cfg(feature = "alloc")]
 pub(crate) mod packing;
-mod portable;
 #[cfg(feature = "alloc")]
 pub(crate) mod planning;
+mod portable;
 pub(crate) mod spec;
 #[cfg(feature = "std")]
 mod table;

@@ -8,7 +8,11 @@ use crate::v2::Element;
 use crate::v2::plan::{Plan, Scratch, plan_here};
 
 /// Plans a segment. Leaves its residuals and modes in `scratch`.
-pub(crate) fn plan<T: Element>(tier: Tier, words: &[T::Word], scratch: &mut Scratch<T::Word>) -> Plan<T::Word> {
+pub(crate) fn plan<T: Element>(
+    tier: Tier,
+    words: &[T::Word],
+    scratch: &mut Scratch<T::Word>,
+) -> Plan<T::Word> {
     dispatch(tier, Planning::<T> { words, scratch })
 }
 

@@ -122,60 +122,92 @@ fn estimate_block<W: Word>(block: &[W; BLOCK], n: usize) -> u64 {
     bits(k).min(bits(k + 1)).min(n * u64::from(W::BITS))
 }
 
-/// What a block takes in one mode.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cost {
-    pub(super) bits: u64,
+/// What blocks take.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Cost {
+    /// Bytes of fixed bits.
+    pub(super) fixed: usize,
+    /// Bits of unary codes.
+    pub(super) unary: u64,
     pub(super) escapes: usize,
 }
 
-/// Bits of the first `n` values of `block` in `mode`, which must be able to hold them: fixed bits,
-/// unary codes and escapes. The other values are zeros.
+impl Cost {
+    fn bits<W: Word>(&self) -> u64 {
+        8 * self.fixed as u64 + self.unary + self.escapes as u64 * u64::from(W::BITS)
+    }
+
+    fn add(&mut self, other: Cost) {
+        self.fixed += other.fixed;
+        self.unary += other.unary;
+        self.escapes += other.escapes;
+    }
+
+    fn remove(&mut self, other: Cost) {
+        self.fixed -= other.fixed;
+        self.unary -= other.unary;
+        self.escapes -= other.escapes;
+    }
+}
+
+/// What the first `n` values of `block` take in `mode`, which must be able to hold them. The other
+/// values are zeros.
 #[inline(always)]
 fn cost<W: Word>(block: &[W; BLOCK], n: usize, mode: u8) -> Cost {
-    let fixed = fixed_bytes(mode, n) as u64 * 8;
+    let fixed = fixed_bytes(mode, n);
     if !has_unary::<W>(mode) {
-        return Cost { bits: fixed, escapes: 0 };
+        return Cost { fixed, ..Cost::default() };
     }
     let (sum, escapes) = W::quotients(block, u32::from(mode) - 1, ESCAPE);
-    let bits = fixed + n as u64 + u64::from(sum) + u64::from(escapes * W::BITS);
-    Cost { bits, escapes: escapes as usize }
+    Cost { fixed, unary: n as u64 + u64::from(sum), escapes: escapes as usize }
 }
 
-/// The mode that takes the fewest bits for `block`, and what the modes next to it take: those of
-/// the mode below, of the mode itself, and of the mode above.
+/// The mode that takes the fewest bits for a block, and what it takes; and how many bits more the
+/// block takes about in the modes below and above.
+struct Best {
+    mode: u8,
+    cost: Cost,
+    below: u64,
+    above: u64,
+}
+
+/// The best mode for the first `n` values of `block`, or one next to it: the sum of the values
+/// tells about where it is, and a few outliers let it be lower than that.
 #[inline(always)]
-fn best<W: Word>(block: &[W; BLOCK], n: usize) -> (u8, [u64; 3]) {
+fn best<W: Word>(block: &[W; BLOCK], n: usize) -> Best {
     let sum = W::sum(block);
+    let n64 = n as u64;
     if sum == 0 {
-        return (0, [0, 0, n as u64]);
+        return Best { mode: 0, cost: Cost::default(), below: 0, above: n64 };
     }
-    let of = |mode| cost(block, n, mode).bits;
-    let above = |mode| if mode < plain::<W>() { of(mode + 1) } else { u64::MAX };
-    let below = |mode| if mode > 1 { of(mode - 1) } else { u64::MAX };
-    let start = (sum / n as u64).checked_ilog2().unwrap_or(0) as u8;
-    let mut mode = start.clamp(1, plain::<W>());
-    let mut bits = [below(mode), of(mode), above(mode)];
-    // What a mode takes falls and then rises with the mode, but for escapes.
-    while bits[0] <= bits[1] {
-        mode -= 1;
-        bits = [below(mode), bits[0], bits[1]];
+    let bits = |cost: &Cost| cost.bits::<W>();
+    let mut mode = about::<W>(sum, n64);
+    let mut here = cost(block, n, mode);
+    let mut below = u64::MAX;
+    while mode > 1 {
+        let lower = cost(block, n, mode - 1);
+        below = bits(&lower);
+        if below > bits(&here) {
+            break;
+        }
+        (here, mode) = (lower, mode - 1);
     }
-    while bits[2] < bits[1] {
-        mode += 1;
-        bits = [bits[1], bits[2], above(mode)];
+    if bits(&here) > n64 * u64::from(W::BITS) {
+        (mode, here) = (plain::<W>(), cost(block, n, plain::<W>()));
     }
-    (mode, bits.map(|b| if b == u64::MAX { bits[1] } else { b }))
+    // One bit more for each value, and about half of the zeros less.
+    let above = n64.saturating_sub((here.unary.saturating_sub(n64)) / 2);
+    Best { mode, cost: here, below: below.saturating_sub(bits(&here)), above }
 }
 
-/// What a segment's blocks take together.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Choice {
-    pub(super) modes: Modes,
-    /// Bytes of fixed bits, of unary codes, and number of escapes.
-    pub(super) fixed: usize,
-    pub(super) unary_bits: u64,
-    pub(super) escapes: usize,
+/// The mode in which n values of that sum take fewest bits if they are spread evenly: k + 1 bits
+/// each, and a 2^k-th of what is left of the sum without low bits.
+#[inline(always)]
+fn about<W: Word>(sum: u64, n: u64) -> u8 {
+    let k = (sum / n).checked_ilog2().unwrap_or(0).saturating_sub(1);
+    let bits = |k: u32| n * u64::from(k) + (sum.saturating_sub(n * ((1 << k) - 1) / 2) >> k);
+    let best = if bits(k + 1) < bits(k) { k + 1 } else { k };
+    (best as u8 + 1).min(plain::<W>())
 }
 
 /// Sums over the blocks that would like one mode.
@@ -187,30 +219,33 @@ struct Wish {
     above: u64,
 }
 
-/// Chooses the modes that the segment may use and that of each block.
+/// Chooses the modes that the segment may use and that of each block. Returns the former, and
+/// what all blocks take.
 #[inline(always)]
-pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> Choice {
+pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> (Modes, Cost) {
     chosen.clear();
     let mut wishes = [Wish::default(); 34];
+    let mut total = Cost::default();
     for block in z.chunks(BLOCK) {
-        let (mode, [below, here, above]) = best(&padded(block), block.len());
-        let wish = &mut wishes[usize::from(mode)];
+        let best = best(&padded(block), block.len());
+        let wish = &mut wishes[usize::from(best.mode)];
         wish.blocks += 1;
-        wish.below += below.saturating_sub(here);
-        wish.above += above.saturating_sub(here);
-        chosen.push(mode);
+        wish.below = wish.below.saturating_add(best.below);
+        wish.above += best.above;
+        total.add(best.cost);
+        chosen.push(best.mode);
     }
     let modes = window::<W>(&wishes);
-    let mut choice = Choice { modes, fixed: 0, unary_bits: 0, escapes: 0 };
     for (block, chosen) in z.chunks(BLOCK).zip(chosen) {
-        *chosen = modes.nearest(*chosen);
-        let cost = cost(&padded(block), block.len(), *chosen);
-        let fixed = fixed_bytes(*chosen, block.len());
-        choice.fixed += fixed;
-        choice.unary_bits += cost.bits - 8 * fixed as u64 - (cost.escapes * W::BITS as usize) as u64;
-        choice.escapes += cost.escapes;
+        let nearest = modes.nearest(*chosen);
+        if nearest != *chosen {
+            let block_cost = |mode| cost(&padded(block), block.len(), mode);
+            total.remove(block_cost(*chosen));
+            total.add(block_cost(nearest));
+            *chosen = nearest;
+        }
     }
-    choice
+    (modes, total)
 }
 
 /// The modes that make the segment about smallest: blocks that would like another one are taken
@@ -225,7 +260,7 @@ fn window<W: Word>(wishes: &[Wish; 34]) -> Modes {
                 // Mode 0 holds nothing but zeros.
                 core::cmp::Ordering::Less if nearest == 0 => u64::MAX >> 8,
                 core::cmp::Ordering::Equal => 0,
-                core::cmp::Ordering::Less => wish.below << (mode - nearest - 1),
+                core::cmp::Ordering::Less => wish.below.min(u64::MAX >> 42) << (mode - nearest - 1),
                 core::cmp::Ordering::Greater => {
                     wish.above + wish.blocks * BLOCK as u64 * u64::from(nearest - mode - 1)
                 }

@@ -160,13 +160,12 @@ mod sealed {
                 }
                 #[inline(always)]
                 fn quotients(words: &[Self; crate::v2::BLOCK], k: u32, most: u32) -> (u32, u32) {
-                    let (mut sum, mut many): ($word, $word) = (0, 0);
-                    for word in words {
+                    // Both in one sum: at most 32 quotients of 31 are below 1024.
+                    let sum = words.iter().fold(0, |sum: $word, word| {
                         let quotient = (word >> k).min(most as $word);
-                        sum += quotient;
-                        many += <$word>::from(quotient == most as $word);
-                    }
-                    (sum.into(), many.into())
+                        sum + quotient + (<$word>::from(quotient == most as $word) << 10)
+                    });
+                    ((sum % 1024) as u32, (sum / 1024) as u32)
                 }
                 #[inline(always)]
                 fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self {

@@ -2,11 +2,11 @@
 
 use linerate_core::{Error, Kind, Result};
 
+use super::element::Word;
 use super::header::{self, HEADER, checksum};
 use super::plan::{Plan, Scratch};
 use super::segment::{write_head, write_raw_head};
 use super::settings::segment_bound;
-use super::element::Word;
 use super::{Element, Settings, bound};
 use crate::Exec;
 use crate::kernel::packing::{Pack, pack};
@@ -110,10 +110,10 @@ fn encode_segment<T: Element>(
             out[at..at + raw.len()].copy_from_slice(&raw);
             out[at + raw.len()..].fill(0);
         }
-        Plan::Coded { head, choice, .. } => {
+        Plan::Coded { head, fixed, .. } => {
             let mut at = write_head(&head, sum, out);
             at += head.modes.pack(&scratch.modes, &mut out[at..]);
-            let (fixed, rest) = out[at..].split_at_mut(choice.fixed);
+            let (fixed, rest) = out[at..].split_at_mut(fixed);
             let (escapes, unary) = rest.split_at_mut(head.escapes * T::Word::BYTES);
             let z = &scratch.z[..samples.len()];
             pack(exec.tier(), Pack { z, modes: &scratch.modes, fixed, escapes, unary });

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::Element;
-use super::blocks::{self, Choice};
+use super::blocks;
 use super::element::Word;
 use super::segment::{Head, MAX_ORDER, Predictor, head_bytes};
 use super::{lpc, step};
@@ -31,7 +31,8 @@ pub(crate) enum Plan<W> {
     Raw,
     Coded {
         head: Head<W>,
-        choice: Choice,
+        /// Bytes of fixed bits.
+        fixed: usize,
         /// Bytes of the whole segment, but for the zeros that fill it up to a whole word.
         bytes: usize,
     },
@@ -68,15 +69,15 @@ pub(crate) fn plan_here<T: Element>(words: &[T::Word], scratch: &mut Scratch<T::
     let z = &z[..n];
     let predictor = best.1;
     let centre = if predictor.fixed_order().is_some_and(|o| o > 0) { words[0] } else { middle };
-    let choice = blocks::choose(z, modes);
-    let head = Head { predictor, centre, step, modes: choice.modes, escapes: choice.escapes };
+    let (allowed, cost) = blocks::choose(z, modes);
+    let head = Head { predictor, centre, step, modes: allowed, escapes: cost.escapes };
     let bytes = head_bytes(&head)
-        + choice.modes.bytes(modes.len())
-        + choice.fixed
-        + choice.escapes * T::Word::BYTES
-        + choice.unary_bits.div_ceil(8) as usize;
+        + allowed.bytes(modes.len())
+        + cost.fixed
+        + cost.escapes * T::Word::BYTES
+        + cost.unary.div_ceil(8) as usize;
     match bytes < super::segment::RAW_HEAD + n * T::Word::BYTES {
-        true => Plan::Coded { head, choice, bytes },
+        true => Plan::Coded { head, fixed: cost.fixed, bytes },
         false => Plan::Raw,
     }
 }
