@@ -4,7 +4,9 @@
 #[cfg(feature = "alloc")]
 pub(crate) mod adaptive;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
-mod adaptive_x86;
+mod adaptive_avx2;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod adaptive_avx512;
 pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod isa;

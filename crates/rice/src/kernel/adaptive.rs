@@ -39,9 +39,15 @@ impl<W: Word> Blocks<'_, W> {
 
     fn with_order<const ORDER: u8>(self, tier: Tier) -> Option<()> {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        if tier == Tier::Avx512 && W::BITS == 16 {
-            // SAFETY: `Exec` holds only tiers that were detected.
-            return unsafe { super::adaptive_x86::decode::<W, ORDER>(self) };
+        if W::BITS == 16 {
+            use super::{adaptive_avx2, adaptive_avx512};
+            match tier {
+                // SAFETY: `Exec` holds only tiers that were detected.
+                Tier::Avx512 => return unsafe { adaptive_avx512::decode::<W, ORDER>(self) },
+                // SAFETY: as above.
+                Tier::Avx2 => return unsafe { adaptive_avx2::decode::<W, ORDER>(self) },
+                Tier::Scalar => {}
+            }
         }
         dispatch(tier, Decode::<W, ORDER>(self))
     }
@@ -61,6 +67,19 @@ impl<W: Word, const ORDER: u8> Kernel for Decode<'_, W, ORDER> {
 /// Room for the fixed bits of a block and what a load behind its last byte reads.
 const PADDED: usize = 4 * BLOCK + 8;
 
+/// Calls `unpack` with the first `bytes` of `fixed` and something behind them.
+#[inline(always)]
+pub(super) fn with_padding<R>(fixed: &[u8], bytes: usize, unpack: impl FnOnce(&[u8; PADDED]) -> R) -> R {
+    match fixed.first_chunk() {
+        Some(padded) => unpack(padded),
+        None => {
+            let mut padded = [0; PADDED];
+            padded[..bytes].copy_from_slice(&fixed[..bytes]);
+            unpack(&padded)
+        }
+    }
+}
+
 #[inline(always)]
 fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
     let Blocks { modes, fixed, escapes, places, centre, step, out } = job;
@@ -74,14 +93,7 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
         let bytes = blocks::fixed_bytes(mode, n);
         let k = u32::from(mode.saturating_sub(1));
         if bytes > 0 {
-            match fixed[at..].first_chunk::<PADDED>() {
-                Some(bytes) => unpack(bytes, k, &mut z),
-                None => {
-                    let mut padded = [0; PADDED];
-                    padded[..bytes].copy_from_slice(&fixed[at..at + bytes]);
-                    unpack(&padded, k, &mut z);
-                }
-            }
+            with_padding(&fixed[at..], bytes, |bytes| unpack(bytes, k, &mut z));
             at += bytes;
         }
         if blocks::has_unary::<W>(mode) {

@@ -30,7 +30,7 @@ impl Places {
         let found = match tier {
             #[cfg(all(target_arch = "x86_64", feature = "std"))]
             // SAFETY: `Exec` holds only tiers that were detected.
-            Tier::Avx512 => unsafe { super::adaptive_x86::find(words, places) },
+            Tier::Avx512 => unsafe { super::adaptive_avx512::find(words, places) },
             _ => dispatch(tier, Find { words, places }),
         }?;
         self.finish(tail, words.len(), found, codes)?;

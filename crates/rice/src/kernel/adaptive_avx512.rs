@@ -1,8 +1,8 @@
-//! The loops of version 2 that have a form of their own for AVX-512.
+//! Blocks of version 2 in AVX-512 registers, 32 samples in each, and the search for ones.
 
 use core::arch::x86_64::*;
 
-use super::adaptive::{Blocks, RESIDUALS};
+use super::adaptive::Blocks;
 use super::unary::SLACK;
 use crate::v2::element::Word;
 use crate::v2::{BLOCK, ESCAPE, blocks};
@@ -55,10 +55,7 @@ static UNPACKING: [Unpacking; 17] = {
     all
 };
 
-/// [`super::adaptive`]'s `decode`, 32 samples in a register.
-///
-/// # Safety
-/// The CPU must support the tier, and words must have 16 bits.
+/// [`super::adaptive`]'s `decode`. Words must have 16 bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
     assert!(W::BITS == 16);
@@ -198,5 +195,3 @@ fn prefix_sum(x: __m512i) -> __m512i {
     let three = _mm512_maskz_permutexvar_epi16(0xff00_0000, total([0, 0, 0, 7]), x);
     _mm512_add_epi16(_mm512_add_epi16(x, one), _mm512_add_epi16(two, three))
 }
-
-const _: () = assert!(RESIDUALS > 2);
