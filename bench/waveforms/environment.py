@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shlex
 from collections.abc import Sequence
@@ -36,7 +37,7 @@ def python() -> str:
 
 def command(arguments: Sequence[str]) -> str:
     """The command without what belongs to one machine: of absolute paths the last part is kept, and
-    options that say where things are or go are left out."""
+    options that say where things are or go are left out. A lowered CPU tier is named."""
     places = ("--csv", "--generator", "--scratch")
     kept = []
     rest = iter(arguments)
@@ -45,7 +46,8 @@ def command(arguments: Sequence[str]) -> str:
             next(rest, None)
         elif not argument.startswith(tuple(f"{place}=" for place in places)):
             kept.append(_without_folders(argument))
-    return shlex.join(["bench/waveforms", *kept])
+    tier = os.environ.get("LINERATE_CPU")
+    return shlex.join([*([f"LINERATE_CPU={tier}"] if tier else []), "bench/waveforms", *kept])
 
 
 def _without_folders(argument: str) -> str:

@@ -190,9 +190,12 @@ def test_records_survive_commas_and_quotes(tmp_path):
     assert record.read(file) == [written, written]
 
 
-def test_the_command_names_no_folder_of_the_machine():
+def test_the_command_names_no_folder_of_the_machine(monkeypatch):
+    monkeypatch.delenv("LINERATE_CPU", raising=False)
     given = ["--corpus", "/a/b/c", "--csv", "/x.csv", "--only", "flac 5", "--against=/p/q.so", "--csv=/z"]
     assert environment.command(given) == "bench/waveforms --corpus c --only 'flac 5' --against=q.so"
+    monkeypatch.setenv("LINERATE_CPU", "avx2")
+    assert environment.command([]) == "LINERATE_CPU=avx2 bench/waveforms"
 
 
 def test_the_newest_run_of_each_method_is_drawn(tmp_path):
