@@ -194,9 +194,11 @@ class Version2(Codec):
     def __init__(self, array: NDArray, back: NDArray, threads: int) -> None:
         super().__init__(array, back)
         self.rice, self.threads = ours.rice(), threads
+        self.room = bytearray(array.nbytes + 16 * (len(array) + array.size // 1000) + 100)
 
     def encode(self) -> None:
-        self.bytes = self.rice.encode2(self.array, threads=self.threads)
+        n = self.rice.encode2(self.array, out=self.room, threads=self.threads)
+        self.bytes = memoryview(self.room)[:n]
 
     def decode_from(self, stored: Any) -> None:
         self.rice.decode2(stored, out=self.back, threads=self.threads)

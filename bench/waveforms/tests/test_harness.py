@@ -83,8 +83,11 @@ def test_every_row_of_linerate_gives_the_samples_back(corpus, tmp_path, monkeypa
     records = record.read(file)
     assert [r["note"] for r in records] == [""] * len(records)
     names = {r["contender"] for r in records if r["shape"] == "hdf5"}
-    assert {"linerate v1 m=8", "linerate v1 auto x2", "linerate v1 m=8, linerate.hdf5.read x2"} <= names
-    assert len([r for r in records if r["corpus"] == "one" and r["shape"] == "memory"]) >= 18
+    kinds = ("v1 m=8", "v1 auto", "v2")
+    assert names == {
+        f"linerate {k}{r}{x}" for k in kinds for r in ("", ", linerate.hdf5.read") for x in ("", " x2")
+    }
+    assert len([r for r in records if r["corpus"] == "one" and r["shape"] == "memory"]) == 20
     assert "| v1 auto size, points above the best m's | <= 0.1 | 0 | 0 |" in capsys.readouterr().out
 
 
