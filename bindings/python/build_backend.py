@@ -62,6 +62,8 @@ def built_libraries():
     command += [f"--package={crate}" for crate in CRATES]
     output = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE).stdout
     messages = [json.loads(line) for line in output.splitlines()]
-    built = [m for m in messages if m["reason"] == "compiler-artifact" and "cdylib" in m["target"]["crate_types"]]
+    built = [
+        m for m in messages if m["reason"] == "compiler-artifact" and "cdylib" in m["target"]["crate_types"]
+    ]
     libraries = [Path(file) for m in built for file in m["filenames"]]
     return [library for library in libraries if library.suffix in (".so", ".dylib", ".dll")]

@@ -97,15 +97,22 @@ def draw_speeds(axes, rows):
     for name, size, encoding, decoding in rows:
         (line,) = axes.plot([encoding, decoding], [size, size], linewidth=0.8)
         axes.plot(encoding, size, "o", decoding, size, ">", color=line.get_color(), markersize=5)
-        axes.annotate(name, (min(encoding, decoding), size), fontsize=7, xytext=(0, 4), textcoords="offset points")
+        axes.annotate(
+            name, (min(encoding, decoding), size), fontsize=7, xytext=(0, 4), textcoords="offset points"
+        )
     axes.set(
         title="Size against speed (one thread; o encoding, > decoding)",
-        xmargin=0.2, xlabel="MB/s of samples", ylabel="size, % of raw", xscale="log",
+        xmargin=0.2,
+        xlabel="MB/s of samples",
+        ylabel="size, % of raw",
+        xscale="log",
     )
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=500, help="waveforms (%(default)s)")
     parser.add_argument("--samples", type=int, default=7000, help="samples of each (%(default)s)")
     parser.add_argument("--out", default="waveforms.png", help="picture to write (%(default)s)")

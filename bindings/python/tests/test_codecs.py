@@ -35,7 +35,9 @@ def make(array, chunks=(4, 700), **options):
 # numcodecs
 
 
-@pytest.mark.parametrize("config", [{}, {"m": 32}, {"m": 32, "segment": 700}, {"segment": 99, "filter": [1, -2, 1]}])
+@pytest.mark.parametrize(
+    "config", [{}, {"m": 32}, {"m": 32, "segment": 700}, {"segment": 99, "filter": [1, -2, 1]}]
+)
 @pytest.mark.parametrize("dtype", ["int16", "uint16"])
 def test_numcodecs_both_ways(config, dtype):
     array = waves((6, 700), dtype)
@@ -53,7 +55,9 @@ def test_numcodecs_both_ways(config, dtype):
 def test_numcodecs_writes_the_chunks_of_the_filter():
     array = waves((6, 700))
     assert codec(m=16, segment=700).encode(array) == encode(array, m=16)
-    assert codec(m=16).encode(array) == codec(m=16, segment=-1).encode(array) == encode(array.reshape(-1), m=16)
+    assert (
+        codec(m=16).encode(array) == codec(m=16, segment=-1).encode(array) == encode(array.reshape(-1), m=16)
+    )
 
 
 def test_numcodecs_configuration():
@@ -99,7 +103,9 @@ def test_numcodecs_refuses():
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_zarr_format_2(dtype, order):
     array = waves((10, 1000), dtype)
-    made = make(array, zarr_format=2, compressors=codec(m=16, segment=700, dtype=dtype), filters=None, order=order)
+    made = make(
+        array, zarr_format=2, compressors=codec(m=16, segment=700, dtype=dtype), filters=None, order=order
+    )
     assert np.array_equal(made[...], array) and np.array_equal(made[3, ::7], array[3, ::7])
     assert order == "F" or made.nbytes_stored() < 0.75 * array.nbytes
     again = zarr.open_array(made.store, mode="r")
@@ -109,7 +115,9 @@ def test_zarr_format_2(dtype, order):
 # zarr format 3
 
 
-@pytest.mark.parametrize("config", [{}, {"m": 32}, {"m": 32, "segment": -1}, {"segment": 99, "filter": [1, -2, 1]}])
+@pytest.mark.parametrize(
+    "config", [{}, {"m": 32}, {"m": 32, "segment": -1}, {"segment": 99, "filter": [1, -2, 1]}]
+)
 @pytest.mark.parametrize("dtype", ["int16", "uint16", ">i2"])
 def test_zarr_format_3(config, dtype):
     array = waves((10, 1000), np.dtype(dtype).newbyteorder("=")).astype(dtype)
@@ -135,7 +143,9 @@ def test_zarr_shards_and_further_codecs():
     assert np.array_equal(sharded[...], array) and np.array_equal(sharded[5, 600:], array[5, 600:])
     for more in (zarr.codecs.ZstdCodec(), zarr.codecs.Crc32cCodec()):
         assert np.array_equal(make(array, serializer=serializer(), compressors=more)[...], array)
-    turned = make(array, filters=zarr.codecs.TransposeCodec(order=(1, 0)), serializer=serializer(), compressors=None)
+    turned = make(
+        array, filters=zarr.codecs.TransposeCodec(order=(1, 0)), serializer=serializer(), compressors=None
+    )
     assert np.array_equal(turned[...], array)
 
 
@@ -170,7 +180,12 @@ def test_zarr_refuses():
 def test_zarr_chunks_that_are_damaged(tmp_path):
     array = waves((4, 700))
     made = zarr.create_array(
-        tmp_path / "x.zarr", shape=array.shape, chunks=array.shape, dtype="int16", serializer=serializer(m=16), compressors=None
+        tmp_path / "x.zarr",
+        shape=array.shape,
+        chunks=array.shape,
+        dtype="int16",
+        serializer=serializer(m=16),
+        compressors=None,
     )
     made[...] = array
     chunk = tmp_path / "x.zarr" / "c" / "0" / "0"
@@ -210,7 +225,10 @@ def test_numcodecs_version_2(dtype, segment):
     assert made.decode(stream, out=out) is out and np.array_equal(out, array)
     with pytest.raises(ValueError):
         made.decode(stream, out=np.empty(10, dtype))
-    for again in (numcodecs.get_codec(json.loads(json.dumps(made.get_config()))), pickle.loads(pickle.dumps(made))):
+    for again in (
+        numcodecs.get_codec(json.loads(json.dumps(made.get_config()))),
+        pickle.loads(pickle.dumps(made)),
+    ):
         assert again == made
     assert repr(made) == f"DeltaRice2(segment={segment})"
 
@@ -229,7 +247,9 @@ def test_numcodecs_version_2_refuses():
 @pytest.mark.parametrize("dtype", TYPES)
 def test_zarr_format_2_version_2(dtype, order):
     array = waves((10, 1000), dtype)
-    made = make(array, zarr_format=2, compressors=numcodecs.get_codec({"id": NAME2}), filters=None, order=order)
+    made = make(
+        array, zarr_format=2, compressors=numcodecs.get_codec({"id": NAME2}), filters=None, order=order
+    )
     again = zarr.open_array(made.store, mode="r")
     assert np.array_equal(again[...], array) and np.array_equal(again[3, ::7], array[3, ::7])
 

@@ -11,7 +11,15 @@ from support import REPOSITORY, run_python, waves
 
 import linerate
 from linerate import hdf5
-from linerate.hdf5 import DELTARICE2_ID, DELTARICE_ID, PLUGIN_PATH, DeltaRice, DeltaRice2, get_config, register
+from linerate.hdf5 import (
+    DELTARICE2_ID,
+    DELTARICE_ID,
+    PLUGIN_PATH,
+    DeltaRice,
+    DeltaRice2,
+    get_config,
+    register,
+)
 from linerate.rice import Params, encode, encode2, tune
 
 FILES = sorted((REPOSITORY / "testdata" / "rice").glob("*.h5"))
@@ -25,7 +33,9 @@ def file():
 
 def stored_values(dataset, number=DELTARICE_ID):
     plist = dataset.id.get_create_plist()
-    return next(plist.get_filter(i)[2] for i in range(plist.get_nfilters()) if plist.get_filter(i)[0] == number)
+    return next(
+        plist.get_filter(i)[2] for i in range(plist.get_nfilters()) if plist.get_filter(i)[0] == number
+    )
 
 
 def test_files_of_the_original_are_there():
@@ -67,7 +77,9 @@ def test_the_segment_is_the_last_axis_of_the_chunks(file):
 def test_filters_and_segments(file):
     array = waves((4, 700))
     for i, taps in enumerate([(1,), (1, -2, 1), (-1, 1), (1, -1, 1, -1)]):
-        dataset = file.create_dataset(f"{i}", data=array, chunks=(4, 700), compression=DeltaRice(16, 700, taps))
+        dataset = file.create_dataset(
+            f"{i}", data=array, chunks=(4, 700), compression=DeltaRice(16, 700, taps)
+        )
         assert Params.from_cd_values(stored_values(dataset)) == Params(16, 700, taps)
         assert np.array_equal(dataset[...], array)
     with pytest.raises(ValueError, match="segment"):
@@ -88,7 +100,14 @@ def test_for_array_takes_the_best(file):
 
 
 def test_what_is_no_parameter_is_refused():
-    for bad in ({"m": 12}, {"m": 0}, {"segment": 0}, {"segment": -2}, {"filter": ()}, {"segment": 5, "filter": (0, 1)}):
+    for bad in (
+        {"m": 12},
+        {"m": 0},
+        {"segment": 0},
+        {"segment": -2},
+        {"filter": ()},
+        {"segment": 5, "filter": (0, 1)},
+    ):
         with pytest.raises(linerate.Error):
             DeltaRice(**bad)
     for lossy in ({"m": 1}, {"segment": 5, "filter": (2, -1)}):
@@ -121,12 +140,16 @@ def test_version_2_refuses(file):
             DeltaRice2(segment)
     for i, dtype in enumerate(["int64", "float32", ">i2", "int8"]):
         with pytest.raises((ValueError, OSError)):
-            file.create_dataset(f"{i}", shape=(4, 700), dtype=dtype, chunks=(4, 700), compression=DeltaRice2())
+            file.create_dataset(
+                f"{i}", shape=(4, 700), dtype=dtype, chunks=(4, 700), compression=DeltaRice2()
+            )
 
 
 def test_damaged_version_2_is_an_error(file):
     array = waves((4, 700))
-    dataset = file.create_dataset("x", shape=array.shape, dtype="i2", chunks=array.shape, compression=DeltaRice2())
+    dataset = file.create_dataset(
+        "x", shape=array.shape, dtype="i2", chunks=array.shape, compression=DeltaRice2()
+    )
     stream = encode2(array)
     flipped = bytearray(stream)
     flipped[len(stream) // 2] ^= 16
@@ -141,7 +164,9 @@ def test_damaged_version_2_is_an_error(file):
 
 def test_with_shuffle_and_checksum(file):
     array = waves((4, 700))
-    dataset = file.create_dataset("x", data=array, chunks=(4, 700), compression=DeltaRice(), shuffle=True, fletcher32=True)
+    dataset = file.create_dataset(
+        "x", data=array, chunks=(4, 700), compression=DeltaRice(), shuffle=True, fletcher32=True
+    )
     assert np.array_equal(dataset[...], array)
 
 
@@ -158,7 +183,9 @@ def test_objects_are_compared_and_pickled():
 
 def test_damage_is_an_error(file):
     array = waves((4, 700))
-    dataset = file.create_dataset("x", shape=array.shape, dtype="i2", chunks=array.shape, compression=DeltaRice(m=16))
+    dataset = file.create_dataset(
+        "x", shape=array.shape, dtype="i2", chunks=array.shape, compression=DeltaRice(m=16)
+    )
     chunk = bytes(encode(array, m=16))
     for damaged in (chunk[:-4], chunk[:5], chunk + bytes(4), b"\xff" * len(chunk), bytes(len(chunk))):
         dataset.id.write_direct_chunk((0, 0), damaged)
@@ -181,7 +208,9 @@ def test_registration():
 def test_forced_registration_brings_the_filter_back(file):
     h5py.h5z.unregister_filter(DELTARICE_ID)
     register(force=True)
-    assert np.array_equal(file.create_dataset("x", data=waves((2, 50)), chunks=(2, 50), compression=DeltaRice()), waves((2, 50)))
+    assert np.array_equal(
+        file.create_dataset("x", data=waves((2, 50)), chunks=(2, 50), compression=DeltaRice()), waves((2, 50))
+    )
 
 
 def test_the_wheel_carries_plugins(tmp_path):
@@ -218,7 +247,10 @@ with h5py.File("x", "w", driver="core", backing_store=False) as file:
     assert numpy.array_equal(dataset, waves((64, 700)))
     print(hash(dataset.id.read_direct_chunk((0, 0))[1]))
 """
-    outputs = {run_python(code, env={**os.environ, "LINERATE_THREADS": n, "PYTHONHASHSEED": "0"}) for n in ("1", "3", "x")}
+    outputs = {
+        run_python(code, env={**os.environ, "LINERATE_THREADS": n, "PYTHONHASHSEED": "0"})
+        for n in ("1", "3", "x")
+    }
     assert len(outputs) == 1
 
 

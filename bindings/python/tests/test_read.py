@@ -61,13 +61,21 @@ def assert_same(dataset, selection, threads=3):
     assert np.array_equal(ours, theirs), (dataset, selection)
 
 
-@pytest.mark.parametrize("options", [{}, {"shuffle": True}, {"fletcher32": True}, {"shuffle": True, "fletcher32": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"shuffle": True}, {"fletcher32": True}, {"shuffle": True, "fletcher32": True}]
+)
 @pytest.mark.parametrize("chunks", CHUNKS, ids=str)
 def test_selections(file, done_here, chunks, options):
-    filters = [(DeltaRice(), "int16"), (DeltaRice(), "uint16"), *((DeltaRice2(), f"{u}int{n}") for u in ("", "u") for n in (16, 32))]
+    filters = [
+        (DeltaRice(), "int16"),
+        (DeltaRice(), "uint16"),
+        *((DeltaRice2(), f"{u}int{n}") for u in ("", "u") for n in (16, 32)),
+    ]
     for compression, dtype in filters:
         name = f"{compression} {dtype}"
-        dataset = file.create_dataset(name, (10, 100), dtype, chunks=chunks, compression=compression, fillvalue=7, **options)
+        dataset = file.create_dataset(
+            name, (10, 100), dtype, chunks=chunks, compression=compression, fillvalue=7, **options
+        )
         dataset[:7, :80] = waves((7, 80), dtype)  # some chunks are missing, some go over the edge
         for selection in SELECTIONS:
             assert_same(dataset, selection)
@@ -77,15 +85,28 @@ def test_one_axis_and_four(file, done_here):
     one = file.create_dataset("one", data=waves((999,)), chunks=(100,), compression=DeltaRice())
     for selection in (..., np.s_[5], np.s_[150:160], np.s_[::250], np.s_[990:], np.s_[7:8]):
         assert_same(one, selection)
-    four = file.create_dataset("four", data=waves((3, 4, 5, 60)), chunks=(2, 1, 3, 60), compression=DeltaRice())
-    for selection in (..., np.s_[1], np.s_[:, 2, ::2], np.s_[..., 7], np.s_[2, 3, 4, 59], np.s_[1:, 1:3, 2:, 10:20]):
+    four = file.create_dataset(
+        "four", data=waves((3, 4, 5, 60)), chunks=(2, 1, 3, 60), compression=DeltaRice()
+    )
+    for selection in (
+        ...,
+        np.s_[1],
+        np.s_[:, 2, ::2],
+        np.s_[..., 7],
+        np.s_[2, 3, 4, 59],
+        np.s_[1:, 1:3, 2:, 10:20],
+    ):
         assert_same(four, selection)
 
 
 def test_only_the_rows_that_are_asked_for_are_decoded(file, done_here):
     array = waves((50, 100))
-    for i, (compression, options) in enumerate([(DeltaRice(m=16), {"fletcher32": True}), (DeltaRice2(segment=100), {})]):
-        dataset = file.create_dataset(f"{i}", data=array, chunks=(50, 100), compression=compression, **options)
+    for i, (compression, options) in enumerate(
+        [(DeltaRice(m=16), {"fletcher32": True}), (DeltaRice2(segment=100), {})]
+    ):
+        dataset = file.create_dataset(
+            f"{i}", data=array, chunks=(50, 100), compression=compression, **options
+        )
         for selection in (np.s_[7], np.s_[49], np.s_[10:13, 50:], np.s_[3, 3], np.s_[5:40:10]):
             assert_same(dataset, selection)
     # What is not decoded may be damaged.
@@ -156,7 +177,9 @@ def test_data_that_is_not_yet_in_the_file(tmp_path, done_here):
 
 
 def test_a_broken_checksum_is_an_error(file):
-    dataset = file.create_dataset("x", data=waves((4, 100)), chunks=(2, 100), compression=DeltaRice(), fletcher32=True)
+    dataset = file.create_dataset(
+        "x", data=waves((4, 100)), chunks=(2, 100), compression=DeltaRice(), fletcher32=True
+    )
     mask, stored = dataset.id.read_direct_chunk((2, 0))
     for i in (0, len(stored) // 2, len(stored) - 1):
         damaged = bytearray(stored)
@@ -172,7 +195,9 @@ def test_a_broken_checksum_is_an_error(file):
 def test_a_chunk_of_another_size_is_an_error(file):
     from linerate.rice import encode
 
-    dataset = file.create_dataset("x", shape=(4, 100), dtype="i2", chunks=(4, 100), compression=DeltaRice(m=8))
+    dataset = file.create_dataset(
+        "x", shape=(4, 100), dtype="i2", chunks=(4, 100), compression=DeltaRice(m=8)
+    )
     for shape in ((3, 100), (5, 100), (0, 100)):
         dataset.id.write_direct_chunk((0, 0), bytes(encode(waves(shape), m=8, segment=100)))
         with pytest.raises(OSError, match="another number of bytes"):
@@ -203,7 +228,9 @@ def test_chunks_at_the_edge_that_are_not_filtered(tmp_path):
 
 
 def test_checksums_of_early_versions(file, done_here):
-    dataset = file.create_dataset("x", data=waves((4, 100)), chunks=(4, 100), compression=DeltaRice(), fletcher32=True)
+    dataset = file.create_dataset(
+        "x", data=waves((4, 100)), chunks=(4, 100), compression=DeltaRice(), fletcher32=True
+    )
     mask, stored = dataset.id.read_direct_chunk((0, 0))
     a, b, c, d = stored[-4:]
     dataset.id.write_direct_chunk((0, 0), stored[:-4] + bytes([b, a, d, c]), filter_mask=mask)

@@ -95,8 +95,11 @@ def test_params_read_what_they_write(goldens):
 
 @pytest.mark.parametrize(
     "bad",
-    [(0,), (3,), (-8,), (2**32 + 8,), (65536,), (8, 0), (8, -2), (8, 2**31), (8, 5, ()), (8, 5, (0, 1)), (8, 5, (1,) * 33),
-     (8, 5, (1, 2**31))],
+    [
+        *[(0,), (3,), (-8,), (2**32 + 8,), (65536,)],
+        *[(8, 0), (8, -2), (8, 2**31)],
+        *[(8, 5, ()), (8, 5, (0, 1)), (8, 5, (1,) * 33), (8, 5, (1, 2**31))],
+    ],
 )
 def test_what_is_no_parameter_is_refused(bad):
     with pytest.raises(linerate.Error) as e:
@@ -113,12 +116,24 @@ def test_bad_cd_values_are_refused():
 def test_what_would_lose_data_is_refused():
     array = waves()
     for params in (Params(1), Params(8, None, (2, -1)), Params(8, None, (3,))):
-        with pytest.raises(linerate.Error, match="lose data|only be decoded"):
+        with pytest.raises(linerate.Error, match=r"lose data|only be decoded"):
             encode(array, params=params)
 
 
 def test_only_native_16_bit_integers_are_taken():
-    for dtype in ("int32", "uint32", "int8", "float32", "float16", "bool", ">i2", ">u2", "complex64", "S2", "O"):
+    for dtype in (
+        "int32",
+        "uint32",
+        "int8",
+        "float32",
+        "float16",
+        "bool",
+        ">i2",
+        ">u2",
+        "complex64",
+        "S2",
+        "O",
+    ):
         with pytest.raises(TypeError, match="samples are"):
             encode(np.zeros(10, dtype))
         with pytest.raises(TypeError, match="samples are"):
@@ -134,7 +149,13 @@ def test_arrays_of_any_layout():
     unaligned = np.frombuffer(b"x" + array.tobytes(), np.uint8)[1:].view("<i2").reshape(array.shape)
     readonly = array.copy()
     readonly.flags.writeable = False
-    for same in (np.asfortranarray(array), np.repeat(array, 2, 1)[:, ::2], array[::-1][::-1], unaligned, readonly):
+    for same in (
+        np.asfortranarray(array),
+        np.repeat(array, 2, 1)[:, ::2],
+        array[::-1][::-1],
+        unaligned,
+        readonly,
+    ):
         assert encode(same) == encode(array)
     assert np.array_equal(decode(encode(np.int16(5))), np.int16(5))
 
@@ -142,7 +163,12 @@ def test_arrays_of_any_layout():
 def test_buffers_of_any_kind():
     array = waves()
     chunk = encode(array)
-    for buffer in (bytearray(chunk), memoryview(chunk), np.frombuffer(chunk, np.uint8), np.frombuffer(chunk, "<u4")):
+    for buffer in (
+        bytearray(chunk),
+        memoryview(chunk),
+        np.frombuffer(chunk, np.uint8),
+        np.frombuffer(chunk, "<u4"),
+    ):
         assert np.array_equal(decode(buffer, params=chunk.params, shape=array.shape), array)
     with pytest.raises(ValueError, match="contiguous"):
         decode(memoryview(bytes(100))[::2], m=8)

@@ -11,7 +11,9 @@ TYPES = ["int16", "uint16", "int32", "uint32"]
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("shape", [(6, 1000), (500,), (3, 4, 50), (1,), (0,), (0, 7), (5, 0), (2, 20_000)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [(6, 1000), (500,), (3, 4, 50), (1,), (0,), (0, 7), (5, 0), (2, 20_000)], ids=str
+)
 def test_both_ways(dtype, shape):
     array = waves(shape, dtype) if 0 not in shape else np.zeros(shape, dtype)
     stream = encode2(array)
@@ -53,7 +55,13 @@ def test_it_is_smaller_than_version_1():
 def test_info_is_what_was_encoded():
     stream = encode2(waves((6, 1000), "uint16"), segment=500)
     info = info2(stream + b"more")
-    assert (info.dtype, info.samples, info.row, info.segment, info.segments) == (np.uint16, 6000, 1000, 500, 12)
+    assert (info.dtype, info.samples, info.row, info.segment, info.segments) == (
+        np.uint16,
+        6000,
+        1000,
+        500,
+        12,
+    )
     assert info.size == len(stream) and info.shape == (6, 1000)
     assert info2(encode2(waves((70,)))).row is None
 

@@ -34,7 +34,6 @@ def rice2_decode(stream: NDArray[uint8], at: int, end: int, out: _Samples, threa
 def rice2_decode_segments(
     stream: NDArray[uint8], start: int, stop: int, out: _Samples, threads: int
 ) -> int: ...
-
 def hdf5_class(id: int) -> int: ...
 def hdf5_decode(
     filters: list[tuple[int, list[int]]],

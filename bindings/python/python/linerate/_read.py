@@ -108,9 +108,11 @@ class _Plan:
             _linerate.hdf5_decode(self.filters, out.itemsize, axes, batch, data, threads)
 
         batches = self.batches(out, threads)
-        first, second = next(batches, None), next(batches, None)
+        first = next(batches, [])
+        second = next(batches, None)
         if second is None:
-            return decode(first) if first else None
+            decode(first)
+            return
         with ThreadPoolExecutor(1, "linerate-decode") as worker:
             running: Future[None] = worker.submit(decode, first)
             for batch in itertools.chain([second], batches):
@@ -181,8 +183,8 @@ def _axes(selection: Any, shape: tuple[int, ...]) -> list[_Axis] | None:
         return None
     at = next(i for i, item in enumerate(items) if item is ...)
     items[at : at + 1] = [slice(None)] * missing
-    axes = [_axis(item, size) for item, size in zip(items, shape)]
-    return None if any(axis is None for axis in axes) else axes
+    axes = [axis for item, size in zip(items, shape) if (axis := _axis(item, size)) is not None]
+    return axes if len(axes) == len(shape) else None
 
 
 def _axis(item: Any, size: int) -> _Axis | None:
@@ -216,7 +218,8 @@ def _filters(dataset: h5py.Dataset) -> list[tuple[int, list[int]]] | None:
 def _stored(dataset: h5py.Dataset, offset: tuple[int, ...]) -> tuple[int, bytes] | None:
     """The mask of skipped filters and the bytes of a chunk, or ``None`` if it was never written."""
     try:
-        return dataset.id.read_direct_chunk(offset)
+        mask, stored = dataset.id.read_direct_chunk(offset)
+        return mask, stored
     except (RuntimeError, OSError):
         if dataset.id.get_chunk_info_by_coord(offset).byte_offset is None:
             return None

@@ -20,7 +20,7 @@ from typing import Any, Literal
 import numpy as np
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_ndarray
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 
 from ._arrays import sample_dtype, stream_segment, thread_count
 from .rice import DELTA, Params, decode, decode2, encode, encode2, info2, tune
@@ -82,10 +82,12 @@ class DeltaRice(Codec):
         """The chunk of all samples of the array ``buf``."""
         array = ensure_ndarray(buf)
         if array.dtype != self.dtype:
-            raise TypeError(f"samples are {array.dtype}, but this codec is for {self.dtype}: give it the dtype")
+            raise TypeError(
+                f"samples are {array.dtype}, but this codec is for {self.dtype}: give it the dtype"
+            )
         return encode(array.reshape(-1, order="A"), params=self.params, threads=thread_count(self.threads))
 
-    def decode(self, buf: Any, out: Any = None) -> NDArray[Any]:
+    def decode(self, buf: Any, out: Any = None) -> Any:
         """The samples, in one axis; or ``out``, filled with them."""
         threads = thread_count(self.threads)
         if out is None:
@@ -138,7 +140,7 @@ class DeltaRice2(Codec):
             array = array.T  # the samples in the order in which they are in memory
         return encode2(array, self.segment, thread_count(self.threads))
 
-    def decode(self, buf: Any, out: Any = None) -> NDArray[Any]:
+    def decode(self, buf: Any, out: Any = None) -> Any:
         """The samples, in one axis and of the type that was encoded; or ``out``, filled with them."""
         threads = thread_count(self.threads)
         if out is None:
@@ -161,7 +163,9 @@ class DeltaRice2(Codec):
 def fixed_params(m: int, segment: int | None, filter: Iterable[int]) -> Params:
     """Parameters of a codec, which encodes chunks that it has not seen yet."""
     if isinstance(m, str):
-        raise ValueError(f"m is {m!r}, but a codec needs a number, since its chunks do not tell it: see for_array")
+        raise ValueError(
+            f"m is {m!r}, but a codec needs a number, since its chunks do not tell it: see for_array"
+        )
     params = Params(m, segment, tuple(filter))
     if params.m < 2 or params.filter[0] not in (1, -1):
         raise ValueError(f"with {params} data would be lost")

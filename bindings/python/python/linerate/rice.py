@@ -41,13 +41,21 @@ import itertools
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from . import _linerate
-from ._arrays import flat_bytes, flat_output, flat_samples, full_shape, sample_dtype, stream_segment, thread_count
+from ._arrays import (
+    flat_bytes,
+    flat_output,
+    flat_samples,
+    full_shape,
+    sample_dtype,
+    stream_segment,
+    thread_count,
+)
 
 __all__ = [
     "Chunk",
@@ -213,6 +221,28 @@ def tune(
     return _best(samples, "auto", _segment_of(segment, array.shape), filter)
 
 
+@overload
+def encode(
+    array: ArrayLike,
+    m: int | Literal["auto"] = ...,
+    segment: int | None = ...,
+    filter: Iterable[int] | Literal["auto"] = ...,
+    threads: int = ...,
+    out: None = ...,
+    *,
+    params: Params | None = ...,
+) -> Chunk: ...
+@overload
+def encode(
+    array: ArrayLike,
+    m: int | Literal["auto"] = ...,
+    segment: int | None = ...,
+    filter: Iterable[int] | Literal["auto"] = ...,
+    threads: int = ...,
+    *,
+    out: Any,
+    params: Params | None = ...,
+) -> int: ...
 def encode(
     array: ArrayLike,
     m: int | Literal["auto"] = "auto",
@@ -261,7 +291,9 @@ def encode(
     threads = thread_count(threads)
     if params is None:
         if out is not None and m == "auto":
-            raise ValueError("with out, give m or params (see tune): 'auto' could not tell you which m it took")
+            raise ValueError(
+                "with out, give m or params (see tune): 'auto' could not tell you which m it took"
+            )
         params = _best(samples, m, _segment_of(segment, array.shape), filter)
     if out is not None:
         room = flat_output(out, np.dtype(np.uint8))
@@ -284,14 +316,42 @@ def _for_decoding(
         shape = chunk.shape if shape is None else shape
         params = chunk.params if params is None and m is None else params
     data = flat_bytes(chunk)
-    if params is None and m is None:
-        raise TypeError("give m or params: the bytes of a chunk do not tell them")
-    taps = tuple(filter)
-    samples, _ = _linerate.rice_samples((params or Params(m, -1, taps))._numbers, data)
-    shape = full_shape(shape, samples)
-    return data, params or Params(m, _segment_of(segment, shape), taps), shape
+    if params is None:
+        if m is None:
+            raise TypeError("give m or params: the bytes of a chunk do not tell them")
+        samples, _ = _linerate.rice_samples(Params(m)._numbers, data)
+        shape = full_shape(shape, samples)
+        return data, Params(m, _segment_of(segment, shape), tuple(filter)), shape
+    samples, _ = _linerate.rice_samples(params._numbers, data)
+    return data, params, full_shape(shape, samples)
 
 
+@overload
+def decode(
+    chunk: Any,
+    m: int | None = ...,
+    segment: int | None = ...,
+    filter: Iterable[int] = ...,
+    dtype: DTypeLike | None = ...,
+    shape: int | tuple[int, ...] | None = ...,
+    threads: int = ...,
+    out: None = ...,
+    *,
+    params: Params | None = ...,
+) -> NDArray[Any]: ...
+@overload
+def decode(
+    chunk: Any,
+    m: int | None = ...,
+    segment: int | None = ...,
+    filter: Iterable[int] = ...,
+    dtype: DTypeLike | None = ...,
+    shape: int | tuple[int, ...] | None = ...,
+    threads: int = ...,
+    *,
+    out: Any,
+    params: Params | None = ...,
+) -> int: ...
 def decode(
     chunk: Any,
     m: int | None = None,
@@ -423,10 +483,15 @@ class Info2:
     @property
     def shape(self) -> tuple[int, ...]:
         """(rows, row), or (samples,) if there are no rows or if they are not complete."""
-        complete = self.row is not None and self.samples % self.row == 0
-        return (self.samples // self.row, self.row) if complete else (self.samples,)
+        if self.row is None or self.samples % self.row:
+            return (self.samples,)
+        return (self.samples // self.row, self.row)
 
 
+@overload
+def encode2(array: ArrayLike, segment: int | None = ..., threads: int = ..., out: None = ...) -> bytes: ...
+@overload
+def encode2(array: ArrayLike, segment: int | None = ..., threads: int = ..., *, out: Any) -> int: ...
 def encode2(array: ArrayLike, segment: int | None = None, threads: int = 1, out: Any = None) -> bytes | int:
     """Encodes ``array`` as one version 2 stream. Nothing needs to be chosen.
 
@@ -482,6 +547,14 @@ def _info2(data: NDArray[np.uint8], at: int) -> Info2:
     return Info2(np.dtype(name), samples, row or None, segment, segments, size)
 
 
+@overload
+def decode2(
+    stream: Any, shape: int | tuple[int, ...] | None = ..., threads: int = ..., out: None = ...
+) -> NDArray[Any]: ...
+@overload
+def decode2(
+    stream: Any, shape: int | tuple[int, ...] | None = ..., threads: int = ..., *, out: Any
+) -> int: ...
 def decode2(
     stream: Any, shape: int | tuple[int, ...] | None = None, threads: int = 1, out: Any = None
 ) -> NDArray[Any] | int:

@@ -39,6 +39,15 @@ class _Codec(ArrayBytesCodec):
     #: Bytes of the samples that can be encoded.
     sizes: tuple[int, ...]
 
+    def _configuration(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def _encode(self, samples: NDArray[Any]) -> bytes:
+        raise NotImplementedError
+
+    def _decode(self, chunk: NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        raise NotImplementedError
+
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
         """The codec of some metadata."""
@@ -77,7 +86,7 @@ class _Codec(ArrayBytesCodec):
 
 def native_dtype(dtype: Any) -> np.dtype[Any]:
     """The type of an array's samples in the machine's byte order."""
-    return dtype.to_native_dtype().newbyteorder("=")
+    return np.dtype(dtype.to_native_dtype()).newbyteorder("=")
 
 
 @dataclass(frozen=True)
