@@ -1,13 +1,15 @@
 """HDF5's own command line tools with the plugins, and the plugin files themselves."""
 
+import os
 import re
 import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 
-from conftest import DATA, options, run, run_tool, walk
+from conftest import DATA, options, run, run_python, run_tool, walk
 
 
 def test_h5repack_writes_what_h5py_reads(tmp_path):
@@ -52,9 +54,6 @@ def test_h5dump_says_why_a_chunk_cannot_be_read(tmp_path):
 
 
 def libraries():
-    import os
-    from pathlib import Path
-
     return sorted(Path(os.environ.get("HDF5_PLUGIN_PATH", "")).glob("lib*"))
 
 
@@ -73,3 +72,29 @@ class TestFile:
         columns = [line.split() for line in lines if re.match(r"\s+\d+:", line)]
         exported = {c[7] for c in columns if len(c) > 7 and c[6] != "UND" and c[4] in ("GLOBAL", "WEAK")}
         assert exported == {"H5PLget_plugin_type", "H5PLget_plugin_info"}
+
+
+REGISTER = """
+import ctypes, sys, h5py, numpy as np
+plugin, path = ctypes.CDLL(sys.argv[1]), sys.argv[2]
+assert plugin.H5PLget_plugin_type() == 0
+plugin.H5PLget_plugin_info.restype = ctypes.c_void_p
+table = plugin.H5PLget_plugin_info()
+number = ctypes.c_int.from_address(table + 4).value
+assert not h5py.h5z.filter_avail(number)
+h5py.h5z.register_filter(table)
+data = np.arange(1000, dtype="<i2")
+with h5py.File(path, "w") as file:
+    file.create_dataset("data", data=data, chunks=(100,), compression=number)
+with h5py.File(path) as file:
+    assert (file["data"][...] == data).all()
+    print(number, file["data"].id.get_create_plist().get_filter(0)[2])
+"""
+
+
+def test_the_tables_can_be_registered_in_process(tmp_path):
+    said = [
+        run_python(REGISTER, library, tmp_path / "new.h5", env={"HDF5_PLUGIN_PATH": str(tmp_path)})
+        for library in libraries()
+    ]
+    assert said == ["32025 (8, 100)\n", "325 (0, 0, 100, 100)\n"]
