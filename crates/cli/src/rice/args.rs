@@ -7,7 +7,8 @@ use std::thread;
 use clap::{Subcommand, ValueHint};
 use linerate_rice::{Exec, Filter, Params};
 
-use super::array::{Dtype, ShapeChoice};
+use super::dtype::Dtype;
+use super::shape::ShapeChoice;
 use crate::{exit, size};
 
 const NOTES: &str = "\

@@ -5,19 +5,20 @@ use linerate_core::Kind;
 use linerate_rice::Params;
 
 use super::args::DecodeArgs;
-use super::array::{Dtype, Shape, Word, with_type};
-use super::chunk::{self, Walk};
-use super::done::Done;
+use super::chunk_reader::{self, Walk};
+use super::done::{Done, Mode};
+use super::dtype::{Dtype, Word, with_type};
 use super::npy::Header;
 use super::operand::{Operand, Sink};
 use super::reader::Reader;
-use super::stream::Streams;
+use super::shape::Shape;
+use super::stream_reader::Streams;
 use super::{names, parameters};
 use crate::failure::Failure;
 use crate::progress::Progress;
 
 pub(crate) fn process(args: &DecodeArgs, operand: &Operand) -> Result<Done, Failure> {
-    let mut done = Done::new(operand, "decode");
+    let mut done = Done::new(operand, Mode::Decode);
     let (reader, meta) = operand.open()?;
     let mut sink = Sink::open(&args.target, operand, &meta, |path| names::decoded(path, args.raw))?;
     let say = &args.work.say;
@@ -54,7 +55,7 @@ fn v1(
     if !args.raw {
         sink.put(&header.bytes())?;
     }
-    chunk::decode_all(walk, params, args.work.exec(), &mut |samples, used| {
+    chunk_reader::decode_all(walk, params, args.work.exec(), &mut |samples, used| {
         progress.update(used);
         put(sink, samples)
     })?;

@@ -7,10 +7,37 @@ use serde_json::{Map, Value, json};
 
 use super::operand::Operand;
 
+/// The subcommands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Encode,
+    Decode,
+    Info,
+    Tune,
+    Verify,
+}
+
+impl Mode {
+    /// The word on the command line.
+    fn name(self) -> &'static str {
+        match self {
+            Mode::Encode => "encode",
+            Mode::Decode => "decode",
+            Mode::Info => "info",
+            Mode::Tune => "tune",
+            Mode::Verify => "verify",
+        }
+    }
+
+    fn makes_output(self) -> bool {
+        matches!(self, Mode::Encode | Mode::Decode)
+    }
+}
+
 /// A file that was worked on.
 pub(crate) struct Done {
     name: String,
-    mode: &'static str,
+    mode: Mode,
     begun: Instant,
     /// Lines that were asked for by naming the subcommand.
     pub(crate) lines: Vec<String>,
@@ -25,7 +52,7 @@ pub(crate) struct Done {
 }
 
 impl Done {
-    pub(crate) fn new(operand: &Operand, mode: &'static str) -> Done {
+    pub(crate) fn new(operand: &Operand, mode: Mode) -> Done {
         Done {
             name: operand.name(),
             mode,
@@ -67,9 +94,9 @@ impl Done {
     pub(crate) fn summary(&self) -> Option<String> {
         let Done { name, bytes_in, bytes_out, .. } = self;
         match self.mode {
-            "encode" | "decode" => {}
-            "verify" => return Some(format!("{name}: OK")),
-            _ => return None,
+            Mode::Encode | Mode::Decode => {}
+            Mode::Verify => return Some(format!("{name}: OK")),
+            Mode::Info | Mode::Tune => return None,
         }
         let raw = *bytes_in.max(bytes_out);
         let percent = 100.0 * *bytes_in.min(bytes_out) as f64 / raw.max(1) as f64;
@@ -83,11 +110,11 @@ impl Done {
         let mut value = json!({
             "file": self.name,
             "status": "ok",
-            "mode": self.mode,
+            "mode": self.mode.name(),
             "bytes_in": self.bytes_in,
             "seconds": self.seconds,
         });
-        if matches!(self.mode, "encode" | "decode") {
+        if self.mode.makes_output() {
             value["output"] = json!(self.output.as_ref().map(|path| path.display().to_string()));
             value["bytes_out"] = json!(self.bytes_out);
         }

@@ -6,17 +6,18 @@ use linerate_rice::Filter;
 use linerate_rice::v2::Settings;
 
 use super::args::{Auto, EncodeArgs, Segment};
-use super::array::with_type;
-use super::chunk::{self, Put, Wanted};
-use super::done::Done;
+use super::chunk_writer::{self, Wanted};
+use super::done::{Done, Mode};
+use super::dtype::with_type;
 use super::input::Input;
 use super::operand::{Operand, Sink};
-use super::{names, parameters, stream};
+use super::piece::Put;
+use super::{names, parameters, stream_writer};
 use crate::failure::Failure;
 use crate::progress::Progress;
 
 pub(crate) fn process(args: &EncodeArgs, operand: &Operand) -> Result<Done, Failure> {
-    let mut done = Done::new(operand, "encode");
+    let mut done = Done::new(operand, Mode::Encode);
     let (reader, meta) = operand.open()?;
     let mut input = Input::open(reader, &args.raw)?;
     let suffix = if args.version.v1 { names::CHUNK } else { names::STREAMS };
@@ -48,7 +49,7 @@ fn v1(args: &EncodeArgs, input: &mut Input, put: Put<'_>, done: &mut Done) -> Re
         segment: args.segment,
         filter: args.filter.unwrap_or(Filter::DELTA),
     };
-    let params = chunk::encode(input, &wanted, args.work.exec(), args.verify, put)?;
+    let params = chunk_writer::encode(input, &wanted, args.work.exec(), args.verify, put)?;
     done.note = Some(format!("cd_values {}", parameters::signed(&params)));
     done.set("format", "v1");
     done.extend(parameters::record(&params));
@@ -64,7 +65,8 @@ fn v2(args: &EncodeArgs, input: &mut Input, put: Put<'_>, done: &mut Done) -> Re
     let row = input.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
     let settings = Settings::new(segment).with_row(row);
     let (exec, verify) = (args.work.exec(), args.verify);
-    let streams = with_type!(input.dtype(), T => stream::encode::<T>(input, &settings, exec, verify, put))?;
+    let streams =
+        with_type!(input.dtype(), T => stream_writer::encode::<T>(input, &settings, exec, verify, put))?;
     done.set("format", "v2");
     done.set("segment", settings.segment());
     done.set("streams", streams);

@@ -4,16 +4,16 @@ use linerate_rice::Params;
 use serde_json::{Value, json};
 
 use super::args::InfoArgs;
-use super::chunk::Walk;
-use super::done::Done;
+use super::chunk_reader::Walk;
+use super::done::{Done, Mode};
 use super::operand::Operand;
 use super::parameters;
 use super::reader::Reader;
-use super::stream::{Head, Streams};
+use super::stream_reader::{Head, Streams};
 use crate::failure::Failure;
 
 pub(crate) fn process(args: &InfoArgs, operand: &Operand) -> Result<Done, Failure> {
-    let mut done = Done::new(operand, "info");
+    let mut done = Done::new(operand, Mode::Info);
     let (reader, _) = operand.open()?;
     done.lines.push(format!("file        {}", operand.name()));
     match args.chunk.params() {
@@ -70,7 +70,7 @@ fn v2(reader: Reader, done: &mut Done) -> Result<(), Failure> {
         format!("bytes       {bytes} ({:.2} %)", percent(bytes, raw)),
         format!("segments    {segments}"),
         format!("streams     {}", summary.streams),
-        format!("{:>15} {:>15} {:>15} {:>10} {:>10}", "offset", "bytes", "samples", "segments", "of samples"),
+        format!("{:>15} {:>15} {:>15} {:>10} {:>10}", "offset", "bytes", "samples", "segments", "of each"),
     ]);
     done.lines.extend(heads.iter().map(|head| {
         let Head { at, bytes, samples, segments, segment, .. } = head;

@@ -5,15 +5,13 @@ use linerate_core::Kind;
 use memmap2::Mmap;
 
 use super::args::RawArgs;
-use super::array::{Dtype, Shape, ShapeChoice, Word};
+use super::dtype::{Dtype, Word};
 use super::npy::{self, Header};
+use super::piece::{PIECE, no_memory};
 use super::reader::Reader;
+use super::shape::{Shape, ShapeChoice};
 use crate::failure::Failure;
 use crate::kernel::map::map;
-
-/// Raw bytes that are worked on at a time, unless a segment is longer. What is written depends on
-/// it: it is a property of the format that `encode` chooses, not of the machine.
-pub(crate) const PIECE: u64 = 16 << 20;
 
 const INSIDE: &str = "the input ends inside the array";
 
@@ -192,10 +190,6 @@ impl Input {
         self.next(u64::MAX, &mut all)?;
         Ok(Whole::Read(all))
     }
-}
-
-pub(crate) fn no_memory() -> Failure {
-    Failure::doing("cannot work on this")(std::io::ErrorKind::OutOfMemory.into())
 }
 
 /// All samples of an array.

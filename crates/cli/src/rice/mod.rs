@@ -1,10 +1,11 @@
 //! `linerate rice`: arrays of waveforms through the Delta-Rice engine and back.
 
 mod args;
-mod array;
-mod chunk;
+mod chunk_reader;
+mod chunk_writer;
 mod decode;
 mod done;
+mod dtype;
 mod encode;
 mod info;
 mod input;
@@ -12,8 +13,11 @@ mod names;
 mod npy;
 mod operand;
 mod parameters;
+mod piece;
 mod reader;
-mod stream;
+mod shape;
+mod stream_reader;
+mod stream_writer;
 mod tune;
 mod verify;
 
@@ -26,8 +30,8 @@ use linerate_rice::v2::MAX_SEGMENT;
 
 pub(crate) use self::args::Args;
 use self::args::{DecodeArgs, EncodeArgs, RiceCommand, SayArgs, Segment, TargetArgs, VerifyArgs};
-use self::array::Dtype;
 use self::done::Done;
+use self::dtype::Dtype;
 use self::operand::Operand;
 use crate::exit::{self, Tally};
 use crate::failure::Failure;

@@ -2,8 +2,9 @@
 
 use linerate_core::Kind;
 
-use super::array::{Dtype, Shape};
+use super::dtype::Dtype;
 use super::reader::Reader;
+use super::shape::Shape;
 use crate::failure::Failure;
 
 pub(crate) const MAGIC: &[u8; 6] = b"\x93NUMPY";

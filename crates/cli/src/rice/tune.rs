@@ -7,11 +7,12 @@ use linerate_rice::{Exec, Filter, Params, encoded_len, tune};
 use serde_json::json;
 
 use super::args::TuneArgs;
-use super::chunk::{self, failure};
-use super::done::Done;
+use super::chunk_writer;
+use super::done::{Done, Mode};
 use super::input::Input;
 use super::operand::Operand;
 use super::parameters;
+use super::piece::failure;
 use crate::failure::Failure;
 
 /// Parameters and the exact bytes of the chunk they make.
@@ -21,11 +22,11 @@ struct Size {
 }
 
 pub(crate) fn process(args: &TuneArgs, operand: &Operand) -> Result<Done, Failure> {
-    let mut done = Done::new(operand, "tune");
+    let mut done = Done::new(operand, Mode::Tune);
     let (reader, _) = operand.open()?;
     let mut input = Input::open(reader, &args.raw)?;
-    chunk::check(&input)?;
-    let segment = chunk::segment(&input, args.segment)?;
+    chunk_writer::check(&input)?;
+    let segment = chunk_writer::segment(&input, args.segment)?;
     let whole = input.whole::<i16>()?;
     let samples = whole.samples();
     let sizes = sizes(samples, segment, &args.filter, args.work.threads)?;

@@ -6,19 +6,19 @@ use linerate_core::Kind;
 use linerate_rice::Params;
 
 use super::args::{RawArgs, VerifyArgs};
-use super::array::{Dtype, Word, with_type};
-use super::chunk::{self, Walk};
-use super::done::Done;
+use super::chunk_reader::{self, Walk};
+use super::done::{Done, Mode};
+use super::dtype::{Dtype, Word, with_type};
 use super::input::Input;
 use super::operand::Operand;
 use super::parameters;
 use super::reader::Reader;
-use super::stream::Streams;
+use super::stream_reader::Streams;
 use crate::failure::Failure;
 use crate::progress::Progress;
 
 pub(crate) fn process(args: &VerifyArgs, operand: &Operand) -> Result<Done, Failure> {
-    let mut done = Done::new(operand, "verify");
+    let mut done = Done::new(operand, Mode::Verify);
     let (reader, _) = operand.open()?;
     let mut original = match &args.against {
         Some(path) => Some(Original::open(&Operand::of(path), args.dtype)?),
@@ -49,7 +49,7 @@ fn v1(
         original.check_type("16-bit", &[Dtype::I16, Dtype::U16])?;
         original.check_length(samples)?;
     }
-    chunk::decode_all(walk, params, args.work.exec(), &mut |samples, used| {
+    chunk_reader::decode_all(walk, params, args.work.exec(), &mut |samples, used| {
         progress.update(used);
         original.as_deref_mut().map_or(Ok(()), |original| original.compare(samples))
     })?;
