@@ -7,10 +7,12 @@
 mod kernel;
 pub mod program;
 mod rice;
+mod rice_v2;
 mod roundtrip;
 mod tight_output;
 
 pub use rice::rice;
+pub use rice_v2::rice_v2;
 pub use roundtrip::roundtrip;
 pub use tight_output::tight_output;
 
@@ -19,7 +21,7 @@ pub type Target = fn(&[u8]);
 
 /// All targets, by the names that `cargo fuzz run` takes.
 pub const TARGETS: &[(&str, Target)] =
-    &[("roundtrip", roundtrip), ("tight_output", tight_output), ("rice", rice)];
+    &[("roundtrip", roundtrip), ("tight_output", tight_output), ("rice", rice), ("rice_v2", rice_v2)];
 
 /// Most bytes that one [`linerate_deflate::Stream::encode`] may write for `n` bytes after the
 /// header: the promise itself, without the slack that `bound` has for a header.

@@ -152,9 +152,16 @@ impl Coded<'_> {
     }
 }
 
+/// A segment whose output holds residuals of a linear prediction.
+struct Waiting<'a, T: Element> {
+    segment: Coded<'a>,
+    head: Head<T::Word>,
+    out: &'a mut [T],
+}
+
 /// Segments with a linear prediction that is still to be undone, side by side.
 struct Batch<'a, T: Element> {
-    waiting: Vec<(Coded<'a>, Head<T::Word>, &'a mut [T])>,
+    waiting: Vec<Waiting<'a, T>>,
     tier: Tier,
 }
 
@@ -163,9 +170,9 @@ impl<T: Element> Batch<'_, T> {
     fn finish(&mut self) -> Result<()> {
         let rows = self.waiting.iter_mut();
         let mut rows: Vec<_> =
-            rows.map(|(_, head, out)| Row { words: T::words_mut(out), predictor: head.predictor }).collect();
+            rows.map(|w| Row { words: T::words_mut(w.out), predictor: w.head.predictor }).collect();
         linear::undo(self.tier, &mut rows);
-        self.waiting.drain(..).try_for_each(|(segment, head, out)| {
+        self.waiting.drain(..).try_for_each(|Waiting { segment, head, out }| {
             step::unscale(T::words_mut(out), head.centre, head.step);
             segment.verify(out)
         })
@@ -189,7 +196,7 @@ fn decode_segment<'a, T: Element>(
             decode_blocks(&head, modes, body, T::words_mut(out), scratch, batch.tier)
                 .map_err(|e| e.shifted(at))?;
             if head.predictor.fixed_order().is_none() {
-                batch.waiting.push((segment, head, out));
+                batch.waiting.push(Waiting { segment, head, out });
                 return Ok(());
             }
         }

@@ -1,0 +1,94 @@
+//! Version 2 streams: any bytes behind an intact header, and any bytes as samples.
+
+use linerate_core::Tier;
+use linerate_rice::Exec;
+use linerate_rice::v2::{
+    Element, Settings, bound, decode, decode_into, decode_segments, encode, encode_into, info,
+};
+use twox_hash::XxHash3_64;
+
+use crate::kernel::guarded::Guarded;
+
+/// Takes 4 bytes as settings and the rest first as a stream, then as samples.
+///
+/// # Panics
+/// If kernels or thread counts disagree on a stream, if segments decode otherwise than the stream
+/// they are in, or if samples do not come back or take more than the bound.
+pub fn rice_v2(data: &[u8]) {
+    let Some((&[kind, segment, row, threads], rest)) = data.split_first_chunk() else { return };
+    let settings = Settings::new(u32::from(segment).try_into().ok()).with_row(u32::from(row).try_into().ok());
+    let threads = Exec::threads(1 + usize::from(threads % 3));
+    let mut stream = rest.to_vec();
+    mend(&mut stream);
+    let words = || rest.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]]));
+    // Of 32-bit samples the upper half says how many low bits are noise.
+    let longs = || rest.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    match kind % 4 {
+        0 => both(&settings, &stream, &words().map(|x| x as i16).collect::<Vec<_>>(), threads),
+        1 => both(&settings, &stream, &words().collect::<Vec<_>>(), threads),
+        2 => {
+            both(&settings, &stream, &longs().map(|x| (x as i32) >> (kind >> 3)).collect::<Vec<_>>(), threads)
+        }
+        _ => both(&settings, &stream, &longs().collect::<Vec<_>>(), threads),
+    }
+}
+
+/// Makes the header's checksum right, so that what else it says is looked at, and keeps what is
+/// to be allocated small.
+fn mend(stream: &mut [u8]) {
+    if let Some(head) = stream.first_chunk_mut::<28>() {
+        head[11..16].fill(0);
+        let sum = XxHash3_64::oneshot(&head[..24]) as u32;
+        head[24..].copy_from_slice(&sum.to_le_bytes());
+    }
+}
+
+fn both<T: Element + std::fmt::Debug>(settings: &Settings, stream: &[u8], samples: &[T], threads: Exec) {
+    let mut guarded = Guarded::new(stream.len());
+    let last = guarded.last(stream.len());
+    last.copy_from_slice(stream);
+    decodes_alike::<T>(last, threads);
+    let first = guarded.first(stream.len());
+    first.copy_from_slice(stream);
+    decodes_alike::<T>(first, threads);
+    round_trip(settings, samples, threads);
+}
+
+fn tiers() -> impl Iterator<Item = Exec> {
+    Tier::ALL.into_iter().filter(|t| t.is_supported()).map(|t| Exec::default().with_tier(t))
+}
+
+fn decodes_alike<T: Element + std::fmt::Debug>(stream: &[u8], threads: Exec) {
+    let whole = decode::<T>(stream, Exec::default().with_tier(Tier::Scalar));
+    for exec in tiers().chain([threads]) {
+        assert_eq!(decode(stream, exec), whole, "{exec:?}");
+    }
+    let Ok(whole) = whole else { return };
+    let info = info(stream).expect("the stream was decoded");
+    for (i, samples) in whole.chunks(info.segment as usize).enumerate().take(4) {
+        let mut out = vec![T::default(); samples.len()];
+        assert_eq!(decode_segments(stream, i..i + 1, &mut out, Exec::default()), Ok(out.len()));
+        assert_eq!(out, samples);
+    }
+}
+
+fn round_trip<T: Element + std::fmt::Debug>(settings: &Settings, samples: &[T], threads: Exec) {
+    let first = encode(settings, samples, Exec::default().with_tier(Tier::Scalar)).expect("short segments");
+    assert!(first.len() <= bound::<T>(settings, samples.len()));
+    let mut guarded = Guarded::new(first.len());
+    for exec in tiers().chain([threads]) {
+        let exact = guarded.last(first.len());
+        assert_eq!(encode_into(settings, samples, exact, exec), Ok(first.len()), "{exec:?}");
+        assert_eq!(exact, first, "{exec:?}");
+        assert!(encode_into(settings, samples, &mut exact[1..], exec).is_err());
+        // What follows the stream is forbidden.
+        let exact = guarded.last(first.len());
+        exact.copy_from_slice(&first);
+        let mut back = vec![T::default(); samples.len()];
+        assert_eq!(decode_into(exact, &mut back, exec), Ok(samples.len()));
+        assert_eq!(back, samples, "{exec:?}");
+    }
+    let mut roomy = vec![0; bound::<T>(settings, samples.len())];
+    assert_eq!(encode_into(settings, samples, &mut roomy, threads), Ok(first.len()));
+    assert_eq!(roomy[..first.len()], first);
+}
