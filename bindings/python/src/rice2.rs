@@ -91,14 +91,13 @@ pub(crate) fn rice2_encode(
     n.map_err(|e| raise(py, e))
 }
 
-/// Of the stream that begins at byte `at`: type of its samples, their number, samples per row (0 for
-/// none), samples per segment, segments, bytes.
+/// Of a stream: type of its samples, their number, samples per row (0 for none), samples per
+/// segment, segments, bytes.
+type Header = (&'static str, u64, u32, u32, u64, u64);
+
+/// The header of the stream that begins at byte `at`.
 #[pyfunction]
-pub(crate) fn rice2_info(
-    py: Python<'_>,
-    stream: PyReadonlyArray1<'_, u8>,
-    at: usize,
-) -> PyResult<(&'static str, u64, u32, u32, u64, u64)> {
+pub(crate) fn rice2_info(py: Python<'_>, stream: PyReadonlyArray1<'_, u8>, at: usize) -> PyResult<Header> {
     let info =
         v2::info(stream.as_slice()?.get(at..).unwrap_or(&[])).map_err(|e| raise(py, e.shifted(at as u64)))?;
     let row = info.row.map_or(0, NonZeroU32::get);

@@ -1,5 +1,6 @@
 """Damaged chunks raise an error with an offset. They never crash, hang or pass unnoticed where it shows."""
 
+import pickle
 import struct
 
 import numpy as np
@@ -41,6 +42,14 @@ def test_crafted(chunk):
     assert e.value.kind in ("truncated", "corrupt")
     assert 0 <= e.value.offset <= len(chunk)
     assert f"(at byte {e.value.offset})" in str(e.value)
+
+
+def test_errors_go_from_process_to_process():
+    with pytest.raises(linerate.Error) as e:
+        decode(b"", m=8)
+    again = pickle.loads(pickle.dumps(e.value))
+    assert type(again) is linerate.Error and str(again) == str(e.value)
+    assert (again.kind, again.offset) == ("truncated", 0)
 
 
 def test_what_is_crafted_is_nearly_right():

@@ -19,6 +19,7 @@ def main():
     cluster = LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, host="127.0.0.1", dashboard_address=None, protocol="tcp"
     )
+    assert not modules()
     with cluster, Client(cluster, timeout=60) as client:
         assert len(client.run(modules)) == 2 and not any(client.run(modules).values())
         waves = (numpy.random.default_rng(1).normal(0, 300, (40, 500)).cumsum(1) / 20).astype("int16")
@@ -34,6 +35,8 @@ def main():
         assert store.nbytes_stored() < 0.8 * waves.nbytes
         used = client.run(modules)
         assert all("linerate.zarr" in names for names in used.values()), used
+    threads = dask.array.from_zarr({path!r}).compute(scheduler="threads", num_workers=3)
+    assert (threads == waves).all()
     print("done")
 
 if __name__ == "__main__":

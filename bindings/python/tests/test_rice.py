@@ -4,6 +4,7 @@ import doctest
 import os
 import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from support import waves
 
 import linerate
 from linerate import rice
-from linerate.rice import Chunk, Params, decode, decode_segments, encode, tune
+from linerate.rice import Chunk, Params, decode, decode2, decode_segments, encode, encode2, tune
 
 
 def test_all_goldens_are_there(goldens):
@@ -68,7 +69,7 @@ def test_auto_takes_the_best_m():
         array = waves(noise=noise)
         sizes = {2**k: len(encode(array, m=2**k)) for k in range(1, 16)}
         chunk = encode(array)
-        assert chunk.params == tune(array)
+        assert chunk.params == tune(array) and tune(array).size == len(chunk)
         assert len(chunk) <= min(sizes.values()) + 4 * len(array), noise
         assert sizes[chunk.params.m] == len(chunk)
 
@@ -267,24 +268,32 @@ def test_python_threads_work_side_by_side():
 
 
 def test_other_threads_run_meanwhile():
-    array = waves((400, 7000))
-    chunk = encode(array, m=8)
-    ticks = 0
-    done = threading.Event()
+    array = waves((200, 7000))
+    slow = Params(8, 7000, (1, *[0] * 30, 1))  # 32 coefficients keep one call busy for long
+    chunk = encode(array, params=slow)
+    for work in (
+        lambda: encode(array, params=slow),
+        lambda: decode(chunk),
+        lambda: tune(array, filter="auto"),
+        lambda: encode2(array),
+        lambda: decode2(encode2(array)),
+    ):
+        started, done = threading.Event(), threading.Event()
 
-    def work():
-        for _ in range(20):
-            decode(chunk)
-            encode(array, m=8)
-        done.set()
+        def run(work=work, started=started, done=done):
+            started.set()
+            work()
+            done.set()
 
-    worker = threading.Thread(target=work)
-    worker.start()
-    while not done.is_set():
-        ticks += 1
-        done.wait(0.0005)
-    worker.join()
-    assert ticks > 20, "the interpreter was held"
+        worker = threading.Thread(target=run)
+        worker.start()
+        started.wait()
+        ticks = 0
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.0005)
+        worker.join()
+        assert ticks > 3, "the interpreter was held"
 
 
 def test_a_forked_process_goes_on():

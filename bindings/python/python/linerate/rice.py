@@ -40,7 +40,7 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -88,11 +88,14 @@ class Params:
     filter : tuple of int
         Coefficients c with y[i] = c[0] x[i] + c[1] x[i-1] + ...; c[0] is 1 or -1. Chunks with
         another c[0] can be decoded.
+    size : int or None
+        From :func:`tune`: bytes of the chunk. No matter when parameters are compared.
     """
 
     m: int = 8
     segment: int | None = None
     filter: tuple[int, ...] = DELTA
+    size: int | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "m", operator.index(self.m))
@@ -212,13 +215,15 @@ def tune(
     Returns
     -------
     Params
-        For :func:`encode`, :func:`decode`, or, as ``cd_values``, for HDF5.
+        For :func:`encode`, :func:`decode`, or, as ``cd_values``, for HDF5. Its ``size`` is the exact
+        number of bytes that the chunk will have.
 
     >>> tune(np.arange(0, 30_000, 100, dtype="uint16"))
     Params(m=128, segment=None, filter=(1, -1))
     """
     array, samples = _samples(array)
-    return _best(samples, "auto", _segment_of(segment, array.shape), filter)
+    best = _best(samples, "auto", _segment_of(segment, array.shape), filter)
+    return replace(best, size=_linerate.rice_len(best._numbers, samples, 1))
 
 
 @overload
