@@ -12,15 +12,17 @@ use super::shape::ShapeChoice;
 use crate::{exit, size};
 
 const NOTES: &str = "\
-A v2 file, suffix .rice, describes itself: samples of 16 or 32 bits, the length of a row, and
-checksums. Each segment has a predictor and each block of 32 samples a parameter of its own.
+Formats:
+  v2, suffix .rice, describes itself: samples of 16 or 32 bits, the length of a row, and checksums.
+  Each segment has a predictor, and each block of 32 samples a parameter of its own.
 
-A v1 file is one chunk as HDF5 filter 32025 (Delta-Rice) stores it for the whole array: 16-bit
-samples, without shape, parameters or checksum. Its parameters are the filter's cd_values, which
-`encode` prints and `decode` must be given.
+  v1, suffix .drc, is one chunk as HDF5 filter 32025 (Delta-Rice) stores it for the whole array:
+  16-bit samples, without shape, parameters or checksum. Its parameters are the filter's cd_values,
+  which `encode` prints and `decode` must be given.
 
-Arrays are .npy files, or raw little-endian samples where --dtype is given. They are coded in
-pieces, so they may be larger than memory; a segment must fit.";
+Arrays:
+  .npy files, or raw little-endian samples where --dtype is given. They are coded in pieces, so they
+  may be larger than memory; a segment must fit.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit::HELP))]

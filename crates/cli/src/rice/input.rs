@@ -126,6 +126,14 @@ impl Input {
         })
     }
 
+    /// Whether samples follow.
+    pub(crate) fn has_more(&mut self) -> Result<bool, Failure> {
+        match self.samples {
+            Some(samples) => Ok(self.read < samples),
+            None => Ok(!self.reader.has_ended()?),
+        }
+    }
+
     /// Back to the first sample of a regular file.
     pub(crate) fn rewind(&mut self) -> Result<(), Failure> {
         self.read = 0;

@@ -53,6 +53,7 @@ fn v1(
         progress.update(used);
         original.as_deref_mut().map_or(Ok(()), |original| original.compare(samples))
     })?;
+    original.map_or(Ok(()), Original::check_end)?;
     done.set("format", "v1");
     done.extend(parameters::record(params));
     done.set("samples", samples);
@@ -82,6 +83,7 @@ fn v2(
     if let Some(original) = original {
         original.check_length(seen.samples)?;
         original.check_row(seen.row.map(|row| row.get().into()))?;
+        original.check_end()?;
     }
     done.set("format", "v2");
     done.set("dtype", seen.dtype.name());
@@ -128,6 +130,14 @@ impl Original {
                 Err(self.differs(0, format!("it has {ours} samples, {} has {theirs}", self.name)))
             }
             _ => Ok(()),
+        }
+    }
+
+    /// A pipe may hold more than it has been asked for.
+    fn check_end(&mut self) -> Result<(), Failure> {
+        match self.input.has_more().map_err(|failure| failure.within(&self.name))? {
+            true => Err(self.differs(0, format!("{} has more than {} samples", self.name, self.compared))),
+            false => Ok(()),
         }
     }
 

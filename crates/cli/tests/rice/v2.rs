@@ -233,6 +233,22 @@ fn what_differs_from_the_original_is_told() {
 }
 
 #[test]
+fn the_original_may_be_a_pipe() {
+    let folder = Folder::new();
+    let data = wave(50);
+    folder.write("a.npy", &npy("<i2", "(50,)", &data));
+    folder.rice(&["encode", "a.npy"]).ok();
+    let verify = |original: &[u8]| {
+        folder.rice_with(&["verify", "--against", "-", "--dtype", "i16", "a.rice"], original)
+    };
+    verify(&data).ok();
+    let line = "linerate: a.rice: stdin has more than 50 samples (at byte 0)";
+    verify(&wave(51)).fails(DAMAGED, line);
+    let line = "linerate: a.rice: stdin ends before sample 49 (at byte 98)";
+    verify(&data[..98]).fails(DAMAGED, line);
+}
+
+#[test]
 fn limits_and_options() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<i2", "(500,)", &wave(500)));
