@@ -7,6 +7,8 @@ pub(crate) mod adaptive;
 mod adaptive_avx2;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod adaptive_avx512;
+#[cfg(feature = "alloc")]
+pub(crate) mod correlate;
 pub(crate) mod decode;
 pub(crate) mod encode;
 pub(crate) mod isa;

@@ -73,25 +73,33 @@ pub(crate) fn padded<W: Word>(block: &[W]) -> [W; BLOCK] {
 #[inline(always)]
 fn pack_block<W: Word>(block: &[W; BLOCK], k: u32, out: &mut [u8; PADDED]) {
     let mask = (1u64 << k) - 1;
-    // Eight values fill k bytes.
+    if W::BITS == 16 {
+        // In vectors: pairs of values, then pairs of pairs.
+        let two: [u32; BLOCK / 2] = core::array::from_fn(|i| {
+            let value = |i: usize| (block[i].get() & mask) as u32;
+            value(2 * i) | value(2 * i + 1) << k
+        });
+        let four: [u64; BLOCK / 4] =
+            core::array::from_fn(|i| u64::from(two[2 * i]) | u64::from(two[2 * i + 1]) << (2 * k));
+        // Eight values fill k bytes.
+        for (i, four) in four.as_chunks::<2>().0.iter().enumerate() {
+            let bits = u128::from(four[0]) | u128::from(four[1]) << (4 * k);
+            out[i * k as usize..][..16].copy_from_slice(&bits.to_le_bytes());
+        }
+        return;
+    }
     for (i, eight) in block.as_chunks::<8>().0.iter().enumerate() {
         let mut at = i * k as usize;
-        if W::BITS == 16 {
-            let four = |words: &[W]| words.iter().rev().fold(0, |bits, z| bits << k | (z.get() & mask));
-            let bits = u128::from(four(&eight[..4])) | u128::from(four(&eight[4..])) << (4 * k);
-            out[at..at + 16].copy_from_slice(&bits.to_le_bytes());
-        } else {
-            let (mut bits, mut have) = (0u64, 0);
-            for z in eight {
-                bits |= (z.get() & mask) << have;
-                have += k;
-                if have >= 32 {
-                    out[at..at + 4].copy_from_slice(&(bits as u32).to_le_bytes());
-                    (bits, have, at) = (bits >> 32, have - 32, at + 4);
-                }
+        let (mut bits, mut have) = (0u64, 0);
+        for z in eight {
+            bits |= (z.get() & mask) << have;
+            have += k;
+            if have >= 32 {
+                out[at..at + 4].copy_from_slice(&(bits as u32).to_le_bytes());
+                (bits, have, at) = (bits >> 32, have - 32, at + 4);
             }
-            out[at..at + 4].copy_from_slice(&(bits as u32).to_le_bytes());
         }
+        out[at..at + 4].copy_from_slice(&(bits as u32).to_le_bytes());
     }
 }
 
@@ -118,8 +126,21 @@ fn unary<W: Word>(z: &[W], modes: &[u8], mut escapes: &mut [u8], out: &mut [u8])
                 escapes = rest;
             }
         }
-        for q in q[..n].chunks(4) {
-            bits.append(q);
+        // In vectors: pairs of codes, at most 32 bits, then pairs of pairs, at most 64.
+        let two: [u32; BLOCK / 2] = core::array::from_fn(|i| {
+            let (a, b) = (u32::from(q[2 * i]), u32::from(q[2 * i + 1]));
+            1 << a | 1 << (a + 1 + b)
+        });
+        let two_bits: [u32; BLOCK / 2] =
+            core::array::from_fn(|i| u32::from(q[2 * i]) + u32::from(q[2 * i + 1]) + 2);
+        let four: [u64; BLOCK / 4] =
+            core::array::from_fn(|i| u64::from(two[2 * i]) | u64::from(two[2 * i + 1]) << two_bits[2 * i]);
+        if n == BLOCK {
+            for (i, &four) in four.iter().enumerate() {
+                bits.append(four, two_bits[2 * i] + two_bits[2 * i + 1]);
+            }
+        } else {
+            q[..n].iter().for_each(|&q| bits.append(1 << q, u32::from(q) + 1));
         }
     }
     bits.finish();
@@ -134,34 +155,38 @@ struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Appends the codes of at most four quotients, 64 bits together.
+    /// Appends the lowest `n` bits, at most 64, the others being zero.
     #[inline(always)]
-    fn append(&mut self, q: &[u8]) {
-        let (mut ones, mut place) = (0u64, 0);
-        for &q in q {
-            place += u32::from(q);
-            ones |= 1 << place;
-            place += 1;
+    fn append(&mut self, bits: u64, n: u32) {
+        if n <= 56 {
+            self.append_short(bits, n);
+        } else {
+            self.append_short(bits & u64::from(u32::MAX), 32);
+            self.append_short(bits >> 32, n - 32);
         }
-        self.bits |= ones << self.have;
-        let end = self.have + place;
-        if end < 64 {
-            self.have = end;
-            return;
+    }
+
+    /// Appends at most 56 bits. Fewer than 8 are waiting before and after.
+    #[inline(always)]
+    fn append_short(&mut self, bits: u64, n: u32) {
+        self.bits |= bits << self.have;
+        self.have += n;
+        match self.out[self.at..].first_chunk_mut() {
+            Some(eight) => *eight = self.bits.to_le_bytes(),
+            None => self.put(self.have as usize / 8),
         }
-        self.put(8);
-        // What did not fit; all of it if nothing was there before.
-        self.bits = ones.checked_shr(64 - self.have).unwrap_or(0);
-        self.have = end - 64;
+        self.at += self.have as usize / 8;
+        self.bits >>= self.have & !7;
+        self.have &= 7;
     }
 
     fn put(&mut self, bytes: usize) {
         self.out[self.at..self.at + bytes].copy_from_slice(&self.bits.to_le_bytes()[..bytes]);
-        self.at += bytes;
     }
 
     fn finish(mut self) {
-        self.put(self.have.div_ceil(8) as usize);
-        self.out[self.at..].fill(0);
+        let last = self.have.div_ceil(8) as usize;
+        self.put(last);
+        self.out[self.at + last..].fill(0);
     }
 }

@@ -13,10 +13,11 @@ pub(crate) fn plan<T: Element>(
     words: &[T::Word],
     scratch: &mut Scratch<T::Word>,
 ) -> Plan<T::Word> {
-    dispatch(tier, Planning::<T> { words, scratch })
+    dispatch(tier, Planning::<T> { tier, words, scratch })
 }
 
 struct Planning<'a, T: Element> {
+    tier: Tier,
     words: &'a [T::Word],
     scratch: &'a mut Scratch<T::Word>,
 }
@@ -26,6 +27,6 @@ impl<T: Element> Kernel for Planning<'_, T> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Plan<T::Word> {
-        plan_here::<T>(self.words, self.scratch)
+        plan_here::<T>(self.tier, self.words, self.scratch)
     }
 }

@@ -6,8 +6,11 @@
 
 use alloc::vec::Vec;
 
+use linerate_core::Tier;
+
 use super::element::Word;
 use super::segment::{MAX_ORDER, Predictor};
+use crate::kernel::correlate::autocorrelation;
 
 /// Bits that the largest coefficient is rounded to, with its sign.
 const PRECISION: i32 = 12;
@@ -17,53 +20,35 @@ const LEAST: usize = 64;
 
 /// Fits a prediction to `scaled` samples. `None` if none would help.
 #[inline(always)]
-pub(super) fn fit<W: Word>(scaled: &[W], windowed: &mut Vec<i16>) -> Option<Predictor> {
+pub(super) fn fit<W: Word>(tier: Tier, scaled: &[W], windowed: &mut Vec<i16>) -> Option<Predictor> {
     if scaled.len() < LEAST {
         return None;
     }
     window(scaled, windowed);
-    let correlation = autocorrelation(windowed);
+    let correlation = autocorrelation(tier, windowed);
     if correlation[0] == 0 {
         return None;
     }
     round(&durbin(&correlation, scaled.len())?)
 }
 
-/// Samples in 16 bits under a parabola that is 1 in the middle and 0 just outside the segment
+/// Samples in 14 bits under a parabola that is 1 in the middle and 0 just outside the segment
 /// (Welch's window): the jumps at both ends are no part of the signal.
 #[inline(always)]
 fn window<W: Word>(scaled: &[W], out: &mut Vec<i16>) {
     let largest = scaled.iter().map(|x| x.signed().unsigned_abs()).max().unwrap_or(0);
-    let excess = (u64::BITS - largest.leading_zeros()).saturating_sub(15);
-    let half = (scaled.len() as u64).div_ceil(2);
-    // In 1/65536 of the half width.
-    let unit = (1 << 32) / (half + 1);
-    let weight = |i: u64| {
-        let from_middle = ((i as i64 * 2 - (scaled.len() as i64 - 1)).unsigned_abs() * unit) >> 17;
-        ((1 << 32) - from_middle * from_middle) >> 17
+    let excess = (u64::BITS - largest.leading_zeros()).saturating_sub(13);
+    let last = scaled.len() as i32 - 1;
+    // What one step of 2 from the middle is in 2^-30 of the half width.
+    let unit = (1 << 30) / (scaled.len() as u32 / 2 + 1);
+    let weight = |i: i32| {
+        let from_middle = ((2 * i - last).unsigned_abs() * unit) >> 16;
+        ((1 << 30) - from_middle * from_middle) >> 15
     };
     out.clear();
-    out.extend((0..).zip(scaled).map(|(i, x)| (((x.signed() >> excess) * weight(i) as i64) >> 15) as i16));
-}
-
-#[inline(always)]
-fn autocorrelation(x: &[i16]) -> [i64; MAX_ORDER + 1] {
-    core::array::from_fn(|lag| {
-        let pairs = x[lag..].chunks(256).zip(x.chunks(256));
-        pairs.map(|(a, b)| correlate(a, b)).sum()
-    })
-}
-
-/// Sum of products of at most 256 pairs, in two halves that 32 bits can hold.
-#[inline(always)]
-fn correlate(a: &[i16], b: &[i16]) -> i64 {
-    let (mut high, mut low) = (0i32, 0i32);
-    for (&a, &b) in a.iter().zip(b) {
-        let product = i32::from(a) * i32::from(b);
-        high += product >> 16;
-        low += product & 0xffff;
-    }
-    (i64::from(high) << 16) + i64::from(low)
+    out.extend(
+        (0..).zip(scaled).map(|(i, x)| (((x.signed() >> excess) as i32 * weight(i) as i32) >> 15) as i16),
+    );
 }
 
 /// Coefficients of the order that pays, or `None`. `n` is the number of samples.

@@ -2,6 +2,8 @@
 
 use alloc::vec::Vec;
 
+use linerate_core::Tier;
+
 use super::Element;
 use super::blocks;
 use super::element::Word;
@@ -43,7 +45,11 @@ const WORTH: u64 = 128;
 
 /// Plans a segment; called through [`crate::kernel::planning`], which compiles it per tier.
 #[inline(always)]
-pub(crate) fn plan_here<T: Element>(words: &[T::Word], scratch: &mut Scratch<T::Word>) -> Plan<T::Word> {
+pub(crate) fn plan_here<T: Element>(
+    tier: Tier,
+    words: &[T::Word],
+    scratch: &mut Scratch<T::Word>,
+) -> Plan<T::Word> {
     let n = words.len();
     let Scratch { scaled, windowed, other, z, modes } = scratch;
     let scaled = &mut scaled[..n];
@@ -52,7 +58,7 @@ pub(crate) fn plan_here<T: Element>(words: &[T::Word], scratch: &mut Scratch<T::
     step::scale::<T>(words, middle, step, scaled);
 
     let mut best = (u64::MAX, Predictor::FIXED[0]);
-    let linear = lpc::fit(scaled, windowed);
+    let linear = lpc::fit(tier, scaled, windowed);
     for predictor in Predictor::FIXED.into_iter().chain(linear) {
         residuals(&predictor, scaled, &mut other[..n]);
         let bits = blocks::estimate(&other[..n]);
