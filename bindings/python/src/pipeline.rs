@@ -1,6 +1,5 @@
 //! The filters of a dataset, undone.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
@@ -111,7 +110,7 @@ impl Stage {
             v2::decode_segments(data, which, samples::<T>(out)?, Exec::default()).map(drop)
         }
         match self {
-            Stage::Shuffle(_) | Stage::Fletcher32 => Ok(()),
+            Stage::Shuffle(_) | Stage::Fletcher32 => Err(corrupt("a filter without segments")),
             Stage::DeltaRice(params) => {
                 decode_segments(params, data, which, samples::<i16>(out)?, Exec::default()).map(drop)
             }
@@ -129,86 +128,104 @@ fn samples<T: bytemuck::Pod>(bytes: &mut [u8]) -> Result<&mut [T]> {
     bytemuck::try_cast_slice_mut(bytes).map_err(|_| corrupt("a chunk is not of whole samples"))
 }
 
+/// Memory for samples of any width: `bytes` bytes of `words`, which grows as needed.
+pub(crate) fn room(words: &mut Vec<u32>, bytes: usize) -> Result<&mut [u8]> {
+    let count = bytes.div_ceil(4);
+    let more = count.saturating_sub(words.len());
+    words.try_reserve_exact(more).map_err(|_| Error::new(Kind::Limit, 0, "no memory for a chunk"))?;
+    words.resize(count, 0);
+    Ok(&mut bytemuck::cast_slice_mut(words)[..bytes])
+}
+
+/// Bytes as they are in the file, or after a filter was undone.
+enum Bytes<'a> {
+    Stored(&'a [u8]),
+    Made(Vec<u32>, usize),
+}
+
+impl Bytes<'_> {
+    fn all(&self) -> &[u8] {
+        match self {
+            Bytes::Stored(bytes) => bytes,
+            Bytes::Made(words, len) => &bytemuck::cast_slice(words)[..*len],
+        }
+    }
+}
+
 impl Pipeline {
     pub(crate) fn new(stages: Vec<Stage>, chunk_bytes: usize) -> Pipeline {
         Pipeline { stages, chunk_bytes }
     }
 
-    /// Undoes the filters but those whose bit in `mask` is set. `out` has the bytes of a chunk and is
-    /// aligned for samples.
-    pub(crate) fn undo(&self, data: &[u8], mask: u32, out: &mut [u8], exec: Exec) -> Result<()> {
-        let mut stages = self.applied(mask);
+    /// Undoes all filters but the first, and passes over those whose bit in `mask` is set: they
+    /// were skipped.
+    pub(crate) fn open<'a>(&'a self, data: &'a [u8], mask: u32, exec: Exec) -> Result<Opened<'a>> {
+        let was_applied = |i: usize| mask.checked_shr(i as u32).unwrap_or(0) & 1 == 0;
+        let stages = self.stages.iter().enumerate();
+        let mut stages = stages.filter(|&(i, _)| was_applied(i)).map(|(_, stage)| stage);
         let first = stages.next();
-        let mut data = Cow::Borrowed(data);
+        let mut data = Bytes::Stored(data);
         for stage in stages.rev() {
             data = self.undone(stage, data, exec)?;
         }
-        let Some(first) = first else {
-            return copy(&data, out);
+        let (bytes, segment) = match first {
+            None => (data.all().len(), 1),
+            Some(first) => match first.layout(data.all())? {
+                Some(Layout { bytes, segment }) => (bytes, segment),
+                None => (first.undone_len(data.all())?, usize::MAX),
+            },
         };
-        if first.undone_len(&data)? != out.len() {
-            return Err(corrupt("a chunk has another number of bytes than the dataset's chunks"));
-        }
-        first.undo(&data, out, exec)
-    }
-
-    /// Decodes only what is needed of the bytes `span` of a chunk: calls `with` with the bytes and
-    /// how many of the chunk come before them. `None` if the filters allow only the whole.
-    pub(crate) fn undo_span(
-        &self,
-        data: &[u8],
-        mask: u32,
-        span: &Range<usize>,
-    ) -> Result<Option<(Vec<u32>, usize)>> {
-        let mut stages = self.applied(mask);
-        let Some(first) = stages.next() else { return Ok(None) };
-        let mut data = data;
-        for stage in stages.rev() {
-            let Stage::Fletcher32 = stage else { return Ok(None) };
-            data = checked(data)?;
-        }
-        let Some(Layout { bytes, segment }) = first.layout(data)? else { return Ok(None) };
         if bytes != self.chunk_bytes {
             return Err(corrupt("a chunk has another number of bytes than the dataset's chunks"));
         }
-        let which = span.start / segment..span.end.div_ceil(segment);
-        if which == (0..bytes.div_ceil(segment)) {
-            return Ok(None);
-        }
-        let start = which.start * segment;
-        let length = (which.end * segment).min(bytes) - start;
-        let mut out = vec![0u32; length.div_ceil(4)];
-        first.segments(data, which, &mut bytemuck::cast_slice_mut(&mut out)[..length])?;
-        Ok(Some((out, start)))
+        Ok(Opened { first, data, bytes, segment })
     }
 
-    fn applied(&self, mask: u32) -> impl DoubleEndedIterator<Item = &Stage> {
-        let stages = self.stages.iter().enumerate();
-        stages.filter(move |(i, _)| mask.checked_shr(*i as u32).unwrap_or(0) & 1 == 0).map(|(_, stage)| stage)
-    }
-
-    /// Undoes a filter that is not the first, into memory of its own unless that is not needed.
-    fn undone<'a>(&self, stage: &Stage, data: Cow<'a, [u8]>, exec: Exec) -> Result<Cow<'a, [u8]>> {
-        if let (Stage::Fletcher32, Cow::Borrowed(data)) = (stage, &data) {
-            return checked(data).map(Cow::Borrowed);
+    /// Undoes a filter that is not the first.
+    fn undone<'a>(&self, stage: &Stage, data: Bytes<'a>, exec: Exec) -> Result<Bytes<'a>> {
+        if let (Stage::Fletcher32, Bytes::Stored(data)) = (stage, &data) {
+            return checked(data).map(Bytes::Stored);
         }
-        let len = stage.undone_len(&data)?;
+        let len = stage.undone_len(data.all())?;
         if len > self.chunk_bytes.saturating_add(4 * self.stages.len()) {
             return Err(corrupt("a chunk has more bytes than the dataset's chunks"));
         }
-        let mut words = vec![0u32; len.div_ceil(4)];
-        let bytes = &mut bytemuck::cast_slice_mut(&mut words)[..len];
-        stage.undo(&data, bytes, exec)?;
-        Ok(Cow::Owned(bytes.to_vec()))
+        let mut words = Vec::new();
+        stage.undo(data.all(), room(&mut words, len)?, exec)?;
+        Ok(Bytes::Made(words, len))
     }
 }
 
-fn copy(data: &[u8], out: &mut [u8]) -> Result<()> {
-    if data.len() != out.len() {
-        return Err(corrupt("a chunk has another number of bytes than the dataset's chunks"));
+/// A chunk of which only the first filter has yet to be undone, if it has any. Its length is right.
+pub(crate) struct Opened<'a> {
+    first: Option<&'a Stage>,
+    data: Bytes<'a>,
+    /// Bytes of the chunk.
+    bytes: usize,
+    /// Bytes that can be had on their own.
+    segment: usize,
+}
+
+impl Opened<'_> {
+    /// The bytes of the chunk that are needed for those in `span`.
+    pub(crate) fn around(&self, span: Range<usize>) -> Range<usize> {
+        let end = span.end.div_ceil(self.segment).saturating_mul(self.segment);
+        span.start / self.segment * self.segment..end.min(self.bytes)
     }
-    out.copy_from_slice(data);
-    Ok(())
+
+    /// Decodes the bytes `range` of the chunk, which [`Opened::around`] has returned or which are all.
+    /// `out` is as long and aligned for samples.
+    pub(crate) fn decode(&self, range: Range<usize>, out: &mut [u8], exec: Exec) -> Result<()> {
+        let data = self.data.all();
+        match self.first {
+            None => out.copy_from_slice(&data[range]),
+            Some(first) if range == (0..self.bytes) => first.undo(data, out, exec)?,
+            Some(first) => {
+                first.segments(data, range.start / self.segment..range.end.div_ceil(self.segment), out)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn unshuffle(data: &[u8], out: &mut [u8], size: usize) {

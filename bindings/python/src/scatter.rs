@@ -9,7 +9,7 @@ use linerate_rice::Exec;
 
 use crate::grid::{Grid, Part};
 use crate::kernel::shared::Shared;
-use crate::pipeline::Pipeline;
+use crate::pipeline::{Pipeline, room};
 
 /// A chunk to decode.
 pub(crate) struct Job<'a> {
@@ -79,27 +79,17 @@ fn decode_one(
     if part.is_empty() {
         return Ok(());
     }
+    let chunk = pipeline.open(job.bytes, job.mask, exec)?;
     let width = grid.itemsize().clamp(2, 4); // of the samples that the bytes are decoded as
     if let Some(range) = part.whole().filter(|range| out.is_aligned(range, width)) {
         // SAFETY: the parts of different chunks are disjoint, and no chunk is decoded twice.
-        return unsafe { out.with(range, |out| pipeline.undo(job.bytes, job.mask, out, exec)) };
+        return unsafe { out.with(range, |out| chunk.decode(0..grid.chunk_bytes(), out, exec)) };
     }
-    let item = grid.itemsize();
     let span = part.span();
-    let span = span.start * item..span.end * item;
-    let (bytes, before) = match pipeline.undo_span(job.bytes, job.mask, &span)? {
-        Some((some, before)) => {
-            *scratch = some;
-            (bytemuck::cast_slice(scratch), before)
-        }
-        None => {
-            scratch.resize(grid.chunk_bytes().div_ceil(4), 0);
-            let whole: &mut [u8] = bytemuck::cast_slice_mut(scratch);
-            pipeline.undo(job.bytes, job.mask, &mut whole[..grid.chunk_bytes()], exec)?;
-            (bytemuck::cast_slice(scratch), 0)
-        }
-    };
-    let bytes: &[u8] = bytes;
+    let range = chunk.around(span.start * grid.itemsize()..span.end * grid.itemsize());
+    let before = range.start;
+    let bytes = room(scratch, range.len())?;
+    chunk.decode(range, bytes, exec)?;
     part.runs(|from, to| {
         let run = &bytes[from.start - before..from.end - before];
         // SAFETY: as above, and the runs of a part follow each other.

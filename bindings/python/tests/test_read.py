@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from support import waves
 
-from linerate import _read, hdf5
+import linerate
+from linerate import _linerate, _read, hdf5
 from linerate.hdf5 import DeltaRice, DeltaRice2, read
+from linerate.rice import encode, encode2
 
 SELECTIONS = [
     ...,
@@ -193,8 +195,6 @@ def test_a_broken_checksum_is_an_error(file):
 
 
 def test_a_chunk_of_another_size_is_an_error(file):
-    from linerate.rice import encode
-
     dataset = file.create_dataset(
         "x", shape=(4, 100), dtype="i2", chunks=(4, 100), compression=DeltaRice(m=8)
     )
@@ -274,6 +274,60 @@ def test_reading_after_a_fork(tmp_path):
         with h5py.File(tmp_path / "x.h5") as file:
             os._exit(0 if np.array_equal(read(file["x"], threads=2), waves((64, 500))) else 1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def test_a_huge_chunk_that_is_not_there_costs_no_memory(file):
+    """The shape of chunks comes from the file too."""
+    for i, compression in enumerate([DeltaRice(), DeltaRice2()]):
+        dataset = file.create_dataset(f"{i}", (2**30,), "i2", chunks=(2**30,), compression=compression)
+        for stored in (b"\xff" * 100, bytes(100), bytes(encode(waves((100,)), m=8)), encode2(waves((100,)))):
+            dataset.id.write_direct_chunk((0,), stored)
+            for selection in (5, np.s_[::1000_000], np.s_[1000:2000]):
+                with pytest.raises(OSError):
+                    read(dataset, selection)
+
+
+def test_the_extension_checks_what_it_is_given():
+    """None of this comes from read(); it must not be able to do harm all the same."""
+    chunk = bytes(encode(waves((2, 50)), m=8))
+    filters = [(32025, [8, 50])]
+    right = {
+        "filters": filters,
+        "itemsize": 2,
+        "axes": [(2, 0, 1, 2), (50, 0, 1, 50)],
+        "chunks": [((0, 0), 0, chunk)],
+        "out": np.zeros(200, np.uint8),
+        "threads": 2,
+    }
+    _linerate.hdf5_decode(**right)
+    assert np.array_equal(right["out"].view("i2"), waves((2, 50)).reshape(-1))
+    for wrong in (
+        {"out": np.zeros(199, np.uint8)},
+        {"out": np.zeros(400, np.uint8)},
+        {"itemsize": 4},
+        {"itemsize": 0},
+        {"itemsize": 2**63},
+        {"axes": []},
+        {"axes": [(2, 0, 1, 2)]},
+        {"axes": [(0, 0, 1, 2), (50, 0, 1, 50)]},
+        {"axes": [(2, 0, 0, 2), (50, 0, 1, 50)]},
+        {"axes": [(2, 0, 2**63, 2), (50, 0, 1, 50)]},
+        {"axes": [(2**40, 0, 1, 2), (2**40, 0, 1, 50)]},
+        {"axes": [(2**20, 0, 1, 2), (2**20, 0, 1, 50)]},
+        {"chunks": [((0, 0), 0, chunk)] * 2},
+        {"chunks": [((0,), 0, chunk)]},
+        {"chunks": [((1, 0), 0, chunk)]},
+        {"chunks": [((0, 0), 1, chunk)]},
+        {"filters": [(1, [4])]},
+        {"filters": [(2, [])]},
+        {"filters": [(32025, [12])]},
+        {"filters": [(2, [2])]},
+        {"filters": []},
+    ):
+        with pytest.raises(linerate.Error):
+            _linerate.hdf5_decode(**{**right, **wrong})
+    elsewhere = {**right, "chunks": [((2, 0), 0, chunk), ((0, 50), 0, chunk)]}
+    _linerate.hdf5_decode(**elsewhere)  # nothing of these is selected
 
 
 def test_threads_are_checked(file):
