@@ -10,6 +10,8 @@ mod adaptive_avx512;
 #[cfg(feature = "alloc")]
 pub(crate) mod correlate;
 pub(crate) mod decode;
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod eights;
 pub(crate) mod encode;
 pub(crate) mod isa;
 #[cfg(feature = "alloc")]
@@ -25,12 +27,11 @@ pub(crate) mod packing;
 pub(crate) mod planning;
 mod portable;
 pub(crate) mod spec;
-#[cfg(feature = "std")]
 mod table;
-#[cfg(feature = "std")]
 mod turns;
 #[cfg(feature = "alloc")]
 pub(crate) mod unary;
+mod undo;
 pub(crate) mod words;
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 mod x86;

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Noise, tiers};
-use linerate_rice::{Exec, Filter, Params, Segments, decode, encode, encode_into, encoded_len};
+use linerate_rice::{Exec, Filter, Params, Segments, Tier, decode, encode, encode_into, encoded_len};
 use proptest::prelude::*;
 
 /// A codec as slow and plain as the format's description: bits as characters.
@@ -125,6 +125,48 @@ fn long_segments_with_every_rate_of_escapes() {
                         "{bits} {segments} {m} {exec:?}"
                     );
                 }
+            }
+        }
+    }
+}
+
+#[test]
+fn segments_side_by_side_may_differ() {
+    // Busy ones beside quiet ones, so that they do not end together; a last one that is shorter.
+    let mut noise = Noise(7);
+    for segments in 1..=35 {
+        for (missing, m) in [(0, 8), (30, 64), (250, 4), (590, 2)] {
+            let mut samples: Vec<i16> =
+                (0..segments).flat_map(|s| noise.walk(600, [0, 3, 5, 14][s % 4])).collect();
+            samples.truncate(600 * segments - missing);
+            let params = Params::new(m, 600.try_into().ok()).unwrap();
+            for params in [params, params.with_filter(Filter::IDENTITY)] {
+                let chunk = encode(&params, &samples, Exec::default()).unwrap();
+                for exec in tiers() {
+                    assert!(encode(&params, &samples, exec).unwrap() == chunk, "{exec:?}");
+                    assert!(decode::<i16>(&params, &chunk, exec).unwrap() == samples, "{segments} {exec:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_in_any_of_many_segments_is_found() {
+    let mut noise = Noise(8);
+    for (segments, m) in [(6, 8), (11, 64), (16, 2), (17, 8)] {
+        let params = Params::new(m, 300.try_into().ok()).unwrap();
+        let chunk = encode(&params, &noise.walk(300 * segments, 4), Exec::default()).unwrap();
+        for segment in Segments::of(&params, &chunk).unwrap() {
+            let segment = segment.unwrap();
+            let mut damaged = chunk.clone();
+            let middle = segment.bytes.start + segment.payload.len() / 8 * 4;
+            damaged[middle..middle + 4].fill(0);
+            let first =
+                decode::<i16>(&params, &damaged, Exec::default().with_tier(Tier::Scalar)).unwrap_err();
+            assert!((middle as u64 - 4..=middle as u64 + 4).contains(&first.at), "{first}");
+            for exec in tiers() {
+                assert_eq!(decode::<i16>(&params, &damaged, exec), Err(first), "{exec:?}");
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use linerate_core::{Result, Tier};
 
+use super::isa::dispatch;
 use super::spec::{self, Position};
+use super::turns::Turns;
 
 /// Most segments that are decoded side by side.
 pub(crate) const BATCH: usize = 16;
@@ -13,7 +15,6 @@ pub(crate) struct Lane<'a> {
     /// Its payload.
     pub(crate) payload: &'a [u8],
     /// From the start of the payload to the end of the chunk: what may be read.
-    #[cfg_attr(not(feature = "std"), expect(dead_code, reason = "for kernels that need std"))]
     pub(crate) readable: &'a [u8],
     /// Where its samples go.
     pub(crate) out: &'a mut [i16],
@@ -45,44 +46,66 @@ pub(crate) fn decode(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Res
     })
 }
 
-#[cfg(not(feature = "std"))]
-fn fast(_: Tier, _: &mut [Lane], _: u32, _: bool) -> Option<()> {
-    Some(())
-}
-
-#[cfg(feature = "std")]
+/// Decodes the bulk of each segment. `None` if something is wrong.
 fn fast(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
-    #[cfg(target_arch = "x86_64")]
-    if super::lockstep::pays(tier, lanes) {
-        return super::lockstep::decode(lanes, k, delta);
-    }
-    if delta { turns::<true>(tier, lanes, k) } else { turns::<false>(tier, lanes, k) }
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    side_by_side(tier, lanes, k, delta)?;
+    // All of them, or what differs in length.
+    in_turns(tier, lanes, k, delta)
 }
 
 /// Bits per sample from which on the table is not used: most look-ups would yield one sample or
 /// none.
 #[cfg(feature = "std")]
-const LONG_CODES: usize = 7;
+const LONG_CODES: usize = 9;
 
 #[cfg(feature = "std")]
-fn turns<const DELTA: bool>(tier: Tier, lanes: &mut [Lane], k: u32) -> Option<()> {
-    use super::isa::dispatch;
-    use super::table::table;
-    use super::turns::Turns;
-
+fn have_long_codes(lanes: &[Lane]) -> bool {
     let total = |of: fn(&Lane) -> usize| lanes.iter().map(of).sum::<usize>();
-    let long = 8 * total(|l| l.payload.len()) > LONG_CODES * total(|l| l.out.len());
-    let table = (!long).then(|| table(k, DELTA));
-    let (fours, rest) = lanes.as_chunks_mut::<4>();
-    for lanes in fours {
-        dispatch(tier, Turns::<4, DELTA> { lanes, table, k })?;
+    8 * total(|l| l.payload.len()) > LONG_CODES * total(|l| l.out.len())
+}
+
+/// Segments from which on registers with a lane for each are worth while, even if half of the
+/// lanes stay empty.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+const MANY: usize = 5;
+
+/// Samples of a segment below which a kernel would hardly begin.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+const SHORT_SEGMENT: usize = 32;
+
+/// Samples of a segment from which on sixteen outputs at once are too many for the caches; with
+/// AVX2 the table, where it can be used, is then faster.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+const LONG_SEGMENT: usize = 128 << 10;
+
+/// Decodes what the segments have in common in length, if there are enough of them.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+fn side_by_side(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
+    // The last segment of a chunk may be much shorter than the rest.
+    let samples = lanes.first()?.out.len();
+    let like = lanes.iter().take_while(|l| l.out.len() >= samples - samples / 8).count();
+    let lanes = &mut lanes[..like];
+    // Positions are counted in 32-bit words from the first payload on.
+    let near = (4..i32::MAX as usize).contains(&lanes[0].readable.len());
+    if !near || samples < SHORT_SEGMENT {
+        return Some(());
     }
-    let (twos, rest) = rest.as_chunks_mut::<2>();
-    for lanes in twos {
-        dispatch(tier, Turns::<2, DELTA> { lanes, table, k })?;
+    if tier >= Tier::Avx512 && lanes.len() > BATCH / 2 {
+        // SAFETY: the tier was detected.
+        return unsafe { super::lockstep::decode(lanes, k, delta) };
     }
-    for lanes in rest.as_chunks_mut::<1>().0 {
-        dispatch(tier, Turns::<1, DELTA> { lanes, table, k })?;
+    if tier >= Tier::Avx2 && lanes.len() >= MANY && (samples < LONG_SEGMENT || have_long_codes(lanes)) {
+        // SAFETY: the tier was detected.
+        return unsafe { super::eights::decode(lanes, k, delta) };
     }
     Some(())
+}
+
+fn in_turns(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
+    #[cfg(feature = "std")]
+    let table = (!have_long_codes(lanes)).then(|| super::table::table(k));
+    #[cfg(not(feature = "std"))]
+    let table = None;
+    dispatch(tier, Turns { lanes, table, k, delta })
 }

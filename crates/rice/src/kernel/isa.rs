@@ -31,33 +31,6 @@ pub(crate) trait Isa {
     /// BLOCK samples must be readable from `samples` on, with `DELTA` one before it too; k is in
     /// 1..=15, and the CPU must support the tier.
     unsafe fn codes<const DELTA: bool>(samples: *const i16, k: u32, out: &mut Codes) -> usize;
-
-    /// Four 16-bit samples.
-    #[cfg(feature = "std")]
-    type Four: Copy;
-
-    /// The same sample four times.
-    ///
-    /// # Safety
-    /// The CPU must support the tier.
-    #[cfg(feature = "std")]
-    unsafe fn splat(sample: i16) -> Self::Four;
-
-    /// Adds the upper three 16-bit lanes of the entry at `entry` to `sum` (with `ADD`; otherwise
-    /// takes them alone), writes them and one more sample of no meaning to `out`, and returns the
-    /// highest lane four times.
-    ///
-    /// # Safety
-    /// 4 samples must be writable at `out`, and the CPU must support the tier.
-    #[cfg(feature = "std")]
-    unsafe fn emit<const ADD: bool>(sum: Self::Four, entry: &u64, out: *mut i16) -> Self::Four;
-
-    /// One of the lanes of `four`, which are all equal.
-    ///
-    /// # Safety
-    /// The CPU must support the tier.
-    #[cfg(feature = "std")]
-    unsafe fn lane(four: Self::Four) -> i16;
 }
 
 /// Largest k for which a pair of codes without escapes has at most 30 bits, and so four at most 60.

@@ -1,11 +1,10 @@
-//! Sixteen segments side by side, one per 32-bit lane of AVX-512 registers.
+//! Up to sixteen segments side by side, one per 32-bit lane of AVX-512 registers.
 //!
 //! Each step decodes one sample of every segment, whatever its code is, so long codes and escapes
 //! cost no more than short ones.
 
 use core::arch::x86_64::*;
-
-use linerate_core::Tier;
+use core::array::from_fn;
 
 use super::decode::{BATCH, Lane};
 use super::spec::{ESCAPE, ESCAPE_BITS, Position};
@@ -13,24 +12,13 @@ use super::spec::{ESCAPE, ESCAPE_BITS, Position};
 /// Samples of each segment that are collected before they are written: one cache line.
 const TILE: usize = 32;
 
-/// Whether this kernel can decode the lanes; it is then the fastest. It needs sixteen segments of
-/// like length.
-pub(crate) fn pays(tier: Tier, lanes: &[Lane]) -> bool {
-    if tier < Tier::Avx512 || lanes.len() != BATCH {
-        return false;
-    }
-    // The last segment of a chunk may be shorter than the rest.
-    let samples = lanes[0].out.len();
-    let even = lanes.iter().all(|l| l.out.len() >= samples - samples / 8);
-    // Positions are counted in 32-bit words from the first payload on.
-    let near = lanes[0].readable.len() < i32::MAX as usize && !lanes[0].readable.is_empty();
-    even && near && samples >= TILE
-}
-
-/// Decodes the samples that all lanes have. `None` if a code has more than eight zeros.
-pub(crate) fn decode(lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
-    let lanes: &mut [Lane; BATCH] = lanes.try_into().ok()?;
-    // SAFETY: `pays` saw the tier, which was detected.
+/// Decodes the samples that all lanes have; at most sixteen lanes, of like length. `None` if a code
+/// has more than eight zeros.
+///
+/// # Safety
+/// The CPU must have AVX-512, and the rest of that tier.
+pub(super) unsafe fn decode(lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
+    // SAFETY: as the caller vouches.
     unsafe { if delta { run::<true>(lanes, k) } else { run::<false>(lanes, k) } }
 }
 
@@ -47,11 +35,13 @@ struct Streams {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512cd,avx512dq,avx512vl,avx512vbmi,avx512vbmi2")]
-fn run<const DELTA: bool>(lanes: &mut [Lane; BATCH], k: u32) -> Option<()> {
+fn run<const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Option<()> {
     let base = lanes[0].readable.as_ptr();
     let last_word = _mm512_set1_epi32((lanes[0].readable.len() / 4) as i32 - 1);
     let samples = lanes.iter().map(|l| l.out.len()).min()?;
-    let starts: [i32; BATCH] = core::array::from_fn(|l| ((lanes[l].offset - lanes[0].offset) / 4) as i32);
+    // Where lanes are missing, the first is decoded again, to the same place.
+    let lane_of: [usize; BATCH] = from_fn(|l| if l < lanes.len() { l } else { 0 });
+    let starts = lane_of.map(|l| ((lanes[l].offset - lanes[0].offset) / 4) as i32);
     // Clamped to the last word of the chunk: what lies behind a payload is never used by a valid
     // one, so it may be anything that can be read.
     let gather = |words: __m512i, mask: u16, index: __m512i| {
@@ -105,7 +95,9 @@ fn run<const DELTA: bool>(lanes: &mut [Lane; BATCH], k: u32) -> Option<()> {
         s.last
     };
 
-    let out: [*mut i16; BATCH] = core::array::from_fn(|l| lanes[l].out.as_mut_ptr());
+    let mut out = [core::ptr::null_mut(); BATCH];
+    out.iter_mut().zip(&mut *lanes).for_each(|(out, lane)| *out = lane.out.as_mut_ptr());
+    let out = lane_of.map(|l| out[l]);
     let low_half = _mm512_set1_epi32(0xffff);
     let mut done = 0;
     while samples - done >= TILE {

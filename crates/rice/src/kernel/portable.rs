@@ -52,41 +52,6 @@ impl Isa for Scalar {
         }
         BLOCK / 4
     }
-
-    #[cfg(feature = "std")]
-    type Four = u64;
-
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    unsafe fn splat(sample: i16) -> u64 {
-        u64::from(sample as u16) * 0x0001_0001_0001_0001
-    }
-
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    unsafe fn emit<const ADD: bool>(sum: u64, entry: &u64, out: *mut i16) -> u64 {
-        const HIGH: u64 = 0x8000_8000_8000_8000;
-        // Lane by lane: the top bits are added without their carry.
-        let new = if ADD { ((sum & !HIGH) + (entry & !HIGH)) ^ ((sum ^ entry) & HIGH) } else { *entry };
-        let lanes = new >> 16;
-        #[cfg(target_endian = "little")]
-        // SAFETY: the caller vouches for four samples.
-        unsafe {
-            out.cast::<u64>().write_unaligned(lanes);
-        }
-        #[cfg(target_endian = "big")]
-        for i in 0..4 {
-            // SAFETY: the caller vouches for four samples.
-            unsafe { *out.add(i) = (lanes >> (16 * i)) as i16 };
-        }
-        (new >> 48) * 0x0001_0001_0001_0001
-    }
-
-    #[cfg(feature = "std")]
-    #[inline(always)]
-    unsafe fn lane(four: u64) -> i16 {
-        four as i16
-    }
 }
 
 /// Neighbours in one word.

@@ -11,36 +11,6 @@ use super::spec::{ESCAPE, ESCAPE_BITS};
 pub(crate) struct Avx2;
 pub(crate) struct Avx512;
 
-/// The SSE2 forms that both tiers use.
-macro_rules! four {
-    () => {
-        type Four = __m128i;
-
-        #[inline(always)]
-        unsafe fn splat(sample: i16) -> __m128i {
-            // SAFETY: SSE2 is part of x86-64.
-            unsafe { _mm_set1_epi16(sample) }
-        }
-
-        #[inline(always)]
-        unsafe fn emit<const ADD: bool>(sum: __m128i, entry: &u64, out: *mut i16) -> __m128i {
-            // SAFETY: SSE2 is part of x86-64; the caller vouches for four samples at `out`.
-            unsafe {
-                let entry = _mm_loadl_epi64(core::ptr::from_ref(entry).cast());
-                let new = if ADD { _mm_add_epi16(sum, entry) } else { entry };
-                _mm_storel_epi64(out.cast(), _mm_srli_epi64::<16>(new));
-                _mm_shufflelo_epi16::<0xff>(new)
-            }
-        }
-
-        #[inline(always)]
-        unsafe fn lane(four: __m128i) -> i16 {
-            // SAFETY: SSE2 is part of x86-64.
-            unsafe { _mm_cvtsi128_si32(four) as i16 }
-        }
-    };
-}
-
 impl Isa for Avx512 {
     const BLOCK: usize = 32;
     const GROUP: usize = 8;
@@ -50,8 +20,6 @@ impl Isa for Avx512 {
         // SAFETY: the caller vouches for all that it asks for.
         unsafe { codes_avx512::<DELTA>(samples, k, out) }
     }
-
-    four!();
 }
 
 impl Isa for Avx2 {
@@ -63,8 +31,6 @@ impl Isa for Avx2 {
         // SAFETY: the caller vouches for all that it asks for.
         unsafe { codes_avx2::<DELTA>(samples, k, out) }
     }
-
-    four!();
 }
 
 /// [`Isa::codes`]. A function with the features of its own, so that closures in it have them too.
