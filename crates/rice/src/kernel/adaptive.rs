@@ -106,7 +106,7 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
             let most = q.iter().fold(0, |most, &q| most.max(q));
             worst = worst.max(most);
             for i in 0..BLOCK {
-                z[i] = W::of(z[i].get() | u64::from(q[i]) << k);
+                z[i] = z[i].with_high(q[i], k);
             }
             if u32::from(most) == ESCAPE {
                 for (z, _) in z.iter_mut().zip(q).filter(|(_, q)| u32::from(*q) == ESCAPE) {
@@ -116,22 +116,24 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
             }
             code += n;
         }
-        for (out, z) in out.iter_mut().zip(z) {
-            let residual = z.unzigzag();
+        let mut samples = z.map(W::unzigzag);
+        for sample in &mut samples {
             match ORDER {
-                0 => last = residual,
-                1 => last = last.plus(residual),
+                1 => last = last.plus(*sample),
                 2 => {
-                    slope = slope.plus(residual);
+                    slope = slope.plus(*sample);
                     last = last.plus(slope);
                 }
-                _ => {
-                    *out = residual;
-                    continue;
-                }
+                _ => break,
             }
-            *out = last.times(step).plus(centre);
+            *sample = last;
         }
+        if ORDER != RESIDUALS {
+            for sample in &mut samples {
+                *sample = sample.times(step).plus(centre);
+            }
+        }
+        out.copy_from_slice(&samples[..n]);
     }
     (u32::from(worst) <= ESCAPE && escapes.next().is_none()).then_some(())
 }
@@ -139,16 +141,22 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
 /// The fixed bits of a block: 32 values of `k` bits.
 #[inline(always)]
 fn unpack<W: Word>(bytes: &[u8; PADDED], k: u32, out: &mut [W; BLOCK]) {
+    // As the caller knows, but not the compiler.
+    let k = k.min(W::BITS) as usize;
     let mask = (1u64 << k) - 1;
-    // Four values and the at most 4 bits before them are within a load, unless k is 16.
-    let group = if W::BITS == 16 && k < 16 { 4 } else { 1 };
-    for (i, out) in out.chunks_exact_mut(group).enumerate() {
-        let bit = i * group * k as usize;
-        let Some(load) = bytes[bit / 8..].first_chunk() else { return };
-        let mut bits = u64::from_le_bytes(*load) >> (bit % 8);
-        for out in out {
-            *out = W::of(bits & mask);
-            bits >>= k;
+    let load = |bit: usize| {
+        let bytes = bytes[bit / 8..].first_chunk().unwrap_or(&[0; 8]);
+        u64::from_le_bytes(*bytes) >> (bit % 8)
+    };
+    if W::BITS == 16 && k < 16 {
+        // Four values and the at most 4 bits before them are within a load.
+        for (i, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            let bits = load(4 * i * k);
+            *out = [0, 1, 2, 3].map(|i| W::of(bits >> (i * k) & mask));
+        }
+    } else {
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = W::of(load(i * k) & mask);
         }
     }
 }

@@ -20,8 +20,8 @@ pub(crate) struct Row<'a, W> {
 pub(crate) fn undo<W: Word>(tier: Tier, rows: &mut [Row<W>]) {
     for rows in rows.chunks_mut(BATCH) {
         let done = side_by_side(tier, rows);
-        for row in rows {
-            dispatch(tier, Alone { row, done });
+        for rows in rows.chunks_mut(2) {
+            dispatch(tier, Rest { rows, done });
         }
     }
 }
@@ -37,37 +37,83 @@ fn side_by_side<W: Word>(tier: Tier, rows: &mut [Row<W>]) -> usize {
     0
 }
 
-struct Alone<'a, 'b, W> {
-    row: &'a mut Row<'b, W>,
+/// One or two rows from sample `done` on.
+struct Rest<'a, 'b, W> {
+    rows: &'a mut [Row<'b, W>],
     done: usize,
 }
 
-impl<W: Word> Kernel for Alone<'_, '_, W> {
+impl<W: Word> Kernel for Rest<'_, '_, W> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) {
-        match self.row.predictor.taps().len() {
-            0..=2 => alone::<W, 2>(self.row, self.done),
-            3..=4 => alone::<W, 4>(self.row, self.done),
-            _ => alone::<W, MAX_ORDER>(self.row, self.done),
+        let order = self.rows.iter().map(|row| row.predictor.taps().len()).max();
+        match order {
+            None | Some(0..=2) => rest::<W, 2>(self.rows, self.done),
+            Some(3..=4) => rest::<W, 4>(self.rows, self.done),
+            _ => rest::<W, MAX_ORDER>(self.rows, self.done),
         }
     }
 }
 
-/// One row from sample `done` on. At most `ORDER` coefficients.
+/// Two rows while both last, which take hardly longer than one since each waits for itself alone;
+/// then what is left of either. At most `ORDER` coefficients each.
 #[inline(always)]
-fn alone<W: Word, const ORDER: usize>(row: &mut Row<W>, done: usize) {
-    let Row { words, predictor } = row;
-    let mut taps = [0; ORDER];
-    taps[..predictor.taps().len()].copy_from_slice(predictor.taps());
-    let mut history = [W::default(); ORDER];
-    for (to, &word) in history.iter_mut().zip(words[..done].iter().rev()) {
-        *to = word;
+fn rest<W: Word, const ORDER: usize>(rows: &mut [Row<W>], mut done: usize) {
+    if let [a, b] = rows {
+        let both = a.words.len().min(b.words.len());
+        let (mut one, mut two) = (State::<W, ORDER>::of(a, done), State::<W, ORDER>::of(b, done));
+        let words =
+            a.words[done..both].chunks_exact_mut(ORDER).zip(b.words[done..both].chunks_exact_mut(ORDER));
+        for (a, b) in words {
+            for i in 0..ORDER {
+                a[i] = one.next(a[i], i);
+                b[i] = two.next(b[i], i);
+            }
+            done += ORDER;
+        }
     }
-    for word in &mut words[done..] {
-        *word = word.plus(W::predict(&taps, predictor.shift(), history.iter().copied()));
-        history.rotate_right(1);
-        history[0] = *word;
+    for row in rows {
+        let mut state = State::<W, ORDER>::of(row, done);
+        for words in row.words[done..].chunks_mut(ORDER) {
+            for (i, word) in words.iter_mut().enumerate() {
+                *word = state.next(*word, i);
+            }
+        }
+    }
+}
+
+/// What a row remembers: the last `ORDER` samples, in a ring.
+struct State<W: Word, const ORDER: usize> {
+    taps: [i16; ORDER],
+    shift: u32,
+    ring: [W::Sum; ORDER],
+}
+
+impl<W: Word, const ORDER: usize> State<W, ORDER> {
+    /// Before sample `done`, which goes to the start of the ring.
+    #[inline(always)]
+    fn of(row: &Row<W>, done: usize) -> Self {
+        let mut taps = [0; ORDER];
+        taps[..row.predictor.taps().len()].copy_from_slice(row.predictor.taps());
+        let mut ring = [W::Sum::default(); ORDER];
+        for (to, word) in ring.iter_mut().rev().zip(row.words[..done].iter().rev()) {
+            *to = word.wide();
+        }
+        State { taps, shift: row.predictor.shift(), ring }
+    }
+
+    /// The sample whose residual this is. It goes to place `at` of the ring, where the oldest is.
+    #[inline(always)]
+    fn next(&mut self, residual: W, at: usize) -> W {
+        let mut sum = W::half(self.shift);
+        // The latest sample last: it is what everything waits for.
+        for i in (0..ORDER).rev() {
+            sum = W::add_product(sum, self.taps[i], self.ring[(at + ORDER - 1 - i) % ORDER]);
+        }
+        let word = residual.plus(W::shifted(sum, self.shift));
+        self.ring[at] = word.wide();
+        word
     }
 }

@@ -102,14 +102,29 @@ mod sealed {
         /// 0, -1, 1, -2 .. to 0, 1, 2, 3 ..
         fn zigzag(self) -> Self;
         fn unzigzag(self) -> Self;
+        /// The word with `high` above its low `k` bits.
+        fn with_high(self, high: u8, k: u32) -> Self;
         /// The word without its low `k` bits, or `most` if that is less.
         fn quotient(self, k: u32, most: u32) -> u8;
         fn sum(words: &[Self; crate::v2::BLOCK]) -> u64;
         /// Sum of quotients, none above `most`, and how many are that.
         fn quotients(words: &[Self; crate::v2::BLOCK], k: u32, most: u32) -> (u32, u32);
-        /// Products of words and 16-bit coefficients, and their sums, are taken in this type,
-        /// wrapping, and shifted right: what the format calls an accumulator.
-        fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self;
+        /// Products of words and 16-bit coefficients, and their sums, are of this type, wrapping.
+        type Sum: Copy + Default;
+        /// In two's complement.
+        fn wide(self) -> Self::Sum;
+        fn add_product(sum: Self::Sum, coefficient: i16, word: Self::Sum) -> Self::Sum;
+        /// Half a unit of a sum that will be shifted by `shift`.
+        fn half(shift: u32) -> Self::Sum;
+        /// The low bits of a sum shifted right.
+        fn shifted(sum: Self::Sum, shift: u32) -> Self;
+        /// The word that is predicted from those before it, latest one first.
+        #[inline(always)]
+        fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self {
+            let products = taps.iter().zip(history);
+            let sum = products.fold(Self::half(shift), |sum, (&c, x)| Self::add_product(sum, c, x.wide()));
+            Self::shifted(sum, shift)
+        }
     }
 
     macro_rules! word {
@@ -150,6 +165,10 @@ mod sealed {
                     (self >> 1) ^ (self & 1).wrapping_neg()
                 }
                 #[inline(always)]
+                fn with_high(self, high: u8, k: u32) -> Self {
+                    self | <$word>::from(high) << k
+                }
+                #[inline(always)]
                 fn quotient(self, k: u32, most: u32) -> u8 {
                     (self >> k).min(most as $word) as u8
                 }
@@ -167,13 +186,22 @@ mod sealed {
                     });
                     ((sum % 1024) as u32, (sum / 1024) as u32)
                 }
+                type Sum = $accumulator;
                 #[inline(always)]
-                fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self {
-                    let round: $accumulator = (1 << shift) >> 1;
-                    let products = taps.iter().zip(history).map(|(&c, x)| {
-                        <$accumulator>::from(c).wrapping_mul(<$accumulator>::from(x as $signed))
-                    });
-                    (products.fold(round, <$accumulator>::wrapping_add) >> shift) as $word
+                fn wide(self) -> $accumulator {
+                    <$accumulator>::from(self as $signed)
+                }
+                #[inline(always)]
+                fn add_product(sum: $accumulator, coefficient: i16, word: $accumulator) -> $accumulator {
+                    sum.wrapping_add(<$accumulator>::from(coefficient).wrapping_mul(word))
+                }
+                #[inline(always)]
+                fn half(shift: u32) -> $accumulator {
+                    (1 << shift) >> 1
+                }
+                #[inline(always)]
+                fn shifted(sum: $accumulator, shift: u32) -> Self {
+                    (sum >> shift) as $word
                 }
             }
         };
