@@ -1,5 +1,6 @@
 """What several tests share."""
 
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -27,3 +28,28 @@ def run_python(code, timeout=120, **options):
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
+
+
+def words(*values):
+    return struct.pack(f"<{len(values)}I", *values)
+
+
+#: Chunks of version 1, for m = 8, that say something impossible. Nearly all would be of 7 samples.
+CRAFTED = {
+    "nothing": b"",
+    "three bytes": b"\x01\x00\x00",
+    "samples that are not there": words(0xFFFFFFFF),
+    "many samples in one word": words(0xFFFFFFFF, 1, 0x88888888),
+    "no length": words(7),
+    "a length beyond the end": words(7, 2, 0x88888880),
+    "a huge length": words(7, 0xFFFFFFFF, 0x88888880),
+    "a length of nothing": words(7, 0, 0x88888880),
+    "an endless run of zeros": words(7, 1, 0),
+    "nine zeros": words(1, 1, 0x00400000),
+    "a code that ends early": words(8, 1, 0x88888880),
+    "bits behind the last code": words(7, 1, 0x88888881),
+    "a word too many": words(7, 2, 0x88888880, 0),
+    "words behind the end": words(7, 1, 0x88888880, 0),
+    "a byte behind the end": words(7, 1, 0x88888880) + b"\x00",
+    "words behind no samples": words(0, 0),
+}

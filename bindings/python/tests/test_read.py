@@ -101,6 +101,15 @@ def test_one_axis_and_four(file, done_here):
         assert_same(four, selection)
 
 
+def test_nothing_was_ever_written(file, done_here):
+    for i, compression in enumerate([DeltaRice(), DeltaRice2()]):
+        dataset = file.create_dataset(
+            f"{i}", (10, 100), "i2", chunks=(4, 64), compression=compression, fillvalue=-5
+        )
+        for selection in SELECTIONS:
+            assert_same(dataset, selection)
+
+
 def test_only_the_rows_that_are_asked_for_are_decoded(file, done_here):
     array = waves((50, 100))
     for i, (compression, options) in enumerate(
@@ -338,3 +347,26 @@ def test_threads_are_checked(file):
 
 def test_read_is_the_one_of_the_package():
     assert hdf5.read is _read.read
+
+
+def test_random_shapes_chunks_and_selections(file, done_here):
+    rng = np.random.default_rng(7)
+
+    def some(size):
+        """An index or a slice of an axis."""
+        start, stop = sorted(rng.integers(-size, size + 3, 2).tolist())
+        if rng.random() < 0.3:
+            return int(rng.integers(-size, size))
+        return slice(start, stop, int(rng.integers(1, 6)))
+
+    for i in range(150):
+        shape = tuple(rng.integers(1, 40, rng.integers(1, 4)).tolist())
+        chunks = tuple(int(rng.integers(1, size + 1)) for size in shape)
+        compression = (DeltaRice(), DeltaRice2(), DeltaRice2(segment=7))[i % 3]
+        options = {"shuffle": bool(rng.random() < 0.2), "fletcher32": bool(rng.random() < 0.2)}
+        dataset = file.create_dataset(f"{i}", shape, "i2", chunks=chunks, compression=compression, **options)
+        written = tuple(slice(0, int(rng.integers(0, size + 1))) for size in shape)
+        dataset[written] = waves(shape)[written]
+        for _ in range(8):
+            selection = tuple(some(size) for size in shape[: rng.integers(0, len(shape) + 1)])
+            assert_same(dataset, selection, threads=int(rng.integers(1, 4)))

@@ -82,6 +82,7 @@ class _Plan:
         self.dataset = dataset
         self.filters = filters
         self.axes = axes
+        self.any_stored = False
         self.chunk_bytes = math.prod(dataset.chunks) * dataset.dtype.itemsize
 
     @classmethod
@@ -124,7 +125,7 @@ class _Plan:
         """Stored chunks, some at a time. Missing ones are filled in on the way."""
         batch, size = [], 0
         for offset in self.offsets():
-            stored = _stored(self.dataset, offset)
+            stored = self.stored(offset)
             if stored is None:
                 out[self.inside(offset)] = self.dataset.fillvalue
                 continue
@@ -137,6 +138,21 @@ class _Plan:
                 batch, size = [], 0
         if batch:
             yield batch
+
+    def stored(self, offset: tuple[int, ...]) -> tuple[int, bytes] | None:
+        """The mask of skipped filters and the bytes of a chunk, or ``None`` if it was never written."""
+        chunks = self.dataset.id
+        # While none is stored, the size of a chunk is a number without meaning.
+        if not self.any_stored and chunks.get_chunk_info_by_coord(offset).byte_offset is None:
+            return None
+        self.any_stored = True
+        try:
+            mask, stored = chunks.read_direct_chunk(offset)
+        except (RuntimeError, OSError):
+            if chunks.get_chunk_info_by_coord(offset).byte_offset is None:
+                return None
+            raise
+        return mask, stored
 
     def offsets(self) -> Iterator[tuple[int, ...]]:
         """Where the chunks begin that have some of the selection."""
@@ -213,14 +229,3 @@ def _filters(dataset: h5py.Dataset) -> list[tuple[int, list[int]]] | None:
     if not (ids <= UNDONE and ids & OURS):
         return None
     return [(number, [int(v) % 2**32 for v in values]) for number, _, values, _ in found]
-
-
-def _stored(dataset: h5py.Dataset, offset: tuple[int, ...]) -> tuple[int, bytes] | None:
-    """The mask of skipped filters and the bytes of a chunk, or ``None`` if it was never written."""
-    try:
-        mask, stored = dataset.id.read_direct_chunk(offset)
-        return mask, stored
-    except (RuntimeError, OSError):
-        if dataset.id.get_chunk_info_by_coord(offset).byte_offset is None:
-            return None
-        raise
