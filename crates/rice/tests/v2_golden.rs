@@ -1,0 +1,104 @@
+//! Version 2 streams that were written once and must be read for ever: `testdata/rice-v2`. Encoders
+//! may come to choose otherwise, so what they write is not compared.
+//!
+//! `LINERATE_UPDATE=1 cargo test -p linerate-rice --test v2_golden` writes those that are missing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use linerate_rice::v2::{Element, ElementType, Settings, decode, encode, info};
+use linerate_rice::{Exec, Tier};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rice-v2")
+}
+
+/// A number for each sample, without a pattern.
+fn noise(i: i64) -> i64 {
+    let x = (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as i64
+}
+
+fn wave(i: i64) -> i64 {
+    let x = (i * 37) % 4096;
+    if x < 2048 { x * (2048 - x) / 300 } else { -(x - 2048) * (4096 - x) / 300 }
+}
+
+/// What each golden is made of: type, samples, segment, row, and the signal.
+type Recipe = (&'static str, ElementType, i64, u32, u32, fn(i64) -> i64);
+
+const RECIPES: &[Recipe] = &[
+    ("empty-u16", ElementType::U16, 0, 0, 0, |_| 0),
+    ("one-i16", ElementType::I16, 1, 0, 0, |_| -32_768),
+    ("constant-u32", ElementType::U32, 300, 100, 0, |_| 4_000_000_000),
+    ("centre-i16", ElementType::I16, 500, 200, 100, |i| 1000 + noise(i) % 23),
+    ("difference-u16", ElementType::U16, 500, 250, 0, |i| {
+        (0..=i).fold(30_000, |sum, i| sum + noise(i) % 41 - 20)
+    }),
+    ("slope-i32", ElementType::I32, 300, 0, 300, |i| i * i * 3 - 20_000_000),
+    ("linear-i16", ElementType::I16, 700, 350, 0, |i| wave(i) + noise(i) % 16),
+    ("linear-i32", ElementType::I32, 400, 0, 0, |i| wave(i) * 70_000 + noise(i) % 999),
+    ("step-u16", ElementType::U16, 200, 128, 0, |i| (wave(i) / 8 + 500) * 12 + 5),
+    ("spikes-u16", ElementType::U16, 400, 0, 40, |i| if i % 97 == 5 { 65_000 - i } else { noise(i) & 3 }),
+    ("raw-u32", ElementType::U32, 70, 33, 0, |i| noise(i) << 9 ^ noise(i + 1000)),
+    ("bursts-i16", ElementType::I16, 999, 999, 0, |i| if i % 300 < 40 { noise(i) % 9000 - 4500 } else { 0 }),
+];
+
+trait Sample: Element {
+    fn of(value: i64) -> Self;
+    fn put(self, to: &mut Vec<u8>);
+}
+
+macro_rules! sample {
+    ($($type:ty),*) => {$(
+        impl Sample for $type {
+            fn of(value: i64) -> Self {
+                value as $type
+            }
+            fn put(self, to: &mut Vec<u8>) {
+                to.extend(self.to_le_bytes());
+            }
+        }
+    )*};
+}
+
+sample!(i16, u16, i32, u32);
+
+fn check<T: Sample>(&(name, _, n, segment, row, signal): &Recipe) {
+    let path = folder().join(format!("{name}.rice"));
+    let samples: Vec<T> = (0..n).map(|i| T::of(signal(i))).collect();
+    if !path.exists() && std::env::var_os("LINERATE_UPDATE").is_some() {
+        let settings = Settings::new(segment.try_into().ok()).with_row(row.try_into().ok());
+        fs::write(&path, encode(&settings, &samples, Exec::default()).unwrap()).unwrap();
+        let mut raw = Vec::new();
+        samples.iter().for_each(|x| x.put(&mut raw));
+        fs::write(path.with_extension("raw"), raw).unwrap();
+    }
+    let stream = fs::read(&path).unwrap();
+    let mut raw = Vec::new();
+    for tier in Tier::ALL.into_iter().filter(|t| t.is_supported()) {
+        let decoded = decode::<T>(&stream, Exec::default().with_tier(tier)).unwrap();
+        assert!(decoded == samples, "{name} on {tier:?}");
+        raw.clear();
+        decoded.into_iter().for_each(|x| x.put(&mut raw));
+    }
+    assert!(fs::read(path.with_extension("raw")).unwrap() == raw, "{name}");
+    let info = info(&stream).unwrap();
+    assert_eq!(info.row.map_or(0, |row| row.get()), row);
+}
+
+#[test]
+fn all_goldens_are_read() {
+    for recipe in RECIPES {
+        match recipe.1 {
+            ElementType::I16 => check::<i16>(recipe),
+            ElementType::U16 => check::<u16>(recipe),
+            ElementType::I32 => check::<i32>(recipe),
+            ElementType::U32 => check::<u32>(recipe),
+        }
+    }
+    let files = fs::read_dir(folder())
+        .unwrap()
+        .filter(|f| f.as_ref().unwrap().path().extension().is_some_and(|extension| extension == "rice"));
+    assert_eq!(files.count(), RECIPES.len(), "a file without a recipe");
+}
