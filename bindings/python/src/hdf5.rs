@@ -3,12 +3,12 @@
 use numpy::PyReadwriteArray1;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyTuple};
 
 use crate::error::raise;
 use crate::grid::{Axis, Grid};
 use crate::pipeline::{Pipeline, Stage};
-use crate::scatter::{Job, decode_all};
+use crate::scatter::{Failure, Job, decode_all};
 
 /// A filter of a dataset: its HDF5 number and values.
 #[derive(FromPyObject)]
@@ -23,6 +23,8 @@ pub(crate) struct Selected(usize, usize, usize, usize);
 pub(crate) struct Stored<'py>(Vec<usize>, u32, Bound<'py, PyBytes>);
 
 /// Decodes chunks into where they belong in `out`, the bytes of the selected elements in C order.
+///
+/// The error has an attribute `chunk`: where the chunk at fault begins, or None.
 #[pyfunction]
 pub(crate) fn hdf5_decode(
     py: Python<'_>,
@@ -44,7 +46,12 @@ pub(crate) fn hdf5_decode(
         let grid = Grid::new(axes, itemsize)?;
         decode_all(&Pipeline::new(stages, grid.chunk_bytes()), &grid, &jobs, out, threads)
     });
-    decoded.map_err(|e| raise(py, e))
+    decoded.map_err(|Failure { job, error }| {
+        let error = raise(py, error);
+        let chunk = job.map(|i| PyTuple::new(py, &chunks[i].0)).transpose();
+        let set = chunk.and_then(|chunk| error.value(py).setattr("chunk", chunk));
+        set.err().unwrap_or(error)
+    })
 }
 
 /// Address of the table that describes a filter of this package, for `H5Zregister`.

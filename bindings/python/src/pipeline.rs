@@ -44,7 +44,9 @@ impl Stage {
             (2, &[size, ..]) if size > 0 => Ok(Stage::Shuffle(size as usize)),
             (3, _) => Ok(Stage::Fletcher32),
             (325, &[_, code, ..]) => {
-                Ok(Stage::DeltaRice2(u8::try_from(code).ok().and_then(ElementType::from_code)))
+                let element = u8::try_from(code).ok().and_then(ElementType::from_code);
+                let unknown = Error::new(Kind::BadArgument, 4, "the filter's values name no sample type");
+                element.map(|element| Stage::DeltaRice2(Some(element))).ok_or(unknown)
             }
             (325, _) => Ok(Stage::DeltaRice2(None)),
             (32025, _) => Ok(Stage::DeltaRice(Params::from_cd_values(values)?)),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind};
 use linerate_rice::Exec;
 
 use crate::grid::{Grid, Part};
@@ -19,15 +19,27 @@ pub(crate) struct Job<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// Decodes all chunks, with up to `threads` threads. The error is that of the first chunk at fault.
+/// What went wrong, and with which of the jobs if with one.
+pub(crate) struct Failure {
+    pub(crate) job: Option<usize>,
+    pub(crate) error: Error,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        Failure { job: None, error }
+    }
+}
+
+/// Decodes all chunks, with up to `threads` threads. Fails with the first of the jobs at fault.
 pub(crate) fn decode_all(
     pipeline: &Pipeline,
     grid: &Grid,
     jobs: &[Job<'_>],
     out: &mut [u8],
     threads: usize,
-) -> Result<()> {
-    let bad = |what| Err(Error::new(Kind::BadArgument, 0, what));
+) -> Result<(), Failure> {
+    let bad = |what| Err(Error::new(Kind::BadArgument, 0, what).into());
     if out.len() != grid.out_bytes() {
         return bad("the output does not have the size of the selection");
     }
@@ -36,7 +48,7 @@ pub(crate) fn decode_all(
     if !jobs.iter().all(|job| seen.insert(job.offset)) {
         return bad("a chunk is there twice");
     }
-    let parts = jobs.iter().map(|job| grid.part(job.offset)).collect::<Result<Vec<_>>>()?;
+    let parts = jobs.iter().map(|job| grid.part(job.offset)).collect::<Result<Vec<_>, _>>()?;
     let out = Shared::new(out);
     let within = Exec::threads(threads / jobs.len().max(1));
     let next = AtomicUsize::new(0);
@@ -63,7 +75,10 @@ pub(crate) fn decode_all(
         }
         work();
     });
-    failed.into_inner().unwrap_or_else(|e| e.into_inner()).map_or(Ok(()), |(_, e)| Err(e))
+    failed
+        .into_inner()
+        .unwrap_or_else(|e| e.into_inner())
+        .map_or(Ok(()), |(i, error)| Err(Failure { job: Some(i), error }))
 }
 
 #[allow(unsafe_code)]
@@ -75,7 +90,7 @@ fn decode_one(
     out: &Shared<'_>,
     scratch: &mut Vec<u32>,
     exec: Exec,
-) -> Result<()> {
+) -> Result<(), Error> {
     if part.is_empty() {
         return Ok(());
     }

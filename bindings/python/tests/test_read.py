@@ -198,7 +198,7 @@ def test_a_broken_checksum_is_an_error(file):
         dataset.id.write_direct_chunk((2, 0), bytes(damaged), filter_mask=mask)
         with pytest.raises(OSError):
             dataset[...]
-        with pytest.raises(OSError, match="/x: "):
+        with pytest.raises(OSError, match=r"/x, chunk at \(2, 0\): the checksum"):
             read(dataset)
         assert_same(dataset, np.s_[:2])
 
@@ -329,6 +329,7 @@ def test_the_extension_checks_what_it_is_given():
         {"chunks": [((0, 0), 1, chunk)]},
         {"filters": [(1, [4])]},
         {"filters": [(2, [])]},
+        {"filters": [(325, [0, 4])]},
         {"filters": [(32025, [12])]},
         {"filters": [(2, [2])]},
         {"filters": []},

@@ -62,7 +62,7 @@ def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None
     except _ForH5py:
         return dataset[selection]
     except _linerate.Error as error:
-        raise OSError(f"{dataset.name}: {error}") from error
+        raise OSError(f"{dataset.name}, chunk at {getattr(error, 'chunk', None)}: {error}") from error
 
 
 class _ForH5py(Exception):
