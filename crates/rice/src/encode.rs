@@ -130,8 +130,9 @@ fn segment_bytes(params: &Params, samples: &[i16], exec: Exec) -> u64 {
 
 #[cfg(feature = "std")]
 mod parallel {
-    //! Segments on several threads: first the exact size of each, and so where each begins; then
-    //! every thread writes its own straight to their place.
+    //! Segments on several threads. First the exact size of each, and so where each begins: all
+    //! but those of the last thread, behind which nothing begins. Then every thread writes its own
+    //! straight to their place.
 
     use super::*;
 
@@ -139,21 +140,8 @@ mod parallel {
         let segment = params.segment_of(samples.len());
         let segments = samples.len().div_ceil(segment);
         let per_thread = segments.div_ceil(exec.thread_count());
-        let parts = || samples.chunks(per_thread * segment);
-
-        let mut sizes = std::vec![0u64; segments];
-        std::thread::scope(|scope| {
-            let mut work = parts().zip(sizes.chunks_mut(per_thread)).map(|(samples, sizes)| {
-                move || {
-                    let each = samples.chunks(segment).zip(sizes);
-                    each.for_each(|(samples, size)| *size = segment_bytes(params, samples, exec));
-                }
-            });
-            let mine = work.next();
-            work.for_each(|work| drop(scope.spawn(work)));
-            mine.into_iter().for_each(|work| work());
-        });
-
+        let before_last = (segments - 1) / per_thread * per_thread;
+        let sizes = sizes(params, &samples[..before_last * segment], segment, exec);
         let mut end = 0u64;
         for size in &sizes {
             if end + size > out.len() as u64 {
@@ -161,19 +149,43 @@ mod parallel {
             }
             end += size;
         }
+
+        let (out, out_of_last) = out.split_at_mut(end as usize);
         let mut rest = out;
-        std::thread::scope(|scope| {
-            let mut work = parts().zip(sizes.chunks(per_thread)).map(|(samples, sizes)| {
-                let bytes = sizes.iter().sum::<u64>() as usize;
-                let (out, after) = core::mem::take(&mut rest).split_at_mut(bytes);
-                rest = after;
-                move || encode_all(params, samples, segment, out, exec).map(|n| debug_assert_eq!(n, bytes))
-            });
-            let mine = work.next();
-            let others: std::vec::Vec<_> = work.map(|work| scope.spawn(work)).collect();
-            mine.map_or(Ok(()), |mut work| work())?;
-            others.into_iter().try_for_each(|other| other.join().expect("encoding does not panic"))
+        let last = std::thread::scope(|scope| {
+            let parts = samples.chunks(per_thread * segment).zip(sizes.chunks(per_thread));
+            let others: std::vec::Vec<_> = parts
+                .map(|(samples, sizes)| {
+                    let bytes = sizes.iter().sum::<u64>() as usize;
+                    let (out, after) = core::mem::take(&mut rest).split_at_mut(bytes);
+                    rest = after;
+                    scope.spawn(move || encode_all(params, samples, segment, out, exec))
+                })
+                .collect();
+            let samples = &samples[before_last * segment..];
+            let last = encode_all(params, samples, segment, out_of_last, exec);
+            others.into_iter().try_for_each(|o| o.join().expect("encoding does not panic").map(drop))?;
+            last.map_err(|e| e.shifted(end + 4))
         })?;
-        Ok(end as usize)
+        Ok(end as usize + last)
+    }
+
+    /// The bytes of each segment, whole ones all of them, with its length.
+    fn sizes(params: &Params, samples: &[i16], segment: usize, exec: Exec) -> std::vec::Vec<u64> {
+        let mut sizes = std::vec![0u64; samples.len() / segment];
+        let share = sizes.len().div_ceil(exec.thread_count()).max(1);
+        std::thread::scope(|scope| {
+            let mut work =
+                samples.chunks(share * segment).zip(sizes.chunks_mut(share)).map(|(samples, sizes)| {
+                    move || {
+                        let each = samples.chunks(segment).zip(sizes);
+                        each.for_each(|(samples, size)| *size = segment_bytes(params, samples, exec));
+                    }
+                });
+            let mine = work.next();
+            work.for_each(|work| drop(scope.spawn(work)));
+            mine.into_iter().for_each(|work| work());
+        });
+        sizes
     }
 }

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Noise, tiers};
-use linerate_rice::{Exec, Filter, Params, Segments, Tier, decode, encode, encode_into, encoded_len};
+use linerate_rice::{Exec, Filter, Kind, Params, Segments, Tier, decode, encode, encode_into, encoded_len};
 use proptest::prelude::*;
 
 /// A codec as slow and plain as the format's description: bits as characters.
@@ -148,6 +148,27 @@ fn segments_side_by_side_may_differ() {
                 }
             }
         }
+    }
+}
+
+#[test]
+fn too_little_room_is_the_same_error_for_any_number_of_threads() {
+    let samples = Noise(9).walk(510, 5);
+    let params = Params::new(8, 60.try_into().ok()).unwrap();
+    let chunk = encode(&params, &samples, Exec::default()).unwrap();
+    for room in 0..chunk.len() {
+        let mut out = vec![0; room];
+        let first = encode_into(&params, &samples, &mut out, Exec::default());
+        let e = first.unwrap_err();
+        assert!(e.kind == Kind::OutputTooSmall && e.at <= room as u64, "{room}: {e}");
+        for threads in [2, 3, 8] {
+            assert_eq!(encode_into(&params, &samples, &mut out, Exec::threads(threads)), first, "{room}");
+        }
+    }
+    let mut out = vec![0; chunk.len()];
+    for threads in 1..12 {
+        assert_eq!(encode_into(&params, &samples, &mut out, Exec::threads(threads)), Ok(chunk.len()));
+        assert_eq!(out, chunk);
     }
 }
 

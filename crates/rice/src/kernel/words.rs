@@ -4,6 +4,7 @@
 ///
 /// # Safety
 /// Just that. Two such types of one size have one alignment.
+#[cfg_attr(not(feature = "alloc"), expect(unreachable_pub, reason = "public through version 2"))]
 pub unsafe trait Bits: Copy {}
 
 // SAFETY: integers.
