@@ -1,10 +1,10 @@
 //! Codecs as one writes them first, to compare with.
 //!
-//! They stand for the original filter, which is not part of this project. Measured beside it
-//! (reference figures, another machine, m = 8 and 32), the original encoded at 0.63 to 0.83 times
-//! the speed of an encoder like [`encode`], so ratios to [`encode`] are less than those to the
-//! original. It decoded at 0.18 to 0.34 times the speed of a decoder like [`clz_decode`], as
-//! [`decode`] does too: the record has both, so that the likeness can be checked.
+//! They stand for the original filter, which is not part of this project. Measured elsewhere beside
+//! two codecs like these, the original encoded at 0.63 to 0.83 times the speed of an encoder like
+//! [`encode`], and decoded at 0.18 to 0.34 times the speed of one like [`clz_decode`]. So ratios to
+//! `encode` are less than those to the original, and the ratio of [`decode`] to `clz_decode` tells
+//! how far `decode` is like it.
 
 /// One sample at a time into a 64-bit accumulator, as one writes it first.
 pub(crate) fn encode(samples: &[i16], row: usize, m: u32) -> Vec<u8> {
