@@ -21,6 +21,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-core", Role::Core),
     ("linerate-deflate", Role::Engine),
     ("linerate-rice", Role::Engine),
+    ("linerate-nx", Role::Engine),
     ("linerate-bench", Role::Bench),
     ("linerate", Role::Cli),
     ("linerate-hdf5", Role::Binding),

@@ -1,0 +1,99 @@
+//! The hash of a file's content: XXH64 in header version 0, XXH3-64 in version 1, both of seed 0.
+//!
+//! It finds damage. It is no protection from somebody who makes two files of the same hash.
+
+use core::hash::Hasher as _;
+
+use twox_hash::{XxHash3_64, XxHash64};
+
+/// Which hash an archive stores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HashKind {
+    /// XXH64, header version 0.
+    Xxh64,
+    /// XXH3-64, header version 1.
+    Xxh3,
+}
+
+impl HashKind {
+    /// The name of the hash.
+    pub const fn name(self) -> &'static str {
+        match self {
+            HashKind::Xxh64 => "XXH64",
+            HashKind::Xxh3 => "XXH3-64",
+        }
+    }
+
+    /// The hash of `bytes`.
+    ///
+    /// ```
+    /// use linerate_nx::HashKind;
+    /// assert_eq!(HashKind::Xxh3.of(b"A"), 0xd0d4_96e0_5c55_3485);
+    /// ```
+    pub fn of(self, bytes: &[u8]) -> u64 {
+        match self {
+            HashKind::Xxh64 => XxHash64::oneshot(0, bytes),
+            HashKind::Xxh3 => XxHash3_64::oneshot(bytes),
+        }
+    }
+
+    /// A hash of content that comes in pieces.
+    pub fn hasher(self) -> ContentHasher {
+        ContentHasher(match self {
+            HashKind::Xxh64 => State::Xxh64(XxHash64::with_seed(0)),
+            HashKind::Xxh3 => State::Xxh3(Box::new(XxHash3_64::new())),
+        })
+    }
+}
+
+/// The hash of content that comes in pieces.
+#[derive(Clone)]
+pub struct ContentHasher(State);
+
+#[derive(Clone)]
+enum State {
+    Xxh64(XxHash64),
+    // Over half a kilobyte.
+    Xxh3(Box<XxHash3_64>),
+}
+
+impl ContentHasher {
+    /// Takes the next piece.
+    pub fn update(&mut self, bytes: &[u8]) {
+        match &mut self.0 {
+            State::Xxh64(state) => state.write(bytes),
+            State::Xxh3(state) => state.write(bytes),
+        }
+    }
+
+    /// The hash of all pieces so far.
+    pub fn finish(&self) -> u64 {
+        match &self.0 {
+            State::Xxh64(state) => state.finish(),
+            State::Xxh3(state) => state.finish(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn known_values() {
+        assert_eq!(HashKind::Xxh3.of(b""), 0x2d06_8005_38d3_94c2);
+        assert_eq!(HashKind::Xxh3.of(b"A"), 0xd0d4_96e0_5c55_3485);
+        assert_eq!(HashKind::Xxh64.of(b""), 0xef46_db37_51d8_e999);
+        assert_eq!(HashKind::Xxh64.of(b"A"), 0x1309_9d40_d095_b684);
+    }
+
+    #[test]
+    fn pieces_hash_as_the_whole() {
+        let bytes: Vec<u8> = (0..5000u32).map(|i| (i * 7) as u8).collect();
+        for kind in [HashKind::Xxh64, HashKind::Xxh3] {
+            let mut hasher = kind.hasher();
+            bytes.chunks(333).for_each(|piece| hasher.update(piece));
+            assert_eq!(hasher.finish(), kind.of(&bytes));
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! The first 16 bytes: what the tables behind them hold, and how large they are.
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 4 | `NXUS` |
+//! | 4 | 4 | from the top bit down: version 7, chunk size 5 (512 << n bytes), pages 16 (of 4096 bytes), flags 4 |
+//! | 8 | 8 | form of the entries 2, bytes of the pool 24, blocks 18, files 20 |
+//!
+//! Entries, blocks and the pool follow; zeros fill the last page; then come the blocks' data.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::hash::HashKind;
+
+/// The first four bytes of an archive.
+pub const MAGIC: [u8; 4] = *b"NXUS";
+
+/// Bytes of the header proper, before the entries.
+pub const HEADER: usize = 16;
+
+/// Blocks, and the data behind the header, begin at multiples of this many bytes.
+pub const PAGE: u64 = 4096;
+
+/// Files that an archive can hold.
+pub const MAX_FILES: u32 = (1 << 20) - 1;
+
+/// Blocks that an archive can hold.
+pub const MAX_BLOCKS: u32 = (1 << 18) - 1;
+
+/// Bytes that the compressed pool can have.
+pub const MAX_POOL: u32 = (1 << 24) - 1;
+
+/// Pages that a header can have.
+pub const MAX_PAGES: u32 = (1 << 16) - 1;
+
+/// The largest chunk size that is read: n = 21, 1 GiB.
+pub const MAX_CHUNK_READ: ChunkSize = ChunkSize(21);
+
+/// The largest chunk size that is written: n = 19, 256 MiB. A stored block of a larger chunk would
+/// not fit the 29 bits of its size.
+pub const MAX_CHUNK_WRITTEN: ChunkSize = ChunkSize(19);
+
+/// The size of chunks, 512 << n bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ChunkSize(u8);
+
+impl ChunkSize {
+    /// The size with exponent `n`, if it is at most [`MAX_CHUNK_READ`].
+    pub const fn from_exponent(n: u8) -> Option<ChunkSize> {
+        if n <= MAX_CHUNK_READ.0 { Some(ChunkSize(n)) } else { None }
+    }
+
+    /// The size of that many bytes: a power of two from 512 up to 1 GiB.
+    ///
+    /// ```
+    /// use linerate_nx::ChunkSize;
+    /// assert_eq!(ChunkSize::from_bytes(1 << 20).unwrap().exponent(), 11);
+    /// assert_eq!(ChunkSize::from_bytes(1000), None);
+    /// ```
+    pub const fn from_bytes(bytes: u64) -> Option<ChunkSize> {
+        if bytes < 512 || !bytes.is_power_of_two() {
+            return None;
+        }
+        ChunkSize::from_exponent((bytes.trailing_zeros() - 9) as u8)
+    }
+
+    /// n of 512 << n.
+    pub const fn exponent(self) -> u8 {
+        self.0
+    }
+
+    /// The size in bytes.
+    pub const fn bytes(self) -> u64 {
+        512 << self.0
+    }
+
+    /// How many blocks a file of `size` bytes spans.
+    pub const fn blocks(self, size: u64) -> u64 {
+        size.div_ceil(self.bytes())
+    }
+}
+
+/// How entries are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TocForm {
+    /// 20 bytes, file sizes below 4 GiB.
+    Short,
+    /// 24 bytes.
+    Long,
+}
+
+impl TocForm {
+    /// Bytes of one entry.
+    pub const fn entry_bytes(self) -> usize {
+        match self {
+            TocForm::Short => 20,
+            TocForm::Long => 24,
+        }
+    }
+
+    const fn code(self) -> u64 {
+        match self {
+            TocForm::Short => 0,
+            TocForm::Long => 1,
+        }
+    }
+}
+
+/// The fields of the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// The hash of contents, which is what the two header versions differ in.
+    pub hash: HashKind,
+    /// The size of chunks.
+    pub chunk: ChunkSize,
+    /// Pages of [`PAGE`] bytes up to the first block, at most [`MAX_PAGES`].
+    pub pages: u32,
+    /// Four bits of no agreed meaning. We write 0, and note others.
+    pub flags: u8,
+    /// How entries are written.
+    pub form: TocForm,
+    /// Bytes of the compressed pool, at most [`MAX_POOL`].
+    pub pool: u32,
+    /// Blocks, at most [`MAX_BLOCKS`].
+    pub blocks: u32,
+    /// Files, at most [`MAX_FILES`].
+    pub files: u32,
+}
+
+fn bits(word: u64, shift: u32, count: u32) -> u64 {
+    (word >> shift) & ((1 << count) - 1)
+}
+
+impl Header {
+    /// The header of so many files and blocks and a pool of so many bytes, in as few pages as hold
+    /// them: version 1, flags 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Limit`] if a number exceeds its field.
+    pub fn describing(
+        chunk: ChunkSize,
+        form: TocForm,
+        pool: usize,
+        blocks: usize,
+        files: usize,
+    ) -> Result<Header> {
+        let narrow = |n: usize, max: u32, what| match u32::try_from(n) {
+            Ok(n) if n <= max => Ok(n),
+            _ => Err(Error::new(Kind::Limit, 0, what)),
+        };
+        let mut header = Header {
+            hash: HashKind::Xxh3,
+            chunk,
+            pages: 0,
+            flags: 0,
+            form,
+            pool: narrow(pool, MAX_POOL, "the format holds 16777215 bytes of compressed paths")?,
+            blocks: narrow(blocks, MAX_BLOCKS, "the format holds 262143 blocks")?,
+            files: narrow(files, MAX_FILES, "the format holds 1048575 files")?,
+        };
+        // At most 2^20 * 24 + 2^18 * 4 + 2^24 bytes: 10,500 pages.
+        header.pages = header.filled().div_ceil(PAGE) as u32;
+        Ok(header)
+    }
+
+    /// Where the entries end and the blocks begin.
+    pub fn blocks_at(&self) -> u64 {
+        HEADER as u64 + u64::from(self.files) * self.form.entry_bytes() as u64
+    }
+
+    /// Where the table of blocks ends and the pool begins.
+    pub fn pool_at(&self) -> u64 {
+        self.blocks_at() + 4 * u64::from(self.blocks)
+    }
+
+    /// Where the pool ends. What follows up to [`Header::bytes`] is spare.
+    pub fn filled(&self) -> u64 {
+        self.pool_at() + u64::from(self.pool)
+    }
+
+    /// Bytes of the header with its tables: where the first block begins.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.pages) * PAGE
+    }
+
+    /// Reads the fields and checks that the tables fit the pages. The length of the archive is
+    /// not known here; [`crate::Archive::open`] checks it.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Truncated`] for less than 16 bytes, [`Kind::Corrupt`] for what is not an archive,
+    /// [`Kind::Unsupported`] for another version; `at` is the offset of the field.
+    pub fn parse(bytes: &[u8]) -> Result<Header> {
+        let Some(head) = bytes.first_chunk::<HEADER>() else {
+            let magic = bytes.len().min(4);
+            return Err(match magic > 0 && bytes[..magic] == MAGIC[..magic] {
+                true => Error::new(Kind::Truncated, bytes.len() as u64, "the archive ends within its header"),
+                false => not_nx(bytes),
+            });
+        };
+        if head[..4] != MAGIC {
+            return Err(not_nx(head));
+        }
+        let word = u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
+        let table = u64::from_le_bytes([
+            head[8], head[9], head[10], head[11], head[12], head[13], head[14], head[15],
+        ]);
+        let header = Header {
+            hash: match bits(word, 25, 7) {
+                0 => HashKind::Xxh64,
+                1 => HashKind::Xxh3,
+                _ => return Err(unsupported(7, "an Nx archive of an unknown version")),
+            },
+            chunk: ChunkSize::from_exponent(bits(word, 20, 5) as u8)
+                .ok_or(unsupported(6, "chunks of more than 1 GiB (or a pre-1.0 Nx archive)"))?,
+            pages: bits(word, 4, 16) as u32,
+            flags: bits(word, 0, 4) as u8,
+            form: match bits(table, 62, 2) {
+                0 => TocForm::Short,
+                1 => TocForm::Long,
+                _ => return Err(unsupported(15, "entries of an unknown form (or a pre-1.0 Nx archive)")),
+            },
+            pool: bits(table, 38, 24) as u32,
+            blocks: bits(table, 20, 18) as u32,
+            files: bits(table, 0, 20) as u32,
+        };
+        if header.filled() > header.bytes() {
+            return Err(Error::new(
+                Kind::Corrupt,
+                4,
+                "the tables are larger than the header (damage, or a pre-1.0 Nx archive, which is unsupported)",
+            ));
+        }
+        Ok(header)
+    }
+
+    /// The 16 bytes. Fields beyond their limits are cut to their bits: make headers with
+    /// [`Header::describing`], or keep the limits.
+    pub fn write(&self) -> [u8; HEADER] {
+        let version: u32 = match self.hash {
+            HashKind::Xxh64 => 0,
+            HashKind::Xxh3 => 1,
+        };
+        let word = version << 25
+            | u32::from(self.chunk.exponent()) << 20
+            | (self.pages & MAX_PAGES) << 4
+            | u32::from(self.flags & 15);
+        let table = self.form.code() << 62
+            | u64::from(self.pool & MAX_POOL) << 38
+            | u64::from(self.blocks & MAX_BLOCKS) << 20
+            | u64::from(self.files & MAX_FILES);
+        let mut out = [0; HEADER];
+        out[..4].copy_from_slice(&MAGIC);
+        out[4..8].copy_from_slice(&word.to_le_bytes());
+        out[8..].copy_from_slice(&table.to_le_bytes());
+        out
+    }
+}
+
+const fn unsupported(at: u64, what: &'static str) -> Error {
+    Error::new(Kind::Unsupported, at, what)
+}
+
+fn not_nx(bytes: &[u8]) -> Error {
+    let what = match bytes {
+        [] => "not an Nx archive (it is empty)",
+        [b'R', b'3', b'A', 0, ..] => "an R3A archive, not an Nx archive",
+        _ if bytes.iter().all(|b| *b == 0) => {
+            "not an Nx archive (its header is zero: an interrupted or unflushed writer)"
+        }
+        _ => "not an Nx archive",
+    };
+    Error::new(Kind::Corrupt, 0, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The worked example: one file in one stored block, chunks of 1 MiB.
+    const EXAMPLE: [u8; 16] = [0x4E, 0x58, 0x55, 0x53, 0x10, 0, 0xB0, 2, 1, 0, 0x10, 0, 0xC0, 2, 0, 0];
+
+    #[test]
+    fn the_worked_example_is_read_and_written() {
+        let header = Header::parse(&EXAMPLE).unwrap();
+        let chunk = ChunkSize::from_bytes(1 << 20).unwrap();
+        assert_eq!(header, Header::describing(chunk, TocForm::Short, 11, 1, 1).unwrap());
+        assert_eq!(header.write(), EXAMPLE);
+        assert_eq!((header.blocks_at(), header.pool_at(), header.filled()), (36, 40, 51));
+        let mut old = EXAMPLE;
+        old[7] = 0;
+        assert_eq!(Header::parse(&old).unwrap().hash, HashKind::Xxh64);
+    }
+
+    #[test]
+    fn the_largest_fields_come_back() {
+        let header = Header {
+            hash: HashKind::Xxh64,
+            chunk: MAX_CHUNK_READ,
+            pages: MAX_PAGES,
+            flags: 15,
+            form: TocForm::Long,
+            pool: MAX_POOL,
+            blocks: MAX_BLOCKS,
+            files: MAX_FILES,
+        };
+        assert_eq!(Header::parse(&header.write()), Ok(header));
+    }
+
+    #[test]
+    fn numbers_beyond_their_fields_are_refused() {
+        let chunk = MAX_CHUNK_WRITTEN;
+        let describe = |pool, blocks, files| Header::describing(chunk, TocForm::Long, pool, blocks, files);
+        assert!(describe(MAX_POOL as usize, MAX_BLOCKS as usize, MAX_FILES as usize).is_ok());
+        for (pool, blocks, files) in [(1 << 24, 0, 0), (0, 1 << 18, 0), (0, 0, 1 << 20)] {
+            assert_eq!(describe(pool, blocks, files).unwrap_err().kind, Kind::Limit);
+        }
+    }
+
+    #[test]
+    fn pages_are_counted_up() {
+        let chunk = MAX_CHUNK_WRITTEN;
+        let pages = |pool| Header::describing(chunk, TocForm::Short, pool, 0, 0).unwrap().pages;
+        assert_eq!((pages(0), pages(4080), pages(4081)), (1, 1, 2));
+    }
+
+    #[test]
+    fn each_bad_field_has_its_error() {
+        let with = |at: usize, value: u8| {
+            let mut bytes = EXAMPLE;
+            bytes[at] = value;
+            Header::parse(&bytes).map_err(|e| (e.kind, e.at))
+        };
+        assert_eq!(with(0, b'n'), Err((Kind::Corrupt, 0)));
+        assert_eq!(with(7, 4), Err((Kind::Unsupported, 7)), "version 2");
+        for n in 22..32u8 {
+            let mut bytes = EXAMPLE;
+            bytes[6] = bytes[6] & 0x0F | n << 4;
+            bytes[7] = bytes[7] & 0xFE | n >> 4;
+            assert_eq!(Header::parse(&bytes).unwrap_err().kind, Kind::Unsupported, "chunk exponent {n}");
+        }
+        assert_eq!(with(15, 0x80), Err((Kind::Unsupported, 15)), "entry form 2");
+        assert_eq!(with(15, 0xC0), Err((Kind::Unsupported, 15)), "entry form 3");
+        assert_eq!(with(4, 0), Err((Kind::Corrupt, 4)), "no pages");
+        assert_eq!(with(10, 0xFF), Err((Kind::Corrupt, 4)), "more files than a page holds");
+        for len in 0..16 {
+            let error = Header::parse(&EXAMPLE[..len]).unwrap_err();
+            assert_eq!(error.kind, if len == 0 { Kind::Corrupt } else { Kind::Truncated }, "{len} bytes");
+        }
+        let zero = Header::parse(&[0; 16]).unwrap_err();
+        assert!(zero.what.contains("interrupted or unflushed"), "{zero}");
+    }
+
+    #[test]
+    fn chunk_sizes_are_powers_of_two_from_512() {
+        assert_eq!(ChunkSize::from_bytes(512).map(ChunkSize::exponent), Some(0));
+        assert_eq!(ChunkSize::from_bytes(1 << 30), Some(MAX_CHUNK_READ));
+        for bytes in [0, 256, 513, 3 << 20, 1 << 31, 1 << 63] {
+            assert_eq!(ChunkSize::from_bytes(bytes), None, "{bytes}");
+        }
+        let chunk = ChunkSize::from_bytes(512).unwrap();
+        assert_eq!([0, 1, 512, 513, u64::MAX].map(|size| chunk.blocks(size)), [0, 1, 1, 2, 1 << 55]);
+    }
+}

@@ -1,0 +1,25 @@
+//! Nx 1.x archives: many files in compressed blocks that can be read alone and in parallel.
+//!
+//! A small header in front says where everything is. Files no larger than a chunk share *solid*
+//! blocks; a larger file has a run of blocks to itself. Blocks are stored, zstd frames or raw LZ4.
+//!
+//! [`Header`], [`Toc`], [`Pool`] and [`Layout`] are the parts of that header, each with its reader
+//! and its writer.
+
+mod hash;
+mod header;
+mod layout;
+mod limits;
+mod pool;
+mod toc;
+
+pub use hash::{ContentHasher, HashKind};
+pub use header::{
+    ChunkSize, HEADER, Header, MAGIC, MAX_BLOCKS, MAX_CHUNK_READ, MAX_CHUNK_WRITTEN, MAX_FILES, MAX_PAGES,
+    MAX_POOL, PAGE, TocForm,
+};
+pub use layout::Layout;
+pub use limits::Limits;
+pub use linerate_core::{Error, Kind, Result};
+pub use pool::{POOL_LEVEL, Pool};
+pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};

@@ -1,0 +1,236 @@
+//! The string pool: the paths of all files, each ended by a NUL, in one zstd frame.
+
+use linerate_core::{Error, Kind, Result};
+use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer};
+
+use crate::header::MAX_POOL;
+use crate::limits::Limits;
+
+/// The level that pools are written at.
+pub const POOL_LEVEL: i32 = 16;
+
+/// The paths of an archive, by their index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pool {
+    text: String,
+    /// Where each path ends, which is where its NUL stands.
+    ends: Vec<u32>,
+}
+
+const fn corrupt(what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, 0, what)
+}
+
+impl Pool {
+    /// The number of paths.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there is no path.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The path of that index.
+    pub fn get(&self, index: usize) -> Option<&str> {
+        let end = *self.ends.get(index)? as usize;
+        let start = if index == 0 { 0 } else { self.ends[index - 1] as usize + 1 };
+        Some(&self.text[start..end])
+    }
+
+    /// All paths, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.len()).map(|i| self.get(i).unwrap_or_default())
+    }
+
+    /// Whether the paths ascend in byte order, each larger than the one before.
+    pub fn is_sorted(&self) -> bool {
+        (1..self.len()).all(|i| self.get(i - 1) < self.get(i))
+    }
+
+    /// Reads a pool of `files` paths from its compressed bytes. An archive without files may
+    /// have a pool of no bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Corrupt`] if the frame is damaged, does not hold exactly `files` paths each ended
+    /// by a NUL, is not UTF-8, or is followed by other bytes; [`Kind::Truncated`] if the frame ends
+    /// early; [`Kind::Limit`] if it unfolds to more than [`Limits::pool`]. `at` counts from the
+    /// start of `compressed`.
+    pub fn parse(compressed: &[u8], files: u32, limits: &Limits) -> Result<Pool> {
+        if files == 0 && compressed.is_empty() {
+            return Ok(Pool::default());
+        }
+        let bytes = unfold(compressed, limits)?;
+        let ends: Vec<u32> = memchr::memchr_iter(0, &bytes).map(|end| end as u32).collect();
+        if ends.len() != files as usize {
+            return Err(corrupt("the pool does not have as many paths as there are files"));
+        }
+        if bytes.last().is_some_and(|last| *last != 0) {
+            return Err(corrupt("the pool ends within a path"));
+        }
+        let text = String::from_utf8(bytes).map_err(|_| corrupt("the pool has a path that is not UTF-8"))?;
+        Ok(Pool { text, ends })
+    }
+
+    /// Compresses paths, in the order given, into one frame that carries its content size.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::BadArgument`] for a path with a NUL, [`Kind::Limit`] if the compressed pool is larger
+    /// than [`MAX_POOL`].
+    pub fn encode<'a>(paths: impl IntoIterator<Item = &'a str>) -> Result<Vec<u8>> {
+        let mut text = Vec::new();
+        for path in paths {
+            if path.contains('\0') {
+                return Err(Error::new(Kind::BadArgument, 0, "a path with a NUL in it"));
+            }
+            text.extend_from_slice(path.as_bytes());
+            text.push(0);
+        }
+        let mut context = CCtx::create();
+        let mut out = Vec::with_capacity(zstd_safe::compress_bound(text.len()));
+        context
+            .set_parameter(CParameter::CompressionLevel(POOL_LEVEL))
+            .and_then(|_| context.compress2(&mut out, &text))
+            .map_err(|_| Error::new(Kind::Limit, 0, "not enough memory to compress the paths"))?;
+        if out.len() > MAX_POOL as usize {
+            return Err(Error::new(Kind::Limit, 0, "the format holds 16777215 bytes of compressed paths"));
+        }
+        Ok(out)
+    }
+}
+
+/// The content of the one frame that `compressed` is.
+fn unfold(compressed: &[u8], limits: &Limits) -> Result<Vec<u8>> {
+    // Where paths end is kept in 32 bits.
+    let most = limits.pool.min(u64::from(u32::MAX) - 1) as usize;
+    let too_large = Error::new(Kind::Limit, 0, "the paths are larger than the limit");
+    let claimed = zstd_safe::get_frame_content_size(compressed)
+        .map_err(|_| corrupt("the pool is not a zstd frame"))?
+        .unwrap_or(0);
+    if claimed > most as u64 {
+        return Err(too_large);
+    }
+    let mut context = DCtx::create();
+    context
+        .set_parameter(DParameter::WindowLogMax(limits.window_log))
+        .map_err(|_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know"))?;
+    // A claim is not believed beyond what the bytes at hand make plausible.
+    let first = (claimed as usize).min(compressed.len().saturating_mul(64)).max(4096);
+    let mut out = vec![0; first];
+    let (mut filled, mut input) = (0, InBuffer::around(compressed));
+    loop {
+        let mut output = OutBuffer::around_pos(&mut out[..], filled);
+        let hint = context
+            .decompress_stream(&mut output, &mut input)
+            .map_err(|code| frame_error(code, input.pos))?;
+        filled = output.pos();
+        if hint == 0 {
+            break;
+        }
+        if filled < out.len() {
+            // There was room for more, and nothing more came.
+            let what = "the archive's pool ends within its frame";
+            return Err(Error::new(Kind::Truncated, compressed.len() as u64, what));
+        }
+        if filled > most {
+            return Err(too_large);
+        }
+        // One byte beyond the limit tells a pool that just fits from one that does not.
+        let more = out.len().saturating_mul(2).min(most + 1);
+        out.resize(more.max(filled + 1), 0);
+    }
+    if filled > most {
+        return Err(too_large);
+    }
+    if input.pos != compressed.len() {
+        return Err(Error::new(Kind::Corrupt, input.pos as u64, "bytes after the frame of the pool"));
+    }
+    out.truncate(filled);
+    Ok(out)
+}
+
+fn frame_error(code: zstd_safe::ErrorCode, at: usize) -> Error {
+    match zstd_safe::get_error_name(code).contains("too much memory") {
+        true => Error::new(Kind::Limit, at as u64, "the pool has a zstd window beyond the limit"),
+        false => Error::new(Kind::Corrupt, at as u64, "the pool is damaged"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(compressed: &[u8], files: u32) -> Result<Pool> {
+        Pool::parse(compressed, files, &Limits::default())
+    }
+
+    fn frame(text: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(zstd_safe::compress_bound(text.len()));
+        zstd_safe::compress(&mut out, text, 3).unwrap();
+        out
+    }
+
+    #[test]
+    fn the_worked_example() {
+        let pool = parse(&[0x28, 0xB5, 0x2F, 0xFD, 0x20, 2, 0x11, 0, 0, b'a', 0], 1).unwrap();
+        assert_eq!(pool.iter().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(pool.get(1), None);
+    }
+
+    #[test]
+    fn paths_come_back() {
+        let many: Vec<String> = (0..30_000).map(|i| format!("folder {}/файл {i}.dds", i / 100)).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        for paths in [&many[..], &["", "日本語", "a b"], &[]] {
+            let compressed = Pool::encode(paths.iter().copied()).unwrap();
+            assert!(zstd_safe::get_frame_content_size(&compressed).unwrap().is_some());
+            let pool = parse(&compressed, paths.len() as u32).unwrap();
+            assert_eq!(pool.iter().collect::<Vec<_>>(), paths);
+        }
+        assert!(parse(&[], 0).unwrap().is_empty());
+    }
+
+    #[test]
+    fn order_is_known() {
+        let sorted = |paths: &[&str]| {
+            parse(&Pool::encode(paths.iter().copied()).unwrap(), paths.len() as u32).unwrap().is_sorted()
+        };
+        assert!(sorted(&["A", "a", "b/c", "é"]) && sorted(&[]));
+        assert!(!sorted(&["b", "a"]) && !sorted(&["a", "a"]));
+    }
+
+    #[test]
+    fn wrong_counts_and_bad_text_are_refused() {
+        let kind = |text: &[u8], files| parse(&frame(text), files).unwrap_err().kind;
+        assert_eq!(kind(b"a\0b\0", 1), Kind::Corrupt);
+        assert_eq!(kind(b"a\0b\0", 3), Kind::Corrupt);
+        assert_eq!(kind(b"a\0b", 1), Kind::Corrupt);
+        assert_eq!(kind(b"a", 0), Kind::Corrupt);
+        assert_eq!(kind(b"\xff\0", 1), Kind::Corrupt);
+        assert_eq!(kind(b"\xc3\0\xa9\0", 2), Kind::Corrupt, "a character across a NUL");
+        assert_eq!(parse(&[], 1).unwrap_err().kind, Kind::Corrupt);
+    }
+
+    #[test]
+    fn trailing_bytes_second_frames_and_truncation_are_refused() {
+        let whole = frame(b"a\0b\0");
+        assert!(parse(&whole, 2).is_ok());
+        assert_eq!(parse(&[&whole[..], &[0]].concat(), 2).unwrap_err().kind, Kind::Corrupt);
+        assert_eq!(parse(&[&whole[..], &whole[..]].concat(), 4).unwrap_err().kind, Kind::Corrupt);
+        for len in 0..whole.len() {
+            assert!(parse(&whole[..len], 2).is_err(), "{len} bytes");
+        }
+    }
+
+    #[test]
+    fn a_pool_that_unfolds_too_far_is_refused() {
+        let zeros = vec![0; 1 << 20];
+        let compressed = frame(&zeros);
+        let limits = |pool| Limits { pool, ..Limits::default() };
+        assert_eq!(Pool::parse(&compressed, 1 << 20, &limits((1 << 20) - 1)).unwrap_err().kind, Kind::Limit);
+        assert!(Pool::parse(&compressed, 1 << 20, &limits(1 << 20)).is_ok());
+    }
+}

@@ -1,0 +1,240 @@
+//! The table of contents: an entry per file, a word per block.
+//!
+//! An entry is a hash (u64), a size (u32 in the short form, u64 in the long one), and a word of,
+//! from the top bit down, the offset in the block 26, the index of the path 20, the first block 18.
+//! A block is a u32 of its compressed size 29 and its codec 3.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::header::{HEADER, Header, MAX_BLOCKS, MAX_FILES, TocForm};
+
+/// The largest offset of a file in its block.
+pub const MAX_OFFSET: u32 = (1 << 26) - 1;
+
+/// The largest compressed block, in bytes.
+pub const MAX_COMPRESSED: u32 = (1 << 29) - 1;
+
+/// How a block is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Codec {
+    /// Stored as it is.
+    Copy,
+    /// One zstd frame.
+    Zstd,
+    /// One raw LZ4 block.
+    Lz4,
+}
+
+impl Codec {
+    /// All codecs, in the order of their numbers.
+    pub const ALL: [Codec; 3] = [Codec::Copy, Codec::Zstd, Codec::Lz4];
+
+    /// The name of the codec.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Codec::Copy => "copy",
+            Codec::Zstd => "zstd",
+            Codec::Lz4 => "lz4",
+        }
+    }
+}
+
+/// One file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// The hash of the content.
+    pub hash: u64,
+    /// Bytes of the content.
+    pub size: u64,
+    /// Which path of the pool is its own.
+    pub path: u32,
+    /// The block that holds its first byte. Of no meaning if the file is empty.
+    pub first_block: u32,
+    /// Where in that block, once decompressed, it begins; 0 for a file of several blocks.
+    pub block_offset: u32,
+}
+
+/// One block, as its word says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Bytes in the archive, at most [`MAX_COMPRESSED`].
+    pub compressed: u32,
+    /// How they are compressed.
+    pub codec: Codec,
+}
+
+/// The entries and blocks of an archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Toc {
+    /// In the order of the archive.
+    pub entries: Vec<Entry>,
+    /// In the order of their data.
+    pub blocks: Vec<Block>,
+}
+
+fn u32_of(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
+}
+
+fn u64_of(bytes: &[u8]) -> u64 {
+    u64::from(u32_of(bytes)) | u64::from(u32_of(&bytes[4..])) << 32
+}
+
+impl Entry {
+    fn parse(form: TocForm, bytes: &[u8]) -> Entry {
+        let (size, word) = match form {
+            TocForm::Short => (u64::from(u32_of(&bytes[8..])), u64_of(&bytes[12..])),
+            TocForm::Long => (u64_of(&bytes[8..]), u64_of(&bytes[16..])),
+        };
+        Entry {
+            hash: u64_of(bytes),
+            size,
+            path: (word >> 18) as u32 & MAX_FILES,
+            first_block: word as u32 & MAX_BLOCKS,
+            block_offset: (word >> 38) as u32,
+        }
+    }
+
+    fn write(&self, form: TocForm, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.hash.to_le_bytes());
+        match form {
+            TocForm::Short => out.extend_from_slice(&(self.size as u32).to_le_bytes()),
+            TocForm::Long => out.extend_from_slice(&self.size.to_le_bytes()),
+        }
+        let word = u64::from(self.block_offset & MAX_OFFSET) << 38
+            | u64::from(self.path & MAX_FILES) << 18
+            | u64::from(self.first_block & MAX_BLOCKS);
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+}
+
+impl Block {
+    fn parse(word: u32) -> Option<Block> {
+        let codec = *Codec::ALL.get(word as usize & 7)?;
+        Some(Block { compressed: word >> 3, codec })
+    }
+
+    fn word(self) -> u32 {
+        (self.compressed & MAX_COMPRESSED) << 3 | self.codec as u32
+    }
+}
+
+impl Toc {
+    /// The form that these entries need.
+    pub fn form(&self) -> TocForm {
+        match self.entries.iter().all(|entry| u32::try_from(entry.size).is_ok()) {
+            true => TocForm::Short,
+            false => TocForm::Long,
+        }
+    }
+
+    /// Reads the tables that `header` describes. `bytes` starts with the archive and holds at
+    /// least what comes before the pool.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Truncated`] if `bytes` end within the tables, [`Kind::Corrupt`] for a path index
+    /// beyond the pool, [`Kind::Unsupported`] for a codec without a meaning; `at` counts from the
+    /// start of the archive. What entries say about blocks is checked by [`crate::Layout::of`].
+    pub fn parse(header: &Header, bytes: &[u8]) -> Result<Toc> {
+        // Both are below 2^25.
+        let (blocks_at, pool_at) = (header.blocks_at() as usize, header.pool_at() as usize);
+        if bytes.len() < pool_at {
+            let what = "the archive ends within its table of contents";
+            return Err(Error::new(Kind::Truncated, bytes.len() as u64, what));
+        }
+        let size = header.form.entry_bytes();
+        let entries = bytes[HEADER..blocks_at].chunks_exact(size).map(|b| Entry::parse(header.form, b));
+        let entries: Vec<Entry> = entries.collect();
+        if let Some(i) = entries.iter().position(|entry| entry.path >= header.files) {
+            let at = (HEADER + i * size) as u64;
+            return Err(Error::new(Kind::Corrupt, at, "an entry whose path is not in the pool"));
+        }
+        let blocks = bytes[blocks_at..pool_at].chunks_exact(4).enumerate().map(|(i, word)| {
+            let at = (blocks_at + 4 * i) as u64;
+            Block::parse(u32_of(word)).ok_or(Error::new(Kind::Unsupported, at, "a block of an unknown codec"))
+        });
+        Ok(Toc { entries, blocks: blocks.collect::<Result<_>>()? })
+    }
+
+    /// Appends the tables. Fields beyond their limits are cut to their bits, and sizes in the
+    /// short form to 32: choose the form with [`Toc::form`] and keep the limits.
+    pub fn write(&self, form: TocForm, out: &mut Vec<u8>) {
+        self.entries.iter().for_each(|entry| entry.write(form, out));
+        self.blocks.iter().for_each(|block| out.extend_from_slice(&block.word().to_le_bytes()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::header::{ChunkSize, MAX_CHUNK_WRITTEN};
+
+    fn bytes_of(toc: &Toc, form: TocForm) -> (Header, Vec<u8>) {
+        let header =
+            Header::describing(MAX_CHUNK_WRITTEN, form, 0, toc.blocks.len(), toc.entries.len()).unwrap();
+        let mut bytes = header.write().to_vec();
+        toc.write(form, &mut bytes);
+        (header, bytes)
+    }
+
+    #[test]
+    fn the_worked_example_is_read_and_written() {
+        let bytes =
+            [0x85, 0x34, 0x55, 0x5C, 0xE0, 0x96, 0xD4, 0xD0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0];
+        let entry = Entry { hash: 0xd0d4_96e0_5c55_3485, size: 1, path: 0, first_block: 0, block_offset: 0 };
+        let toc = Toc { entries: vec![entry], blocks: vec![Block { compressed: 1, codec: Codec::Copy }] };
+        let (header, written) = bytes_of(&toc, TocForm::Short);
+        assert_eq!(written[HEADER..], bytes);
+        assert_eq!(Toc::parse(&header, &written), Ok(toc));
+    }
+
+    #[test]
+    fn the_word_of_the_reference() {
+        let entry = Entry { hash: 0, size: 0, path: 3, first_block: 7, block_offset: 5 };
+        let mut out = Vec::new();
+        entry.write(TocForm::Short, &mut out);
+        assert_eq!(out[12..], [7, 0, 0x0C, 0, 0x40, 1, 0, 0]);
+    }
+
+    #[test]
+    fn the_largest_fields_come_back_in_both_forms() {
+        for (form, size) in [(TocForm::Short, u64::from(u32::MAX)), (TocForm::Long, u64::MAX)] {
+            let largest =
+                Entry { hash: u64::MAX, size, path: 1, first_block: MAX_BLOCKS, block_offset: MAX_OFFSET };
+            let block = Block { compressed: MAX_COMPRESSED, codec: Codec::Lz4 };
+            let toc = Toc { entries: vec![largest, Entry { path: 0, ..largest }], blocks: vec![block; 3] };
+            assert_eq!(toc.form(), form);
+            let (header, bytes) = bytes_of(&toc, form);
+            assert_eq!(Toc::parse(&header, &bytes), Ok(toc));
+            for len in 0..bytes.len() {
+                assert_eq!(Toc::parse(&header, &bytes[..len]).unwrap_err().kind, Kind::Truncated);
+            }
+        }
+    }
+
+    #[test]
+    fn unknown_codecs_and_paths_beyond_the_pool_are_refused_where_they_stand() {
+        let entry = Entry { hash: 0, size: 0, path: 0, first_block: 0, block_offset: 0 };
+        let block = Block { compressed: 9, codec: Codec::Zstd };
+        let toc = Toc { entries: vec![entry, Entry { path: 1, ..entry }], blocks: vec![block; 2] };
+        let (header, bytes) = bytes_of(&toc, TocForm::Short);
+        for codec in 3..8 {
+            let mut bytes = bytes.clone();
+            bytes[60] = 9 << 3 | codec;
+            let what = "a block of an unknown codec";
+            assert_eq!(Toc::parse(&header, &bytes), Err(Error::new(Kind::Unsupported, 60, what)));
+        }
+        let mut bytes = bytes;
+        bytes[36 + 14] = 2 << 2;
+        let error = Toc::parse(&header, &bytes).unwrap_err();
+        assert_eq!((error.kind, error.at), (Kind::Corrupt, 36));
+    }
+
+    #[test]
+    fn a_chunk_size_does_not_change_the_tables() {
+        let toc = Toc::default();
+        let header = Header::describing(ChunkSize::from_bytes(512).unwrap(), toc.form(), 0, 0, 0).unwrap();
+        assert_eq!(Toc::parse(&header, &header.write()), Ok(toc));
+    }
+}
