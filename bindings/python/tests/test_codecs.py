@@ -284,6 +284,62 @@ def test_zarr_version_2_refuses(tmp_path):
 # Both
 
 
+@pytest.mark.parametrize(
+    "codec",
+    [
+        serializer(),
+        serializer(segment=-1),
+        serializer(segment=70),
+        {"name": NAME2},
+        {"name": NAME2, "configuration": {"segment": 64}},
+    ],
+    ids=str,
+)
+def test_parts_of_chunks(codec):
+    for shape, chunks, shards in [
+        ((23, 100), (7, 100), None),
+        ((23, 100), (10, 33), None),
+        ((20, 100), (5, 50), (10, 100)),
+        ((9, 5, 40), (4, 5, 40), None),
+        ((500,), (200,), None),
+    ]:
+        array = waves(shape)
+        made = make(array, chunks, shards=shards, serializer=codec, compressors=None)
+        n = shape[0]
+        of_rows = [0, n - 1, -1, slice(2, 5), slice(1, n, 3), slice(4, 4), slice(None), ...]
+        of_more = [(slice(3, 8), ..., 5), (..., slice(10, 20, 4)), (n // 2, ..., 0)]
+        for selection in of_rows + (of_more if array.ndim > 1 else []):
+            assert np.array_equal(made[selection], array[selection]), (shape, selection)
+        rows = np.array([1, 3, n - 2])
+        assert np.array_equal(made.oindex[rows], array[rows])
+        assert np.array_equal(made.oindex[np.arange(n) % 4 == 1], array[np.arange(n) % 4 == 1])
+        points = (rows, *(rows % size for size in shape[1:]))
+        assert np.array_equal(made.get_coordinate_selection(points), array[points])
+        if array.ndim > 1:
+            between = (slice(None),) * (array.ndim - 2)
+            assert np.array_equal(made.oindex[(rows, *between, [0, 7])], array[rows][..., [0, 7]])
+
+
+@pytest.mark.parametrize(
+    "codec", [serializer(m=8), {"name": NAME2, "configuration": {"segment": 700}}], ids=str
+)
+def test_rows_that_are_not_asked_for_are_not_decoded(tmp_path, codec):
+    array = waves((6, 700))
+    options = {"shape": array.shape, "chunks": array.shape, "dtype": "int16", "compressors": None}
+    made = zarr.create_array(tmp_path / "x.zarr", serializer=codec, **options)
+    made[...] = array
+    chunk = tmp_path / "x.zarr" / "c" / "0" / "0"
+    good = chunk.read_bytes()
+    chunk.write_bytes(good[:-8] + b"\xff" * 8)
+    assert np.array_equal(made[2], array[2]) and np.array_equal(made[1:4, ::9], array[1:4, ::9])
+    with pytest.raises(linerate.Error):
+        made[5]
+    for other in (array[:5], array.astype("uint16" if "2" in codec["name"] else "int16")[:, :699]):
+        chunk.write_bytes(encode2(other) if "2" in codec["name"] else encode(other, m=8))
+        with pytest.raises(ValueError):
+            made[2]
+
+
 def test_nobody_has_to_import_the_package():
     """In a fresh process names are all that is needed."""
     run_python(

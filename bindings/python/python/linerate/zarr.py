@@ -13,26 +13,42 @@ zarr finds them by their names once the package is installed: nobody needs to im
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from zarr.abc.codec import ArrayBytesCodec
+from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
 from zarr.core.array_spec import ArraySpec
 from zarr.core.buffer import Buffer, NDBuffer
 from zarr.core.common import parse_named_configuration
 
 from ._arrays import sample_dtype, stream_segment, thread_count
 from .numcodecs import fixed_params
-from .rice import DELTA, decode, decode2, encode, encode2, info2, tune
+from .rice import (
+    DELTA,
+    Info2,
+    decode,
+    decode2,
+    decode2_segments,
+    decode_segments,
+    encode,
+    encode2,
+    info2,
+    tune,
+)
 
 __all__ = ["DeltaRice", "DeltaRice2"]
 
 
-class _Codec(ArrayBytesCodec):
-    """What the codecs have in common: chunks are worked on in threads of their own."""
+class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
+    """What the codecs have in common.
+
+    Chunks are worked on in threads of their own. Of a chunk of which some rows are selected only these
+    are decoded, unless it goes through further codecs.
+    """
 
     is_fixed_size = False
     name: str
@@ -46,6 +62,12 @@ class _Codec(ArrayBytesCodec):
         raise NotImplementedError
 
     def _decode(self, chunk: NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+        raise NotImplementedError
+
+    def _decode_segments(
+        self, chunk: NDArray[np.uint8], wanted: range, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> tuple[NDArray[Any], int]:
+        """Samples of the segments that have those in ``wanted``, and how many come before them."""
         raise NotImplementedError
 
     @classmethod
@@ -72,6 +94,27 @@ class _Codec(ArrayBytesCodec):
     async def _decode_single(self, chunk_data: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
         return await asyncio.to_thread(self._decode_sync, chunk_data, chunk_spec)
 
+    async def _decode_partial_single(
+        self, byte_getter: Any, selection: Any, chunk_spec: ArraySpec
+    ) -> NDBuffer | None:
+        chunk_data = await byte_getter.get(chunk_spec.prototype)
+        if chunk_data is None:
+            return None
+        return await asyncio.to_thread(self._decode_partial_sync, chunk_data, selection, chunk_spec)
+
+    def _decode_partial_sync(self, chunk_data: Buffer, selection: Any, chunk_spec: ArraySpec) -> NDBuffer:
+        chunk, shape, dtype = chunk_data.as_numpy_array(), chunk_spec.shape, native_dtype(chunk_spec.dtype)
+        rows = rows_of(selection, shape)
+        if len(rows) == shape[0]:
+            selected = self._decode(chunk, shape, dtype)[selection]
+        else:
+            row = math.prod(shape[1:])
+            wanted = range(rows.start * row, rows.stop * row)
+            samples, before = self._decode_segments(chunk, wanted, shape, dtype)
+            some = samples[wanted.start - before : wanted.stop - before].reshape(len(rows), *shape[1:])
+            selected = some[moved(selection[0], rows.start), *selection[1:]]
+        return chunk_spec.prototype.nd_buffer.from_numpy_array(np.asarray(selected))
+
     def _encode_sync(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> Buffer:
         array = chunk_data.as_numpy_array()
         # Which byte order the samples have in memory means nothing in the store.
@@ -82,6 +125,31 @@ class _Codec(ArrayBytesCodec):
         dtype = native_dtype(chunk_spec.dtype)
         samples = self._decode(chunk_data.as_numpy_array(), chunk_spec.shape, dtype)
         return chunk_spec.prototype.nd_buffer.from_numpy_array(samples)
+
+
+def rows_of(selection: Any, shape: tuple[int, ...]) -> range:
+    """The rows, along the first axis, from the first that is selected to the last; all if in doubt."""
+    everything = range(shape[0]) if shape else range(1)
+    first = selection[0] if isinstance(selection, tuple) and selection else None
+    if isinstance(first, slice):
+        picked = everything[first]
+    elif isinstance(first, np.ndarray) and first.dtype.kind in "iu" and first.size:
+        picked = range(int(first.min()), int(first.max()) + 1)
+    elif isinstance(first, (int, np.integer)) and not isinstance(first, bool):
+        picked = range(int(first), int(first) + 1)
+    else:
+        return everything
+    if not picked or picked.step < 0 or picked[0] < 0 or picked[-1] >= len(everything):
+        return everything
+    return range(picked[0], picked[-1] + 1)
+
+
+def moved(index: Any, by: int) -> Any:
+    """An index of the first axis, where the first ``by`` rows are left out."""
+    if isinstance(index, slice):
+        stop = None if index.stop is None else index.stop - by
+        return slice((index.start or 0) - by, stop, index.step)
+    return index - by
 
 
 def native_dtype(dtype: Any) -> np.dtype[Any]:
@@ -145,6 +213,26 @@ class DeltaRice(_Codec):
         threads = thread_count(self.threads)
         return decode(chunk, self.m, self.segment, self.filter, dtype=dtype, shape=shape, threads=threads)
 
+    def _decode_segments(
+        self, chunk: NDArray[np.uint8], wanted: range, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> tuple[NDArray[Any], int]:
+        whole = math.prod(shape)
+        last_axis = shape[-1] if len(shape) >= 2 else whole
+        segment = last_axis if self.segment is None else whole if self.segment == -1 else self.segment
+        start, stop = wanted.start // segment, -(-wanted.stop // segment)
+        samples = decode_segments(
+            chunk,
+            start,
+            stop,
+            self.m,
+            self.segment,
+            self.filter,
+            dtype,
+            shape,
+            thread_count(self.threads),
+        )
+        return samples.reshape(-1), start * segment
+
 
 @dataclass(frozen=True)
 class DeltaRice2(_Codec):
@@ -178,7 +266,21 @@ class DeltaRice2(_Codec):
         return encode2(samples, self.segment, thread_count(self.threads))
 
     def _decode(self, chunk: NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
-        found = info2(chunk).dtype
-        if found != dtype:
-            raise ValueError(f"the samples of the chunk are {found}, not {dtype}")
+        self._checked(chunk, shape, dtype)
         return decode2(chunk, shape, thread_count(self.threads))
+
+    def _decode_segments(
+        self, chunk: NDArray[np.uint8], wanted: range, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> tuple[NDArray[Any], int]:
+        segment = self._checked(chunk, shape, dtype).segment
+        start, stop = wanted.start // segment, -(-wanted.stop // segment)
+        samples = decode2_segments(chunk, start, stop, thread_count(self.threads))
+        return samples.reshape(-1), start * segment
+
+    def _checked(self, chunk: NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]) -> Info2:
+        info = info2(chunk)
+        if info.dtype != dtype:
+            raise ValueError(f"the samples of the chunk are {info.dtype}, not {dtype}")
+        if info.samples != math.prod(shape) or info.size != chunk.size:
+            raise ValueError(f"the chunk has {info.samples} samples, which is not the shape {shape}")
+        return info
