@@ -46,6 +46,9 @@ pub(crate) fn decode(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Res
     })
 }
 
+/// Samples left of a segment below which a kernel would hardly begin.
+const FEW: usize = 32;
+
 /// Decodes the bulk of each segment. `None` if something is wrong.
 fn fast(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
@@ -54,8 +57,8 @@ fn fast(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
     in_turns(tier, lanes, k, delta)
 }
 
-/// Bits per sample from which on the table is not used: most look-ups would yield one sample or
-/// none.
+/// Bits per sample from which on the table is not used: with so many escapes, look-ups would often
+/// find nothing.
 #[cfg(feature = "std")]
 const LONG_CODES: usize = 9;
 
@@ -69,10 +72,6 @@ fn have_long_codes(lanes: &[Lane]) -> bool {
 /// lanes stay empty.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 const MANY: usize = 5;
-
-/// Samples of a segment below which a kernel would hardly begin.
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-const SHORT_SEGMENT: usize = 32;
 
 /// Samples of a segment from which on sixteen outputs at once are too many for the caches; with
 /// AVX2 the table, where it can be used, is then faster.
@@ -88,7 +87,7 @@ fn side_by_side(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<(
     let lanes = &mut lanes[..like];
     // Positions are counted in 32-bit words from the first payload on.
     let near = (4..i32::MAX as usize).contains(&lanes[0].readable.len());
-    if !near || samples < SHORT_SEGMENT {
+    if !near || samples < FEW {
         return Some(());
     }
     if tier >= Tier::Avx512 && lanes.len() > BATCH / 2 {
@@ -102,7 +101,11 @@ fn side_by_side(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<(
     Some(())
 }
 
+/// Decodes what is left of the segments.
 fn in_turns(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
+    if lanes.iter().all(|l| l.out.len() - l.at.sample < FEW) {
+        return Some(());
+    }
     #[cfg(feature = "std")]
     let table = (!have_long_codes(lanes)).then(|| super::table::table(k));
     #[cfg(not(feature = "std"))]

@@ -6,7 +6,7 @@ use super::spec::{ESCAPE, code, zigzag};
 /// Long enough that loops over a block are compiled as loops, and so to vectors.
 const BLOCK: usize = 64;
 
-/// Portable: loops over arrays of a fixed length, and 64-bit registers as four lanes.
+/// Portable: loops over arrays of a fixed length.
 pub(crate) struct Scalar;
 
 impl Isa for Scalar {
