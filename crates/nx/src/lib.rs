@@ -6,20 +6,33 @@
 //! [`Header`], [`Toc`], [`Pool`] and [`Layout`] are the parts of that header, each with its reader
 //! and its writer.
 
+mod archive;
+mod block;
+mod decode;
+mod failure;
 mod hash;
 mod header;
+mod kernel;
 mod layout;
 mod limits;
 mod pool;
+mod reader;
+mod source;
 mod toc;
 
+pub use archive::{Archive, File};
+pub use decode::Ending;
+pub use failure::{Cause, Failure};
 pub use hash::{ContentHasher, HashKind};
 pub use header::{
     ChunkSize, HEADER, Header, MAGIC, MAX_BLOCKS, MAX_CHUNK_READ, MAX_CHUNK_WRITTEN, MAX_FILES, MAX_PAGES,
     MAX_POOL, PAGE, TocForm,
 };
+pub use kernel::MapSource;
 pub use layout::Layout;
 pub use limits::Limits;
 pub use linerate_core::{Error, Kind, Result};
 pub use pool::{POOL_LEVEL, Pool};
+pub use reader::Reader;
+pub use source::{Counting, FileSource, Source};
 pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};

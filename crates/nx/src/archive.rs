@@ -1,0 +1,300 @@
+//! An open archive: what is in it, found by path.
+
+use core::iter::FusedIterator;
+use core::ops::Range;
+use std::hash::{DefaultHasher, Hasher};
+use std::sync::OnceLock;
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::hash::HashKind;
+use crate::header::{HEADER, Header, PAGE};
+use crate::layout::Layout;
+use crate::limits::Limits;
+use crate::pool::Pool;
+use crate::reader::Reader;
+use crate::source::{Source, read_error};
+use crate::toc::{Entry, Toc};
+
+/// An archive whose header has been read and checked.
+///
+/// ```
+/// use linerate_nx::{Archive, FileSource};
+///
+/// let archive = Archive::open(FileSource::open("../../testdata/nx/names.nx")?)?;
+/// let file = archive.find("emoji/🎮.bin").expect("a file of that path");
+/// assert_eq!(archive.read(file)?.len(), 407);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Archive<S> {
+    source: S,
+    limits: Limits,
+    header: Header,
+    toc: Toc,
+    pool: Pool,
+    layout: Layout,
+    spare: bool,
+    /// Entries by their path, in byte order.
+    by_path: OnceLock<Vec<u32>>,
+    /// Entries by the hash of their lower-case path.
+    by_folded: OnceLock<Vec<(u64, u32)>>,
+}
+
+/// One file of an archive.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    index: u32,
+    path: &'a str,
+    entry: &'a Entry,
+    header: &'a Header,
+}
+
+impl<'a> File<'a> {
+    /// Its number, in the order of the archive.
+    pub fn index(&self) -> usize {
+        self.index as usize
+    }
+
+    /// Its path, as the archive has it. It has not been checked for safety: see
+    /// `check_path`.
+    pub fn path(&self) -> &'a str {
+        self.path
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> u64 {
+        self.entry.size
+    }
+
+    /// The hash of its content, of the kind that [`Header::hash`] tells.
+    pub fn hash(&self) -> u64 {
+        self.entry.hash
+    }
+
+    /// Its entry.
+    pub fn entry(&self) -> &'a Entry {
+        self.entry
+    }
+
+    /// The blocks that hold it: none if it is empty.
+    pub fn blocks(&self) -> Range<usize> {
+        if self.entry.size == 0 {
+            return 0..0;
+        }
+        let first = self.entry.first_block as usize;
+        // The layout has shown that these blocks exist.
+        first..first + self.header.chunk.blocks(self.entry.size) as usize
+    }
+
+    /// Whether it is larger than a chunk.
+    pub fn is_chunked(&self) -> bool {
+        self.entry.size > self.header.chunk.bytes()
+    }
+
+    /// Where its entry stands in the archive.
+    pub(crate) fn at(&self) -> u64 {
+        (HEADER + self.index() * self.header.form.entry_bytes()) as u64
+    }
+
+    pub(crate) fn check(&self, hash: u64) -> Result<()> {
+        match hash == self.entry.hash {
+            true => Ok(()),
+            false => Err(Error::new(Kind::Corrupt, self.at(), "the content does not match its hash")),
+        }
+    }
+}
+
+impl<S: Source> Archive<S> {
+    /// Reads the header with the default [`Limits`], in at most two reads.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Header::parse`], [`Toc::parse`], [`Pool::parse`] and [`Layout::of`],
+    /// [`Kind::Limit`] if the header is larger than [`Limits::header`], [`Kind::Io`] if the source
+    /// cannot be read. `at` is an offset in the archive.
+    pub fn open(source: S) -> Result<Archive<S>> {
+        Archive::open_with(source, Limits::default())
+    }
+
+    /// As [`Archive::open`], with other limits. They stay with the archive.
+    ///
+    /// # Errors
+    ///
+    /// As [`Archive::open`].
+    pub fn open_with(source: S, limits: Limits) -> Result<Archive<S>> {
+        let (header, bytes) = read_header(&source, &limits)?;
+        let toc = Toc::parse(&header, &bytes)?;
+        let layout = Layout::of(&header, &toc, source.len())?;
+        // Both ends are within `bytes`, which are the header's pages.
+        let (pool_at, filled) = (header.pool_at() as usize, header.filled() as usize);
+        let pool = Pool::parse(&bytes[pool_at..filled], header.files, &limits)
+            .map_err(|e| e.shifted(header.pool_at()))?;
+        let spare = bytes[filled..].iter().any(|b| *b != 0);
+        Ok(Archive {
+            source,
+            limits,
+            header,
+            toc,
+            pool,
+            layout,
+            spare,
+            by_path: OnceLock::new(),
+            by_folded: OnceLock::new(),
+        })
+    }
+
+    /// Where the archive's bytes come from.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// The limits it was opened with.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The fields of its header.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Its entries and blocks.
+    pub fn toc(&self) -> &Toc {
+        &self.toc
+    }
+
+    /// Its paths.
+    pub fn pool(&self) -> &Pool {
+        &self.pool
+    }
+
+    /// Where its blocks are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// Whether bytes other than zero stand between the tables and the first block.
+    pub fn has_spare_bytes(&self) -> bool {
+        self.spare
+    }
+
+    /// How contents are hashed.
+    pub fn hash_kind(&self) -> HashKind {
+        self.header.hash
+    }
+
+    /// The number of files.
+    pub fn len(&self) -> usize {
+        self.toc.entries.len()
+    }
+
+    /// Whether there is no file.
+    pub fn is_empty(&self) -> bool {
+        self.toc.entries.is_empty()
+    }
+
+    /// The file of that number.
+    pub fn get(&self, index: usize) -> Option<File<'_>> {
+        let entry = self.toc.entries.get(index)?;
+        let path = self.pool.get(entry.path as usize)?;
+        // There are fewer than 2^20.
+        Some(File { index: index as u32, path, entry, header: &self.header })
+    }
+
+    /// All files, in the order of the archive.
+    pub fn files(&self) -> impl DoubleEndedIterator<Item = File<'_>> + ExactSizeIterator + FusedIterator {
+        (0..self.len()).map(|i| self.get(i).expect("every entry has a path: both were checked on opening"))
+    }
+
+    /// The file of exactly that path. Of several, the first. The first call sorts the entries,
+    /// which archives whose paths are sorted make quick.
+    pub fn find(&self, path: &str) -> Option<File<'_>> {
+        let by_path = self.by_path.get_or_init(|| self.sort_by_path());
+        let at = by_path.partition_point(|&i| self.path_of(i) < path);
+        let found = self.get(*by_path.get(at)? as usize)?;
+        (found.path == path).then_some(found)
+    }
+
+    /// The files whose path is that one when case is ignored, in the order of the archive.
+    /// Case is that of Unicode, letter by letter, without regard to language. The first call hashes
+    /// all paths.
+    pub fn find_ignoring_case<'a>(&'a self, path: &'a str) -> impl Iterator<Item = File<'a>> {
+        let by_folded = self.by_folded.get_or_init(|| self.hash_folded());
+        let wanted = folded_hash(path);
+        let at = by_folded.partition_point(|(hash, _)| *hash < wanted);
+        let same = by_folded[at..].iter().take_while(move |(hash, _)| *hash == wanted);
+        same.filter_map(|(_, i)| self.get(*i as usize)).filter(move |file| folded(file.path).eq(folded(path)))
+    }
+
+    /// A reader, which keeps its working memory from one file to the next. Each thread has its own.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::BadArgument`] if [`Limits::window_log`] is not one of zstd.
+    pub fn reader(&self) -> Result<Reader<'_, S>> {
+        Reader::new(self)
+    }
+
+    /// The content of one file, checked against its hash. For more than one, [`Archive::reader`]
+    /// is faster.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::read`].
+    pub fn read(&self, file: File<'_>) -> Result<Vec<u8>> {
+        self.reader()?.read(file)
+    }
+
+    fn path_of(&self, index: u32) -> &str {
+        self.pool.get(self.toc.entries[index as usize].path as usize).unwrap_or_default()
+    }
+
+    fn sort_by_path(&self) -> Vec<u32> {
+        // Fewer than 2^20.
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        match self.pool.is_sorted() {
+            // Then the index of a path is its rank. Entries in that order are sorted at once.
+            true => order.sort_by_key(|&i| self.toc.entries[i as usize].path),
+            false => order.sort_by(|&a, &b| self.path_of(a).cmp(self.path_of(b))),
+        }
+        order
+    }
+
+    fn hash_folded(&self) -> Vec<(u64, u32)> {
+        let mut hashes: Vec<_> = (0..self.len() as u32).map(|i| (folded_hash(self.path_of(i)), i)).collect();
+        hashes.sort_unstable();
+        hashes
+    }
+}
+
+/// The path in lower case.
+pub(crate) fn folded(path: &str) -> impl Iterator<Item = char> {
+    path.chars().flat_map(char::to_lowercase)
+}
+
+fn folded_hash(path: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    folded(path).for_each(|c| hasher.write_u32(c as u32));
+    hasher.finish()
+}
+
+/// The header's fields and all bytes of its pages.
+fn read_header(source: &impl Source, limits: &Limits) -> Result<(Header, Vec<u8>)> {
+    let len = source.len();
+    let mut bytes = vec![0; len.min(PAGE) as usize];
+    source.read_at(0, &mut bytes).map_err(|e| read_error(0, &e))?;
+    let header = Header::parse(&bytes)?;
+    if header.bytes() > limits.header {
+        return Err(Error::new(Kind::Limit, 4, "a header larger than the limit"));
+    }
+    if header.bytes() > len {
+        return Err(Error::new(Kind::Truncated, len, "the archive ends within its header"));
+    }
+    let first = bytes.len();
+    bytes.resize(header.bytes() as usize, 0);
+    if first < bytes.len() {
+        source.read_at(first as u64, &mut bytes[first..]).map_err(|e| read_error(first as u64, &e))?;
+    }
+    Ok((header, bytes))
+}

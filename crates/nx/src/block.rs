@@ -1,0 +1,118 @@
+//! Reading blocks: their bytes from the source, coalesced, and their content from those.
+
+use core::ops::Range;
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::archive::Archive;
+use crate::decode::{Decoder, Ending};
+use crate::source::{Source, read_error};
+use crate::toc::Codec;
+
+/// What one thread needs to read blocks.
+pub(crate) struct BlockReader<'a, S> {
+    archive: &'a Archive<S>,
+    decoder: Decoder,
+    packed: Packed,
+}
+
+impl<'a, S: Source> BlockReader<'a, S> {
+    pub(crate) fn new(archive: &'a Archive<S>) -> Result<Self> {
+        let decoder = Decoder::new(archive.limits().window_log)?;
+        Ok(BlockReader { archive, decoder, packed: Packed::default() })
+    }
+
+    /// Fills `out` with all content that files need of `block`. The blocks up to `until` will be
+    /// asked for next.
+    pub(crate) fn whole(&mut self, block: usize, out: &mut [u8], until: usize) -> Result<Ending> {
+        self.read(block, out, until, true)
+    }
+
+    /// Fills `out` with the first bytes of the content of `block`.
+    pub(crate) fn prefix(&mut self, block: usize, out: &mut [u8]) -> Result<()> {
+        self.read(block, out, block, false).map(|_| ())
+    }
+
+    /// Fills `out` with bytes of a stored block.
+    pub(crate) fn stored(&mut self, block: usize, from: u64, out: &mut [u8]) -> Result<()> {
+        let at = self.archive.layout().offset(block) + from;
+        self.archive.source().read_at(at, out).map_err(|e| read_error(at, &e))
+    }
+
+    fn read(&mut self, block: usize, out: &mut [u8], until: usize, whole: bool) -> Result<Ending> {
+        let archive = self.archive;
+        let (layout, blocks) = (archive.layout(), &archive.toc().blocks);
+        let (at, word) = (layout.offset(block), blocks[block]);
+        if out.len() as u64 > archive.limits().block {
+            return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
+        }
+        let source = archive.source();
+        let len = u64::from(word.compressed);
+        if word.codec == Codec::Copy && source.reach() == 0 {
+            source.read_at(at, out).map_err(|e| read_error(at, &e))?;
+            return Ok(if len > out.len() as u64 { Ending::Longer } else { Ending::Clean });
+        }
+        let last = (block..=until.min(blocks.len() - 1)).rev().find(|&i| {
+            // As many of the next blocks as one read may span.
+            i == block || ends(archive, i) <= at.saturating_add(source.reach())
+        });
+        let wanted = at..at + len;
+        let packed = self.packed.get(source, wanted, ends(archive, last.unwrap_or(block)))?;
+        match whole {
+            true => self.decoder.whole(word.codec, packed, out),
+            false => self.decoder.prefix(word.codec, packed, out).map(|()| Ending::Clean),
+        }
+        .map_err(|e| e.shifted(at))
+    }
+}
+
+fn ends<S: Source>(archive: &Archive<S>, block: usize) -> u64 {
+    archive.layout().offset(block) + u64::from(archive.toc().blocks[block].compressed)
+}
+
+/// Bytes of the archive that were read last.
+#[derive(Default)]
+struct Packed {
+    bytes: Vec<u8>,
+    start: u64,
+}
+
+impl Packed {
+    /// The bytes of `wanted`, from memory where they are there, else read together with what
+    /// follows up to `end`.
+    fn get<'b>(&'b mut self, source: &'b impl Source, wanted: Range<u64>, end: u64) -> Result<&'b [u8]> {
+        // Blocks are below 2^29 bytes.
+        let len = (wanted.end - wanted.start) as usize;
+        if let Some(view) = source.view(wanted.start, len) {
+            return Ok(view);
+        }
+        let held = self.start..self.start + self.bytes.len() as u64;
+        if held.start > wanted.start || held.end < wanted.end {
+            let len = usize::try_from(end.max(wanted.end) - wanted.start)
+                .map_err(|_| Error::new(Kind::Limit, wanted.start, "more bytes than can be addressed"))?;
+            // What a failed read leaves is not the archive's.
+            self.start = u64::MAX;
+            grow(&mut self.bytes, len, wanted.start)?;
+            source.read_at(wanted.start, &mut self.bytes).map_err(|e| read_error(wanted.start, &e))?;
+            self.start = wanted.start;
+        }
+        let from = (wanted.start - self.start) as usize;
+        Ok(&self.bytes[from..from + len])
+    }
+}
+
+/// Makes `buffer` of that length, with whatever in it. Fresh memory comes zeroed from the system,
+/// which costs nothing until it is touched.
+pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
+    if buffer.capacity() < len {
+        // Asked for first in the way that can fail.
+        Vec::<u8>::new().try_reserve_exact(len).map_err(|_| no_memory(at))?;
+        *buffer = vec![0; len];
+    }
+    buffer.resize(len, 0);
+    Ok(())
+}
+
+pub(crate) const fn no_memory(at: u64) -> Error {
+    Error::new(Kind::Limit, at, "not enough memory")
+}
