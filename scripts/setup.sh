@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # setup.sh NEED...: makes sure that each need is there. As root on a Debian-like machine it installs
 # what is missing; elsewhere it says what is missing and how to get it, and fails.
-# Needs: rust, cc, gzip, peers (the C libraries that the bench links and builds), hdf5-tools, and
-# python: target/venv with the packages of scripts/requirements-test.txt; bench-python: the same in
-# target/venv-bench for bench/waveforms.
+# Needs: rust, cc, gzip, zstd, python3, peers (the C libraries that the bench links and builds),
+# hdf5-tools, and python: target/venv with the packages of scripts/requirements-test.txt;
+# bench-python: the same in target/venv-bench for bench/waveforms.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,6 +22,7 @@ has_rust() {
 
 has_cc() { command -v cc >/dev/null; }
 has_gzip() { command -v gzip >/dev/null; }
+has_zstd() { command -v zstd >/dev/null; }
 
 has_peers() {
   command -v cmake >/dev/null && has_cc &&
@@ -91,6 +92,8 @@ for name in "$@"; do
     rust) need rust install_rust "Rust $wanted_rust or newer (cargo, rustc, clippy, rustfmt): https://rustup.rs" ;;
     cc) need cc "install gcc libc6-dev" "a C compiler (Debian: apt-get install gcc libc6-dev)" ;;
     gzip) need gzip "install gzip" "gzip (Debian: apt-get install gzip)" ;;
+    zstd) need zstd "install zstd" "zstd (Debian: apt-get install zstd)" ;;
+    python3) need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)" ;;
     peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev" \
       "cmake, zlib and ISA-L (Debian: apt-get install cmake g++ zlib1g-dev libisal-dev)" ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;

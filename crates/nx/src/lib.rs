@@ -4,7 +4,7 @@
 //! blocks; a larger file has a run of blocks to itself. Blocks are stored, zstd frames or raw LZ4.
 //!
 //! [`Header`], [`Toc`], [`Pool`] and [`Layout`] are the parts of that header, each with its reader
-//! and its writer.
+//! and its writer. [`pack`] writes whole archives.
 
 mod archive;
 mod block;
@@ -15,6 +15,7 @@ mod header;
 mod kernel;
 mod layout;
 mod limits;
+pub mod pack;
 mod pool;
 mod reader;
 mod source;

@@ -1,0 +1,313 @@
+//! Blocks through threads: coded by whoever is free, given their places in order, written by whoever
+//! completes the order.
+//!
+//! A block's place is known when all before it are coded. Until then it waits, and threads do not
+//! run further ahead than a window of blocks, which bounds memory: an input and an output of a chunk
+//! for each thread, and an output for each block that waits.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use linerate_core::Kind;
+
+use super::codec::Encoder;
+use super::content::{Content, Item, changed};
+use super::error::{PackError, PackResult};
+use super::existing::Old;
+use super::file_hash::FileHashes;
+use super::options::{Coding, Options};
+use super::plan::{Block, Plan};
+use super::progress::Progress;
+use super::sink::Sink;
+use crate::hash::HashKind;
+use crate::header::PAGE;
+use crate::toc;
+
+/// What is packed, and how.
+pub(super) struct Job<'a> {
+    pub(super) items: &'a [Item],
+    pub(super) archives: &'a [Arc<dyn Old>],
+    pub(super) options: &'a Options,
+    pub(super) plan: &'a Plan,
+    pub(super) sink: &'a dyn Sink,
+    pub(super) progress: &'a (dyn Fn(&Progress) + Sync),
+}
+
+/// What the header needs to know once all blocks are written.
+pub(super) struct Written {
+    pub(super) blocks: Vec<toc::Block>,
+    /// Of each item, as far as it was not known from the plan.
+    pub(super) hashes: Vec<Option<u64>>,
+    /// Where the last block's padding ends.
+    pub(super) end: u64,
+}
+
+/// One block as it stands in the archive, and the hashes of the files that it completes.
+struct Coded {
+    data: Vec<u8>,
+    codec: toc::Codec,
+    bytes_in: u64,
+    hashes: Vec<(usize, u64)>,
+}
+
+struct State {
+    /// The next block to code.
+    next: usize,
+    /// The offset of the first block that is not placed.
+    offset: u64,
+    /// Coded blocks that one before them holds up.
+    waiting: BTreeMap<usize, Coded>,
+    /// Buffers to use again.
+    spare: Vec<Vec<u8>>,
+    /// Blocks placed, in order.
+    placed: Vec<toc::Block>,
+    /// Blocks that are written, or being so no longer.
+    written: usize,
+    hashes: Vec<Option<u64>>,
+    progress: Progress,
+    failure: Option<PackError>,
+    stopped: bool,
+}
+
+struct Shared<'a> {
+    job: &'a Job<'a>,
+    /// Most blocks that are begun and not written.
+    window: usize,
+    hashes: FileHashes,
+    state: Mutex<State>,
+    moved: Condvar,
+    panicked: AtomicBool,
+}
+
+/// Codes and writes all blocks of the plan from `start` on.
+pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
+    let count = job.plan.blocks.len();
+    let threads = job.options.threads.clamp(1, count.max(1));
+    let shared = Shared {
+        job,
+        window: 2 * threads,
+        hashes: FileHashes::default(),
+        state: Mutex::new(State {
+            next: 0,
+            offset: start,
+            waiting: BTreeMap::new(),
+            spare: Vec::new(),
+            placed: Vec::with_capacity(count),
+            written: 0,
+            hashes: job.plan.hashes.clone(),
+            progress: Progress { blocks_total: count as u64, ..Progress::default() },
+            failure: None,
+            stopped: false,
+        }),
+        moved: Condvar::new(),
+        panicked: AtomicBool::new(false),
+    };
+    thread::scope(|scope| {
+        // Fewer threads than asked for write the same bytes.
+        for _ in 1..threads {
+            if thread::Builder::new().spawn_scoped(scope, || shared.serve()).is_err() {
+                break;
+            }
+        }
+        shared.serve();
+    });
+    let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    match state.failure {
+        Some(error) => Err(error),
+        None => Ok(Written { blocks: state.placed, hashes: state.hashes, end: state.offset }),
+    }
+}
+
+impl Shared<'_> {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One thread: blocks until there are no more, or something failed.
+    fn serve(&self) {
+        let alarm = Alarm(self);
+        if let Err(error) = self.work() {
+            self.lock().failure.get_or_insert(error);
+            self.stop();
+        }
+        drop(alarm);
+    }
+
+    fn stop(&self) {
+        self.lock().stopped = true;
+        self.moved.notify_all();
+        self.hashes.stop();
+    }
+
+    fn work(&self) -> PackResult<()> {
+        let mut encoder = Encoder::new()?;
+        let mut input = Vec::new();
+        while let Some((number, output)) = self.take() {
+            let coded = self.code(number, &mut encoder, &mut input, output)?;
+            self.hand_over(number, coded)?;
+        }
+        Ok(())
+    }
+
+    /// The next block and a buffer, once the window has room.
+    fn take(&self) -> Option<(usize, Vec<u8>)> {
+        let mut state = self.lock();
+        loop {
+            if state.stopped || state.next == self.job.plan.blocks.len() {
+                return None;
+            }
+            if state.next - state.written < self.window {
+                state.next += 1;
+                return Some((state.next - 1, state.spare.pop().unwrap_or_default()));
+            }
+            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn code(
+        &self,
+        number: usize,
+        encoder: &mut Encoder,
+        input: &mut Vec<u8>,
+        mut output: Vec<u8>,
+    ) -> PackResult<Coded> {
+        let mut hashes = Vec::new();
+        let coding = match &self.job.plan.blocks[number] {
+            Block::Empty => {
+                input.clear();
+                Coding::Copy
+            }
+            Block::Carried { archive, block } => return self.carry(*archive, *block, output),
+            Block::Solid { files, len, coding } => {
+                input.resize(*len, 0);
+                self.read_solid(files, input, &mut hashes)?;
+                *coding
+            }
+            Block::Chunk { file, number, len, coding } => {
+                input.resize(*len, 0);
+                self.read_chunk(*file, *number, input, &mut hashes)?;
+                *coding
+            }
+        };
+        let codec = encoder.encode(coding, input, &mut output)?;
+        let bytes_in = input.len() as u64;
+        if codec == toc::Codec::Copy {
+            std::mem::swap(input, &mut output);
+        }
+        Ok(Coded { data: output, codec, bytes_in, hashes })
+    }
+
+    fn carry(&self, archive: usize, block: usize, mut output: Vec<u8>) -> PackResult<Coded> {
+        let archive = &self.job.archives[archive];
+        archive.read_block(block, &mut output)?;
+        let codec = archive.block(block).codec;
+        Ok(Coded { bytes_in: output.len() as u64, data: output, codec, hashes: Vec::new() })
+    }
+
+    fn read_solid(
+        &self,
+        files: &[usize],
+        input: &mut [u8],
+        hashes: &mut Vec<(usize, u64)>,
+    ) -> PackResult<()> {
+        let mut rest = input;
+        for &file in files {
+            let item = &self.job.items[file];
+            let (part, after) = rest.split_at_mut(item.size as usize);
+            item.read_at(0, part)?;
+            hashes.push((file, HashKind::Xxh3.of(part)));
+            rest = after;
+        }
+        self.check(hashes)
+    }
+
+    fn read_chunk(
+        &self,
+        file: usize,
+        number: u64,
+        input: &mut [u8],
+        hashes: &mut Vec<(usize, u64)>,
+    ) -> PackResult<()> {
+        let (item, chunk) = (&self.job.items[file], self.job.options.chunk);
+        item.read_at(number * chunk, input)?;
+        let hash = match item.size.div_ceil(chunk) {
+            1 => Some(HashKind::Xxh3.of(input)),
+            count => self.hashes.update(file, number, count, input)?,
+        };
+        hashes.extend(hash.map(|hash| (file, hash)));
+        self.check(hashes)
+    }
+
+    /// Whether the files are still what they were when the plan was made.
+    fn check(&self, hashes: &[(usize, u64)]) -> PackResult<()> {
+        for &(file, hash) in hashes {
+            if self.job.plan.hashes[file].is_some_and(|known| known != hash) {
+                let item = &self.job.items[file];
+                let error = match item.content {
+                    Content::Existing(_) => {
+                        PackError::rule(Kind::Corrupt, "the content in the archive does not match its hash")
+                    }
+                    _ => changed(),
+                };
+                return Err(error.at(item.name.as_str()));
+            }
+        }
+        Ok(())
+    }
+
+    /// Places this block and those that waited for it, and writes them.
+    fn hand_over(&self, number: usize, coded: Coded) -> PackResult<()> {
+        let mut ready = Vec::new();
+        {
+            let mut state = self.lock();
+            state.waiting.insert(number, coded);
+            loop {
+                let next = state.placed.len();
+                let Some(coded) = state.waiting.remove(&next) else { break };
+                ready.push(state.place(coded)?);
+            }
+        }
+        for (offset, coded) in ready {
+            self.job.sink.write_at(offset, &coded.data)?;
+            let mut state = self.lock();
+            state.written += 1;
+            state.progress.blocks += 1;
+            state.progress.bytes_in += coded.bytes_in;
+            state.progress.bytes_out += coded.data.len() as u64;
+            state.spare.push(coded.data);
+            let progress = state.progress;
+            drop(state);
+            self.moved.notify_all();
+            (self.job.progress)(&progress);
+        }
+        Ok(())
+    }
+}
+
+impl State {
+    fn place(&mut self, coded: Coded) -> PackResult<(u64, Coded)> {
+        let compressed = u32::try_from(coded.data.len()).ok().filter(|&len| len <= toc::MAX_COMPRESSED);
+        let too_large = || PackError::rule(Kind::Limit, "the format holds blocks of 512 MiB - 1");
+        let block = toc::Block { compressed: compressed.ok_or_else(too_large)?, codec: coded.codec };
+        self.placed.push(block);
+        for &(file, hash) in &coded.hashes {
+            self.hashes[file] = Some(hash);
+        }
+        let offset = self.offset;
+        self.offset += (coded.data.len() as u64).next_multiple_of(PAGE);
+        Ok((offset, coded))
+    }
+}
+
+/// Ends all waiting when a thread panics, so that the panic reaches the caller.
+struct Alarm<'a>(&'a Shared<'a>);
+
+impl Drop for Alarm<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() && !self.0.panicked.swap(true, Ordering::Relaxed) {
+            self.0.stop();
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Where the bytes of a file come from, read by offset and as often as needed.
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use linerate_core::Kind;
+
+use super::error::{PackError, PackResult};
+use super::existing::Existing;
+use super::options::Prefer;
+
+/// One file to pack.
+pub(super) struct Item {
+    /// Its path in the archive.
+    pub(super) name: String,
+    pub(super) size: u64,
+    pub(super) content: Content,
+    pub(super) prefer: Prefer,
+}
+
+pub(super) enum Content {
+    Bytes(Vec<u8>),
+    Path(PathBuf),
+    /// Part of the file that everything read from readers is kept in.
+    Spooled {
+        file: Arc<File>,
+        at: u64,
+    },
+    /// An entry of an archive.
+    Existing(Existing),
+}
+
+impl Item {
+    /// Fills `out` from that offset on. What is asked for lies within `size`.
+    ///
+    /// # Errors
+    /// With the file's name. A file whose length is no longer `size` has changed since it was added.
+    pub(super) fn read_at(&self, offset: u64, out: &mut [u8]) -> PackResult<()> {
+        self.try_read_at(offset, out).map_err(|error| error.at(self.name.as_str()))
+    }
+
+    fn try_read_at(&self, offset: u64, out: &mut [u8]) -> PackResult<()> {
+        match &self.content {
+            Content::Bytes(bytes) => {
+                let start = offset as usize;
+                out.copy_from_slice(&bytes[start..start + out.len()]);
+                Ok(())
+            }
+            Content::Path(path) => {
+                let file = File::open(path)?;
+                if file.metadata()?.len() != self.size {
+                    return Err(changed());
+                }
+                read_exact_at(&file, offset, out)
+            }
+            Content::Spooled { file, at } => read_exact_at(file, at + offset, out),
+            Content::Existing(existing) => existing.read_at(offset, out),
+        }
+    }
+}
+
+/// The error of a file that is not what it was when the archive was laid out.
+pub(super) fn changed() -> PackError {
+    PackError::rule(Kind::Io, "the file changed while it was packed")
+}
+
+fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> PackResult<()> {
+    while !out.is_empty() {
+        match read_at(file, offset, out) {
+            Ok(0) => return Err(changed()),
+            Ok(n) => {
+                out = &mut out[n..];
+                offset += n as u64;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e.into()),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, out, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, out, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn item(size: u64, content: Content) -> Item {
+        Item { name: "a/b".into(), size, content, prefer: Prefer::default() }
+    }
+
+    #[test]
+    fn every_kind_reads_the_same() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x");
+        std::fs::write(&path, b"..0123456789").expect("a file");
+        let spool = Arc::new(File::open(&path).expect("the file"));
+        let kinds = [
+            item(10, Content::Bytes(b"0123456789".to_vec())),
+            item(10, Content::Spooled { file: spool, at: 2 }),
+            {
+                let path = folder.path().join("y");
+                std::fs::write(&path, b"0123456789").expect("a file");
+                item(10, Content::Path(path))
+            },
+        ];
+        for item in kinds {
+            let mut out = [0; 4];
+            item.read_at(3, &mut out).expect("within the file");
+            assert_eq!(&out, b"3456");
+        }
+    }
+
+    #[test]
+    fn a_file_that_grew_shrank_or_went_is_an_error_that_names_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x");
+        std::fs::write(&path, b"0123").expect("a file");
+        for size in [3, 5] {
+            let error = item(size, Content::Path(path.clone())).read_at(0, &mut [0; 2]).expect_err("changed");
+            assert_eq!(error.to_string(), "a/b: the file changed while it was packed");
+        }
+        let error = item(4, Content::Path(folder.path().join("gone"))).read_at(0, &mut [0; 2]);
+        assert_eq!(error.expect_err("gone").file(), Some("a/b"));
+    }
+}

@@ -1,0 +1,221 @@
+//! Which pieces hold the same bytes: by length, by their first page, by hash, then byte by byte.
+//!
+//! Each step looks only at what the one before could not tell apart, so that a piece of a length
+//! of its own is never read, and two pieces count as equal only when every byte is.
+
+use crate::hash::HashKind;
+
+use super::content::Item;
+use super::error::PackResult;
+use super::threads;
+
+/// Bytes that are hashed before a whole piece is.
+const PAGE: u64 = 4096;
+
+/// A stretch of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    pub(super) item: usize,
+    pub(super) offset: u64,
+    /// At least 1.
+    pub(super) len: u64,
+    /// Its hash, where an archive that holds it says so.
+    pub(super) hash: Option<u64>,
+}
+
+/// What was found about each piece.
+pub(super) struct Twins {
+    /// The first piece with the same bytes: the piece itself if there is none before it.
+    pub(super) first: Vec<usize>,
+    /// The hash where it was needed.
+    pub(super) hash: Vec<Option<u64>>,
+}
+
+/// Finds equal pieces, reading at most `unit` bytes of two pieces at a time per thread.
+pub(super) fn twins(items: &[Item], pieces: &[Piece], unit: usize, threads: usize) -> PackResult<Twins> {
+    Search { items, pieces, unit, threads, weaken: |hash| hash }.run()
+}
+
+struct Search<'a> {
+    items: &'a [Item],
+    pieces: &'a [Piece],
+    unit: usize,
+    threads: usize,
+    /// What is kept of a hash; tests drop all of it to see collisions.
+    weaken: fn(u64) -> u64,
+}
+
+impl Search<'_> {
+    fn run(&self) -> PackResult<Twins> {
+        let mut found = Twins {
+            first: (0..self.pieces.len()).collect(),
+            hash: self.pieces.iter().map(|piece| piece.hash).collect(),
+        };
+        let mut candidates = Vec::new();
+        let (mut whole, mut paged) = (Vec::new(), Vec::new());
+        for group in groups((0..self.pieces.len()).map(|i| (self.pieces[i].len, i)).collect()) {
+            // A known hash saves decoding that piece, but is only of use beside other whole hashes.
+            let known = group.iter().any(|&i| self.pieces[i].hash.is_some());
+            let long = self.pieces[group[0]].len > PAGE;
+            if long && !known { &mut paged } else { &mut whole }.extend(group);
+        }
+        for group in groups(self.keyed(&paged, |buffer, piece| self.hash(buffer, piece, PAGE))?) {
+            whole.extend(group);
+        }
+        let hashed = self.keyed(&whole, |buffer, piece| match piece.hash {
+            Some(hash) => Ok(hash),
+            None => self.hash(buffer, piece, piece.len),
+        })?;
+        for &((_, hash), i) in &hashed {
+            found.hash[i] = Some(hash);
+        }
+        let weak = hashed.into_iter().map(|((len, hash), i)| ((len, (self.weaken)(hash)), i)).collect();
+        candidates.extend(groups(weak));
+        let compared = threads::map(
+            self.threads,
+            candidates.len(),
+            || (Vec::new(), Vec::new()),
+            |buffers, i| self.compare(buffers, &candidates[i]),
+        )?;
+        for (group, firsts) in candidates.iter().zip(compared) {
+            for (&piece, first) in group.iter().zip(firsts) {
+                found.first[piece] = first;
+            }
+        }
+        Ok(found)
+    }
+
+    /// Length and hash of these pieces.
+    fn keyed(
+        &self,
+        which: &[usize],
+        hash: impl Fn(&mut Vec<u8>, &Piece) -> PackResult<u64> + Sync,
+    ) -> PackResult<Vec<((u64, u64), usize)>> {
+        let hashes = threads::map(self.threads, which.len(), Vec::new, |buffer, i| {
+            hash(buffer, &self.pieces[which[i]])
+        })?;
+        Ok(which.iter().zip(hashes).map(|(&i, hash)| ((self.pieces[i].len, hash), i)).collect())
+    }
+
+    /// The hash of the first `len` bytes.
+    fn hash(&self, buffer: &mut Vec<u8>, piece: &Piece, len: u64) -> PackResult<u64> {
+        hash_range(&self.items[piece.item], piece.offset, len, self.unit, buffer)
+    }
+
+    /// For each piece of a group of equal hashes, in order, the first one with the same bytes.
+    fn compare(&self, buffers: &mut (Vec<u8>, Vec<u8>), group: &[usize]) -> PackResult<Vec<usize>> {
+        let mut different: Vec<usize> = Vec::new();
+        let mut firsts = Vec::with_capacity(group.len());
+        for &piece in group {
+            let mut first = None;
+            for &other in &different {
+                if self.equal(buffers, other, piece)? {
+                    first = Some(other);
+                    break;
+                }
+            }
+            if first.is_none() {
+                different.push(piece);
+            }
+            firsts.push(first.unwrap_or(piece));
+        }
+        Ok(firsts)
+    }
+
+    fn equal(&self, (a, b): &mut (Vec<u8>, Vec<u8>), one: usize, other: usize) -> PackResult<bool> {
+        let (one, other) = (&self.pieces[one], &self.pieces[other]);
+        let mut at = 0;
+        while at < one.len {
+            let len = (one.len - at).min(self.unit as u64) as usize;
+            a.resize(len, 0);
+            b.resize(len, 0);
+            self.items[one.item].read_at(one.offset + at, a)?;
+            self.items[other.item].read_at(other.offset + at, b)?;
+            if a != b {
+                return Ok(false);
+            }
+            at += len as u64;
+        }
+        Ok(true)
+    }
+}
+
+/// XXH3-64 of a stretch of a file, read in units.
+pub(super) fn hash_range(
+    item: &Item,
+    offset: u64,
+    len: u64,
+    unit: usize,
+    buffer: &mut Vec<u8>,
+) -> PackResult<u64> {
+    let mut hasher = HashKind::Xxh3.hasher();
+    let mut at = 0;
+    while at < len {
+        buffer.resize((len - at).min(unit as u64) as usize, 0);
+        item.read_at(offset + at, buffer)?;
+        hasher.update(buffer);
+        at += buffer.len() as u64;
+    }
+    Ok(hasher.finish())
+}
+
+/// The pieces whose key is not theirs alone, group by group, each in order.
+fn groups<K: Ord>(mut keyed: Vec<(K, usize)>) -> Vec<Vec<usize>> {
+    keyed.sort_unstable();
+    let shared = keyed.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
+    shared.map(|group| group.iter().map(|(_, i)| *i).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pack::content::Content;
+    use crate::pack::options::Prefer;
+
+    fn items(contents: &[&[u8]]) -> Vec<Item> {
+        let item = |bytes: &&[u8]| Item {
+            name: "x".into(),
+            size: bytes.len() as u64,
+            content: Content::Bytes(bytes.to_vec()),
+            prefer: Prefer::default(),
+        };
+        contents.iter().map(item).collect()
+    }
+
+    fn whole(items: &[Item]) -> Vec<Piece> {
+        let piece = |(item, it): (usize, &Item)| Piece { item, offset: 0, len: it.size, hash: None };
+        items.iter().enumerate().map(piece).collect()
+    }
+
+    #[test]
+    fn equal_pieces_have_the_same_first() {
+        let mut long = vec![7; 10_000];
+        let twin = long.clone();
+        long[9_999] = 8;
+        let items = items(&[b"ab", &twin, b"cd", b"ab", &long, &twin, b"abc", b"cd"]);
+        for threads in [1, 3] {
+            for unit in [1, 512, 1 << 20] {
+                let found = twins(&items, &whole(&items), unit, threads).expect("readable");
+                assert_eq!(found.first, [0, 1, 2, 0, 4, 1, 6, 2], "{threads} {unit}");
+                assert_eq!(found.hash[6], None, "a length of its own is not read");
+                assert_eq!(found.hash[1], found.hash[5]);
+            }
+        }
+    }
+
+    #[test]
+    fn equal_hashes_alone_do_not_make_twins() {
+        let items = items(&[b"ab", b"cd", b"ab", b"ef", b"cd"]);
+        let pieces = whole(&items);
+        let search = Search { items: &items, pieces: &pieces, unit: 64, threads: 2, weaken: |_| 0 };
+        assert_eq!(search.run().expect("readable").first, [0, 1, 0, 3, 1]);
+    }
+
+    #[test]
+    fn parts_of_one_file_can_be_twins() {
+        let items = items(&[b"abcabcab"]);
+        let piece = |offset, len| Piece { item: 0, offset, len, hash: None };
+        let pieces = [piece(0, 3), piece(3, 3), piece(6, 2)];
+        assert_eq!(twins(&items, &pieces, 64, 1).expect("readable").first, [0, 0, 2]);
+    }
+}

@@ -1,0 +1,274 @@
+//! Archives made from archives: merged, reduced, updated from a folder, packed anew.
+//!
+//! Each gives a [`Builder`], to which more can be added before it is written. The archive that was
+//! read may be the target: it is replaced when the new one is complete.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use linerate_core::Kind;
+
+use super::content::Content;
+use super::error::{PackError, PackResult};
+use super::existing::{Existing, Opened, Reuse, engine_error};
+use super::options::{Options, Prefer};
+use super::walk::{self, Found};
+use super::{Builder, threads};
+use crate::archive::{Archive, File};
+use crate::hash::HashKind;
+use crate::reader::Reader;
+use crate::source::Source;
+
+/// What [`Builder::update`] found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Changes {
+    /// Files of the folder that the archive does not have.
+    pub added: u64,
+    /// Files that have other bytes in the folder.
+    pub replaced: u64,
+    /// Files that are the same in both.
+    pub unchanged: u64,
+    /// Files of the archive that the folder does not have, and that are left out.
+    pub removed: u64,
+}
+
+/// Which file [`Builder::merge`] takes when several archives have one of that path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clash {
+    /// None: it is an error, unless the files have the same size and hash.
+    Refuse,
+    /// That of the first archive.
+    First,
+    /// That of the last archive.
+    Last,
+}
+
+impl Builder {
+    /// Adds the files of an archive for which `keep` says so, under the paths they have.
+    ///
+    /// # Errors
+    /// `BadArgument` if a path is not relative or is there already. Files before it have been added.
+    pub fn add_archive<S: Source + 'static>(
+        &mut self,
+        archive: &Arc<Archive<S>>,
+        reuse: Reuse,
+        mut keep: impl FnMut(File<'_>) -> bool,
+    ) -> PackResult<()> {
+        let opened = Arc::new(Opened::new(Arc::clone(archive), self.options.threads));
+        let number = self.archives.len();
+        self.archives.push(opened.clone());
+        let same_chunk = archive.header().chunk.bytes() == self.options.chunk;
+        for file in archive.files().filter(|&file| keep(file)) {
+            let existing = Existing {
+                archive: opened.clone(),
+                number,
+                entry: file.index(),
+                carried: reuse == Reuse::Blocks && same_chunk,
+                hash: None,
+            };
+            self.add(file.path().to_owned(), file.size(), Content::Existing(existing), Prefer::default())?;
+        }
+        Ok(())
+    }
+
+    /// The files of one archive for which `keep` says so: deleting by path, or collecting garbage by
+    /// hash. The options' chunk size becomes that of the archive, so that blocks are carried.
+    ///
+    /// ```no_run
+    /// use linerate_nx::{Archive, FileSource};
+    /// use linerate_nx::pack::{Builder, Options};
+    ///
+    /// let archive = std::sync::Arc::new(Archive::open(FileSource::open("mods.nx")?)?);
+    /// let wanted = std::collections::HashSet::from([0x0123_4567_89ab_cdef_u64]);
+    /// let builder = Builder::from_archive(Options::default(), &archive, |file| wanted.contains(&file.hash()))?;
+    /// builder.write("mods.nx".as_ref())?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
+    pub fn from_archive<S: Source + 'static>(
+        options: Options,
+        archive: &Arc<Archive<S>>,
+        keep: impl FnMut(File<'_>) -> bool,
+    ) -> PackResult<Builder> {
+        let mut builder = Builder::new(as_archive(options, archive))?;
+        builder.add_archive(archive, Reuse::Blocks, keep)?;
+        Ok(builder)
+    }
+
+    /// All files of an archive, coded anew with these options.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
+    pub fn repack<S: Source + 'static>(options: Options, archive: &Arc<Archive<S>>) -> PackResult<Builder> {
+        let mut builder = Builder::new(options)?;
+        builder.add_archive(archive, Reuse::Contents, |_| true)?;
+        Ok(builder)
+    }
+
+    /// The files of several archives. Blocks are carried from those whose chunk size is that of the
+    /// options. Equal files of different archives are stored once.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
+    pub fn merge<S: Source + 'static>(
+        options: Options,
+        archives: &[Arc<Archive<S>>],
+        clash: Clash,
+    ) -> PackResult<Builder> {
+        let mut builder = Builder::new(options)?;
+        for (i, archive) in archives.iter().enumerate() {
+            let others = match clash {
+                Clash::Last => &archives[i + 1..],
+                Clash::First | Clash::Refuse => &archives[..i],
+            };
+            let is_same = |file: File<'_>, other: File<'_>| {
+                clash != Clash::Refuse || (file.size() == other.size() && file.hash() == other.hash())
+            };
+            let hides = |file: File<'_>, other: &Archive<S>| {
+                other.find(file.path()).is_some_and(|other| is_same(file, other))
+            };
+            let keep = |file: File<'_>| !others.iter().any(|other| hides(file, other));
+            builder.add_archive(archive, Reuse::Blocks, keep)?;
+        }
+        Ok(builder)
+    }
+
+    /// An archive brought up to date with a folder: files whose bytes are the same keep their blocks,
+    /// others are taken from the folder. `choose` is as in [`add_folder`](Self::add_folder); files
+    /// that it leaves out count as not in the folder. With `mirror`, files that are not in the folder
+    /// are left out, else they stay. The options' chunk size becomes that of the archive.
+    ///
+    /// The last part of the result is what is neither file nor folder, such as links.
+    ///
+    /// # Errors
+    /// As [`add_folder`](Self::add_folder) and [`add_archive`](Self::add_archive).
+    pub fn update<S: Source + 'static>(
+        options: Options,
+        archive: &Arc<Archive<S>>,
+        root: &Path,
+        mut choose: impl FnMut(&str) -> Option<Prefer>,
+        mirror: bool,
+    ) -> PackResult<(Builder, Changes, Vec<PathBuf>)> {
+        let mut builder = Builder::new(as_archive(options, archive))?;
+        let walk = walk::walk(root)?;
+        let chosen: Vec<(Found, Prefer)> = walk
+            .files
+            .into_iter()
+            .filter_map(|found| choose(&found.name).map(|prefer| (found, prefer)))
+            .collect();
+        let scratch = || (None, Vec::new());
+        let threads = builder.options.threads;
+        let same = threads::map(threads, chosen.len(), scratch, |(reader, buffer), i| {
+            let found = &chosen[i].0;
+            match archive.find(&found.name) {
+                Some(file) if file.size() == found.size => {
+                    let reader = match reader {
+                        Some(reader) => reader,
+                        None => reader.insert(archive.reader()?),
+                    };
+                    is_unchanged(archive.hash_kind(), reader, file, found, buffer)
+                }
+                _ => Ok(false),
+            }
+        })?;
+        let mut changes = Changes::default();
+        let mut fresh = std::collections::HashSet::new();
+        for ((found, prefer), same) in chosen.into_iter().zip(same) {
+            let is_there = archive.find(&found.name).is_some();
+            let counter = match (is_there, same) {
+                (false, _) => &mut changes.added,
+                (true, false) => &mut changes.replaced,
+                (true, true) => &mut changes.unchanged,
+            };
+            *counter += 1;
+            if same {
+                fresh.insert((found.name, false));
+            } else {
+                fresh.insert((found.name.clone(), true));
+                builder.add(found.name, found.size, Content::Path(found.path), prefer)?;
+            }
+        }
+        builder.add_archive(archive, Reuse::Blocks, |file| {
+            let path = file.path().to_owned();
+            let replaced = fresh.contains(&(path.clone(), true));
+            let missing = !replaced && !fresh.contains(&(path, false));
+            changes.removed += u64::from(missing && mirror);
+            !(replaced || missing && mirror)
+        })?;
+        Ok((builder, changes, walk.others))
+    }
+}
+
+/// The options with the archive's chunk size, and a solid limit below it.
+fn as_archive<S: Source>(mut options: Options, archive: &Archive<S>) -> Options {
+    options.chunk = archive.header().chunk.bytes();
+    options.solid_limit = options.solid_limit.min(options.chunk - 1);
+    options
+}
+
+/// Whether the file on the disk has the bytes of that entry, which is of the same size. Most files
+/// that changed show it in their hash, and the entry need not be decoded.
+fn is_unchanged<S: Source>(
+    kind: HashKind,
+    reader: &mut Reader<'_, S>,
+    file: File<'_>,
+    found: &Found,
+    buffer: &mut Vec<u8>,
+) -> PackResult<bool> {
+    let at = |error: io::Error| PackError::from(error).at(found.path.display().to_string());
+    let mut hasher = kind.hasher();
+    let mut disk = fs::File::open(&found.path).map_err(at)?;
+    buffer.resize(64 << 10, 0);
+    loop {
+        match disk.read(buffer) {
+            Ok(0) => break,
+            Ok(n) => hasher.update(&buffer[..n]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(at(error)),
+        }
+    }
+    if hasher.finish() != file.hash() {
+        return Ok(false);
+    }
+    let disk = fs::File::open(&found.path).map_err(at)?;
+    let mut comparing = Comparing { disk, buffer, differs: false };
+    let read = reader.write_to(file, &mut comparing);
+    match read {
+        _ if comparing.differs => Ok(false),
+        Ok(_) => Ok(true),
+        // What is damaged in the archive is taken from the folder.
+        Err(error) => match engine_error(error) {
+            error if error.kind() == Kind::Corrupt => Ok(false),
+            error => Err(error.at(file.path())),
+        },
+    }
+}
+
+/// Takes bytes and compares them with a file.
+struct Comparing<'a> {
+    disk: fs::File,
+    buffer: &'a mut Vec<u8>,
+    differs: bool,
+}
+
+impl Write for Comparing<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = bytes.len().min(self.buffer.len());
+        let own = &mut self.buffer[..len];
+        self.disk.read_exact(own).inspect_err(|_| self.differs = true)?;
+        if own != &bytes[..len] {
+            self.differs = true;
+            return Err(io::Error::other("the bytes differ"));
+        }
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

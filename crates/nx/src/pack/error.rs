@@ -1,0 +1,116 @@
+//! Why packing failed, and at which file.
+
+use std::{fmt, io};
+
+use linerate_core::{Error, Kind};
+
+/// A result whose error is [`PackError`].
+pub type PackResult<T> = std::result::Result<T, PackError>;
+
+/// Why an archive could not be written, with the file it failed at where there is one.
+///
+/// The message is one line: the file's name first, then what is wrong.
+#[derive(Debug)]
+pub struct PackError {
+    file: Option<String>,
+    cause: Cause,
+}
+
+#[derive(Debug)]
+enum Cause {
+    /// A rule of the format or of the packer.
+    Rule(Kind, &'static str),
+    /// What the engine said about an existing archive.
+    Engine(Error),
+    Io(io::Error),
+}
+
+impl PackError {
+    pub(super) fn rule(kind: Kind, what: &'static str) -> PackError {
+        PackError { file: None, cause: Cause::Rule(kind, what) }
+    }
+
+    /// The same error, at that file unless it names one already.
+    #[must_use]
+    pub(super) fn at(mut self, file: impl Into<String>) -> PackError {
+        self.file.get_or_insert_with(|| file.into());
+        self
+    }
+
+    /// What kind of thing went wrong.
+    pub fn kind(&self) -> Kind {
+        match &self.cause {
+            Cause::Rule(kind, _) => *kind,
+            Cause::Engine(error) => error.kind,
+            Cause::Io(_) => Kind::Io,
+        }
+    }
+
+    /// The file that the error is about: a path inside the archive, or that of the archive.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// The error of the operating system, if it was one. A full disk is `StorageFull`.
+    pub fn io(&self) -> Option<&io::Error> {
+        match &self.cause {
+            Cause::Io(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<Error> for PackError {
+    fn from(error: Error) -> PackError {
+        PackError { file: None, cause: Cause::Engine(error) }
+    }
+}
+
+impl From<io::Error> for PackError {
+    fn from(error: io::Error) -> PackError {
+        PackError { file: None, cause: Cause::Io(error) }
+    }
+}
+
+impl fmt::Display for PackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(file) = &self.file {
+            write!(f, "{file}: ")?;
+        }
+        match &self.cause {
+            Cause::Rule(_, what) => f.write_str(what),
+            Cause::Engine(error) => error.fmt(f),
+            Cause::Io(error) if error.kind() == io::ErrorKind::StorageFull => f.write_str("the disk is full"),
+            Cause::Io(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PackError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.cause {
+            Cause::Rule(..) => None,
+            Cause::Engine(error) => Some(error),
+            Cause::Io(error) => Some(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_begins_with_the_innermost_file() {
+        let error = PackError::rule(Kind::BadArgument, "the path is empty").at("inner").at("outer");
+        assert_eq!(error.to_string(), "inner: the path is empty");
+        assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some("inner")));
+    }
+
+    #[test]
+    fn a_full_disk_says_so() {
+        let error = PackError::from(io::Error::from(io::ErrorKind::StorageFull)).at("a.nx");
+        assert_eq!(error.to_string(), "a.nx: the disk is full");
+        assert_eq!(error.kind(), Kind::Io);
+    }
+}

@@ -1,0 +1,336 @@
+//! Which file goes into which block, decided before anything is coded.
+//!
+//! It depends on paths, contents and options alone, so threads and the order of adding cannot show.
+//! Large files and carried blocks come first, in the order of paths; then solid blocks, filled by
+//! coding, extension, falling size and path, so that like stands beside like.
+
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+use super::content::{Content, Item};
+use super::dedup::{Piece, Twins, hash_range, twins};
+use super::error::PackResult;
+use super::existing::Existing;
+use super::options::{Coding, Options, extension};
+use super::threads;
+use crate::hash::HashKind;
+
+/// How many runs that begin with the same chunk are compared with a file's chunks.
+const RUNS_TRIED: usize = 64;
+
+/// What a block is made of.
+pub(super) enum Block {
+    /// Whole files, one after the other.
+    Solid { files: Vec<usize>, len: usize, coding: Coding },
+    /// The chunk of that number of a file.
+    Chunk { file: usize, number: u64, len: usize, coding: Coding },
+    /// A block of the builder's archive of that number.
+    Carried { archive: usize, block: usize },
+    /// Nothing: an archive of files has at least one block.
+    Empty,
+}
+
+/// Where a file begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) block: usize,
+    pub(super) offset: u32,
+}
+
+pub(super) struct Plan {
+    pub(super) blocks: Vec<Block>,
+    /// Of each item.
+    pub(super) places: Vec<Place>,
+    /// Of each item, as far as it is known: of all that are in no block of their own.
+    pub(super) hashes: Vec<Option<u64>>,
+    /// For each item the one whose place it shares; itself if it is coded or carried, or empty.
+    pub(super) same: Vec<usize>,
+    /// Items that are a run of others' chunks.
+    pub(super) runs: Vec<usize>,
+}
+
+impl Plan {
+    /// Lays out `items`, which are sorted by path.
+    pub(super) fn of(items: &[Item], options: &Options) -> PackResult<Plan> {
+        let plan = Plan {
+            blocks: Vec::new(),
+            places: vec![Place::default(); items.len()],
+            hashes: items.iter().map(stored_hash).collect(),
+            same: (0..items.len()).collect(),
+            runs: Vec::new(),
+        };
+        let mut planner = Planner { items, options, plan };
+        planner.find_equal_files()?;
+        planner.place_large_and_carried()?;
+        planner.place_solid();
+        planner.share_places()?;
+        if planner.plan.blocks.is_empty() && !items.is_empty() {
+            planner.plan.blocks.push(Block::Empty);
+        }
+        Ok(planner.plan)
+    }
+}
+
+struct Planner<'a> {
+    items: &'a [Item],
+    options: &'a Options,
+    plan: Plan,
+}
+
+impl Planner<'_> {
+    fn is_solid(&self, item: usize) -> bool {
+        is_solid(&self.items[item], self.options)
+    }
+
+    /// Whether the item needs blocks made or carried for it.
+    fn is_placed(&self, item: usize) -> bool {
+        self.items[item].size > 0 && self.plan.same[item] == item
+    }
+
+    fn twins(&self, pieces: &[Piece]) -> PackResult<Twins> {
+        twins(self.items, pieces, self.options.chunk as usize, self.options.threads)
+    }
+
+    fn find_equal_files(&mut self) -> PackResult<()> {
+        for (solid, wanted) in [(true, self.options.dedup_solid), (false, self.options.dedup_chunked)] {
+            if !wanted {
+                continue;
+            }
+            let of_kind = |&i: &usize| self.items[i].size > 0 && self.is_solid(i) == solid;
+            let mut files: Vec<usize> = (0..self.items.len()).filter(of_kind).collect();
+            // What is carried comes first, so that a new file never makes its twin be coded anew.
+            files.sort_by_key(|&i| carried(&self.items[i]).is_none());
+            let piece = |&item: &usize| {
+                let (len, hash) = (self.items[item].size, self.plan.hashes[item]);
+                Piece { item, offset: 0, len, hash }
+            };
+            let found = self.twins(&files.iter().map(piece).collect::<Vec<_>>())?;
+            for (i, &file) in files.iter().enumerate() {
+                self.plan.same[file] = files[found.first[i]];
+                self.plan.hashes[file] = found.hash[i];
+            }
+        }
+        Ok(())
+    }
+
+    fn place_large_and_carried(&mut self) -> PackResult<()> {
+        let mut units = Units::of(self.items, self.options, |i| self.is_placed(i));
+        let mut chunks = self.chunks()?;
+        for i in 0..self.items.len() {
+            if !self.is_placed(i) {
+                continue;
+            }
+            if let Some(existing) = carried(&self.items[i]) {
+                let offset = existing.archive.place(existing.entry).1;
+                self.plan.places[i] = Place { block: units.place(existing, &mut self.plan.blocks), offset };
+            } else if !self.is_solid(i) {
+                self.place_chunks(i, &mut chunks);
+            }
+        }
+        Ok(())
+    }
+
+    /// Every chunk of the large files that are not carried, and which of them are equal.
+    fn chunks(&self) -> PackResult<Chunks> {
+        let mut chunks = Chunks::default();
+        let mut pieces = Vec::new();
+        for (i, item) in self.items.iter().enumerate() {
+            if self.is_placed(i) && !self.is_solid(i) && carried(item).is_none() {
+                chunks.start.insert(i, pieces.len());
+                pieces.extend(pieces_of(i, item.size, self.options.chunk));
+            }
+        }
+        chunks.first = match self.options.dedup_chunked {
+            true => self.twins(&pieces)?.first,
+            false => Vec::new(),
+        };
+        Ok(chunks)
+    }
+
+    fn place_chunks(&mut self, file: usize, chunks: &mut Chunks) {
+        let item = &self.items[file];
+        let count = item.size.div_ceil(self.options.chunk) as usize;
+        let wanted = chunks.of(file, count).to_vec();
+        if let Some(block) = chunks.find(&wanted) {
+            self.plan.places[file] = Place { block, offset: 0 };
+            self.plan.runs.push(file);
+            return;
+        }
+        let coding = item.prefer.coding.unwrap_or_else(|| self.options.coding(&item.name, false));
+        self.plan.places[file] = Place { block: self.plan.blocks.len(), offset: 0 };
+        for (number, piece) in pieces_of(file, item.size, self.options.chunk).enumerate() {
+            if let Some(&class) = wanted.get(number) {
+                chunks.put(class, self.plan.blocks.len());
+            }
+            let (number, len) = (number as u64, piece.len as usize);
+            self.plan.blocks.push(Block::Chunk { file, number, len, coding });
+        }
+    }
+
+    fn place_solid(&mut self) {
+        let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i) && carried(&self.items[i]).is_none();
+        let mut files: Vec<(Coding, String, Reverse<u64>, usize)> = (0..self.items.len())
+            .filter(wanted)
+            .map(|i| {
+                let item = &self.items[i];
+                let coding = item.prefer.coding.unwrap_or_else(|| self.options.coding(&item.name, true));
+                (coding, extension(&item.name).to_lowercase(), Reverse(item.size), i)
+            })
+            .collect();
+        files.sort_unstable();
+        for same_coding in files.chunk_by(|a, b| a.0 == b.0) {
+            self.fill(same_coding[0].0, same_coding.iter().map(|file| file.3));
+        }
+    }
+
+    /// Fills solid blocks in that order: a file that does not fit begins the next one.
+    fn fill(&mut self, coding: Coding, order: impl Iterator<Item = usize>) {
+        let (mut files, mut len) = (Vec::new(), 0);
+        for file in order {
+            let size = self.items[file].size as usize;
+            if len + size > self.options.solid_limit as usize {
+                self.plan.blocks.push(Block::Solid { files: std::mem::take(&mut files), len, coding });
+                len = 0;
+            }
+            self.plan.places[file] = Place { block: self.plan.blocks.len(), offset: len as u32 };
+            files.push(file);
+            len += size;
+        }
+        self.plan.blocks.push(Block::Solid { files, len, coding });
+    }
+
+    /// Gives every twin the place and hash of the file that is packed, and hashes what is in no block
+    /// of its own.
+    fn share_places(&mut self) -> PackResult<()> {
+        let (items, runs) = (self.items, &self.plan.runs);
+        let hashes = threads::map(self.options.threads, runs.len(), Vec::new, |buffer, i| {
+            let item = &items[runs[i]];
+            hash_range(item, 0, item.size, self.options.chunk as usize, buffer)
+        })?;
+        for (&file, hash) in self.plan.runs.iter().zip(hashes) {
+            self.plan.hashes[file] = Some(hash);
+        }
+        for i in 0..items.len() {
+            self.plan.places[i] = self.plan.places[self.plan.same[i]];
+        }
+        Ok(())
+    }
+}
+
+/// Whether files like that share blocks.
+fn is_solid(item: &Item, options: &Options) -> bool {
+    item.size <= options.solid_limit && !item.prefer.alone
+}
+
+pub(super) fn carried(item: &Item) -> Option<&Existing> {
+    match &item.content {
+        Content::Existing(existing) if existing.carried => Some(existing),
+        _ => None,
+    }
+}
+
+/// What is known before anything is read.
+fn stored_hash(item: &Item) -> Option<u64> {
+    match &item.content {
+        _ if item.size == 0 => Some(HashKind::Xxh3.of(&[])),
+        Content::Existing(existing) => existing.hash,
+        _ => None,
+    }
+}
+
+fn pieces_of(item: usize, size: u64, chunk: u64) -> impl Iterator<Item = Piece> {
+    (0..size.div_ceil(chunk)).map(move |number| {
+        let offset = number * chunk;
+        Piece { item, offset, len: chunk.min(size - offset), hash: None }
+    })
+}
+
+/// Chunks of large files: which are equal, and in which blocks they are.
+#[derive(Default)]
+struct Chunks {
+    /// Where the chunks of a file begin in `first`.
+    start: HashMap<usize, usize>,
+    /// The first chunk that is equal to each: the name of its content. Empty without deduplication.
+    first: Vec<usize>,
+    /// The blocks of each content, as they were placed.
+    blocks: HashMap<usize, Vec<usize>>,
+    /// The content of each block.
+    contents: HashMap<usize, usize>,
+}
+
+impl Chunks {
+    /// Names of the contents of a file's chunks; none without deduplication.
+    fn of(&self, file: usize, count: usize) -> &[usize] {
+        let start = self.start.get(&file).copied().unwrap_or(0);
+        self.first.get(start..start + count).unwrap_or(&[])
+    }
+
+    fn put(&mut self, content: usize, block: usize) {
+        self.blocks.entry(content).or_default().push(block);
+        self.contents.insert(block, content);
+    }
+
+    /// The first block of a run that holds these contents one after the other.
+    fn find(&self, wanted: &[usize]) -> Option<usize> {
+        let begins = self.blocks.get(wanted.first()?)?;
+        let matches = |&&block: &&usize| {
+            wanted.iter().enumerate().all(|(i, content)| self.contents.get(&(block + i)) == Some(content))
+        };
+        begins.iter().take(RUNS_TRIED).find(matches).copied()
+    }
+}
+
+/// Blocks of existing archives that must stay one after the other, because a file spans them.
+struct Units {
+    /// Of each archive, sorted: first block, the block after the last, and where the first is placed.
+    of_archive: HashMap<usize, Vec<Unit>>,
+}
+
+struct Unit {
+    first: usize,
+    end: usize,
+    placed: Option<usize>,
+}
+
+impl Units {
+    fn of(items: &[Item], options: &Options, is_placed: impl Fn(usize) -> bool) -> Units {
+        let mut spans: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
+        for (i, item) in items.iter().enumerate() {
+            if let Some(existing) = carried(item).filter(|_| is_placed(i)) {
+                let first = existing.archive.place(existing.entry).0;
+                let end = first + item.size.div_ceil(options.chunk) as usize;
+                spans.entry(existing.number).or_default().push((first, end));
+            }
+        }
+        Units { of_archive: spans.into_iter().map(|(archive, spans)| (archive, joined(spans))).collect() }
+    }
+
+    /// Where the first block of that entry is, after its unit has been placed at the end of `blocks`
+    /// if it was not yet.
+    fn place(&mut self, existing: &Existing, blocks: &mut Vec<Block>) -> usize {
+        let first = existing.archive.place(existing.entry).0;
+        let units = self.of_archive.entry(existing.number).or_default();
+        let at = units.partition_point(|unit| unit.end <= first);
+        let unit = &mut units[at];
+        let placed = *unit.placed.get_or_insert_with(|| {
+            let start = blocks.len();
+            let archive = existing.number;
+            blocks.extend((unit.first..unit.end).map(|block| Block::Carried { archive, block }));
+            start
+        });
+        placed + (first - unit.first)
+    }
+}
+
+/// Spans joined where they have a block in common.
+fn joined(mut spans: Vec<(usize, usize)>) -> Vec<Unit> {
+    spans.sort_unstable();
+    let mut units: Vec<Unit> = Vec::new();
+    for (first, end) in spans {
+        match units.last_mut() {
+            Some(unit) if first < unit.end => unit.end = unit.end.max(end),
+            _ => units.push(Unit { first, end, placed: None }),
+        }
+    }
+    units
+}

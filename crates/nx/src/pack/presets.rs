@@ -1,0 +1,91 @@
+//! Named settings, one row each.
+
+use super::options::{Coding, Options, Zstd};
+
+/// A named set of [`Options`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Preset {
+    /// What users call it.
+    pub name: &'static str,
+    /// What it is for, in one line.
+    pub purpose: &'static str,
+    chunk: u64,
+    solid: Coding,
+    chunked: Coding,
+    textures: Option<Coding>,
+}
+
+const fn zstd(level: i32, min_match: u32, literals: bool, long: bool) -> Coding {
+    Coding::Zstd(Zstd { level, min_match, literals, long })
+}
+
+/// All presets. The solid limit of each is its chunk size less one.
+pub const PRESETS: &[Preset] = &[
+    Preset {
+        name: "archive",
+        purpose: "smallest for keeping: 16 MiB blocks, zstd 16 with short and long matches",
+        chunk: 16 << 20,
+        solid: zstd(16, 4, true, true),
+        chunked: zstd(16, 4, true, true),
+        textures: None,
+    },
+    Preset {
+        name: "fast-load",
+        purpose: "decodes fastest for its size: 1 MiB blocks, zstd 12, textures without coded literals",
+        chunk: 1 << 20,
+        solid: zstd(12, 0, true, false),
+        chunked: zstd(12, 0, true, false),
+        textures: Some(zstd(12, 4, false, false)),
+    },
+    Preset {
+        name: "vfs",
+        purpose: "random access to many small files: 128 KiB blocks, zstd 12",
+        chunk: 128 << 10,
+        solid: zstd(12, 0, true, false),
+        chunked: zstd(12, 0, true, false),
+        textures: Some(zstd(12, 4, false, false)),
+    },
+    Preset {
+        name: "web",
+        purpose: "smallest to fetch whole or in part: 4 MiB blocks, zstd 19",
+        chunk: 4 << 20,
+        solid: zstd(19, 0, true, true),
+        chunked: zstd(19, 0, true, true),
+        textures: None,
+    },
+];
+
+impl Preset {
+    /// The preset of that name, if there is one.
+    pub fn from_name(name: &str) -> Option<&'static Preset> {
+        PRESETS.iter().find(|preset| preset.name == name)
+    }
+
+    /// Its options, with both deduplications and one thread.
+    pub fn options(&self) -> Options {
+        Options {
+            chunk: self.chunk,
+            solid_limit: self.chunk - 1,
+            solid: self.solid,
+            chunked: self.chunked,
+            textures: self.textures,
+            ..Options::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_within_the_limits_and_found_by_its_name() {
+        for preset in PRESETS {
+            preset.options().check().expect(preset.name);
+            let found = Preset::from_name(preset.name).expect(preset.name);
+            assert_eq!(found.options(), preset.options());
+        }
+        assert!(Preset::from_name("Archive").is_none());
+    }
+}

@@ -1,0 +1,287 @@
+//! Archives that are packed hold what went in, whoever reads them, and are the same bytes however
+//! they were made.
+
+mod pack_tree;
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, Write};
+use std::path::Path;
+use std::process::Command;
+
+use linerate_nx::pack::{Builder, Coding, Options, PRESETS, Prefer, Zstd};
+use linerate_nx::{Header, Kind, Toc};
+use pack_tree::{assert_holds, content, pack, tree, write_tree};
+use proptest::prelude::*;
+
+fn options(chunk: u64, solid_limit: u64, solid: Coding, chunked: Coding) -> Options {
+    let mut options = Options::default();
+    (options.chunk, options.solid_limit) = (chunk, solid_limit);
+    (options.solid, options.chunked) = (solid, chunked);
+    options
+}
+
+/// Whether that program is there. If not, the test says so and is skipped, or with STRICT=1 fails.
+#[track_caller]
+fn is_installed(program: &str) -> bool {
+    let found = Command::new(program).arg("--version").output().is_ok();
+    if !found {
+        assert!(env::var_os("STRICT").as_deref() != Some(OsStr::new("1")), "{program} is missing");
+        // Not `println`, which the test runner swallows.
+        let _ = writeln!(io::stderr(), "SKIP: {program} is not installed");
+    }
+    found
+}
+
+/// Has the Python reader compare an archive with a folder.
+fn python_reads(archive: &Path, folder: &Path) -> String {
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pack_reader.py");
+    let output = Command::new("python3").arg(reader).arg(archive).arg(folder).output().expect("python3");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn a_reader_written_from_the_format_alone_finds_every_file() {
+    if !is_installed("python3") || !is_installed("zstd") {
+        return;
+    }
+    let slow = Coding::Zstd(Zstd { level: 12, min_match: 4, literals: false, long: true });
+    let cases = [
+        options(32 << 10, (16 << 10) - 1, Coding::zstd(3), Coding::zstd(9)),
+        options(32 << 10, (32 << 10) - 1, Coding::lz4(1), Coding::lz4(9)),
+        options(4 << 10, 0, Coding::Copy, slow),
+        options(64 << 10, (4 << 10) - 1, Coding::lz4(12), Coding::Copy),
+    ];
+    for (i, options) in cases.iter().enumerate() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let files = tree(i as u64 + 1, 60, options);
+        let from = folder.path().join("tree");
+        write_tree(&from, &files);
+        let mut builder = Builder::new(options.clone()).expect("options");
+        let others = builder.add_folder(&from, |_| Some(Prefer::default())).expect("readable");
+        assert!(others.is_empty());
+        let target = folder.path().join("a.nx");
+        let summary = builder.write(&target).expect("packable");
+        assert!(summary.shared_files > 0, "{summary:?}");
+        assert_eq!(summary.archive_bytes, fs::metadata(&target).expect("there").len());
+        let counts = python_reads(&target, &from);
+        assert!(counts.starts_with(&format!("60 files {} blocks", summary.blocks)), "{counts}");
+    }
+}
+
+#[test]
+fn the_smallest_archives_are_read_too() {
+    if !is_installed("python3") || !is_installed("zstd") {
+        return;
+    }
+    let trees: [&[(&str, &[u8])]; 4] =
+        [&[], &[("empty", b"")], &[("a", b"A")], &[("a", b""), ("b/c", b"xx"), ("b/d", b"")]];
+    for files in trees {
+        let folder = tempfile::tempdir().expect("a folder");
+        let from = folder.path().join("tree");
+        fs::create_dir(&from).expect("writable");
+        let files: Vec<_> = files.iter().map(|(name, bytes)| (name.to_string(), bytes.to_vec())).collect();
+        write_tree(&from, &files);
+        let target = folder.path().join("a.nx");
+        fs::write(&target, pack(&files, &Options::default()).0).expect("writable");
+        python_reads(&target, &from);
+    }
+}
+
+#[test]
+fn the_zstd_program_decodes_blocks_cut_out_by_offset() {
+    if !is_installed("zstd") {
+        return;
+    }
+    for preset in PRESETS {
+        let text = content(1, 5, 300_000);
+        let (archive, _) = pack(&[("a.dds".into(), text.clone())], &preset.options());
+        let header = Header::parse(&archive).expect("ours");
+        let toc = Toc::parse(&header, &archive).expect("ours");
+        let (mut plain, mut at) = (Vec::new(), header.bytes() as usize);
+        for block in &toc.blocks {
+            let folder = tempfile::tempdir().expect("a folder");
+            let cut = folder.path().join("block.zst");
+            let len = block.compressed as usize;
+            fs::write(&cut, &archive[at..at + len]).expect("writable");
+            let output = Command::new("zstd").arg("-dcq").arg(&cut).output().expect("zstd");
+            assert!(output.status.success(), "{}: {output:?}", preset.name);
+            plain.extend(output.stdout);
+            at += len.next_multiple_of(4096);
+        }
+        assert!(plain == text, "{}", preset.name);
+    }
+}
+
+fn coding() -> impl Strategy<Value = Coding> {
+    prop_oneof![
+        Just(Coding::Copy),
+        (-5..13i32).prop_map(Coding::zstd),
+        (1..10i32, 3..7u32, any::<bool>(), any::<bool>()).prop_map(|(level, min_match, literals, long)| {
+            Coding::Zstd(Zstd { level, min_match, literals, long })
+        }),
+        (1..=12i32).prop_map(Coding::lz4),
+    ]
+}
+
+fn any_options() -> impl Strategy<Value = Options> {
+    (9..16u32, 0..7u32, coding(), coding(), any::<bool>(), any::<bool>()).prop_map(
+        |(chunk, less, solid, chunked, dedup_solid, dedup_chunked)| {
+            let chunk = 1u64 << chunk;
+            let mut options = options(chunk, (chunk >> less) - 1, solid, chunked);
+            (options.dedup_solid, options.dedup_chunked) = (dedup_solid, dedup_chunked);
+            options
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn threads_and_order_do_not_show(mut options in any_options(), seed in 0..1000u64, threads in 2..6usize) {
+        let mut files = tree(seed, 40, &options);
+        let (alone, summary) = pack(&files, &options);
+        let len = files.len();
+        files.reverse();
+        files.swap(0, len / 2);
+        options.threads = threads;
+        let (together, same) = pack(&files, &options);
+        prop_assert!(alone == together);
+        prop_assert_eq!(summary, same);
+        assert_holds(alone, &files);
+    }
+}
+
+#[test]
+fn sources_do_not_show() {
+    let options = options(4096, 2047, Coding::zstd(3), Coding::zstd(3));
+    let files = tree(7, 50, &options);
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tree(folder.path(), &files);
+    let mut paths = Builder::new(options.clone()).expect("options");
+    let mut readers = Builder::new(options.clone()).expect("options");
+    for (name, bytes) in &files {
+        paths.add_path(name.as_str(), folder.path().join(name)).expect("there");
+        readers.add_reader(name.as_str(), &bytes[..]).expect("readable");
+    }
+    let expected = pack(&files, &options).0;
+    assert!(paths.to_bytes().expect("packable").0 == expected);
+    assert!(readers.to_bytes().expect("packable").0 == expected);
+}
+
+#[test]
+fn a_dry_run_says_what_packing_does() {
+    let options = options(8192, 4095, Coding::zstd(3), Coding::zstd(3));
+    let files = tree(9, 80, &options);
+    let mut builder = Builder::new(options.clone()).expect("options");
+    for (name, bytes) in &files {
+        builder.add_bytes(name.as_str(), bytes.as_slice()).expect("new");
+    }
+    let mut expected = pack(&files, &options).1;
+    assert!(expected.stored_blocks > 0 && expected.archive_bytes > 0);
+    (expected.stored_blocks, expected.archive_bytes) = (0, 0);
+    assert_eq!(builder.dry_run().expect("plannable"), expected);
+}
+
+#[test]
+fn equal_files_and_runs_of_chunks_are_stored_once() {
+    let options = options(4096, 2047, Coding::zstd(1), Coding::zstd(1));
+    let long = content(0, 1, 5 * 4096 + 100);
+    let small = content(0, 2, 1500);
+    let mut changed = long.clone();
+    changed[4096 * 3] ^= 1;
+    let files: Vec<_> = [
+        ("a", long.clone()),
+        ("b", long.clone()),
+        ("c", long[2 * 4096..4 * 4096].to_vec()),
+        ("d", long[4096..].to_vec()),
+        ("e", long[4 * 4096..5 * 4096].to_vec()),
+        ("f", long[5 * 4096..].to_vec()),
+        ("g", changed),
+        ("h", small.clone()),
+        ("i", small),
+    ]
+    .map(|(name, bytes)| (name.to_string(), bytes))
+    .to_vec();
+    let summary = pack(&files, &options).1;
+    // "a" and "g" have 6 blocks each; "f" is below the solid limit and shares one with "h".
+    assert_eq!((summary.blocks, summary.shared_files), (13, 5), "{summary:?}");
+
+    let mut without = options;
+    (without.dedup_solid, without.dedup_chunked) = (false, false);
+    let summary = pack(&files, &without).1;
+    assert_eq!((summary.blocks, summary.shared_files), (6 + 6 + 2 + 5 + 1 + 6 + 2, 0), "{summary:?}");
+}
+
+#[test]
+fn preferences_of_one_file_are_kept() {
+    let options = options(8192, 4095, Coding::zstd(3), Coding::zstd(3));
+    let text = content(1, 1, 1000);
+    let mut builder = Builder::new(options).expect("options");
+    builder.add_bytes("a", text.as_slice()).expect("new");
+    builder.add_bytes("b", content(1, 2, 1000)).expect("new");
+    builder.add_bytes_with("c", text.as_slice(), Prefer::default().alone()).expect("new");
+    builder.add_bytes_with("d", content(1, 3, 1000), Prefer::coding(Coding::lz4(9))).expect("new");
+    let (archive, summary) = builder.to_bytes().expect("packable");
+    // "a" and "b" share a block; "c" has its own though it equals "a".
+    assert_eq!((summary.blocks, summary.shared_files), (3, 0));
+    let toc = Toc::parse(&Header::parse(&archive).expect("ours"), &archive).expect("ours");
+    let codec = |i: usize| toc.blocks[toc.entries[i].first_block as usize].codec.name();
+    assert_eq!([0, 1, 2, 3].map(codec), ["zstd", "zstd", "zstd", "lz4"]);
+    assert_eq!(toc.entries[0].first_block, toc.entries[1].first_block);
+    assert_ne!(toc.entries[0].first_block, toc.entries[2].first_block);
+}
+
+#[test]
+fn errors_name_the_file_and_leave_the_target() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, target) = (folder.path().join("source"), folder.path().join("a.nx"));
+    fs::write(&target, b"what was there").expect("writable");
+    for threads in [1, 4] {
+        fs::write(&source, vec![1; 5000]).expect("writable");
+        let mut options = options(512, 255, Coding::zstd(1), Coding::zstd(1));
+        options.threads = threads;
+        let mut builder = Builder::new(options).expect("options");
+        for i in 0..50 {
+            builder.add_bytes(format!("x{i}"), content(0, i, 1000)).expect("new");
+        }
+        builder.add_path("some/file", &source).expect("there");
+        fs::write(&source, vec![1; 5001]).expect("writable");
+        let error = builder.write(&target).expect_err("it changed");
+        assert_eq!(error.to_string(), "some/file: the file changed while it was packed");
+        assert_eq!(fs::read(&target).expect("there"), b"what was there");
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 2, "nothing is left behind");
+    }
+}
+
+#[test]
+fn paths_that_are_there_already_or_not_relative_are_refused() {
+    let mut builder = Builder::new(Options::default()).expect("options");
+    builder.add_bytes("a", *b"1").expect("new");
+    for name in ["a", "/b", "../b", ""] {
+        let error = builder.add_bytes(name, *b"2").expect_err("refused");
+        assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some(name)));
+    }
+    assert!(builder.contains("a") && builder.len() == 1);
+}
+
+#[test]
+fn limits_of_the_format_are_errors_that_name_them() {
+    let mut builder = Builder::new(options(512, 0, Coding::Copy, Coding::Copy)).expect("options");
+    // 512 blocks short of what the files need.
+    builder.add_bytes("many chunks", vec![0; 512 << 18]).expect("new");
+    let error = builder.to_bytes().expect_err("too many blocks");
+    assert_eq!(error.kind(), Kind::Limit);
+    assert!(error.to_string().contains("262143 blocks"), "{error}");
+
+    let mut builder = Builder::new(Options::default()).expect("options");
+    for i in 0..1 << 20 {
+        builder.add_bytes(format!("{i:x}"), Vec::new()).expect("new");
+    }
+    let error = builder.to_bytes().expect_err("too many files");
+    assert_eq!(error.kind(), Kind::Limit);
+    assert!(error.to_string().contains("1048575 files"), "{error}");
+}

@@ -1,0 +1,246 @@
+//! Archives made from archives: every file that stays keeps its bytes, and carried blocks theirs.
+
+mod pack_tree;
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use linerate_nx::pack::{Builder, Clash, Coding, Options, Prefer, Reuse};
+use linerate_nx::{Archive, HashKind, Kind};
+use pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
+use proptest::prelude::*;
+
+type Bytes = Arc<Archive<Vec<u8>>>;
+
+fn open(bytes: Vec<u8>) -> Bytes {
+    Arc::new(Archive::open(bytes).expect("an archive"))
+}
+
+fn golden(name: &str) -> Bytes {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/nx").join(name);
+    open(fs::read(path).expect("a golden"))
+}
+
+/// The compressed bytes of every block that is not empty.
+fn blocks(archive: &Bytes) -> HashSet<Vec<u8>> {
+    let (layout, source) = (archive.layout(), archive.source());
+    let bytes = |(i, block): (usize, &linerate_nx::Block)| {
+        let at = layout.offset(i) as usize;
+        source[at..at + block.compressed as usize].to_vec()
+    };
+    archive.toc().blocks.iter().enumerate().map(bytes).filter(|bytes| !bytes.is_empty()).collect()
+}
+
+fn contents(archive: &Bytes) -> Vec<TreeFile> {
+    archive.files().map(|file| (file.path().to_owned(), archive.read(file).expect("readable"))).collect()
+}
+
+fn small() -> Options {
+    let mut options = Options::default();
+    (options.chunk, options.solid_limit) = (4096, 2047);
+    (options.solid, options.chunked) = (Coding::zstd(3), Coding::lz4(3));
+    options
+}
+
+#[test]
+fn goldens_are_carried_block_for_block() {
+    for name in
+        ["defaults", "dups-chunked", "edges-32k-dedup", "merged", "many", "incompressible", "hash-names"]
+    {
+        let old = golden(&format!("{name}.nx"));
+        let builder = Builder::from_archive(Options::default(), &old, |_| true).expect("options");
+        let (bytes, _) = builder.to_bytes().expect("packable");
+        let new = open(bytes.clone());
+        assert!(blocks(&new).is_subset(&blocks(&old)), "{name}");
+        assert_holds(bytes, &contents(&old));
+    }
+}
+
+#[test]
+fn what_its_writer_damaged_is_refused_by_name() {
+    let old = golden("damaged-by-its-writer.nx");
+    let damaged: HashSet<String> =
+        old.files().filter(|file| old.read(*file).is_err()).map(|file| file.path().to_owned()).collect();
+    assert_eq!(damaged.len(), 3);
+    for reuse in [Reuse::Blocks, Reuse::Contents] {
+        let mut options = Options { threads: 2, ..Options::default() };
+        options.chunk = old.header().chunk.bytes();
+        options.solid_limit = options.chunk - 1;
+        let mut builder = Builder::new(options.clone()).expect("options");
+        builder.add_archive(&old, reuse, |_| true).expect("new paths");
+        let error = builder.to_bytes().expect_err("it is damaged");
+        assert_eq!(error.kind(), Kind::Corrupt);
+        assert!(damaged.contains(error.file().expect("a name")), "{error}");
+
+        let mut builder = Builder::new(options).expect("options");
+        builder.add_archive(&old, reuse, |file| !damaged.contains(file.path())).expect("new paths");
+        let kept = old.files().filter(|file| !damaged.contains(file.path()));
+        let kept: Vec<_> =
+            kept.map(|file| (file.path().to_owned(), old.read(file).expect("sound"))).collect();
+        assert_holds(builder.to_bytes().expect("packable").0, &kept);
+    }
+}
+
+#[test]
+fn deleting_leaves_the_blocks_of_the_others() {
+    let files = tree(3, 60, &small());
+    let old = open(pack(&files, &small()).0);
+    let kept: Vec<TreeFile> = files.into_iter().filter(|file| file.0.ends_with(".dds")).collect();
+    let builder = Builder::from_archive(Options::default(), &old, |file| file.path().ends_with(".dds"))
+        .expect("options");
+    let (bytes, summary) = builder.to_bytes().expect("packable");
+    assert!(summary.blocks < old.toc().blocks.len() as u64);
+    assert!(blocks(&open(bytes.clone())).is_subset(&blocks(&old)));
+    assert_holds(bytes, &kept);
+}
+
+#[test]
+fn garbage_is_collected_by_hash() {
+    let files = tree(4, 60, &small());
+    let old = open(pack(&files, &small()).0);
+    let wanted: HashSet<u64> = files.iter().take(20).map(|file| HashKind::Xxh3.of(&file.1)).collect();
+    let kept: Vec<TreeFile> =
+        files.into_iter().filter(|file| wanted.contains(&HashKind::Xxh3.of(&file.1))).collect();
+    let keep = |file: linerate_nx::File<'_>| wanted.contains(&file.hash());
+    let builder = Builder::from_archive(Options::default(), &old, keep).expect("options");
+    assert_holds(builder.to_bytes().expect("packable").0, &kept);
+}
+
+#[test]
+fn merging_an_archive_with_itself_under_other_names_adds_no_block() {
+    let files = tree(5, 40, &small());
+    let other: Vec<TreeFile> =
+        files.iter().map(|(name, bytes)| (format!("other/{name}"), bytes.clone())).collect();
+    let (one, two) = (open(pack(&files, &small()).0), open(pack(&other, &small()).0));
+    let alone = Builder::merge(small(), std::slice::from_ref(&one), Clash::Refuse).expect("options");
+    let both = Builder::merge(small(), &[one.clone(), two.clone()], Clash::Refuse).expect("options");
+    let swapped = Builder::merge(small(), &[two, one], Clash::Refuse).expect("options");
+    let alone = alone.to_bytes().expect("packable").1;
+    let (bytes, summary) = both.to_bytes().expect("packable");
+    assert_eq!(summary.blocks, alone.blocks);
+    assert!(bytes == swapped.to_bytes().expect("packable").0, "the order of archives does not show");
+    assert_holds(bytes, &[files, other].concat());
+}
+
+#[test]
+fn clashes_are_refused_or_settled() {
+    let make = |names: &[&str], kind| {
+        let files: Vec<TreeFile> =
+            names.iter().map(|name| (name.to_string(), content(1, kind, 3000))).collect();
+        (open(pack(&files, &small()).0), files)
+    };
+    let (one, ones) = make(&["a", "both"], 1);
+    let (two, twos) = make(&["both", "c"], 2);
+    let merged = |clash| Builder::merge(small(), &[one.clone(), two.clone()], clash);
+    let error = merged(Clash::Refuse).err().expect("a clash");
+    assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some("both")));
+    let first = merged(Clash::First).expect("settled").to_bytes().expect("packable").0;
+    assert_holds(first, &[ones[0].clone(), ones[1].clone(), twos[1].clone()]);
+    let last = merged(Clash::Last).expect("settled").to_bytes().expect("packable").0;
+    assert_holds(last, &[ones[0].clone(), twos[0].clone(), twos[1].clone()]);
+    // Equal files do not clash.
+    Builder::merge(small(), &[one.clone(), one], Clash::Refuse).expect("the same files");
+}
+
+#[test]
+fn updating_takes_what_changed_and_carries_the_rest() {
+    let mut files = tree(6, 50, &small());
+    let old = open(pack(&files, &small()).0);
+    let folder = tempfile::tempdir().expect("a folder");
+    let gone = files.remove(10);
+    files.push(("new/file".into(), content(1, 77, 5000)));
+    files[3].1 = content(0, 78, 3333);
+    // Same size, other bytes.
+    files[4].1 = content(1, 79, files[4].1.len().max(100));
+    write_tree(folder.path(), &files);
+    for mirror in [true, false] {
+        let choose = |_: &str| Some(Prefer::default());
+        let options = Options { threads: 3, ..Options::default() };
+        let (builder, changes, others) =
+            Builder::update(options, &old, folder.path(), choose, mirror).expect("readable");
+        assert_eq!((changes.added, changes.replaced, changes.unchanged), (1, 2, 47));
+        assert_eq!((changes.removed, others.len()), (u64::from(mirror), 0));
+        let expected = if mirror { files.clone() } else { [files.clone(), vec![gone.clone()]].concat() };
+        assert_holds(builder.to_bytes().expect("packable").0, &expected);
+    }
+}
+
+#[test]
+fn an_archive_can_replace_itself() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = folder.path().join("a.nx");
+    let files = tree(8, 30, &small());
+    fs::write(&target, pack(&files, &small()).0).expect("writable");
+    let source = linerate_nx::FileSource::open(&target).expect("there");
+    let old = Arc::new(Archive::open(source).expect("an archive"));
+    let keep = |file: linerate_nx::File<'_>| file.path().starts_with("d1/");
+    Builder::from_archive(Options::default(), &old, keep).expect("options").write(&target).expect("packable");
+    let kept: Vec<TreeFile> = files.into_iter().filter(|file| file.0.starts_with("d1/")).collect();
+    assert_holds(fs::read(&target).expect("there"), &kept);
+}
+
+#[test]
+fn old_hashes_are_replaced_by_new_ones() {
+    // Header version 0 of the format's worked example: one stored byte, XXH64.
+    let mut bytes = vec![0; 4097];
+    let head = [
+        0x4E, 0x58, 0x55, 0x53, 0x10, 0, 0xB0, 0, 1, 0, 0x10, 0, 0xC0, 2, 0, 0, 0x84, 0xB6, 0x95, 0xD0, 0x40,
+        0x9D, 0x09, 0x13, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0x28, 0xB5, 0x2F, 0xFD, 0x20, 2,
+        0x11, 0, 0, 0x61, 0,
+    ];
+    bytes[..head.len()].copy_from_slice(&head);
+    bytes[4096] = b'A';
+    let old = open(bytes);
+    assert_eq!(old.hash_kind(), HashKind::Xxh64);
+    for verify_existing in [true, false] {
+        let options = Options { verify_existing, ..Options::default() };
+        let builder = Builder::from_archive(options, &old, |_| true).expect("options");
+        let new = open(builder.to_bytes().expect("packable").0);
+        assert_eq!((new.hash_kind(), new.toc().entries[0].hash), (HashKind::Xxh3, HashKind::Xxh3.of(b"A")));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn repacked_files_are_the_same(seed in 0..1000u64, from in 9..14u32, to in 9..14u32, threads in 1..4usize) {
+        let with = |chunk: u32| {
+            let mut options = small();
+            (options.chunk, options.solid_limit) = (1 << chunk, (1 << chunk) - 1);
+            options
+        };
+        let files = tree(seed, 30, &with(12));
+        let old = open(pack(&files, &with(from)).0);
+        let mut options = with(to);
+        let expected = pack(&files, &options).0;
+        options.threads = threads;
+        let repacked = Builder::repack(options.clone(), &old).expect("options").to_bytes().expect("packable").0;
+        prop_assert!(repacked == expected, "as if packed from the files");
+        let merged = Builder::merge(options, &[old], Clash::Refuse).expect("options");
+        assert_holds(merged.to_bytes().expect("packable").0, &files);
+    }
+
+    #[test]
+    fn edits_in_a_row_keep_what_they_should(seed in 0..1000u64, threads in 1..4usize) {
+        let options = Options { threads, ..small() };
+        let (mut files, more) = (tree(seed, 30, &options), tree(seed + 1000, 30, &options));
+        let more: Vec<TreeFile> = more.into_iter().map(|(name, bytes)| (format!("more/{name}"), bytes)).collect();
+        let mut archive = open(pack(&files, &options).0);
+        for round in 0..3 {
+            let keep = |name: &str| name.len() % 3 != round;
+            let mut builder =
+                Builder::from_archive(options.clone(), &archive, |file| keep(file.path())).expect("options");
+            files.retain(|file| keep(&file.0));
+            for (name, bytes) in more.iter().skip(round * 10).take(10) {
+                builder.add_bytes(name.as_str(), bytes.as_slice()).expect("new");
+                files.push((name.clone(), bytes.clone()));
+            }
+            let bytes = builder.to_bytes().expect("packable").0;
+            assert_holds(bytes.clone(), &files);
+            archive = open(bytes);
+        }
+    }
+}
