@@ -1,5 +1,11 @@
-//! Sizes and speeds of version 2 streams: `cargo run --release --example v2 FILE.npy...`, two-dimensional
-//! arrays of 16-bit samples. CPU time of the best of several rounds, per tier, one thread.
+//! Prints sizes and speeds of version 2 streams per tier:
+//!
+//! ```text
+//! cargo run --release -p linerate-rice --example v2 -- FILE.npy...
+//! ```
+//!
+//! A file must hold 16-bit little-endian samples; the last axis is a row. Speeds are millions of raw
+//! bytes per second on one thread, the best of several rounds.
 
 use std::time::Instant;
 
