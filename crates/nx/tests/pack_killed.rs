@@ -1,0 +1,84 @@
+//! A pack that is killed leaves what stood under the final name, or the whole new archive there, and
+//! never touches its sources.
+
+mod pack_tree;
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use linerate_nx::pack::{Builder, Coding, Options, Prefer};
+use pack_tree::{TreeFile, assert_holds, tree, write_tree};
+
+/// Names the folder for the process that is to be killed.
+const FOLDER: &str = "LINERATE_PACK_FOLDER";
+const MOMENTS: u32 = 50;
+
+fn options() -> Options {
+    let mut options = Options { threads: 2, ..Options::default() };
+    (options.chunk, options.solid_limit) = (16 << 10, (16 << 10) - 1);
+    (options.solid, options.chunked) = (Coding::zstd(12), Coding::zstd(12));
+    options
+}
+
+/// Not a test of its own: what [`killing_at_any_moment_harms_nothing`] runs in another process.
+#[test]
+fn packs_when_asked() {
+    let Some(folder) = env::var_os(FOLDER) else { return };
+    let folder = Path::new(&folder);
+    let mut builder = Builder::new(options()).expect("options");
+    builder.add_folder(&folder.join("tree"), |_| Some(Prefer::default())).expect("readable");
+    builder.write(&folder.join("out/a.nx")).expect("packable");
+}
+
+fn start(folder: &Path) -> Child {
+    Command::new(env::current_exe().expect("this program"))
+        .args(["--exact", "packs_when_asked"])
+        .env(FOLDER, folder)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("this program again")
+}
+
+fn assert_untouched(folder: &Path, files: &[TreeFile]) {
+    for (name, bytes) in files {
+        assert!(fs::read(folder.join(name)).expect("there") == *bytes, "{name}");
+    }
+}
+
+#[test]
+fn killing_at_any_moment_harms_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let files = tree(11, 100, &options());
+    let (sources, out) = (folder.path().join("tree"), folder.path().join("out"));
+    let target = out.join("a.nx");
+    write_tree(&sources, &files);
+    fs::create_dir(&out).expect("writable");
+
+    let begun = Instant::now();
+    assert!(start(folder.path()).wait().expect("a child").success());
+    let whole_run = begun.elapsed();
+    let whole = fs::read(&target).expect("there");
+    assert_holds(whole.clone(), &files);
+
+    let old = b"the archive of before".to_vec();
+    let mut unfinished = 0;
+    for moment in 0..MOMENTS {
+        fs::remove_dir_all(&out).expect("ours");
+        fs::create_dir(&out).expect("writable");
+        fs::write(&target, &old).expect("writable");
+        let mut child = start(folder.path());
+        thread::sleep(whole_run * moment / MOMENTS);
+        // Of one that has ended by itself there is nothing to kill.
+        let _ = child.kill();
+        child.wait().expect("a child");
+        let found = fs::read(&target).expect("there");
+        assert!(found == old || found == whole, "{} bytes at moment {moment}", found.len());
+        unfinished += u32::from(found == old);
+    }
+    assert!(unfinished > 0, "none was killed in time");
+    assert_untouched(&sources, &files);
+}
