@@ -107,8 +107,9 @@ def decode(data):
 
 def main():
     beside = sorted(Path(__file__).resolve().parent.glob("*.rice"))
-    bad = 0
-    for path in [Path(name) for name in sys.argv[1:]] or beside:
+    paths = [Path(name) for name in sys.argv[1:]] or beside
+    bad = len(paths) == 0
+    for path in paths:
         same = decode(path.read_bytes()) == path.with_suffix(".raw").read_bytes()
         print(path.name, "OK" if same else "BAD")
         bad += not same
