@@ -5,6 +5,7 @@ mod failure;
 mod gzip;
 mod input;
 mod kernel;
+mod nx;
 mod output;
 mod pages;
 mod progress;
@@ -35,6 +36,8 @@ enum Command {
     Gzip(Box<gzip::Args>),
     /// Encode or decode arrays of waveforms with Delta-Rice, and find parameters for them
     Rice(Box<rice::Args>),
+    /// List, check, extract, pack and change Nx archives
+    Nx(Box<nx::Args>),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
     /// Print a manual page in roff
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Gzip(args) => gzip::run(&args),
         Command::Rice(args) => rice::run(&args),
+        Command::Nx(args) => nx::run(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),
     }

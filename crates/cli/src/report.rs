@@ -76,6 +76,6 @@ pub(crate) fn to_stderr(line: impl Display) {
 }
 
 /// A file's name may hold line ends and terminal commands. Neither belongs into a line of ours.
-fn one_line(line: &impl Display) -> String {
+pub(crate) fn one_line(line: &impl Display) -> String {
     line.to_string().replace(char::is_control, "?")
 }

@@ -1,0 +1,266 @@
+//! The command line of `linerate nx`.
+
+use std::path::PathBuf;
+use std::thread;
+
+use clap::{Subcommand, ValueHint};
+use linerate_nx::Limits;
+
+use super::select::GLOBS;
+use crate::{exit, size};
+
+const NOTES: &str = "\
+Format:
+  Nx 1.x archives: a header that says where everything is, then blocks that can be decoded alone and
+  in parallel. Small files share solid blocks; large files are cut into chunks. Hashes of contents
+  are checked whenever contents are read.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{NOTES}\n\n{}", exit::HELP))]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: NxCommand,
+}
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum NxCommand {
+    /// List the files of an archive, from its header alone
+    List(Box<ListArgs>),
+    /// Print what the header of archives says
+    Info(Box<InfoArgs>),
+    /// Print which files of one archive differ from those of another
+    Diff(Box<DiffArgs>),
+    /// Measure how fast an archive decodes in memory
+    Bench(Box<BenchArgs>),
+}
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  linerate nx list mods.nx                    paths
+  linerate nx list --long mods.nx '*.dds'     sizes, blocks, codecs and hashes of textures
+  linerate nx list --tree mods.nx textures    a folder with the bytes below each of its folders
+  linerate nx list --json mods.nx             a JSON object for each file";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{LIST_EXAMPLES}\n\n{GLOBS}\n\n{}", exit::HELP))]
+pub(crate) struct ListArgs {
+    /// Print sizes, blocks, codecs and hashes
+    #[arg(short = 'l', long, conflicts_with = "tree")]
+    pub(crate) long: bool,
+
+    /// Print folders with the bytes below them
+    #[arg(short = 't', long)]
+    pub(crate) tree: bool,
+
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    /// Print a JSON object for each file
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+const INFO_EXAMPLES: &str = "\
+Examples:
+  linerate nx info mods.nx
+  linerate nx info --json *.nx";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{INFO_EXAMPLES}\n\n{}", exit::HELP))]
+pub(crate) struct InfoArgs {
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) say: SayArgs,
+
+    /// Archives to look at
+    #[arg(value_name = "ARCHIVE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) archives: Vec<PathBuf>,
+}
+
+const DIFF_EXAMPLES: &str = "\
+Examples:
+  linerate nx diff old.nx new.nx                  lines of -, + or M and a path
+  linerate nx diff -v old.nx new.nx               also how many bytes of blocks are new
+  linerate nx diff --exit-code old.nx new.nx && echo the same files";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{DIFF_EXAMPLES}\n\n{}", exit::HELP))]
+pub(crate) struct DiffArgs {
+    /// End with status 1 if there is a difference
+    #[arg(long)]
+    pub(crate) exit_code: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) say: SayArgs,
+
+    /// The archive that is compared with
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
+    pub(crate) old: PathBuf,
+
+    /// The archive that differs
+    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath)]
+    pub(crate) new: PathBuf,
+}
+
+const BENCH_EXAMPLES: &str = "\
+Examples:
+  linerate nx bench mods.nx                    1, 2, 4 .. threads up to the processors
+  linerate nx bench -p 12 --attempts 50 mods.nx
+  linerate nx bench --no-verify mods.nx        without the hashes of contents";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{BENCH_EXAMPLES}\n\n{}", exit::HELP))]
+pub(crate) struct BenchArgs {
+    /// How often each number of threads decodes everything; the best and the median are printed
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) attempts: u32,
+
+    /// Seconds after which no further attempt begins for a number of threads
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) seconds: u64,
+
+    /// Do not check the hashes of contents
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) say: SayArgs,
+
+    #[command(flatten)]
+    pub(crate) archive: ArchiveArg,
+}
+
+/// Which archive, by position or by the option of the original program.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ArchiveArg {
+    /// The archive, as an option
+    #[arg(short = 's', long, value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
+    pub(crate) source: Option<PathBuf>,
+
+    /// The archive
+    #[arg(
+        value_name = "ARCHIVE",
+        required_unless_present = "source",
+        conflicts_with = "source",
+        value_hint = ValueHint::FilePath
+    )]
+    pub(crate) archive: Option<PathBuf>,
+}
+
+impl ArchiveArg {
+    pub(crate) fn path(&self) -> PathBuf {
+        self.source.clone().or_else(|| self.archive.clone()).unwrap_or_default()
+    }
+}
+
+/// Which archive, and which of its files.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ChoiceArgs {
+    /// The archive, as an option; every other argument is a glob then
+    #[arg(short = 's', long, value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
+    pub(crate) source: Option<PathBuf>,
+
+    /// Leave out files that the glob matches
+    #[arg(short = 'x', long, value_name = "GLOB")]
+    pub(crate) exclude: Vec<String>,
+
+    /// Globs match without regard to case
+    #[arg(short = 'i', long)]
+    pub(crate) ignore_case: bool,
+
+    /// The archive, then globs for the files that are meant; all if there is none
+    #[arg(value_name = "ARCHIVE [GLOB]", required_unless_present = "source", value_hint = ValueHint::FilePath)]
+    pub(crate) operands: Vec<String>,
+}
+
+impl ChoiceArgs {
+    /// The archive and the globs.
+    pub(crate) fn split(&self) -> (PathBuf, &[String]) {
+        match (&self.source, self.operands.split_first()) {
+            (Some(source), _) => (source.clone(), &self.operands),
+            (None, Some((archive, globs))) => (archive.into(), globs),
+            (None, None) => (PathBuf::new(), &[]),
+        }
+    }
+}
+
+/// What an archive may cost.
+#[derive(clap::Args, Debug)]
+pub(crate) struct LimitArgs {
+    /// Fail when the files take more bytes than this: a number, or one with K, M or G
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) max_output: Option<u64>,
+
+    /// Fail when a file is larger than this
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) max_file: Option<u64>,
+
+    /// Bytes that all threads together may keep in buffers
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) max_memory: Option<u64>,
+
+    /// Set no limit but those of the format: for archives from a trusted hand
+    #[arg(long, conflicts_with_all = ["max_output", "max_file", "max_memory"])]
+    pub(crate) no_limits: bool,
+}
+
+impl LimitArgs {
+    pub(crate) fn limits(&self) -> Limits {
+        if self.no_limits {
+            return Limits::none();
+        }
+        let mut limits = Limits::default();
+        limits.total = self.max_output.unwrap_or(limits.total);
+        limits.file = self.max_file.unwrap_or(limits.file);
+        limits.memory = self.max_memory.unwrap_or(limits.memory);
+        limits.block = limits.block.min(limits.memory);
+        limits
+    }
+}
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct ThreadArgs {
+    /// Threads; 0 for as many as there are processors. The output does not depend on it
+    #[arg(short = 'p', long, value_name = "N", default_value = "0", value_parser = thread_count)]
+    pub(crate) threads: usize,
+}
+
+/// What to say.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SayArgs {
+    /// Print a line about what was done
+    #[arg(short = 'v', long)]
+    pub(crate) verbose: bool,
+
+    /// Print no notes and no progress
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
+
+    /// Print JSON objects, on standard output or, if that carries data, on standard error
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn thread_count(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1024;
+    match text.parse() {
+        Ok(0) => Ok(thread::available_parallelism().map_or(1, usize::from)),
+        Ok(n) if n <= MOST => Ok(n),
+        Ok(_) => Err(format!("at most {MOST} threads")),
+        Err(_) => Err("not a number of threads".into()),
+    }
+}

@@ -1,0 +1,138 @@
+//! Which entries are meant: globs over paths.
+//!
+//! A glob without a slash is for the last component, at any depth; one with a slash is for the
+//! whole path, and its `*` does not cross slashes while `**` does. A glob that names a folder
+//! means everything below it.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+
+/// The sentence of help about globs.
+pub(crate) const GLOBS: &str = "\
+Globs:
+  * and ? stand for characters of one component, ** for components, {a,b} for either, [x-z] for one.
+  A glob without a slash is for names at any depth, one with a slash for paths from the top. A glob
+  that names a folder means all that is below it.";
+
+/// One glob as it was given, and what it matches.
+#[derive(Debug)]
+pub(crate) struct Glob {
+    text: String,
+    set: GlobSet,
+}
+
+impl Glob {
+    pub(crate) fn new(text: &str, ignore_case: bool) -> Result<Glob, String> {
+        let bare = text.strip_suffix('/').unwrap_or(text);
+        let base = match bare.strip_prefix('/') {
+            Some(rest) => rest.to_owned(),
+            None if bare.contains('/') => bare.to_owned(),
+            None => format!("**/{bare}"),
+        };
+        let mut set = GlobSetBuilder::new();
+        for pattern in [format!("{base}/**"), base] {
+            let glob = GlobBuilder::new(&pattern)
+                .literal_separator(true)
+                .backslash_escape(true)
+                .case_insensitive(ignore_case)
+                .build();
+            set.add(glob.map_err(|e| bad(text, e.kind()))?);
+        }
+        let set = set.build().map_err(|e| bad(text, e.kind()))?;
+        Ok(Glob { text: text.to_owned(), set })
+    }
+
+    pub(crate) fn matches(&self, path: &str) -> bool {
+        self.set.is_match(path)
+    }
+}
+
+fn bad(text: &str, why: &globset::ErrorKind) -> String {
+    format!("`{text}` is not a glob: {why}")
+}
+
+/// What is included and not excluded. Without globs to include, everything is.
+#[derive(Debug, Default)]
+pub(crate) struct Select {
+    include: Vec<Glob>,
+    exclude: Vec<Glob>,
+}
+
+impl Select {
+    pub(crate) fn new(include: &[String], exclude: &[String], ignore_case: bool) -> Result<Select, String> {
+        let globs = |texts: &[String]| -> Result<Vec<Glob>, String> {
+            texts.iter().map(|text| Glob::new(text, ignore_case)).collect()
+        };
+        Ok(Select { include: globs(include)?, exclude: globs(exclude)? })
+    }
+
+    pub(crate) fn takes(&self, path: &str) -> bool {
+        let included = self.include.is_empty() || self.include.iter().any(|glob| glob.matches(path));
+        included && !self.exclude.iter().any(|glob| glob.matches(path))
+    }
+
+    /// Of the globs to include, one that no path matches.
+    pub(crate) fn unmatched<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
+        let mut lonely: Vec<&Glob> = self.include.iter().collect();
+        for path in paths {
+            if lonely.is_empty() {
+                break;
+            }
+            lonely.retain(|glob| !glob.matches(path));
+        }
+        lonely.first().map(|glob| glob.text.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn takes(include: &[&str], exclude: &[&str], path: &str) -> bool {
+        let texts = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        Select::new(&texts(include), &texts(exclude), false).unwrap().takes(path)
+    }
+
+    #[test]
+    fn globs_mean_names_paths_and_folders() {
+        for (glob, path, expected) in [
+            ("*.txt", "a.txt", true),
+            ("*.txt", "deep/er/a.txt", true),
+            ("*.txt", "a.txt.gz", false),
+            ("/a.txt", "a.txt", true),
+            ("/a.txt", "b/a.txt", false),
+            ("b/*.txt", "b/a.txt", true),
+            ("b/*.txt", "b/c/a.txt", false),
+            ("b/**/*.txt", "b/c/d/a.txt", true),
+            ("b", "b/c/d", true),
+            ("b/", "a/b/c", true),
+            ("/b", "a/b/c", false),
+            ("a/b", "a/b/c", true),
+            ("{a,b}.dds", "x/b.dds", true),
+            ("[a-c].dds", "d.dds", false),
+            ("A", "a", false),
+        ] {
+            assert_eq!(takes(&[glob], &[], path), expected, "{glob} {path}");
+        }
+    }
+
+    #[test]
+    fn exclusion_wins() {
+        assert!(takes(&[], &[], "a"));
+        assert!(!takes(&[], &["*.bak"], "x/a.bak"));
+        assert!(!takes(&["*"], &["x"], "x/a.bak"));
+        assert!(takes(&["*.bak"], &["y"], "x/a.bak"));
+    }
+
+    #[test]
+    fn a_glob_without_a_match_is_named() {
+        let select = Select::new(&["*.a".into(), "*.b".into()], &[], false).unwrap();
+        assert_eq!(select.unmatched(["x.a", "x.c"].into_iter()), Some("*.b"));
+        assert_eq!(select.unmatched(["x.a", "x.b"].into_iter()), None);
+    }
+
+    #[test]
+    fn bad_globs_are_sentences() {
+        let error = Select::new(&["a[".into()], &[], false).unwrap_err();
+        assert!(error.starts_with("`a[` is not a glob: "), "{error}");
+    }
+}

@@ -1,0 +1,65 @@
+//! Paths as a tree: folders with the bytes below them, then what is in them.
+
+use std::cmp::Ordering;
+
+use super::lines::Lines;
+use crate::failure::Failure;
+
+/// The order in which a tree is read: by component.
+pub(crate) fn order(a: &str, b: &str) -> Ordering {
+    a.split('/').cmp(b.split('/'))
+}
+
+/// Writes paths with their sizes, which are in [`order`].
+pub(crate) fn draw(entries: &[(&str, u64)], lines: &mut Lines) -> Result<(), Failure> {
+    lines.put(format_args!("{:>15}  .", total(entries)))?;
+    rows(entries, &mut |size, depth, name| lines.put(format_args!("{size:>15}  {:1$}{name}", "", 2 * depth)))
+}
+
+type Put<'a> = dyn FnMut(u64, usize, &str) -> Result<(), Failure> + 'a;
+
+/// One row per file, and one per folder where it begins.
+fn rows(entries: &[(&str, u64)], put: &mut Put<'_>) -> Result<(), Failure> {
+    let mut open: Vec<&str> = Vec::new();
+    for (i, (path, size)) in entries.iter().enumerate() {
+        let mut folders: Vec<&str> = path.split('/').collect();
+        let name = folders.pop().unwrap_or_default();
+        let common = open.iter().zip(&folders).take_while(|(a, b)| a == b).count();
+        open.truncate(common);
+        for folder in &folders[common..] {
+            open.push(folder);
+            let below = entries[i..].iter().take_while(|(path, _)| is_below(path, &open));
+            let size = below.fold(0u64, |sum, (_, size)| sum.saturating_add(*size));
+            put(size, open.len(), &format!("{folder}/"))?;
+        }
+        put(*size, open.len() + 1, name)?;
+    }
+    Ok(())
+}
+
+fn is_below(path: &str, folders: &[&str]) -> bool {
+    let mut parts = path.split('/');
+    folders.iter().all(|folder| parts.next() == Some(folder)) && parts.next().is_some()
+}
+
+fn total(entries: &[(&str, u64)]) -> u64 {
+    entries.iter().fold(0, |sum, (_, size)| sum.saturating_add(*size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_come_once_with_the_bytes_below_them() {
+        let mut entries = vec![("b/c/y", 4), ("a", 1), ("b/x", 2), ("b/c/z", 8), ("b.txt", 16)];
+        entries.sort_by(|a, b| order(a.0, b.0));
+        let mut seen = Vec::new();
+        rows(&entries, &mut |size, depth, name| {
+            seen.push(format!("{size} {depth} {name}"));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(seen, ["1 1 a", "14 1 b/", "12 2 c/", "4 3 y", "8 3 z", "2 2 x", "16 1 b.txt"]);
+    }
+}

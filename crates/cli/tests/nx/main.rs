@@ -1,0 +1,9 @@
+//! `linerate nx` as a user meets it: the real program, real files, real folders.
+
+mod bench;
+mod data;
+mod list;
+mod pages;
+#[allow(dead_code)]
+#[path = "../gzip/support.rs"]
+mod support;

@@ -1,0 +1,38 @@
+//! Help, manual pages and completion scripts.
+
+use crate::support::{Folder, Run};
+
+const COMMANDS: &[&str] = &["list", "info", "diff", "bench"];
+
+fn text(args: &[&str]) -> String {
+    let folder = Folder::new();
+    let run = Run::of(&mut folder.command(args), b"").ok();
+    String::from_utf8(run.stdout).unwrap()
+}
+
+#[test]
+fn help_has_examples_and_statuses() {
+    for command in COMMANDS {
+        let help = text(&["nx", command, "--help"]);
+        for part in ["Examples:", &format!("  linerate nx {command} "), "Exit status:", "--json"] {
+            assert!(help.contains(part), "{command}: {part}");
+        }
+    }
+    assert!(text(&["nx", "--help"]).contains("solid blocks"));
+}
+
+#[test]
+fn manual_pages_go_as_deep_as_commands() {
+    let page = text(&["man", "nx"]);
+    assert!(page.contains(".TH linerate-nx 1") && page.contains(".SH FORMAT\n.nf\n"), "{page}");
+    let page = text(&["man", "nx", "list"]);
+    assert!(page.contains(".TH linerate-nx-list 1") && page.contains(".SH GLOBS\n.nf\n"), "{page}");
+}
+
+#[test]
+fn completions_know_the_options() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = text(&["completions", shell]);
+        assert!(script.contains("ignore-case") && script.contains("max-memory"), "{shell}");
+    }
+}
