@@ -57,7 +57,7 @@ impl<'a> File<'a> {
     }
 
     /// Its path, as the archive has it. It has not been checked for safety: see
-    /// `check_path`.
+    /// [`crate::check_path`].
     pub fn path(&self) -> &'a str {
         self.path
     }

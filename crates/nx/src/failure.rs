@@ -29,8 +29,6 @@ pub enum Cause {
     Collision,
     /// A file is there already, and may not be replaced.
     Exists,
-    /// The work was stopped before this file was done.
-    Stopped,
 }
 
 impl Failure {
@@ -50,7 +48,6 @@ impl Failure {
             Cause::Archive(error) => error.kind,
             Cause::Output(_) | Cause::Exists => Kind::Io,
             Cause::Path(_) | Cause::Collision => Kind::Corrupt,
-            Cause::Stopped => Kind::Limit,
         }
     }
 }
@@ -80,7 +77,6 @@ impl fmt::Display for Cause {
             Cause::Path(what) => f.write_str(what),
             Cause::Collision => f.write_str("another file of the archive has the same name here"),
             Cause::Exists => f.write_str("it is there already"),
-            Cause::Stopped => f.write_str("stopped before it was done"),
         }
     }
 }

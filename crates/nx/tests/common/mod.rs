@@ -18,6 +18,8 @@ pub struct Golden {
     pub files: Vec<Expected>,
     /// Paths of files whose stored data is short.
     pub damaged: BTreeSet<String>,
+    /// Blocks that are zstd frames without a last block.
+    pub unterminated: u64,
 }
 
 /// A file of a golden.
@@ -42,6 +44,7 @@ impl Golden {
             path: json.with_extension("nx"),
             files: files.collect(),
             damaged: damaged.collect(),
+            unterminated: record["header"]["unterminated_zstd"].as_u64().unwrap(),
         }
     }
 

@@ -1,0 +1,399 @@
+//! Many files at once: threads take blocks from one queue, decode each once into a buffer of their
+//! own, hash it there, and hand the files in it to a destination.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::archive::{Archive, File};
+use crate::block::{BlockReader, grow};
+use crate::decode::Ending;
+use crate::failure::Cause;
+use crate::hash::ContentHasher;
+use crate::queue::{Queue, Slice, Work};
+use crate::source::Source;
+
+/// Where files go. Files are numbered by their place in the job.
+pub(crate) trait Destination: Sync {
+    /// Takes a file whole.
+    fn whole(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), Cause>;
+
+    /// Takes a part of a larger file. Parts come from several threads and in any order.
+    fn part(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), Cause>;
+
+    /// All parts of the file have come and are right.
+    fn finish(&self, file: usize) -> core::result::Result<(), Cause>;
+
+    /// The file failed: no more of it will come.
+    fn abandon(&self, file: usize);
+
+    /// Whether the file is not wanted after all.
+    fn declines(&self, file: usize) -> core::result::Result<bool, Cause>;
+}
+
+/// How far the work is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Files that are done, failed ones included.
+    pub files: u64,
+    /// Bytes of content that are done.
+    pub bytes: u64,
+    /// Files there are.
+    pub total_files: u64,
+    /// Bytes there are.
+    pub total_bytes: u64,
+}
+
+/// Told of progress after each block, by the thread that did it. `false` stops the work.
+pub(crate) type Watcher<'w> = &'w (dyn Fn(&Progress) -> bool + Sync);
+
+/// What the caller decides.
+#[derive(Clone, Copy)]
+pub(crate) struct Terms<'w> {
+    pub(crate) threads: usize,
+    pub(crate) verifies: bool,
+    pub(crate) watcher: Option<Watcher<'w>>,
+}
+
+/// What became of the work.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// Files that failed, by number.
+    pub(crate) failed: Vec<(usize, Cause)>,
+    /// Files that the destination declined.
+    pub(crate) declined: Vec<usize>,
+    /// Blocks that ended otherwise than cleanly.
+    pub(crate) endings: Vec<(usize, Ending)>,
+    pub(crate) done: Progress,
+    /// Whether the watcher or a full disk stopped it.
+    pub(crate) stopped: bool,
+}
+
+/// Checks that the archive's limits admit that many bytes of content.
+pub(crate) fn admit<S: Source>(archive: &Archive<S>, files: &[File<'_>]) -> Result<u64> {
+    let limits = archive.limits();
+    let total = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    let large = |what| Error::new(Kind::Limit, 0, what);
+    if let Some(file) = files.iter().find(|file| file.size() > limits.file) {
+        return Err(Error::new(Kind::Limit, file.at(), "a file larger than the limit"));
+    }
+    if total > limits.total {
+        return Err(large("the files are larger together than the limit"));
+    }
+    if total > limits.ratio_from && total / archive.source().len().max(1) >= limits.ratio {
+        return Err(large("the files are larger than the archive by more than the limit"));
+    }
+    Ok(total)
+}
+
+/// Reads all `files` into `destination`.
+pub(crate) fn run<S: Source>(
+    archive: &Archive<S>,
+    files: &[File<'_>],
+    destination: &dyn Destination,
+    terms: Terms<'_>,
+) -> Result<Outcome> {
+    let total_bytes = admit(archive, files)?;
+    let queue = Queue::new(archive, files.iter().copied());
+    let threads = threads(archive, &queue, terms.threads)?;
+    let turns = queue.runs().iter().map(|_| Turn::new(archive)).collect();
+    let done = Progress { total_files: files.len() as u64, total_bytes, ..Progress::default() };
+    let job = Job {
+        archive,
+        files,
+        destination,
+        terms,
+        queue: &queue,
+        turns,
+        outcome: Mutex::new(Outcome { done, ..Outcome::default() }),
+        stop: AtomicBool::new(false),
+        next_empty: AtomicU64::new(0),
+    };
+    let mut workers = Vec::with_capacity(threads);
+    for _ in 0..threads {
+        workers.push(BlockReader::new(archive)?);
+    }
+    job.decline_runs();
+    std::thread::scope(|scope| {
+        let first = workers.pop();
+        for worker in workers {
+            scope.spawn(|| job.work(worker));
+        }
+        // The caller's thread is one of them.
+        first.into_iter().for_each(|worker| job.work(worker));
+    });
+    job.abandon_runs();
+    let mut outcome = job.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
+    outcome.stopped = job.stop.into_inner();
+    outcome.failed.sort_unstable_by_key(|(file, _)| *file);
+    outcome.declined.sort_unstable();
+    outcome.endings.sort_unstable_by_key(|(block, _)| *block);
+    Ok(outcome)
+}
+
+/// As many threads as asked for, unless blocks are few or their buffers exceed the memory.
+fn threads<S: Source>(archive: &Archive<S>, queue: &Queue, wanted: usize) -> Result<usize> {
+    let content = queue.blocks().map(|block| archive.layout().content(block)).max().unwrap_or(0);
+    let packed = queue.blocks().map(|block| archive.toc().blocks[block].compressed).max().unwrap_or(0);
+    let each = (content + u64::from(packed)).max(1);
+    let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
+    Ok(wanted.min(queue.len()).min(fit).max(1))
+}
+
+/// How far a file of several blocks is. Its blocks are hashed in turn.
+struct Turn {
+    state: Mutex<TurnState>,
+    moved: Condvar,
+}
+
+struct TurnState {
+    /// Blocks that are done, which without hashing come in any order.
+    done: u32,
+    hasher: ContentHasher,
+    ended: bool,
+}
+
+impl Turn {
+    fn new<S: Source>(archive: &Archive<S>) -> Turn {
+        let hasher = archive.hash_kind().hasher();
+        Turn { state: Mutex::new(TurnState { done: 0, hasher, ended: false }), moved: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, TurnState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+struct Job<'j, S> {
+    archive: &'j Archive<S>,
+    files: &'j [File<'j>],
+    destination: &'j dyn Destination,
+    terms: Terms<'j>,
+    queue: &'j Queue,
+    /// By the number of the run.
+    turns: Vec<Turn>,
+    outcome: Mutex<Outcome>,
+    stop: AtomicBool,
+    next_empty: AtomicU64,
+}
+
+/// Ends the work of all when one thread panics, since others may wait for its block.
+struct StopOnPanic<'s>(&'s AtomicBool);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl<S: Source> Job<'_, S> {
+    fn work(&self, mut blocks: BlockReader<'_, S>) {
+        let _guard = StopOnPanic(&self.stop);
+        let mut hot = Vec::new();
+        while !self.is_stopped() {
+            let Some(work) = self.queue.take() else { break };
+            self.block(&mut blocks, &mut hot, &work);
+            self.tell();
+        }
+        self.empty_files();
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn outcome(&self) -> MutexGuard<'_, Outcome> {
+        self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn tell(&self) {
+        let Some(watcher) = self.terms.watcher else { return };
+        let done = self.outcome().done;
+        if !watcher(&done) {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Files without content, which no block stands for. Each thread takes the next one.
+    fn empty_files(&self) {
+        while !self.is_stopped() {
+            let next = self.next_empty.fetch_add(1, Ordering::Relaxed) as usize;
+            let Some(file) = self.files.get(next) else { return };
+            if file.size() == 0 {
+                self.small(next, &[]);
+            }
+        }
+    }
+
+    fn block(&self, blocks: &mut BlockReader<'_, S>, hot: &mut Vec<u8>, work: &Work<'_>) {
+        let runs: Vec<u32> = work.runs.iter().copied().filter(|&run| !self.turn(run).lock().ended).collect();
+        if work.slices.is_empty() && runs.is_empty() {
+            return;
+        }
+        let layout = self.archive.layout();
+        let at = layout.offset(work.block);
+        let decoded = usize::try_from(layout.content(work.block))
+            .map_err(|_| crate::block::no_memory(at))
+            .and_then(|len| grow(hot, len, at))
+            .and_then(|()| blocks.whole(work.block, hot, work.block));
+        match decoded {
+            Ok(Ending::Clean) => {}
+            Ok(ending) => self.outcome().endings.push((work.block, ending)),
+            Err(error) => {
+                runs.iter().for_each(|&run| self.end_run(run, Err(error.into())));
+                return work.slices.iter().for_each(|slice| self.salvage(slice, hot, error));
+            }
+        }
+        runs.iter().for_each(|&run| self.chunk(run, work.block, hot));
+        for slice in work.slices {
+            if self.is_stopped() {
+                return;
+            }
+            self.small(slice.file as usize, &hot[slice.from..slice.from + slice.len]);
+        }
+    }
+
+    /// A file of a damaged block, of which the start may have been decoded: its hash tells.
+    fn salvage(&self, slice: &Slice, hot: &[u8], error: Error) {
+        let number = slice.file as usize;
+        let bytes = hot.get(slice.from..slice.from + slice.len);
+        let is_right = |bytes: &&[u8]| self.archive.hash_kind().of(bytes) == self.files[number].hash();
+        match bytes.filter(is_right) {
+            Some(bytes) => self.small(number, bytes),
+            None => self.fail(number, error.into()),
+        }
+    }
+
+    /// A file that is here whole.
+    fn small(&self, number: usize, bytes: &[u8]) {
+        let file = &self.files[number];
+        let result = match self.destination.declines(number) {
+            Ok(true) => return self.decline(number),
+            Ok(false) if self.terms.verifies => {
+                file.check(self.archive.hash_kind().of(bytes)).map_err(Cause::from)
+            }
+            Ok(false) => Ok(()),
+            Err(cause) => Err(cause),
+        };
+        match result.and_then(|()| self.destination.whole(number, bytes)) {
+            Ok(()) => self.count(1, bytes.len()),
+            Err(cause) => self.fail(number, cause),
+        }
+    }
+
+    fn turn(&self, run: u32) -> &Turn {
+        &self.turns[run as usize]
+    }
+
+    /// A chunk of a larger file.
+    fn chunk(&self, run: u32, block: usize, hot: &[u8]) {
+        let span = self.queue.runs()[run as usize];
+        let (number, index) = (span.file as usize, block as u32 - span.first);
+        let size = self.files[number].size();
+        let chunk = self.archive.header().chunk.bytes();
+        let offset = u64::from(index) * chunk;
+        let bytes = &hot[..(size - offset).min(chunk) as usize];
+        if let Err(cause) = self.destination.part(number, offset, bytes) {
+            return self.end_run(run, Err(cause));
+        }
+        let turn = self.turn(run);
+        let mut state = turn.lock();
+        // Whoever has the block before took it earlier and waits for nobody but its own predecessor.
+        while self.terms.verifies && !state.ended && state.done != index {
+            let waited = turn.moved.wait_timeout(state, Duration::from_millis(100));
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if self.is_stopped() && state.done != index {
+                return;
+            }
+        }
+        if state.ended {
+            return;
+        }
+        if self.terms.verifies {
+            state.hasher.update(bytes);
+        }
+        state.done += 1;
+        turn.moved.notify_all();
+        let last = state.done == span.end - span.first;
+        let hash = (last && self.terms.verifies).then(|| state.hasher.finish());
+        drop(state);
+        self.count(0, bytes.len());
+        if last {
+            let checked = hash.map_or(Ok(()), |hash| self.files[number].check(hash));
+            self.end_run(run, checked.map_err(Cause::from).and_then(|()| self.destination.finish(number)));
+        }
+    }
+
+    /// Marks a large file as done with. Whether it was not yet.
+    fn mark(&self, run: u32) -> bool {
+        let turn = self.turn(run);
+        let was = core::mem::replace(&mut turn.lock().ended, true);
+        turn.moved.notify_all();
+        !was
+    }
+
+    /// Passes over the large files that the destination does not want.
+    fn decline_runs(&self) {
+        for run in 0..self.turns.len() as u32 {
+            let number = self.queue.runs()[run as usize].file as usize;
+            match self.destination.declines(number) {
+                Ok(true) => {
+                    self.mark(run);
+                    self.decline(number);
+                }
+                Ok(false) => {}
+                Err(cause) => self.end_run(run, Err(cause)),
+            }
+        }
+    }
+
+    /// Gives up the large files that a stop left unfinished.
+    fn abandon_runs(&self) {
+        for run in 0..self.turns.len() as u32 {
+            if self.mark(run) {
+                self.destination.abandon(self.queue.runs()[run as usize].file as usize);
+            }
+        }
+    }
+
+    fn end_run(&self, run: u32, result: core::result::Result<(), Cause>) {
+        if !self.mark(run) {
+            return;
+        }
+        let number = self.queue.runs()[run as usize].file as usize;
+        match result {
+            Ok(()) => self.count(1, 0),
+            Err(cause) => {
+                self.destination.abandon(number);
+                self.fail(number, cause);
+            }
+        }
+    }
+
+    fn fail(&self, number: usize, cause: Cause) {
+        if matches!(&cause, Cause::Output(e) if e.kind() == io::ErrorKind::StorageFull) {
+            // Every other file would fail in the same way.
+            self.stop.store(true, Ordering::Relaxed);
+        }
+        let mut outcome = self.outcome();
+        outcome.failed.push((number, cause));
+        outcome.done.files += 1;
+    }
+
+    fn decline(&self, number: usize) {
+        let mut outcome = self.outcome();
+        outcome.declined.push(number);
+        outcome.done.files += 1;
+    }
+
+    fn count(&self, files: u64, bytes: usize) {
+        let mut outcome = self.outcome();
+        outcome.done.files += files;
+        outcome.done.bytes += bytes as u64;
+    }
+}

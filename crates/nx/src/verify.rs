@@ -1,0 +1,308 @@
+//! Whether everything in an archive can be read and matches its hash, and whether a folder holds
+//! the same.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::fs;
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use crate::archive::{Archive, File};
+use crate::decode::Ending;
+use crate::extract::Watching;
+use crate::failure::{Cause, Failure};
+use crate::folder::Folder;
+use crate::header::PAGE;
+use crate::paths::{check_path, collisions};
+use crate::run::{Destination, Progress, Terms, run};
+use crate::source::Source;
+
+/// Something worth knowing of an archive whose files can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// That many blocks are zstd frames without a last block.
+    Unterminated(usize),
+    /// That many blocks hold more content than files need.
+    Longer(usize),
+    /// That many blocks have bytes after their compressed data.
+    SpareInBlocks(usize),
+    /// The header has these flags, which have no agreed meaning.
+    Flags(u8),
+    /// There are bytes between the tables and the first block.
+    SpareInHeader,
+    /// There are that many bytes after the last block and its padding.
+    SpareAtEnd(u64),
+    /// That path cannot be extracted, and why.
+    Path(String, &'static str),
+    /// Some file systems cannot keep these paths apart.
+    Collision(Vec<String>),
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::Unterminated(n) => {
+                write!(f, "{n} zstd frames without a last block (all of their content is there)")
+            }
+            Note::Longer(n) => write!(f, "{n} blocks with content that no file needs"),
+            Note::SpareInBlocks(n) => write!(f, "{n} blocks with bytes after their compressed data"),
+            Note::Flags(flags) => write!(f, "flags {flags:04b} in the header"),
+            Note::SpareInHeader => f.write_str("bytes between the tables and the first block"),
+            Note::SpareAtEnd(n) => write!(f, "{n} bytes after the last block"),
+            Note::Path(path, what) => write!(f, "{}: {what}", path.escape_debug()),
+            Note::Collision(paths) => {
+                f.write_str("names that some file systems cannot keep apart:")?;
+                paths.iter().try_for_each(|path| write!(f, " {:?}", path))
+            }
+        }
+    }
+}
+
+/// What verifying an archive found.
+#[derive(Debug, Default)]
+pub struct Verified {
+    /// Files whose content matches their hash.
+    pub files: u64,
+    /// Bytes of content that were read.
+    pub bytes: u64,
+    /// Files that cannot be read or do not match, by path.
+    pub failures: Vec<Failure>,
+    /// What else is worth knowing.
+    pub notes: Vec<Note>,
+    /// Whether the watcher stopped the work.
+    pub stopped: bool,
+}
+
+/// How a folder differs from an archive.
+#[derive(Debug, Default)]
+pub struct Compared {
+    /// Files that are the same.
+    pub same: u64,
+    /// Paths of the archive that the folder lacks.
+    pub missing: Vec<String>,
+    /// Paths whose size or content differs.
+    pub different: Vec<String>,
+    /// Files of the folder that the archive lacks.
+    pub unexpected: Vec<String>,
+    /// Files that could not be compared.
+    pub failures: Vec<Failure>,
+}
+
+impl Compared {
+    /// Whether the folder holds the archive's files and no others.
+    pub fn is_same(&self) -> bool {
+        [&self.missing, &self.different, &self.unexpected].iter().all(|list| list.is_empty())
+            && self.failures.is_empty()
+    }
+}
+
+/// Reads every file of an archive and checks it.
+///
+/// ```
+/// use linerate_nx::{Archive, FileSource, Verifier};
+///
+/// let archive = Archive::open(FileSource::open("../../testdata/nx/dups.nx")?)?;
+/// let verified = Verifier::new(&archive).threads(2).run()?;
+/// assert!(verified.failures.is_empty());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Verifier<'a, S> {
+    archive: &'a Archive<S>,
+    threads: usize,
+    hashes: bool,
+    watcher: Option<Watching<'a>>,
+}
+
+/// Nowhere.
+struct Nothing;
+
+impl Destination for Nothing {
+    fn whole(&self, _file: usize, _bytes: &[u8]) -> Result<(), Cause> {
+        Ok(())
+    }
+    fn part(&self, _file: usize, _offset: u64, _bytes: &[u8]) -> Result<(), Cause> {
+        Ok(())
+    }
+    fn finish(&self, _file: usize) -> Result<(), Cause> {
+        Ok(())
+    }
+    fn abandon(&self, _file: usize) {}
+    fn declines(&self, _file: usize) -> Result<bool, Cause> {
+        Ok(false)
+    }
+}
+
+impl<'a, S: Source> Verifier<'a, S> {
+    /// Verifies with one thread.
+    pub fn new(archive: &'a Archive<S>) -> Self {
+        Verifier { archive, threads: 1, hashes: true, watcher: None }
+    }
+
+    /// How many threads work, the caller's among them, as in [`crate::Extractor::threads`].
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// Whether contents are hashed. Without, blocks are only decoded: a measure of that.
+    pub fn hashes(mut self, hashes: bool) -> Self {
+        self.hashes = hashes;
+        self
+    }
+
+    /// Told of progress after each block, by the thread that did it; `false` stops the work.
+    pub fn watch(mut self, watcher: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
+        self.watcher = Some(Box::new(watcher));
+        self
+    }
+
+    /// Decodes all blocks that files need, in memory, and checks every file.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Kind::Limit`] if the files exceed the limits of the archive. What concerns files is
+    /// in [`Verified::failures`].
+    pub fn run(&self) -> crate::Result<Verified> {
+        let files: Vec<File<'_>> = self.archive.files().collect();
+        let watcher = self.watcher.as_deref().map(|w| w as _);
+        let terms = Terms { threads: self.threads, verifies: self.hashes, watcher };
+        let outcome = run(self.archive, &files, &Nothing, terms)?;
+        let failed = outcome.failed.into_iter();
+        let failures = failed.map(|(i, cause)| Failure { path: files[i].path().to_owned(), cause });
+        let mut failures: Vec<Failure> = failures.collect();
+        failures.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(Verified {
+            files: outcome.done.files - failures.len() as u64,
+            bytes: outcome.done.bytes,
+            notes: self.notes(&outcome.endings),
+            failures,
+            stopped: outcome.stopped,
+        })
+    }
+
+    fn notes(&self, endings: &[(usize, Ending)]) -> Vec<Note> {
+        let count = |wanted| endings.iter().filter(|(_, ending)| *ending == wanted).count();
+        let blocks = [
+            Note::Unterminated(count(Ending::Unterminated)),
+            Note::Longer(count(Ending::Longer)),
+            Note::SpareInBlocks(count(Ending::Spare)),
+        ];
+        let found =
+            |note: &Note| !matches!(note, Note::Unterminated(0) | Note::Longer(0) | Note::SpareInBlocks(0));
+        let mut notes: Vec<Note> = blocks.into_iter().filter(found).collect();
+        if self.archive.header().flags != 0 {
+            notes.push(Note::Flags(self.archive.header().flags));
+        }
+        if self.archive.has_spare_bytes() {
+            notes.push(Note::SpareInHeader);
+        }
+        let end = self.archive.layout().end().next_multiple_of(PAGE);
+        if let Some(spare @ 1..) = self.archive.source().len().checked_sub(end) {
+            notes.push(Note::SpareAtEnd(spare));
+        }
+        let paths: Vec<&str> = self.archive.files().map(|file| file.path()).collect();
+        let unsafe_ones = paths.iter().filter_map(|path| Some((*path, check_path(path).err()?)));
+        notes.extend(unsafe_ones.map(|(path, what)| Note::Path(path.to_owned(), what)));
+        for group in collisions(paths.iter().copied()) {
+            let mut names: Vec<String> = group.into_iter().map(|i| paths[i].to_owned()).collect();
+            names.sort_unstable();
+            notes.push(Note::Collision(names));
+        }
+        notes
+    }
+
+    /// Compares a folder with the archive, by size and hash: nothing of the archive but its header
+    /// is read. Links are not followed, and count as different.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be listed.
+    pub fn compare(&self, folder: impl AsRef<Path>) -> io::Result<Compared> {
+        let folder = folder.as_ref();
+        let mut present = HashSet::new();
+        list(folder, &mut String::new(), &mut present)?;
+        let root = Folder::root(folder)?;
+        let compared = Mutex::new(Compared::default());
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut buffer = vec![0; 1 << 20];
+            while let Some(file) = self.archive.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let found = self.compare_file(&root, file, &mut buffer);
+                let mut compared = compared.lock().unwrap_or_else(PoisonError::into_inner);
+                let path = file.path().to_owned();
+                match found {
+                    Ok(Some(true)) => compared.same += 1,
+                    Ok(Some(false)) => compared.different.push(path),
+                    Ok(None) => compared.missing.push(path),
+                    Err(cause) => compared.failures.push(Failure { path, cause }),
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            (1..self.threads).for_each(|_| drop(scope.spawn(work)));
+            work();
+        });
+        let mut compared = compared.into_inner().unwrap_or_else(PoisonError::into_inner);
+        for file in self.archive.files() {
+            present.remove(file.path());
+        }
+        compared.unexpected = present.into_iter().collect();
+        for list in [&mut compared.missing, &mut compared.different, &mut compared.unexpected] {
+            list.sort_unstable();
+        }
+        compared.failures.sort_by(|a, b| a.path.cmp(&b.path));
+        Ok(compared)
+    }
+
+    /// Whether a file is the same in the folder, or `None` if it is not there.
+    fn compare_file(&self, root: &Folder, file: File<'_>, buffer: &mut [u8]) -> Result<Option<bool>, Cause> {
+        check_path(file.path()).map_err(Cause::Path)?;
+        let (folders, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
+        let mut folder = root.clone();
+        for part in folders.split('/').filter(|part| !part.is_empty()) {
+            match folder.find(part) {
+                Ok(inner) => folder = inner,
+                Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
+                // A file or a link is there instead.
+                Err(_) => return Ok(Some(false)),
+            }
+        }
+        if !folder.exists(name)? {
+            return Ok(None);
+        }
+        let Ok(mut found) = folder.open(name) else { return Ok(Some(false)) };
+        if found.metadata()?.len() != file.size() {
+            return Ok(Some(false));
+        }
+        let mut hasher = self.archive.hash_kind().hasher();
+        loop {
+            match found.read(buffer) {
+                Ok(0) => return Ok(Some(hasher.finish() == file.hash())),
+                Ok(n) => hasher.update(&buffer[..n]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(e.into()),
+            }
+        }
+    }
+}
+
+/// All files below a folder, by their path from it.
+fn list(folder: &Path, prefix: &mut String, found: &mut HashSet<String>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let before = prefix.len();
+        prefix.push_str(&entry.file_name().to_string_lossy());
+        // A link's own kind: it is not followed.
+        if entry.file_type()?.is_dir() {
+            prefix.push('/');
+            list(&entry.path(), prefix, found)?;
+        } else {
+            found.insert(prefix.clone());
+        }
+        prefix.truncate(before);
+    }
+    Ok(())
+}
