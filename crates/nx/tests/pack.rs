@@ -257,11 +257,50 @@ fn errors_name_the_file_and_leave_the_target() {
     }
 }
 
+/// Gives some bytes, then fails.
+struct Broken(usize);
+
+impl io::Read for Broken {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let len = self.0.min(out.len());
+        self.0 -= len;
+        match len {
+            0 => Err(io::Error::other("the line went dead")),
+            _ => Ok(len),
+        }
+    }
+}
+
 #[test]
-fn paths_that_are_there_already_or_not_relative_are_refused() {
+fn a_reader_that_fails_is_named_and_harms_no_other() {
+    let mut builder = Builder::new(Options::default()).expect("options");
+    builder.add_reader("before", &b"12"[..]).expect("readable");
+    let error = builder.add_reader("broken", Broken(100_000)).expect_err("it fails");
+    assert_eq!(error.to_string(), "broken: the line went dead");
+    assert_eq!(error.kind(), Kind::Io);
+    builder.add_reader("after", &b"345"[..]).expect("readable");
+    let expected = [("before".to_string(), b"12".to_vec()), ("after".to_string(), b"345".to_vec())];
+    assert_holds(builder.to_bytes().expect("packable").0, &expected);
+}
+
+#[test]
+fn folders_and_what_is_not_there_are_no_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut builder = Builder::new(Options::default()).expect("options");
+    let error = builder.add_path("a", folder.path()).expect_err("a folder");
+    assert_eq!((error.kind(), error.file()), (Kind::BadArgument, folder.path().to_str()));
+    let error = builder.add_path("a", folder.path().join("b")).expect_err("nothing");
+    assert_eq!(error.kind(), Kind::Io);
+    let error = builder.write(&folder.path().join("no/folder/a.nx")).expect_err("no such folder");
+    assert_eq!(error.kind(), Kind::Io);
+    assert!(error.file().is_some_and(|file| file.ends_with("a.nx")));
+}
+
+#[test]
+fn paths_that_are_there_already_or_not_safe_are_refused() {
     let mut builder = Builder::new(Options::default()).expect("options");
     builder.add_bytes("a", *b"1").expect("new");
-    for name in ["a", "/b", "../b", ""] {
+    for name in ["a", "/b", "../b", "", "c:d", "aux"] {
         let error = builder.add_bytes(name, *b"2").expect_err("refused");
         assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some(name)));
     }

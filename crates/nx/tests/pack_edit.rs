@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use linerate_nx::pack::{Builder, Clash, Coding, Options, Prefer, Reuse};
-use linerate_nx::{Archive, HashKind, Kind};
+use linerate_nx::{Archive, HashKind, Kind, Limits};
 use pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
 use proptest::prelude::*;
 
@@ -46,9 +46,16 @@ fn small() -> Options {
 
 #[test]
 fn goldens_are_carried_block_for_block() {
-    for name in
-        ["defaults", "dups-chunked", "edges-32k-dedup", "merged", "many", "incompressible", "hash-names"]
-    {
+    for name in [
+        "defaults",
+        "dups-chunked",
+        "edges-32k-dedup",
+        "merged",
+        "many",
+        "incompressible",
+        "hash-names",
+        "names",
+    ] {
         let old = golden(&format!("{name}.nx"));
         let builder = Builder::from_archive(Options::default(), &old, |_| true).expect("options");
         let (bytes, _) = builder.to_bytes().expect("packable");
@@ -168,6 +175,42 @@ fn updating_takes_what_changed_and_carries_the_rest() {
 }
 
 #[test]
+fn updating_heals_what_is_damaged() {
+    let mut options = small();
+    (options.solid, options.chunked) = (Coding::Copy, Coding::Copy);
+    let files = tree(12, 20, &options);
+    let mut bytes = pack(&files, &options).0;
+    // The first block is the first chunk of the first large file.
+    bytes[4096] ^= 1;
+    let old = open(bytes);
+    let folder = tempfile::tempdir().expect("a folder");
+    write_tree(folder.path(), &files);
+    let choose = |_: &str| Some(Prefer::default());
+    let (builder, changes, _) =
+        Builder::update(options, &old, folder.path(), choose, false).expect("readable");
+    assert!(changes.replaced > 0 && changes.added == 0, "{changes:?}");
+    assert_holds(builder.to_bytes().expect("packable").0, &files);
+}
+
+#[test]
+fn names_that_some_systems_refuse_stay_and_ones_that_lead_out_do_not() {
+    let named = |name: &str| {
+        let mut bytes = pack(&[("0123456".into(), b"content".to_vec())], &small()).0;
+        let at = bytes.windows(7).position(|window| window == b"0123456").expect("short pools are not coded");
+        bytes[at..at + 7].copy_from_slice(name.as_bytes());
+        open(bytes)
+    };
+    for name in ["aux.txt", "c:/file", "it end "] {
+        let builder = Builder::from_archive(small(), &named(name), |_| true).expect(name);
+        assert_holds(builder.to_bytes().expect("packable").0, &[(name.into(), b"content".to_vec())]);
+    }
+    for name in ["../../a", "/abs/ol", "a/./b/c", "a//b//c", "a\\b\\c.d"] {
+        let error = Builder::from_archive(small(), &named(name), |_| true).err().expect("refused");
+        assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some(name)));
+    }
+}
+
+#[test]
 fn an_archive_can_replace_itself() {
     let folder = tempfile::tempdir().expect("a folder");
     let target = folder.path().join("a.nx");
@@ -241,6 +284,47 @@ proptest! {
             let bytes = builder.to_bytes().expect("packable").0;
             assert_holds(bytes.clone(), &files);
             archive = open(bytes);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn damaged_archives_are_errors_or_what_a_reader_finds(
+        seed in 0..50u64,
+        damage in prop::collection::vec((0..2000usize, 0..8u32), 1..4),
+        from in 0..2usize,
+        contents in any::<bool>(),
+    ) {
+        let mut options = Options { threads: 2, ..small() };
+        let mut bytes = pack(&tree(seed, 12, &options), &options).0;
+        // In the header, or in the blocks behind it.
+        let start = from * 4096;
+        for (at, bit) in damage {
+            let at = (start + at).min(bytes.len() - 1);
+            bytes[at] ^= 1 << bit;
+        }
+        let limits = Limits { block: 1 << 20, file: 1 << 22, total: 1 << 24, ..Limits::default() };
+        let Ok(archive) = Archive::open_with(bytes, limits) else { return Ok(()) };
+        let archive = Arc::new(archive);
+        options.chunk = archive.header().chunk.bytes().min(1 << 20);
+        options.solid_limit = options.chunk - 1;
+        let reuse = if contents { Reuse::Contents } else { Reuse::Blocks };
+        let mut builder = Builder::new(options).expect("options");
+        if builder.add_archive(&archive, reuse, |_| true).is_err() {
+            return Ok(());
+        }
+        match builder.to_bytes() {
+            Err(error) => prop_assert!(error.file().is_some() || error.kind() == Kind::Limit, "{}", error),
+            Ok((packed, _)) => {
+                let expected: Vec<TreeFile> = archive
+                    .files()
+                    .map(|file| (file.path().to_owned(), archive.read(file).expect("it was packed")))
+                    .collect();
+                assert_holds(packed, &expected);
+            }
         }
     }
 }

@@ -6,7 +6,6 @@
 //! for each thread, and an output for each block that waits.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -78,7 +77,6 @@ struct Shared<'a> {
     hashes: FileHashes,
     state: Mutex<State>,
     moved: Condvar,
-    panicked: AtomicBool,
 }
 
 /// Codes and writes all blocks of the plan from `start` on.
@@ -102,7 +100,6 @@ pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
             stopped: false,
         }),
         moved: Condvar::new(),
-        panicked: AtomicBool::new(false),
     };
     thread::scope(|scope| {
         // Fewer threads than asked for write the same bytes.
@@ -145,10 +142,19 @@ impl Shared<'_> {
         let mut encoder = Encoder::new()?;
         let mut input = Vec::new();
         while let Some((number, output)) = self.take() {
-            let coded = self.code(number, &mut encoder, &mut input, output)?;
+            let coded = self.code(number, &mut encoder, &mut input, output);
+            let coded = coded.map_err(|error| self.named(number, error))?;
             self.hand_over(number, coded)?;
         }
         Ok(())
+    }
+
+    /// The error with a file of that block, unless it names one already.
+    fn named(&self, number: usize, error: PackError) -> PackError {
+        match self.job.plan.blocks[number].file() {
+            Some(file) => error.at(self.job.items[file].name.as_str()),
+            None => error,
+        }
     }
 
     /// The next block and a buffer, once the window has room.
@@ -179,7 +185,7 @@ impl Shared<'_> {
                 input.clear();
                 Coding::Copy
             }
-            Block::Carried { archive, block } => return self.carry(*archive, *block, output),
+            Block::Carried { archive, block, .. } => return self.carry(*archive, *block, output),
             Block::Solid { files, len, coding } => {
                 input.resize(*len, 0);
                 self.read_solid(files, input, &mut hashes)?;
@@ -306,8 +312,171 @@ struct Alarm<'a>(&'a Shared<'a>);
 
 impl Drop for Alarm<'_> {
     fn drop(&mut self) {
-        if thread::panicking() && !self.0.panicked.swap(true, Ordering::Relaxed) {
+        if thread::panicking() {
             self.0.stop();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    use std::time::Duration;
+
+    use super::*;
+    use crate::pack::existing::Existing;
+    use crate::pack::options::Prefer;
+    use crate::pack::sink::Memory;
+
+    const START: u64 = 4096;
+    const BLOCKS: usize = 100;
+
+    fn items() -> Vec<Item> {
+        let item = |i: usize| Item {
+            name: format!("file {i:03}"),
+            size: 600,
+            content: Content::Bytes(
+                format!("{i} and the same again, ").into_bytes().repeat(40)[..600].to_vec(),
+            ),
+            prefer: Prefer::default(),
+        };
+        (0..BLOCKS).map(item).collect()
+    }
+
+    /// Writes a block for each item.
+    fn write_all(
+        items: &[Item],
+        threads: usize,
+        sink: &dyn Sink,
+        progress: &(dyn Fn(&Progress) + Sync),
+    ) -> PackResult<Written> {
+        let mut options = Options { threads, dedup_chunked: false, ..Options::default() };
+        (options.chunk, options.solid_limit) = (1024, 0);
+        let plan = Plan::of(items, &options)?;
+        assert_eq!(plan.blocks.len(), BLOCKS);
+        write(&Job { items, archives: &[], options: &options, plan: &plan, sink, progress }, START)
+    }
+
+    /// Fails at its `at`-th write.
+    struct Full {
+        at: u64,
+        writes: AtomicU64,
+    }
+
+    impl Sink for Full {
+        fn write_at(&self, _offset: u64, _bytes: &[u8]) -> io::Result<()> {
+            match self.writes.fetch_add(1, Ordering::SeqCst) == self.at {
+                true => Err(io::ErrorKind::StorageFull.into()),
+                false => Ok(()),
+            }
+        }
+
+        fn set_len(&self, _len: u64) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// An archive of small files, one of which takes long to read.
+    struct Slow {
+        slow: usize,
+        begun: AtomicUsize,
+        /// Files begun when the slow one was read.
+        meanwhile: AtomicUsize,
+    }
+
+    impl Old for Slow {
+        fn place(&self, _entry: usize) -> (usize, u32) {
+            unreachable!("nothing is carried")
+        }
+
+        fn block(&self, _block: usize) -> toc::Block {
+            unreachable!("nothing is carried")
+        }
+
+        fn read_block(&self, _block: usize, _out: &mut Vec<u8>) -> PackResult<()> {
+            unreachable!("nothing is carried")
+        }
+
+        fn stored_hash(&self, _entry: usize) -> Option<u64> {
+            None
+        }
+
+        fn verify(&self, _entries: &[usize]) -> PackResult<Vec<u64>> {
+            unreachable!("the plan is made without")
+        }
+
+        fn read_at(&self, entry: usize, _offset: u64, out: &mut [u8]) -> PackResult<()> {
+            self.begun.fetch_add(1, Ordering::SeqCst);
+            if entry == self.slow {
+                thread::sleep(Duration::from_millis(200));
+                self.meanwhile.store(self.begun.load(Ordering::SeqCst), Ordering::SeqCst);
+            }
+            out.fill(entry as u8);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn blocks_stand_in_order_on_pages_of_their_own() {
+        for threads in [1, 2, 5] {
+            let memory = Memory::default();
+            let reports = AtomicU64::new(0);
+            let count = |progress: &Progress| {
+                assert_eq!(progress.blocks_total, BLOCKS as u64);
+                reports.fetch_add(1, Ordering::SeqCst);
+            };
+            let written = write_all(&items(), threads, &memory, &count).expect("writable");
+            assert_eq!(reports.into_inner(), BLOCKS as u64);
+            assert_eq!(written.end, START + 4096 * BLOCKS as u64);
+            let bytes = memory.into_bytes();
+            for (i, (block, item)) in written.blocks.iter().zip(items()).enumerate() {
+                let at = START as usize + 4096 * i;
+                let mut plain = Vec::with_capacity(600);
+                zstd_safe::decompress(&mut plain, &bytes[at..at + block.compressed as usize])
+                    .expect("a frame");
+                assert_eq!(written.hashes[i], Some(HashKind::Xxh3.of(&plain)));
+                let mut expected = vec![0; 600];
+                item.read_at(0, &mut expected).expect("in memory");
+                assert!(plain == expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_disk_ends_all_threads() {
+        for threads in [1, 2, 5] {
+            for at in [0, 1, 50, BLOCKS as u64 - 1] {
+                let full = Full { at, writes: AtomicU64::new(0) };
+                let error = write_all(&items(), threads, &full, &|_| {}).err().expect("full");
+                assert_eq!(error.to_string(), "the disk is full");
+            }
+        }
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller() {
+        for threads in [1, 2, 5] {
+            let panics = |progress: &Progress| assert!(progress.blocks < 20, "on purpose");
+            let result =
+                catch_unwind(AssertUnwindSafe(|| write_all(&items(), threads, &Memory::default(), &panics)));
+            assert!(result.is_err(), "{threads} threads");
+        }
+    }
+
+    #[test]
+    fn threads_do_not_run_ahead_of_the_window() {
+        let slow = Arc::new(Slow { slow: 10, begun: AtomicUsize::new(0), meanwhile: AtomicUsize::new(0) });
+        let mut items = items();
+        for (entry, item) in items.iter_mut().enumerate() {
+            let archive = slow.clone();
+            item.content =
+                Content::Existing(Existing { archive, number: 0, entry, carried: false, hash: None });
+        }
+        write_all(&items, 4, &Memory::default(), &|_| {}).expect("writable");
+        // Ten are done, and of the window of eight the slow one is the first.
+        let meanwhile = slow.meanwhile.load(Ordering::SeqCst);
+        assert!((11..=18).contains(&meanwhile), "{meanwhile} files");
     }
 }

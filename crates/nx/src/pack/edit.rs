@@ -10,15 +10,16 @@ use std::sync::Arc;
 
 use linerate_core::Kind;
 
-use super::content::Content;
+use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
 use super::existing::{Existing, Opened, Reuse, engine_error};
 use super::options::{Options, Prefer};
 use super::walk::{self, Found};
-use super::{Builder, threads};
+use super::{Builder, names, threads};
 use crate::archive::{Archive, File};
 use crate::hash::HashKind;
 use crate::reader::Reader;
+use crate::run::admit;
 use crate::source::Source;
 
 /// What [`Builder::update`] found.
@@ -50,18 +51,21 @@ impl Builder {
     /// Adds the files of an archive for which `keep` says so, under the paths they have.
     ///
     /// # Errors
-    /// `BadArgument` if a path is not relative or is there already. Files before it have been added.
+    /// `Limit` if the files exceed the limits that the archive was opened with; `BadArgument` if a path
+    /// leads out of a folder or is there already. Files before it have been added.
     pub fn add_archive<S: Source + 'static>(
         &mut self,
         archive: &Arc<Archive<S>>,
         reuse: Reuse,
         mut keep: impl FnMut(File<'_>) -> bool,
     ) -> PackResult<()> {
+        let kept: Vec<File<'_>> = archive.files().filter(|&file| keep(file)).collect();
+        admit(archive, &kept)?;
         let opened = Arc::new(Opened::new(Arc::clone(archive), self.options.threads));
         let number = self.archives.len();
         self.archives.push(opened.clone());
         let same_chunk = archive.header().chunk.bytes() == self.options.chunk;
-        for file in archive.files().filter(|&file| keep(file)) {
+        for file in kept {
             let existing = Existing {
                 archive: opened.clone(),
                 number,
@@ -69,7 +73,14 @@ impl Builder {
                 carried: reuse == Reuse::Blocks && same_chunk,
                 hash: None,
             };
-            self.add(file.path().to_owned(), file.size(), Content::Existing(existing), Prefer::default())?;
+            names::check_existing(file.path())?;
+            self.check_is_new(file.path())?;
+            self.push(Item {
+                name: file.path().to_owned(),
+                size: file.size(),
+                content: Content::Existing(existing),
+                prefer: Prefer::default(),
+            });
         }
         Ok(())
     }

@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use linerate_core::Error;
+use linerate_core::{Error, Kind};
 
 use super::error::{PackError, PackResult};
 use crate::archive::{Archive, File};
-use crate::block::BlockReader;
+use crate::block::{BlockReader, grow};
 use crate::hash::{ContentHasher, HashKind};
 use crate::source::{Source, read_error};
-use crate::toc::Block;
+use crate::toc::{Block, Entry};
 
 /// How the files of an existing archive are taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,7 +90,12 @@ impl<S: Source> Opened<S> {
             return Ok(hit.1);
         }
         drop(decoded);
-        let mut content = vec![0; self.archive.layout().content(block) as usize];
+        let (len, at) = (self.archive.layout().content(block), self.archive.layout().offset(block));
+        if len > self.archive.limits().block {
+            return Err(Error::new(Kind::Limit, at, "a block larger than the limit").into());
+        }
+        let mut content = Vec::new();
+        grow(&mut content, len as usize, at)?;
         BlockReader::new(&self.archive)?.whole(block, &mut content, block)?;
         let content = Arc::new(content);
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
@@ -140,17 +145,24 @@ impl<S: Source> Old for Opened<S> {
 
     fn verify(&self, entries: &[usize]) -> PackResult<Vec<u64>> {
         let mut reader = self.archive.reader()?;
-        let hashes = entries.iter().map(|&entry| {
+        let mut hashes = Vec::with_capacity(entries.len());
+        for (i, &entry) in entries.iter().enumerate() {
             let file = self.file(entry);
+            let same = |other: &Entry| Entry { path: 0, ..*other } == Entry { path: 0, ..*file.entry() };
+            // Entries that share their bytes follow each other.
+            if i > 0 && same(self.file(entries[i - 1]).entry()) {
+                hashes.push(hashes[i - 1]);
+                continue;
+            }
             let mut hashing = Hashing(HashKind::Xxh3.hasher());
             let written = match self.stored_hash(entry) {
                 Some(_) => reader.write_to(file, &mut io::sink()),
                 None => reader.write_to(file, &mut hashing),
             };
             written.map_err(|error| engine_error(error).at(file.path()))?;
-            Ok(self.stored_hash(entry).unwrap_or_else(|| hashing.0.finish()))
-        });
-        hashes.collect()
+            hashes.push(self.stored_hash(entry).unwrap_or_else(|| hashing.0.finish()));
+        }
+        Ok(hashes)
     }
 }
 

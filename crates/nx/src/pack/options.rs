@@ -58,7 +58,7 @@ pub struct Zstd {
     pub level: i32,
     /// Shortest match, 3 to 7, or 0 for what the level has. 4 makes textures smaller.
     pub min_match: u32,
-    /// Whether literals are entropy-coded. Off, textures decode 1.4 to 1.7 times as fast.
+    /// Whether literals are entropy-coded. Off, textures decode much faster and are a little larger.
     pub literals: bool,
     /// Whether matches may lie as far back as the block is long, and long ones are searched for.
     pub long: bool,

@@ -7,9 +7,11 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use linerate_core::Kind;
+
 use super::content::{Content, Item};
 use super::dedup::{Piece, Twins, hash_range, twins};
-use super::error::PackResult;
+use super::error::{PackError, PackResult};
 use super::existing::Existing;
 use super::options::{Coding, Options, extension};
 use super::threads;
@@ -18,14 +20,18 @@ use crate::hash::HashKind;
 /// How many runs that begin with the same chunk are compared with a file's chunks.
 const RUNS_TRIED: usize = 64;
 
+/// Most chunks that are looked at, of which the format holds a sixteenth: files that hold others' chunks
+/// may be many, but not so many that the list of them fills the memory.
+const MAX_CHUNKS: u64 = 1 << 22;
+
 /// What a block is made of.
 pub(super) enum Block {
     /// Whole files, one after the other.
     Solid { files: Vec<usize>, len: usize, coding: Coding },
     /// The chunk of that number of a file.
     Chunk { file: usize, number: u64, len: usize, coding: Coding },
-    /// A block of the builder's archive of that number.
-    Carried { archive: usize, block: usize },
+    /// A block of the builder's archive of that number, needed by that file and maybe others.
+    Carried { archive: usize, block: usize, file: usize },
     /// Nothing: an archive of files has at least one block.
     Empty,
 }
@@ -35,6 +41,17 @@ pub(super) enum Block {
 pub(super) struct Place {
     pub(super) block: usize,
     pub(super) offset: u32,
+}
+
+impl Block {
+    /// A file that is in the block, for messages.
+    pub(super) fn file(&self) -> Option<usize> {
+        match self {
+            Block::Solid { files, .. } => files.first().copied(),
+            Block::Chunk { file, .. } | Block::Carried { file, .. } => Some(*file),
+            Block::Empty => None,
+        }
+    }
 }
 
 pub(super) struct Plan {
@@ -122,7 +139,8 @@ impl Planner<'_> {
             }
             if let Some(existing) = carried(&self.items[i]) {
                 let offset = existing.archive.place(existing.entry).1;
-                self.plan.places[i] = Place { block: units.place(existing, &mut self.plan.blocks), offset };
+                let block = units.place(existing, i, &mut self.plan.blocks);
+                self.plan.places[i] = Place { block, offset };
             } else if !self.is_solid(i) {
                 self.place_chunks(i, &mut chunks);
             }
@@ -136,6 +154,11 @@ impl Planner<'_> {
         let mut pieces = Vec::new();
         for (i, item) in self.items.iter().enumerate() {
             if self.is_placed(i) && !self.is_solid(i) && carried(item).is_none() {
+                let count = item.size.div_ceil(self.options.chunk).saturating_add(pieces.len() as u64);
+                if count > MAX_CHUNKS {
+                    let error = PackError::rule(Kind::Limit, "the files have more than 2^22 chunks");
+                    return Err(error.at(item.name.as_str()));
+                }
                 chunks.start.insert(i, pieces.len());
                 pieces.extend(pieces_of(i, item.size, self.options.chunk));
             }
@@ -305,9 +328,9 @@ impl Units {
         Units { of_archive: spans.into_iter().map(|(archive, spans)| (archive, joined(spans))).collect() }
     }
 
-    /// Where the first block of that entry is, after its unit has been placed at the end of `blocks`
-    /// if it was not yet.
-    fn place(&mut self, existing: &Existing, blocks: &mut Vec<Block>) -> usize {
+    /// Where the first block of that entry, which is item `file`, is, after its unit has been placed at
+    /// the end of `blocks` if it was not yet.
+    fn place(&mut self, existing: &Existing, file: usize, blocks: &mut Vec<Block>) -> usize {
         let first = existing.archive.place(existing.entry).0;
         let units = self.of_archive.entry(existing.number).or_default();
         let at = units.partition_point(|unit| unit.end <= first);
@@ -315,7 +338,7 @@ impl Units {
         let placed = *unit.placed.get_or_insert_with(|| {
             let start = blocks.len();
             let archive = existing.number;
-            blocks.extend((unit.first..unit.end).map(|block| Block::Carried { archive, block }));
+            blocks.extend((unit.first..unit.end).map(|block| Block::Carried { archive, block, file }));
             start
         });
         placed + (first - unit.first)

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tempfile::NamedTempFile;
+use tempfile::TempPath;
 
 /// Something that takes bytes at offsets.
 pub(super) trait Sink: Sync {
@@ -42,42 +42,109 @@ impl Sink for Memory {
     }
 }
 
-/// A file beside its target, which takes the target's name when it is finished and goes when it is
-/// dropped before. A process that is killed leaves the file under its temporary name.
+/// A file that takes its target's name when it is finished, and is gone when it is dropped before.
+///
+/// On Linux it has no name until then, so that nothing stays behind when the process is killed, where
+/// the file system can do that. Elsewhere it stands beside the target as `.NAME.*.part`.
 pub(super) struct Pending {
-    temporary: NamedTempFile,
+    file: File,
+    /// Its name until it is finished, if it has one.
+    path: Option<TempPath>,
     target: PathBuf,
 }
 
 impl Pending {
     pub(super) fn create(target: &Path) -> io::Result<Pending> {
-        let mut builder = tempfile::Builder::new();
-        let name = target.file_name().ok_or(io::Error::from(io::ErrorKind::IsADirectory))?;
-        let mut prefix = std::ffi::OsString::from(".");
-        prefix.push(name);
-        prefix.push(".");
-        // As any new file: what the umask leaves, not what temporary files have.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let temporary = builder.prefix(&prefix).suffix(".part").tempfile_in(folder_of(target))?;
-        Ok(Pending { temporary, target: target.to_owned() })
+        if target.file_name().is_none() {
+            return Err(io::ErrorKind::IsADirectory.into());
+        }
+        let (file, path) = match unnamed::create(folder_of(target)) {
+            Some(file) => (file, None),
+            None => {
+                let (file, path) =
+                    with_names(target, |names| names.tempfile_in(folder_of(target)))?.into_parts();
+                (file, Some(path))
+            }
+        };
+        Ok(Pending { file, path, target: target.to_owned() })
     }
 
     /// Puts the file in place once it is on the disk.
     pub(super) fn finish(self) -> io::Result<()> {
-        self.temporary.as_file().sync_all()?;
-        self.temporary.persist(&self.target).map_err(|error| error.error)?;
-        sync_folder(folder_of(&self.target))
+        let Pending { file, path, target } = self;
+        file.sync_all()?;
+        let folder = folder_of(&target);
+        let path = match path {
+            Some(path) => path,
+            // A name beside the target first: a link does not replace what is there.
+            None => with_names(&target, |names| names.make_in(folder, |path| unnamed::link(&file, path)))?
+                .into_temp_path(),
+        };
+        path.persist(&target).map_err(|error| error.error)?;
+        sync_folder(folder)
+    }
+}
+
+/// Has temporary files named after `target`, with the permissions of any new file.
+fn with_names<T>(target: &Path, make: impl FnOnce(&tempfile::Builder<'_, '_>) -> T) -> T {
+    let mut prefix = std::ffi::OsString::from(".");
+    prefix.push(target.file_name().unwrap_or_default());
+    prefix.push(".");
+    let mut names = tempfile::Builder::new();
+    // What the umask leaves of it.
+    #[cfg(unix)]
+    names.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    make(names.prefix(&prefix).suffix(".part"))
+}
+
+#[cfg(target_os = "linux")]
+mod unnamed {
+    use std::fs::{self, File};
+    use std::io;
+    use std::os::fd::AsRawFd;
+    use std::path::Path;
+
+    use rustix::fs::{AtFlags, CWD, Mode, OFlags};
+
+    /// A file without a name in that folder, if it can be given one later.
+    pub(super) fn create(folder: &Path) -> Option<File> {
+        let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = File::from(rustix::fs::open(folder, flags, Mode::from_raw_mode(0o666)).ok()?);
+        fs::symlink_metadata(number(&file)).is_ok().then_some(file)
+    }
+
+    pub(super) fn link(file: &File, path: &Path) -> io::Result<()> {
+        Ok(rustix::fs::linkat(CWD, number(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+    }
+
+    /// The path by which the kernel finds an open file.
+    fn number(file: &File) -> String {
+        format!("/proc/self/fd/{}", file.as_raw_fd())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod unnamed {
+    use std::fs::File;
+    use std::io;
+    use std::path::Path;
+
+    pub(super) fn create(_folder: &Path) -> Option<File> {
+        None
+    }
+
+    pub(super) fn link(_file: &File, _path: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
     }
 }
 
 impl Sink for Pending {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        write_all_at(self.temporary.as_file(), offset, bytes)
+        write_all_at(&self.file, offset, bytes)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        self.temporary.as_file().set_len(len)
+        self.file.set_len(len)
     }
 }
 
@@ -131,7 +198,6 @@ mod tests {
         let pending = Pending::create(&target).expect("writable");
         pending.write_at(2, b"new").expect("writable");
         assert_eq!(std::fs::read(&target).expect("there"), b"old");
-        assert_eq!(files(), 2);
         drop(pending);
         assert_eq!((std::fs::read(&target).expect("there"), files()), (b"old".to_vec(), 1));
 
@@ -140,6 +206,21 @@ mod tests {
         pending.set_len(6).expect("writable");
         pending.finish().expect("renamed");
         assert_eq!((std::fs::read(&target).expect("there"), files()), (b"\0\0new\0".to_vec(), 1));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_are_those_of_any_new_file() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let mode = |name| std::fs::metadata(folder.path().join(name)).expect("there").permissions().mode();
+        std::fs::write(folder.path().join("any"), b"").expect("writable");
+        Pending::create(&folder.path().join("a.nx")).expect("writable").finish().expect("renamed");
+        assert_eq!(mode("a.nx"), mode("any"));
+        let file = with_names(Path::new("b.nx"), |names| names.tempfile_in(folder.path())).expect("writable");
+        let name = file.path().file_name().expect("a name").to_str().expect("UTF-8");
+        assert!(name.starts_with(".b.nx.") && name.ends_with(".part"), "{name}");
+        assert_eq!(file.as_file().metadata().expect("open").permissions().mode(), mode("any"));
     }
 
     #[test]

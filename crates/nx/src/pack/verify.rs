@@ -45,10 +45,12 @@ pub(super) fn existing(items: &mut [Item], options: &Options) -> PackResult<()> 
 
 fn batches(items: &mut [Item], options: &Options) -> Vec<Batch> {
     let mut wanted = Vec::new();
-    for (i, item) in items.iter_mut().enumerate().filter(|(_, item)| item.size > 0) {
+    for (i, item) in items.iter_mut().enumerate() {
         let Content::Existing(existing) = &mut item.content else { continue };
         existing.hash = existing.archive.stored_hash(existing.entry);
-        if existing.hash.is_none() || (existing.carried && options.verify_existing) {
+        let is_coded = !existing.carried && item.size > 0;
+        let is_trusted = is_coded || !options.verify_existing;
+        if existing.hash.is_none() || !is_trusted {
             wanted.push(i);
         }
     }
@@ -56,7 +58,8 @@ fn batches(items: &mut [Item], options: &Options) -> Vec<Batch> {
         Content::Existing(existing) => existing,
         _ => unreachable!("only such items are wanted"),
     };
-    wanted.sort_by_key(|&i| (existing(i).number, existing(i).archive.place(existing(i).entry)));
+    wanted
+        .sort_by_key(|&i| (existing(i).number, existing(i).archive.place(existing(i).entry), items[i].size));
     let mut batches: Vec<Batch> = Vec::new();
     let (mut bytes, mut last) = (0, None);
     for i in wanted {
@@ -75,7 +78,7 @@ fn batches(items: &mut [Item], options: &Options) -> Vec<Batch> {
                 bytes = 0;
             }
         }
-        bytes += items[i].size;
+        bytes = items[i].size.saturating_add(bytes);
         last = Some((number, block));
     }
     batches

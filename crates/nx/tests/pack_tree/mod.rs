@@ -69,8 +69,8 @@ pub(crate) fn tree(seed: u64, count: usize, options: &Options) -> Vec<TreeFile> 
         if !files.is_empty() && noise.below(4) == 0 {
             bytes = derived(&files[noise.below(files.len())].1, noise.below(4), chunk);
         }
-        let extension = ["dds", "txt", "TXT", "bin", ""][noise.below(5)];
-        files.push((format!("d{}/é {}/f{i}.{extension}", noise.below(3), noise.below(2)), bytes));
+        let extension = [".dds", ".txt", ".TXT", ".bin", ""][noise.below(5)];
+        files.push((format!("d{}/é {}/f{i}{extension}", noise.below(3), noise.below(2)), bytes));
     }
     files
 }

@@ -1,0 +1,352 @@
+//! Collecting files, and the whole archive from them: plan, header, blocks.
+
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use linerate_core::Kind;
+
+use super::blocks::{self, Job};
+use super::content::{Content, Item};
+use super::error::{PackError, PackResult};
+use super::existing::Old;
+use super::options::{Options, Prefer};
+use super::plan::Plan;
+use super::progress::Progress;
+use super::sink::{Memory, Pending, Sink};
+use super::{names, verify, walk};
+use crate::header::{ChunkSize, Header, TocForm};
+use crate::pool::Pool;
+use crate::toc::{Block, Codec, Entry, Toc};
+
+/// What an archive holds, or would hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Files, empty ones too.
+    pub files: u64,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Files that share all their bytes with another, and are not stored.
+    pub shared_files: u64,
+    /// Bytes of those files.
+    pub shared_bytes: u64,
+    /// Blocks that are stored because they do not become smaller. 0 of a dry run.
+    pub stored_blocks: u64,
+    /// Bytes of the archive. 0 of a dry run.
+    pub archive_bytes: u64,
+}
+
+type OnProgress = Box<dyn Fn(&Progress) + Send + Sync>;
+
+/// Collects files and writes them as one archive.
+pub struct Builder {
+    pub(super) options: Options,
+    items: Vec<Item>,
+    names: HashSet<String>,
+    pub(super) archives: Vec<Arc<dyn Old>>,
+    /// What was read from readers, and its length.
+    spool: Option<(Arc<File>, u64)>,
+    on_progress: OnProgress,
+}
+
+impl Builder {
+    /// A builder without files.
+    ///
+    /// # Errors
+    /// `BadArgument` if the options are not within the format's limits.
+    pub fn new(options: Options) -> PackResult<Builder> {
+        options.check()?;
+        Ok(Builder {
+            options,
+            items: Vec::new(),
+            names: HashSet::new(),
+            archives: Vec::new(),
+            spool: None,
+            on_progress: Box::new(|_| {}),
+        })
+    }
+
+    /// Calls `report` after every block, from the thread that wrote it.
+    pub fn on_progress(&mut self, report: impl Fn(&Progress) + Send + Sync + 'static) -> &mut Builder {
+        self.on_progress = Box::new(report);
+        self
+    }
+
+    /// The number of files so far.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// Whether there is no file yet.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+
+    /// The paths of the files, in the order of adding.
+    pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.items.iter().map(|item| item.name.as_str())
+    }
+
+    /// Whether there is a file of that path.
+    pub fn contains(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// Adds a file of these bytes. `name` is its path in the archive, with `/` between components.
+    ///
+    /// # Errors
+    /// `BadArgument` if [`check_path`](crate::check_path) refuses the path, or it is there already.
+    pub fn add_bytes(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> PackResult<()> {
+        self.add_bytes_with(name, bytes, Prefer::default())
+    }
+
+    /// As [`add_bytes`](Self::add_bytes), with preferences.
+    ///
+    /// # Errors
+    /// As [`add_bytes`](Self::add_bytes), and if the preferred coding is not within its limits.
+    pub fn add_bytes_with(
+        &mut self,
+        name: impl Into<String>,
+        bytes: impl Into<Vec<u8>>,
+        prefer: Prefer,
+    ) -> PackResult<()> {
+        let bytes = bytes.into();
+        self.add(name.into(), bytes.len() as u64, Content::Bytes(bytes), prefer)
+    }
+
+    /// Adds the file at `path`, which is read when the archive is written.
+    ///
+    /// # Errors
+    /// As [`add_bytes`](Self::add_bytes); `Io` if there is no file.
+    pub fn add_path(&mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> PackResult<()> {
+        self.add_path_with(name, path, Prefer::default())
+    }
+
+    /// As [`add_path`](Self::add_path), with preferences.
+    ///
+    /// # Errors
+    /// As [`add_path`](Self::add_path), and if the preferred coding is not within its limits.
+    pub fn add_path_with(
+        &mut self,
+        name: impl Into<String>,
+        path: impl Into<PathBuf>,
+        prefer: Prefer,
+    ) -> PackResult<()> {
+        let path = path.into();
+        let at = |error: PackError| error.at(path.display().to_string());
+        let metadata = fs::metadata(&path).map_err(|error| at(error.into()))?;
+        if !metadata.is_file() {
+            return Err(at(PackError::rule(Kind::BadArgument, "not a file")));
+        }
+        self.add(name.into(), metadata.len(), Content::Path(path), prefer)
+    }
+
+    /// Adds all that `reader` gives. It is read now and kept in an unnamed file in the folder for
+    /// temporary files.
+    ///
+    /// # Errors
+    /// As [`add_bytes`](Self::add_bytes); `Io` if reading or keeping fails.
+    pub fn add_reader(&mut self, name: impl Into<String>, reader: impl Read) -> PackResult<()> {
+        self.add_reader_with(name, reader, Prefer::default())
+    }
+
+    /// As [`add_reader`](Self::add_reader), with preferences.
+    ///
+    /// # Errors
+    /// As [`add_reader`](Self::add_reader), and if the preferred coding is not within its limits.
+    pub fn add_reader_with(
+        &mut self,
+        name: impl Into<String>,
+        mut reader: impl Read,
+        prefer: Prefer,
+    ) -> PackResult<()> {
+        let name = name.into();
+        self.check(&name, prefer)?;
+        let at_name = |error: io::Error| PackError::from(error).at(name.as_str());
+        let (file, at) = match self.spool.take() {
+            Some(spool) => spool,
+            None => (Arc::new(tempfile::tempfile().map_err(at_name)?), 0),
+        };
+        // A reader that fails leaves bytes behind that the next one begins after.
+        let copied = io::copy(&mut reader, &mut &*file).map_err(at_name);
+        let end = io::Seek::stream_position(&mut &*file).map_err(at_name)?;
+        self.spool = Some((Arc::clone(&file), end));
+        self.add(name.clone(), copied?, Content::Spooled { file, at }, prefer)
+    }
+
+    /// Adds the files below a folder for which `choose` gives preferences; `None` leaves a file out.
+    /// It is asked in the order of paths, with the path relative to `root`.
+    ///
+    /// Returns what is neither file nor folder, such as links: that is not packed.
+    ///
+    /// # Errors
+    /// As [`add_path_with`](Self::add_path_with), and if a folder cannot be read or a name is not
+    /// UTF-8. Files before the failure have been added.
+    pub fn add_folder(
+        &mut self,
+        root: &Path,
+        mut choose: impl FnMut(&str) -> Option<Prefer>,
+    ) -> PackResult<Vec<PathBuf>> {
+        let walk = walk::walk(root)?;
+        for found in walk.files {
+            if let Some(prefer) = choose(&found.name) {
+                self.add(found.name, found.size, Content::Path(found.path), prefer)?;
+            }
+        }
+        Ok(walk.others)
+    }
+
+    /// Whether a new file may be added like that.
+    fn check(&self, name: &str, prefer: Prefer) -> PackResult<()> {
+        names::check(name)?;
+        prefer.check().map_err(|error| error.at(name))?;
+        self.check_is_new(name)
+    }
+
+    pub(super) fn check_is_new(&self, name: &str) -> PackResult<()> {
+        match self.names.contains(name) {
+            true => Err(PackError::rule(Kind::BadArgument, "the path is there already").at(name)),
+            false => Ok(()),
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        name: String,
+        size: u64,
+        content: Content,
+        prefer: Prefer,
+    ) -> PackResult<()> {
+        self.check(&name, prefer)?;
+        self.push(Item { name, size, content, prefer });
+        Ok(())
+    }
+
+    pub(super) fn push(&mut self, item: Item) {
+        self.names.insert(item.name.clone());
+        self.items.push(item);
+    }
+
+    /// What [`write`](Self::write) would write: reads only what deduplication needs.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write), as far as they show before anything is coded.
+    pub fn dry_run(mut self) -> PackResult<Summary> {
+        let plan = self.plan()?;
+        self.header(&plan)?;
+        Ok(self.summary(&plan))
+    }
+
+    /// Writes the archive to `target`, in place of a file that is there.
+    ///
+    /// # Errors
+    /// `Io` if a file cannot be read, has changed since it was added, or the archive cannot be
+    /// written; `Limit` if the format cannot hold that many files, blocks or bytes of paths. What was
+    /// at `target` is as it was.
+    pub fn write(mut self, target: &Path) -> PackResult<Summary> {
+        let plan = self.plan()?;
+        let (header, pool) = self.header(&plan)?;
+        let at_target = |error: PackError| error.at(target.display().to_string());
+        let pending = Pending::create(target).map_err(|error| at_target(error.into()))?;
+        let summary = self.write_to(&plan, &header, &pool, &pending).map_err(at_target)?;
+        pending.finish().map_err(|error| at_target(error.into()))?;
+        Ok(summary)
+    }
+
+    /// Writes the archive into memory.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write).
+    pub fn to_bytes(mut self) -> PackResult<(Vec<u8>, Summary)> {
+        let plan = self.plan()?;
+        let (header, pool) = self.header(&plan)?;
+        let memory = Memory::default();
+        let summary = self.write_to(&plan, &header, &pool, &memory)?;
+        Ok((memory.into_bytes(), summary))
+    }
+
+    fn plan(&mut self) -> PackResult<Plan> {
+        // Checked before files are read, and again with the blocks.
+        Header::describing(self.chunk()?, TocForm::Long, 0, 0, self.items.len())?;
+        self.items.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        verify::existing(&mut self.items, &self.options)?;
+        Plan::of(&self.items, &self.options)
+    }
+
+    fn chunk(&self) -> PackResult<ChunkSize> {
+        ChunkSize::from_bytes(self.options.chunk)
+            .ok_or(PackError::rule(Kind::BadArgument, "the chunk size is not one of the format"))
+    }
+
+    /// The header and the compressed pool. Their size is known now, so blocks are written behind
+    /// them at once.
+    fn header(&self, plan: &Plan) -> PackResult<(Header, Vec<u8>)> {
+        let pool = Pool::encode(self.items.iter().map(|item| item.name.as_str()))?;
+        let form = match self.items.iter().all(|item| u32::try_from(item.size).is_ok()) {
+            true => TocForm::Short,
+            false => TocForm::Long,
+        };
+        let header =
+            Header::describing(self.chunk()?, form, pool.len(), plan.blocks.len(), self.items.len())?;
+        Ok((header, pool))
+    }
+
+    fn summary(&self, plan: &Plan) -> Summary {
+        let mut summary = Summary {
+            files: self.items.len() as u64,
+            bytes: self.items.iter().fold(0, |sum, item| item.size.saturating_add(sum)),
+            blocks: plan.blocks.len() as u64,
+            ..Summary::default()
+        };
+        let twins = (0..self.items.len()).filter(|&i| plan.same[i] != i);
+        for i in twins.chain(plan.runs.iter().copied()) {
+            summary.shared_files += 1;
+            summary.shared_bytes = summary.shared_bytes.saturating_add(self.items[i].size);
+        }
+        summary
+    }
+
+    fn write_to(&self, plan: &Plan, header: &Header, pool: &[u8], sink: &dyn Sink) -> PackResult<Summary> {
+        let job = Job {
+            items: &self.items,
+            archives: &self.archives,
+            options: &self.options,
+            plan,
+            sink,
+            progress: &*self.on_progress,
+        };
+        let written = blocks::write(&job, header.bytes())?;
+        let mut summary = self.summary(plan);
+        summary.archive_bytes = written.end;
+        let stored = |block: &&Block| block.codec == Codec::Copy && block.compressed > 0;
+        summary.stored_blocks = written.blocks.iter().filter(stored).count() as u64;
+        let toc = Toc { entries: self.entries(plan, &written.hashes)?, blocks: written.blocks };
+        let mut bytes = header.write().to_vec();
+        toc.write(header.form, &mut bytes);
+        bytes.extend_from_slice(pool);
+        sink.write_at(0, &bytes)?;
+        sink.set_len(written.end)?;
+        Ok(summary)
+    }
+
+    /// Entries in the order of paths, which is also that of the pool.
+    fn entries(&self, plan: &Plan, hashes: &[Option<u64>]) -> PackResult<Vec<Entry>> {
+        let entry = |(i, item): (usize, &Item)| {
+            let missing = || PackError::rule(Kind::Io, "the file was not read").at(item.name.as_str());
+            let place = plan.places[i];
+            Ok(Entry {
+                hash: hashes[plan.same[i]].ok_or_else(missing)?,
+                size: item.size,
+                path: i as u32,
+                first_block: place.block as u32,
+                block_offset: place.offset,
+            })
+        };
+        self.items.iter().enumerate().map(entry).collect()
+    }
+}
