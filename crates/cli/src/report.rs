@@ -21,7 +21,8 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    fn failure(&self, file: &str, failure: &Failure) {
+    /// The line of a failure, without an object.
+    pub(crate) fn complain(&self, file: &str, failure: &Failure) {
         if !(self.quiet && matches!(failure, Failure::Skipped(_))) {
             to_stderr(format_args!("linerate: {file}: {failure}"));
         }
@@ -29,7 +30,7 @@ impl Reporter {
 
     /// A file that was not done: a line, and an object.
     pub(crate) fn failed(&self, file: &str, failure: &Failure) {
-        self.failure(file, failure);
+        self.complain(file, failure);
         self.record(&json!({
             "file": file,
             "status": if matches!(failure, Failure::Skipped(_)) { "skipped" } else { "failed" },

@@ -1,7 +1,10 @@
 //! Ending by a signal without leaving anything behind.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, Once, PoisonError};
+#[cfg(unix)]
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 /// The temporary file that exists now.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -47,6 +50,48 @@ fn is_ignored(signal: i32) -> bool {
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Work that ends in good order when a signal asks for it, so that it can clean up. A second signal
+/// ends the program at once.
+pub(crate) struct Stop {
+    /// The signal, 0 before there is one.
+    signal: Arc<AtomicUsize>,
+}
+
+impl Stop {
+    /// From now on the signals by which people end programs are noted.
+    pub(crate) fn on_signal() -> Stop {
+        let signal = Arc::new(AtomicUsize::new(0));
+        #[cfg(unix)]
+        note(&signal);
+        Stop { signal }
+    }
+
+    pub(crate) fn is_asked(&self) -> bool {
+        self.signal.load(Ordering::Relaxed) != 0
+    }
+
+    /// Ends the program by the signal that asked for it.
+    pub(crate) fn die_if_asked(&self) {
+        #[cfg(unix)]
+        if let signal @ 1.. = self.signal.load(Ordering::Relaxed) {
+            let _ = signal_hook::low_level::emulate_default_handler(signal as i32);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn note(signal: &Arc<AtomicUsize>) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let again = Arc::new(AtomicBool::new(false));
+    for number in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| !is_ignored(number)) {
+        // Where one cannot be registered, that signal ends the program as it always does. The order
+        // counts: the first signal finds `again` not yet set.
+        let _ = signal_hook::flag::register_conditional_default(number, Arc::clone(&again))
+            .and_then(|_| signal_hook::flag::register(number, Arc::clone(&again)))
+            .and_then(|_| signal_hook::flag::register_usize(number, Arc::clone(signal), number as usize));
+    }
 }
 
 /// Ends the program as a closed pipe ends most: by SIGPIPE, without a word. The Rust runtime

@@ -3,12 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::args::SayArgs;
 use super::done::Done;
 use crate::exit::Tally;
 use crate::failure::Failure;
+use crate::progress::Progress;
 use crate::report::{Reporter, to_stdout};
 use crate::signals;
 
@@ -75,8 +76,43 @@ impl Account {
         }
     }
 
+    /// An entry that was not done, while others may be. A closed pipe ends the program.
+    pub(crate) fn entry_failed(&mut self, archive: &str, entry: &str, failure: Failure) {
+        if matches!(failure, Failure::ClosedPipe) {
+            signals::die_of_closed_pipe();
+        }
+        let (kind, at) = (failure.kind(), failure.at());
+        let words = failure.to_string();
+        self.tally.fail(&failure);
+        self.reporter.complain(archive, &failure.within(entry));
+        self.reporter.record(&json!({
+            "file": archive,
+            "entry": entry,
+            "status": "failed",
+            "kind": kind,
+            "error": words,
+            "at": at,
+        }));
+    }
+
+    /// Something worth knowing that is no failure.
+    pub(crate) fn note(&self, archive: &str, what: &str) {
+        self.reporter.warning(archive, &what);
+    }
+
+    /// As [`note`](Self::note), with the exit status of a warning.
+    pub(crate) fn warn(&mut self, archive: &str, what: &str) {
+        self.tally.warn();
+        self.note(archive, what);
+    }
+
     /// A JSON object, if those are wanted.
     pub(crate) fn record(&self, value: &Value) {
         self.reporter.record(value);
+    }
+
+    /// A bar for people, of so many bytes.
+    pub(crate) fn progress(&self, name: &str, total: Option<u64>) -> Progress {
+        Progress::new(!self.reporter.quiet && !self.reporter.json, name, total)
     }
 }

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::thread;
 
-use clap::{Subcommand, ValueHint};
+use clap::{Subcommand, ValueEnum, ValueHint};
 use linerate_nx::Limits;
 
 use super::select::GLOBS;
+use super::write_args::{DeleteArgs, MergeArgs, PackArgs, RepackArgs, UpdateArgs};
 use crate::{exit, size};
 
 const NOTES: &str = "\
@@ -28,8 +29,29 @@ pub(crate) enum NxCommand {
     List(Box<ListArgs>),
     /// Print what the header of archives says
     Info(Box<InfoArgs>),
+    /// Check every file of archives against its hash, or a folder against an archive
+    Verify(Box<VerifyArgs>),
+    /// Extract files to a folder, or to standard output
+    ///
+    /// Files appear under their names when they are complete and right. What is damaged fails by
+    /// name, and the rest is extracted. Nothing is written outside of the folder, through links, or
+    /// under names that a system reserves.
+    Extract(Box<ExtractArgs>),
+    /// Pack folders and files into an archive
+    ///
+    /// The same files and options make the same bytes, for any number of threads. Links are not
+    /// followed and not packed.
+    Pack(Box<PackArgs>),
     /// Print which files of one archive differ from those of another
     Diff(Box<DiffArgs>),
+    /// Make one archive of several, without coding anew what can be carried over
+    Merge(Box<MergeArgs>),
+    /// Bring an archive up to date with a folder
+    Update(Box<UpdateArgs>),
+    /// Delete files from an archive
+    Delete(Box<DeleteArgs>),
+    /// Code the contents of an archive anew
+    Repack(Box<RepackArgs>),
     /// Measure how fast an archive decodes in memory
     Bench(Box<BenchArgs>),
 }
@@ -82,6 +104,108 @@ pub(crate) struct InfoArgs {
     pub(crate) archives: Vec<PathBuf>,
 }
 
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  linerate nx verify *.nx                    all files of all archives
+  linerate nx verify -v --json mods.nx       what is wrong as objects, and what was checked
+  linerate nx verify --against mods mods.nx  whether the folder has the files of the archive, no more";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{VERIFY_EXAMPLES}\n\n{}", exit::HELP))]
+pub(crate) struct VerifyArgs {
+    /// Compare this folder with the archive, of which only the header is read
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) against: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) say: SayArgs,
+
+    /// Archives to check
+    #[arg(value_name = "ARCHIVE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) archives: Vec<PathBuf>,
+}
+
+const EXTRACT_EXAMPLES: &str = "\
+Examples:
+  linerate nx extract mods.nx -o mods                all files
+  linerate nx extract mods.nx '*.dds' -o textures    files of a name
+  linerate nx extract --stdout mods.nx readme.txt
+  linerate nx extract --strip-components 1 --overwrite replace mods.nx";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXTRACT_EXAMPLES}\n\n{GLOBS}\n\n{}", exit::HELP))]
+pub(crate) struct ExtractArgs {
+    /// The folder to extract to, made if it is not there
+    #[arg(
+        short = 'o',
+        long,
+        visible_alias = "output",
+        value_name = "FOLDER",
+        default_value = ".",
+        value_hint = ValueHint::DirPath
+    )]
+    pub(crate) target: PathBuf,
+
+    /// Write the contents to standard output, one after another
+    #[arg(short = 'c', long, conflicts_with_all = ["target", "strip_components", "overwrite", "force", "sync"])]
+    pub(crate) stdout: bool,
+
+    /// Leave out that many folders from the front of paths, and files that are in fewer
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) strip_components: usize,
+
+    /// What to do where a file exists
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "fail")]
+    pub(crate) overwrite: Overwrite,
+
+    /// Replace existing files, as --overwrite replace
+    #[arg(short = 'f', long, conflicts_with = "overwrite")]
+    pub(crate) force: bool,
+
+    /// Do not check the hashes of contents
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+
+    /// Let each file reach the disk before it gets its name: slow for small files
+    #[arg(long)]
+    pub(crate) sync: bool,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) say: SayArgs,
+}
+
+/// What becomes of a file that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Overwrite {
+    /// It stays, and the file of the archive fails
+    Fail,
+    /// It stays, and the file of the archive is passed over
+    Skip,
+    /// It is replaced in one step, once the new one is complete and right
+    Replace,
+}
+
+impl ExtractArgs {
+    pub(crate) fn policy(&self) -> Overwrite {
+        if self.force { Overwrite::Replace } else { self.overwrite }
+    }
+}
+
 const DIFF_EXAMPLES: &str = "\
 Examples:
   linerate nx diff old.nx new.nx                  lines of -, + or M and a path
@@ -114,7 +238,8 @@ const BENCH_EXAMPLES: &str = "\
 Examples:
   linerate nx bench mods.nx                    1, 2, 4 .. threads up to the processors
   linerate nx bench -p 12 --attempts 50 mods.nx
-  linerate nx bench --no-verify mods.nx        without the hashes of contents";
+  linerate nx bench --no-verify mods.nx        without the hashes of contents
+  linerate nx bench --to-files /dev/shm mods.nx";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{BENCH_EXAMPLES}\n\n{}", exit::HELP))]
@@ -130,6 +255,10 @@ pub(crate) struct BenchArgs {
     /// Do not check the hashes of contents
     #[arg(long)]
     pub(crate) no_verify: bool,
+
+    /// Also extract to files in FOLDER, which are removed again
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) to_files: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
@@ -182,19 +311,25 @@ pub(crate) struct ChoiceArgs {
     #[arg(short = 'i', long)]
     pub(crate) ignore_case: bool,
 
-    /// The archive, then globs for the files that are meant; all if there is none
-    #[arg(value_name = "ARCHIVE [GLOB]", required_unless_present = "source", value_hint = ValueHint::FilePath)]
-    pub(crate) operands: Vec<String>,
+    /// The archive
+    #[arg(value_name = "ARCHIVE", required_unless_present = "source", value_hint = ValueHint::FilePath)]
+    pub(crate) archive: Option<String>,
+
+    /// Globs for the files that are meant; all if there is none
+    #[arg(value_name = "GLOB")]
+    pub(crate) globs: Vec<String>,
 }
 
 impl ChoiceArgs {
-    /// The archive and the globs.
-    pub(crate) fn split(&self) -> (PathBuf, &[String]) {
-        match (&self.source, self.operands.split_first()) {
-            (Some(source), _) => (source.clone(), &self.operands),
-            (None, Some((archive, globs))) => (archive.into(), globs),
-            (None, None) => (PathBuf::new(), &[]),
-        }
+    pub(crate) fn path(&self) -> PathBuf {
+        let by_position = || self.archive.as_ref().map(PathBuf::from);
+        self.source.clone().or_else(by_position).unwrap_or_default()
+    }
+
+    /// All arguments but the archive.
+    pub(crate) fn globs(&self) -> Vec<String> {
+        let first = self.archive.iter().filter(|_| self.source.is_some());
+        first.chain(&self.globs).cloned().collect()
     }
 }
 

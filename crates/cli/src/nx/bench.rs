@@ -1,18 +1,17 @@
 //! `linerate nx bench`: how fast an archive decodes in memory, into buffers that are used again.
 
-use std::io;
+use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use linerate_nx::{Archive, File, Kind, Source as _};
+use linerate_nx::{Archive, Extractor, Kind, Source as _, Verifier};
 use serde_json::json;
 
 use super::args::BenchArgs;
 use super::done::Done;
-use super::open::{damage, damage_or_output, open};
+use super::extract::entry_failure;
+use super::open::{damage, open};
 use crate::failure::Failure;
 
 const GIB: f64 = (1u64 << 30) as f64;
@@ -32,9 +31,6 @@ pub(crate) fn process(args: &BenchArgs, path: &Path) -> Result<Done, Failure> {
     let mut done = Done::new(path, "bench");
     let archive = load(args, path)?;
     let bytes = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
-    if bytes > archive.limits().total {
-        return Err(Failure::data(Kind::Limit, 0, format!("its {bytes} bytes of files exceed the limit")));
-    }
     let packed = archive.source().len();
     let ratio = packed as f64 / bytes.max(1) as f64;
     done.lines.push(format!(
@@ -42,33 +38,47 @@ pub(crate) fn process(args: &BenchArgs, path: &Path) -> Result<Done, Failure> {
         path.display(),
         archive.len()
     ));
-    done.lines
-        .push(format!("{:>8} {:>10} {:>10} {:>8} {:>9}", "threads", "best", "median", "speedup", "attempts"));
-    let tasks = tasks(&archive);
-    let mut rows = Vec::new();
-    for threads in thread_counts(args.threads.threads) {
-        let seconds = measure(&archive, &tasks, threads, args)?;
-        rows.push(Row::of(threads, bytes, seconds));
-        let (row, first) = (&rows[rows.len() - 1], &rows[0]);
-        done.lines.push(format!(
-            "{threads:>8} {:>10.3} {:>10.3} {:>7.2}x {:>9}",
-            row.best / GIB,
-            row.median / GIB,
-            row.best / first.best.max(1e-9),
-            row.attempts
-        ));
-    }
+    let verify = !args.no_verify;
+    let fastest = table(&mut done, "threads", args, bytes, |threads| in_memory(&archive, threads, verify))?;
     done.lines.push("GiB/s of content, from memory into buffers that are used again".into());
-    let fastest = rows.iter().map(|row| row.best).fold(0.0, f64::max);
     required(&mut done, ratio, fastest);
-    let table: Vec<_> = rows.iter().map(Row::record).collect();
+    if let Some(folder) = &args.to_files {
+        table(&mut done, "to_files", args, bytes, |threads| to_files(&archive, folder, threads, verify))?;
+        done.lines.push(format!("GiB/s of content, from memory to files in {}", folder.display()));
+    }
     done.set("files", archive.len());
     done.set("bytes", bytes);
     done.set("archive_bytes", packed);
     done.set("ratio", ratio);
-    done.set("verify", !args.no_verify);
-    done.set("threads", table);
+    done.set("verify", verify);
     Ok(done)
+}
+
+/// A row for each number of threads, and the fastest of them in bytes per second.
+fn table(
+    done: &mut Done,
+    key: &str,
+    args: &BenchArgs,
+    bytes: u64,
+    attempt: impl Fn(usize) -> Result<f64, Failure>,
+) -> Result<f64, Failure> {
+    done.lines
+        .push(format!("{:>8} {:>10} {:>10} {:>8} {:>9}", "threads", "best", "median", "speedup", "attempts"));
+    let mut rows: Vec<Row> = Vec::new();
+    for threads in thread_counts(args.threads.threads) {
+        let row = Row::of(threads, bytes, measure(args, || attempt(threads))?);
+        let single = rows.first().map_or(row.best, |first| first.best);
+        done.lines.push(format!(
+            "{threads:>8} {:>10.3} {:>10.3} {:>7.2}x {:>9}",
+            row.best / GIB,
+            row.median / GIB,
+            row.best / single.max(1e-9),
+            row.attempts
+        ));
+        rows.push(row);
+    }
+    done.set(key, rows.iter().map(Row::record).collect::<Vec<_>>());
+    Ok(rows.iter().map(|row| row.best).fold(0.0, f64::max))
 }
 
 /// What decoding must reach to keep up with drives that deliver compressed bytes.
@@ -116,79 +126,53 @@ fn thread_counts(most: usize) -> Vec<usize> {
     counts
 }
 
-/// What one thread takes at a time: the files of one solid block, or one chunked file, by number.
-type Task = Vec<usize>;
-
-/// The work, largest first, so that threads end together.
-fn tasks(archive: &InMemory) -> Vec<Task> {
-    let mut order: Vec<File<'_>> = archive.files().filter(|file| file.size() > 0).collect();
-    order.sort_by_key(|file| (file.is_chunked(), file.blocks().start, file.entry().block_offset));
-    let mut tasks: Vec<(u64, Task)> = Vec::new();
-    let mut open_block = None;
-    for file in order {
-        let block = (!file.is_chunked()).then(|| file.blocks().start);
-        match tasks.last_mut() {
-            Some((size, task)) if block.is_some() && block == open_block => {
-                *size = size.saturating_add(file.size());
-                task.push(file.index());
-            }
-            _ => tasks.push((file.size(), vec![file.index()])),
-        }
-        open_block = block;
-    }
-    tasks.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
-    tasks.into_iter().map(|(_, task)| task).collect()
-}
-
 /// Seconds of each attempt. The first run warms caches up and is not counted.
-fn measure(
-    archive: &InMemory,
-    tasks: &[Task],
-    threads: usize,
-    args: &BenchArgs,
-) -> Result<Vec<f64>, Failure> {
-    let begun = Instant::now();
-    let verify = !args.no_verify;
-    decode_all(archive, tasks, threads, verify)?;
+fn measure(args: &BenchArgs, mut attempt: impl FnMut() -> Result<f64, Failure>) -> Result<Vec<f64>, Failure> {
+    let (begun, patience) = (Instant::now(), Duration::from_secs(args.seconds));
+    attempt()?;
     let mut seconds = Vec::new();
-    while seconds.is_empty()
-        || (seconds.len() < args.attempts as usize && begun.elapsed() < Duration::from_secs(args.seconds))
-    {
-        seconds.push(decode_all(archive, tasks, threads, verify)?);
+    while seconds.is_empty() || (seconds.len() < args.attempts as usize && begun.elapsed() < patience) {
+        seconds.push(attempt()?);
     }
     Ok(seconds)
 }
 
-fn decode_all(archive: &InMemory, tasks: &[Task], threads: usize, verify: bool) -> Result<f64, Failure> {
-    let next = AtomicUsize::new(0);
-    let failed: Mutex<Option<Failure>> = Mutex::new(None);
+/// Decodes every block into the buffer of a thread, and does nothing with the content but hash it.
+/// The clock stops at the last block: what else verifying looks at is not decoding.
+fn in_memory(archive: &InMemory, threads: usize, hashes: bool) -> Result<f64, Failure> {
     let begun = Instant::now();
-    thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                if let Err(failure) = serve(archive, tasks, &next, verify) {
-                    next.store(tasks.len(), Ordering::Relaxed);
-                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(failure);
-                }
-            });
-        }
-    });
-    let seconds = begun.elapsed().as_secs_f64();
-    failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(seconds), Err)
+    let last = AtomicU64::new(0);
+    let verified = Verifier::new(archive)
+        .threads(threads)
+        .hashes(hashes)
+        .watch(|_| {
+            last.fetch_max(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            true
+        })
+        .run()
+        .map_err(damage)?;
+    first_of(verified.failures)?;
+    Ok(last.into_inner() as f64 / 1e9)
 }
 
-/// Decodes into the buffer of one block, which the reader keeps, and looks at the content only to
-/// check its hash.
-fn serve(archive: &InMemory, tasks: &[Task], next: &AtomicUsize, verify: bool) -> Result<(), Failure> {
-    let mut reader = archive.reader().map_err(damage)?;
-    reader.verify(verify);
-    while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-        for file in task.iter().filter_map(|&i| archive.get(i)) {
-            let read = reader.write_to(file, &mut io::sink());
-            read.map_err(|e| damage_or_output(e, Failure::doing("cannot read")).within(file.path()))?;
-        }
+/// Extracts to a folder of its own below `parent`, and removes it.
+fn to_files(archive: &InMemory, parent: &Path, threads: usize, verify: bool) -> Result<f64, Failure> {
+    let folder = parent.join(format!(".linerate-bench-{}", std::process::id()));
+    let begun = Instant::now();
+    let extracted = Extractor::new(archive).threads(threads).verify(verify).to_folder(&folder);
+    let seconds = begun.elapsed().as_secs_f64();
+    let removed = fs::remove_dir_all(&folder);
+    first_of(extracted.map_err(|failure| entry_failure(failure.cause, 0))?.failures)?;
+    removed.map_err(Failure::doing_to("cannot remove", &folder))?;
+    Ok(seconds)
+}
+
+/// An archive that is damaged is not worth measuring.
+fn first_of(failures: Vec<linerate_nx::Failure>) -> Result<(), Failure> {
+    match failures.into_iter().next() {
+        Some(failure) => Err(entry_failure(failure.cause, 0).within(&failure.path)),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The speed of one number of threads, in bytes per second.

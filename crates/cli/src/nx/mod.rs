@@ -3,21 +3,29 @@
 mod account;
 mod args;
 mod bench;
+mod coding;
 mod diff;
 mod done;
+mod edit;
+mod extract;
 mod info;
 mod lines;
 mod list;
 mod open;
+mod pack;
 mod select;
 mod tree;
+mod verify;
+mod write;
+mod write_args;
 
 use std::process::ExitCode;
 
 use self::account::Account;
 pub(crate) use self::args::Args;
-use self::args::{ChoiceArgs, DiffArgs, ListArgs, NxCommand, SayArgs};
+use self::args::{ChoiceArgs, DiffArgs, ExtractArgs, ListArgs, NxCommand, SayArgs, VerifyArgs};
 use self::select::Select;
+use self::write_args::{DeleteArgs, MergeArgs, PackArgs, RepackArgs, UpdateArgs};
 use crate::exit;
 use crate::report::to_stderr;
 
@@ -27,7 +35,14 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         NxCommand::Info(args) => {
             Ok(Account::new(&args.say, false).each(&args.archives, |path, _| info::process(args, path)))
         }
+        NxCommand::Verify(args) => run_verify(args),
+        NxCommand::Extract(args) => run_extract(args),
+        NxCommand::Pack(args) => run_pack(args),
         NxCommand::Diff(args) => Ok(run_diff(args)),
+        NxCommand::Merge(args) => run_merge(args),
+        NxCommand::Update(args) => run_update(args),
+        NxCommand::Delete(args) => run_delete(args),
+        NxCommand::Repack(args) => run_repack(args),
         NxCommand::Bench(args) => {
             let path = args.archive.path();
             Ok(Account::new(&args.say, false).one(&path, |_| bench::process(args, &path)))
@@ -42,14 +57,37 @@ fn usage(what: &str) -> ExitCode {
 }
 
 fn select(choice: &ChoiceArgs) -> Result<Select, String> {
-    Select::new(choice.split().1, &choice.exclude, choice.ignore_case)
+    Select::new(&choice.globs(), &choice.exclude, choice.ignore_case)
 }
 
 fn run_list(args: &ListArgs) -> Result<ExitCode, String> {
     let select = select(&args.choice)?;
-    let path = args.choice.split().0;
+    let path = args.choice.path();
     let say = SayArgs { verbose: false, quiet: false, json: args.json };
     Ok(Account::new(&say, false).one(&path, |account| list::process(args, &path, &select, account)))
+}
+
+fn run_verify(args: &VerifyArgs) -> Result<ExitCode, String> {
+    if args.against.is_some() && args.archives.len() > 1 {
+        return Err("--against takes a single archive".into());
+    }
+    let account = Account::new(&args.say, false);
+    Ok(account.each(&args.archives, |path, account| verify::process(args, path, account)))
+}
+
+fn run_extract(args: &ExtractArgs) -> Result<ExitCode, String> {
+    let select = select(&args.choice)?;
+    let path = args.choice.path();
+    let account = Account::new(&args.say, args.stdout);
+    Ok(account.one(&path, |account| extract::process(args, &path, &select, account)))
+}
+
+fn run_pack(args: &PackArgs) -> Result<ExitCode, String> {
+    let options = args.coding.options(None, args.threads.threads)?;
+    let rules = args.rules.rules()?;
+    let first = args.all_sources().next().map(std::path::Path::to_owned).unwrap_or_default();
+    let account = Account::new(&args.say, false);
+    Ok(account.one(&first, |account| pack::process(args, options, &rules, account)))
 }
 
 fn run_diff(args: &DiffArgs) -> ExitCode {
@@ -60,4 +98,29 @@ fn run_diff(args: &DiffArgs) -> ExitCode {
         Ok(done)
     });
     if args.exit_code && differences > 0 { ExitCode::FAILURE } else { code }
+}
+
+fn run_merge(args: &MergeArgs) -> Result<ExitCode, String> {
+    args.coding.options(None, 1)?;
+    if args.edit.target.is_none() && !args.edit.dry_run {
+        return Err("merging needs -o: none of the archives is changed".into());
+    }
+    let first = args.all_archives()[0];
+    Ok(Account::new(&args.edit.say, false).one(first, |account| edit::merge(args, account)))
+}
+
+fn run_update(args: &UpdateArgs) -> Result<ExitCode, String> {
+    args.coding.options(None, 1)?;
+    let rules = args.rules.rules()?;
+    Ok(Account::new(&args.edit.say, false).one(&args.archive, |account| edit::update(args, &rules, account)))
+}
+
+fn run_delete(args: &DeleteArgs) -> Result<ExitCode, String> {
+    let select = Select::new(&args.globs, &[], args.ignore_case)?;
+    Ok(Account::new(&args.edit.say, false).one(&args.archive, |account| edit::delete(args, &select, account)))
+}
+
+fn run_repack(args: &RepackArgs) -> Result<ExitCode, String> {
+    args.coding.options(None, 1)?;
+    Ok(Account::new(&args.edit.say, false).one(&args.archive, |account| edit::repack(args, account)))
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use linerate_nx::{Archive, Error, FileSource, Kind};
+use linerate_nx::{Archive, Error, FileSource, HEADER, Kind};
 
 use super::args::LimitArgs;
 use crate::failure::Failure;
@@ -30,5 +30,14 @@ pub(crate) fn damage_or_output(error: io::Error, writing: impl FnOnce(io::Error)
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(engine) => damage(*engine),
         None => writing(error),
+    }
+}
+
+/// Where the entry of a path stands in the archive, or where it would follow the last.
+pub(crate) fn entry_at(archive: &Opened, path: &str) -> u64 {
+    let header = archive.header();
+    match archive.find(path) {
+        Some(file) => (HEADER + file.index() * header.form.entry_bytes()) as u64,
+        None => header.blocks_at(),
     }
 }

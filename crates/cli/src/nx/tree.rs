@@ -5,9 +5,17 @@ use std::cmp::Ordering;
 use super::lines::Lines;
 use crate::failure::Failure;
 
+/// Folders deeper than this are shown as part of the names in them: no real tree has them, and an
+/// archive could have millions.
+const DEEPEST: usize = 64;
+
 /// The order in which a tree is read: by component.
 pub(crate) fn order(a: &str, b: &str) -> Ordering {
-    a.split('/').cmp(b.split('/'))
+    match std::ptr::eq(a, b) {
+        // Entries can share one path, of any length.
+        true => Ordering::Equal,
+        false => a.split('/').cmp(b.split('/')),
+    }
 }
 
 /// Writes paths with their sizes, which are in [`order`].
@@ -22,7 +30,7 @@ type Put<'a> = dyn FnMut(u64, usize, &str) -> Result<(), Failure> + 'a;
 fn rows(entries: &[(&str, u64)], put: &mut Put<'_>) -> Result<(), Failure> {
     let mut open: Vec<&str> = Vec::new();
     for (i, (path, size)) in entries.iter().enumerate() {
-        let mut folders: Vec<&str> = path.split('/').collect();
+        let mut folders: Vec<&str> = path.splitn(DEEPEST + 1, '/').collect();
         let name = folders.pop().unwrap_or_default();
         let common = open.iter().zip(&folders).take_while(|(a, b)| a == b).count();
         open.truncate(common);
@@ -61,5 +69,16 @@ mod tests {
         })
         .unwrap();
         assert_eq!(seen, ["1 1 a", "14 1 b/", "12 2 c/", "4 3 y", "8 3 z", "2 2 x", "16 1 b.txt"]);
+    }
+    #[test]
+    fn depth_has_an_end() {
+        let path = "x/".repeat(100_000) + "y";
+        let mut seen = Vec::new();
+        rows(&[(&path, 1), (&path, 2)], &mut |_, depth, name| {
+            seen.push((depth, name.len()));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((seen.len(), seen[0], seen[DEEPEST].0), (DEEPEST + 2, (1, 2), DEEPEST + 1));
     }
 }

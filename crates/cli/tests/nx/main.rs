@@ -2,8 +2,14 @@
 
 mod bench;
 mod data;
+mod edit;
+mod extract;
+mod forge;
+mod killed;
 mod list;
+mod pack;
 mod pages;
 #[allow(dead_code)]
 #[path = "../gzip/support.rs"]
 mod support;
+mod tree;

@@ -2,7 +2,8 @@
 
 use crate::support::{Folder, Run};
 
-const COMMANDS: &[&str] = &["list", "info", "diff", "bench"];
+const COMMANDS: &[&str] =
+    &["list", "info", "verify", "extract", "pack", "diff", "merge", "update", "delete", "repack", "bench"];
 
 fn text(args: &[&str]) -> String {
     let folder = Folder::new();

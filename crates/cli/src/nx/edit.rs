@@ -1,0 +1,135 @@
+//! `linerate nx merge`, `update`, `delete` and `repack`: archives from archives.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use linerate_nx::Kind;
+use linerate_nx::pack::{Builder, Options};
+
+use super::account::Account;
+use super::done::Done;
+use super::open::{Opened, open};
+use super::select::Select;
+use super::write::{self, Target};
+use super::write_args::{DeleteArgs, EditArgs, MergeArgs, RepackArgs, Rules, UpdateArgs};
+use crate::failure::Failure;
+
+pub(crate) fn merge(args: &MergeArgs, account: &Account) -> Result<Done, Failure> {
+    let paths = args.all_archives();
+    let mut done = Done::new(paths[0], "merge");
+    let opened: Result<Vec<Arc<Opened>>, Failure> = paths
+        .iter()
+        .enumerate()
+        .map(|(i, path)| match open(path, &args.edit.limits) {
+            Err(failure) if i > 0 => Err(failure.within(&path.display().to_string())),
+            opened => opened.map(Arc::new),
+        })
+        .collect();
+    let opened = opened?;
+    let options =
+        options(&args.edit, args.coding.options(Some(chunk(&opened[0])), args.edit.threads.threads))?;
+    let builder = Builder::merge(options, &opened, args.on_clash.clash()).map_err(write::failure)?;
+    done.set("archives", paths.len());
+    let target = Target::of_edit(&args.edit, paths[0]);
+    write::write(builder, &target, None, account, &mut done)?;
+    Ok(done)
+}
+
+pub(crate) fn update(args: &UpdateArgs, rules: &Rules, account: &mut Account) -> Result<Done, Failure> {
+    let mut done = Done::new(&args.archive, "update");
+    let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
+    let options = options(&args.edit, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
+    let prefer = |path: &str| rules.prefer(path);
+    let found = Builder::update(options, &archive, &args.folder, prefer, args.mirror);
+    let (builder, changes, others) = found.map_err(write::failure)?;
+    for other in others {
+        let path = other.display().to_string();
+        account.warn(&path, "not packed, for it is neither a file nor a folder");
+    }
+    let target = Target::of_edit(&args.edit, &args.archive);
+    if target.is_dry() {
+        done.lines.push(format!(
+            "{} added, {} replaced, {} unchanged, {} removed",
+            changes.added, changes.replaced, changes.unchanged, changes.removed
+        ));
+    }
+    write::write(builder, &target, None, account, &mut done)?;
+    done.set("added", changes.added);
+    done.set("replaced", changes.replaced);
+    done.set("unchanged", changes.unchanged);
+    done.set("removed", changes.removed);
+    Ok(done)
+}
+
+pub(crate) fn delete(args: &DeleteArgs, select: &Select, account: &Account) -> Result<Done, Failure> {
+    let mut done = Done::new(&args.archive, "delete");
+    let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
+    if let Some(glob) = select.unmatched(archive.files().map(|file| file.path())) {
+        return Err(Failure::Refused(format!("no file matches `{glob}`")));
+    }
+    let kept = args.keep_hashes.as_deref().map(hashes).transpose()?;
+    let goes =
+        |path: &str, hash: u64| select.takes(path) && kept.as_ref().is_none_or(|kept| !kept.contains(&hash));
+    let mut deleted: Vec<String> = Vec::new();
+    let mut options = options(&args.edit, Ok(Options::default()))?;
+    options.threads = args.edit.threads.threads;
+    let builder = Builder::from_archive(options, &archive, |file| {
+        let goes = goes(file.path(), file.hash());
+        if goes {
+            deleted.push(file.path().to_owned());
+        }
+        !goes
+    });
+    let builder = builder.map_err(write::failure)?;
+    done.set("deleted", deleted.len());
+    let target = Target::of_edit(&args.edit, &args.archive);
+    if target.is_dry() {
+        deleted.sort_unstable();
+        done.lines = deleted;
+    }
+    write::write(builder, &target, None, account, &mut done)?;
+    Ok(done)
+}
+
+pub(crate) fn repack(args: &RepackArgs, account: &Account) -> Result<Done, Failure> {
+    let mut done = Done::new(&args.archive, "repack");
+    let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
+    let options = options(&args.edit, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
+    let builder = Builder::repack(options, &archive).map_err(write::failure)?;
+    let target = Target::of_edit(&args.edit, &args.archive);
+    let total = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    write::write(builder, &target, Some(total), account, &mut done)?;
+    Ok(done)
+}
+
+fn chunk(archive: &Opened) -> u64 {
+    // What is read may be larger than what is written.
+    archive.header().chunk.bytes().min(linerate_nx::pack::MAX_CHUNK)
+}
+
+fn options(args: &EditArgs, options: Result<Options, String>) -> Result<Options, Failure> {
+    let mut options = options.map_err(Failure::Refused)?;
+    options.verify_existing = !args.no_verify;
+    Ok(options)
+}
+
+/// Hashes of 16 hexadecimal digits, one per line; the first word of each line counts.
+fn hashes(path: &Path) -> Result<HashSet<u64>, Failure> {
+    let text = fs::read_to_string(path).map_err(Failure::doing_to("cannot read", path))?;
+    let mut at = 0;
+    let mut found = HashSet::new();
+    for line in text.split_inclusive('\n') {
+        if let Some(word) = line.split_whitespace().next() {
+            let hash = u64::from_str_radix(word, 16).ok().filter(|_| word.len() == 16);
+            let hash = hash.ok_or_else(|| {
+                let what = format!("{}: `{word}` is not a hash of 16 hexadecimal digits", path.display());
+                Failure::data(Kind::Corrupt, at, what)
+            })?;
+            found.insert(hash);
+        }
+        at += line.len() as u64;
+    }
+    Ok(found)
+}

@@ -1,0 +1,207 @@
+//! `linerate nx extract`: files of an archive to a folder, or to standard output.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use linerate_nx::{Cause, Existing, Extracted, Extractor, File, Kind};
+
+use super::account::Account;
+use super::args::{ExtractArgs, Overwrite};
+use super::done::Done;
+use super::open::{Opened, damage, damage_or_output, entry_at, open};
+use super::select::Select;
+use super::tree;
+use crate::failure::Failure;
+use crate::output;
+use crate::signals::Stop;
+
+pub(crate) fn process(
+    args: &ExtractArgs,
+    path: &Path,
+    select: &Select,
+    account: &mut Account,
+) -> Result<Done, Failure> {
+    let mut done = Done::new(path, "extract");
+    let archive = open(path, &args.limits)?;
+    if let Some(glob) = select.unmatched(archive.files().map(|file| file.path())) {
+        return Err(Failure::Refused(format!("no file matches `{glob}`")));
+    }
+    let name = path.display().to_string();
+    match args.stdout {
+        true => to_stdout(args, &archive, &name, select, account, &mut done)?,
+        false => to_folder(args, &archive, &name, select, account, &mut done)?,
+    }
+    Ok(done)
+}
+
+fn to_folder(
+    args: &ExtractArgs,
+    archive: &Opened,
+    name: &str,
+    select: &Select,
+    account: &mut Account,
+    done: &mut Done,
+) -> Result<(), Failure> {
+    let stop = Stop::on_signal();
+    let chosen = archive.files().filter(|file| select.takes(file.path()));
+    let total = chosen.fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    let bar = Mutex::new(account.progress(name, Some(total)));
+    let extracted = Extractor::new(archive)
+        .threads(args.threads.threads)
+        .verify(!args.no_verify)
+        .existing(existing(args.policy()))
+        .sync(args.sync)
+        .names(|file| select.takes(file.path()).then(|| strip(file.path(), args.strip_components)).flatten())
+        .watch(|progress| {
+            bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
+            !stop.is_asked()
+        })
+        .to_folder(&args.target);
+    drop(bar);
+    // What was begun has been removed.
+    stop.die_if_asked();
+    let extracted = extracted.map_err(|failure| match failure.cause {
+        Cause::Archive(error) => damage(error),
+        cause => in_folder(cause, &args.target),
+    })?;
+    tell(extracted, args, archive, name, account, done);
+    Ok(())
+}
+
+fn tell(
+    extracted: Extracted,
+    args: &ExtractArgs,
+    archive: &Opened,
+    name: &str,
+    account: &mut Account,
+    done: &mut Done,
+) {
+    let failed = extracted.failures.len();
+    for failure in extracted.failures {
+        let at = entry_at(archive, &failure.path);
+        account.entry_failed(name, &failure.path, entry_failure(failure.cause, at));
+    }
+    done.output = Some(args.target.clone());
+    done.bytes = extracted.bytes;
+    let mut words = format!("{} files, {} bytes", extracted.files, extracted.bytes);
+    for (count, what) in [(extracted.skipped.len(), "passed over"), (failed, "failed")] {
+        if count > 0 {
+            words.push_str(&format!(", {count} {what}"));
+        }
+    }
+    done.words = Some(words);
+    done.set("files", extracted.files);
+    done.set("bytes", extracted.bytes);
+    done.set("skipped", extracted.skipped);
+    done.set("failed", failed);
+    done.set("threads", args.threads.threads);
+    if failed > 0 || extracted.stopped {
+        done.set("status", "failed");
+    }
+}
+
+fn existing(policy: Overwrite) -> Existing {
+    match policy {
+        Overwrite::Fail => Existing::Fail,
+        Overwrite::Skip => Existing::Skip,
+        Overwrite::Replace => Existing::Replace,
+    }
+}
+
+/// A path without its first components, or `None` if it has no others.
+fn strip(path: &str, components: usize) -> Option<String> {
+    match components {
+        0 => Some(path.to_owned()),
+        n => path.splitn(n + 1, '/').nth(n).map(str::to_owned),
+    }
+}
+
+/// Why a file was not done. `at` is where its entry stands, for what concerns its name.
+pub(crate) fn entry_failure(cause: Cause, at: u64) -> Failure {
+    match cause {
+        Cause::Archive(error) => damage(error),
+        Cause::Output(error) => Failure::Other { doing: "cannot write".into(), error },
+        Cause::Exists => Failure::Refused("it exists already; --overwrite says what to do then".into()),
+        // Paths that are refused, names that fall together: faults of the archive.
+        cause => Failure::data(Kind::Corrupt, at, format!("not extracted: {cause}")),
+    }
+}
+
+fn in_folder(cause: Cause, folder: &Path) -> Failure {
+    match cause {
+        Cause::Output(error) => Failure::doing_to("cannot extract to", folder)(error),
+        cause => entry_failure(cause, 0),
+    }
+}
+
+/// Files one after another, in the order of paths. Of a file that fits [`HELD`], nothing comes out
+/// unless it is right; of a larger one, what came before the damage does.
+fn to_stdout(
+    args: &ExtractArgs,
+    archive: &Opened,
+    name: &str,
+    select: &Select,
+    account: &mut Account,
+    done: &mut Done,
+) -> Result<(), Failure> {
+    let mut files: Vec<File<'_>> = archive.files().filter(|file| select.takes(file.path())).collect();
+    files.sort_by(|a, b| tree::order(a.path(), b.path()));
+    let total = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    if total > archive.limits().total {
+        let what = format!("its {total} bytes of files exceed the limit of {} bytes", archive.limits().total);
+        return Err(Failure::data(Kind::Limit, 0, what));
+    }
+    let mut stdout = output::stdout().map_err(Failure::writing_stdout)?;
+    let mut reader = archive.reader().map_err(damage)?;
+    reader.verify(!args.no_verify);
+    let (mut count, mut failed) = (0u64, 0u64);
+    for file in files {
+        let written = match file.size() <= HELD {
+            true => reader
+                .read(file)
+                .map_err(damage)
+                .and_then(|bytes| stdout.write_all(&bytes).map_err(Failure::writing_stdout)),
+            false => reader
+                .write_to(file, &mut stdout)
+                .map(drop)
+                .map_err(|e| damage_or_output(e, Failure::writing_stdout)),
+        };
+        match written {
+            Ok(()) => {
+                count += 1;
+                done.bytes += file.size();
+            }
+            Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
+            Err(failure) => {
+                failed += 1;
+                account.entry_failed(name, file.path(), failure);
+            }
+        }
+    }
+    done.words = Some(format!("{count} files, {} bytes", done.bytes));
+    done.set("files", count);
+    done.set("bytes", done.bytes);
+    done.set("failed", failed);
+    if failed > 0 {
+        done.set("status", "failed");
+    }
+    Ok(())
+}
+
+/// Files up to this size are checked before the first byte is written to standard output.
+const HELD: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_stripped_from_the_front() {
+        assert_eq!(strip("a/b/c", 0).as_deref(), Some("a/b/c"));
+        assert_eq!(strip("a/b/c", 1).as_deref(), Some("b/c"));
+        assert_eq!(strip("a/b/c", 2).as_deref(), Some("c"));
+        assert_eq!(strip("a/b/c", 3), None);
+        assert_eq!(strip("a", 1), None);
+    }
+}

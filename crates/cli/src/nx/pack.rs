@@ -1,0 +1,102 @@
+//! `linerate nx pack`: folders and files to an archive.
+
+use std::fs;
+use std::path::Path;
+
+use linerate_nx::pack::{Builder, Options};
+
+use super::account::Account;
+use super::done::Done;
+use super::write::{self, Target};
+use super::write_args::{PackArgs, Rules};
+use crate::failure::Failure;
+
+pub(crate) fn process(
+    args: &PackArgs,
+    options: Options,
+    rules: &Rules,
+    account: &mut Account,
+) -> Result<Done, Failure> {
+    let first = args.all_sources().next().unwrap_or(Path::new("."));
+    let mut done = Done::new(first, "pack");
+    done.set("threads", options.threads);
+    let target = Target::of(&args.target);
+    let mut packing =
+        Packing { builder: Builder::new(options).map_err(write::failure)?, paths: Vec::new(), bytes: 0 };
+    for source in args.all_sources() {
+        let added = packing.add(source, rules, &target, account);
+        // The first one's name stands before every failure.
+        added.map_err(|e| if source == first { e } else { e.within(&source.display().to_string()) })?;
+    }
+    if packing.builder.is_empty() {
+        account.warn(&first.display().to_string(), "there is no file to pack");
+    }
+    if target.is_dry() {
+        done.lines = packing.paths;
+        done.lines.sort_unstable();
+    }
+    let total = write::shows_bar().then_some(packing.bytes);
+    write::write(packing.builder, &target, total, account, &mut done)?;
+    Ok(done)
+}
+
+struct Packing {
+    builder: Builder,
+    /// What a dry run prints.
+    paths: Vec<String>,
+    /// Bytes of the files, where a bar wants to know.
+    bytes: u64,
+}
+
+impl Packing {
+    fn add(
+        &mut self,
+        source: &Path,
+        rules: &Rules,
+        target: &Target,
+        account: &mut Account,
+    ) -> Result<(), Failure> {
+        let name = source.display().to_string();
+        let meta = fs::metadata(source).map_err(Failure::doing("cannot open"))?;
+        if !meta.is_dir() {
+            return self.add_file(source, meta.len(), rules);
+        }
+        let own = own_name(source, target.path());
+        let (paths, bytes) = (&mut self.paths, &mut self.bytes);
+        let others = self.builder.add_folder(source, |path| {
+            let prefer = rules.prefer(path).filter(|_| own.as_deref() != Some(path))?;
+            if target.is_dry() {
+                paths.push(path.to_owned());
+            }
+            if write::shows_bar() {
+                *bytes += fs::metadata(source.join(path)).map_or(0, |meta| meta.len());
+            }
+            Some(prefer)
+        });
+        for other in others.map_err(write::failure)? {
+            let path = other.strip_prefix(source).unwrap_or(&other).display().to_string();
+            account.warn(&name, &format!("{path}: not packed, for it is neither a file nor a folder"));
+        }
+        Ok(())
+    }
+
+    fn add_file(&mut self, source: &Path, len: u64, rules: &Rules) -> Result<(), Failure> {
+        let name = source.file_name().and_then(|name| name.to_str());
+        let name =
+            name.ok_or_else(|| Failure::Refused(format!("{} has no name in UTF-8", source.display())))?;
+        let Some(prefer) = rules.prefer(name) else { return Ok(()) };
+        self.paths.push(name.to_owned());
+        self.bytes += len;
+        self.builder.add_path_with(name, source, prefer).map_err(write::failure)
+    }
+}
+
+/// The path of the target in the folder that is packed, if it lies there: an archive is not packed
+/// into its successor.
+fn own_name(folder: &Path, target: Option<&Path>) -> Option<String> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let target = fs::canonicalize(target?).ok()?;
+    let inner = target.strip_prefix(folder).ok()?;
+    let parts: Option<Vec<&str>> = inner.iter().map(|part| part.to_str()).collect();
+    Some(parts?.join("/"))
+}

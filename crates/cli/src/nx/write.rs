@@ -1,0 +1,162 @@
+//! The end of everything that writes an archive: the file, its name, and what is said about it.
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use linerate_nx::Kind;
+use linerate_nx::pack::{Builder, PackError, Summary};
+
+use super::account::Account;
+use super::done::Done;
+use super::open::damage;
+use super::write_args::{EditArgs, TargetArgs};
+use crate::failure::Failure;
+
+/// Where to write, and on what terms.
+pub(crate) enum Target {
+    /// Nowhere: look only.
+    DryRun,
+    /// A file of that name, which must not exist.
+    Fresh(PathBuf),
+    /// A file of that name, in place of one that may exist.
+    Replace(PathBuf),
+}
+
+impl Target {
+    pub(crate) fn of(args: &TargetArgs) -> Target {
+        match &args.target {
+            _ if args.dry_run => Target::DryRun,
+            Some(path) if args.force => Target::Replace(path.clone()),
+            Some(path) => Target::Fresh(path.clone()),
+            // The command line demands a name.
+            None => Target::DryRun,
+        }
+    }
+
+    /// That of the command line, or else the archive that is changed.
+    pub(crate) fn of_edit(args: &EditArgs, archive: &Path) -> Target {
+        match &args.target {
+            _ if args.dry_run => Target::DryRun,
+            Some(path) if args.force => Target::Replace(path.clone()),
+            Some(path) => Target::Fresh(path.clone()),
+            None => Target::Replace(archive.to_owned()),
+        }
+    }
+
+    pub(crate) fn is_dry(&self) -> bool {
+        matches!(self, Target::DryRun)
+    }
+
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Target::DryRun => None,
+            Target::Fresh(path) | Target::Replace(path) => Some(path),
+        }
+    }
+
+    /// Fails early where writing could not end well. A link is followed, so that it stays one.
+    fn checked(&self) -> Result<Option<PathBuf>, Failure> {
+        let Some(path) = self.path() else { return Ok(None) };
+        match fs::metadata(path) {
+            Ok(found) if !found.is_file() => {
+                Err(Failure::Refused(format!("the output {} is not a regular file", path.display())))
+            }
+            Ok(_) if matches!(self, Target::Fresh(_)) => {
+                Err(Failure::Refused(format!("{} exists already; -f overwrites it", path.display())))
+            }
+            Ok(_) => fs::canonicalize(path).map(Some).map_err(Failure::doing_to("cannot open", path)),
+            Err(_) => Ok(Some(path.to_owned())),
+        }
+    }
+}
+
+/// Writes the archive. `total` is the number of bytes of its files, if known.
+pub(crate) fn write(
+    mut builder: Builder,
+    target: &Target,
+    total: Option<u64>,
+    account: &Account,
+    done: &mut Done,
+) -> Result<(), Failure> {
+    let summary = match target.checked()? {
+        None => builder.dry_run().map_err(failure)?,
+        Some(path) => {
+            let mode = fs::metadata(&path).ok().map(|found| found.permissions());
+            let bar = account.progress(&path.display().to_string(), total);
+            let bar = Arc::new(Mutex::new(bar));
+            let shared = Arc::clone(&bar);
+            builder.on_progress(move |progress| {
+                shared.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes_in);
+            });
+            let summary = builder.write(&path).map_err(failure)?;
+            drop(bar);
+            if let Some(mode) = mode {
+                let kept = fs::set_permissions(&path, mode);
+                kept.map_err(Failure::doing_to("cannot restore the mode of", &path))?;
+            }
+            summary
+        }
+    };
+    tell(&summary, target, done);
+    Ok(())
+}
+
+fn tell(summary: &Summary, target: &Target, done: &mut Done) {
+    let Summary { files, bytes, blocks, shared_files, shared_bytes, .. } = *summary;
+    done.set("dry_run", target.is_dry());
+    done.set("files", files);
+    done.set("bytes", bytes);
+    done.set("blocks", blocks);
+    done.set("shared_files", shared_files);
+    done.set("shared_bytes", shared_bytes);
+    if target.is_dry() {
+        done.lines.push(format!(
+            "{files} files, {bytes} bytes, in {blocks} blocks; {shared_files} files of {shared_bytes} bytes are shared"
+        ));
+        return;
+    }
+    let percent = 100.0 * summary.archive_bytes as f64 / bytes.max(1) as f64;
+    done.words = Some(format!("{files} files, {bytes} -> {} bytes ({percent:.1}%)", summary.archive_bytes));
+    done.bytes = bytes;
+    done.output = target.path().map(Path::to_owned);
+    done.set("stored_blocks", summary.stored_blocks);
+    done.set("archive_bytes", summary.archive_bytes);
+}
+
+/// Whether a bar will be shown, so that its total is worth finding out.
+pub(crate) fn shows_bar() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// An error of packing. Its file stands in the sentence.
+pub(crate) fn failure(error: PackError) -> Failure {
+    let file = error.file().map(str::to_owned);
+    let named = |failure: Failure| match &file {
+        Some(file) => failure.within(file),
+        None => failure,
+    };
+    let engine = std::error::Error::source(&error).and_then(|e| e.downcast_ref::<linerate_nx::Error>());
+    if let Some(engine) = engine {
+        return named(damage(*engine));
+    }
+    if let Some(io) = error.io() {
+        let copy = match io.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            // It may go on with the number and a temporary name, which nobody has heard of.
+            None => {
+                let text = io.to_string();
+                let words = text.split_once(" (os error ").map_or(text.as_str(), |(words, _)| words);
+                io::Error::new(io.kind(), words.to_owned())
+            }
+        };
+        return Failure::Other { doing: file.unwrap_or_else(|| "cannot pack".into()), error: copy };
+    }
+    match error.kind() {
+        Kind::Truncated | Kind::Corrupt | Kind::Unsupported => {
+            Failure::data(error.kind(), 0, error.to_string())
+        }
+        _ => Failure::Refused(error.to_string()),
+    }
+}

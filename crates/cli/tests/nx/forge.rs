@@ -1,0 +1,34 @@
+//! Archives that no packer would write, made from the parts of the engine.
+
+use linerate_nx::{Block, ChunkSize, Codec, Entry, HashKind, Header, PAGE, Pool, Toc, TocForm};
+
+/// An archive of stored blocks, one per file, with whatever paths, in that order.
+pub(crate) fn stored(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let pool = Pool::encode(files.iter().map(|(path, _)| *path)).expect("a pool");
+    let entry = |(i, (_, bytes)): (usize, &(&str, &[u8]))| Entry {
+        hash: HashKind::Xxh3.of(bytes),
+        size: bytes.len() as u64,
+        path: i as u32,
+        first_block: i as u32,
+        block_offset: 0,
+    };
+    let toc = Toc {
+        entries: files.iter().enumerate().map(entry).collect(),
+        blocks: files
+            .iter()
+            .map(|(_, bytes)| Block { compressed: bytes.len() as u32, codec: Codec::Copy })
+            .collect(),
+    };
+    let chunk = ChunkSize::from_bytes(1 << 20).expect("a chunk size");
+    let header = Header::describing(chunk, TocForm::Short, pool.len(), files.len(), files.len());
+    let header = header.expect("a header");
+    let mut archive = header.write().to_vec();
+    toc.write(header.form, &mut archive);
+    archive.extend_from_slice(&pool);
+    archive.resize(header.bytes() as usize, 0);
+    for (_, bytes) in files {
+        archive.extend_from_slice(bytes);
+        archive.resize(archive.len().next_multiple_of(PAGE as usize), 0);
+    }
+    archive
+}

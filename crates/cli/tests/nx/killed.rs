@@ -1,0 +1,107 @@
+//! Killing `pack` and `extract` at any moment leaves no half file under a final name.
+
+use std::fs;
+use std::process::Stdio;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::support::Folder;
+use crate::tree::{files_below, plant};
+
+const MOMENTS: u32 = 25;
+
+/// Starts the program, kills it after a while, and says whether it had not ended by itself.
+fn killed(folder: &Folder, args: &[&str], after: Duration) -> bool {
+    let mut command = folder.command(&["nx"]);
+    let command = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program starts");
+    thread::sleep(after);
+    // Of one that has ended there is nothing to kill.
+    let _ = child.kill();
+    !child.wait().expect("it ends").success()
+}
+
+fn time_of(folder: &Folder, args: &[&str]) -> Duration {
+    let begun = Instant::now();
+    folder.nx(args).ok();
+    begun.elapsed()
+}
+
+#[test]
+fn a_killed_pack_leaves_the_archive_of_before() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    let args = ["pack", "-f", "-p2", "--solidlevel=6", "--chunkedlevel=6", "in", "-o", "out/a.nx"];
+    folder.write("out/a.nx", b"before");
+    let whole_run = time_of(&folder, &args);
+    let whole = folder.read("out/a.nx");
+    let mut kills = 0;
+    for moment in 0..MOMENTS {
+        fs::remove_dir_all(folder.path("out")).unwrap();
+        folder.write("out/a.nx", b"before");
+        let was_killed = killed(&folder, &args, whole_run * moment / MOMENTS);
+        let found = folder.read("out/a.nx");
+        assert!(found == b"before" || found == whole, "{} bytes at moment {moment}", found.len());
+        kills += u32::from(was_killed);
+    }
+    assert!(kills > 0, "none was killed in time");
+    assert!(files_below(&folder.path("in")) == files, "the sources are as they were");
+}
+
+#[test]
+fn a_killed_extract_leaves_whole_files_or_none() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "--chunksize=64K", "in", "-o", "a.nx"]).ok();
+    let archive = folder.read("a.nx");
+    let args = ["extract", "-f", "-p2", "a.nx", "-o", "out"];
+    let whole_run = time_of(&folder, &args);
+    assert!(files_below(&folder.path("out")) == files);
+    let (mut kills, mut partial) = (0, 0);
+    for moment in 0..MOMENTS {
+        fs::remove_dir_all(folder.path("out")).unwrap();
+        fs::create_dir(folder.path("out")).unwrap();
+        let was_killed = killed(&folder, &args, whole_run * moment / MOMENTS);
+        let found = files_below(&folder.path("out"));
+        for (path, bytes) in &found {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            let is_temporary = name.starts_with(".linerate-nx-") && name.ends_with(".part");
+            assert!(is_temporary || files.get(path) == Some(bytes), "{path} at moment {moment}");
+        }
+        kills += u32::from(was_killed);
+        partial += u32::from(!found.is_empty() && found != files);
+    }
+    assert!(kills > 0, "none was killed in time");
+    println!("{kills} killed, {partial} of them with files there");
+    assert!(folder.read("a.nx") == archive);
+    folder.nx(&args).ok();
+    let found = files_below(&folder.path("out"));
+    assert!(files.iter().all(|(path, bytes)| found.get(path) == Some(bytes)), "it can be done again");
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_extract_cleans_up() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "--chunksize=4K", "in", "-o", "a.nx"]).ok();
+    let args = ["extract", "-f", "-p2", "a.nx", "-o", "out"];
+    let whole_run = time_of(&folder, &args);
+    let mut interrupted = 0;
+    for moment in 0..8 {
+        fs::remove_dir_all(folder.path("out")).unwrap();
+        fs::create_dir(folder.path("out")).unwrap();
+        let mut command = folder.command(&["nx"]);
+        let command = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the program starts");
+        thread::sleep(whole_run * (moment + 1) / 10);
+        let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        let _ = kill.expect("kill is there");
+        let status = child.wait().expect("it ends");
+        interrupted += u32::from(!status.success());
+        for (path, bytes) in files_below(&folder.path("out")) {
+            assert_eq!(files.get(&path), Some(&bytes), "{path}");
+        }
+    }
+    assert!(interrupted > 0, "none was interrupted in time");
+}

@@ -1,0 +1,222 @@
+//! `pack`, and that what is packed comes out again.
+
+use std::fs;
+
+use crate::data::{FAILED, USAGE};
+use crate::support::Folder;
+use crate::tree::{files_below, plant};
+
+const WARNED: i32 = 5;
+
+#[test]
+fn what_is_packed_comes_out_again_with_all_options() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    let cases: &[&[&str]] = &[
+        &["--solidlevel", "3", "--chunkedlevel", "3"],
+        &[
+            "--chunksize",
+            "64K",
+            "--solid-algorithm",
+            "LZ4",
+            "--chunked-algorithm",
+            "lz4",
+            "--solidlevel",
+            "3",
+        ],
+        &["--solid-algorithm", "Copy", "--chunked-algorithm", "Copy", "--deduplicate-solid", "false"],
+        &["--blocksize", "0", "--chunksize", "128K", "--deduplicate-chunked=false", "--chunkedlevel=-5"],
+        &["--blocksize", "16383", "--chunksize", "32K", "--solidlevel=5", "--min-match=4", "--raw-literals"],
+        &["--preset", "fast-load", "--solidlevel", "4", "--chunkedlevel", "4", "--long"],
+        &["--preset", "vfs", "--store", "*.ogg", "--alone", "text/0/*.txt"],
+    ];
+    for (i, options) in cases.iter().enumerate() {
+        let archive = format!("{i}.nx");
+        let mut args = vec!["pack", "in", "-o", &archive];
+        args.extend(*options);
+        folder.nx(&args).ok();
+        let listed = folder.nx(&["list", &archive]).ok().lines();
+        assert_eq!(listed.len(), files.len(), "{options:?}");
+        folder.nx(&["verify", &archive]).ok();
+        let out = format!("out{i}");
+        folder.nx(&["extract", &archive, "-o", &out]).ok();
+        assert!(files_below(&folder.path(&out)) == files, "{options:?}");
+        folder.nx(&["verify", "--against", "in", &archive]).ok();
+    }
+    assert!(files_below(&folder.path("in")) == files, "the sources are as they were");
+}
+
+#[test]
+fn options_do_what_they_say() {
+    let folder = Folder::new();
+    plant(&folder, "in");
+    let info = |options: &[&str]| {
+        let mut args = vec!["pack", "-f", "--solidlevel=3", "--chunkedlevel=3", "in", "-o", "a.nx"];
+        args.extend(options);
+        folder.nx(&args).ok();
+        folder.nx(&["info", "--json", "a.nx"]).ok().objects().remove(0)
+    };
+    let number = |value: &serde_json::Value| value.as_u64().expect("a number");
+    let plain = info(&[]);
+    assert_eq!(number(&plain["chunk"]), 1 << 20);
+    let twice = info(&["--deduplicate-solid=false", "--deduplicate-chunked=false"]);
+    assert!(number(&plain["shared_files"]) >= 2 && number(&twice["shared_files"]) == 0);
+    assert!(number(&plain["content_bytes"]) + 3_000_000 <= number(&twice["content_bytes"]));
+    let small = info(&["--chunksize", "100000"]);
+    assert_eq!(number(&small["chunk"]), 131_072);
+    let copied = info(&["--solid-algorithm=copy", "--chunked-algorithm=copy"]);
+    assert_eq!(
+        (number(&copied["codecs"]["zstd"]["blocks"]), number(&copied["codecs"]["lz4"]["blocks"])),
+        (0, 0)
+    );
+    info(&["--store", "*.txt", "--alone", "noise.ogg"]);
+    let files = folder.nx(&["list", "--json", "a.nx"]).ok().objects();
+    let of = |wanted: &dyn Fn(&str) -> bool| {
+        files
+            .iter()
+            .filter(|file| wanted(file["path"].as_str().expect("a path")))
+            .cloned()
+            .collect::<Vec<_>>()
+    };
+    assert!(of(&|path| path.ends_with(".txt")).iter().all(|file| file["codecs"][0] == "copy"));
+    let noise = of(&|path| path == "noise.ogg").remove(0);
+    let sharing = files.iter().filter(|file| file["block"] == noise["block"] && number(&file["blocks"]) > 0);
+    assert_eq!(sharing.count(), 1);
+}
+
+#[test]
+fn bytes_depend_on_files_and_options_alone() {
+    let folder = Folder::new();
+    plant(&folder, "in");
+    let pack = |target: &str, threads: &str| {
+        folder.nx(&["pack", "--solidlevel=3", "--chunkedlevel=3", "-p", threads, "in", "-o", target]).ok();
+        folder.read(target)
+    };
+    let first = pack("1.nx", "1");
+    assert!(first == pack("2.nx", "2") && first == pack("5.nx", "5"));
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    let lines = folder.nx(&["pack", "--dry-run", "-x", "*.txt", "in"]).ok().lines();
+    let expected: Vec<&String> = files.keys().filter(|path| !path.ends_with(".txt")).collect();
+    assert_eq!(lines[..lines.len() - 1].iter().collect::<Vec<_>>(), expected);
+    assert!(lines.last().unwrap().starts_with(&format!("{} files, ", expected.len())), "{lines:?}");
+    folder.nx(&["pack", "-n", "in", "-o", "a.nx"]).ok();
+    assert_eq!(folder.names(), ["in"]);
+}
+
+#[test]
+fn globs_leave_out() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    let pack = |options: &[&str]| {
+        let mut args = vec!["pack", "-f", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"];
+        args.extend(options);
+        folder.nx(&args).ok();
+        folder.nx(&["list", "a.nx"]).ok().lines()
+    };
+    let count = |wanted: &dyn Fn(&str) -> bool| files.keys().filter(|path| wanted(path)).count();
+    assert_eq!(pack(&["-x", "text"]).len(), count(&|path| !path.starts_with("text/")));
+    assert_eq!(pack(&["-g", "*.TXT", "-i"]).len(), count(&|path| path.ends_with(".txt")));
+    let both = count(&|path| path.ends_with(".txt") && !path.starts_with("text/1/"));
+    assert_eq!(pack(&["--include", "*.txt", "--exclude", "/text/1"]).len(), both);
+}
+
+#[test]
+fn existing_files_are_replaced_only_when_asked() {
+    let folder = Folder::new();
+    folder.write("in/a", b"a");
+    folder.write("a.nx", b"mine");
+    let run = folder.nx(&["pack", "in", "-o", "a.nx"]);
+    run.fails(FAILED, "linerate: in: a.nx exists already; -f overwrites it");
+    assert_eq!(folder.read("a.nx"), b"mine");
+    folder.nx(&["pack", "-f", "in", "-o", "a.nx"]).ok();
+    folder.nx(&["verify", "a.nx"]).ok();
+    let run = folder.nx(&["pack", "-f", "in", "-o", "in"]);
+    run.fails(FAILED, "linerate: in: the output in is not a regular file");
+    let run = folder.nx(&["pack", "in", "-o", "absent/a.nx"]);
+    run.fails(FAILED, "linerate: in: absent/a.nx: No such file or directory");
+    assert_eq!(folder.names(), ["a.nx", "in"], "no temporary file stays");
+}
+
+#[test]
+fn an_archive_is_not_packed_into_its_successor() {
+    let folder = Folder::new();
+    folder.write("in/a", b"a");
+    for _ in 0..2 {
+        folder.nx(&["pack", "-f", "in", "-o", "in/all.nx"]).ok();
+        assert_eq!(folder.nx(&["list", "in/all.nx"]).ok().lines(), ["a"]);
+    }
+}
+
+#[test]
+fn several_sources_and_single_files() {
+    let folder = Folder::new();
+    folder.write("one/a", b"1");
+    folder.write("two/b/c", b"2");
+    folder.write("loose.txt", b"3");
+    folder.nx(&["pack", "--source", "one", "two", "loose.txt", "--target", "a.nx"]).ok();
+    assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["a", "b/c", "loose.txt"]);
+    folder.write("two/a", b"other");
+    let run = folder.nx(&["pack", "one", "two", "-o", "b.nx"]);
+    run.fails(FAILED, "linerate: one: two: a: the path is there already");
+    assert!(!folder.has("b.nx"));
+}
+
+#[test]
+fn what_cannot_be_packed_is_told() {
+    let folder = Folder::new();
+    let line = "linerate: absent: cannot open: No such file or directory";
+    folder.nx(&["pack", "absent", "-o", "a.nx"]).fails(FAILED, line);
+    fs::create_dir(folder.path("empty")).unwrap();
+    let run = folder.nx(&["pack", "empty", "-o", "a.nx"]);
+    run.fails(WARNED, "linerate: empty: there is no file to pack");
+    assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), Vec::<String>::new());
+    for (args, part) in [
+        (&["--chunksize", "1G"][..], "256 MiB"),
+        (&["--solidlevel", "23"], "22"),
+        (&["--preset", "none"], "none"),
+        (&["--blocksize", "x"], "not a size"),
+        (&["--blocksize", "4M"], "below the chunk"),
+        (&["-x", "a["], "not a glob"),
+    ] {
+        let mut all = vec!["pack", "empty", "-fo", "a.nx"];
+        all.extend(args);
+        let run = folder.nx(&all);
+        assert_eq!(run.status, Some(USAGE), "{args:?}: {}", run.stderr);
+        assert!(run.stderr.contains(part), "{args:?}: {}", run.stderr);
+    }
+    assert_eq!(folder.nx(&["pack", "empty"]).status, Some(USAGE), "there is no target");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_packed_but_told() {
+    let folder = Folder::new();
+    folder.write("in/a", b"a");
+    std::os::unix::fs::symlink("a", folder.path("in/link")).unwrap();
+    std::os::unix::fs::symlink("..", folder.path("in/up")).unwrap();
+    let run = folder.nx(&["pack", "in", "-o", "a.nx"]);
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(WARNED), 2), "{}", run.stderr);
+    let line = "linerate: in: link: not packed, for it is neither a file nor a folder";
+    assert_eq!(run.stderr.lines().next(), Some(line));
+    assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["a"]);
+}
+
+#[test]
+fn json_says_what_was_packed() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    let run = folder.nx(&["pack", "--json", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]).ok();
+    let object = run.objects().remove(0);
+    assert_eq!((object["status"].as_str(), object["output"].as_str()), (Some("ok"), Some("a.nx")));
+    assert_eq!(object["files"].as_u64(), Some(files.len() as u64));
+    let bytes: usize = files.values().map(Vec::len).sum();
+    assert_eq!(object["bytes"].as_u64(), Some(bytes as u64));
+    assert_eq!(object["archive_bytes"].as_u64(), Some(folder.read("a.nx").len() as u64));
+    let run = folder.nx(&["pack", "-vf", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]);
+    assert!(run.stderr.starts_with(&format!("in: {} files, {bytes} -> ", files.len())), "{}", run.stderr);
+}

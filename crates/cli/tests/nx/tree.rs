@@ -1,0 +1,57 @@
+//! Folders of files, made and read back.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Folder, sample};
+
+/// Every file below a folder, links too, with what is in it.
+pub(crate) fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn visit(folder: &Path, prefix: &str, found: &mut BTreeMap<String, Vec<u8>>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let entry = entry.expect("an entry");
+            let name = format!("{prefix}{}", entry.file_name().into_string().expect("UTF-8"));
+            match entry.file_type().expect("a type").is_dir() {
+                true => visit(&entry.path(), &format!("{name}/"), found),
+                false => drop(found.insert(name, fs::read(entry.path()).expect("readable"))),
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    visit(root, "", &mut found);
+    found
+}
+
+/// Names and contents of all the sorts that packing tells apart: empty, small, equal, larger than a
+/// chunk, incompressible, hidden.
+pub(crate) fn files() -> BTreeMap<String, Vec<u8>> {
+    let noise = |seed: u32, len: usize| -> Vec<u8> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            (state >> 24) as u8
+        };
+        (0..len).map(|_| next()).collect()
+    };
+    let mut files = BTreeMap::new();
+    for i in 0..40 {
+        files.insert(format!("text/{}/{i}.txt", i % 3), sample(50 + 700 * i));
+    }
+    files.insert("empty".into(), Vec::new());
+    files.insert("folder/empty too".into(), Vec::new());
+    files.insert(".hidden/name".into(), b"hidden".to_vec());
+    files.insert("large.bin".into(), sample(3_000_000));
+    files.insert("copy/large.bin".into(), sample(3_000_000));
+    files.insert("copy/1.txt".into(), sample(750));
+    files.insert("noise.ogg".into(), noise(7, 150_000));
+    files.insert("ümlaut/日本語.dat".into(), noise(8, 70_000));
+    files
+}
+
+/// Writes [`files`] below a folder of the test's.
+pub(crate) fn plant(folder: &Folder, root: &str) -> BTreeMap<String, Vec<u8>> {
+    let files = files();
+    files.iter().for_each(|(name, bytes)| drop(folder.write(&format!("{root}/{name}"), bytes)));
+    files
+}
