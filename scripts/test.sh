@@ -27,7 +27,10 @@ cargo_test() { # ARGUMENT...
   rm "$log"
 }
 
-test_rust() { cargo_test --workspace; }
+test_rust() {
+  cargo_test --workspace
+  cargo_test --package linerate-nx --features remote --test remote
+}
 test_scalar() { LINERATE_CPU=scalar cargo_test --workspace; }
 test_cli() { cargo_test --package linerate; }
 
@@ -86,6 +89,7 @@ test_lint() {
   fi
   if has_component clippy; then
     "$cargo" clippy --workspace --all-targets --locked -- -D warnings
+    "$cargo" clippy --package linerate-nx --all-targets --features remote --locked -- -D warnings
     "$cargo" clippy --package linerate-deflate --lib --no-default-features --locked -- -D warnings
     "$cargo" clippy --package linerate-deflate --lib --no-default-features --features alloc --locked -- -D warnings
     "$cargo" clippy --package linerate-rice --lib --no-default-features --locked -- -D warnings

@@ -5,12 +5,14 @@
 //! them as a [`program`] of calls on one stream.
 
 mod kernel;
+mod nx;
 pub mod program;
 mod rice;
 mod rice_v2;
 mod roundtrip;
 mod tight_output;
 
+pub use nx::nx;
 pub use rice::rice;
 pub use rice_v2::rice_v2;
 pub use roundtrip::roundtrip;
@@ -20,8 +22,13 @@ pub use tight_output::tight_output;
 pub type Target = fn(&[u8]);
 
 /// All targets, by the names that `cargo fuzz run` takes.
-pub const TARGETS: &[(&str, Target)] =
-    &[("roundtrip", roundtrip), ("tight_output", tight_output), ("rice", rice), ("rice_v2", rice_v2)];
+pub const TARGETS: &[(&str, Target)] = &[
+    ("roundtrip", roundtrip),
+    ("tight_output", tight_output),
+    ("rice", rice),
+    ("rice_v2", rice_v2),
+    ("nx", nx),
+];
 
 /// Most bytes that one [`linerate_deflate::Stream::encode`] may write for `n` bytes after the
 /// header: the promise itself, without the slack that `bound` has for a header.

@@ -33,6 +33,29 @@ impl<'a, S: Source> BlockReader<'a, S> {
         self.read(block, out, block, false).map(|_| ())
     }
 
+    /// Makes room in `hot` for all content that files need of `block`.
+    pub(crate) fn prepare(&self, block: usize, hot: &mut Vec<u8>) -> Result<()> {
+        self.prepare_prefix(block, hot, self.archive.layout().content(block))
+    }
+
+    /// Makes room in `hot` for the first `len` bytes of the content of `block`.
+    pub(crate) fn prepare_prefix(&self, block: usize, hot: &mut Vec<u8>, len: u64) -> Result<()> {
+        let at = self.archive.layout().offset(block);
+        if len > self.archive.limits().block {
+            return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
+        }
+        grow(hot, usize::try_from(len).map_err(|_| no_memory(at))?, at)
+    }
+
+    /// All content that files need of a stored block, where it is in memory already.
+    pub(crate) fn stored_view(&self, block: usize) -> Option<(&'a [u8], Ending)> {
+        let (layout, word) = (self.archive.layout(), self.archive.toc().blocks[block]);
+        let len = usize::try_from(layout.content(block)).ok().filter(|_| word.codec == Codec::Copy)?;
+        let view = self.archive.source().view(layout.offset(block), len)?;
+        let ending = if len < word.compressed as usize { Ending::Longer } else { Ending::Clean };
+        Some((view, ending))
+    }
+
     /// Fills `out` with bytes of a stored block.
     pub(crate) fn stored(&mut self, block: usize, from: u64, out: &mut [u8]) -> Result<()> {
         let at = self.archive.layout().offset(block) + from;
@@ -44,6 +67,7 @@ impl<'a, S: Source> BlockReader<'a, S> {
         let (layout, blocks) = (archive.layout(), &archive.toc().blocks);
         let (at, word) = (layout.offset(block), blocks[block]);
         if out.len() as u64 > archive.limits().block {
+            // Where the caller's own buffer is filled.
             return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
         }
         let source = archive.source();
@@ -90,11 +114,13 @@ impl Packed {
         if held.start > wanted.start || held.end < wanted.end {
             let len = usize::try_from(end.max(wanted.end) - wanted.start)
                 .map_err(|_| Error::new(Kind::Limit, wanted.start, "more bytes than can be addressed"))?;
-            // What a failed read leaves is not the archive's.
-            self.start = u64::MAX;
             grow(&mut self.bytes, len, wanted.start)?;
-            source.read_at(wanted.start, &mut self.bytes).map_err(|e| read_error(wanted.start, &e))?;
             self.start = wanted.start;
+            if let Err(error) = source.read_at(wanted.start, &mut self.bytes) {
+                // What a failed read leaves is not the archive's.
+                self.bytes.clear();
+                return Err(read_error(wanted.start, &error));
+            }
         }
         let from = (wanted.start - self.start) as usize;
         Ok(&self.bytes[from..from + len])
@@ -103,7 +129,7 @@ impl Packed {
 
 /// Makes `buffer` of that length, with whatever in it. Fresh memory comes zeroed from the system,
 /// which costs nothing until it is touched.
-pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
+fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
     if buffer.capacity() < len {
         // Asked for first in the way that can fail.
         Vec::<u8>::new().try_reserve_exact(len).map_err(|_| no_memory(at))?;

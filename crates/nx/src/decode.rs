@@ -63,9 +63,6 @@ impl Decoder {
 
     fn zstd_whole(&mut self, block: &[u8], out: &mut [u8]) -> Result<Ending> {
         let claimed = zstd_safe::get_frame_content_size(block).map_err(|_| DAMAGED)?;
-        if claimed.is_some_and(|claimed| claimed < out.len() as u64) {
-            return Err(SHORT);
-        }
         let Ok(frame) = zstd_safe::find_frame_compressed_size(block) else {
             // No last block: what is there may be all that is needed.
             return self.stream(block, out).map(|_| Ending::Unterminated);

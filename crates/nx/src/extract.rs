@@ -150,8 +150,8 @@ impl<'a, S: Source> Extractor<'a, S> {
         let target = |cause: Cause| Failure::new(&folder.to_string_lossy(), cause);
         let root = Folder::root(folder).map_err(|e| target(e.into()))?;
         let chosen = self.choose(&root).map_err(|e| target(e.into()))?;
-        crate::run::admit(self.archive, &chosen.files).map_err(|e| target(e.into()))?;
-        self.room(&root, &chosen.files).map_err(|e| target(e.into()))?;
+        let needed = crate::run::admit(self.archive, &chosen.files).map_err(|e| target(e.into()))?;
+        self.room(&root, needed).map_err(|e| target(e.into()))?;
         let disk = Disk::new(root, &chosen, self.existing, self.syncs);
         let watcher = self.watcher.as_deref().map(|w| w as _);
         let terms = Terms { threads: self.threads, verifies: self.verifies, watcher };
@@ -210,11 +210,10 @@ impl<'a, S: Source> Extractor<'a, S> {
         Ok(falling)
     }
 
-    fn room(&self, root: &Folder, files: &[File<'_>]) -> io::Result<()> {
+    fn room(&self, root: &Folder, needed: u64) -> io::Result<()> {
         if !self.checks_room || self.existing == Existing::Replace {
             return Ok(());
         }
-        let needed: u64 = files.iter().map(File::size).sum();
         match root.free() {
             Some(free) if free < needed => Err(io::Error::new(
                 io::ErrorKind::StorageFull,
@@ -228,7 +227,10 @@ impl<'a, S: Source> Extractor<'a, S> {
 /// Whether names that differ in case or in Unicode form are one to the file system of a folder.
 fn folds_names(root: &Folder) -> io::Result<bool> {
     let temp = format!("{}-case-\u{e9}.part", prefix());
-    root.create(&temp)?;
+    if root.create(&temp).is_err() {
+        // It does not take every name: nothing is known, so nothing is risked.
+        return Ok(true);
+    }
     let folded = [temp.to_uppercase(), temp.replace('\u{e9}', "e\u{301}")];
     let found = folded.iter().try_fold(false, |found, name| Ok(found || root.exists(name)?));
     root.remove(&temp)?;
@@ -426,7 +428,13 @@ impl Destination for Disk {
     }
 
     fn declines(&self, file: usize) -> Result<bool, Cause> {
-        if self.existing == Existing::Replace || !self.folder(file)?.exists(&self.places[file].name)? {
+        let asks = match self.existing {
+            Existing::Replace => false,
+            Existing::Skip => true,
+            // Naming a small file tells soon enough.
+            Existing::Fail => self.parts.contains_key(&file),
+        };
+        if !asks || !self.folder(file)?.exists(&self.places[file].name)? {
             return Ok(false);
         }
         match self.existing {

@@ -52,7 +52,8 @@ impl Failure {
     }
 }
 
-fn is_full(error: &io::Error) -> bool {
+/// Whether there is no room on the device, or none left to its user.
+pub(crate) fn is_full(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
 }
 

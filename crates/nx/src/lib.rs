@@ -22,6 +22,8 @@ mod paths;
 mod pool;
 mod queue;
 mod reader;
+#[cfg(feature = "remote")]
+mod remote;
 mod run;
 mod source;
 mod toc;
@@ -44,6 +46,8 @@ pub use linerate_core::{Error, Kind, Result};
 pub use paths::{check_path, collisions};
 pub use pool::{POOL_LEVEL, Pool};
 pub use reader::Reader;
+#[cfg(feature = "remote")]
+pub use remote::HttpSource;
 pub use run::Progress;
 pub use source::{Counting, FileSource, Source};
 pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};

@@ -71,6 +71,9 @@ fn is_device(name: &str) -> bool {
 
 /// The name under which file systems that ignore case and Unicode form keep a path.
 fn folded(path: &str) -> String {
+    if path.is_ascii() {
+        return path.to_ascii_lowercase();
+    }
     path.nfd().flat_map(char::to_lowercase).nfc().collect()
 }
 

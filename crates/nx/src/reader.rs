@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use linerate_core::{Error, Kind, Result};
 
 use crate::archive::{Archive, File};
-use crate::block::{BlockReader, grow, no_memory};
+use crate::block::{BlockReader, no_memory};
 use crate::source::Source;
 use crate::toc::Codec;
 
@@ -158,11 +158,23 @@ impl<'a, S: Source> Reader<'a, S> {
         let content = self.archive.layout().content(piece.block) as usize;
         if self.held != Some(piece.block) || self.hot.len() < content {
             self.held = None;
-            self.prepare(piece.block, content)?;
-            self.blocks.whole(piece.block, &mut self.hot, until - 1)?;
+            self.blocks.prepare(piece.block, &mut self.hot)?;
+            if let Err(error) = self.blocks.whole(piece.block, &mut self.hot, until - 1) {
+                self.salvage(piece, error)?;
+            }
             self.held = Some(piece.block);
         }
         Ok(&self.hot[piece.from as usize..piece.to as usize])
+    }
+
+    /// Decodes a block up to the end of a piece, since damage behind it is not the piece's. Without
+    /// a hash to check it, what comes of a damaged block is not to be trusted.
+    fn salvage(&mut self, piece: &Piece, error: Error) -> Result<()> {
+        if !self.verifies || error.kind != Kind::Corrupt || piece.to as usize >= self.hot.len() {
+            return Err(error);
+        }
+        self.blocks.prepare_prefix(piece.block, &mut self.hot, piece.to)?;
+        self.blocks.prefix(piece.block, &mut self.hot).map_err(|_| error)
     }
 
     /// Fills `out` with a piece, decoding its block no further than there.
@@ -173,20 +185,12 @@ impl<'a, S: Source> Reader<'a, S> {
         let to = piece.to as usize;
         if self.held != Some(piece.block) || self.hot.len() < to {
             self.held = None;
-            self.prepare(piece.block, to)?;
+            self.blocks.prepare_prefix(piece.block, &mut self.hot, piece.to)?;
             self.blocks.prefix(piece.block, &mut self.hot)?;
             self.held = Some(piece.block);
         }
         out.copy_from_slice(&self.hot[piece.from as usize..to]);
         Ok(())
-    }
-
-    fn prepare(&mut self, block: usize, len: usize) -> Result<()> {
-        let at = self.archive.layout().offset(block);
-        if len as u64 > self.archive.limits().block {
-            return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
-        }
-        grow(&mut self.hot, len, at)
     }
 
     fn is_stored(&self, block: usize) -> bool {

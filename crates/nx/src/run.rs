@@ -1,7 +1,6 @@
 //! Many files at once: threads take blocks from one queue, decode each once into a buffer of their
 //! own, hash it there, and hand the files in it to a destination.
 
-use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -9,9 +8,9 @@ use std::time::Duration;
 use linerate_core::{Error, Kind, Result};
 
 use crate::archive::{Archive, File};
-use crate::block::{BlockReader, grow};
+use crate::block::BlockReader;
 use crate::decode::Ending;
-use crate::failure::Cause;
+use crate::failure::{Cause, is_full};
 use crate::hash::ContentHasher;
 use crate::queue::{Queue, Slice, Work};
 use crate::source::Source;
@@ -235,35 +234,48 @@ impl<S: Source> Job<'_, S> {
         if work.slices.is_empty() && runs.is_empty() {
             return;
         }
-        let layout = self.archive.layout();
-        let at = layout.offset(work.block);
-        let decoded = usize::try_from(layout.content(work.block))
-            .map_err(|_| crate::block::no_memory(at))
-            .and_then(|len| grow(hot, len, at))
-            .and_then(|()| blocks.whole(work.block, hot, work.block));
+        if let Some((content, ending)) = blocks.stored_view(work.block) {
+            self.note(work.block, ending);
+            return self.content(work, &runs, content);
+        }
+        let decoded =
+            blocks.prepare(work.block, hot).and_then(|()| blocks.whole(work.block, hot, work.block));
         match decoded {
-            Ok(Ending::Clean) => {}
-            Ok(ending) => self.outcome().endings.push((work.block, ending)),
+            Ok(ending) => {
+                self.note(work.block, ending);
+                self.content(work, &runs, hot);
+            }
             Err(error) => {
                 runs.iter().for_each(|&run| self.end_run(run, Err(error.into())));
-                return work.slices.iter().for_each(|slice| self.salvage(slice, hot, error));
+                work.slices.iter().for_each(|slice| self.salvage(slice, hot, error));
             }
         }
-        runs.iter().for_each(|&run| self.chunk(run, work.block, hot));
+    }
+
+    fn note(&self, block: usize, ending: Ending) {
+        if ending != Ending::Clean {
+            self.outcome().endings.push((block, ending));
+        }
+    }
+
+    /// Hands on what a block holds.
+    fn content(&self, work: &Work<'_>, runs: &[u32], content: &[u8]) {
+        runs.iter().for_each(|&run| self.chunk(run, work.block, content));
         for slice in work.slices {
             if self.is_stopped() {
                 return;
             }
-            self.small(slice.file as usize, &hot[slice.from..slice.from + slice.len]);
+            self.small(slice.file as usize, &content[slice.from..slice.from + slice.len]);
         }
     }
 
-    /// A file of a damaged block, of which the start may have been decoded: its hash tells.
+    /// A file of a damaged block, of which the start may have been decoded: its hash tells, whatever
+    /// else is in the buffer.
     fn salvage(&self, slice: &Slice, hot: &[u8], error: Error) {
         let number = slice.file as usize;
         let bytes = hot.get(slice.from..slice.from + slice.len);
         let is_right = |bytes: &&[u8]| self.archive.hash_kind().of(bytes) == self.files[number].hash();
-        match bytes.filter(is_right) {
+        match bytes.filter(|bytes| self.terms.verifies && is_right(bytes)) {
             Some(bytes) => self.small(number, bytes),
             None => self.fail(number, error.into()),
         }
@@ -376,7 +388,7 @@ impl<S: Source> Job<'_, S> {
     }
 
     fn fail(&self, number: usize, cause: Cause) {
-        if matches!(&cause, Cause::Output(e) if e.kind() == io::ErrorKind::StorageFull) {
+        if matches!(&cause, Cause::Output(e) if is_full(e)) {
             // Every other file would fail in the same way.
             self.stop.store(true, Ordering::Relaxed);
         }
@@ -395,5 +407,123 @@ impl<S: Source> Job<'_, S> {
         let mut outcome = self.outcome();
         outcome.done.files += files;
         outcome.done.bytes += bytes as u64;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::atomic::AtomicUsize;
+
+    use super::*;
+    use crate::FileSource;
+
+    /// Counts what it is told, and fails when it has taken so many parts and files.
+    struct Counter {
+        room: AtomicUsize,
+        finished: AtomicUsize,
+        abandoned: AtomicUsize,
+        unwanted: Option<usize>,
+    }
+
+    impl Counter {
+        fn new(room: usize) -> Counter {
+            let none = || AtomicUsize::new(0);
+            Counter { room: AtomicUsize::new(room), finished: none(), abandoned: none(), unwanted: None }
+        }
+
+        fn take(&self) -> core::result::Result<(), Cause> {
+            let left = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+            left.map(|_| ()).map_err(|_| io::Error::from(io::ErrorKind::StorageFull).into())
+        }
+    }
+
+    impl Destination for Counter {
+        fn whole(&self, file: usize, _bytes: &[u8]) -> core::result::Result<(), Cause> {
+            assert_ne!(Some(file), self.unwanted);
+            self.take()?;
+            self.finished.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+        fn part(&self, file: usize, _offset: u64, _bytes: &[u8]) -> core::result::Result<(), Cause> {
+            assert_ne!(Some(file), self.unwanted);
+            self.take()
+        }
+        fn finish(&self, _file: usize) -> core::result::Result<(), Cause> {
+            self.finished.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        }
+        fn abandon(&self, _file: usize) {
+            self.abandoned.fetch_add(1, Ordering::Relaxed);
+        }
+        fn declines(&self, file: usize) -> core::result::Result<bool, Cause> {
+            Ok(Some(file) == self.unwanted)
+        }
+    }
+
+    fn archive() -> Archive<FileSource> {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/edges-32k.nx");
+        Archive::open(FileSource::open(path).unwrap()).unwrap()
+    }
+
+    fn go(archive: &Archive<FileSource>, counter: &Counter, threads: usize) -> Outcome {
+        let files: Vec<_> = archive.files().collect();
+        run(archive, &files, counter, Terms { threads, verifies: true, watcher: None }).unwrap()
+    }
+
+    #[test]
+    fn every_file_is_finished_once() {
+        let archive = archive();
+        for threads in [1, 2, 5] {
+            let counter = Counter::new(usize::MAX);
+            let outcome = go(&archive, &counter, threads);
+            assert_eq!(counter.finished.into_inner(), archive.len());
+            assert_eq!(counter.abandoned.into_inner(), 0);
+            assert!(outcome.failed.is_empty() && !outcome.stopped);
+            assert_eq!(outcome.done.files, archive.len() as u64);
+            assert_eq!(outcome.done.bytes, outcome.done.total_bytes);
+        }
+    }
+
+    #[test]
+    fn a_full_disk_stops_the_work_and_leaves_nothing_open() {
+        let archive = archive();
+        for room in [0, 1, 7, 20] {
+            let counter = Counter::new(room);
+            let outcome = go(&archive, &counter, 3);
+            assert!(outcome.stopped);
+            assert!(!outcome.failed.is_empty() && outcome.failed.len() <= 3 + archive.len() / 2);
+            assert!(outcome.failed.iter().all(|(_, cause)| cause.to_string().contains("disk is full")));
+            assert!(counter.finished.into_inner() < archive.len());
+            assert!(room > 0 || counter.abandoned.into_inner() > 0);
+        }
+    }
+
+    #[test]
+    fn what_is_declined_is_passed_over() {
+        let archive = archive();
+        // One of each kind: empty, in one block, in several.
+        let chunk = archive.header().chunk.bytes();
+        for wanted in [0..1, 1..chunk, chunk + 1..u64::MAX] {
+            let file = archive.files().find(|file| wanted.contains(&file.size())).unwrap();
+            let counter = Counter { unwanted: Some(file.index()), ..Counter::new(usize::MAX) };
+            let outcome = go(&archive, &counter, 2);
+            assert_eq!(outcome.declined, [file.index()]);
+            assert_eq!(counter.finished.into_inner(), archive.len() - 1);
+            assert_eq!(outcome.done.files, archive.len() as u64);
+        }
+    }
+
+    #[test]
+    fn memory_bounds_the_threads() {
+        let archive = archive();
+        let queue = Queue::new(&archive, archive.files());
+        assert_eq!(threads(&archive, &queue, 4).unwrap(), 4);
+        assert_eq!(threads(&archive, &queue, 0).unwrap(), 1);
+        assert_eq!(threads(&archive, &queue, 1_000_000).unwrap(), queue.len().min(1_000_000));
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/over-4-gib.nx");
+        let large = Archive::open(FileSource::open(path).unwrap()).unwrap();
+        let queue = Queue::new(&large, large.files());
+        assert_eq!(threads(&large, &queue, 100).unwrap(), 7, "of 256 MiB each, within 2 GiB");
     }
 }

@@ -3,6 +3,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
+pub mod make;
+
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 use std::ops::Range;

@@ -1,0 +1,99 @@
+//! An extraction that is killed leaves whole files under their names, and others only under temporary
+//! ones.
+
+mod common;
+
+use std::env;
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Instant;
+
+use common::goldens;
+use linerate_nx::{Archive, Existing, Extractor, FileSource, HashKind};
+
+/// Names the folder for the process that is to be killed.
+const FOLDER: &str = "LINERATE_EXTRACT_FOLDER";
+const MOMENTS: u32 = 50;
+
+/// Not a test of its own: what [`killing_at_any_moment_leaves_no_half_file`] runs in another process.
+#[test]
+fn extracts_when_asked() {
+    let Some(folder) = env::var_os(FOLDER) else { return };
+    for golden in sources() {
+        let archive = Archive::open(FileSource::open(&golden.path).unwrap()).unwrap();
+        let target = Path::new(&folder).join(&golden.name);
+        Extractor::new(&archive).threads(2).existing(Existing::Replace).to_folder(target).unwrap();
+    }
+}
+
+/// Small files in one block, and large ones in many.
+fn sources() -> Vec<common::Golden> {
+    goldens().into_iter().filter(|g| ["hash-names", "dups-off", "edges-32k"].contains(&&*g.name)).collect()
+}
+
+fn start(folder: &Path) -> Child {
+    Command::new(env::current_exe().expect("this program"))
+        .args(["--exact", "extracts_when_asked"])
+        .env(FOLDER, folder)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("this program again")
+}
+
+/// How many files are there, each of which must be whole.
+fn whole_files(folder: &Path) -> usize {
+    let mut found = 0;
+    for golden in sources() {
+        for file in &golden.files {
+            let Ok(bytes) = fs::read(folder.join(&golden.name).join(&file.path)) else { continue };
+            assert_eq!(
+                (bytes.len() as u64, HashKind::Xxh3.of(&bytes)),
+                (file.size, file.xxh3),
+                "{}",
+                file.path
+            );
+            found += 1;
+        }
+    }
+    found
+}
+
+/// Every name below the folder that is not of the archives, which must be a temporary one.
+fn strange(folder: &Path) -> usize {
+    let mut count = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            count += strange(&path);
+        } else if path.file_name().unwrap().to_str().unwrap().starts_with(".linerate-nx-") {
+            count += 1;
+        }
+    }
+    count
+}
+
+#[test]
+fn killing_at_any_moment_leaves_no_half_file() {
+    let all: usize = sources().iter().map(|golden| golden.files.len()).sum();
+    let folder = tempfile::tempdir().unwrap();
+    let begun = Instant::now();
+    assert!(start(folder.path()).wait().unwrap().success());
+    let whole_run = begun.elapsed();
+    assert_eq!((whole_files(folder.path()), strange(folder.path())), (all, 0));
+
+    let mut unfinished = 0;
+    for moment in 0..MOMENTS {
+        let folder = tempfile::tempdir().unwrap();
+        let mut child = start(folder.path());
+        thread::sleep(whole_run * moment / MOMENTS);
+        // Of one that has ended by itself there is nothing to kill.
+        let _ = child.kill();
+        child.wait().unwrap();
+        let found = whole_files(folder.path());
+        unfinished += usize::from(found < all);
+        assert!(strange(folder.path()) <= 8, "at most what two threads and their large files had open");
+    }
+    assert!(unfinished > 0, "none was killed in time");
+}

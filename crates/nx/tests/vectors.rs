@@ -1,0 +1,531 @@
+//! Archives made by hand: each shape that the format allows, and each that it does not.
+//!
+//! They are committed in `testdata/nx/vectors`; `LINERATE_UPDATE=1` writes them anew.
+
+mod common;
+
+use std::fs;
+use std::path::PathBuf;
+
+use common::make::{COPY, Frame, LZ4, MadeEntry, Make, ZSTD, frame, lz4, noise};
+use linerate_nx::{Archive, Cause, Extractor, Kind, Limits, Verifier};
+
+/// What opening and reading a vector gives.
+enum Expect {
+    /// These files.
+    Files(Vec<(String, Vec<u8>)>),
+    /// It cannot be opened.
+    Refused(Kind),
+    /// It can be opened; reading these fails, and the other files are right.
+    Fails(Vec<(&'static str, Kind)>),
+}
+
+struct Vector {
+    name: &'static str,
+    bytes: Vec<u8>,
+    expect: Expect,
+}
+
+/// A vector whose files are what `make` was told.
+fn good(name: &'static str, make: Make, contents: &[&[u8]]) -> Vector {
+    let names = make.names.iter().map(|name| String::from_utf8(name.clone()).unwrap());
+    let files = names.zip(contents.iter().map(|content| content.to_vec())).collect();
+    Vector { name, bytes: make.bytes(), expect: Expect::Files(files) }
+}
+
+fn refused(name: &'static str, make: Make, kind: Kind) -> Vector {
+    Vector { name, bytes: make.bytes(), expect: Expect::Refused(kind) }
+}
+
+fn fails(name: &'static str, make: Make, which: &[(&'static str, Kind)]) -> Vector {
+    Vector { name, bytes: make.bytes(), expect: Expect::Fails(which.to_vec()) }
+}
+
+/// The exponent of chunks of 4 KiB.
+const K4: u32 = 3;
+
+/// Of 1 MiB.
+const M1: u32 = 11;
+
+fn one_byte(version: u32) -> Make {
+    Make::new(M1).with(|make| make.version = version).file("a", b"A", 0, 0).block(COPY, b"A".to_vec())
+}
+
+/// `content` in chunks of 4 KiB, from block `first` on.
+fn chunked(mut make: Make, codec: u32, content: &[u8]) -> Make {
+    for chunk in content.chunks(4096) {
+        make = make.block(codec, packed(codec, chunk));
+    }
+    make
+}
+
+fn packed(codec: u32, content: &[u8]) -> Vec<u8> {
+    match codec {
+        COPY => content.to_vec(),
+        ZSTD => frame(content, Frame::Sized),
+        _ => lz4(content, 0),
+    }
+}
+
+/// Three files in one block.
+fn solid(codec: u32) -> Make {
+    let block = packed(codec, b"onetwothree");
+    Make::new(K4)
+        .file("1", b"one", 0, 0)
+        .file("2", b"two", 0, 3)
+        .file("3", b"three", 0, 6)
+        .block(codec, block)
+}
+
+fn shapes() -> Vec<Vector> {
+    let (large, chunk, more) = (noise(10_240, 1), noise(4096, 2), noise(4097, 3));
+    let less = noise(4095, 4);
+    let mega = [vec![7; 1 << 20], vec![9; 100]].concat();
+    let three: &[&[u8]] = &[b"one", b"two", b"three"];
+    let long_name = "n".repeat(4096 - 16 - 20 - 4 - 12 - 1);
+    let longer_name = format!("{long_name}n");
+    let file =
+        |name: &str, content: &[u8], codec| chunked(Make::new(K4).file(name, content, 0, 0), codec, content);
+    let named = |name: &str| Make::new(K4).file(name, b"A", 0, 0).block(COPY, b"A".to_vec());
+    let pair = |codec| {
+        let make = Make::new(K4).file("a", &large, 0, 0).file("b", &large, 0, 0);
+        chunked(make, codec, &large)
+    };
+    vec![
+        good("empty", Make::new(M1), &[]),
+        good("empty-without-pool", Make::new(M1).with(|make| make.pool = Some(vec![])), &[]),
+        good("one-empty-file", Make::new(M1).file("a", b"", 0, 0).block(COPY, vec![]), &[b""]),
+        good("empty-file-of-no-block", Make::new(M1).file("a", b"", 77, 5), &[b""]),
+        good("one-byte", one_byte(1), &[b"A"]),
+        good("one-byte-version-0", one_byte(0), &[b"A"]),
+        good("solid-copy", solid(COPY), three),
+        good("solid-zstd", solid(ZSTD), three),
+        good("solid-lz4", solid(LZ4), three),
+        good("chunk", file("a", &chunk, ZSTD), &[&chunk]),
+        good("chunk-less-1", file("a", &less, ZSTD), &[&less]),
+        good("chunk-and-1", file("a", &more, ZSTD), &[&more]),
+        good("two-and-a-half-chunks-copy", file("a", &large, COPY), &[&large]),
+        good("two-and-a-half-chunks-zstd", file("a", &large, ZSTD), &[&large]),
+        good("two-and-a-half-chunks-lz4", file("a", &large, LZ4), &[&large]),
+        good("solid-twice", solid(ZSTD).file("4", b"two", 0, 3), &[b"one", b"two", b"three", b"two"]),
+        good("chunked-twice", pair(ZSTD), &[&large, &large]),
+        good(
+            "chunk-of-another-file",
+            chunked(Make::new(K4).file("a", &large, 0, 0), ZSTD, &large).file("b", &large[4096..8192], 1, 0),
+            &[&large, &large[4096..8192]],
+        ),
+        good(
+            "a-block-of-no-bytes",
+            {
+                let make = Make::new(K4).file("a", b"A", 0, 0).block(COPY, b"A".to_vec());
+                make.block(COPY, vec![]).file("b", b"B", 2, 0).block(COPY, b"B".to_vec())
+            },
+            &[b"A", b"B"],
+        ),
+        good("long-entries-of-small-files", solid(ZSTD).with(|make| make.toc = 1), three),
+        good(
+            "streamed-frame",
+            {
+                let block = frame(&large[..4096], Frame::Streamed);
+                Make::new(K4).file("a", &large[..4096], 0, 0).block(ZSTD, block)
+            },
+            &[&large[..4096]],
+        ),
+        good(
+            "unterminated-frame",
+            {
+                let make = Make::new(M1).file("a", &mega, 0, 0);
+                make.block(ZSTD, frame(&mega[..1 << 20], Frame::Open))
+                    .block(ZSTD, frame(&mega[1 << 20..], Frame::Sized))
+            },
+            &[&mega],
+        ),
+        good(
+            "unreferenced-tail-zstd",
+            Make::new(K4).file("a", &chunk[..9], 0, 0).block(ZSTD, frame(&chunk, Frame::Sized)),
+            &[&chunk[..9]],
+        ),
+        good(
+            "unreferenced-tail-lz4",
+            Make::new(K4).file("a", &chunk[..9], 0, 0).block(LZ4, lz4(&chunk, 0)),
+            &[&chunk[..9]],
+        ),
+        good(
+            "lz4-match",
+            {
+                let content = [vec![b'x'; 300], b"end of it".to_vec()].concat();
+                Make::new(K4).file("a", &content, 0, 0).block(LZ4, lz4(b"xend of it", 299))
+            },
+            &[&[vec![b'x'; 300], b"end of it".to_vec()].concat()],
+        ),
+        good(
+            "bytes-after-a-frame",
+            {
+                let block = [frame(b"A", Frame::Sized), b"more".to_vec()].concat();
+                Make::new(K4).file("a", b"A", 0, 0).block(ZSTD, block)
+            },
+            &[b"A"],
+        ),
+        good(
+            "names",
+            {
+                let names = ["日本語/テ.dds", "é", "", "a b"];
+                let make = Make::new(K4).block(COPY, b"A".to_vec());
+                names.iter().fold(make, |make, name| make.file(name, b"A", 0, 0))
+            },
+            &[b"A", b"A", b"A", b"A"],
+        ),
+        good("header-of-4096-bytes", named(&long_name), &[b"A"]),
+        good("header-of-4097-bytes", named(&longer_name), &[b"A"]),
+        good("spare-pages", one_byte(1).with(|make| make.spare = noise(5000, 9)), &[b"A"]),
+        good("flags", one_byte(1).with(|make| make.flags = 15), &[b"A"]),
+        good("last-block-unpadded", one_byte(1).with(|make| make.padded = false), &[b"A"]),
+        good("unsorted-names", solid(ZSTD).with(|make| make.names.reverse()), &[b"three", b"two", b"one"])
+            .with_names(&["3", "2", "1"], &[b"one", b"two", b"three"]),
+    ]
+}
+
+impl Vector {
+    /// The files in another order than that of the generator's calls.
+    fn with_names(mut self, names: &[&str], contents: &[&[u8]]) -> Vector {
+        let files = names.iter().zip(contents).map(|(name, content)| (name.to_string(), content.to_vec()));
+        self.expect = Expect::Files(files.collect());
+        self
+    }
+}
+
+fn entry(size: u64, first: u64, offset: u64) -> MadeEntry {
+    MadeEntry { hash: 0, size, offset, path: 0, first }
+}
+
+/// One file of these fields over two blocks of a page each, in chunks of 4 KiB.
+fn placed(entry: MadeEntry) -> Make {
+    Make::new(K4).block(COPY, noise(4096, 5)).block(COPY, noise(4096, 6)).with(|make| {
+        make.toc = 1;
+        make.names = vec![b"a".to_vec()];
+        make.entries = vec![entry];
+    })
+}
+
+fn pool_of(bytes: Vec<u8>) -> Make {
+    solid(ZSTD).with(|make| make.pool = Some(bytes))
+}
+
+/// What section 8 of the format's reference warns of, by its letters.
+fn hazards() -> Vec<Vector> {
+    use Kind::{Corrupt, Limit, Truncated, Unsupported};
+    let names = |bytes: &[u8]| pool_of(frame(bytes, Frame::Sized));
+    let damaged = |block: Vec<u8>| Make::new(K4).file("a", &noise(4096, 7), 0, 0).block(ZSTD, block);
+    let whole = frame(&noise(4096, 7), Frame::Sized);
+    let mut vectors = vec![
+        // (c) Arithmetic.
+        refused("c-file-past-the-blocks", placed(entry(1, 2, 0)), Corrupt),
+        refused("c-chunks-past-the-blocks", placed(entry(8193, 0, 0)), Corrupt),
+        refused("c-largest-size", placed(entry(u64::MAX, 0, 0)), Corrupt),
+        refused("c-largest-first-block", placed(entry(u64::MAX, (1 << 18) - 1, 0)), Corrupt),
+        refused("c-largest-offset", placed(entry(4096, 0, (1 << 26) - 1)), Corrupt),
+        refused("c-past-its-block", placed(entry(4096, 0, 1)), Corrupt),
+        refused("c-chunked-with-offset", placed(entry(4097, 0, 1)), Corrupt),
+        refused("c-no-such-path", placed(MadeEntry { path: 1, ..entry(1, 0, 0) }), Corrupt),
+        refused("c-block-past-the-end", solid(COPY).with(|make| make.blocks[0].1 = (1 << 29) - 1), Truncated),
+        refused("c-tables-past-the-header", solid(COPY).with(|make| make.pages = Some(0)), Corrupt),
+        refused("c-header-past-the-end", solid(COPY).with(|make| make.pages = Some(3)), Truncated),
+        refused("c-unknown-version", one_byte(1).with(|make| make.version = 2), Unsupported),
+        refused("c-entries-of-form-2", one_byte(1).with(|make| make.toc = 2), Unsupported),
+        refused("c-entries-of-form-3", one_byte(1).with(|make| make.toc = 3), Unsupported),
+        // (e) Bombs.
+        refused("e-header-of-256-mib", solid(COPY).with(|make| make.pages = Some(65_535)), Limit),
+        // (h), (i) The pool.
+        refused("h-not-utf-8", names(b"1\x002\0\xff\0"), Corrupt),
+        refused("i-one-path-less", names(b"1\x002\0"), Corrupt),
+        refused("i-one-path-more", names(b"1\x002\x003\x004\0"), Corrupt),
+        refused("i-no-last-nul", names(b"1\x002\x003"), Corrupt),
+        refused("i-bytes-after-the-last-nul", names(b"1\x002\x003\x004"), Corrupt),
+        refused("i-not-a-frame", pool_of(b"1\x002\x003\0".to_vec()), Corrupt),
+        refused(
+            "j-pool-with-a-tail",
+            pool_of([frame(b"1\x002\x003\0", Frame::Sized), vec![0]].concat()),
+            Corrupt,
+        ),
+        refused("j-pool-unterminated", pool_of(frame(b"1\x002\x003\0", Frame::Open)), Truncated),
+        // (j) Blocks.
+        fails("j-block-cut", damaged(whole[..whole.len() - 1].to_vec()), &[("a", Corrupt)]),
+        fails("j-block-too-short", damaged(frame(&noise(4095, 7), Frame::Sized)), &[("a", Corrupt)]),
+        fails("j-block-is-no-frame", damaged(noise(100, 8)), &[("a", Corrupt)]),
+        fails("j-hash", solid(ZSTD).with(|make| make.entries[1].hash ^= 1), &[("2", Corrupt)]),
+        fails(
+            "j-lz4-cut",
+            Make::new(K4).file("a", b"onetwo", 0, 0).block(LZ4, lz4(b"onetwo", 0)[..5].to_vec()),
+            &[("a", Corrupt)],
+        ),
+        fails(
+            "j-solid-damaged-at-its-end",
+            {
+                let content = noise(3 << 17, 10);
+                let mut block = frame(&content, Frame::Sized);
+                // The type of the last block: reserved.
+                let last = block.len() - (1 << 17) - 3;
+                block[last] |= 6;
+                Make::new(11)
+                    .file("whole", &content[..1000], 0, 0)
+                    .file("hit", &content[1000..], 0, 1000)
+                    .block(ZSTD, block)
+            },
+            &[("hit", Corrupt)],
+        ),
+        // (k) A frame that names a dictionary.
+        fails(
+            "k-dictionary",
+            {
+                let mut block = whole.clone();
+                block[4] |= 1;
+                block.insert(5, 9);
+                damaged(block)
+            },
+            &[("a", Corrupt)],
+        ),
+        fails(
+            "e-window-of-2-gib",
+            {
+                let mut block = frame(&noise(4096, 7), Frame::Streamed);
+                block[5] = 21 << 3;
+                // Without a last block it goes through the window.
+                let header = u32::from_le_bytes([block[6], block[7], block[8], 0]) & !1;
+                block[6..9].copy_from_slice(&header.to_le_bytes()[..3]);
+                damaged(block)
+            },
+            &[("a", Limit)],
+        ),
+    ];
+    // (d) Codecs without a meaning.
+    for (codec, name) in (3..).zip(["d-codec-3", "d-codec-4", "d-codec-5", "d-codec-6", "d-codec-7"]) {
+        vectors.push(refused(name, one_byte(1).with(|make| make.blocks[0].0 = codec), Unsupported));
+    }
+    // (c) Chunk sizes beyond what is read, of which 23 and more would wrap in 32 bits.
+    const CHUNKS: [&str; 10] = [
+        "c-chunk-22",
+        "c-chunk-23",
+        "c-chunk-24",
+        "c-chunk-25",
+        "c-chunk-26",
+        "c-chunk-27",
+        "c-chunk-28",
+        "c-chunk-29",
+        "c-chunk-30",
+        "c-chunk-31",
+    ];
+    for (exponent, name) in (22..).zip(CHUNKS) {
+        vectors.push(refused(name, one_byte(1).with(|make| make.exponent = exponent), Unsupported));
+    }
+    vectors
+}
+
+fn all() -> Vec<Vector> {
+    shapes().into_iter().chain(hazards()).collect()
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/vectors"))
+}
+
+#[test]
+fn the_committed_ones_are_what_the_generator_makes() {
+    let update = std::env::var_os("LINERATE_UPDATE").is_some();
+    if update {
+        fs::create_dir_all(folder()).unwrap();
+    }
+    let mut names: Vec<String> = Vec::new();
+    for vector in all() {
+        let path = folder().join(format!("{}.nx", vector.name));
+        if update {
+            fs::write(&path, &vector.bytes).unwrap();
+        }
+        assert!(fs::read(&path).unwrap() == vector.bytes, "{}", vector.name);
+        names.push(format!("{}.nx", vector.name));
+    }
+    names.sort();
+    let mut found: Vec<String> = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    found.sort();
+    assert_eq!(found, names, "no vector without its generator, and no two of one name");
+}
+
+#[test]
+fn the_worked_example_of_the_reference_is_among_them() {
+    let hex = "4E585553 1000B002 01001000C0020000 8534555CE096D4D0 01000000 0000000000000000 08000000 \
+               28B52FFD 2002110000 6100";
+    let digits: Vec<u8> = hex.bytes().filter(u8::is_ascii_hexdigit).collect();
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
+    let bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
+    let vector = all().into_iter().find(|vector| vector.name == "one-byte").unwrap();
+    assert_eq!(vector.bytes[..bytes.len()], bytes);
+    assert!(vector.bytes[bytes.len()..4096].iter().all(|b| *b == 0));
+    assert_eq!((vector.bytes.len(), vector.bytes[4096]), (8192, b'A'));
+}
+
+#[test]
+fn each_reads_as_it_should() {
+    for Vector { name, bytes, expect } in all() {
+        let opened = Archive::open(bytes);
+        let archive = match (&expect, opened) {
+            (Expect::Refused(kind), opened) => {
+                let error = opened.err().unwrap_or_else(|| panic!("{name} was opened"));
+                assert_eq!(error.kind, *kind, "{name}: {error}");
+                continue;
+            }
+            (_, opened) => opened.unwrap_or_else(|e| panic!("{name}: {e}")),
+        };
+        let mut reader = archive.reader().unwrap();
+        match expect {
+            Expect::Files(files) => {
+                assert_eq!(archive.len(), files.len(), "{name}");
+                for (path, content) in files {
+                    let file = archive.find(&path).unwrap_or_else(|| panic!("{name}: no {path:?}"));
+                    assert!(reader.read(file).unwrap_or_else(|e| panic!("{name}: {path}: {e}")) == content);
+                    let mut written = Vec::new();
+                    assert_eq!(reader.write_to(file, &mut written).unwrap(), content.len() as u64);
+                    assert!(written == content, "{name}: {path}");
+                    for range in common::ranges(content.len()) {
+                        let mut part = vec![0; range.len()];
+                        archive.reader().unwrap().read_range(file, range.start as u64, &mut part).unwrap();
+                        assert!(part == content[range], "{name}: {path}");
+                    }
+                }
+                let verified = Verifier::new(&archive).threads(2).run().unwrap();
+                assert!(verified.failures.is_empty(), "{name}: {:?}", verified.failures);
+            }
+            Expect::Fails(expected) => {
+                for file in archive.files() {
+                    let kind = reader.read(file).err().map(|e| e.kind);
+                    let wanted =
+                        expected.iter().find(|(path, _)| *path == file.path()).map(|(_, kind)| *kind);
+                    assert_eq!(kind, wanted, "{name}: {}", file.path());
+                }
+                let verified = Verifier::new(&archive).threads(2).run().unwrap();
+                let found: Vec<(&str, Kind)> =
+                    verified.failures.iter().map(|f| (f.path.as_str(), f.kind())).collect();
+                assert_eq!(found, expected, "{name}");
+            }
+            Expect::Refused(_) => unreachable!("told apart above"),
+        }
+    }
+}
+
+/// (a) Every path that leads elsewhere, beside one that does not.
+#[test]
+fn no_path_leads_out_of_the_folder() {
+    let bad = [
+        "../up",
+        "a/../../up",
+        "/absolute",
+        "//server/share/x",
+        "C:/x",
+        "C:x",
+        "x:stream",
+        "..\\up",
+        "a\\b",
+        "\\\\?\\C:\\x",
+        "a//b",
+        "./x",
+        "..",
+        ".",
+        "",
+        "a/",
+        "nul",
+        "COM1.txt",
+        "trailing.",
+        "trailing ",
+        "a\nb",
+        "bell\x07",
+        "dir./x",
+        "x/CON/y",
+    ];
+    let make = Make::new(K4).block(COPY, b"A".to_vec()).file("good/name", b"A", 0, 0);
+    let make = bad.iter().fold(make, |make, path| make.file(path, b"A", 0, 0));
+    let archive = Archive::open(make.bytes()).unwrap();
+    let outer = tempfile::tempdir().unwrap();
+    let inner = outer.path().join("inner");
+    let done = Extractor::new(&archive).threads(2).to_folder(&inner).unwrap();
+    assert_eq!((done.files, done.failures.len()), (1, bad.len()));
+    assert!(done.failures.iter().all(|f| matches!(f.cause, Cause::Path(_))), "{:?}", done.failures);
+    assert!(inner.join("good/name").is_file());
+    let beside: Vec<_> = fs::read_dir(outer.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(beside, ["inner"]);
+    let inside: Vec<_> = fs::read_dir(&inner).unwrap().map(|e| e.unwrap().file_name()).collect();
+    assert_eq!(inside, ["good"]);
+    assert_eq!(Verifier::new(&archive).run().unwrap().failures.len(), 0, "their content is right");
+}
+
+/// (b) Equal names are written once, and the others fail by name.
+#[test]
+fn equal_names_are_not_written_over_each_other() {
+    let make = Make::new(K4).block(COPY, b"AB".to_vec());
+    let make = make.file("same", b"A", 0, 0).file("same", b"B", 0, 1).file("other", b"B", 0, 1);
+    for shared_index in [false, true] {
+        // Two strings that are equal, or one string of two entries.
+        let archive = Archive::open(
+            make.clone()
+                .with(|make| {
+                    make.entries[1].path = if shared_index { 0 } else { 1 };
+                })
+                .bytes(),
+        )
+        .unwrap();
+        let place = tempfile::tempdir().unwrap();
+        let done = Extractor::new(&archive).to_folder(place.path()).unwrap();
+        assert_eq!((done.files, done.failures.len()), (2, 1));
+        assert!(matches!(done.failures[0].cause, Cause::Collision));
+        assert_eq!(fs::read(place.path().join("same")).unwrap(), b"A");
+    }
+}
+
+/// A name that is a file here and a folder there: one of the two fails, by name.
+#[test]
+fn a_file_where_a_folder_must_be_fails_alone() {
+    let make = Make::new(K4).block(COPY, b"AB".to_vec());
+    let make = make.file("x", b"A", 0, 0).file("x/y", b"B", 0, 1).file("z", b"B", 0, 1);
+    let archive = Archive::open(make.bytes()).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let done = Extractor::new(&archive).to_folder(place.path()).unwrap();
+    assert_eq!((done.files, done.failures.len()), (2, 1), "{:?}", done.failures);
+    assert!(place.path().join("z").is_file());
+}
+
+/// (e) Small archives that claim much: refused by the limits, and by nothing else where these are lifted.
+#[test]
+fn what_unfolds_too_far_is_refused() {
+    // A thousand files over the same 1 MiB of zeros, from a block of 40 bytes.
+    let zeros = vec![0; 1 << 20];
+    let block = frame(&zeros, Frame::Sized);
+    assert!(block.len() < 50);
+    let make =
+        (0..1000).fold(Make::new(M1).block(ZSTD, block), |make, i| make.file(format!("{i}"), &zeros, 0, 0));
+    let open = |limits| Archive::open_with(make.bytes(), limits).unwrap();
+    let strict = Limits { ratio_from: 1 << 20, ..Limits::default() };
+    let place = tempfile::tempdir().unwrap();
+    let failure = Extractor::new(&open(strict)).to_folder(place.path().join("x")).unwrap_err();
+    assert_eq!(failure.kind(), Kind::Limit, "{failure}");
+    assert_eq!(Verifier::new(&open(strict)).run().unwrap_err().kind, Kind::Limit);
+    assert_eq!(Verifier::new(&open(Limits::none())).threads(2).run().unwrap().files, 1000);
+    // Files by themselves are within their limits.
+    let archive = open(strict);
+    assert_eq!(archive.read(archive.get(999).unwrap()).unwrap().len(), 1 << 20);
+}
+
+/// Many large files over one run of blocks: memory and open files stay as they are.
+#[test]
+fn large_files_that_share_their_blocks_come_out() {
+    let content = noise(10_240, 1);
+    let make = (0..300).fold(Make::new(K4), |make, i| make.file(format!("{i:03}"), &content, 0, 0));
+    let archive = Archive::open(chunked(make, LZ4, &content).bytes()).unwrap();
+    for threads in [1, 4] {
+        let place = tempfile::tempdir().unwrap();
+        let done = Extractor::new(&archive).threads(threads).to_folder(place.path()).unwrap();
+        assert_eq!((done.files, done.failures.len()), (300, 0), "{:?}", done.failures);
+        for i in 0..300 {
+            assert!(fs::read(place.path().join(format!("{i:03}"))).unwrap() == content);
+        }
+    }
+}

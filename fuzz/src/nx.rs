@@ -1,0 +1,90 @@
+//! Nx archives: any bytes as an archive, and as the parts of its header.
+
+use linerate_nx::{Archive, Header, Limits, Pool, Source, Toc, Verifier, check_path, collisions};
+
+/// Takes the bytes as an archive, and as one without its padding.
+///
+/// # Panics
+/// If a content is returned that does not match its hash, if a range differs from the whole file, if
+/// verifying fails where reading does not, or if tables are not written as they were read.
+pub fn nx(data: &[u8]) {
+    archive(data);
+    archive(&spread(data));
+    parts(data);
+}
+
+fn limits() -> Limits {
+    Limits {
+        header: 1 << 20,
+        pool: 1 << 18,
+        block: 1 << 18,
+        memory: 1 << 20,
+        file: 1 << 18,
+        total: 1 << 20,
+        ..Limits::default()
+    }
+}
+
+/// The bytes as an archive without padding, with the padding put in: so that short inputs have blocks.
+fn spread(data: &[u8]) -> Vec<u8> {
+    let Ok(header) = Header::parse(data) else { return Vec::new() };
+    let Ok(toc) = Toc::parse(&header, data) else { return Vec::new() };
+    let filled = header.filled() as usize;
+    if data.len() < filled || header.pages > 16 {
+        return Vec::new();
+    }
+    let (tables, mut rest) = data.split_at(filled);
+    let mut bytes = tables.to_vec();
+    bytes.resize(header.bytes() as usize, 0);
+    for block in toc.blocks.iter().take(16) {
+        let (own, next) = rest.split_at(rest.len().min(block.compressed as usize));
+        bytes.extend_from_slice(own);
+        bytes.resize(bytes.len().next_multiple_of(4096), 0);
+        rest = next;
+    }
+    bytes
+}
+
+fn archive(bytes: &[u8]) {
+    let Ok(archive) = Archive::open_with(bytes, limits()) else { return };
+    assert!(archive.layout().end() <= archive.source().len());
+    let mut reader = archive.reader().expect("a window that zstd knows");
+    let mut right = 0;
+    for file in archive.files() {
+        let found = archive.find(file.path()).expect("its path is in the pool");
+        assert_eq!(found.path(), file.path());
+        let Ok(content) = reader.read(file) else { continue };
+        right += 1;
+        assert_eq!(content.len() as u64, file.size());
+        assert_eq!(archive.hash_kind().of(&content), file.hash());
+        let middle = content.len() / 2;
+        let mut part = vec![0; content.len() - middle];
+        reader.read_range(file, middle as u64, &mut part).expect("the whole was read");
+        assert_eq!(part, content[middle..]);
+    }
+    if let Ok(verified) = Verifier::new(&archive).run() {
+        let failed = verified.failures.len() as u64;
+        assert_eq!(verified.files + failed, archive.len() as u64);
+        // Of a damaged block, each way of reading may save other files.
+        assert!(right < archive.len() as u64 || failed == 0);
+    }
+}
+
+fn parts(data: &[u8]) {
+    if let Ok(header) = Header::parse(data) {
+        assert_eq!(Header::parse(&header.write()), Ok(header));
+        if let Ok(toc) = Toc::parse(&header, data) {
+            let mut written = header.write().to_vec();
+            toc.write(header.form, &mut written);
+            assert_eq!(written, data[..written.len()]);
+        }
+    }
+    let files = data.first().map_or(0, |b| u32::from(*b));
+    if let Ok(pool) = Pool::parse(data.get(1..).unwrap_or_default(), files, &limits()) {
+        assert_eq!(pool.len(), files as usize);
+        pool.iter().filter(|path| check_path(path).is_ok()).for_each(|path| {
+            assert!(!path.starts_with('/') && !path.split('/').any(|part| part == ".."));
+        });
+        assert!(collisions(pool.iter()).len() <= pool.len() / 2);
+    }
+}
