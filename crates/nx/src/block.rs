@@ -129,7 +129,7 @@ impl Packed {
 
 /// Makes `buffer` of that length, with whatever in it. Fresh memory comes zeroed from the system,
 /// which costs nothing until it is touched.
-fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
+pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
     if buffer.capacity() < len {
         // Asked for first in the way that can fail.
         Vec::<u8>::new().try_reserve_exact(len).map_err(|_| no_memory(at))?;

@@ -275,7 +275,7 @@ impl<S: Source> Job<'_, S> {
         let number = slice.file as usize;
         let bytes = hot.get(slice.from..slice.from + slice.len);
         let is_right = |bytes: &&[u8]| self.archive.hash_kind().of(bytes) == self.files[number].hash();
-        match bytes.filter(|bytes| self.terms.verifies && is_right(bytes)) {
+        match bytes.filter(|bytes| self.terms.verifies && error.kind == Kind::Corrupt && is_right(bytes)) {
             Some(bytes) => self.small(number, bytes),
             None => self.fail(number, error.into()),
         }
