@@ -42,8 +42,8 @@ struct Answer {
 
 impl Answer {
     /// Reads a body of exactly that many bytes.
-    fn read(self, out: &mut [u8]) -> io::Result<()> {
-        let mut reader = self.body.into_reader();
+    fn read(&mut self, out: &mut [u8]) -> io::Result<()> {
+        let mut reader = self.body.as_reader();
         reader.read_exact(out)?;
         // Only what has been read to its end leaves the connection to the next request.
         match reader.read(&mut [0])? {
@@ -76,7 +76,7 @@ impl HttpSource {
     }
 
     fn fetch_start(&mut self) -> io::Result<()> {
-        let answer = self.ask(0, PAGE)?;
+        let mut answer = self.ask(0, PAGE)?;
         let mut start = vec![0; answer.total.min(PAGE) as usize];
         answer.read(&mut start)?;
         (self.len, self.version, self.start) = (answer.total, answer.version, start);
@@ -98,7 +98,7 @@ impl HttpSource {
     }
 
     fn fetch(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let answer = self.ask(offset, out.len() as u64)?;
+        let mut answer = self.ask(offset, out.len() as u64)?;
         if answer.total != self.len || answer.version != self.version {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the archive on the server has changed"));
         }
