@@ -91,6 +91,25 @@ fn what_its_writer_damaged_is_refused_by_name() {
 }
 
 #[test]
+fn damage_is_carried_only_when_nobody_is_to_look() {
+    let mut options = small();
+    options.chunked = Coding::Copy;
+    let files = [("damaged".to_string(), content(0, 1, 3000)), ("sound".to_string(), content(0, 2, 3000))];
+    let mut bytes = pack(&files, &options).0;
+    bytes[4096 + 1000] ^= 4;
+    let old = open(bytes);
+    let carry = |verify_existing| {
+        let options = Options { verify_existing, ..options.clone() };
+        Builder::from_archive(options, &old, |_| true).expect("options").to_bytes()
+    };
+    let error = carry(true).expect_err("damage");
+    assert_eq!((error.kind(), error.file()), (Kind::Corrupt, Some("damaged")));
+    let new = open(carry(false).expect("nobody looks").0);
+    assert!(blocks(&new) == blocks(&old));
+    assert!(new.read(new.find("damaged").expect("there")).is_err());
+}
+
+#[test]
 fn deleting_leaves_the_blocks_of_the_others() {
     let files = tree(3, 60, &small());
     let old = open(pack(&files, &small()).0);
