@@ -11,7 +11,7 @@ const SOLID_LEVEL: i32 = 16;
 const CHUNKED_LEVEL: i32 = 9;
 const MOST_LZ4: i32 = 12;
 
-/// How blocks are made and coded.
+/// How blocks are made and coded. Flattened last: what follows would get its heading.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Packing")]
 pub(crate) struct CodingArgs {

@@ -22,9 +22,6 @@ Examples:
 #[command(after_help = format!("{PACK_EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit::HELP))]
 pub(crate) struct PackArgs {
     #[command(flatten)]
-    pub(crate) coding: CodingArgs,
-
-    #[command(flatten)]
     pub(crate) rules: RuleArgs,
 
     #[command(flatten)]
@@ -43,6 +40,9 @@ pub(crate) struct PackArgs {
     /// Folders, whose contents are packed under their paths in them, and files
     #[arg(value_name = "SOURCE", required_unless_present = "source", value_hint = ValueHint::AnyPath)]
     pub(crate) sources: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) coding: CodingArgs,
 }
 
 impl PackArgs {
@@ -64,9 +64,6 @@ pub(crate) struct MergeArgs {
     pub(crate) on_clash: OnClash,
 
     #[command(flatten)]
-    pub(crate) coding: CodingArgs,
-
-    #[command(flatten)]
     pub(crate) edit: EditArgs,
 
     /// Archives, as an option
@@ -76,6 +73,9 @@ pub(crate) struct MergeArgs {
     /// Archives to merge; blocks are copied as they are from those with the chunk size of the first
     #[arg(value_name = "ARCHIVE", required_unless_present = "sources", value_hint = ValueHint::FilePath)]
     pub(crate) archives: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) coding: CodingArgs,
 }
 
 impl MergeArgs {
@@ -115,9 +115,6 @@ pub(crate) struct UpdateArgs {
     pub(crate) mirror: bool,
 
     #[command(flatten)]
-    pub(crate) coding: CodingArgs,
-
-    #[command(flatten)]
     pub(crate) rules: RuleArgs,
 
     #[command(flatten)]
@@ -130,6 +127,9 @@ pub(crate) struct UpdateArgs {
     /// The folder that it is brought up to date with
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) coding: CodingArgs,
 }
 
 const DELETE_EXAMPLES: &str = "\
@@ -171,14 +171,14 @@ Examples:
 #[command(after_help = format!("{REPACK_EXAMPLES}\n\n{}\n\n{}", presets(), exit::HELP))]
 pub(crate) struct RepackArgs {
     #[command(flatten)]
-    pub(crate) coding: CodingArgs,
-
-    #[command(flatten)]
     pub(crate) edit: EditArgs,
 
     /// The archive, whose contents are coded anew; its chunk size stays unless another is given
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) coding: CodingArgs,
 }
 
 /// Which files of a folder are packed, and which of them in another way.
