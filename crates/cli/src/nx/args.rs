@@ -14,7 +14,11 @@ const NOTES: &str = "\
 Format:
   Nx 1.x archives: a header that says where everything is, then blocks that can be decoded alone and
   in parallel. Small files share solid blocks; large files are cut into chunks. Hashes of contents
-  are checked whenever contents are read.";
+  are checked whenever contents are read.
+
+Archives on web servers:
+  Wherever an archive is read, it may be a URL of http or https. A listing fetches the header, a file
+  its blocks.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit::HELP))]

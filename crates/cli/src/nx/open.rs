@@ -3,18 +3,37 @@
 use std::io;
 use std::path::Path;
 
-use linerate_nx::{Archive, Error, FileSource, HEADER, Kind};
+use linerate_nx::{Archive, Error, FileSource, HEADER, Kind, Source};
 
 use super::args::LimitArgs;
 use crate::failure::Failure;
 
-/// An archive on disk.
-pub(crate) type Opened = Archive<FileSource>;
+/// An archive, wherever it is.
+pub(crate) type Opened = Archive<Box<dyn Source>>;
 
-/// Reads the header of the archive at `path`. What has no end, such as a pipe, is none.
+/// Reads the header of the archive at `path`, or at a URL. What has no end, such as a pipe, is none.
 pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, Failure> {
-    let source = FileSource::open(path).map_err(Failure::doing("cannot open"))?;
+    let source: Box<dyn Source> = match url(path) {
+        Some(url) => remote(url)?,
+        None => Box::new(FileSource::open(path).map_err(Failure::doing("cannot open"))?),
+    };
     Archive::open_with(source, limits.limits()).map_err(damage)
+}
+
+/// The path, if it is a URL of a web server.
+pub(crate) fn url(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)))
+}
+
+#[cfg(feature = "remote")]
+fn remote(url: &str) -> Result<Box<dyn Source>, Failure> {
+    let source = linerate_nx::HttpSource::open(url).map_err(Failure::doing("cannot open"))?;
+    Ok(Box::new(source))
+}
+
+#[cfg(not(feature = "remote"))]
+fn remote(_url: &str) -> Result<Box<dyn Source>, Failure> {
+    Err(Failure::Refused("this program was built without the feature `remote`, which reads URLs".into()))
 }
 
 /// An error of the engine. One of reading is of the system, and no damage.

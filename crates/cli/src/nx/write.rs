@@ -10,7 +10,7 @@ use linerate_nx::pack::{Builder, PackError, Summary};
 
 use super::account::Account;
 use super::done::Done;
-use super::open::damage;
+use super::open::{damage, url};
 use super::write_args::{EditArgs, TargetArgs};
 use crate::failure::Failure;
 
@@ -59,6 +59,11 @@ impl Target {
     /// Fails early where writing could not end well. A link is followed, so that it stays one.
     fn checked(&self) -> Result<Option<PathBuf>, Failure> {
         let Some(path) = self.path() else { return Ok(None) };
+        if url(path).is_some() {
+            return Err(Failure::Refused(
+                "what is on a web server cannot be written; -o names a file".into(),
+            ));
+        }
         match fs::metadata(path) {
             Ok(found) if !found.is_file() => {
                 Err(Failure::Refused(format!("the output {} is not a regular file", path.display())))

@@ -9,6 +9,8 @@ mod killed;
 mod list;
 mod pack;
 mod pages;
+#[cfg(feature = "remote")]
+mod remote;
 #[allow(dead_code)]
 #[path = "../gzip/support.rs"]
 mod support;
