@@ -172,11 +172,12 @@ fn to_stdout(
                 count += 1;
                 done.bytes += file.size();
             }
-            Err(Failure::ClosedPipe) => return Err(Failure::ClosedPipe),
-            Err(failure) => {
+            Err(failure @ (Failure::Data { .. } | Failure::Read { .. })) => {
                 failed += 1;
                 account.entry_failed(name, file.path(), failure);
             }
+            // Every other file would fail in the same way.
+            Err(failure) => return Err(failure),
         }
     }
     done.words = Some(format!("{count} files, {} bytes", done.bytes));

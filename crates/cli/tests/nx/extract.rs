@@ -140,6 +140,20 @@ fn to_standard_output() {
     assert_eq!((run.status, run.stdout.len()), (Some(DAMAGED), 0), "nothing of it is written");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_once() {
+    let folder = Folder::new();
+    let golden = golden("defaults");
+    let mut command = folder.command(&["nx", "extract", "-c", golden.file()]);
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = command.stdin(std::process::Stdio::null()).stdout(full).output().unwrap();
+    let line = "cannot write standard output: No space left on device";
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(stderr, format!("linerate: {}: {line}\n", golden.file()));
+    assert_eq!(output.status.code(), Some(FAILED));
+}
+
 #[test]
 fn existing_files_are_treated_as_asked() {
     let folder = Folder::new();
