@@ -2,7 +2,7 @@
 
 use core::ffi::{c_char, c_int};
 
-use lz4_sys::{LZ4_compress_HC, LZ4_compress_default, LZ4_compressBound, LZ4_decompress_safe};
+use lz4_sys::{LZ4_compress_HC, LZ4_compress_default, LZ4_decompress_safe};
 
 unsafe extern "C" {
     // Of the same library; its Rust declarations leave this one out.
@@ -42,14 +42,6 @@ pub(crate) fn decompress_prefix(block: &[u8], out: &mut [u8]) -> Option<usize> {
     count(unsafe { LZ4_decompress_safe_partial(source, target, from, to, to) })
 }
 
-/// The most bytes that `len` bytes compress to, or `None` if they are too many.
-pub(crate) fn bound(len: usize) -> Option<usize> {
-    // SAFETY: plain arithmetic.
-    let bound = count(unsafe { LZ4_compressBound(int(len)?) })?;
-    // The library says 0 for too many.
-    if bound == 0 { None } else { Some(bound) }
-}
-
 /// Compresses `bytes` at level 1 to 12: below 3 with the fast compressor, from 3 on with the
 /// thorough one. `None` if the result does not fit `out`.
 pub(crate) fn compress(bytes: &[u8], out: &mut [u8], level: i32) -> Option<usize> {
@@ -73,7 +65,7 @@ mod tests {
     fn blocks_come_back_whole_and_in_part() {
         let bytes: Vec<u8> = (0..100_000u32).map(|i| (i / 7 % 251) as u8).collect();
         for level in [1, 3, 9, 12] {
-            let mut block = vec![0; bound(bytes.len()).unwrap()];
+            let mut block = vec![0; bytes.len()];
             let len = compress(&bytes, &mut block, level).unwrap();
             block.truncate(len);
             assert!(len < bytes.len() / 4);

@@ -2,7 +2,6 @@
 
 #![allow(unsafe_code)]
 
-#[allow(dead_code, reason = "the compressor is the packer's")]
 pub(crate) mod lz4;
 mod map;
 
