@@ -21,6 +21,7 @@ pub mod pack;
 mod paths;
 mod pool;
 mod queue;
+pub mod r3a;
 mod reader;
 #[cfg(feature = "remote")]
 mod remote;

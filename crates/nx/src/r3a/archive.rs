@@ -1,0 +1,183 @@
+//! An open archive, and its files.
+
+use linerate_core::{Error, Kind, Result};
+
+use super::block::{BlockDecoder, ROOM};
+use super::head::Head;
+use super::header::{Front, MAGIC, MAGIC_SWAPPED};
+use super::place;
+use crate::block::{grow, no_memory};
+use crate::hash::HashKind;
+use crate::layout::Layout;
+use crate::limits::Limits;
+use crate::source::{Source, read_error};
+use crate::toc::Entry;
+
+/// Whether an archive that starts with these bytes is R3A, by its first four.
+pub fn is_r3a(start: &[u8]) -> bool {
+    start.starts_with(&MAGIC) || start.starts_with(&MAGIC_SWAPPED)
+}
+
+/// An archive whose header has been read and checked.
+#[derive(Debug)]
+pub struct Archive<S> {
+    source: S,
+    limits: Limits,
+    head: Head,
+    layout: Layout,
+    pool_frame: Vec<u8>,
+}
+
+impl<S: Source> Archive<S> {
+    /// Reads the header with the default [`Limits`], in at most two reads.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Head::parse`] and [`Layout::of`], [`Kind::Io`] if the source cannot be read. `at` is
+    /// an offset in the archive.
+    pub fn open(source: S) -> Result<Archive<S>> {
+        Archive::open_with(source, Limits::default())
+    }
+
+    /// As [`Archive::open`], with other limits. They stay with the archive.
+    ///
+    /// # Errors
+    ///
+    /// As [`Archive::open`].
+    pub fn open_with(source: S, limits: Limits) -> Result<Archive<S>> {
+        let bytes = read_pages(&source, &limits)?;
+        let mut head = Head::parse(&bytes, &limits)?;
+        let layout = place::layout(&head.header, &mut head.toc, source.len())?;
+        let pool = head.header.pool_at() as usize..head.header.filled() as usize;
+        // Without the size in front of it.
+        let pool_frame = bytes[pool].get(4..).unwrap_or_default().to_vec();
+        Ok(Archive { source, limits, head, layout, pool_frame })
+    }
+
+    /// Where the archive's bytes come from.
+    pub fn source(&self) -> &S {
+        &self.source
+    }
+
+    /// The limits it was opened with.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Its header, tables and segments.
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// Where its blocks are.
+    pub fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The number of files.
+    pub fn len(&self) -> usize {
+        self.head.toc.entries.len()
+    }
+
+    /// Whether there is no file.
+    pub fn is_empty(&self) -> bool {
+        self.head.toc.entries.is_empty()
+    }
+
+    /// The path and the entry of each file, in the order of the archive. Paths have not been checked
+    /// for safety: see [`crate::check_path`].
+    pub fn files(&self) -> impl ExactSizeIterator<Item = (&str, &Entry)> {
+        // Every path index is within the pool.
+        let path = |entry: &Entry| self.head.pool.get(entry.path as usize).unwrap_or_default();
+        self.head.toc.entries.iter().map(move |entry| (path(entry), entry))
+    }
+
+    /// The content of the file of that number. It is compared with its hash, if there are hashes.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::BadArgument`] if there is no such file, [`Kind::Unsupported`] if a block of it has a
+    /// codec that is not read, [`Kind::Corrupt`] if a block is damaged or the content does not match
+    /// its hash, [`Kind::Limit`] beyond the limits, [`Kind::Io`] if the source cannot be read.
+    pub fn read(&self, file: usize) -> Result<Vec<u8>> {
+        let entry = self.head.toc.entries.get(file);
+        let entry = entry.ok_or(Error::new(Kind::BadArgument, 0, "no file of that number"))?;
+        let header = &self.head.header;
+        let at = header.entries_at() + file as u64 * header.form.entry_bytes() as u64;
+        if entry.size > self.limits.file {
+            return Err(Error::new(Kind::Limit, at, "a file larger than the limit"));
+        }
+        let (mut out, mut decoder) = (Vec::new(), BlockDecoder::new(self.limits.window_log)?);
+        let (mut content, mut packed) = (Vec::new(), Vec::new());
+        for i in 0..header.chunk.blocks(entry.size) {
+            let len = (entry.size - i * header.chunk.bytes()).min(header.chunk.bytes()) as usize;
+            // The layout has shown that these blocks exist and reach that far.
+            self.decode(entry.first_block as usize + i as usize, &mut decoder, &mut packed, &mut content)?;
+            let from = entry.block_offset as usize;
+            out.try_reserve(len).map_err(|_| no_memory(at))?;
+            out.extend_from_slice(&content[from..from + len]);
+        }
+        match header.form.hashed() && HashKind::Xxh3.of(&out) != entry.hash {
+            true => Err(Error::new(Kind::Corrupt, at, "the content does not match its hash")),
+            false => Ok(out),
+        }
+    }
+
+    /// All content that files need of a block.
+    pub(super) fn content(&self, block: usize) -> Result<Vec<u8>> {
+        let mut decoder = BlockDecoder::new(self.limits.window_log)?;
+        let mut content = Vec::new();
+        self.decode(block, &mut decoder, &mut Vec::new(), &mut content)?;
+        Ok(content)
+    }
+
+    /// The dictionary that a block is decoded with.
+    pub(super) fn dictionary(&self, block: usize) -> Option<(u8, &[u8])> {
+        let dictionaries = self.head.dictionaries.as_ref()?;
+        let number = dictionaries.of(block)?;
+        Some((number, dictionaries.get(number)?))
+    }
+
+    /// The frame of its pool, without magic number.
+    pub(super) fn pool_frame(&self) -> &[u8] {
+        &self.pool_frame
+    }
+
+    fn decode(
+        &self,
+        block: usize,
+        decoder: &mut BlockDecoder,
+        packed: &mut Vec<u8>,
+        content: &mut Vec<u8>,
+    ) -> Result<()> {
+        let (at, word) = (self.layout.offset(block), self.head.toc.blocks[block]);
+        let len = self.layout.content(block);
+        if len > self.limits.block {
+            return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
+        }
+        grow(content, len as usize, at)?;
+        grow(packed, ROOM + word.compressed as usize, at)?;
+        self.source.read_at(at, &mut packed[ROOM..]).map_err(|e| read_error(at, &e))?;
+        decoder.decode(word.codec, self.dictionary(block), packed, content).map_err(|e| e.shifted(at))
+    }
+}
+
+/// All bytes of the header's pages.
+fn read_pages(source: &impl Source, limits: &Limits) -> Result<Vec<u8>> {
+    let len = source.len();
+    let mut bytes = vec![0; len.min(crate::PAGE) as usize];
+    source.read_at(0, &mut bytes).map_err(|e| read_error(0, &e))?;
+    let pages = Front::parse(&bytes)?.bytes();
+    if pages > limits.header {
+        return Err(Error::new(Kind::Limit, 4, "a header larger than the limit"));
+    }
+    if pages > len {
+        return Err(Error::new(Kind::Truncated, len, "the archive ends within its header"));
+    }
+    let first = bytes.len();
+    bytes.resize(pages as usize, 0);
+    if first < bytes.len() {
+        source.read_at(first as u64, &mut bytes[first..]).map_err(|e| read_error(first as u64, &e))?;
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,218 @@
+//! An R3A archive shown as Nx: the same blocks behind an Nx header, made as they are read.
+//!
+//! A zstd block gains its magic number. A block with a dictionary, which Nx does not have, is shown
+//! decoded and stored; a block of a codec that is not read, as one that cannot be read.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use linerate_core::{Error, Kind, Result};
+
+use super::archive::{Archive, is_r3a};
+use super::frame::{MAGIC, with_magic};
+use super::toc::BlockCodec;
+use crate::header::{Header, PAGE};
+use crate::limits::Limits;
+use crate::pool::Pool;
+use crate::source::{Source, read_error};
+use crate::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
+
+/// An R3A archive whose bytes are those of an Nx archive.
+///
+/// ```no_run
+/// use linerate_nx::{Archive, FileSource, r3a};
+///
+/// let archive = r3a::Archive::open(FileSource::open("textures.r3a")?)?;
+/// let archive = Archive::open(r3a::AsNx::new(archive)?)?;
+/// println!("{} files", archive.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct AsNx<S> {
+    archive: Archive<S>,
+    head: Vec<u8>,
+    blocks: Vec<Shown>,
+    len: u64,
+    /// The block that was decoded last.
+    decoded: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
+}
+
+/// A block and its place among the bytes that are shown.
+#[derive(Debug)]
+struct Shown {
+    at: u64,
+    len: u64,
+    how: How,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    AsItIs,
+    WithMagic,
+    Decoded,
+}
+
+impl<S: Source> AsNx<S> {
+    /// Shows that archive.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Unsupported`] if its entries have no hashes, which Nx needs; [`Kind::Limit`] if it has
+    /// more files, blocks or paths than Nx holds, or a block too large for it.
+    pub fn new(archive: Archive<S>) -> Result<AsNx<S>> {
+        let r3a = archive.head();
+        if !r3a.header.form.hashed() {
+            let what = "an R3A archive without hashes, which Nx needs";
+            return Err(Error::new(Kind::Unsupported, 8, what));
+        }
+        let words: Vec<(How, Block)> =
+            (0..r3a.toc.blocks.len()).map(|i| shown_as(&archive, i)).collect::<Result<_>>()?;
+        let toc = Toc {
+            entries: r3a.toc.entries.iter().map(placed).collect(),
+            blocks: words.iter().map(|(_, block)| *block).collect(),
+        };
+        let pool = nx_pool(&archive)?;
+        let (blocks, files) = (toc.blocks.len(), toc.entries.len());
+        let header = Header::describing(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
+        let mut head = header.write().to_vec();
+        toc.write(header.form, &mut head);
+        head.extend_from_slice(&pool);
+        let mut len = header.bytes();
+        let blocks = words.into_iter().map(|(how, block)| {
+            let shown = Shown { at: len, len: block.compressed.into(), how };
+            len = (len + shown.len).next_multiple_of(PAGE);
+            shown
+        });
+        let blocks = blocks.collect();
+        Ok(AsNx { archive, head, blocks, len, decoded: Mutex::default() })
+    }
+
+    /// The archive that is shown.
+    pub fn archive(&self) -> &Archive<S> {
+        &self.archive
+    }
+
+    /// How many blocks are not copied as they are, because they need a dictionary.
+    pub fn decoded_blocks(&self) -> usize {
+        self.blocks.iter().filter(|block| block.how == How::Decoded).count()
+    }
+
+    /// Fills `out` with bytes of a block from `from` on.
+    fn read_block(&self, block: usize, from: u64, out: &mut [u8]) -> io::Result<()> {
+        let source = self.archive.source();
+        let at = self.archive.layout().offset(block);
+        match self.blocks[block].how {
+            How::AsItIs => source.read_at(at + from, out),
+            How::WithMagic => {
+                let magic = MAGIC.get(from as usize..).unwrap_or_default();
+                let (front, rest) = out.split_at_mut(magic.len().min(out.len()));
+                front.copy_from_slice(&magic[..front.len()]);
+                match rest.is_empty() {
+                    true => Ok(()),
+                    false => source.read_at(at + from.saturating_sub(MAGIC.len() as u64), rest),
+                }
+            }
+            How::Decoded => {
+                let content = self.content(block)?;
+                // The block is shown with just that length.
+                out.copy_from_slice(&content[from as usize..from as usize + out.len()]);
+                Ok(())
+            }
+        }
+    }
+
+    fn content(&self, block: usize) -> io::Result<Arc<Vec<u8>>> {
+        let last = self.decoded.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((number, content)) = last
+            && number == block
+        {
+            return Ok(content);
+        }
+        let content = Arc::new(self.archive.content(block)?);
+        let decoded = Some((block, Arc::clone(&content)));
+        *self.decoded.lock().unwrap_or_else(PoisonError::into_inner) = decoded;
+        Ok(content)
+    }
+}
+
+/// How a block is shown, and what the table says of it.
+fn shown_as<S: Source>(archive: &Archive<S>, i: usize) -> Result<(How, Block)> {
+    let block = archive.head().toc.blocks[i];
+    let (how, codec) = match block.codec {
+        BlockCodec::Known(Codec::Zstd) if archive.dictionary(i).is_some() => (How::Decoded, Codec::Copy),
+        BlockCodec::Known(Codec::Zstd) if block.compressed > 0 => (How::WithMagic, Codec::Zstd),
+        BlockCodec::Known(codec) => (How::AsItIs, codec),
+        BlockCodec::Foreign(_) => (How::Decoded, Codec::Copy),
+    };
+    let len = match how {
+        How::AsItIs => u64::from(block.compressed),
+        How::WithMagic => u64::from(block.compressed) + MAGIC.len() as u64,
+        How::Decoded => archive.layout().content(i),
+    };
+    let too_large = Error::new(Kind::Limit, archive.layout().offset(i), "a block too large for Nx");
+    let compressed = u32::try_from(len).ok().filter(|len| *len <= MAX_COMPRESSED).ok_or(too_large)?;
+    Ok((how, Block { compressed, codec }))
+}
+
+/// The entry, without the meaningless place of an empty file, which may not fit the fields of Nx.
+fn placed(entry: &Entry) -> Entry {
+    match entry.size {
+        0 => Entry { first_block: 0, block_offset: 0, ..*entry },
+        _ => *entry,
+    }
+}
+
+/// The pool as Nx has it, with its content's size, which some readers demand.
+fn nx_pool<S: Source>(archive: &Archive<S>) -> Result<Vec<u8>> {
+    let frame = with_magic(archive.pool_frame());
+    match zstd_safe::get_frame_content_size(&frame) {
+        Ok(Some(_)) => Ok(frame),
+        _ => Pool::encode(archive.head().pool.iter()),
+    }
+}
+
+impl<S: Source> Source for AsNx<S> {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let end = offset.checked_add(out.len() as u64).filter(|end| *end <= self.len);
+        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+        out.fill(0);
+        let part = |from: u64, to: u64| (from - offset) as usize..(to - offset) as usize;
+        let in_head = end.min(self.head.len() as u64);
+        if offset < in_head {
+            out[part(offset, in_head)].copy_from_slice(&self.head[offset as usize..in_head as usize]);
+        }
+        let first = self.blocks.partition_point(|block| block.at + block.len <= offset);
+        for (i, block) in self.blocks.iter().enumerate().skip(first) {
+            if block.at >= end {
+                break;
+            }
+            let (from, to) = (block.at.max(offset), (block.at + block.len).min(end));
+            if from < to {
+                self.read_block(i, from - block.at, &mut out[part(from, to)])?;
+            }
+        }
+        Ok(())
+    }
+
+    fn reach(&self) -> u64 {
+        self.archive.source().reach()
+    }
+}
+
+/// The source itself if it is Nx, or anything else; if it is R3A, that archive as Nx.
+///
+/// # Errors
+///
+/// As [`Archive::open`] and [`AsNx::new`], if it is R3A.
+pub fn as_nx_if_r3a<'a>(source: Box<dyn Source + 'a>, limits: Limits) -> Result<Box<dyn Source + 'a>> {
+    let mut start = vec![0; source.len().min(MAGIC.len() as u64) as usize];
+    source.read_at(0, &mut start).map_err(|e| read_error(0, &e))?;
+    Ok(match is_r3a(&start) {
+        true => Box::new(AsNx::new(Archive::open_with(source, limits)?)?),
+        false => source,
+    })
+}

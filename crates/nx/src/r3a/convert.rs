@@ -1,0 +1,167 @@
+//! Nx to R3A and back. Blocks are copied as they are but for the magic number of zstd frames; every
+//! file is read and compared with its hash first.
+
+use std::io::{self, Write};
+
+use linerate_core::{Error, Kind};
+
+use super::archive::Archive;
+use super::as_nx::AsNx;
+use super::draft::{Draft, Tables};
+use super::frame::MAGIC;
+use super::toc::{Block, BlockCodec};
+use super::user_data::Extension;
+use crate::archive as nx;
+use crate::hash::{ContentHasher, HashKind};
+use crate::header::{MAX_CHUNK_WRITTEN, PAGE};
+use crate::source::{Source, read_error};
+use crate::toc::{Codec, Entry};
+
+/// Bytes that are copied at once.
+const PIECE: usize = 1 << 20;
+
+/// What was converted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Conversion {
+    /// Files.
+    pub files: u64,
+    /// Blocks.
+    pub blocks: u64,
+    /// Blocks of those that had to be decoded and stored, because Nx has no dictionaries.
+    pub decoded_blocks: u64,
+    /// Bytes written.
+    pub bytes: u64,
+}
+
+/// Writes an R3A archive as Nx.
+///
+/// # Errors
+///
+/// That of [`AsNx::new`]; of the first file that cannot be read or does not match its hash; of the
+/// source or of `out`. What was written before is no archive.
+pub fn to_nx<S: Source>(archive: Archive<S>, out: &mut impl Write) -> io::Result<Conversion> {
+    if archive.head().header.chunk > MAX_CHUNK_WRITTEN {
+        return Err(Error::new(Kind::Limit, 6, "chunks larger than are written to Nx: 256 MiB").into());
+    }
+    let limits = *archive.limits();
+    let archive = nx::Archive::open_with(AsNx::new(archive)?, limits)?;
+    hashes(&archive)?;
+    let shown = archive.source();
+    copy(shown, 0, shown.len(), out)?;
+    out.flush()?;
+    Ok(Conversion {
+        files: archive.len() as u64,
+        blocks: archive.layout().len() as u64,
+        decoded_blocks: shown.decoded_blocks() as u64,
+        bytes: shown.len(),
+    })
+}
+
+/// Writes an Nx archive as R3A, with that user data.
+///
+/// # Errors
+///
+/// That of [`Draft::write`]; of the first file that cannot be read or does not match its hash; of the
+/// source or of `out`; [`Kind::Unsupported`] if a zstd block does not begin with the magic number of a
+/// frame. What was written before is no archive.
+pub fn from_nx<S: Source>(
+    archive: &nx::Archive<S>,
+    tables: Tables,
+    user_data: &[Extension],
+    out: &mut impl Write,
+) -> io::Result<Conversion> {
+    let hashes = hashes(archive)?;
+    let toc = archive.toc();
+    let entries = toc.entries.iter().zip(hashes).map(|(entry, hash)| Entry { hash, ..*entry });
+    let entries: Vec<Entry> = entries.collect();
+    let blocks: Vec<Block> = toc.blocks.iter().map(without_magic).collect();
+    let paths: Vec<&str> = archive.pool().iter().collect();
+    let draft = Draft {
+        chunk: archive.header().chunk,
+        tables,
+        entries: &entries,
+        blocks: &blocks,
+        paths: &paths,
+        dictionaries: None,
+        user_data,
+    };
+    let head = draft.write()?;
+    out.write_all(&head)?;
+    let mut written = head.len() as u64;
+    for (i, block) in blocks.iter().enumerate() {
+        let (at, len) = (archive.layout().offset(i), u64::from(toc.blocks[i].compressed));
+        let skipped = len - u64::from(block.compressed);
+        check_magic(archive.source(), at, skipped as usize)?;
+        copy(archive.source(), at + skipped, at + len, out)?;
+        written += u64::from(block.compressed);
+        let padding = written.next_multiple_of(PAGE) - written;
+        out.write_all(&[0; PAGE as usize][..padding as usize])?;
+        written += padding;
+    }
+    out.flush()?;
+    Ok(Conversion {
+        files: entries.len() as u64,
+        blocks: blocks.len() as u64,
+        decoded_blocks: 0,
+        bytes: written,
+    })
+}
+
+/// The word of a block once its magic number is gone. A shorter block is left to fail at that.
+fn without_magic(block: &crate::Block) -> Block {
+    let magic = match block.codec {
+        Codec::Zstd => block.compressed.min(MAGIC.len() as u32),
+        _ => 0,
+    };
+    Block { compressed: block.compressed - magic, codec: BlockCodec::Known(block.codec) }
+}
+
+fn check_magic(source: &impl Source, at: u64, len: usize) -> io::Result<()> {
+    let mut found = [0; MAGIC.len()];
+    source.read_at(at, &mut found[..len]).map_err(|e| read_error(at, &e))?;
+    match len == 0 || found == MAGIC {
+        true => Ok(()),
+        false => Err(Error::new(Kind::Unsupported, at, "a zstd block that is no zstd frame").into()),
+    }
+}
+
+fn copy(source: &impl Source, mut at: u64, end: u64, out: &mut impl Write) -> io::Result<()> {
+    let mut piece = vec![0; (end - at).min(PIECE as u64) as usize];
+    while at < end {
+        let len = (end - at).min(PIECE as u64) as usize;
+        source.read_at(at, &mut piece[..len]).map_err(|e| read_error(at, &e))?;
+        out.write_all(&piece[..len])?;
+        at += len as u64;
+    }
+    Ok(())
+}
+
+/// The XXH3-64 of every file, each compared with the hash that is stored. In the order of blocks,
+/// each is decoded once.
+fn hashes<S: Source>(archive: &nx::Archive<S>) -> io::Result<Vec<u64>> {
+    let mut order: Vec<usize> = (0..archive.len()).collect();
+    order.sort_by_key(|&i| archive.toc().entries[i].first_block);
+    let mut hashes = vec![0; archive.len()];
+    let mut reader = archive.reader()?;
+    for i in order {
+        let Some(file) = archive.get(i) else { continue };
+        let mut hashing = Hashing(HashKind::Xxh3.hasher());
+        reader.write_to(file, &mut hashing)?;
+        hashes[i] = hashing.0.finish();
+    }
+    Ok(hashes)
+}
+
+struct Hashing(ContentHasher);
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,189 @@
+//! zstd dictionaries, and which blocks use them.
+//!
+//! The payload is a word (from the lowest bit up: last block 22, mappings 22, dictionaries 8, whether
+//! there are hashes 1), an index for each mapping (u8), a length for each mapping (u8), zeros up to a
+//! multiple of 4, the size of each dictionary (u32), zeros up to a multiple of 8 and the XXH3-64 of
+//! each (u64) if there are hashes, and the dictionaries. Mappings give dictionaries to blocks 0, 1, 2 ...
+//! in order; index 255 is none, and so have the blocks after the last mapping.
+
+use linerate_core::{Error, Kind, Result};
+
+use super::header::{bits, u32_at, u64_at};
+use super::segment::{self, Sizes};
+use crate::hash::HashKind;
+use crate::limits::Limits;
+
+/// Dictionaries that an archive can have.
+pub const MAX_DICTIONARIES: usize = 254;
+
+const SIZES: Sizes = Sizes { compressed: 27, content: 28, may_be_stored: true };
+
+/// The index of no dictionary.
+const NONE: u8 = 255;
+
+/// Most mappings, and the largest number of the last block.
+const MAX_MAPPINGS: usize = (1 << 22) - 1;
+
+/// The dictionaries of an archive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dictionaries {
+    /// The dictionaries, at most [`MAX_DICTIONARIES`]: trained ones or plain bytes.
+    pub dictionaries: Vec<Vec<u8>>,
+    /// The dictionary of each block from the first on. Blocks past the end have none.
+    pub of_block: Vec<Option<u8>>,
+    /// Whether hashes were stored, and compared. They are always written.
+    pub hashed: bool,
+}
+
+const fn corrupt(what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, 0, what)
+}
+
+impl Dictionaries {
+    /// The dictionary of a block, by its index.
+    pub fn of(&self, block: usize) -> Option<u8> {
+        self.of_block.get(block).copied().flatten()
+    }
+
+    /// The bytes of the dictionary of that index.
+    pub fn get(&self, index: u8) -> Option<&[u8]> {
+        self.dictionaries.get(usize::from(index)).map(Vec::as_slice)
+    }
+
+    /// Reads the segment behind `from`, and where it ends.
+    pub(super) fn parse(
+        head: &[u8],
+        from: usize,
+        blocks: u32,
+        limits: &Limits,
+    ) -> Result<(Dictionaries, usize)> {
+        let segment = segment::parse(head, from, SIZES, limits, |word| match bits(word, 55, 4) {
+            0 => Ok(()),
+            _ => Err(Error::new(Kind::Unsupported, 0, "dictionaries of an unknown version")),
+        })?;
+        let found = Dictionaries::of_payload(&segment.payload, blocks as usize)
+            .map_err(|e| Error { at: from.next_multiple_of(8) as u64, ..e })?;
+        Ok((found, segment.end))
+    }
+
+    fn of_payload(payload: &[u8], blocks: usize) -> Result<Dictionaries> {
+        let mut rest = Rest { payload, at: 0 };
+        let word = u64_at(rest.take(8)?, 0);
+        let last_block = bits(word, 0, 22) as usize;
+        let mappings = bits(word, 22, 22) as usize;
+        let count = bits(word, 44, 8) as usize;
+        let hashed = bits(word, 52, 1) == 1;
+        if count > MAX_DICTIONARIES {
+            return Err(corrupt("more than 254 dictionaries"));
+        }
+        let (indices, runs) = (rest.take(mappings)?, rest.take(mappings)?);
+        let of_block = unroll(indices, runs, count, blocks)?;
+        // Some writers count blocks where the document wants the number of the last.
+        if last_block != of_block.len() && last_block + 1 != of_block.len() {
+            return Err(corrupt("dictionaries that do not end at the last block that is stated"));
+        }
+        rest.align(4);
+        let sizes = rest.take(4 * count)?;
+        let hashes = if hashed {
+            rest.align(8);
+            rest.take(8 * count)?
+        } else {
+            &[]
+        };
+        let mut dictionaries = Vec::with_capacity(count);
+        for i in 0..count {
+            let dictionary = rest.take(u32_at(sizes, 4 * i) as usize)?;
+            if hashed && HashKind::Xxh3.of(dictionary) != u64_at(hashes, 8 * i) {
+                return Err(corrupt("a dictionary that does not match its hash"));
+            }
+            dictionaries.push(dictionary.to_vec());
+        }
+        match rest.at == payload.len() {
+            true => Ok(Dictionaries { dictionaries, of_block, hashed }),
+            false => Err(corrupt("bytes after the last dictionary")),
+        }
+    }
+
+    /// Appends the segment.
+    pub(super) fn write(&self, blocks: usize, out: &mut Vec<u8>) -> Result<()> {
+        let payload = self.payload(blocks)?;
+        segment::write(&payload, SIZES, 0, out)
+    }
+
+    fn payload(&self, blocks: usize) -> Result<Vec<u8>> {
+        let bad = |what| Error::new(Kind::BadArgument, 0, what);
+        let limit = |what| Error::new(Kind::Limit, 0, what);
+        let count = self.dictionaries.len();
+        if count > MAX_DICTIONARIES {
+            return Err(limit("the format holds 254 dictionaries"));
+        }
+        let last = self.of_block.iter().rposition(Option::is_some);
+        let used = &self.of_block[..last.map_or(0, |last| last + 1)];
+        if used.len() > blocks {
+            return Err(bad("a dictionary for a block that is not there"));
+        }
+        if used.iter().flatten().any(|index| usize::from(*index) >= count) {
+            return Err(bad("a block of a dictionary that is not there"));
+        }
+        let runs: Vec<&[Option<u8>]> =
+            used.chunk_by(|a, b| a == b).flat_map(|run| run.chunks(usize::from(u8::MAX))).collect();
+        let last = last.unwrap_or(0);
+        if runs.len() > MAX_MAPPINGS || last > MAX_MAPPINGS {
+            return Err(limit("the format holds dictionaries for 4194304 blocks"));
+        }
+        let word = 1 << 52 | (count as u64) << 44 | (runs.len() as u64) << 22 | last as u64;
+        let mut out = word.to_le_bytes().to_vec();
+        out.extend(runs.iter().map(|run| run[0].unwrap_or(NONE)));
+        // Chunks of at most 255.
+        out.extend(runs.iter().map(|run| run.len() as u8));
+        out.resize(out.len().next_multiple_of(4), 0);
+        for dictionary in &self.dictionaries {
+            let size = u32::try_from(dictionary.len()).map_err(|_| limit("a dictionary of 4 GiB or more"))?;
+            out.extend_from_slice(&size.to_le_bytes());
+        }
+        out.resize(out.len().next_multiple_of(8), 0);
+        for dictionary in &self.dictionaries {
+            out.extend_from_slice(&HashKind::Xxh3.of(dictionary).to_le_bytes());
+        }
+        self.dictionaries.iter().for_each(|dictionary| out.extend_from_slice(dictionary));
+        Ok(out)
+    }
+}
+
+/// The mappings as one index for each block that they cover.
+fn unroll(indices: &[u8], runs: &[u8], count: usize, blocks: usize) -> Result<Vec<Option<u8>>> {
+    let mut of_block = Vec::new();
+    for (&index, &run) in indices.iter().zip(runs) {
+        if run == 0 {
+            return Err(corrupt("dictionaries for a run of no blocks"));
+        }
+        if index != NONE && usize::from(index) >= count {
+            return Err(corrupt("blocks of a dictionary that is not there"));
+        }
+        // Checked before memory grows.
+        if of_block.len() + usize::from(run) > blocks {
+            return Err(corrupt("dictionaries for more blocks than there are"));
+        }
+        of_block.resize(of_block.len() + usize::from(run), (index != NONE).then_some(index));
+    }
+    Ok(of_block)
+}
+
+/// What is left of the payload.
+struct Rest<'a> {
+    payload: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Rest<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let end = self.at.checked_add(len);
+        let bytes = end.and_then(|end| self.payload.get(self.at..end));
+        self.at = self.at.saturating_add(len);
+        bytes.ok_or(corrupt("dictionaries that end early"))
+    }
+
+    fn align(&mut self, to: usize) {
+        self.at = self.at.next_multiple_of(to);
+    }
+}

@@ -1,0 +1,197 @@
+//! Writing all that stands before the blocks, by the rules of the profile.
+
+use linerate_core::{Error, Kind, Result};
+
+use super::dictionaries::Dictionaries;
+use super::head::Head;
+use super::header::{Form, HAS_DICTIONARIES, HAS_USER_DATA, Header, MAX_CHUNK, MAX_OFFSET, Preset, Widths};
+use super::pool;
+use super::toc::{Block, BlockCodec, write_entry};
+use super::user_data::{self, Extension};
+use crate::header::{ChunkSize, MAX_PAGES, PAGE};
+use crate::limits::Limits;
+use crate::toc::{Entry, MAX_COMPRESSED};
+
+/// Which forms of the tables may be written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tables {
+    /// Preset 3 if no file has an offset, sizes are below 4 GiB and the counts fit; else preset 0 if
+    /// sizes are below 4 GiB; else preset 2.
+    #[default]
+    Presets,
+    /// FEF64, with fields as narrow as the archive allows.
+    Flexible,
+}
+
+/// What a header is to say. Blocks follow it, each on a page of its own, in the order given.
+#[derive(Clone, Copy, Debug)]
+pub struct Draft<'a> {
+    /// The size of chunks, at most [`MAX_CHUNK`].
+    pub chunk: ChunkSize,
+    /// Which forms may be written.
+    pub tables: Tables,
+    /// Files with the XXH3-64 of their contents. Where an empty file is does not matter.
+    pub entries: &'a [Entry],
+    /// Blocks.
+    pub blocks: &'a [Block],
+    /// Paths, one for each entry; [`Entry::path`] is an index here.
+    pub paths: &'a [&'a str],
+    /// Dictionaries. Their hashes are written too.
+    pub dictionaries: Option<&'a Dictionaries>,
+    /// User data, at most 16 extensions.
+    pub user_data: &'a [Extension],
+}
+
+const fn limit(what: &'static str) -> Error {
+    Error::new(Kind::Limit, 0, what)
+}
+
+const fn bad(what: &'static str) -> Error {
+    Error::new(Kind::BadArgument, 0, what)
+}
+
+impl Draft<'_> {
+    /// The header with its tables and segments, in whole pages.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Limit`], naming it, if the format cannot hold that; [`Kind::BadArgument`] if paths and
+    /// entries do not match, an entry or a dictionary names a block that is not there, or a block has
+    /// a codec that is not written. `at` is 0.
+    pub fn write(&self) -> Result<Vec<u8>> {
+        self.check()?;
+        let pool = pool::encode(self.paths)?;
+        match self.tables {
+            Tables::Presets => self.assemble(Form::Preset(self.preset(&pool)?), &pool),
+            Tables::Flexible => self.flexible(&pool),
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.chunk > MAX_CHUNK {
+            return Err(limit("the format holds chunks of 512 MiB"));
+        }
+        if self.paths.len() != self.entries.len() {
+            return Err(bad("not as many paths as files"));
+        }
+        if self.entries.iter().any(|entry| entry.path as usize >= self.paths.len()) {
+            return Err(bad("an entry whose path is not in the pool"));
+        }
+        if self.entries.iter().any(|entry| entry.size > 0 && entry.first_block as usize >= self.blocks.len())
+        {
+            return Err(bad("an entry whose block is not there"));
+        }
+        if self.entries.iter().any(|entry| entry.size > 0 && entry.block_offset > MAX_OFFSET) {
+            return Err(limit("the format holds offsets of 16 MiB - 1 in a block"));
+        }
+        if self.blocks.iter().any(|block| block.compressed > MAX_COMPRESSED) {
+            return Err(limit("the format holds blocks of 512 MiB - 1"));
+        }
+        match self.blocks.iter().all(|block| matches!(block.codec, BlockCodec::Known(_))) {
+            true => Ok(()),
+            false => Err(bad("a block of a codec that is not written")),
+        }
+    }
+
+    /// The first preset of the rule that holds everything.
+    fn preset(&self, pool: &[u8]) -> Result<Preset> {
+        let small = Preset::Small { hashed: true };
+        let sizes_are_short = self.entries.iter().all(|entry| u32::try_from(entry.size).is_ok());
+        let no_offsets = self.entries.iter().all(|entry| entry.size == 0 || entry.block_offset == 0);
+        if no_offsets && sizes_are_short && self.counts_fit(Form::Preset(small).widths(), pool).is_ok() {
+            return Ok(small);
+        }
+        self.counts_fit(Form::Preset(Preset::Hashed).widths(), pool)?;
+        Ok(if sizes_are_short { Preset::Hashed } else { Preset::Large })
+    }
+
+    fn counts_fit(&self, widths: Widths, pool: &[u8]) -> Result<()> {
+        let fits = |n: usize, width| width_of(n as u64) <= width;
+        if !fits(pool.len(), widths.pool) {
+            return Err(limit("the presets hold 2097151 bytes of compressed paths"));
+        }
+        if !fits(self.blocks.len(), widths.blocks) {
+            return Err(limit("the presets hold 4194303 blocks"));
+        }
+        match fits(self.entries.len(), widths.files) {
+            true => Ok(()),
+            false => Err(limit("the presets hold 262143 files")),
+        }
+    }
+
+    /// The narrowest flexible form that readers of either reading of its widths agree on.
+    fn flexible(&self, pool: &[u8]) -> Result<Vec<u8>> {
+        let largest = |field: fn(&Entry) -> u64| self.entries.iter().map(field).max().unwrap_or(0);
+        let widths = Widths {
+            pool: width_of(pool.len() as u64),
+            files: width_of(self.entries.len() as u64),
+            blocks: width_of(self.blocks.len() as u64),
+            offset: width_of(largest(|entry| if entry.size > 0 { entry.block_offset.into() } else { 0 })),
+        };
+        let fields = widths.files + widths.blocks + widths.offset;
+        if [widths.pool, widths.files, widths.blocks].iter().any(|width| *width > 32)
+            || widths.pool + widths.files + widths.blocks > 61
+        {
+            return Err(limit("more files, blocks or paths than the format holds"));
+        }
+        if fields + width_of(largest(|entry| entry.size)) > 64 {
+            return Err(limit("files too large for so many files and blocks in the flexible form"));
+        }
+        for wider in 0..4 {
+            let widths = Widths { pool: (widths.pool + wider).min(32), ..widths };
+            let head = self.assemble(Form::Flexible { hashed: true, widths }, pool)?;
+            if Head::parse(&head, &Limits::none()).is_ok() {
+                return Ok(head);
+            }
+        }
+        Err(limit("no flexible form that can be read in one way only"))
+    }
+
+    fn assemble(&self, form: Form, pool: &[u8]) -> Result<Vec<u8>> {
+        let flags = if self.dictionaries.is_some() { HAS_DICTIONARIES } else { 0 }
+            | if self.user_data.is_empty() { 0 } else { HAS_USER_DATA };
+        // The form has been chosen so that these fit.
+        let (pool_len, blocks, files) =
+            (pool.len() as u32, self.blocks.len() as u32, self.entries.len() as u32);
+        let mut header = Header {
+            version: super::VERSION,
+            chunk: self.chunk,
+            pages: 0,
+            flags,
+            form,
+            pool: pool_len,
+            blocks,
+            files,
+        };
+        let mut out = header.write();
+        for entry in self.entries {
+            let place = match entry.size {
+                0 => Entry { first_block: 0, block_offset: 0, ..*entry },
+                _ => *entry,
+            };
+            write_entry(&header, &place, &mut out);
+        }
+        self.blocks.iter().for_each(|block| out.extend_from_slice(&block.word().to_le_bytes()));
+        out.extend_from_slice(pool);
+        if let Some(dictionaries) = self.dictionaries {
+            dictionaries.write(self.blocks.len(), &mut out)?;
+        }
+        if !self.user_data.is_empty() {
+            user_data::write(self.user_data, &mut out)?;
+        }
+        let pages = (out.len() as u64).div_ceil(PAGE);
+        if pages > u64::from(MAX_PAGES) {
+            return Err(limit("the format holds 256 MiB of header"));
+        }
+        header.pages = pages as u32;
+        let front = header.write();
+        out[..front.len()].copy_from_slice(&front);
+        out.resize(header.bytes() as usize, 0);
+        Ok(out)
+    }
+}
+
+/// The bits that `n` needs, at least one.
+fn width_of(n: u64) -> u32 {
+    (u64::BITS - n.leading_zeros()).max(1)
+}

@@ -1,0 +1,101 @@
+//! All that stands before the blocks, read and checked.
+
+use linerate_core::{Error, Kind, Result};
+
+use super::dictionaries::Dictionaries;
+use super::header::{Front, Header, Zero};
+use super::toc::Toc;
+use super::user_data::{self, Extension};
+use super::{pool, toc};
+use crate::limits::Limits;
+use crate::pool::Pool;
+
+/// The header of an archive with its tables and segments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    /// The fields of the header.
+    pub header: Header,
+    /// Entries and blocks.
+    pub toc: Toc,
+    /// Paths.
+    pub pool: Pool,
+    /// Dictionaries, if there are any.
+    pub dictionaries: Option<Dictionaries>,
+    /// User data. Which of it has a meaning is the caller's business.
+    pub user_data: Vec<Extension>,
+}
+
+/// What the two readings of a flexible form may disagree on.
+struct Tables {
+    header: Header,
+    toc: Toc,
+    pool: Pool,
+}
+
+impl Head {
+    /// Reads the pages of the header, which `bytes` starts with. What entries say about blocks is
+    /// checked by [`super::Archive::open`].
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Truncated`] if `bytes` end before the pages do; [`Kind::Corrupt`] if a field, a table or
+    /// a segment does not fit, the pool does not have exactly a path for each file, or a flexible
+    /// form can be read in no way or in two; [`Kind::Unsupported`] for another version, of the archive
+    /// or of a segment, and for chunks above 512 MiB; [`Kind::Limit`] beyond the limits. `at` counts
+    /// from the start.
+    pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Head> {
+        let front = Front::parse(bytes)?;
+        let pages = usize::try_from(front.bytes()).ok().and_then(|len| bytes.get(..len));
+        let what = "the archive ends within its header";
+        let bytes = pages.ok_or(Error::new(Kind::Truncated, bytes.len() as u64, what))?;
+        let Tables { header, toc, pool } = tables(&front, bytes, limits)?;
+        let mut end = header.filled() as usize;
+        let mut dictionaries = None;
+        if header.has_dictionaries() {
+            let (found, after) = Dictionaries::parse(bytes, end, header.blocks, limits)?;
+            (dictionaries, end) = (Some(found), after);
+        }
+        let user_data = match header.has_user_data() {
+            true => user_data::parse(bytes, end, limits)?,
+            false => Vec::new(),
+        };
+        Ok(Head { header, toc, pool, dictionaries, user_data })
+    }
+}
+
+fn tables(front: &Front, bytes: &[u8], limits: &Limits) -> Result<Tables> {
+    if !front.is_flexible() || front.version == 0 {
+        return read(bytes, Zero::Zero, limits);
+    }
+    match (read(bytes, Zero::One, limits), read(bytes, Zero::Zero, limits)) {
+        (Ok(one), Ok(zero)) if one.says_the_same(&zero) => Ok(one),
+        // Zeros read as an archive without files in whichever way puts the counts there.
+        (Ok(one), Ok(zero)) => match (one.is_empty(), zero.is_empty()) {
+            (false, true) => Ok(one),
+            (true, false) => Ok(zero),
+            _ => Err(Error::new(Kind::Corrupt, 8, "tables that can be read in two ways")),
+        },
+        (Ok(tables), Err(_)) | (Err(_), Ok(tables)) => Ok(tables),
+        // The document's reading is the one that is reported.
+        (Err(error), Err(_)) => Err(error),
+    }
+}
+
+fn read(bytes: &[u8], zero: Zero, limits: &Limits) -> Result<Tables> {
+    let header = Header::parse(bytes, zero)?;
+    let (from, to) = (header.pool_at(), header.filled());
+    // Both are within the pages.
+    let pool = pool::parse(&bytes[from as usize..to as usize], header.files, limits);
+    let pool = pool.map_err(|e| e.shifted(from))?;
+    Ok(Tables { toc: toc::Toc::parse(&header, bytes)?, header, pool })
+}
+
+impl Tables {
+    fn is_empty(&self) -> bool {
+        self.header.files == 0 && self.header.pool == 0
+    }
+
+    fn says_the_same(&self, other: &Tables) -> bool {
+        self.header.filled() == other.header.filled() && self.toc == other.toc && self.pool == other.pool
+    }
+}

@@ -1,0 +1,395 @@
+//! The first 16 or 24 bytes: where the tables are, and the widths of their fields.
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 4 | `R3A\0` |
+//! | 4 | 4 | from the top bit down: version 7, chunk size 5 (512 << n bytes), pages 16 (of 4096 bytes), flags 4 |
+//! | 8 | 8 | the form of the tables, and their counts where they fit |
+//! | 16 | 8 | the counts of a flexible form whose counts need more than 42 bits |
+//!
+//! A flexible form states the widths of its fields in five bits each. Draft writers disagree on
+//! whether 0 means 0 or 1: version 0 is read as it stands, version 1 in the one way that makes sense
+//! of the tables ([`crate::r3a::Head::parse`]), and written with 0 meaning 1.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::header::{ChunkSize, MAX_PAGES, PAGE};
+
+/// The first four bytes as the document has them, and as they are written.
+pub const MAGIC: [u8; 4] = *b"R3A\0";
+
+/// The first four bytes that a draft program writes. They are read too.
+pub const MAGIC_SWAPPED: [u8; 4] = *b"\0A3R";
+
+/// The version that is written. 0 is read too.
+pub const VERSION: u8 = 1;
+
+/// The largest chunk size: n = 20, 512 MiB.
+pub const MAX_CHUNK: ChunkSize = ChunkSize::from_exponent(20).unwrap();
+
+/// The largest offset of a file in its block, in every form.
+pub const MAX_OFFSET: u32 = (1 << 24) - 1;
+
+/// Bits of counts that stand beside the widths of a flexible form.
+pub const COUNT_BITS: u32 = 42;
+
+/// The flag of a segment with user data.
+pub(super) const HAS_USER_DATA: u8 = 8;
+
+/// The flag of a segment with dictionaries.
+pub(super) const HAS_DICTIONARIES: u8 = 4;
+
+/// Bits that fields of the tables have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Widths {
+    /// Of the bytes of the pool.
+    pub pool: u32,
+    /// Of the number of files, and of the index of a path.
+    pub files: u32,
+    /// Of the number of blocks, and of the first block of a file.
+    pub blocks: u32,
+    /// Of the offset in a block.
+    pub offset: u32,
+}
+
+/// The four fixed forms of the tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Preset {
+    /// Entries of 20 bytes: hash, size below 4 GiB, offset.
+    Hashed,
+    /// Entries of 12 bytes: as preset 0, without hash.
+    Bare,
+    /// Entries of 24 bytes: hash, size of 64 bits, offset.
+    Large,
+    /// Entries of 8 bytes, 16 with hash: size below 4 GiB, no offset, 65,535 files and blocks.
+    Small {
+        /// Whether entries have a hash.
+        hashed: bool,
+    },
+}
+
+/// How the tables are laid out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// One of the fixed forms.
+    Preset(Preset),
+    /// Widths of its own ("FEF64"): entries of 8 bytes, 16 with hash.
+    Flexible {
+        /// Whether entries have a hash.
+        hashed: bool,
+        /// The widths. What offset, path and block leave of 64 bits is the size.
+        widths: Widths,
+    },
+}
+
+/// Where the size of a file stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SizeField {
+    U32,
+    U64,
+    /// In the word, above the other fields.
+    InWord,
+}
+
+impl Form {
+    /// Whether entries have a hash.
+    pub const fn hashed(self) -> bool {
+        match self {
+            Form::Preset(Preset::Hashed | Preset::Large) => true,
+            Form::Preset(Preset::Bare) => false,
+            Form::Preset(Preset::Small { hashed }) | Form::Flexible { hashed, .. } => hashed,
+        }
+    }
+
+    /// The widths of its fields.
+    pub const fn widths(self) -> Widths {
+        match self {
+            Form::Preset(Preset::Small { .. }) => Widths { pool: 20, files: 16, blocks: 16, offset: 0 },
+            Form::Preset(_) => Widths { pool: 21, files: 18, blocks: 22, offset: 24 },
+            Form::Flexible { widths, .. } => widths,
+        }
+    }
+
+    pub(super) const fn size_field(self) -> SizeField {
+        match self {
+            Form::Preset(Preset::Large) => SizeField::U64,
+            Form::Preset(_) => SizeField::U32,
+            Form::Flexible { .. } => SizeField::InWord,
+        }
+    }
+
+    /// Bytes of the word of block, path and offset.
+    pub(super) const fn word_bytes(self) -> usize {
+        match self {
+            Form::Preset(Preset::Small { .. }) => 4,
+            _ => 8,
+        }
+    }
+
+    /// Bytes of one entry.
+    pub const fn entry_bytes(self) -> usize {
+        let size = match self.size_field() {
+            SizeField::U32 => 4,
+            SizeField::U64 => 8,
+            SizeField::InWord => 0,
+        };
+        let hash = if self.hashed() { 8 } else { 0 };
+        hash + size + self.word_bytes()
+    }
+
+    /// Bytes before the entries: 24 where the counts have a word of their own, else 16.
+    pub const fn header_bytes(self) -> usize {
+        match self {
+            Form::Flexible { widths, .. } if widths.pool + widths.files + widths.blocks > COUNT_BITS => 24,
+            _ => 16,
+        }
+    }
+
+    /// The lowest bit of the counts.
+    const fn counts_at(self) -> u32 {
+        match self {
+            Form::Preset(Preset::Small { .. }) => 8,
+            _ => 0,
+        }
+    }
+
+    /// What it is called in messages and listings.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Form::Preset(Preset::Hashed) => "preset 0",
+            Form::Preset(Preset::Bare) => "preset 1",
+            Form::Preset(Preset::Large) => "preset 2",
+            Form::Preset(Preset::Small { .. }) => "preset 3",
+            Form::Flexible { .. } => "FEF64",
+        }
+    }
+}
+
+/// What 0 means in the width of a flexible form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Zero {
+    Zero,
+    One,
+}
+
+/// The fields of the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// 0 or 1.
+    pub version: u8,
+    /// The size of chunks, at most [`MAX_CHUNK`].
+    pub chunk: ChunkSize,
+    /// Pages of 4096 bytes up to the first block.
+    pub pages: u32,
+    /// Four bits, of which two have a meaning: 8 for user data, 4 for dictionaries.
+    pub flags: u8,
+    /// How the tables are laid out.
+    pub form: Form,
+    /// Bytes of the pool, with its size in front.
+    pub pool: u32,
+    /// Blocks.
+    pub blocks: u32,
+    /// Files.
+    pub files: u32,
+}
+
+/// The `width` bits of `word` from `shift` up. Fields at or above bit 64 are empty.
+pub(super) fn bits(word: u64, shift: u32, width: u32) -> u64 {
+    let mask = 1u64.checked_shl(width).map_or(u64::MAX, |top| top - 1);
+    word.checked_shr(shift).unwrap_or(0) & mask
+}
+
+pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
+    u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
+}
+
+/// The fields that do not depend on the form: what is needed to read the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Front {
+    pub(super) version: u8,
+    chunk: ChunkSize,
+    pages: u32,
+    flags: u8,
+    table: u64,
+}
+
+impl Front {
+    /// Reads the first 16 bytes.
+    pub(super) fn parse(bytes: &[u8]) -> Result<Front> {
+        let magic = bytes.get(..4).ok_or(truncated(bytes.len(), "the archive ends within its header"))?;
+        if magic != MAGIC && magic != MAGIC_SWAPPED {
+            return Err(Error::new(Kind::Corrupt, 0, "not an R3A archive"));
+        }
+        if bytes.len() < 16 {
+            return Err(truncated(bytes.len(), "the archive ends within its header"));
+        }
+        let word = u64::from(u32_at(bytes, 4));
+        let version = bits(word, 25, 7) as u8;
+        if version > VERSION {
+            return Err(Error::new(Kind::Unsupported, 7, "an R3A archive of an unknown version"));
+        }
+        let chunk = ChunkSize::from_exponent(bits(word, 20, 5) as u8).filter(|chunk| *chunk <= MAX_CHUNK);
+        let pages = bits(word, 4, 16) as u32;
+        if pages == 0 {
+            return Err(Error::new(Kind::Corrupt, 4, "a header of no pages"));
+        }
+        Ok(Front {
+            version,
+            chunk: chunk.ok_or(Error::new(Kind::Unsupported, 6, "chunks of more than 512 MiB"))?,
+            pages,
+            flags: bits(word, 0, 4) as u8,
+            table: u64_at(bytes, 8),
+        })
+    }
+
+    /// Bytes of the header with its tables.
+    pub(super) fn bytes(&self) -> u64 {
+        u64::from(self.pages) * PAGE
+    }
+
+    pub(super) fn is_flexible(&self) -> bool {
+        self.table >> 63 == 1
+    }
+
+    fn form(&self, zero: Zero) -> Result<Form> {
+        let table = self.table;
+        if !self.is_flexible() {
+            return Ok(Form::Preset(match bits(table, 61, 2) {
+                0 => Preset::Hashed,
+                1 => Preset::Bare,
+                2 => Preset::Large,
+                _ => Preset::Small { hashed: bits(table, 60, 1) == 1 },
+            }));
+        }
+        let width = |shift| bits(table, shift, 5) as u32 + u32::from(zero == Zero::One);
+        let widths = Widths { pool: width(57), files: width(52), blocks: width(47), offset: width(42) };
+        if widths.files + widths.blocks + widths.offset > 64 {
+            return Err(Error::new(Kind::Corrupt, 8, "the fields of an entry are wider than 64 bits"));
+        }
+        if widths.pool + widths.files + widths.blocks > 64 {
+            return Err(Error::new(Kind::Corrupt, 8, "the counts are wider than 64 bits"));
+        }
+        Ok(Form::Flexible { hashed: bits(table, 62, 1) == 1, widths })
+    }
+}
+
+impl Header {
+    /// Reads the fields and checks that the tables fit the pages. `bytes` starts with the archive.
+    pub(super) fn parse(bytes: &[u8], zero: Zero) -> Result<Header> {
+        let front = Front::parse(bytes)?;
+        let form = front.form(zero)?;
+        let (widths, mut counts) = (form.widths(), front.table >> form.counts_at());
+        if form.header_bytes() == 24 {
+            if bytes.len() < 24 {
+                return Err(truncated(bytes.len(), "the archive ends within its header"));
+            }
+            counts = u64_at(bytes, 16);
+        }
+        let header = Header {
+            version: front.version,
+            chunk: front.chunk,
+            pages: front.pages,
+            flags: front.flags,
+            form,
+            // No width is above 32.
+            files: bits(counts, 0, widths.files) as u32,
+            blocks: bits(counts, widths.files, widths.blocks) as u32,
+            pool: bits(counts, widths.files + widths.blocks, widths.pool) as u32,
+        };
+        if header.filled() > header.bytes() {
+            return Err(Error::new(Kind::Corrupt, 8, "the tables are larger than the header"));
+        }
+        Ok(header)
+    }
+
+    /// Bytes of the header with its tables: where the first block begins.
+    pub fn bytes(&self) -> u64 {
+        u64::from(self.pages) * PAGE
+    }
+
+    /// Where the entries begin.
+    pub fn entries_at(&self) -> u64 {
+        self.form.header_bytes() as u64
+    }
+
+    /// Where the entries end and the table of blocks begins.
+    pub fn blocks_at(&self) -> u64 {
+        // At most 24 bytes each: below 2^37.
+        self.entries_at() + u64::from(self.files) * self.form.entry_bytes() as u64
+    }
+
+    /// Where the table of blocks ends and the pool begins.
+    pub fn pool_at(&self) -> u64 {
+        self.blocks_at() + 4 * u64::from(self.blocks)
+    }
+
+    /// Where the pool ends. Segments follow at multiples of 8.
+    pub fn filled(&self) -> u64 {
+        self.pool_at() + u64::from(self.pool)
+    }
+
+    /// Whether a segment of dictionaries follows the pool.
+    pub fn has_dictionaries(&self) -> bool {
+        self.flags & HAS_DICTIONARIES != 0
+    }
+
+    /// Whether a segment of user data follows.
+    pub fn has_user_data(&self) -> bool {
+        self.flags & HAS_USER_DATA != 0
+    }
+
+    /// The 16 or 24 bytes, of version 1. Numbers beyond their fields are cut to their bits:
+    /// [`crate::r3a::Draft`] checks them before.
+    pub(super) fn write(&self) -> Vec<u8> {
+        let word = u32::from(VERSION) << 25
+            | u32::from(self.chunk.exponent()) << 20
+            | (self.pages & MAX_PAGES) << 4
+            | u32::from(self.flags & 15);
+        let widths = self.form.widths();
+        let shifted = |n: u32, shift| u64::from(n).checked_shl(shift).unwrap_or(0);
+        let counts = shifted(self.files, 0)
+            | shifted(self.blocks, widths.files)
+            | shifted(self.pool, widths.files + widths.blocks);
+        let own_word = self.form.header_bytes() == 24;
+        let table = match self.form {
+            Form::Preset(preset) => preset.code() | counts << self.form.counts_at(),
+            Form::Flexible { hashed, widths } => {
+                // Widths are 1 to 32, stored less one.
+                let stored = |width: u32, shift| shifted(width.saturating_sub(1) & 31, shift);
+                1 << 63
+                    | u64::from(hashed) << 62
+                    | stored(widths.pool, 57)
+                    | stored(widths.files, 52)
+                    | stored(widths.blocks, 47)
+                    | stored(widths.offset, 42)
+                    | if own_word { 0 } else { counts }
+            }
+        };
+        let mut out = MAGIC.to_vec();
+        out.extend_from_slice(&word.to_le_bytes());
+        out.extend_from_slice(&table.to_le_bytes());
+        if own_word {
+            out.extend_from_slice(&counts.to_le_bytes());
+        }
+        out
+    }
+}
+
+impl Preset {
+    const fn code(self) -> u64 {
+        match self {
+            Preset::Hashed => 0,
+            Preset::Bare => 1 << 61,
+            Preset::Large => 2 << 61,
+            Preset::Small { hashed } => 3 << 61 | (hashed as u64) << 60,
+        }
+    }
+}
+
+fn truncated(len: usize, what: &'static str) -> Error {
+    Error::new(Kind::Truncated, len as u64, what)
+}

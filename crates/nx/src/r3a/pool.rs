@@ -1,0 +1,39 @@
+//! The string pool: that of Nx, whose frame has its content's size in place of its magic number.
+
+use linerate_core::{Error, Kind, Result};
+
+use super::frame::with_magic;
+use super::header::u32_at;
+use crate::limits::Limits;
+use crate::pool::Pool;
+
+/// Reads a pool of `files` paths. Errors are counted from its start.
+pub(super) fn parse(bytes: &[u8], files: u32, limits: &Limits) -> Result<Pool> {
+    if files == 0 && bytes.is_empty() {
+        return Ok(Pool::default());
+    }
+    if bytes.len() < 4 {
+        return Err(Error::new(Kind::Corrupt, 0, "a pool smaller than its size field"));
+    }
+    let stated = u64::from(u32_at(bytes, 0));
+    if stated < u64::from(files) {
+        return Err(Error::new(Kind::Corrupt, 0, "a pool smaller than its paths"));
+    }
+    if stated > limits.pool {
+        return Err(Error::new(Kind::Limit, 0, "the paths are larger than the limit"));
+    }
+    let pool = Pool::parse(&with_magic(&bytes[4..]), files, limits)?;
+    match pool.iter().map(|path| path.len() as u64 + 1).sum::<u64>() == stated {
+        true => Ok(pool),
+        false => Err(Error::new(Kind::Corrupt, 0, "a pool of another size than stated")),
+    }
+}
+
+/// Compresses paths in the order given.
+pub(super) fn encode(paths: &[&str]) -> Result<Vec<u8>> {
+    let frame = Pool::encode(paths.iter().copied())?;
+    let size: u64 = paths.iter().map(|path| path.len() as u64 + 1).sum();
+    let size =
+        u32::try_from(size).map_err(|_| Error::new(Kind::Limit, 0, "the format holds 4 GiB of paths"))?;
+    Ok([&size.to_le_bytes(), &frame[4..]].concat())
+}

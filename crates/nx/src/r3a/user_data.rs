@@ -1,0 +1,74 @@
+//! User data: extensions, each of a number and bytes, which readers that do not know them skip.
+//!
+//! The payload is, for each extension, its number (u32), its size (u32), its bytes, and zeros up to
+//! a multiple of 8.
+
+use linerate_core::{Error, Kind, Result};
+
+use super::header::{bits, u32_at};
+use super::segment::{self, Sizes};
+use crate::limits::Limits;
+
+/// Extensions that an archive can have.
+pub const MAX_EXTENSIONS: usize = 16;
+
+const SIZES: Sizes = Sizes { compressed: 28, content: 30, may_be_stored: false };
+
+/// One extension.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// Which one it is.
+    pub id: u32,
+    /// What it holds.
+    pub data: Vec<u8>,
+}
+
+const fn corrupt(at: usize, what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, at as u64, what)
+}
+
+/// Reads the segment behind `from`.
+pub(super) fn parse(head: &[u8], from: usize, limits: &Limits) -> Result<Vec<Extension>> {
+    let segment = segment::parse(head, from, SIZES, limits, |word| match bits(word, 62, 2) {
+        0 => Ok(()),
+        _ => Err(Error::new(Kind::Unsupported, 0, "user data of an unknown version")),
+    })?;
+    let count = bits(segment.word, 58, 4) as usize + 1;
+    // Offsets of the payload mean nothing in the archive.
+    extensions(&segment.payload, count).map_err(|e| Error { at: from.next_multiple_of(8) as u64, ..e })
+}
+
+fn extensions(payload: &[u8], count: usize) -> Result<Vec<Extension>> {
+    let mut found = Vec::with_capacity(count);
+    let mut at = 0usize;
+    for _ in 0..count {
+        let short = corrupt(at, "user data that ends within an extension");
+        let word = payload.get(at..).and_then(|rest| rest.first_chunk::<8>()).ok_or(short)?;
+        let (id, size) = (u32_at(word, 0), u32_at(word, 4) as usize);
+        let data = (at + 8).checked_add(size).and_then(|end| payload.get(at + 8..end)).ok_or(short)?;
+        found.push(Extension { id, data: data.to_vec() });
+        at = (at + 8 + size).next_multiple_of(8);
+    }
+    // The padding of the last one may be left out.
+    match payload.len() <= at {
+        true => Ok(found),
+        false => Err(corrupt(at, "bytes after the last extension")),
+    }
+}
+
+/// Appends the segment.
+pub(super) fn write(extensions: &[Extension], out: &mut Vec<u8>) -> Result<()> {
+    if extensions.is_empty() || extensions.len() > MAX_EXTENSIONS {
+        return Err(Error::new(Kind::Limit, 0, "the format holds 1 to 16 extensions"));
+    }
+    let mut payload = Vec::new();
+    for extension in extensions {
+        let size = u32::try_from(extension.data.len())
+            .map_err(|_| Error::new(Kind::Limit, 0, "an extension of 4 GiB or more"))?;
+        payload.extend_from_slice(&extension.id.to_le_bytes());
+        payload.extend_from_slice(&size.to_le_bytes());
+        payload.extend_from_slice(&extension.data);
+        payload.resize(payload.len().next_multiple_of(8), 0);
+    }
+    segment::write(&payload, SIZES, (extensions.len() as u64 - 1) << 58, out)
+}
