@@ -1,6 +1,5 @@
 //! What is written as R3A: read again, converted to and from Nx, and damaged.
 
-#[allow(dead_code, reason = "shared with the other tests")]
 mod common;
 mod r3a_vectors;
 
