@@ -29,7 +29,7 @@ cargo_test() { # ARGUMENT...
 
 test_rust() {
   cargo_test --workspace
-  cargo_test --package linerate-nx --features remote --test remote
+  cargo_test --package linerate-nx --features remote --lib --test remote
 }
 test_scalar() { LINERATE_CPU=scalar cargo_test --workspace; }
 test_cli() { cargo_test --package linerate; }

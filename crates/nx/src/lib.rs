@@ -48,7 +48,7 @@ pub use paths::{check_path, collisions};
 pub use pool::{POOL_LEVEL, Pool};
 pub use reader::Reader;
 #[cfg(feature = "remote")]
-pub use remote::HttpSource;
+pub use remote::{HttpOptions, HttpSource, is_url};
 pub use run::Progress;
 pub use source::{Counting, FileSource, Source};
 pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};

@@ -202,6 +202,10 @@ impl<S: Source> Source for Counting<S> {
 
 /// What a failed read at `at` means for whoever reads the archive.
 pub(crate) fn read_error(at: u64, error: &io::Error) -> Error {
+    // Sources that know more say it in an error of their own.
+    if let Some(said) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        return *said;
+    }
     let (kind, what) = match error.kind() {
         io::ErrorKind::UnexpectedEof => (Kind::Truncated, "the archive is shorter than it was"),
         io::ErrorKind::PermissionDenied => (Kind::Io, "no permission to read the archive"),

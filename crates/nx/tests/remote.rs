@@ -1,200 +1,358 @@
-//! Archives on a server of our own, which counts what is asked of it.
-
-#![cfg(feature = "remote")]
+//! Archives on a server: what is fetched of them, and what becomes of servers that misbehave.
 
 mod common;
+#[allow(unreachable_pub, reason = "it is a module of a test")]
+mod remote_server;
 
-use std::io::{BufRead, BufReader, ErrorKind, Write};
-use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread::JoinHandle;
+use std::net::TcpListener;
 use std::time::Duration;
 
-use common::goldens;
-use common::make::{COPY, Make, noise};
-use linerate_nx::{Archive, Extractor, HttpSource, Kind, Source, Verifier};
+use linerate_nx::{Archive, Extractor, HttpOptions, HttpSource, Kind, PAGE, Result, Source};
 
-/// What a server does besides sending ranges.
-#[derive(Default)]
-struct Server {
-    content: Vec<u8>,
-    requests: AtomicU64,
-    bytes: AtomicU64,
-    /// Sends everything, whatever is asked for.
-    ignores_ranges: bool,
-    /// Breaks off so many answers after their first byte.
-    breaks: AtomicU64,
-    version: Mutex<String>,
-    stop: AtomicBool,
-}
+use common::{Golden, goldens};
+use remote_server::{Reply, Request, Server, Then};
 
-struct Running {
-    server: Arc<Server>,
-    port: u16,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl Running {
-    fn start(server: Server) -> Running {
-        let server = Arc::new(server);
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let shared = Arc::clone(&server);
-        let thread = std::thread::spawn(move || {
-            while let Ok((stream, _)) = listener.accept() {
-                if shared.stop.load(Ordering::Relaxed) {
-                    break;
-                }
-                let shared = Arc::clone(&shared);
-                std::thread::spawn(move || shared.serve(stream));
-            }
-        });
-        Running { server, port, thread: Some(thread) }
-    }
-
-    fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/archive.nx", self.port)
-    }
-
-    fn counts(&self) -> (u64, u64) {
-        (self.server.requests.load(Ordering::Relaxed), self.server.bytes.load(Ordering::Relaxed))
+/// Short of patience, since nothing here is far away.
+fn options() -> HttpOptions {
+    HttpOptions {
+        silence: Duration::from_millis(400),
+        tries: 3,
+        pause: Duration::from_millis(1),
+        proxies: false,
+        ..HttpOptions::default()
     }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.server.stop.store(true, Ordering::Relaxed);
-        // Wakes the listener.
-        drop(TcpStream::connect(("127.0.0.1", self.port)));
-        self.thread.take().map(JoinHandle::join);
+/// As patient as one is by default, for servers that only have to be slower than this machine.
+fn patient() -> HttpOptions {
+    HttpOptions { proxies: false, ..HttpOptions::default() }
+}
+
+fn open(url: &str) -> Result<Archive<HttpSource>> {
+    Archive::open(HttpSource::open_with(url, patient())?)
+}
+
+fn golden(name: &str) -> Golden {
+    goldens().into_iter().find(|golden| golden.name == name).expect("a golden of that name")
+}
+
+/// Bytes that tell their place.
+fn numbers(len: u32) -> Vec<u8> {
+    (0..len).map(|i| (i * 7 + (i >> 8)) as u8).collect()
+}
+
+/// What opening a source of that server, and then reading 1000 bytes at 5000, ends in.
+fn read(server: &Server) -> Result<Vec<u8>> {
+    let source = HttpSource::open_with(&server.url(), options())?;
+    let mut out = vec![0; 1000];
+    match source.read_at(5000, &mut out) {
+        Ok(()) => Ok(out),
+        Err(e) => Err(*e.get_ref().and_then(|e| e.downcast_ref()).expect("an error of the source")),
     }
 }
 
-impl Server {
-    fn of(content: Vec<u8>) -> Server {
-        Server { content, version: Mutex::new("\"1\"".to_owned()), ..Server::default() }
-    }
-
-    /// Answers the requests of one connection until it is closed or silent.
-    fn serve(&self, stream: TcpStream) {
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
-        let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
-        let mut stream = stream;
-        loop {
-            let head: Vec<String> =
-                lines.by_ref().map_while(Result::ok).take_while(|l| !l.is_empty()).collect();
-            if head.is_empty() || !self.answer(&head, &mut stream) {
-                return;
-            }
-        }
-    }
-
-    /// Whether the connection can go on.
-    fn answer(&self, head: &[String], stream: &mut TcpStream) -> bool {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        if !head[0].starts_with("GET /archive.nx ") {
-            return stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n").is_ok();
-        }
-        let range = head.iter().find_map(|line| {
-            let (name, value) = line.split_once(": ")?;
-            let bytes = value.strip_prefix("bytes=").filter(|_| name.eq_ignore_ascii_case("range"))?;
-            let (first, last) = bytes.split_once('-')?;
-            Some((first.parse::<usize>().unwrap(), last.parse::<usize>().unwrap()))
-        });
-        let total = self.content.len();
-        let version = self.version.lock().unwrap().clone();
-        let (status, body) = match range {
-            Some((first, last)) if !self.ignores_ranges => {
-                let end = total.min(last + 1);
-                let range =
-                    format!("206 Partial Content\r\nContent-Range: bytes {first}-{}/{total}", end - 1);
-                (range, &self.content[first..end])
-            }
-            _ => ("200 OK".to_owned(), &self.content[..]),
-        };
-        let head = format!("HTTP/1.1 {status}\r\nETag: {version}\r\nContent-Length: {}\r\n\r\n", body.len());
-        if stream.write_all(head.as_bytes()).is_err() {
-            return false;
-        }
-        let broken =
-            self.breaks.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1)).is_ok();
-        let sent = if broken { &body[..1] } else { body };
-        self.bytes.fetch_add(sent.len() as u64, Ordering::Relaxed);
-        stream.write_all(sent).is_ok() && !broken
-    }
+/// As [`read`], of a server that spoils the answers from the `from`th on.
+fn read_spoiled(from: usize, spoil: impl Fn(Reply) -> Reply + Send + Sync + 'static) -> Result<Vec<u8>> {
+    let bytes = numbers(10_000);
+    read(&Server::new(move |request| {
+        let reply = Reply::range(&bytes, request);
+        if request.number >= from { spoil(reply) } else { reply }
+    }))
 }
 
-fn golden(name: &str) -> common::Golden {
-    goldens().into_iter().find(|g| g.name == name).unwrap()
+#[track_caller]
+fn assert_fails(result: Result<Vec<u8>>, kind: Kind, what: &str) {
+    let error = result.unwrap_err();
+    assert!(error.kind == kind && error.what.contains(what), "{kind:?}, {what}: {error:?}");
 }
 
 #[test]
-fn listing_fetches_the_header_and_a_file_its_block() {
-    let golden = golden("many");
-    let running = Running::start(Server::of(std::fs::read(&golden.path).unwrap()));
-    let archive = Archive::open(HttpSource::open(running.url()).unwrap()).unwrap();
-    assert_eq!(archive.files().count(), golden.files.len());
-    let header = archive.header().bytes();
-    assert!(header > 4096);
-    assert_eq!(running.counts(), (2, header), "the first page, and the others");
-    let expected = &golden.files[700];
-    let file = archive.find(&expected.path).unwrap();
-    let content = archive.read(file).unwrap();
-    assert_eq!((content.len() as u64, archive.hash_kind().of(&content)), (expected.size, expected.xxh3));
-    let block = archive.toc().blocks[file.blocks().start];
-    assert_eq!(running.counts(), (3, header + u64::from(block.compressed)));
+fn listing_fetches_the_header_only() {
+    for golden in goldens().iter().filter(|golden| golden.is_small()) {
+        let server = Server::of(std::fs::read(&golden.path).unwrap());
+        let archive = open(&server.url()).unwrap();
+        let mut paths: Vec<_> = archive.files().map(|file| file.path().to_owned()).collect();
+        let mut expected: Vec<_> = golden.files.iter().map(|file| file.path.clone()).collect();
+        paths.sort();
+        expected.sort();
+        assert_eq!(paths, expected, "{}", golden.name);
+        assert_eq!(server.bytes(), archive.header().bytes(), "{}", golden.name);
+        assert_eq!(server.requests(), if archive.header().bytes() > PAGE { 2 } else { 1 }, "{}", golden.name);
+    }
 }
 
 #[test]
-fn blocks_of_one_file_come_together() {
-    let content = noise(10_240, 1);
-    let make = Make::new(0).file("a", &content, 0, 0);
-    let make = content.chunks(512).fold(make, |make, chunk| make.block(COPY, chunk.to_vec()));
-    let running = Running::start(Server::of(make.bytes()));
-    let archive = Archive::open(HttpSource::open(running.url()).unwrap()).unwrap();
-    assert!(archive.read(archive.get(0).unwrap()).unwrap() == content);
-    assert_eq!(running.counts(), (2, 4096 + 19 * 4096 + 512));
+fn one_file_fetches_its_blocks_only() {
+    for golden in goldens().iter().filter(|golden| golden.is_small()) {
+        let server = Server::of(std::fs::read(&golden.path).unwrap());
+        let (archive, local) = (open(&server.url()).unwrap(), golden.open());
+        for file in archive.files().step_by(archive.len().div_ceil(20).max(1)) {
+            let before = server.bytes();
+            let expected = local.read(local.get(file.index()).unwrap());
+            assert_eq!(archive.read(file), expected, "{}: {}", golden.name, file.path());
+            let blocks = &archive.toc().blocks[file.blocks()];
+            let stored: u64 = blocks.iter().map(|block| u64::from(block.compressed)).sum();
+            // Blocks begin at multiples of the page.
+            let padding = PAGE * (blocks.len() as u64).saturating_sub(1);
+            let fetched = server.bytes() - before;
+            assert!(fetched <= stored + padding, "{}: {}: {fetched}", golden.name, file.path());
+        }
+    }
 }
 
 #[test]
-fn goldens_come_out_through_the_network() {
-    for name in ["defaults", "dups-chunked", "single-empty"] {
+fn neighbouring_blocks_come_in_one_request() {
+    let golden = golden("single-chunked");
+    let server = Server::of(std::fs::read(&golden.path).unwrap());
+    for (reach, whole) in [(4 << 20, true), (0, false)] {
+        let source = HttpSource::open_with(&server.url(), HttpOptions { reach, ..patient() }).unwrap();
+        let archive = Archive::open(source).unwrap();
+        let file = archive.get(0).unwrap();
+        assert!(file.blocks().len() > 1);
+        let before = server.requests();
+        archive.read(file).unwrap();
+        let requests = server.requests() - before;
+        assert_eq!(requests, if whole { 1 } else { file.blocks().len() }, "a reach of {reach}");
+    }
+}
+
+#[test]
+fn many_files_are_extracted_in_parallel() {
+    for name in ["many", "defaults", "single-chunked"] {
         let golden = golden(name);
-        let running = Running::start(Server::of(std::fs::read(&golden.path).unwrap()));
-        let archive = Archive::open(HttpSource::open(running.url()).unwrap()).unwrap();
-        let place = tempfile::tempdir().unwrap();
-        let done = Extractor::new(&archive).threads(3).to_folder(place.path()).unwrap();
+        let server = Server::of(std::fs::read(&golden.path).unwrap());
+        let archive = open(&server.url()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let done = Extractor::new(&archive).threads(4).to_folder(folder.path()).unwrap();
         assert!(done.failures.is_empty(), "{:?}", done.failures);
-        assert!(Verifier::new(&archive).compare(place.path()).unwrap().is_same());
+        let local = golden.open();
+        for file in local.files() {
+            let there = std::fs::read(folder.path().join(file.path())).unwrap();
+            assert!(there == local.read(file).unwrap(), "{name}: {}", file.path());
+        }
     }
 }
 
 #[test]
-fn answers_that_break_off_are_asked_for_again() {
-    let golden = golden("single-1-byte");
-    let running = Running::start(Server::of(std::fs::read(&golden.path).unwrap()));
-    running.server.breaks.store(2, Ordering::Relaxed);
-    let source = HttpSource::open(running.url()).unwrap();
-    assert_eq!(source.len(), 8192);
-    assert_eq!(running.counts().0, 3);
-    let archive = Archive::open(source).unwrap();
-    running.server.breaks.store(2, Ordering::Relaxed);
-    assert_eq!(archive.read(archive.get(0).unwrap()).map(|bytes| bytes.len()), Ok(1));
-    running.server.breaks.store(100, Ordering::Relaxed);
-    assert!(archive.source().read_at(5000, &mut [0; 10]).is_err(), "not for ever");
+fn reads_are_of_the_bytes_asked_for() {
+    let bytes = numbers(10_000);
+    let server = Server::of(bytes.clone());
+    let source = HttpSource::open_with(&server.url(), patient()).unwrap();
+    assert_eq!((source.len(), server.bytes()), (10_000, PAGE));
+    for range in [0..0, 0..1, 0..4096, 4000..4200, 4096..4097, 9_999..10_000, 0..10_000, 10_000..10_000] {
+        let mut out = vec![0; range.len()];
+        source.read_at(range.start as u64, &mut out).unwrap();
+        assert_eq!(out, bytes[range]);
+    }
+    let before = server.requests();
+    for offset in [9_999, 10_000, u64::MAX] {
+        let error = source.read_at(offset, &mut [0; 2]).unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::UnexpectedEof);
+    }
+    assert_eq!(server.requests(), before);
 }
 
 #[test]
-fn servers_that_do_not_fit_are_told() {
-    let content = std::fs::read(golden("single-1-byte").path).unwrap();
-    let plain = Running::start(Server { ignores_ranges: true, ..Server::of(content.clone()) });
-    assert_eq!(HttpSource::open(plain.url()).unwrap_err().kind(), ErrorKind::Unsupported);
-    let running = Running::start(Server::of(content));
-    let other = running.url().replace("archive", "another");
-    assert_eq!(HttpSource::open(other).unwrap_err().kind(), ErrorKind::NotFound);
-    let archive = Archive::open(HttpSource::open(running.url()).unwrap()).unwrap();
-    *running.server.version.lock().unwrap() = "\"2\"".to_owned();
-    assert_eq!(archive.read(archive.get(0).unwrap()).unwrap_err().kind, Kind::Io, "another archive by now");
-    assert!(HttpSource::open("http://127.0.0.1:1/archive.nx").is_err());
+fn an_archive_may_be_shorter_than_a_page() {
+    let server = Server::of(numbers(100));
+    let source = HttpSource::open_with(&server.url(), patient()).unwrap();
+    let mut out = [0; 100];
+    source.read_at(0, &mut out).unwrap();
+    assert_eq!((source.len(), out.as_slice()), (100, numbers(100).as_slice()));
+    assert!(Archive::open(source).is_err());
+    assert_fails(read(&Server::of(Vec::new())), Kind::Truncated, "ends before");
+}
+
+#[test]
+fn redirects_are_followed_to_an_end() {
+    let bytes = numbers(10_000);
+    let to = |path: &str| Reply::status("302 Found").with("Location", Some(path));
+    let there = Server::new({
+        let bytes = bytes.clone();
+        move |request: &Request| match request.path.as_str() {
+            "/elsewhere" => Reply::range(&bytes, request),
+            _ => to("/elsewhere"),
+        }
+    });
+    assert_eq!(read(&there).unwrap(), bytes[5000..6000]);
+    let circle = Server::new(move |_| to("/archive.nx"));
+    assert_fails(read(&circle), Kind::Io, "redirects too often");
+    assert!(circle.requests() < 10);
+}
+
+#[test]
+fn a_server_without_ranges_is_refused() {
+    let whole = |mut reply: Reply| {
+        reply.status = "200 OK";
+        reply.with("Content-Range", None)
+    };
+    assert_fails(read_spoiled(0, whole), Kind::Io, "does not serve ranges");
+    assert_fails(read_spoiled(1, whole), Kind::Io, "does not serve ranges");
+}
+
+#[test]
+fn an_endless_answer_is_not_read() {
+    let server = Server::new(|_| {
+        let headers = vec![("Content-Length", u64::MAX.to_string())];
+        Reply { status: "200 OK", headers, body: vec![0; 1 << 20], then: Then::Hang }
+    });
+    assert_fails(read(&server), Kind::Io, "does not serve ranges");
+}
+
+#[test]
+fn an_archive_that_changes_is_noticed() {
+    assert_fails(read_spoiled(1, |r| r.with("ETag", Some("\"2\""))), Kind::Corrupt, "changed");
+    assert_fails(read_spoiled(1, |r| r.with("ETag", None)), Kind::Corrupt, "changed");
+    let longer = |r: Reply| r.with("Content-Range", Some("bytes 5000-5999/10001"));
+    assert_fails(read_spoiled(1, longer), Kind::Corrupt, "changed");
+    let bytes = numbers(10_000);
+    let dated = Server::new(move |request| {
+        let date = format!("Mon, 02 Jan 2023 00:00:{:02} GMT", request.number);
+        Reply::range(&bytes, request).with("ETag", None).with("Last-Modified", Some(&date))
+    });
+    assert_fails(read(&dated), Kind::Corrupt, "changed");
+}
+
+#[test]
+fn other_ranges_are_refused() {
+    for (said, what) in [
+        (Some("bytes 5001-6000/10000"), "another range"),
+        (Some("bytes 5000-5998/10000"), "Content-Length"),
+        (Some("bytes 5000-5999/*"), "how long"),
+        (Some("bytes 5000-5999/5500"), "ends after"),
+        (Some("bytes=5000-5999/10000"), "is no range"),
+        (None, "which range"),
+    ] {
+        let error = read_spoiled(1, move |r| r.with("Content-Range", said)).unwrap_err();
+        assert!(error.what.contains(what) && error.at == 5000, "{said:?}: {error:?}");
+    }
+}
+
+#[test]
+fn a_compressed_answer_is_refused() {
+    assert_fails(read_spoiled(0, |r| r.with("Content-Encoding", Some("gzip"))), Kind::Corrupt, "compresses");
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_taken_up_again() {
+    let bytes = numbers(10_000);
+    let server = Server::new({
+        let bytes = bytes.clone();
+        move |request| match request.number {
+            1 => Reply::range(&bytes, request).cut(300),
+            _ => Reply::range(&bytes, request),
+        }
+    });
+    assert_eq!(read(&server).unwrap(), bytes[5000..6000]);
+    assert_eq!(server.ranges(), [0..4096, 5000..6000, 5300..6000]);
+}
+
+#[test]
+fn an_answer_that_always_breaks_off_is_given_up() {
+    let bytes = numbers(10_000);
+    let server = Server::new(move |request| {
+        let reply = Reply::range(&bytes, request);
+        if request.number == 0 { reply } else { reply.cut(100) }
+    });
+    let error = read(&server).unwrap_err();
+    assert_eq!((error.kind, error.at), (Kind::Io, 5300));
+    assert_eq!(server.ranges(), [0..4096, 5000..6000, 5100..6000, 5200..6000]);
+}
+
+#[test]
+fn an_answer_longer_than_its_range_is_refused() {
+    let longer = |mut reply: Reply| {
+        reply.body.push(0);
+        reply.with("Content-Length", None).then(Then::Close)
+    };
+    assert_fails(read_spoiled(1, longer), Kind::Corrupt, "more than the range");
+}
+
+#[test]
+fn a_busy_server_is_asked_again_but_not_forever() {
+    let bytes = numbers(10_000);
+    let busy = || Reply::status("503 Service Unavailable").with("Retry-After", Some("0"));
+    let server = Server::new({
+        let bytes = bytes.clone();
+        move |request| if request.number % 3 < 2 { busy() } else { Reply::range(&bytes, request) }
+    });
+    assert_eq!(read(&server).unwrap(), bytes[5000..6000]);
+    assert_eq!(server.requests(), 6);
+    let server = Server::new(move |_| busy());
+    assert_fails(read(&server), Kind::Io, "cannot answer");
+    assert_eq!(server.requests(), 3);
+}
+
+#[test]
+fn a_refusal_is_final() {
+    for (status, what) in [
+        ("401 Unauthorized", "denies"),
+        ("403 Forbidden", "denies"),
+        ("404 Not Found", "no such archive"),
+        ("418 I'm a teapot", "refuses"),
+    ] {
+        let server = Server::new(move |_| Reply::status(status));
+        assert_fails(read(&server), Kind::Io, what);
+        assert_eq!(server.requests(), 1, "{status}");
+    }
+}
+
+#[test]
+fn a_silent_server_is_given_up() {
+    let silent = |mut reply: Reply| {
+        reply.body.truncate(10);
+        reply.then(Then::Hang)
+    };
+    assert_fails(read_spoiled(1, silent), Kind::Io, "too long");
+    // One that takes connections and never reads them.
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let error = HttpSource::open_with(&url, HttpOptions { tries: 1, ..options() }).unwrap_err();
+    assert!(error.kind == Kind::Io && error.what.contains("too long"), "{error:?}");
+}
+
+#[test]
+fn what_is_no_server_is_said() {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    drop(listener);
+    let error = HttpSource::open_with(&url, options()).unwrap_err();
+    assert!(error.kind == Kind::Io && error.what.contains("cannot be reached"), "{error:?}");
+}
+
+#[test]
+fn a_server_without_tls_is_not_trusted() {
+    let server = Server::of(numbers(10_000));
+    let url = server.url().replace("http:", "https:");
+    let error = HttpSource::open_with(&url, options()).unwrap_err();
+    assert_eq!(error.kind, Kind::Io, "{error:?}");
+    assert_eq!(server.bytes(), 0);
+}
+
+#[test]
+fn an_answer_that_is_not_http_is_refused() {
+    let server = Server::new(|_| Reply {
+        status: "what\u{0}?",
+        headers: vec![("", "\u{1}".to_owned())],
+        body: Vec::new(),
+        then: Then::Close,
+    });
+    assert!(matches!(read(&server).unwrap_err().kind, Kind::Corrupt | Kind::Io));
+}
+
+#[test]
+fn a_length_beyond_all_bounds_costs_nothing() {
+    let golden = golden("names");
+    let bytes = std::fs::read(&golden.path).unwrap();
+    let server = Server::new(move |request| {
+        let mut reply = Reply::range(&bytes, request);
+        let said = format!("bytes {}-{}/{}", request.range.start, request.range.end - 1, u64::MAX);
+        reply.body.resize((request.range.end - request.range.start) as usize, 0);
+        let len = reply.body.len().to_string();
+        reply.with("Content-Range", Some(&said)).with("Content-Length", Some(&len))
+    });
+    let archive = open(&server.url()).unwrap();
+    assert_eq!(archive.source().len(), u64::MAX);
+    let file = archive.find("emoji/🎮.bin").unwrap();
+    assert_eq!(archive.read(file).unwrap().len(), 407);
 }

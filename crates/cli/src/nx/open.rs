@@ -27,8 +27,7 @@ pub(crate) fn url(path: &Path) -> Option<&str> {
 
 #[cfg(feature = "remote")]
 fn remote(url: &str) -> Result<Box<dyn Source>, Failure> {
-    let source = linerate_nx::HttpSource::open(url).map_err(Failure::doing("cannot open"))?;
-    Ok(Box::new(source))
+    Ok(Box::new(linerate_nx::HttpSource::open(url).map_err(damage)?))
 }
 
 #[cfg(not(feature = "remote"))]

@@ -1,0 +1,145 @@
+//! Archives on a server: each read is a range request over HTTP or HTTPS.
+
+mod answer;
+mod fault;
+mod link;
+
+use std::io;
+use std::time::Duration;
+
+use linerate_core::{Error, Kind, Result};
+
+use self::answer::Known;
+use self::link::Link;
+use crate::header::PAGE;
+use crate::source::Source;
+
+/// Whether `name` is that of an archive on a server: it begins with `http://` or `https://`, in
+/// whatever case.
+pub fn is_url(name: &str) -> bool {
+    let begins =
+        |scheme: &str| name.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
+    begins("http://") || begins("https://")
+}
+
+/// How patient an [`HttpSource`] is, and how it asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HttpOptions {
+    /// How long the server may be silent, while connecting and afterwards. 30 seconds.
+    pub silence: Duration,
+    /// Bytes per second below which a request, all in all, takes too long; twice the silence comes
+    /// on top. 16 KiB.
+    pub slowest: u64,
+    /// How often one range is asked for before its read fails, at least once. What has come of it
+    /// is kept from one try to the next. 4.
+    pub tries: u32,
+    /// The pause before the second try; each further one is twice as long. A server that names a
+    /// longer one gets it, up to ten seconds. 200 milliseconds.
+    pub pause: Duration,
+    /// The most bytes that one request spans when neighbouring blocks are wanted. 4 MiB.
+    pub reach: u64,
+    /// Whether the proxies that the environment names are used. They are.
+    pub proxies: bool,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        HttpOptions {
+            silence: Duration::from_secs(30),
+            slowest: 16 << 10,
+            tries: 4,
+            pause: Duration::from_millis(200),
+            reach: 4 << 20,
+            proxies: true,
+        }
+    }
+}
+
+/// An archive on a server that serves ranges. Every answer is checked: that it is of the range
+/// asked for, and of the archive that was opened, by its length and by its `ETag` or, without one,
+/// its `Last-Modified`.
+///
+/// Opening asks for the first page only, which the source keeps. Connections are kept between
+/// reads. Memory beside the buffers of the caller is that page and a connection's buffers.
+#[derive(Debug)]
+pub struct HttpSource {
+    link: Link,
+    known: Known,
+    first: Vec<u8>,
+}
+
+impl HttpSource {
+    /// Opens the archive at that URL with the default [`HttpOptions`].
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::BadArgument`] if it is no URL; [`Kind::Io`] if the server cannot be reached, is too
+    /// slow, refuses, serves no ranges, breaks off, or redirects too often or from HTTPS to HTTP;
+    /// [`Kind::Corrupt`] if it answers with what was not asked for; [`Kind::Truncated`] if
+    /// the archive is empty. Reads fail in the same ways, as [`io::Error`]s that wrap an [`Error`].
+    pub fn open(url: &str) -> Result<HttpSource> {
+        HttpSource::open_with(url, HttpOptions::default())
+    }
+
+    /// As [`HttpSource::open`], with other options.
+    ///
+    /// # Errors
+    ///
+    /// As [`HttpSource::open`].
+    pub fn open_with(url: &str, options: HttpOptions) -> Result<HttpSource> {
+        if !is_url(url) {
+            return Err(Error::new(Kind::BadArgument, 0, "a URL begins with http:// or https://"));
+        }
+        let link = Link::new(url, options);
+        let (mut first, mut known) = (vec![0; PAGE as usize], None);
+        let len = link.fetch(0, &mut first, &mut known)?;
+        first.truncate(len);
+        let known = known.ok_or(Error::new(Kind::Truncated, 0, "the archive is empty"))?;
+        Ok(HttpSource { link, known, first })
+    }
+}
+
+impl Source for HttpSource {
+    fn len(&self) -> u64 {
+        self.known.len
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let end = offset.checked_add(out.len() as u64).filter(|end| *end <= self.known.len);
+        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
+        if end <= self.first.len() as u64 {
+            // Both are at most a page.
+            out.copy_from_slice(&self.first[offset as usize..end as usize]);
+            return Ok(());
+        }
+        self.link.fetch(offset, out, &mut Some(self.known.clone()))?;
+        Ok(())
+    }
+
+    fn reach(&self) -> u64 {
+        self.link.options().reach
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_are_told_from_paths() {
+        for url in ["http://a/b.nx", "https://a", "HTTPS://a/b?c=d", "http://"] {
+            assert!(is_url(url), "{url}");
+        }
+        for path in ["", "http", "http:/a", "a.nx", "./http://a", "ftp://a/b", "s3://a/b", "é://", "httpsé"]
+        {
+            assert!(!is_url(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_url_is_an_argument_of_the_caller() {
+        for url in ["a.nx", "http://", "http:// /a", "https://a b/c"] {
+            assert_eq!(HttpSource::open(url).unwrap_err().kind, Kind::BadArgument, "{url}");
+        }
+    }
+}

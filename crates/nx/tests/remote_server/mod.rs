@@ -1,0 +1,220 @@
+//! A server on the loopback interface that serves ranges, misbehaves as told, and counts.
+
+use std::io::{BufRead, BufReader, ErrorKind, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// One request: its number from 0, its path, and the range it asks for.
+pub struct Request {
+    pub number: usize,
+    pub path: String,
+    pub range: Range<u64>,
+}
+
+/// What is sent back, as it stands.
+pub struct Reply {
+    pub status: &'static str,
+    pub headers: Vec<(&'static str, String)>,
+    pub body: Vec<u8>,
+    pub then: Then,
+}
+
+/// What follows the body.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    /// The next request on this connection.
+    Keep,
+    /// The end of the connection.
+    Close,
+    /// Nothing, until the server stops.
+    Hang,
+}
+
+impl Reply {
+    /// An answer without a body.
+    pub fn status(status: &'static str) -> Reply {
+        let headers = vec![("Content-Length", "0".to_owned())];
+        Reply { status, headers, body: Vec::new(), then: Then::Keep }
+    }
+
+    /// What a good server answers.
+    pub fn range(bytes: &[u8], request: &Request) -> Reply {
+        let len = bytes.len() as u64;
+        let range = request.range.start..request.range.end.min(len);
+        if range.is_empty() {
+            return Reply::status("416 Range Not Satisfiable");
+        }
+        let body = bytes[range.start as usize..range.end as usize].to_vec();
+        let headers = vec![
+            ("Content-Range", format!("bytes {}-{}/{len}", range.start, range.end - 1)),
+            ("Content-Length", body.len().to_string()),
+            ("ETag", "\"1\"".to_owned()),
+        ];
+        Reply { status: "206 Partial Content", headers, body, then: Then::Keep }
+    }
+
+    /// The same with another header of that name, or without one.
+    pub fn with(mut self, name: &'static str, value: Option<&str>) -> Reply {
+        self.headers.retain(|header| header.0 != name);
+        self.headers.extend(value.map(|value| (name, value.to_owned())));
+        self
+    }
+
+    pub fn then(self, then: Then) -> Reply {
+        Reply { then, ..self }
+    }
+
+    /// Only the start of the body, and then the end of the connection.
+    pub fn cut(mut self, len: usize) -> Reply {
+        self.body.truncate(len);
+        self.then(Then::Close)
+    }
+}
+
+type Answer = dyn Fn(&Request) -> Reply + Send + Sync;
+
+#[derive(Default)]
+struct Count {
+    requests: usize,
+    ranges: Vec<Range<u64>>,
+    bytes: u64,
+}
+
+/// It stops when it is dropped, and its connections end by themselves.
+pub struct Server {
+    address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    count: Arc<Mutex<Count>>,
+    listening: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    pub fn new(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Server {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        let address = listener.local_addr().unwrap();
+        let (stop, count) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::default()));
+        let answer: Arc<Answer> = Arc::new(answer);
+        let shared = (Arc::clone(&stop), Arc::clone(&count));
+        let listening = std::thread::spawn(move || {
+            let (stop, count) = shared;
+            let mut connections = Vec::new();
+            for stream in listener.incoming() {
+                if stop.load(Ordering::Relaxed) {
+                    break;
+                }
+                let (stop, count, answer) = (Arc::clone(&stop), Arc::clone(&count), Arc::clone(&answer));
+                let stream = stream.unwrap();
+                connections.push(std::thread::spawn(move || serve(&stream, &stop, &count, &*answer)));
+            }
+            connections.into_iter().for_each(|connection| connection.join().unwrap());
+        });
+        Server { address, stop, count, listening: Some(listening) }
+    }
+
+    /// One that serves these bytes as it should.
+    pub fn of(bytes: Vec<u8>) -> Server {
+        Server::new(move |request| Reply::range(&bytes, request))
+    }
+
+    pub fn url(&self) -> String {
+        format!("http://{}/archive.nx", self.address)
+    }
+
+    pub fn requests(&self) -> usize {
+        self.count.lock().unwrap().requests
+    }
+
+    /// The ranges that were asked for.
+    pub fn ranges(&self) -> Vec<Range<u64>> {
+        self.count.lock().unwrap().ranges.clone()
+    }
+
+    /// Bytes of the bodies that were sent.
+    pub fn bytes(&self) -> u64 {
+        self.count.lock().unwrap().bytes
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        // Wakes the listener.
+        let _ = TcpStream::connect(self.address);
+        let listened = self.listening.take().unwrap().join();
+        if !std::thread::panicking() {
+            listened.unwrap();
+        }
+    }
+}
+
+/// Answers the requests of one connection.
+fn serve(stream: &TcpStream, stop: &AtomicBool, count: &Mutex<Count>, answer: &Answer) {
+    stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
+    stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
+    let mut lines = BufReader::new(stream);
+    while let Some((path, range)) = head(&mut lines, stop) {
+        let reply = {
+            let mut count = count.lock().unwrap();
+            let number = count.requests;
+            count.requests += 1;
+            count.ranges.push(range.clone());
+            let reply = answer(&Request { number, path, range });
+            count.bytes += reply.body.len() as u64;
+            reply
+        };
+        let mut out = format!("HTTP/1.1 {}\r\n", reply.status);
+        for (name, value) in &reply.headers {
+            out += &format!("{name}: {value}\r\n");
+        }
+        out += "\r\n";
+        let mut stream = stream;
+        // The client may have gone, which is for it to judge.
+        if stream.write_all(out.as_bytes()).and_then(|()| stream.write_all(&reply.body)).is_err() {
+            return;
+        }
+        match reply.then {
+            Then::Keep => {}
+            Then::Close => return,
+            Then::Hang => {
+                while !stop.load(Ordering::Relaxed) {
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            }
+        }
+    }
+}
+
+/// Reads the head of the next request; `None` if there is none.
+fn head(lines: &mut impl BufRead, stop: &AtomicBool) -> Option<(String, Range<u64>)> {
+    let first = line(lines, stop)?;
+    let path = first.split(' ').nth(1)?.to_owned();
+    let mut range = 0..u64::MAX;
+    loop {
+        let line = line(lines, stop)?.to_ascii_lowercase();
+        if line.is_empty() {
+            return Some((path, range));
+        }
+        if let Some(said) = line.strip_prefix("range: bytes=") {
+            let (from, last) = said.split_once('-').unwrap();
+            range = from.parse().unwrap()..last.parse::<u64>().unwrap() + 1;
+        }
+    }
+}
+
+fn line(lines: &mut impl BufRead, stop: &AtomicBool) -> Option<String> {
+    let mut line = Vec::new();
+    while !stop.load(Ordering::Relaxed) && line.len() < 10_000 {
+        match lines.read_until(b'\n', &mut line) {
+            Ok(_) if line.ends_with(b"\n") => {
+                return Some(String::from_utf8_lossy(&line).trim_end().to_owned());
+            }
+            Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            _ => return None,
+        }
+    }
+    None
+}
