@@ -27,7 +27,11 @@ pub(crate) fn url(path: &Path) -> Option<&str> {
 
 #[cfg(feature = "remote")]
 fn remote(url: &str) -> Result<Box<dyn Source>, Failure> {
-    Ok(Box::new(linerate_nx::HttpSource::open(url).map_err(damage)?))
+    let source = linerate_nx::HttpSource::open(url).map_err(|error| match error.kind {
+        Kind::Io | Kind::BadArgument => Failure::doing("cannot open")(io::Error::other(error.what)),
+        _ => damage(error),
+    })?;
+    Ok(Box::new(source))
 }
 
 #[cfg(not(feature = "remote"))]
