@@ -264,6 +264,23 @@ fn old_hashes_are_replaced_by_new_ones() {
     }
 }
 
+/// A twin of another file whose hash alone is damaged: its content is right, but not what the
+/// archive says.
+#[test]
+fn a_damaged_hash_of_a_twin_is_refused() {
+    let options = Options { threads: 2, ..small() };
+    let mut bytes = pack(&tree(8, 12, &options), &options).0;
+    bytes[56] ^= 1; // the hash of the third entry, of three of the same 4096 bytes
+    let archive = Arc::new(Archive::open(bytes).unwrap());
+    assert_eq!(archive.files().filter(|file| archive.read(*file).is_err()).count(), 1);
+    for reuse in [Reuse::Contents, Reuse::Blocks] {
+        let mut builder = Builder::new(options.clone()).unwrap();
+        let added = builder.add_archive(&archive, reuse, |_| true);
+        let error = added.and_then(|_| builder.to_bytes().map(drop)).unwrap_err();
+        assert_eq!(error.kind(), Kind::Corrupt, "{error}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 

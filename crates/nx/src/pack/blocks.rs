@@ -12,7 +12,7 @@ use std::thread;
 use linerate_core::Kind;
 
 use super::codec::Encoder;
-use super::content::{Content, Item, changed};
+use super::content::{Item, mismatch};
 use super::error::{PackError, PackResult};
 use super::existing::Old;
 use super::file_hash::FileHashes;
@@ -250,14 +250,7 @@ impl Shared<'_> {
     fn check(&self, hashes: &[(usize, u64)]) -> PackResult<()> {
         for &(file, hash) in hashes {
             if self.job.plan.hashes[file].is_some_and(|known| known != hash) {
-                let item = &self.job.items[file];
-                let error = match item.content {
-                    Content::Existing(_) => {
-                        PackError::rule(Kind::Corrupt, "the content in the archive does not match its hash")
-                    }
-                    _ => changed(),
-                };
-                return Err(error.at(item.name.as_str()));
+                return Err(mismatch(&self.job.items[file]));
             }
         }
         Ok(())

@@ -66,6 +66,17 @@ pub(super) fn changed() -> PackError {
     PackError::rule(Kind::Io, "the file changed while it was packed")
 }
 
+/// The error of an item whose content has another hash than was known of it.
+pub(super) fn mismatch(item: &Item) -> PackError {
+    let error = match item.content {
+        Content::Existing(_) => {
+            PackError::rule(Kind::Corrupt, "the content in the archive does not match its hash")
+        }
+        _ => changed(),
+    };
+    error.at(item.name.as_str())
+}
+
 fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> PackResult<()> {
     while !out.is_empty() {
         match read_at(file, offset, out) {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 use linerate_core::Kind;
 
-use super::content::{Content, Item};
+use super::content::{Content, Item, mismatch};
 use super::dedup::{Piece, Twins, hash_range, twins};
 use super::error::{PackError, PackResult};
 use super::existing::Existing;
@@ -231,6 +231,9 @@ impl Planner<'_> {
             hash_range(item, 0, item.size, self.options.chunk as usize, buffer)
         })?;
         for (&file, hash) in self.plan.runs.iter().zip(hashes) {
+            if self.plan.hashes[file].is_some_and(|known| known != hash) {
+                return Err(mismatch(&items[file]));
+            }
             self.plan.hashes[file] = Some(hash);
         }
         for i in 0..items.len() {
