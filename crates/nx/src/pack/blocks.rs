@@ -319,6 +319,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::pack::content::Content;
     use crate::pack::existing::Existing;
     use crate::pack::options::Prefer;
     use crate::pack::sink::Memory;
