@@ -16,10 +16,11 @@ export CARGO STRICT
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Compress testdata/corpus and generated waveforms, verify, compare with others
+demo: ## Compress testdata/corpus and waveforms, pack the project; verify, compare, measure
 	@scripts/setup.sh rust cc
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-waveforms
+	@scripts/demo-nx.sh
 
 test: ## Everything below but the bench; installs what it needs on Debian as root
 	@scripts/test.sh rust scalar nostd hdf5 python fuzz lint
