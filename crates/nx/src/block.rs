@@ -76,12 +76,11 @@ impl<'a, S: Source> BlockReader<'a, S> {
             source.read_at(at, out).map_err(|e| read_error(at, &e))?;
             return Ok(if len > out.len() as u64 { Ending::Longer } else { Ending::Clean });
         }
-        let last = (block..=until.min(blocks.len() - 1)).rev().find(|&i| {
-            // As many of the next blocks as one read may span.
-            i == block || ends(archive, i) <= at.saturating_add(source.reach())
-        });
-        let wanted = at..at + len;
-        let packed = self.packed.get(source, wanted, ends(archive, last.unwrap_or(block)))?;
+        // As many of the next blocks as one read may span.
+        let reach = at.saturating_add(source.reach());
+        let next = block + 1..=until.min(blocks.len() - 1);
+        let last = next.take_while(|&i| ends(archive, i) <= reach).last().unwrap_or(block);
+        let packed = self.packed.get(source, at..at + len, ends(archive, last))?;
         match whole {
             true => self.decoder.whole(word.codec, packed, out),
             false => self.decoder.prefix(word.codec, packed, out).map(|()| Ending::Clean),
@@ -90,7 +89,8 @@ impl<'a, S: Source> BlockReader<'a, S> {
     }
 }
 
-fn ends<S: Source>(archive: &Archive<S>, block: usize) -> u64 {
+/// Where the bytes of a block end in the archive.
+pub(crate) fn ends<S: Source>(archive: &Archive<S>, block: usize) -> u64 {
     archive.layout().offset(block) + u64::from(archive.toc().blocks[block].compressed)
 }
 

@@ -3,6 +3,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::archive::{Archive, File};
+use crate::block::ends;
+use crate::header::PAGE;
 
 /// A file that is a slice of one block: its number in the job, and where it is.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,7 @@ pub(crate) struct Work<'q> {
 
 /// One queue of blocks. Those of large files come first, in their order, so that a file is hashed
 /// from its start and its threads wait only for the block before; then all others, largest first.
+/// Where neighbours are worth reading at once, all are in the order of the archive.
 #[derive(Debug)]
 pub(crate) struct Queue {
     slices: Vec<Slice>,
@@ -39,6 +42,8 @@ pub(crate) struct Queue {
     order: Vec<u32>,
     /// How many of `order` are of large files.
     ordered: usize,
+    /// How many of `order`, from each on, one read may span. Empty if each is read by itself.
+    together: Vec<u32>,
     state: Mutex<State>,
 }
 
@@ -78,13 +83,19 @@ impl Queue {
         let covered = covered(&runs, archive.layout().len());
         let mut order: Vec<u32> =
             (0..archive.layout().len() as u32).filter(|&b| covered[b as usize]).collect();
-        let ordered = order.len();
+        let mut ordered = order.len();
         let mut alone: Vec<u32> = slices.iter().map(|slice| slice.block).collect();
         alone.dedup();
         alone.retain(|&block| !covered[block as usize]);
         alone.sort_by_key(|&block| core::cmp::Reverse(archive.layout().content(block as usize)));
         order.extend(alone);
-        Queue { slices, runs, order, ordered, state: Mutex::default() }
+        let mut together = Vec::new();
+        if archive.source().reach() > 0 {
+            order.sort_unstable();
+            ordered = order.len();
+            together = neighbours(archive, &order);
+        }
+        Queue { slices, runs, order, ordered, together, state: Mutex::default() }
     }
 
     /// The number of blocks.
@@ -101,9 +112,22 @@ impl Queue {
         &self.runs
     }
 
-    /// The next block. What is taken must be worked on: others may wait for it.
-    pub(crate) fn take(&self) -> Option<Work<'_>> {
+    /// Puts the next block into `batch`, and with it those that are worth reading at once. Whether
+    /// there was one. What is taken must be worked on, in this order: others may wait for it.
+    pub(crate) fn take<'q>(&'q self, batch: &mut Vec<Work<'q>>) -> bool {
         let mut state = self.state();
+        let mut count = self.together.get(state.next).copied().unwrap_or(1);
+        while count > 0
+            && let Some(work) = self.next(&mut state)
+        {
+            // What is kept of each is small, unless very many files share it.
+            count = if work.runs.len() > FEW { 0 } else { count - 1 };
+            batch.push(work);
+        }
+        !batch.is_empty()
+    }
+
+    fn next(&self, state: &mut State) -> Option<Work<'_>> {
         let block = *self.order.get(state.next)?;
         let mut runs = Vec::new();
         if state.next < self.ordered {
@@ -124,6 +148,32 @@ impl Queue {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Large files that share a block which is taken with others.
+const FEW: usize = 64;
+
+/// How many of these blocks one read may span, from each of them on. What nobody wants is read over
+/// if it is short beside what one read may span.
+fn neighbours<S: crate::Source>(archive: &Archive<S>, order: &[u32]) -> Vec<u32> {
+    let (layout, reach) = (archive.layout(), archive.source().reach());
+    let gap = reach / 64;
+    let joins = |start: u32, end: usize| {
+        let (Some(&block), Some(&next)) = (order.get(end - 1), order.get(end)) else { return false };
+        let [start, block, next] = [start, block, next].map(|block| block as usize);
+        layout.offset(next).saturating_sub(ends(archive, block)) <= gap.max(PAGE)
+            && ends(archive, next) <= layout.offset(start).saturating_add(reach)
+    };
+    let mut end = 0;
+    let count = |(i, &block): (usize, &u32)| {
+        end = end.max(i + 1);
+        while joins(block, end) {
+            end += 1;
+        }
+        // Fewer than 2^18.
+        (end - i) as u32
+    };
+    order.iter().enumerate().map(count).collect()
 }
 
 /// Which blocks any of the runs covers.

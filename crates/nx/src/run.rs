@@ -137,7 +137,7 @@ pub(crate) fn run<S: Source>(
 fn threads<S: Source>(archive: &Archive<S>, queue: &Queue, wanted: usize) -> Result<usize> {
     let content = queue.blocks().map(|block| archive.layout().content(block)).max().unwrap_or(0);
     let packed = queue.blocks().map(|block| archive.toc().blocks[block].compressed).max().unwrap_or(0);
-    let each = (content + u64::from(packed)).max(1);
+    let each = (content + u64::from(packed).max(archive.source().reach())).max(1);
     let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
     Ok(wanted.min(queue.len()).min(fit).max(1))
 }
@@ -193,11 +193,17 @@ impl Drop for StopOnPanic<'_> {
 impl<S: Source> Job<'_, S> {
     fn work(&self, mut blocks: BlockReader<'_, S>) {
         let _guard = StopOnPanic(&self.stop);
-        let mut hot = Vec::new();
-        while !self.is_stopped() {
-            let Some(work) = self.queue.take() else { break };
-            self.block(&mut blocks, &mut hot, &work);
-            self.tell();
+        let (mut hot, mut batch) = (Vec::new(), Vec::new());
+        while !self.is_stopped() && self.queue.take(&mut batch) {
+            batch.retain_mut(|work| self.is_wanted(work));
+            let until = batch.last().map_or(0, |work| work.block);
+            for work in batch.drain(..) {
+                if self.is_stopped() {
+                    break;
+                }
+                self.block(&mut blocks, &mut hot, &work, until);
+                self.tell();
+            }
         }
         self.empty_files();
     }
@@ -229,21 +235,24 @@ impl<S: Source> Job<'_, S> {
         }
     }
 
-    fn block(&self, blocks: &mut BlockReader<'_, S>, hot: &mut Vec<u8>, work: &Work<'_>) {
-        let runs: Vec<u32> = work.runs.iter().copied().filter(|&run| !self.turn(run).lock().ended).collect();
-        if work.slices.is_empty() && runs.is_empty() {
-            return;
-        }
+    /// Whether any file still needs the block. Those that do not are forgotten.
+    fn is_wanted(&self, work: &mut Work<'_>) -> bool {
+        work.runs.retain(|&run| !self.turn(run).lock().ended);
+        !(work.slices.is_empty() && work.runs.is_empty())
+    }
+
+    /// Reads a block, and with it its neighbours up to `until` where that is worth it.
+    fn block(&self, blocks: &mut BlockReader<'_, S>, hot: &mut Vec<u8>, work: &Work<'_>, until: usize) {
+        let runs = &work.runs;
         if let Some((content, ending)) = blocks.stored_view(work.block) {
             self.note(work.block, ending);
-            return self.content(work, &runs, content);
+            return self.content(work, runs, content);
         }
-        let decoded =
-            blocks.prepare(work.block, hot).and_then(|()| blocks.whole(work.block, hot, work.block));
+        let decoded = blocks.prepare(work.block, hot).and_then(|()| blocks.whole(work.block, hot, until));
         match decoded {
             Ok(ending) => {
                 self.note(work.block, ending);
-                self.content(work, &runs, hot);
+                self.content(work, runs, hot);
             }
             Err(error) => {
                 runs.iter().for_each(|&run| self.end_run(run, Err(error.into())));

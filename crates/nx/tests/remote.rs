@@ -4,11 +4,14 @@ mod common;
 #[allow(unreachable_pub, reason = "it is a module of a test")]
 mod remote_server;
 
+use std::collections::BTreeSet;
 use std::net::TcpListener;
+use std::ops::Range;
 use std::time::Duration;
 
 use linerate_nx::{Archive, Extractor, HttpOptions, HttpSource, Kind, PAGE, Result, Source};
 
+use common::make::{COPY, Make, noise};
 use common::{Golden, goldens};
 use remote_server::{Reply, Request, Server, Then};
 
@@ -131,6 +134,128 @@ fn many_files_are_extracted_in_parallel() {
             assert!(there == local.read(file).unwrap(), "{name}: {}", file.path());
         }
     }
+}
+
+/// What extracting the files that `wanted` names asks for, in the order of the archive.
+fn ranges(archive: &[u8], reach: u64, wanted: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
+    let server = Server::of(archive.to_vec());
+    let source = HttpSource::open_with(&server.url(), HttpOptions { reach, ..patient() }).unwrap();
+    let remote = Archive::open(source).unwrap();
+    let (folder, before) = (tempfile::tempdir().unwrap(), server.requests());
+    let extractor = Extractor::new(&remote).threads(4);
+    let done = extractor.names(|file| wanted(file.path()).then(|| file.path().to_owned()));
+    let done = done.to_folder(folder.path()).unwrap();
+    assert!(done.failures.is_empty(), "{:?}", done.failures);
+    let local = Archive::open(archive).unwrap();
+    for file in local.files().filter(|file| wanted(file.path())) {
+        let there = std::fs::read(folder.path().join(file.path())).unwrap();
+        assert!(there == local.read(file).unwrap(), "{}", file.path());
+    }
+    let mut ranges = server.ranges().split_off(before);
+    ranges.sort_by_key(|range| range.start);
+    assert!(ranges.windows(2).all(|pair| pair[0].end <= pair[1].start), "{ranges:?}");
+    ranges
+}
+
+/// Where the blocks of an archive are that hold files.
+fn spans(archive: &[u8]) -> Vec<Range<u64>> {
+    let archive = Archive::open(archive).unwrap();
+    let files = archive.files().filter(|file| file.size() > 0);
+    let blocks: BTreeSet<usize> = files.flat_map(|file| file.blocks()).collect();
+    let span = |block: usize| {
+        let at = archive.layout().offset(block);
+        at..at + u64::from(archive.toc().blocks[block].compressed)
+    };
+    blocks.into_iter().map(span).collect()
+}
+
+fn total(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
+}
+
+#[test]
+fn a_whole_archive_comes_in_few_requests() {
+    for golden in goldens().iter().filter(|golden| golden.is_small() && golden.damaged.is_empty()) {
+        let bytes = std::fs::read(&golden.path).unwrap();
+        let all = spans(&bytes);
+        let Some(last) = all.last() else { continue };
+        let whole = all[0].start..last.end;
+        for reach in [4 << 20, 256 << 10, 16 << 10] {
+            let asked = ranges(&bytes, reach, |_| true);
+            // Two could not have been one.
+            let parted = asked.windows(2).all(|pair| pair[1].end - pair[0].start > reach);
+            assert!(parted, "{}: {asked:?}", golden.name);
+            assert_eq!((asked[0].start, asked[asked.len() - 1].end), (whole.start, whole.end));
+            assert!(asked.len() <= all.len() && total(&asked) <= whole.end - whole.start);
+        }
+        assert_eq!(ranges(&bytes, 0, |_| true), all, "{}: each block by itself", golden.name);
+    }
+}
+
+/// Sixty stored files of 40,000 bytes, 960 bytes apart, in three folders.
+fn sixty() -> Vec<u8> {
+    let mut made = Make::new(11);
+    for i in 0..60u32 {
+        let content = noise(40_000, i);
+        made = made.file(format!("{}/{i:02}", ["a", "b", "c"][i as usize / 20]), &content, u64::from(i), 0);
+        made = made.block(COPY, content);
+    }
+    made.bytes()
+}
+
+#[test]
+fn files_side_by_side_come_in_one_request() {
+    let bytes = sixty();
+    let asked = ranges(&bytes, 4 << 20, |path| path.starts_with("b/"));
+    assert_eq!((asked.len(), &asked[0]), (1, &(4096 + 20 * 40_960..4096 + 39 * 40_960 + 40_000)));
+    let asked = ranges(&bytes, 10 * 40_960, |path| path.starts_with("b/"));
+    assert_eq!(asked.len(), 2);
+}
+
+#[test]
+fn what_lies_between_is_read_over_if_it_is_short() {
+    let bytes = sixty();
+    let number = |path: &str| path[2..].parse::<u64>().unwrap();
+    // 41,920 bytes between them, below a sixty-fourth of 4 MiB.
+    let asked = ranges(&bytes, 4 << 20, |path| number(path) % 2 == 0);
+    assert_eq!((asked.len(), &asked[0]), (1, &(4096..4096 + 58 * 40_960 + 40_000)));
+    let asked = ranges(&bytes, 4 << 20, |path| number(path) % 3 == 0);
+    assert_eq!(asked.len(), 20);
+    assert_eq!(total(&asked), 20 * 40_000);
+}
+
+#[test]
+fn a_server_that_was_given_up_is_left_alone() {
+    let bytes = sixty();
+    let server = Server::new(move |request| {
+        let reply = Reply::range(&bytes, request);
+        if request.number == 0 { reply } else { reply.cut(100) }
+    });
+    let options = HttpOptions { reach: 0, rest: Duration::from_secs(3600), ..options() };
+    let archive = Archive::open(HttpSource::open_with(&server.url(), options).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let done = Extractor::new(&archive).threads(2).to_folder(folder.path()).unwrap();
+    let told = done.failures.iter().filter(|failure| failure.to_string().contains("broke")).count();
+    assert_eq!((done.files, told), (0, 60));
+    // The second thread may just have begun.
+    assert!((4..=7).contains(&server.requests()), "{}", server.requests());
+}
+
+#[test]
+fn a_server_that_comes_back_is_asked_again() {
+    let bytes = numbers(10_000);
+    let server = Server::new(move |request| match request.number {
+        1 => Reply::status("503 Service Unavailable"),
+        _ => Reply::range(&bytes, request),
+    });
+    let read = |rest| {
+        let options = HttpOptions { tries: 1, rest, ..options() };
+        let source = HttpSource::open_with(&server.url(), options).unwrap();
+        let read = || source.read_at(5000, &mut [0; 10]).is_ok();
+        [read(), read()]
+    };
+    assert_eq!(read(Duration::ZERO), [false, true]);
+    assert_eq!(server.requests(), 3);
 }
 
 #[test]

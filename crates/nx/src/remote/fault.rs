@@ -6,7 +6,7 @@ use std::time::Duration;
 use linerate_core::{Error, Kind};
 
 /// A failed try.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Fault {
     kind: Kind,
     what: &'static str,

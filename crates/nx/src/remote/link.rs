@@ -2,7 +2,8 @@
 
 use core::ops::Range;
 use std::io::Read;
-use std::time::Duration;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use linerate_core::Result;
 use ureq::http::header::{ACCEPT_ENCODING, RANGE, RETRY_AFTER};
@@ -27,6 +28,8 @@ pub(super) struct Link {
     agent: Agent,
     url: String,
     options: HttpOptions,
+    /// Since when it is left alone, and why.
+    given_up: Mutex<Option<(Instant, Fault)>>,
 }
 
 /// What came back, not yet read.
@@ -52,7 +55,8 @@ impl Link {
         if !options.proxies {
             config = config.proxy(None);
         }
-        Link { agent: config.build().new_agent(), url: url.to_owned(), options }
+        let agent = config.build().new_agent();
+        Link { agent, url: url.to_owned(), options, given_up: Mutex::default() }
     }
 
     pub(super) fn options(&self) -> &HttpOptions {
@@ -64,17 +68,28 @@ impl Link {
     pub(super) fn fetch(&self, start: u64, out: &mut [u8], known: &mut Option<Known>) -> Result<usize> {
         let (mut done, mut tries, mut pause) = (0, 1, self.options.pause);
         loop {
+            if let Some((since, fault)) = &*self.given_up()
+                && since.elapsed() < self.options.rest
+            {
+                return Err(fault.at(start + done as u64));
+            }
             let fault = match self.attempt(start, out, &mut done, known) {
                 Ok(()) => return Ok(done),
                 Err(fault) => fault,
             };
             let Some(asked) = fault.again.filter(|_| tries < self.options.tries) else {
-                return Err(fault.at(start + done as u64));
+                let error = fault.at(start + done as u64);
+                *self.given_up() = fault.again.map(|_| (Instant::now(), fault));
+                return Err(error);
             };
             std::thread::sleep(asked.max(pause).min(LONGEST_PAUSE));
             pause = pause.saturating_mul(2);
             tries += 1;
         }
+    }
+
+    fn given_up(&self) -> MutexGuard<'_, Option<(Instant, Fault)>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// One try, which goes on after the first `done` bytes of `out` and counts what comes.

@@ -36,6 +36,9 @@ pub struct HttpOptions {
     /// The pause before the second try; each further one is twice as long. A server that names a
     /// longer one gets it, up to ten seconds. 200 milliseconds.
     pub pause: Duration,
+    /// How long a server that was given up is left alone: every read fails at once meanwhile. 10
+    /// seconds.
+    pub rest: Duration,
     /// The most bytes that one request spans when neighbouring blocks are wanted. 4 MiB.
     pub reach: u64,
     /// Whether the proxies that the environment names are used. They are.
@@ -49,6 +52,7 @@ impl Default for HttpOptions {
             slowest: 16 << 10,
             tries: 4,
             pause: Duration::from_millis(200),
+            rest: Duration::from_secs(10),
             reach: 4 << 20,
             proxies: true,
         }
