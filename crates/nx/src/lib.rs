@@ -29,6 +29,7 @@ mod run;
 mod source;
 mod toc;
 mod tree;
+mod url;
 mod verify;
 
 pub use archive::{Archive, File};
@@ -48,8 +49,9 @@ pub use paths::{check_path, collisions};
 pub use pool::{POOL_LEVEL, Pool};
 pub use reader::Reader;
 #[cfg(feature = "remote")]
-pub use remote::{HttpOptions, HttpSource, is_url};
+pub use remote::{HttpOptions, HttpSource};
 pub use run::Progress;
 pub use source::{Counting, FileSource, Source};
 pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
+pub use url::is_url;
 pub use verify::{Compared, Note, Verified, Verifier};

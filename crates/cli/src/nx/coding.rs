@@ -106,6 +106,13 @@ impl CodingArgs {
         Ok(options)
     }
 
+    /// Whether anything is said about how to code.
+    pub(crate) fn says_anything(&self) -> bool {
+        let sizes = self.blocksize.or(self.chunksize).is_some();
+        let shares = self.deduplicate_chunked.or(self.deduplicate_solid).is_some();
+        self.preset.is_some() || sizes || shares || self.names_a_coding()
+    }
+
     /// Whether something is said that a preset's own coding of textures would pass over.
     fn names_a_coding(&self) -> bool {
         let algorithm = self.solid_algorithm.or(self.chunked_algorithm).is_some();

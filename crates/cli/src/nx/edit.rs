@@ -6,14 +6,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use linerate_nx::Kind;
-use linerate_nx::pack::{Builder, Options};
+use linerate_nx::pack::{Builder, Format, Options};
 
 use super::account::Account;
 use super::done::Done;
 use super::open::{Opened, open};
 use super::select::Select;
 use super::write::{self, Target};
-use super::write_args::{DeleteArgs, EditArgs, MergeArgs, RepackArgs, Rules, UpdateArgs};
+use super::write_args::{DeleteArgs, EditArgs, FormatName, MergeArgs, RepackArgs, Rules, UpdateArgs};
 use crate::failure::Failure;
 
 pub(crate) fn merge(args: &MergeArgs, account: &Account) -> Result<Done, Failure> {
@@ -33,7 +33,7 @@ pub(crate) fn merge(args: &MergeArgs, account: &Account) -> Result<Done, Failure
     let builder = Builder::merge(options, &opened, args.on_clash.clash()).map_err(write::failure)?;
     done.set("archives", paths.len());
     let target = Target::of_edit(&args.edit, paths[0]);
-    write::write(builder, &target, None, account, &mut done)?;
+    write::write(builder, &target, format(&args.edit, &opened[0]), None, account, &mut done)?;
     Ok(done)
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn update(args: &UpdateArgs, rules: &Rules, account: &mut Account) ->
             changes.added, changes.replaced, changes.unchanged, changes.removed
         ));
     }
-    write::write(builder, &target, None, account, &mut done)?;
+    write::write(builder, &target, format(&args.edit, &archive), None, account, &mut done)?;
     done.set("added", changes.added);
     done.set("replaced", changes.replaced);
     done.set("unchanged", changes.unchanged);
@@ -89,7 +89,7 @@ pub(crate) fn delete(args: &DeleteArgs, select: &Select, account: &Account) -> R
         deleted.sort_unstable();
         done.lines = deleted;
     }
-    write::write(builder, &target, None, account, &mut done)?;
+    write::write(builder, &target, format(&args.edit, &archive), None, account, &mut done)?;
     Ok(done)
 }
 
@@ -97,16 +97,26 @@ pub(crate) fn repack(args: &RepackArgs, account: &Account) -> Result<Done, Failu
     let mut done = Done::new(&args.archive, "repack");
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options = options(&args.edit, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
-    let builder = Builder::repack(options, &archive).map_err(write::failure)?;
+    let converts = args.edit.format.is_some() && !args.coding.says_anything();
+    let builder = match converts {
+        true => Builder::from_archive(options, &archive, |_| true),
+        false => Builder::repack(options, &archive),
+    };
+    let builder = builder.map_err(write::failure)?;
     let target = Target::of_edit(&args.edit, &args.archive);
     let total = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
-    write::write(builder, &target, Some(total), account, &mut done)?;
+    write::write(builder, &target, format(&args.edit, &archive), Some(total), account, &mut done)?;
     Ok(done)
 }
 
 fn chunk(archive: &Opened) -> u64 {
     // What is read may be larger than what is written.
     archive.header().chunk.bytes().min(linerate_nx::pack::MAX_CHUNK)
+}
+
+/// The one asked for, or else that of the archive.
+fn format(args: &EditArgs, archive: &Opened) -> Format {
+    args.format.map_or_else(|| archive.source().format(), FormatName::format)
 }
 
 fn options(args: &EditArgs, options: Result<Options, String>) -> Result<Options, Failure> {

@@ -2,22 +2,76 @@
 
 use std::path::Path;
 
-use linerate_nx::{Codec, Source as _, TocForm};
+use linerate_nx::{Codec, r3a};
 use serde_json::{Map, Value, json};
 
 use super::args::InfoArgs;
 use super::done::Done;
-use super::open::{Opened, open};
+use super::open::{AnySource, Opened, blocks, open};
 use crate::failure::Failure;
 
 pub(crate) fn process(args: &InfoArgs, path: &Path) -> Result<Done, Failure> {
     let mut done = Done::new(path, "info");
     let archive = open(path, &args.limits)?;
+    let front = Front::of(&archive);
     let figures = Figures::of(&archive);
-    done.lines = figures.lines(path, &archive);
-    done.set("format", "nx");
-    figures.record(&archive).into_iter().for_each(|(key, value)| done.set(&key, value));
+    done.lines = figures.lines(path, &archive, &front);
+    figures.record(&archive, &front).into_iter().for_each(|(key, value)| done.set(&key, value));
     Ok(done)
+}
+
+/// What the header of either format says.
+struct Front {
+    /// A word for programs.
+    name: &'static str,
+    /// The format and what is particular about it.
+    format: String,
+    entries: String,
+    /// Bytes up to the first block, those of them in use, and those of the pool.
+    bytes: u64,
+    filled: u64,
+    pool: u32,
+    flags: u8,
+    dictionaries: usize,
+}
+
+impl Front {
+    fn of(archive: &Opened) -> Front {
+        match archive.source() {
+            AnySource::Nx(_) => Front::of_nx(archive),
+            AnySource::R3a(shown) => Front::of_r3a(shown.archive().head()),
+        }
+    }
+
+    fn of_nx(archive: &Opened) -> Front {
+        let header = archive.header();
+        let entries = format!("{}-byte", header.form.entry_bytes());
+        Front {
+            name: "nx",
+            format: format!("Nx 1, {}, {entries} entries", header.hash.name()),
+            entries,
+            bytes: header.bytes(),
+            filled: header.filled(),
+            pool: header.pool,
+            flags: header.flags,
+            dictionaries: 0,
+        }
+    }
+
+    fn of_r3a(head: &r3a::Head) -> Front {
+        let header = &head.header;
+        Front {
+            name: "r3a",
+            format: format!("R3A 2.0, a draft (profile {}), XXH3-64, {}", r3a::PROFILE, header.form.name()),
+            entries: header.form.name().to_owned(),
+            bytes: header.bytes(),
+            // Segments of any length follow the tables: what they leave of a page is not told apart.
+            filled: header.bytes(),
+            pool: header.pool,
+            flags: 0,
+            dictionaries: head.dictionaries.as_ref().map_or(0, |found| found.dictionaries.len()),
+        }
+    }
 }
 
 /// Sums over the tables.
@@ -36,39 +90,41 @@ struct Figures {
     codecs: [(Codec, usize, u64); 3],
     /// Blocks of size 0.
     hollow: usize,
+    /// Blocks of codecs that are not read.
+    foreign: usize,
 }
 
 impl Figures {
     fn of(archive: &Opened) -> Figures {
-        let toc = archive.toc();
+        let (toc, blocks) = (archive.toc(), blocks(archive));
         let of_codec = |codec: Codec| {
-            let blocks = toc.blocks.iter().filter(|block| block.codec == codec && block.compressed > 0);
+            let blocks = blocks.iter().filter(|(of, len)| *of == Some(codec) && *len > 0);
             let (count, bytes) =
-                blocks.fold((0, 0), |(count, bytes), block| (count + 1, bytes + u64::from(block.compressed)));
+                blocks.fold((0, 0), |(count, bytes), (_, len)| (count + 1, bytes + u64::from(*len)));
             (codec, count, bytes)
         };
         let codecs = Codec::ALL.map(of_codec);
         Figures {
             bytes: toc.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.size)),
             content: (0..toc.blocks.len()).map(|i| archive.layout().content(i)).sum(),
-            compressed: codecs.iter().map(|(_, _, bytes)| bytes).sum(),
+            compressed: blocks.iter().map(|(_, len)| u64::from(*len)).sum(),
             chunked: archive.files().filter(|file| file.is_chunked()).count(),
             empty: toc.entries.iter().filter(|entry| entry.size == 0).count(),
             shared: shared(archive),
             codecs,
-            hollow: toc.blocks.iter().filter(|block| block.compressed == 0).count(),
+            hollow: blocks.iter().filter(|(_, len)| *len == 0).count(),
+            foreign: blocks.iter().filter(|(codec, _)| codec.is_none()).count(),
         }
     }
 
-    fn lines(&self, path: &Path, archive: &Opened) -> Vec<String> {
-        let header = archive.header();
+    fn lines(&self, path: &Path, archive: &Opened, front: &Front) -> Vec<String> {
         let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
-        let len = archive.source().len();
+        let len = archive.source().file_len();
         let mut lines = vec![
             format!("archive     {}", path.display()),
-            format!("format      Nx 1, {}, {} entries", header.hash.name(), form(header.form)),
-            format!("header      {} bytes, pool {} bytes", header.bytes(), header.pool),
-            format!("chunk       {} bytes", header.chunk.bytes()),
+            format!("format      {}", front.format),
+            format!("header      {} bytes, pool {} bytes", front.bytes, front.pool),
+            format!("chunk       {} bytes", archive.header().chunk.bytes()),
             format!("files       {}, {} bytes", archive.len(), self.bytes),
             format!("            {} chunked, {} empty, {} shared", self.chunked, self.empty, self.shared),
             format!("blocks      {}, {} bytes of content", archive.layout().len(), self.content),
@@ -79,13 +135,19 @@ impl Figures {
         if self.hollow > 0 {
             lines.push(format!("            {} without data", self.hollow));
         }
+        if self.foreign > 0 {
+            lines.push(format!("            {} of codecs that are not read", self.foreign));
+        }
+        if front.dictionaries > 0 {
+            lines.push(format!("            {} dictionaries", front.dictionaries));
+        }
         lines.push(format!("bytes       {len} ({:.2} % of the files)", percent(len, self.bytes)));
         lines.push(format!(
             "padding     {} bytes",
-            len.saturating_sub(header.filled()).saturating_sub(self.compressed)
+            len.saturating_sub(front.filled).saturating_sub(self.compressed)
         ));
-        if header.flags != 0 {
-            lines.push(format!("note        flags {:#x}, which have no agreed meaning", header.flags));
+        if front.flags != 0 {
+            lines.push(format!("note        flags {:#x}, which have no agreed meaning", front.flags));
         }
         if archive.has_spare_bytes() {
             lines.push("note        bytes other than zero between the tables and the first block".into());
@@ -93,19 +155,19 @@ impl Figures {
         lines
     }
 
-    fn record(&self, archive: &Opened) -> Map<String, Value> {
-        let header = archive.header();
+    fn record(&self, archive: &Opened, front: &Front) -> Map<String, Value> {
         let codec = |(codec, blocks, bytes): &(Codec, usize, u64)| {
             (codec.name().to_owned(), json!({ "blocks": blocks, "bytes": bytes }))
         };
         let codecs: Map<String, Value> = self.codecs.iter().map(codec).collect();
         let value = json!({
-            "hash": header.hash.name(),
-            "entries": form(header.form),
-            "chunk": header.chunk.bytes(),
-            "header_bytes": header.bytes(),
-            "pool_bytes": header.pool,
-            "flags": header.flags,
+            "format": front.name,
+            "hash": archive.hash_kind().name(),
+            "entries": front.entries,
+            "chunk": archive.header().chunk.bytes(),
+            "header_bytes": front.bytes,
+            "pool_bytes": front.pool,
+            "flags": front.flags,
             "spare_bytes": archive.has_spare_bytes(),
             "files": archive.len(),
             "chunked_files": self.chunked,
@@ -117,17 +179,15 @@ impl Figures {
             "content_bytes": self.content,
             "compressed_bytes": self.compressed,
             "codecs": codecs,
-            "archive_bytes": archive.source().len(),
+            "foreign_blocks": self.foreign,
+            "dictionaries": front.dictionaries,
+            "archive_bytes": archive.source().file_len(),
         });
         match value {
             Value::Object(map) => map,
             _ => Map::new(),
         }
     }
-}
-
-fn form(form: TocForm) -> String {
-    format!("{}-byte", form.entry_bytes())
 }
 
 /// How many files are the same slice of the same blocks as another.

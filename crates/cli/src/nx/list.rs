@@ -9,7 +9,7 @@ use super::account::Account;
 use super::args::ListArgs;
 use super::done::Done;
 use super::lines::Lines;
-use super::open::{Opened, open};
+use super::open::{Opened, blocks, open};
 use super::select::Select;
 use super::tree;
 use crate::failure::Failure;
@@ -85,10 +85,11 @@ struct Codecs([Vec<u32>; 3]);
 
 impl Codecs {
     fn of_archive(archive: &Opened) -> Codecs {
+        let blocks = blocks(archive);
         Codecs(Codec::ALL.map(|codec| {
             let mut before = vec![0];
-            before.extend(archive.toc().blocks.iter().scan(0, |count, block| {
-                *count += u32::from(block.codec == codec && block.compressed > 0);
+            before.extend(blocks.iter().scan(0, |count, (of, len)| {
+                *count += u32::from(*of == Some(codec) && *len > 0);
                 Some(*count)
             }));
             before

@@ -3,13 +3,74 @@
 use std::io;
 use std::path::Path;
 
-use linerate_nx::{Archive, Error, FileSource, HEADER, Kind, Source};
+use linerate_nx::pack::Format;
+use linerate_nx::{Archive, Codec, Error, FileSource, HEADER, Kind, Limits, Source, r3a};
 
 use super::args::LimitArgs;
 use crate::failure::Failure;
 
-/// An archive, wherever it is.
-pub(crate) type Opened = Archive<Box<dyn Source>>;
+/// An archive, wherever it is, of either format.
+pub(crate) type Opened = Archive<AnySource>;
+
+/// The bytes of an archive: those of Nx, or R3A shown as Nx.
+pub(crate) enum AnySource {
+    Nx(Box<dyn Source>),
+    R3a(Box<r3a::AsNx<Box<dyn Source>>>),
+}
+
+impl AnySource {
+    fn of(source: Box<dyn Source>, limits: Limits) -> Result<AnySource, Failure> {
+        let mut start = vec![0; source.len().min(r3a::MAGIC.len() as u64) as usize];
+        // A source on a server has kept its first page, so that this is no request.
+        let read = source.read_at(0, &mut start);
+        read.map_err(|e| damage_or_output(e, |error| Failure::Read { error, at: 0 }))?;
+        if !r3a::is_r3a(&start) {
+            return Ok(AnySource::Nx(source));
+        }
+        let archive = r3a::Archive::open_with(source, limits).map_err(damage)?;
+        Ok(AnySource::R3a(Box::new(r3a::AsNx::new(archive).map_err(damage)?)))
+    }
+
+    /// Bytes of the archive itself.
+    pub(crate) fn file_len(&self) -> u64 {
+        match self {
+            AnySource::Nx(source) => source.len(),
+            AnySource::R3a(source) => source.archive().source().len(),
+        }
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        match self {
+            AnySource::Nx(_) => Format::Nx,
+            AnySource::R3a(_) => Format::R3a,
+        }
+    }
+
+    fn source(&self) -> &dyn Source {
+        match self {
+            AnySource::Nx(source) => &**source,
+            AnySource::R3a(source) => &**source,
+        }
+    }
+}
+
+impl Source for AnySource {
+    fn len(&self) -> u64 {
+        self.source().len()
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.source().read_at(offset, out)
+    }
+
+    fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.source().view(offset, len)
+    }
+
+    fn reach(&self) -> u64 {
+        self.source().reach()
+    }
+}
 
 /// Reads the header of the archive at `path`, or at a URL. What has no end, such as a pipe, is none.
 pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, Failure> {
@@ -17,12 +78,30 @@ pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, Failure> {
         Some(url) => remote(url)?,
         None => Box::new(FileSource::open(path).map_err(Failure::doing("cannot open"))?),
     };
-    Archive::open_with(source, limits.limits()).map_err(damage)
+    let limits = limits.limits();
+    Archive::open_with(AnySource::of(source, limits)?, limits).map_err(damage)
+}
+
+/// The codec of each block as the archive has it, if it is one that is read, and its bytes.
+pub(crate) fn blocks(archive: &Opened) -> Vec<(Option<Codec>, u32)> {
+    match archive.source() {
+        AnySource::Nx(_) => {
+            archive.toc().blocks.iter().map(|block| (Some(block.codec), block.compressed)).collect()
+        }
+        AnySource::R3a(shown) => {
+            let codec = |codec| match codec {
+                r3a::BlockCodec::Known(codec) => Some(codec),
+                r3a::BlockCodec::Foreign(_) => None,
+            };
+            let blocks = &shown.archive().head().toc.blocks;
+            blocks.iter().map(|block| (codec(block.codec), block.compressed)).collect()
+        }
+    }
 }
 
 /// The path, if it is a URL of a web server.
 pub(crate) fn url(path: &Path) -> Option<&str> {
-    path.to_str().filter(|text| ["http://", "https://"].iter().any(|scheme| text.starts_with(scheme)))
+    path.to_str().filter(|text| linerate_nx::is_url(text))
 }
 
 #[cfg(feature = "remote")]

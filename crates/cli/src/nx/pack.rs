@@ -36,7 +36,7 @@ pub(crate) fn process(
         done.lines.sort_unstable();
     }
     let total = write::shows_bar().then_some(packing.bytes);
-    write::write(packing.builder, &target, total, account, &mut done)?;
+    write::write(packing.builder, &target, args.target.format.format(), total, account, &mut done)?;
     Ok(done)
 }
 

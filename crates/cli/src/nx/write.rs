@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use linerate_nx::Kind;
-use linerate_nx::pack::{Builder, PackError, Summary};
+use linerate_nx::pack::{Builder, Format, PackError, Summary};
 
 use super::account::Account;
 use super::done::Done;
@@ -81,6 +81,7 @@ impl Target {
 pub(crate) fn write(
     mut builder: Builder,
     target: &Target,
+    format: Format,
     total: Option<u64>,
     account: &Account,
     done: &mut Done,
@@ -95,7 +96,7 @@ pub(crate) fn write(
             builder.on_progress(move |progress| {
                 shared.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes_in);
             });
-            let summary = builder.write(&path).map_err(failure)?;
+            let summary = builder.write_as(&path, format).map_err(failure)?;
             drop(bar);
             if let Some(mode) = mode {
                 let kept = fs::set_permissions(&path, mode);

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ValueEnum, ValueHint};
-use linerate_nx::pack::{Clash, Prefer};
+use linerate_nx::pack::{Clash, Format, Prefer};
 
 use super::args::{LimitArgs, SayArgs, ThreadArgs};
 use super::coding::{CodingArgs, presets};
@@ -16,6 +16,7 @@ Examples:
   linerate nx pack --preset fast-load mods -o mods.nx
   linerate nx pack -x .git -x '*.bak' . -o ../mods.nx
   linerate nx pack --store '*.ogg' --alone '*.json' mods -o mods.nx
+  linerate nx pack --format r3a mods -o mods.r3a         in the draft format R3A 2.0
   linerate nx pack --dry-run mods                        the paths, and what they add up to";
 
 #[derive(clap::Args, Debug)]
@@ -165,7 +166,8 @@ pub(crate) struct DeleteArgs {
 const REPACK_EXAMPLES: &str = "\
 Examples:
   linerate nx repack --preset archive mods.nx                in place
-  linerate nx repack --chunkedlevel 19 mods.nx -o small.nx";
+  linerate nx repack --chunkedlevel 19 mods.nx -o small.nx
+  linerate nx repack --format r3a mods.nx -o mods.r3a        only converted: blocks stay as they are";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{REPACK_EXAMPLES}\n\n{}\n\n{}", presets(), exit::HELP))]
@@ -173,7 +175,8 @@ pub(crate) struct RepackArgs {
     #[command(flatten)]
     pub(crate) edit: EditArgs,
 
-    /// The archive, whose contents are coded anew; its chunk size stays unless another is given
+    /// The archive, whose contents are coded anew; its chunk size stays unless another is given. With
+    /// --format and nothing that says how to code, blocks are copied as they are
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 
@@ -241,6 +244,24 @@ impl Rules {
     }
 }
 
+/// The formats that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// Nx 1.x, which other programs read
+    Nx,
+    /// R3A 2.0, a draft: for readers of the profile r3a-2.0-doc only
+    R3a,
+}
+
+impl FormatName {
+    pub(crate) fn format(self) -> Format {
+        match self {
+            FormatName::Nx => Format::Nx,
+            FormatName::R3a => Format::R3a,
+        }
+    }
+}
+
 /// Where the archive goes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct TargetArgs {
@@ -259,6 +280,10 @@ pub(crate) struct TargetArgs {
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
+    /// The format of the archive
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "nx")]
+    pub(crate) format: FormatName,
+
     /// Write nothing: print what would be done
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,
@@ -274,6 +299,10 @@ pub(crate) struct EditArgs {
     /// Replace an existing file
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
+
+    /// The format of the archive that is written [default: that of the first archive]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatName>,
 
     /// Write nothing: print what would be done
     #[arg(short = 'n', long)]

@@ -14,10 +14,25 @@ pub(crate) const USAGE: i32 = 2;
 pub(crate) const DAMAGED: i32 = 3;
 pub(crate) const LIMIT: i32 = 4;
 
+/// What the environment may say about ways to servers, of which the tests have their own.
+const PROXIES: [&str; 8] = [
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+];
+
 impl Folder {
     /// Runs `linerate nx` with nothing on standard input.
     pub(crate) fn nx(&self, args: &[&str]) -> Run {
         let mut command = self.command(&["nx"]);
+        for name in PROXIES {
+            command.env_remove(name);
+        }
         Run::of(command.args(args), b"")
     }
 }

@@ -9,6 +9,9 @@ mod killed;
 mod list;
 mod pack;
 mod pages;
+mod r3a;
+#[path = "../../../nx/tests/r3a_vectors/mod.rs"]
+mod r3a_vectors;
 #[cfg(feature = "remote")]
 mod remote;
 #[allow(dead_code)]

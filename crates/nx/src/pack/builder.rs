@@ -263,11 +263,16 @@ impl Builder {
     /// # Errors
     /// As [`write`](Self::write).
     pub fn to_bytes(mut self) -> PackResult<(Vec<u8>, Summary)> {
+        let memory = Memory::default();
+        let summary = self.write_all(&memory)?;
+        Ok((memory.into_bytes(), summary))
+    }
+
+    /// Plans the archive and writes it.
+    pub(super) fn write_all(&mut self, sink: &dyn Sink) -> PackResult<Summary> {
         let plan = self.plan()?;
         let (header, pool) = self.header(&plan)?;
-        let memory = Memory::default();
-        let summary = self.write_to(&plan, &header, &pool, &memory)?;
-        Ok((memory.into_bytes(), summary))
+        self.write_to(&plan, &header, &pool, sink)
     }
 
     fn plan(&mut self) -> PackResult<Plan> {

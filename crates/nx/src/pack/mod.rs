@@ -1,4 +1,4 @@
-//! Writing archives: Nx 1.x, header version 1.
+//! Writing archives: Nx 1.x, header version 1, or by [`Format`] the draft R3A.
 //!
 //! A [`Builder`] takes files from paths, bytes, readers, folders and existing archives, and writes
 //! them with the [`Options`] given, usually from a [`Preset`].
@@ -41,6 +41,7 @@ mod edit;
 mod error;
 mod existing;
 mod file_hash;
+mod format;
 mod names;
 mod options;
 mod plan;
@@ -55,6 +56,7 @@ pub use self::builder::{Builder, Summary};
 pub use self::edit::{Changes, Clash};
 pub use self::error::{PackError, PackResult};
 pub use self::existing::Reuse;
+pub use self::format::Format;
 pub use self::options::{Coding, MAX_CHUNK, MAX_SOLID_LIMIT, MIN_CHUNK, Options, Prefer, Zstd};
 pub use self::presets::{PRESETS, Preset};
 pub use self::progress::Progress;

@@ -138,9 +138,19 @@ mod unnamed {
     }
 }
 
+impl Sink for File {
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        write_all_at(self, offset, bytes)
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        File::set_len(self, len)
+    }
+}
+
 impl Sink for Pending {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
-        write_all_at(&self.file, offset, bytes)
+        Sink::write_at(&self.file, offset, bytes)
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
@@ -148,7 +158,7 @@ impl Sink for Pending {
     }
 }
 
-fn folder_of(target: &Path) -> &Path {
+pub(super) fn folder_of(target: &Path) -> &Path {
     target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 

@@ -13,14 +13,7 @@ use self::answer::Known;
 use self::link::Link;
 use crate::header::PAGE;
 use crate::source::Source;
-
-/// Whether `name` is that of an archive on a server: it begins with `http://` or `https://`, in
-/// whatever case.
-pub fn is_url(name: &str) -> bool {
-    let begins =
-        |scheme: &str| name.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    begins("http://") || begins("https://")
-}
+use crate::url::is_url;
 
 /// How patient an [`HttpSource`] is, and how it asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -128,17 +121,6 @@ impl Source for HttpSource {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn urls_are_told_from_paths() {
-        for url in ["http://a/b.nx", "https://a", "HTTPS://a/b?c=d", "http://"] {
-            assert!(is_url(url), "{url}");
-        }
-        for path in ["", "http", "http:/a", "a.nx", "./http://a", "ftp://a/b", "s3://a/b", "é://", "httpsé"]
-        {
-            assert!(!is_url(path), "{path}");
-        }
-    }
 
     #[test]
     fn what_is_no_url_is_an_argument_of_the_caller() {

@@ -1,0 +1,170 @@
+//! R3A, the draft format: written on demand, and read wherever an archive is.
+
+use std::collections::BTreeMap;
+
+use crate::data::{DAMAGED, FAILED, golden};
+use crate::r3a_vectors::{MAGIC_SWAPPED, Shape, Vector, example, example_files, shapes};
+use crate::support::Folder;
+use crate::tree::{files_below, plant};
+
+const FAST: [&str; 2] = ["--solidlevel=2", "--chunkedlevel=2"];
+
+fn pack(folder: &Folder, args: &[&str]) {
+    folder.nx(&[&["pack"], args, &FAST[..]].concat()).ok();
+}
+
+/// Magic, version and the form of the tables.
+fn front(archive: &[u8]) -> (&[u8], u8, u8) {
+    (&archive[..4], archive[7] >> 1, archive[15] >> 5)
+}
+
+#[test]
+fn what_is_packed_comes_out_again() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    pack(&folder, &["--format", "r3a", "in", "-o", "a.r3a"]);
+    pack(&folder, &["--format=nx", "in", "-o", "a.nx"]);
+    assert_eq!(front(&folder.read("a.r3a")), (&b"R3A\0"[..], 1, 0));
+    assert_eq!(folder.read("a.nx")[..4], *b"NXUS");
+    assert_eq!(folder.nx(&["list", "a.r3a"]).ok().lines(), folder.nx(&["list", "a.nx"]).ok().lines());
+    folder.nx(&["verify", "a.r3a"]).ok();
+    folder.nx(&["verify", "--against", "in", "a.r3a"]).ok();
+    folder.nx(&["diff", "--exit-code", "a.r3a", "a.nx"]).ok();
+    folder.nx(&["bench", "--attempts=1", "-p1", "a.r3a"]).ok();
+    folder.nx(&["extract", "-p3", "a.r3a", "-o", "out"]).ok();
+    assert!(files_below(&folder.path("out")) == files);
+    let one = folder.nx(&["extract", "-c", "a.r3a", "/copy/1.txt"]).ok().stdout;
+    assert!(one == files["copy/1.txt"]);
+    let names = folder.names();
+    assert_eq!(names, ["a.nx", "a.r3a", "in", "out"], "nothing else is left");
+}
+
+#[test]
+fn the_bytes_do_not_depend_on_threads() {
+    let folder = Folder::new();
+    plant(&folder, "in");
+    for threads in ["1", "3"] {
+        pack(&folder, &["--format=r3a", "-p", threads, "in", "-o", threads]);
+    }
+    assert!(folder.read("1") == folder.read("3"));
+}
+
+#[test]
+fn archives_without_solid_blocks_take_the_small_form() {
+    let folder = Folder::new();
+    plant(&folder, "in");
+    pack(&folder, &["--format=r3a", "--blocksize=0", "in", "-o", "a.r3a"]);
+    assert_eq!(front(&folder.read("a.r3a")), (&b"R3A\0"[..], 1, 3));
+    folder.nx(&["verify", "-q", "a.r3a"]).ok();
+}
+
+#[test]
+fn the_solid_limit_is_that_of_the_format() {
+    let folder = Folder::new();
+    // Files that would share a block of 32 MiB - 1.
+    for i in 0..3 {
+        folder.write(&format!("in/{i}.txt"), &vec![i; 7 << 20]);
+    }
+    pack(&folder, &["--format=r3a", "--chunksize=32M", "--blocksize=32M", "in", "-o", "a.r3a"]);
+    folder.nx(&["verify", "--against", "in", "a.r3a"]).ok();
+    folder.write("in/3.txt", b"a file beyond an offset of 16 MiB");
+    pack(&folder, &["--chunksize=32M", "--blocksize=32M", "in", "-o", "a.nx"]);
+    let run = folder.nx(&["repack", "--format=r3a", "a.nx", "-o", "b.r3a"]);
+    assert_eq!(run.status, Some(crate::data::LIMIT), "{}", run.stderr);
+    assert!(run.stderr.contains("16 MiB"), "{}", run.stderr);
+    assert!(!folder.has("b.r3a"));
+}
+
+#[test]
+fn conversion_copies_blocks() {
+    let folder = Folder::new();
+    for name in ["many", "edges-32k", "dups-chunked", "single-empty"] {
+        let golden = golden(name);
+        folder.nx(&["repack", "-f", "--format=r3a", golden.file(), "-o", "a.r3a"]).ok();
+        folder.nx(&["repack", "-f", "--format=nx", "a.r3a", "-o", "a.nx"]).ok();
+        folder.nx(&["verify", "-q", "a.r3a"]).ok();
+        for archive in ["a.r3a", "a.nx"] {
+            folder.nx(&["diff", "--exit-code", golden.file(), archive]).ok();
+        }
+        let info = |archive: &str| folder.nx(&["info", "--json", archive]).ok().objects().remove(0);
+        let (r3a, nx) = (info("a.r3a"), info("a.nx"));
+        assert_eq!((r3a["format"].as_str(), nx["format"].as_str()), (Some("r3a"), Some("nx")));
+        // Each zstd block is four bytes shorter without its magic number.
+        let bytes =
+            |found: &serde_json::Value, codec: &str| found["codecs"][codec]["bytes"].as_u64().unwrap();
+        let frames = nx["codecs"]["zstd"]["blocks"].as_u64().unwrap();
+        assert_eq!(bytes(&r3a, "zstd") + 4 * frames, bytes(&nx, "zstd"), "{name}");
+    }
+}
+
+#[test]
+fn changes_keep_the_format() {
+    let folder = Folder::new();
+    let mut files = plant(&folder, "in");
+    pack(&folder, &["--format=r3a", "in", "-o", "a.r3a"]);
+    folder.write("in/added", b"added");
+    files.insert("added".into(), b"added".to_vec());
+    folder.nx(&[&["update", "a.r3a", "in"][..], &FAST].concat()).ok();
+    folder.nx(&["delete", "a.r3a", "text/1"]).ok();
+    files.retain(|path, _| !path.starts_with("text/1/"));
+    folder.nx(&[&["repack", "a.r3a"][..], &FAST].concat()).ok();
+    assert_eq!(front(&folder.read("a.r3a")), (&b"R3A\0"[..], 1, 0));
+    folder.nx(&["extract", "a.r3a", "-o", "out"]).ok();
+    assert!(files_below(&folder.path("out")) == files);
+    folder.write("more/x", b"x");
+    pack(&folder, &["more", "-o", "b.nx"]);
+    folder.nx(&["merge", "a.r3a", "b.nx", "-o", "all.r3a"]).ok();
+    folder.nx(&["merge", "--format=nx", "a.r3a", "b.nx", "-o", "all.nx"]).ok();
+    folder.nx(&["diff", "--exit-code", "all.r3a", "all.nx"]).ok();
+    assert_eq!((&folder.read("all.r3a")[..4], &folder.read("all.nx")[..4]), (&b"R3A\0"[..], &b"NXUS"[..]));
+}
+
+#[test]
+fn archives_made_by_hand_are_read() {
+    let folder = Folder::new();
+    let files: BTreeMap<String, Vec<u8>> =
+        example_files().into_iter().map(|(name, content)| (name.to_owned(), content)).collect();
+    for (i, shape) in shapes(1).into_iter().enumerate() {
+        folder.write("a.r3a", &Vector { magic: MAGIC_SWAPPED, ..example(shape) }.bytes());
+        let run = folder.nx(&["list", "a.r3a"]);
+        if !crate::r3a_vectors::is_hashed(shape) {
+            let line = "an R3A archive without hashes, which Nx needs (at byte 8)";
+            run.fails(DAMAGED, &format!("linerate: a.r3a: {line}"));
+            continue;
+        }
+        assert!(run.ok().lines().iter().eq(files.keys()), "{shape:?}");
+        folder.nx(&["verify", "-q", "a.r3a"]).ok();
+        let out = format!("out{i}");
+        folder.nx(&["extract", "a.r3a", "-o", &out]).ok();
+        assert!(files_below(&folder.path(&out)) == files, "{shape:?}");
+    }
+}
+
+#[test]
+fn info_names_the_format_and_its_profile() {
+    let folder = Folder::new();
+    folder.write("a.r3a", &example(Shape::Preset(2)).bytes());
+    let lines = folder.nx(&["info", "a.r3a"]).ok().lines();
+    assert_eq!(lines[1], "format      R3A 2.0, a draft (profile r3a-2.0-doc), XXH3-64, preset 2");
+    for command in ["pack", "repack", "merge", "update", "delete"] {
+        let help = String::from_utf8(folder.nx(&[command, "--help"]).stdout).unwrap();
+        assert!(help.contains("--format") && help.contains("draft"), "{command}");
+    }
+}
+
+#[test]
+fn damage_and_cuts_are_one_line() {
+    let folder = Folder::new();
+    let bytes = example(Shape::Preset(0)).bytes();
+    for len in [3, 4, 7, 20, 4095, bytes.len() - 1] {
+        folder.write("cut.r3a", &bytes[..len]);
+        let run = folder.nx(&["list", "cut.r3a"]);
+        assert_eq!((run.status, run.stderr.lines().count()), (Some(DAMAGED), 1), "{len}: {}", run.stderr);
+    }
+    let mut flipped = bytes.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    folder.write("bad.r3a", &flipped);
+    let run = folder.nx(&["repack", "--format=nx", "bad.r3a", "-o", "b.nx"]);
+    assert_eq!((run.status, folder.has("b.nx")), (Some(DAMAGED), false), "{}", run.stderr);
+    assert_eq!(folder.nx(&["list", "absent.r3a"]).status, Some(FAILED));
+}

@@ -1,0 +1,74 @@
+//! The formats that archives are written in. What is not Nx is packed as Nx and converted.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use super::builder::{Builder, Summary};
+use super::error::{PackError, PackResult};
+use super::existing::engine_error;
+use super::sink::{Pending, Sink, folder_of};
+use crate::archive::Archive;
+use crate::limits::Limits;
+use crate::r3a::{self, Tables};
+use crate::source::FileSource;
+
+/// The format of an archive that is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Nx 1.x.
+    #[default]
+    Nx,
+    /// The draft R3A 2.0, by the profile [`r3a::PROFILE`].
+    R3a,
+}
+
+impl Builder {
+    /// As [`write`](Self::write), in that format.
+    ///
+    /// R3A holds solid blocks below 16 MiB: the options' limit is lowered to that. It is written first
+    /// as Nx, to an unnamed file beside `target`, then every file is read from there and compared with
+    /// its hash, and the blocks are copied: there must be room for both.
+    ///
+    /// # Errors
+    /// As [`write`](Self::write); `Limit` if R3A holds fewer files or blocks, or smaller offsets in blocks.
+    pub fn write_as(mut self, target: &Path, format: Format) -> PackResult<Summary> {
+        if format == Format::Nx {
+            return self.write(target);
+        }
+        self.options.solid_limit = self.options.solid_limit.min(u64::from(r3a::MAX_OFFSET));
+        let at_target = |error: PackError| error.at(target.display().to_string());
+        let room = Pending::create(target).map_err(|error| at_target(error.into()))?;
+        let packed = tempfile::tempfile_in(folder_of(target)).map_err(|error| at_target(error.into()))?;
+        let mut summary = self.write_all(&packed).map_err(at_target)?;
+        summary.archive_bytes = convert(packed, &room).map_err(at_target)?;
+        room.finish().map_err(|error| at_target(error.into()))?;
+        Ok(summary)
+    }
+}
+
+/// The length of the R3A archive.
+fn convert(packed: File, out: &Pending) -> PackResult<u64> {
+    let packed = Archive::open_with(FileSource::new(packed)?, Limits::none())?;
+    let mut out = BufWriter::with_capacity(1 << 20, Appending { sink: out, at: 0 });
+    let written = r3a::from_nx(&packed, Tables::Presets, &[], &mut out).map_err(engine_error)?;
+    Ok(written.bytes)
+}
+
+/// A sink as a writer.
+struct Appending<'a> {
+    sink: &'a dyn Sink,
+    at: u64,
+}
+
+impl Write for Appending<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.sink.write_at(self.at, bytes)?;
+        self.at += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
