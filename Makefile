@@ -31,7 +31,7 @@ test-rust: ## Unit, integration and documentation tests
 test-scalar: ## The same on the portable code paths (LINERATE_CPU=scalar)
 	@scripts/test.sh scalar
 
-test-nostd: ## core, deflate and rice without std, with and without alloc
+test-nostd: ## core, deflate, rice and zstd without std
 	@scripts/test.sh nostd
 
 test-cli: ## Only the tests of the command line

@@ -40,6 +40,7 @@ test_nostd() {
   "$cargo" build --package linerate-deflate --no-default-features --features alloc --locked
   "$cargo" build --package linerate-rice --no-default-features --locked
   "$cargo" build --package linerate-rice --no-default-features --features alloc --locked
+  "$cargo" build --package linerate-zstd --no-default-features --locked
   # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
   (cd scripts/nostd && "$cargo" build --locked)
 }
@@ -94,6 +95,7 @@ test_lint() {
     "$cargo" clippy --package linerate-deflate --lib --no-default-features --features alloc --locked -- -D warnings
     "$cargo" clippy --package linerate-rice --lib --no-default-features --locked -- -D warnings
     "$cargo" clippy --package linerate-rice --lib --no-default-features --features alloc --locked -- -D warnings
+    "$cargo" clippy --package linerate-zstd --lib --no-default-features --locked -- -D warnings
     (cd fuzz && "$cargo" clippy --all-targets --locked -- -D warnings)
   else
     skip clippy "it is not installed (rustup component add clippy)"

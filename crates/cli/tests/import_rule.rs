@@ -22,6 +22,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-deflate", Role::Engine),
     ("linerate-rice", Role::Engine),
     ("linerate-nx", Role::Engine),
+    ("linerate-zstd", Role::Engine),
     ("linerate-bench", Role::Bench),
     ("linerate", Role::Cli),
     ("linerate-hdf5", Role::Binding),

@@ -1,0 +1,203 @@
+//! Whole frames into a slice of the caller.
+
+use linerate_core::{Error, Kind, Result};
+use twox_hash::XxHash64;
+
+use crate::block::Work;
+use crate::dictionary::Dictionary;
+use crate::frame::{BlockHeader, BlockType, FrameHeader, Header};
+use crate::options::Options;
+use crate::output::{Output, Piece, TOO_SMALL};
+use crate::prefetch::Prefetch;
+use crate::scratch::Scratch;
+
+/// Bytes read and written by a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sizes {
+    /// Bytes of the input used.
+    pub read: usize,
+    /// Bytes of the output written.
+    pub written: usize,
+}
+
+/// Decodes whole frames into a slice, which is all the window they need.
+///
+/// ```
+/// use linerate_zstd::{Decoder, Scratch};
+///
+/// let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x29, 0, 0, b'h', b'e', b'l', b'l', b'o'];
+/// let mut out = [0; 5];
+/// let n = Decoder::default().decode(&mut Scratch::new(), None, &frame, &mut out)?;
+/// assert_eq!(&out[..n], b"hello");
+/// # Ok::<(), linerate_zstd::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Decoder {
+    options: Options,
+}
+
+impl Decoder {
+    /// A decoder with these options.
+    pub const fn new(options: Options) -> Self {
+        Decoder { options }
+    }
+
+    /// The options.
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Decodes all of `src`, frames one after the other, and returns how many bytes of `dst` that
+    /// is. Skippable frames are passed over. Each frame may use `dictionary`.
+    ///
+    /// # Errors
+    /// The offset of an error is one in `src`. [`Kind::Truncated`] and [`Kind::Corrupt`] for input
+    /// that is no sequence of whole frames, [`Kind::OutputTooSmall`], [`Kind::BadArgument`] for a
+    /// frame that names another dictionary, [`Kind::Unsupported`] for a window of 4 GiB and more.
+    /// After an error the content of `dst` is unspecified.
+    pub fn decode(
+        &self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<usize> {
+        let mut sizes = Sizes::default();
+        while sizes.read < src.len() {
+            let (rest, room) = (&src[sizes.read..], &mut dst[sizes.written..]);
+            let frame = self
+                .frame(scratch, dictionary, rest, room, None)
+                .map_err(|e| e.shifted(sizes.read as u64))?;
+            sizes.read += frame.read;
+            sizes.written += frame.written;
+        }
+        Ok(sizes.written)
+    }
+
+    /// Decodes the one frame that `src` begins with; bytes may follow it.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_frame(
+        &self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<Sizes> {
+        self.frame(scratch, dictionary, src, dst, None)
+    }
+
+    /// As [`decode_frame`](Self::decode_frame), asking for the lines of `next` meanwhile. All of
+    /// them have been asked for when it returns, with an error or without.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode).
+    pub fn decode_prefetching(
+        &self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+        next: &mut Prefetch,
+    ) -> Result<Sizes> {
+        let result = self.frame(scratch, dictionary, src, dst, Some(next));
+        next.flush();
+        result
+    }
+
+    fn frame(
+        &self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+        prefetch: Option<&mut Prefetch>,
+    ) -> Result<Sizes> {
+        match Header::parse(src, self.options.format)? {
+            Header::Skippable { len, .. } => {
+                let read = 8 + len as usize;
+                if read > src.len() {
+                    return Err(truncated(src));
+                }
+                Ok(Sizes { read, written: 0 })
+            }
+            Header::Frame(header) => self.data(&header, scratch, dictionary, src, dst, prefetch),
+        }
+    }
+
+    fn data(
+        &self,
+        header: &FrameHeader,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+        prefetch: Option<&mut Prefetch>,
+    ) -> Result<Sizes> {
+        check_dictionary(header, dictionary)?;
+        if header.content_size.is_some_and(|size| size > dst.len() as u64) {
+            return Err(TOO_SMALL);
+        }
+        let max = header.block_max();
+        let tables = &mut *scratch.tables;
+        tables.start(dictionary);
+        let mut work =
+            Work { form: scratch.form, tables, dictionary, literals: &mut scratch.literals, prefetch };
+        let content = dictionary.map_or(Piece::default(), |d| Piece { bytes: d.content(), slack: d.slack() });
+        let mut out =
+            Output { buf: dst, start: 0, at: 0, before: [content, Piece::default(), Piece::default()] };
+        let verify = header.checksum && self.options.verify_checksum;
+        let mut hash = XxHash64::with_seed(0);
+        let mut at = header.len;
+        loop {
+            let bytes = src.get(at..at + BlockHeader::LEN).ok_or(truncated(src))?;
+            let block = BlockHeader::parse(bytes.try_into().expect("three bytes"), max)
+                .map_err(|e| e.shifted(at as u64))?;
+            at += BlockHeader::LEN;
+            let end = at + block.stored();
+            let stored = src.get(at..end).ok_or(truncated(src))?;
+            let from = out.at;
+            match block.kind {
+                BlockType::Raw => out.append(stored),
+                BlockType::Rle => out.fill(stored[0], block.size),
+                BlockType::Compressed => work.decode(&src[..end], at, max, &mut out),
+            }
+            .map_err(|e| e.shifted(at as u64))?;
+            if verify {
+                core::hash::Hasher::write(&mut hash, &out.buf[from..out.at]);
+            }
+            at = end;
+            if block.last {
+                break;
+            }
+        }
+        if header.content_size.is_some_and(|size| size != out.at as u64) {
+            return Err(Error::new(
+                Kind::Corrupt,
+                at as u64,
+                "the content has not the size that its frame says",
+            ));
+        }
+        if header.checksum {
+            let stored = src.get(at..at + 4).ok_or(truncated(src))?;
+            if verify && stored != (core::hash::Hasher::finish(&hash) as u32).to_le_bytes() {
+                return Err(Error::new(Kind::Corrupt, at as u64, "the content does not match its checksum"));
+            }
+            at += 4;
+        }
+        Ok(Sizes { read: at, written: out.at })
+    }
+}
+
+fn truncated(src: &[u8]) -> Error {
+    Error::new(Kind::Truncated, src.len() as u64, "the input ends before the frame does")
+}
+
+/// Whether the frame may be decoded with this dictionary.
+pub(crate) fn check_dictionary(header: &FrameHeader, dictionary: Option<&Dictionary<'_>>) -> Result<()> {
+    if header.dictionary_id != 0 && dictionary.map_or(0, Dictionary::id) != header.dictionary_id {
+        return Err(Error::new(Kind::BadArgument, 0, "the frame needs another dictionary"));
+    }
+    Ok(())
+}

@@ -1,0 +1,267 @@
+//! What stands before the blocks of a frame, and before each of them.
+
+use linerate_core::{Error, Kind, Result};
+
+/// First four bytes of a frame, little-endian.
+pub(crate) const MAGIC: u32 = 0xfd2f_b528;
+/// First four bytes of a skippable frame, of which the low four bits are free.
+const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
+/// No block holds or regenerates more.
+pub const BLOCK_MAX: usize = 128 << 10;
+/// A window above 15/8 of 2 GiB is not offered.
+const WINDOW_LOG_MAX: u32 = 31;
+/// No header of a frame is longer, magic number included.
+pub(crate) const HEADER_MAX: usize = 18;
+
+/// How a frame begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// With the magic number, as files have it.
+    #[default]
+    Standard,
+    /// Without the magic number, and without skippable frames.
+    Magicless,
+}
+
+/// What stands at the beginning of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Header {
+    /// A frame of data.
+    Frame(FrameHeader),
+    /// A frame that decoders pass over.
+    Skippable {
+        /// Low four bits of its magic number.
+        variant: u8,
+        /// Bytes of it after the 8 of its header.
+        len: u32,
+    },
+}
+
+impl Header {
+    /// Reads the header that `src` begins with.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if `src` ends within the header, [`Kind::Corrupt`] if it is none,
+    /// [`Kind::Unsupported`] for a window of 4 GiB and more.
+    pub fn parse(src: &[u8], format: Format) -> Result<Header> {
+        match measure(src, format)? {
+            Measure::Whole(header) => Ok(header),
+            Measure::Needs(_) => {
+                Err(Error::new(Kind::Truncated, src.len() as u64, "a frame ends in its header"))
+            }
+        }
+    }
+}
+
+/// The header of a frame of data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameHeader {
+    /// Bytes of the header itself, magic number included.
+    pub len: usize,
+    /// How far back matches may reach, in bytes; for a single segment, the content size.
+    pub window: u64,
+    /// Bytes that the frame decodes to, if it says so.
+    pub content_size: Option<u64>,
+    /// Number of the dictionary it needs; 0 if it does not say.
+    pub dictionary_id: u32,
+    /// Whether a checksum of the content stands at its end.
+    pub checksum: bool,
+    /// Whether the content is to be decoded into one piece of memory.
+    pub single_segment: bool,
+}
+
+impl FrameHeader {
+    /// Reads the header of the frame of data that `src` begins with.
+    ///
+    /// # Errors
+    /// As [`Header::parse`], and [`Kind::BadArgument`] for a skippable frame.
+    pub fn parse(src: &[u8], format: Format) -> Result<FrameHeader> {
+        match Header::parse(src, format)? {
+            Header::Frame(header) => Ok(header),
+            Header::Skippable { .. } => Err(Error::new(Kind::BadArgument, 0, "the frame is a skippable one")),
+        }
+    }
+
+    /// The most bytes that a block of the frame may hold or regenerate.
+    pub fn block_max(&self) -> usize {
+        self.window.min(BLOCK_MAX as u64) as usize
+    }
+}
+
+/// A header, or how many bytes must be there to say more.
+pub(crate) enum Measure {
+    Whole(Header),
+    Needs(usize),
+}
+
+/// Reads as much of a header as is there.
+pub(crate) fn measure(src: &[u8], format: Format) -> Result<Measure> {
+    let mut at = 0;
+    if format == Format::Standard {
+        let Some(magic) = src.first_chunk::<4>() else {
+            return if could_be_magic(src) { Ok(Measure::Needs(4)) } else { Err(not_a_frame()) };
+        };
+        let magic = u32::from_le_bytes(*magic);
+        if magic & !15 == SKIPPABLE_MAGIC {
+            let Some(len) = src.get(4..8) else { return Ok(Measure::Needs(8)) };
+            let len = u32::from_le_bytes(len.try_into().expect("four bytes"));
+            return Ok(Measure::Whole(Header::Skippable { variant: (magic & 15) as u8, len }));
+        }
+        if magic != MAGIC {
+            return Err(not_a_frame());
+        }
+        at = 4;
+    }
+    let Some(&descriptor) = src.get(at) else { return Ok(Measure::Needs(at + 1)) };
+    let single_segment = descriptor >> 5 & 1 == 1;
+    let id_len = [0, 1, 2, 4][usize::from(descriptor & 3)];
+    let size_len = match descriptor >> 6 {
+        0 => usize::from(single_segment),
+        flag => 1 << flag,
+    };
+    let len = at + 1 + usize::from(!single_segment) + id_len + size_len;
+    if descriptor >> 3 & 1 == 1 {
+        return Err(Error::new(Kind::Corrupt, at as u64, "a reserved bit of the frame's descriptor is set"));
+    }
+    if src.len() < len {
+        return Ok(Measure::Needs(len));
+    }
+    at += 1;
+    let mut window = 0;
+    if !single_segment {
+        let (exponent, mantissa) = (u32::from(src[at] >> 3), u64::from(src[at] & 7));
+        if exponent + 10 > WINDOW_LOG_MAX {
+            return Err(Error::new(Kind::Unsupported, at as u64, "the frame's window is 4 GiB or more"));
+        }
+        window = (8 + mantissa) << (exponent + 7);
+        at += 1;
+    }
+    let dictionary_id = little_endian(&src[at..at + id_len]) as u32;
+    at += id_len;
+    let size = little_endian(&src[at..len]) + if size_len == 2 { 256 } else { 0 };
+    let content_size = (size_len > 0).then_some(size);
+    if single_segment {
+        window = size;
+    }
+    let checksum = descriptor >> 2 & 1 == 1;
+    let header = FrameHeader { len, window, content_size, dictionary_id, checksum, single_segment };
+    Ok(Measure::Whole(Header::Frame(header)))
+}
+
+/// Whether the first bytes of a frame may continue as one.
+fn could_be_magic(start: &[u8]) -> bool {
+    let skippable = SKIPPABLE_MAGIC.to_le_bytes();
+    let free_bits = |(i, byte): (usize, &u8)| if i == 0 { byte & !15 } else { *byte };
+    MAGIC.to_le_bytes().starts_with(start)
+        || start.iter().enumerate().map(free_bits).zip(skippable).all(|(a, b)| a == b)
+}
+
+fn not_a_frame() -> Error {
+    Error::new(Kind::Corrupt, 0, "no zstd frame begins here")
+}
+
+fn little_endian(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+}
+
+/// What a block is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockType {
+    Raw,
+    Rle,
+    Compressed,
+}
+
+/// The three bytes before a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BlockHeader {
+    pub(crate) last: bool,
+    pub(crate) kind: BlockType,
+    /// Bytes stored, or for [`BlockType::Rle`] regenerated from the one that is.
+    pub(crate) size: usize,
+}
+
+impl BlockHeader {
+    pub(crate) const LEN: usize = 3;
+
+    /// The offset of an error is that of the header.
+    #[inline]
+    pub(crate) fn parse(bytes: [u8; 3], block_max: usize) -> Result<BlockHeader> {
+        let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]);
+        let size = (word >> 3) as usize;
+        let kind = match word >> 1 & 3 {
+            0 => BlockType::Raw,
+            1 => BlockType::Rle,
+            2 => BlockType::Compressed,
+            _ => return Err(Error::new(Kind::Corrupt, 0, "a block has the reserved type")),
+        };
+        // An empty frame in a single segment has a maximum of 0, and yet a compressed block of 2.
+        let max = if kind == BlockType::Compressed { block_max.max(2) } else { block_max };
+        if size > max {
+            return Err(Error::new(Kind::Corrupt, 0, "a block is larger than its frame allows"));
+        }
+        Ok(BlockHeader { last: word & 1 == 1, kind, size })
+    }
+
+    /// Bytes that follow the header.
+    pub(crate) fn stored(&self) -> usize {
+        if self.kind == BlockType::Rle { 1 } else { self.size }
+    }
+}
+
+/// The extent of a frame, known without decoding it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameExtent {
+    /// Bytes of the frame, from its magic number to its checksum.
+    pub compressed: usize,
+    /// The most bytes that it decodes to; exactly as many if [`content_size`](Self::content_size)
+    /// is known.
+    pub bound: u64,
+    /// Bytes that it decodes to, if it says so; 0 for a skippable frame.
+    pub content_size: Option<u64>,
+    /// Blocks in it.
+    pub blocks: usize,
+}
+
+/// Finds the end of the frame that `src` begins with from the headers of its blocks.
+///
+/// # Errors
+/// As [`Header::parse`]; [`Kind::Truncated`] if `src` ends before the frame does, and
+/// [`Kind::Corrupt`] for the header of a block that cannot be.
+pub fn frame_extent(src: &[u8], format: Format) -> Result<FrameExtent> {
+    let truncated = Error::new(Kind::Truncated, src.len() as u64, "the input ends before the frame does");
+    let header = match Header::parse(src, format)? {
+        Header::Frame(header) => header,
+        Header::Skippable { len, .. } => {
+            let compressed = 8 + len as usize;
+            if compressed > src.len() {
+                return Err(truncated);
+            }
+            return Ok(FrameExtent { compressed, bound: 0, content_size: Some(0), blocks: 0 });
+        }
+    };
+    let (mut at, mut blocks, mut bound) = (header.len, 0, 0);
+    loop {
+        let bytes = src.get(at..at + BlockHeader::LEN).ok_or(truncated)?;
+        let block = BlockHeader::parse(bytes.try_into().expect("three bytes"), header.block_max())
+            .map_err(|e| e.shifted(at as u64))?;
+        at += BlockHeader::LEN + block.stored();
+        if at > src.len() {
+            return Err(truncated);
+        }
+        blocks += 1;
+        bound += match block.kind {
+            BlockType::Compressed => header.block_max() as u64,
+            BlockType::Raw | BlockType::Rle => block.size as u64,
+        };
+        if block.last {
+            break;
+        }
+    }
+    at += if header.checksum { 4 } else { 0 };
+    if at > src.len() {
+        return Err(truncated);
+    }
+    let bound = header.content_size.unwrap_or(bound);
+    Ok(FrameExtent { compressed: at, bound, content_size: header.content_size, blocks })
+}

@@ -1,0 +1,15 @@
+//! The hot loops, and all `unsafe` code of this crate.
+#![allow(unsafe_code)]
+
+/// Asks for the cache line at `address`, which may be any.
+#[inline(always)]
+pub(crate) fn fetch(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is part of x86-64, and a prefetch never faults.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = address;
+}

@@ -1,0 +1,73 @@
+//! Where a block goes, and what its matches may copy from.
+
+use linerate_core::{Error, Kind, Result};
+
+/// Pieces of history before the output itself.
+pub(crate) const PIECES: usize = 3;
+
+/// A piece of history, and how many bytes behind it may be read.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Piece<'a> {
+    pub(crate) bytes: &'a [u8],
+    #[allow(dead_code)]
+    pub(crate) slack: usize,
+}
+
+/// Room for output, of which the bytes from `start` to `at` are history, as are the pieces before.
+pub(crate) struct Output<'a> {
+    pub(crate) buf: &'a mut [u8],
+    /// The earliest byte of `buf` that matches may copy.
+    pub(crate) start: usize,
+    /// Where the next byte goes.
+    pub(crate) at: usize,
+    /// History before `start`, latest first.
+    pub(crate) before: [Piece<'a>; PIECES],
+}
+
+pub(crate) const TOO_SMALL: Error =
+    Error::new(Kind::OutputTooSmall, 0, "the output buffer is too small for the content");
+
+impl Output<'_> {
+    /// Appends bytes.
+    pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
+        let room = self.buf.get_mut(self.at..self.at + bytes.len()).ok_or(TOO_SMALL)?;
+        room.copy_from_slice(bytes);
+        self.at += bytes.len();
+        Ok(())
+    }
+
+    /// Appends one byte many times.
+    pub(crate) fn fill(&mut self, byte: u8, count: usize) -> Result<()> {
+        self.buf.get_mut(self.at..self.at + count).ok_or(TOO_SMALL)?.fill(byte);
+        self.at += count;
+        Ok(())
+    }
+
+    /// Appends `len` bytes from `offset` before, of which those not yet there are the ones that are
+    /// just being appended. There must be room.
+    pub(crate) fn copy_match(&mut self, offset: usize, len: usize) -> Result<()> {
+        let end = self.at + len;
+        while self.at < end && offset > self.at - self.start {
+            let mut back = offset - (self.at - self.start);
+            let mut pieces = self.before.iter();
+            let piece = loop {
+                let Some(piece) = pieces.next() else {
+                    return Err(Error::new(Kind::Corrupt, 0, "a match reaches back before the history"));
+                };
+                if back <= piece.bytes.len() {
+                    break piece.bytes;
+                }
+                back -= piece.bytes.len();
+            };
+            let count = back.min(end - self.at);
+            let from = piece.len() - back;
+            self.buf[self.at..self.at + count].copy_from_slice(&piece[from..from + count]);
+            self.at += count;
+        }
+        for at in self.at..end {
+            self.buf[at] = self.buf[at - offset];
+        }
+        self.at = end;
+        Ok(())
+    }
+}

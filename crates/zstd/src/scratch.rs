@@ -1,0 +1,84 @@
+//! Working memory: one per thread, passed into every call, carrying nothing between them.
+
+use alloc::boxed::Box;
+use alloc::vec;
+
+use linerate_core::Tier;
+
+use crate::frame::BLOCK_MAX;
+use crate::tables::Tables;
+
+/// Bytes that fast copies may touch behind what they copy.
+pub(crate) const SLACK: usize = 64;
+
+/// Which form of the hot loops runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The safe one: the specification of the others.
+    Safe,
+    /// The fast one, compiled for a tier that this machine has.
+    Fast(Tier),
+}
+
+/// Working memory for any number of decoders of one thread, one after the other: at most 320 KiB, on
+/// the heap.
+///
+/// A call leaves nothing in it that a later call can see.
+pub struct Scratch {
+    pub(crate) form: Form,
+    /// Literals of the current block.
+    pub(crate) literals: Box<[u8]>,
+    /// What the current block regenerates, when the caller's room may not do.
+    pub(crate) output: Box<[u8]>,
+    /// Tables of the current frame, for decoders that keep none.
+    pub(crate) tables: Box<Tables>,
+}
+
+impl Scratch {
+    /// The most bytes that a scratch takes.
+    pub const MAX_MEMORY: usize = 320 << 10;
+
+    /// Scratch that runs the best code this CPU has.
+    pub fn new() -> Self {
+        let scratch = Scratch {
+            form: Form::Fast(linerate_core::cpu::tier()),
+            literals: vec![0; BLOCK_MAX + SLACK].into(),
+            output: vec![0; BLOCK_MAX + SLACK].into(),
+            tables: Box::new(Tables::new()),
+        };
+        debug_assert!(scratch.memory() <= Self::MAX_MEMORY);
+        scratch
+    }
+
+    /// Runs code of `tier` instead of the best; a tier this machine lacks is ignored.
+    #[must_use]
+    pub fn with_tier(mut self, tier: Tier) -> Self {
+        self.set_tier(tier);
+        self
+    }
+
+    /// As [`with_tier`](Self::with_tier), in place.
+    pub fn set_tier(&mut self, tier: Tier) {
+        if tier.is_supported() {
+            self.form = Form::Fast(tier);
+        }
+    }
+
+    /// Runs only safe code: the specification that the other forms are tested against. Slow.
+    #[must_use]
+    pub fn with_specification(mut self) -> Self {
+        self.form = Form::Safe;
+        self
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        size_of::<Self>() + self.literals.len() + self.output.len() + size_of::<Tables>()
+    }
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}

@@ -1,0 +1,278 @@
+//! The sequences of a block: codes and their values, the three tables, repeat offsets.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::dictionary::Dictionary;
+use crate::fse::{self, Cell, Counts};
+use crate::tables::{Source, Tables};
+
+/// Codes of literal lengths, match lengths and offsets.
+const LL_CODES: usize = 36;
+const ML_CODES: usize = 53;
+const OF_CODES: usize = 32;
+
+pub(crate) const LL_LOG: u32 = 9;
+pub(crate) const ML_LOG: u32 = 9;
+pub(crate) const OF_LOG: u32 = 8;
+
+const LL_BITS: [u8; LL_CODES] = [
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13,
+    14, 15, 16,
+];
+const ML_BITS: [u8; ML_CODES] = [
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1,
+    1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+];
+const OF_BITS: [u8; OF_CODES] = {
+    let mut bits = [0; OF_CODES];
+    let mut code = 0;
+    while code < OF_CODES {
+        bits[code] = code as u8;
+        code += 1;
+    }
+    bits
+};
+
+/// The value of each code when its extra bits are zero: codes follow each other without gaps. 64
+/// long, so that six bits need no check.
+const fn bases(bits: &[u8], first: u32) -> [u32; 64] {
+    let mut bases = [0; 64];
+    let (mut code, mut value) = (0, first);
+    while code < bits.len() {
+        bases[code] = value;
+        value += 1 << bits[code];
+        code += 1;
+    }
+    bases
+}
+pub(crate) static LL_BASE: [u32; 64] = bases(&LL_BITS, 0);
+pub(crate) static ML_BASE: [u32; 64] = bases(&ML_BITS, 3);
+
+/// The three tables of a block, in the order in which it stores them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Which {
+    LiteralLength,
+    Offset,
+    MatchLength,
+}
+
+impl Which {
+    pub(crate) const fn max_log(self) -> u32 {
+        match self {
+            Which::LiteralLength => LL_LOG,
+            Which::Offset => OF_LOG,
+            Which::MatchLength => ML_LOG,
+        }
+    }
+
+    pub(crate) const fn extra_bits(self) -> &'static [u8] {
+        match self {
+            Which::LiteralLength => &LL_BITS,
+            Which::Offset => &OF_BITS,
+            Which::MatchLength => &ML_BITS,
+        }
+    }
+}
+
+/// A table, ready to decode with: `1 << log` cells.
+#[derive(Clone, Copy)]
+pub(crate) struct Table<'a> {
+    pub(crate) cells: &'a [Cell],
+    pub(crate) log: u32,
+}
+
+const fn default_table<const CELLS: usize>(which: Which, log: u32, counts: &[i16]) -> [Cell; CELLS] {
+    let mut all = Counts::new();
+    all.log = log;
+    all.len = counts.len();
+    let mut symbol = 0;
+    while symbol < counts.len() {
+        all.of[symbol] = counts[symbol];
+        symbol += 1;
+    }
+    let mut cells = [0; CELLS];
+    all.build(which.extra_bits(), &mut cells);
+    cells
+}
+
+static LL_DEFAULT: [Cell; 64] = default_table(
+    Which::LiteralLength,
+    6,
+    &[
+        4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1,
+        -1, -1, -1,
+    ],
+);
+static ML_DEFAULT: [Cell; 64] = default_table(
+    Which::MatchLength,
+    6,
+    &[
+        1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+        1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1,
+    ],
+);
+static OF_DEFAULT: [Cell; 32] = default_table(
+    Which::Offset,
+    5,
+    &[1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1],
+);
+
+pub(crate) fn default(which: Which) -> Table<'static> {
+    match which {
+        Which::LiteralLength => Table { cells: &LL_DEFAULT, log: 6 },
+        Which::Offset => Table { cells: &OF_DEFAULT, log: 5 },
+        Which::MatchLength => Table { cells: &ML_DEFAULT, log: 6 },
+    }
+}
+
+/// What a section of sequences begins with.
+pub(crate) struct Section {
+    /// Sequences.
+    pub(crate) count: usize,
+    /// Bytes before their bits.
+    pub(crate) len: usize,
+}
+
+const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of sequences is cut off");
+
+/// Reads the beginning of a section and makes the tables it describes.
+pub(crate) fn read_section(
+    src: &[u8],
+    tables: &mut Tables,
+    dictionary: Option<&Dictionary<'_>>,
+) -> Result<Section> {
+    let byte = |i: usize| src.get(i).map(|&b| usize::from(b)).ok_or(CUT_OFF);
+    let (count, mut at) = match byte(0)? {
+        few @ 0..128 => (few, 1),
+        255 => (byte(1)? + (byte(2)? << 8) + 0x7f00, 3),
+        high => (((high - 128) << 8) + byte(1)?, 2),
+    };
+    if count == 0 {
+        if at != src.len() {
+            return Err(Error::new(Kind::Corrupt, at as u64, "bytes follow a section without sequences"));
+        }
+        return Ok(Section { count, len: at });
+    }
+    let modes = byte(at)?;
+    at += 1;
+    if modes & 3 != 0 {
+        return Err(Error::new(Kind::Corrupt, at as u64 - 1, "reserved bits of the sequence modes are set"));
+    }
+    for (which, shift) in [(Which::LiteralLength, 6), (Which::Offset, 4), (Which::MatchLength, 2)] {
+        let rest = &src[at..];
+        at += read_table(which, modes >> shift & 3, rest, tables, dictionary)
+            .map_err(|e| e.shifted(at as u64))?;
+    }
+    Ok(Section { count, len: at })
+}
+
+/// Makes one table; returns the length of its description.
+fn read_table(
+    which: Which,
+    mode: usize,
+    src: &[u8],
+    tables: &mut Tables,
+    dictionary: Option<&Dictionary<'_>>,
+) -> Result<usize> {
+    match mode {
+        0 => {
+            tables.set_source(which, Source::Default);
+            Ok(0)
+        }
+        1 => {
+            let code = *src.first().ok_or(CUT_OFF)?;
+            let extra = *which.extra_bits().get(usize::from(code)).ok_or(Error::new(
+                Kind::Corrupt,
+                0,
+                "a repeated code of sequences does not exist",
+            ))?;
+            tables.cells_mut(which)[0] = fse::cell(0, u32::from(code), u32::from(extra), 0);
+            tables.set_own(which, 0);
+            Ok(1)
+        }
+        2 => {
+            let mut counts = Counts::new();
+            let used = counts.read(src, which.max_log(), which.extra_bits().len() - 1)?;
+            counts.build(which.extra_bits(), tables.cells_mut(which));
+            tables.set_own(which, counts.log);
+            Ok(used)
+        }
+        _ => match tables.table(which, dictionary) {
+            Some(_) => Ok(0),
+            None => {
+                Err(Error::new(Kind::Corrupt, 0, "a table of sequences is repeated before there was one"))
+            }
+        },
+    }
+}
+
+/// The three offsets that sequences can name again, latest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Repeats(pub(crate) [u32; 3]);
+
+impl Repeats {
+    pub(crate) const START: Repeats = Repeats([1, 4, 8]);
+
+    /// The offset that `value` stands for before a match that follows `literals` literals, or 0 if
+    /// it stands for none.
+    #[inline(always)]
+    pub(crate) fn resolve(&mut self, value: u32, literals: u32) -> u32 {
+        let [a, b, c] = self.0;
+        if value > 3 {
+            self.0 = [value - 3, a, b];
+            return value - 3;
+        }
+        match value - 1 + u32::from(literals == 0) {
+            0 => {}
+            1 => self.0 = [b, a, c],
+            2 => self.0 = [c, a, b],
+            _ => self.0 = [a.wrapping_sub(1), a, b],
+        }
+        self.0[0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_of_codes_are_those_of_the_specification() {
+        assert_eq!((LL_BASE[15], LL_BASE[16], LL_BASE[35]), (15, 16, 65536));
+        assert_eq!((ML_BASE[31], ML_BASE[32], ML_BASE[52]), (34, 35, 65539));
+    }
+
+    #[test]
+    fn default_tables_are_those_of_the_specification() {
+        let of = |cell| (fse::code(cell), fse::bits(cell), fse::base(cell));
+        assert_eq!(of(LL_DEFAULT[0]), (0, 4, 0));
+        assert_eq!(of(LL_DEFAULT[2]), (1, 5, 32));
+        assert_eq!(of(LL_DEFAULT[63]), (32, 6, 0));
+        assert_eq!(of(ML_DEFAULT[1]), (1, 4, 0));
+        assert_eq!(of(ML_DEFAULT[57]), (52, 6, 0));
+        assert_eq!(of(OF_DEFAULT[1]), (6, 4, 0));
+        assert_eq!(of(OF_DEFAULT[15]), (7, 4, 16));
+        assert_eq!(of(OF_DEFAULT[31]), (24, 5, 0));
+    }
+
+    #[test]
+    fn repeats_follow_the_example_of_the_specification() {
+        let mut repeats = Repeats::START;
+        for (value, literals, after) in [
+            (1114, 11, [1111, 1, 4]),
+            (1, 22, [1111, 1, 4]),
+            (2225, 22, [2222, 1111, 1]),
+            (1114, 111, [1111, 2222, 1111]),
+            (3336, 33, [3333, 1111, 2222]),
+            (2, 22, [1111, 3333, 2222]),
+            (3, 33, [2222, 1111, 3333]),
+            (3, 0, [2221, 2222, 1111]),
+            (1, 0, [2222, 2221, 1111]),
+        ] {
+            assert_eq!(repeats.resolve(value, literals), after[0]);
+            assert_eq!(repeats.0, after);
+        }
+        repeats = Repeats::START;
+        assert_eq!(repeats.resolve(3, 0), 0);
+    }
+}

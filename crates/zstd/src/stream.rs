@@ -1,0 +1,560 @@
+//! Frames in pieces: any split of the input, any room for the output.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use core::hash::Hasher;
+
+use linerate_core::{Error, Kind, Result};
+use twox_hash::XxHash64;
+
+use crate::block::Work;
+use crate::decoder::check_dictionary;
+use crate::dictionary::{Dictionary, Digest};
+use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, FrameHeader, HEADER_MAX, Header, Measure, measure};
+use crate::options::Options;
+use crate::output::{Output, Piece};
+use crate::scratch::Scratch;
+use crate::tables::Tables;
+use crate::window::Window;
+
+/// Bytes that must have been read before a block: kernels look at up to eight bytes before its bits,
+/// and at least three of those are the block's own.
+const BEFORE_BLOCK: usize = 5;
+/// What a gathered block is put behind.
+const PAD: usize = 8;
+
+/// Why a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// All input is used, and everything that it decodes to was handed over.
+    NeedInput,
+    /// The output is full, and there may be more for it.
+    NeedOutput,
+    /// A frame has ended, and all of it was handed over. Another may follow.
+    FrameEnd,
+}
+
+/// What a call of [`StreamDecoder::decode`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes of the input used.
+    pub read: usize,
+    /// Bytes of the output written.
+    pub written: usize,
+    /// Why it ended.
+    pub status: Status,
+    /// How many bytes of input to come with next time to get ahead without a copy; any other
+    /// number will do. 0 when the frame has ended.
+    pub hint: usize,
+}
+
+/// What is expected next.
+#[derive(Clone, Copy, Debug)]
+enum State {
+    FrameHeader,
+    /// Bytes of a skippable frame.
+    Skip {
+        left: usize,
+    },
+    BlockHeader,
+    Raw {
+        left: usize,
+        last: bool,
+    },
+    RleByte {
+        size: usize,
+        last: bool,
+    },
+    Rle {
+        byte: u8,
+        left: usize,
+        last: bool,
+    },
+    Compressed {
+        size: usize,
+        last: bool,
+    },
+    Checksum,
+}
+
+/// Decodes frames that arrive in pieces. Between calls it keeps what the format demands and nothing
+/// else: the frame's window, its entropy tables and repeat offsets, and the bytes of a block or
+/// header that has not fully arrived.
+///
+/// The window grows with the content up to the size that the frame asks for, and never beyond
+/// [`Options::window_limit`]. Decoding with much room for output spares a copy of it.
+pub struct StreamDecoder {
+    options: Options,
+    state: State,
+    header: FrameHeader,
+    dictionary: Option<Digest>,
+    /// Boxed when first needed.
+    tables: Option<Box<Tables>>,
+    window: Window,
+    /// Bytes at the end of the window that were not handed over yet.
+    pending: usize,
+    /// Bytes that the frame has decoded to.
+    total: u64,
+    hash: XxHash64,
+    /// The part of a header that has arrived.
+    head: [u8; HEADER_MAX],
+    head_len: usize,
+    /// The part of a block that has arrived, behind [`PAD`] bytes; empty if nothing has.
+    gathered: Vec<u8>,
+    /// Bytes read since the decoder was made.
+    consumed: u64,
+    /// Of those, the ones before the header or block that is being read.
+    part: u64,
+    failed: Option<Error>,
+}
+
+/// The buffers of a call.
+struct Buffers<'a> {
+    src: &'a [u8],
+    read: usize,
+    dst: &'a mut [u8],
+    written: usize,
+    /// Bytes of `dst` from here to `written` belong to the frame and are not in the window yet.
+    kept: usize,
+}
+
+impl Buffers<'_> {
+    fn input(&self) -> usize {
+        self.src.len() - self.read
+    }
+
+    fn room(&self) -> usize {
+        self.dst.len() - self.written
+    }
+}
+
+/// Whether a step has left more to do.
+enum Step {
+    On,
+    Stop(Status, usize),
+}
+
+const NEED_OUTPUT: Step = Step::Stop(Status::NeedOutput, 0);
+
+const fn corrupt(what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, 0, what)
+}
+
+impl StreamDecoder {
+    /// A decoder that expects a frame. It allocates nothing until it needs to.
+    pub fn new(options: Options) -> Self {
+        let header = FrameHeader {
+            len: 0,
+            window: 0,
+            content_size: None,
+            dictionary_id: 0,
+            checksum: false,
+            single_segment: false,
+        };
+        StreamDecoder {
+            options,
+            state: State::FrameHeader,
+            header,
+            dictionary: None,
+            tables: None,
+            window: Window::new(),
+            pending: 0,
+            total: 0,
+            hash: XxHash64::with_seed(0),
+            head: [0; HEADER_MAX],
+            head_len: 0,
+            gathered: Vec::new(),
+            consumed: 0,
+            part: 0,
+            failed: None,
+        }
+    }
+
+    /// Forgets everything but the options and the memory, and expects a frame.
+    pub fn reset(&mut self) {
+        let (tables, window) = (self.tables.take(), core::mem::replace(&mut self.window, Window::new()));
+        *self = StreamDecoder { tables, window, ..Self::new(self.options) };
+    }
+
+    /// The options.
+    pub const fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// Whether the input may end here: no frame has begun that has not ended.
+    pub fn is_between_frames(&self) -> bool {
+        matches!(self.state, State::FrameHeader)
+            && self.head_len == 0
+            && self.pending == 0
+            && self.failed.is_none()
+    }
+
+    /// The header of the frame that is being decoded, or was last.
+    pub fn header(&self) -> Option<&FrameHeader> {
+        (self.header.len > 0).then_some(&self.header)
+    }
+
+    /// Bytes held: the decoder itself, the window, the tables, the part of a block.
+    pub fn memory(&self) -> usize {
+        let tables = if self.tables.is_some() { size_of::<Tables>() } else { 0 };
+        size_of::<Self>() + tables + self.window.memory() + self.gathered.capacity()
+    }
+
+    /// Decodes what it can from `src` into `dst`, and ends when either is used up or a frame has
+    /// ended. Every call within a frame takes the same `dictionary`.
+    ///
+    /// # Errors
+    /// The offset of an error counts from the first byte that the decoder was given.
+    /// [`Kind::Corrupt`] for input that is no frame, [`Kind::Limit`] for a window above the limit or
+    /// without memory for it, [`Kind::BadArgument`] for a frame that names another dictionary, or
+    /// another dictionary than in the call before, [`Kind::Unsupported`] for a window of 4 GiB and
+    /// more. What was decoded before the error is handed over first; the call after that, and every
+    /// one until [`reset`](Self::reset), returns the error.
+    pub fn decode(
+        &mut self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        src: &[u8],
+        dst: &mut [u8],
+    ) -> Result<Progress> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let inside = !matches!(self.state, State::FrameHeader | State::Skip { .. });
+        if inside && self.dictionary != dictionary.map(Dictionary::digest) {
+            return Err(Error::new(
+                Kind::BadArgument,
+                self.consumed,
+                "the dictionary was changed within a frame",
+            ));
+        }
+        let mut io = Buffers { src, read: 0, dst, written: 0, kept: 0 };
+        let result = self.run(scratch, dictionary, &mut io).and_then(|stop| {
+            self.keep(&mut io)?;
+            Ok(stop)
+        });
+        let (status, hint) = match result {
+            Ok(stop) => stop,
+            Err(error) => {
+                self.failed = Some(error);
+                if io.written == 0 {
+                    return Err(error);
+                }
+                (Status::NeedOutput, 0)
+            }
+        };
+        Ok(Progress { read: io.read, written: io.written, status, hint })
+    }
+
+    fn run(
+        &mut self,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        io: &mut Buffers<'_>,
+    ) -> Result<(Status, usize)> {
+        loop {
+            let step = match self.state {
+                _ if self.pending > 0 => Ok(self.hand_over(io)),
+                State::FrameHeader => self.frame_header(dictionary, io),
+                State::Skip { left } => Ok(self.skip(left, io)),
+                State::BlockHeader => self.block_header(io),
+                State::Raw { left, last } => self.raw(left, last, io),
+                State::RleByte { size, last } => self.rle_byte(size, last, io),
+                State::Rle { byte, left, last } => self.rle(byte, left, last, io),
+                State::Compressed { size, last } => self.compressed(size, last, scratch, dictionary, io),
+                State::Checksum => self.checksum(io),
+            }
+            .map_err(|e| e.shifted(self.part))?;
+            if let Step::Stop(status, hint) = step {
+                return Ok((status, hint));
+            }
+        }
+    }
+
+    /// Takes input until `count` bytes of a header are there; says how many are missing.
+    fn take_head(&mut self, count: usize, io: &mut Buffers<'_>) -> usize {
+        if self.head_len == 0 {
+            self.part = self.consumed;
+        }
+        let n = (count - self.head_len).min(io.input());
+        self.head[self.head_len..self.head_len + n].copy_from_slice(&io.src[io.read..io.read + n]);
+        self.head_len += n;
+        self.advance(n, io);
+        count - self.head_len
+    }
+
+    fn advance(&mut self, count: usize, io: &mut Buffers<'_>) {
+        io.read += count;
+        self.consumed += count as u64;
+    }
+
+    fn frame_header(&mut self, dictionary: Option<&Dictionary<'_>>, io: &mut Buffers<'_>) -> Result<Step> {
+        match measure(&self.head[..self.head_len], self.options.format)? {
+            Measure::Needs(count) => {
+                let missing = self.take_head(count, io);
+                // A wrong magic number is an error as soon as it is seen.
+                Ok(if missing == 0 {
+                    Step::On
+                } else {
+                    measure(&self.head[..self.head_len], self.options.format)?;
+                    Step::Stop(Status::NeedInput, missing)
+                })
+            }
+            Measure::Whole(Header::Skippable { len, .. }) => {
+                self.head_len = 0;
+                self.state = State::Skip { left: len as usize };
+                Ok(Step::On)
+            }
+            Measure::Whole(Header::Frame(header)) => {
+                self.head_len = 0;
+                check_dictionary(&header, dictionary)?;
+                if header.window > self.options.window_limit {
+                    return Err(Error::new(Kind::Limit, 0, "the frame's window is above the limit"));
+                }
+                let size = header.content_size.map_or(header.window, |size| size.min(header.window));
+                let size = usize::try_from(size)
+                    .map_err(|_| Error::new(Kind::Limit, 0, "there is no memory for the window"))?;
+                self.window.start(size);
+                self.header = header;
+                self.dictionary = dictionary.map(Dictionary::digest);
+                if let Some(tables) = &mut self.tables {
+                    tables.start(dictionary);
+                }
+                self.total = 0;
+                self.hash = XxHash64::with_seed(0);
+                io.kept = io.written;
+                self.state = State::BlockHeader;
+                Ok(Step::On)
+            }
+        }
+    }
+
+    fn skip(&mut self, left: usize, io: &mut Buffers<'_>) -> Step {
+        let n = left.min(io.input());
+        self.advance(n, io);
+        if n < left {
+            self.state = State::Skip { left: left - n };
+            return Step::Stop(Status::NeedInput, left - n);
+        }
+        self.state = State::FrameHeader;
+        Step::Stop(Status::FrameEnd, 0)
+    }
+
+    fn block_header(&mut self, io: &mut Buffers<'_>) -> Result<Step> {
+        let missing = self.take_head(BlockHeader::LEN, io);
+        if missing > 0 {
+            return Ok(Step::Stop(Status::NeedInput, missing));
+        }
+        self.head_len = 0;
+        let bytes = [self.head[0], self.head[1], self.head[2]];
+        let BlockHeader { last, kind, size } = BlockHeader::parse(bytes, self.header.block_max())?;
+        if kind != BlockType::Compressed && size > self.block_room() {
+            return Err(corrupt("the content is larger than its frame says"));
+        }
+        self.state = match kind {
+            BlockType::Raw => State::Raw { left: size, last },
+            BlockType::Rle => State::RleByte { size, last },
+            BlockType::Compressed => State::Compressed { size, last },
+        };
+        self.part = self.consumed;
+        Ok(Step::On)
+    }
+
+    /// The most bytes that the next block may regenerate.
+    fn block_room(&self) -> usize {
+        let left = self.header.content_size.map_or(u64::MAX, |size| size - self.total);
+        left.min(self.header.block_max() as u64) as usize
+    }
+
+    fn end_block(&mut self, last: bool) -> Result<Step> {
+        self.state = State::BlockHeader;
+        if !last {
+            return Ok(Step::On);
+        }
+        if self.header.content_size.is_some_and(|size| size != self.total) {
+            return Err(corrupt("the content has not the size that its frame says"));
+        }
+        self.state = State::Checksum;
+        Ok(Step::On)
+    }
+
+    fn checksum(&mut self, io: &mut Buffers<'_>) -> Result<Step> {
+        if self.header.checksum {
+            let missing = self.take_head(4, io);
+            if missing > 0 {
+                return Ok(Step::Stop(Status::NeedInput, missing));
+            }
+            self.head_len = 0;
+            if self.options.verify_checksum && self.head[..4] != (self.hash.finish() as u32).to_le_bytes() {
+                return Err(corrupt("the content does not match its checksum"));
+            }
+        }
+        io.kept = io.written;
+        self.window.clear();
+        self.state = State::FrameHeader;
+        Ok(Step::Stop(Status::FrameEnd, 0))
+    }
+
+    /// Accounts for bytes that the frame has decoded to.
+    fn count(&mut self, bytes: &[u8]) {
+        self.total += bytes.len() as u64;
+        if self.header.checksum && self.options.verify_checksum {
+            self.hash.write(bytes);
+        }
+    }
+
+    /// Brings the window up to date with what was written into the caller's buffer.
+    fn keep(&mut self, io: &mut Buffers<'_>) -> Result<()> {
+        let bytes = &io.dst[io.kept..io.written];
+        io.kept = io.written;
+        self.window.push(bytes)
+    }
+
+    /// Hands over bytes that found no room before.
+    fn hand_over(&mut self, io: &mut Buffers<'_>) -> Step {
+        let n = self.pending.min(io.room());
+        self.window.copy_to(self.pending, &mut io.dst[io.written..io.written + n]);
+        self.pending -= n;
+        io.written += n;
+        io.kept = io.written;
+        if self.pending > 0 { NEED_OUTPUT } else { Step::On }
+    }
+
+    fn raw(&mut self, left: usize, last: bool, io: &mut Buffers<'_>) -> Result<Step> {
+        let n = left.min(io.input()).min(io.room());
+        let to = io.written + n;
+        io.dst[io.written..to].copy_from_slice(&io.src[io.read..io.read + n]);
+        self.count(&io.dst[io.written..to]);
+        io.written = to;
+        self.advance(n, io);
+        self.state = State::Raw { left: left - n, last };
+        if n == left {
+            self.end_block(last)
+        } else if io.input() == 0 {
+            Ok(Step::Stop(Status::NeedInput, left - n))
+        } else {
+            Ok(NEED_OUTPUT)
+        }
+    }
+
+    fn rle_byte(&mut self, size: usize, last: bool, io: &mut Buffers<'_>) -> Result<Step> {
+        if self.take_head(1, io) > 0 {
+            return Ok(Step::Stop(Status::NeedInput, 1));
+        }
+        self.head_len = 0;
+        self.state = State::Rle { byte: self.head[0], left: size, last };
+        Ok(Step::On)
+    }
+
+    fn rle(&mut self, byte: u8, left: usize, last: bool, io: &mut Buffers<'_>) -> Result<Step> {
+        let n = left.min(io.room());
+        let to = io.written + n;
+        io.dst[io.written..to].fill(byte);
+        self.count(&io.dst[io.written..to]);
+        io.written = to;
+        self.state = State::Rle { byte, left: left - n, last };
+        if n == left { self.end_block(last) } else { Ok(NEED_OUTPUT) }
+    }
+
+    /// A compressed block, when all of it is there. The offset of an error is one in the block.
+    fn compressed(
+        &mut self,
+        size: usize,
+        last: bool,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        io: &mut Buffers<'_>,
+    ) -> Result<Step> {
+        if self.gathered.is_empty() && io.input() >= size && io.read >= BEFORE_BLOCK {
+            self.block(io.src, io.read, size, scratch, dictionary, io)?;
+            self.advance(size, io);
+        } else {
+            let missing = self.gather(size, io)?;
+            if missing > 0 {
+                return Ok(Step::Stop(Status::NeedInput, missing + BlockHeader::LEN));
+            }
+            let gathered = core::mem::take(&mut self.gathered);
+            let result = self.block(&gathered, PAD, size, scratch, dictionary, io);
+            self.gathered = gathered;
+            result?;
+            // Memory of a large block is given back: the next may be far away.
+            self.gathered.clear();
+            self.gathered.shrink_to(0);
+        }
+        self.end_block(last)
+    }
+
+    /// Takes input until `size` bytes of a block are there; says how many are missing.
+    fn gather(&mut self, size: usize, io: &mut Buffers<'_>) -> Result<usize> {
+        let no_memory = |_| Error::new(Kind::Limit, 0, "there is no memory for a block");
+        if self.gathered.is_empty() {
+            self.gathered.try_reserve_exact(PAD + size.min(io.input().max(64))).map_err(no_memory)?;
+            self.gathered.resize(PAD, 0);
+        }
+        let have = self.gathered.len() - PAD;
+        let n = (size - have).min(io.input());
+        self.gathered.try_reserve(n).map_err(no_memory)?;
+        self.gathered.extend_from_slice(&io.src[io.read..io.read + n]);
+        self.advance(n, io);
+        Ok(size - have - n)
+    }
+
+    /// Decodes the block `src[at..at + size]`, straight into the caller's buffer if it surely fits.
+    fn block(
+        &mut self,
+        src: &[u8],
+        at: usize,
+        size: usize,
+        scratch: &mut Scratch,
+        dictionary: Option<&Dictionary<'_>>,
+        io: &mut Buffers<'_>,
+    ) -> Result<()> {
+        let max = self.block_room();
+        let src = &src[..at + size];
+        let tables = self.tables.get_or_insert_with(|| {
+            let mut tables = Box::new(Tables::new());
+            tables.start(dictionary);
+            tables
+        });
+        let mut work =
+            Work { form: scratch.form, tables, dictionary, literals: &mut scratch.literals, prefetch: None };
+        // The dictionary is out of reach once the window is full of what came after it.
+        let content = match dictionary {
+            Some(dictionary) if self.total <= self.header.window => {
+                Piece { bytes: dictionary.content(), slack: dictionary.slack() }
+            }
+            _ => Piece::default(),
+        };
+        let reach = self.header.window.min(usize::MAX as u64) as usize;
+        if io.room() >= max {
+            let start = io.kept.max(io.written.saturating_sub(reach));
+            let [newer, older] = self.window.last(reach - (io.written - start));
+            let mut out = Output { buf: io.dst, start, at: io.written, before: [newer, older, content] };
+            work.decode(src, at, max, &mut out)?;
+            let (from, to) = (io.written, out.at);
+            io.written = to;
+            let bytes = &io.dst[from..to];
+            self.total += bytes.len() as u64;
+            if self.header.checksum && self.options.verify_checksum {
+                self.hash.write(bytes);
+            }
+            return Ok(());
+        }
+        self.window.push(&io.dst[io.kept..io.written])?;
+        let [newer, older] = self.window.last(reach);
+        let buf = &mut scratch.output[..];
+        debug_assert!(buf.len() >= BLOCK_MAX);
+        let mut out = Output { buf, start: 0, at: 0, before: [newer, older, content] };
+        work.decode(src, at, max, &mut out)?;
+        let len = out.at;
+        let bytes = &scratch.output[..len];
+        self.count(bytes);
+        self.window.push(bytes)?;
+        let n = len.min(io.room());
+        io.dst[io.written..io.written + n].copy_from_slice(&bytes[..n]);
+        io.written += n;
+        io.kept = io.written;
+        self.pending = len - n;
+        Ok(())
+    }
+}

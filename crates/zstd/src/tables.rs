@@ -1,0 +1,126 @@
+//! The entropy tables and repeat offsets of a frame between two of its blocks.
+
+use crate::dictionary::Dictionary;
+use crate::fse::Cell;
+use crate::huffman;
+use crate::sequences::{self, Repeats, Table, Which};
+
+/// Where the current table of a kind stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Source {
+    /// Nowhere: there was none yet.
+    None = 0,
+    /// In the [`Tables`].
+    Own,
+    /// In the specification.
+    Default,
+    /// In the dictionary.
+    Dictionary,
+}
+
+/// A Huffman table, ready to decode with: `1 << log` cells.
+#[derive(Clone, Copy)]
+pub(crate) struct HuffmanTable<'a> {
+    pub(crate) cells: &'a [u16],
+    pub(crate) log: u32,
+}
+
+/// What blocks of a frame leave to the blocks after them.
+#[repr(C, align(64))]
+pub(crate) struct Tables {
+    ll: [Cell; 1 << sequences::LL_LOG],
+    ml: [Cell; 1 << sequences::ML_LOG],
+    of: [Cell; 1 << sequences::OF_LOG],
+    huffman: [u16; huffman::MAX_CELLS],
+    sources: [Source; 3],
+    huffman_source: Source,
+    logs: [u8; 3],
+    huffman_log: u8,
+    pub(crate) repeats: Repeats,
+}
+
+impl Tables {
+    pub(crate) const fn new() -> Self {
+        Tables {
+            ll: [0; _],
+            ml: [0; _],
+            of: [0; _],
+            huffman: [0; _],
+            sources: [Source::None; 3],
+            huffman_source: Source::None,
+            logs: [0; 3],
+            huffman_log: 0,
+            repeats: Repeats::START,
+        }
+    }
+
+    /// As at the beginning of a frame.
+    pub(crate) fn start(&mut self, dictionary: Option<&Dictionary<'_>>) {
+        let source = match dictionary {
+            Some(dictionary) if dictionary.is_trained() => Source::Dictionary,
+            _ => Source::None,
+        };
+        self.sources = [source; 3];
+        self.huffman_source = source;
+        self.repeats = dictionary.map_or(Repeats::START, |d| d.repeats());
+    }
+
+    pub(crate) fn set_source(&mut self, which: Which, source: Source) {
+        self.sources[which as usize] = source;
+    }
+
+    /// Makes the first `1 << log` of [`cells_mut`](Self::cells_mut) the current table.
+    pub(crate) fn set_own(&mut self, which: Which, log: u32) {
+        self.sources[which as usize] = Source::Own;
+        self.logs[which as usize] = log as u8;
+    }
+
+    pub(crate) fn cells_mut(&mut self, which: Which) -> &mut [Cell] {
+        match which {
+            Which::LiteralLength => &mut self.ll,
+            Which::Offset => &mut self.of,
+            Which::MatchLength => &mut self.ml,
+        }
+    }
+
+    /// The current table, if there is one.
+    pub(crate) fn table<'a>(
+        &'a self,
+        which: Which,
+        dictionary: Option<&'a Dictionary<'_>>,
+    ) -> Option<Table<'a>> {
+        match self.sources[which as usize] {
+            Source::None => None,
+            Source::Default => Some(sequences::default(which)),
+            Source::Dictionary => dictionary?.table(which),
+            Source::Own => {
+                let log = u32::from(self.logs[which as usize]);
+                let cells: &[Cell] = match which {
+                    Which::LiteralLength => &self.ll,
+                    Which::Offset => &self.of,
+                    Which::MatchLength => &self.ml,
+                };
+                Some(Table { cells: &cells[..1 << log], log })
+            }
+        }
+    }
+
+    pub(crate) fn set_huffman(&mut self, weights: &huffman::Weights) {
+        weights.build(&mut self.huffman);
+        self.huffman_source = Source::Own;
+        self.huffman_log = weights.log as u8;
+    }
+
+    /// The current Huffman table, if there is one.
+    pub(crate) fn huffman<'a>(&'a self, dictionary: Option<&'a Dictionary<'_>>) -> Option<HuffmanTable<'a>> {
+        match self.huffman_source {
+            Source::None | Source::Default => None,
+            Source::Dictionary => dictionary?.huffman(),
+            Source::Own => {
+                let log = u32::from(self.huffman_log);
+                Some(HuffmanTable { cells: &self.huffman[..1 << log], log })
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! The last bytes of a frame, kept between calls.
+
+use alloc::vec::Vec;
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::output::Piece;
+
+/// Bytes behind the kept ones, so that copies from them need not be exact.
+const SLACK: usize = 32;
+
+/// A ring of the last `size` bytes, in memory that grows with them up to that size.
+pub(crate) struct Window {
+    bytes: Vec<u8>,
+    size: usize,
+    /// Where the next byte goes.
+    at: usize,
+    /// Bytes kept.
+    filled: usize,
+}
+
+impl Window {
+    pub(crate) const fn new() -> Self {
+        Window { bytes: Vec::new(), size: 0, at: 0, filled: 0 }
+    }
+
+    /// Empties it for a frame of which the last `size` bytes matter. Memory is kept if it was as
+    /// large as that frame needs.
+    pub(crate) fn start(&mut self, size: usize) {
+        if size != self.size {
+            *self = Window { size, ..Self::new() };
+        }
+        self.clear();
+    }
+
+    /// Forgets the bytes and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        (self.at, self.filled) = (0, 0);
+    }
+
+    /// Bytes held, kept ones or not.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Bytes there is memory for.
+    fn room(&self) -> usize {
+        self.bytes.len().saturating_sub(SLACK)
+    }
+
+    fn reserve(&mut self, count: usize) -> Result<()> {
+        if count > self.room() {
+            // Doubling keeps the copies few; a small frame never takes more than twice its size.
+            let target = count.max(2 * self.room()).min(self.size) + SLACK;
+            self.bytes
+                .try_reserve_exact(target - self.bytes.len())
+                .map_err(|_| Error::new(Kind::Limit, 0, "there is no memory for the window"))?;
+            self.bytes.resize(target, 0);
+        }
+        Ok(())
+    }
+
+    /// Appends bytes, over the oldest ones when it is full.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
+        let bytes = &bytes[bytes.len().saturating_sub(self.size)..];
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        self.reserve(self.size.min(self.filled + bytes.len()))?;
+        let head = bytes.len().min(self.size - self.at);
+        self.bytes[self.at..self.at + head].copy_from_slice(&bytes[..head]);
+        self.bytes[..bytes.len() - head].copy_from_slice(&bytes[head..]);
+        self.at = (self.at + bytes.len()) % self.size;
+        self.filled = self.size.min(self.filled + bytes.len());
+        Ok(())
+    }
+
+    /// The last `count` bytes, or all there are, as two pieces, latest first.
+    pub(crate) fn last(&self, count: usize) -> [Piece<'_>; 2] {
+        let count = count.min(self.filled);
+        let newer = count.min(self.at);
+        let older = count - newer;
+        // The older piece ends where the ring does, the newer one where the next byte goes.
+        let piece = |from: usize, to: usize| Piece { bytes: &self.bytes[from..to], slack: SLACK };
+        [
+            piece(self.at - newer, self.at),
+            if older == 0 { Piece::default() } else { piece(self.size - older, self.size) },
+        ]
+    }
+
+    /// Copies bytes out, the first of them `back` bytes before the end.
+    pub(crate) fn copy_to(&self, back: usize, out: &mut [u8]) {
+        let [newer, older] = self.last(back);
+        let head = older.bytes.len().min(out.len());
+        let (first, second) = out.split_at_mut(head);
+        first.copy_from_slice(&older.bytes[..head]);
+        second.copy_from_slice(&newer.bytes[..second.len()]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_last_bytes_in_order() {
+        for size in [1, 2, 7, 64] {
+            let (mut window, mut all) = (Window::new(), Vec::new());
+            window.start(size);
+            for round in 0..200 {
+                let piece: Vec<u8> = (0..round % 19).map(|i| (round * 7 + i) as u8).collect();
+                window.push(&piece).unwrap();
+                all.extend_from_slice(&piece);
+                for count in [0, 1, size / 2, size, size + 5] {
+                    let count = count.min(all.len());
+                    let [newer, older] = window.last(count);
+                    let kept = [older.bytes, newer.bytes].concat();
+                    assert_eq!(kept, all[all.len() - count.min(size)..]);
+                }
+                let back = size.min(all.len());
+                let mut out = vec![0; back / 2];
+                window.copy_to(back, &mut out);
+                assert_eq!(out, all[all.len() - back..][..back / 2]);
+            }
+            assert!(window.memory() <= size + SLACK);
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Frames of libzstd, decoded by both.
+
+use std::path::Path;
+
+use linerate_zstd::{Decoder, Dictionary, Scratch};
+use zstd_safe::{CCtx, CParameter};
+
+fn corpus() -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/corpus");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("testdata/corpus")
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.is_file())
+        .collect();
+    files.sort();
+    files.iter().map(|path| (path.display().to_string(), std::fs::read(path).expect("a file"))).collect()
+}
+
+fn compress(context: &mut CCtx<'_>, data: &[u8]) -> Vec<u8> {
+    let mut out = vec![0; zstd_safe::compress_bound(data.len())];
+    let n = context.compress2(&mut out[..], data).expect("libzstd compresses");
+    out.truncate(n);
+    out
+}
+
+fn context(level: i32, checksum: bool) -> CCtx<'static> {
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::CompressionLevel(level)).unwrap();
+    context.set_parameter(CParameter::ChecksumFlag(checksum)).unwrap();
+    context
+}
+
+#[test]
+fn what_libzstd_compresses_comes_back() {
+    let mut scratch = Scratch::new();
+    for (name, data) in corpus() {
+        for level in [-5, 1, 3, 9, 19] {
+            for len in [0, 1, 100, 4096, 70_000, data.len()] {
+                let data = &data[..len.min(data.len())];
+                let frame = compress(&mut context(level, level % 2 == 1), data);
+                let mut out = vec![0; data.len()];
+                let n = Decoder::default().decode(&mut scratch, None, &frame, &mut out);
+                assert_eq!(n, Ok(data.len()), "{name} at level {level}");
+                assert!(out == data, "{name} at level {level}");
+            }
+        }
+    }
+}
+
+#[test]
+fn blocks_with_dictionaries_come_back() {
+    let mut scratch = Scratch::new();
+    for (name, data) in corpus() {
+        let sizes = vec![1000; data.len() / 1000];
+        let mut trained = vec![0; 8 << 10];
+        let Ok(n) = zstd_safe::train_from_buffer(&mut trained[..], &data[..sizes.len() * 1000], &sizes)
+        else {
+            continue;
+        };
+        trained.truncate(n);
+        for bytes in [&trained[..], &data[..3000.min(data.len())]] {
+            let owned = Dictionary::new(bytes).unwrap();
+            let referring = Dictionary::by_reference(bytes).unwrap();
+            for block in data.chunks(4096) {
+                let mut context = context(3, false);
+                context.load_dictionary(bytes).unwrap();
+                let frame = compress(&mut context, block);
+                for dictionary in [&owned, &referring] {
+                    let mut out = vec![0; block.len()];
+                    let n = Decoder::default().decode(&mut scratch, Some(dictionary), &frame, &mut out);
+                    assert_eq!(n, Ok(block.len()), "{name}");
+                    assert!(out == block, "{name}");
+                }
+            }
+        }
+    }
+}
