@@ -12,7 +12,7 @@ use crate::block::BlockReader;
 use crate::decode::Ending;
 use crate::failure::{Cause, is_full};
 use crate::hash::ContentHasher;
-use crate::queue::{Queue, Slice, Work};
+use crate::queue::{Hand, Queue, Slice, Work};
 use crate::source::Source;
 
 /// Where files go. Files are numbered by their place in the job.
@@ -193,8 +193,8 @@ impl Drop for StopOnPanic<'_> {
 impl<S: Source> Job<'_, S> {
     fn work(&self, mut blocks: BlockReader<'_, S>) {
         let _guard = StopOnPanic(&self.stop);
-        let (mut hot, mut batch) = (Vec::new(), Vec::new());
-        while !self.is_stopped() && self.queue.take(&mut batch) {
+        let (mut hot, mut hand, mut batch) = (Vec::new(), Hand::default(), Vec::new());
+        while !self.is_stopped() && self.queue.take(&mut hand, &mut batch) {
             batch.retain_mut(|work| self.is_wanted(work));
             let until = batch.last().map_or(0, |work| work.block);
             for work in batch.drain(..) {

@@ -2,19 +2,24 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::folder::Folder;
-
-/// Folders that are kept open at once, well below the 1024 files that systems allow.
-const KEPT_OPEN: usize = 256;
 
 /// The folders of a set of paths, opened as they are needed.
 pub(crate) struct Tree {
     root: Folder,
-    /// The parent of each folder and its name there. Folder 0 is the root.
-    folders: Vec<(u32, String)>,
-    open: Mutex<HashMap<u32, Folder>>,
+    folders: Vec<Node>,
+    open: Mutex<Open>,
+}
+
+/// A folder, the root being number 0.
+struct Node {
+    parent: u32,
+    name: String,
+    /// Whether it has been made, or was there.
+    made: AtomicBool,
 }
 
 /// Where a file goes: a folder of the tree, and a name in it.
@@ -27,14 +32,14 @@ pub(crate) struct Place {
 impl Tree {
     /// The tree below `root` of paths that have been checked, and the place of each.
     pub(crate) fn of<'p>(root: Folder, paths: impl Iterator<Item = &'p str>) -> (Tree, Vec<Place>) {
-        let mut folders = vec![(0, String::new())];
+        let mut folders = vec![Node::new(0, "")];
         let mut known: HashMap<&str, u32> = HashMap::from([("", 0)]);
         let places = paths.map(|path| {
             let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
             Place { folder: add(parent, &mut folders, &mut known), name: name.to_owned() }
         });
         let places = places.collect();
-        (Tree { root, folders, open: Mutex::default() }, places)
+        (Tree { root, folders, open: Mutex::new(Open::new(Folder::kept_open())) }, places)
     }
 
     /// The folder of that number, made if it is not there.
@@ -43,30 +48,77 @@ impl Tree {
     ///
     /// Those of making and opening it, such as that a file or a link has its name.
     pub(crate) fn folder(&self, number: u32) -> io::Result<Folder> {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         // From the folder up to one that is open, and down again.
-        let mut chain = Vec::new();
-        let mut at = number;
-        let mut folder = loop {
-            match (at, open.get(&at)) {
-                (0, _) => break self.root.clone(),
-                (_, Some(folder)) => break folder.clone(),
-                _ => chain.push(at),
-            }
-            at = self.folders[at as usize].0;
-        };
+        let (mut folder, mut chain) = self.nearest(number);
         while let Some(next) = chain.pop() {
-            folder = folder.enter(&self.folders[next as usize].1)?;
-            if open.len() >= KEPT_OPEN {
-                open.clear();
-            }
-            open.insert(next, folder.clone());
+            let node = &self.folders[next as usize];
+            // Without the lock: others need not wait for the system. Two threads may make one folder.
+            folder = match node.made.load(Ordering::Relaxed) {
+                true => folder.find(&node.name)?,
+                false => folder.enter(&node.name)?,
+            };
+            node.made.store(true, Ordering::Relaxed);
+            self.open().keep(next, folder.clone());
         }
         Ok(folder)
     }
+
+    /// The nearest open folder at or above that one, and those below it that lead there, last first.
+    fn nearest(&self, number: u32) -> (Folder, Vec<u32>) {
+        let (mut open, mut chain, mut at) = (self.open(), Vec::new(), number);
+        while at != 0 {
+            if let Some(folder) = open.get(at) {
+                return (folder, chain);
+            }
+            chain.push(at);
+            at = self.folders[at as usize].parent;
+        }
+        (self.root.clone(), chain)
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
-fn add<'p>(path: &'p str, folders: &mut Vec<(u32, String)>, known: &mut HashMap<&'p str, u32>) -> u32 {
+impl Node {
+    fn new(parent: u32, name: &str) -> Node {
+        Node { parent, name: name.to_owned(), made: AtomicBool::new(false) }
+    }
+}
+
+/// Folders that are kept open: those used since the last change of generations, and those of the
+/// generation before.
+struct Open {
+    young: HashMap<u32, Folder>,
+    old: HashMap<u32, Folder>,
+    /// Most folders of a generation.
+    most: usize,
+}
+
+impl Open {
+    fn new(kept: usize) -> Open {
+        Open { young: HashMap::new(), old: HashMap::new(), most: kept / 2 }
+    }
+
+    fn get(&mut self, number: u32) -> Option<Folder> {
+        if let Some(folder) = self.young.get(&number) {
+            return Some(folder.clone());
+        }
+        let folder = self.old.remove(&number)?;
+        self.keep(number, folder.clone());
+        Some(folder)
+    }
+
+    fn keep(&mut self, number: u32, folder: Folder) {
+        if self.young.len() >= self.most {
+            self.old = core::mem::take(&mut self.young);
+        }
+        self.young.insert(number, folder);
+    }
+}
+
+fn add<'p>(path: &'p str, folders: &mut Vec<Node>, known: &mut HashMap<&'p str, u32>) -> u32 {
     // Up to an ancestor that is known, then down: without recursion, since paths may be long.
     let mut missing = Vec::new();
     let mut rest = path;
@@ -79,7 +131,7 @@ fn add<'p>(path: &'p str, folders: &mut Vec<(u32, String)>, known: &mut HashMap<
     };
     while let Some(path) = missing.pop() {
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-        folders.push((at, name.to_owned()));
+        folders.push(Node::new(at, name));
         // At most 2^32 bytes of paths, so fewer folders.
         at = (folders.len() - 1) as u32;
         known.insert(path, at);

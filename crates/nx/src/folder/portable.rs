@@ -77,6 +77,11 @@ impl Folder {
         }
     }
 
+    /// How many folders may be kept at once. They are names, and open nothing.
+    pub(crate) fn kept_open() -> usize {
+        8192
+    }
+
     /// Bytes that can still be written here: not told.
     pub(crate) fn free(&self) -> Option<u64> {
         None

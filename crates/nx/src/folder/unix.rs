@@ -19,6 +19,9 @@ const WRITE: OFlags = OFlags::WRONLY.union(OFlags::CLOEXEC).union(OFlags::NOFOLL
 const FOLDER_MODE: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
 const FILE_MODE: Mode = FOLDER_MODE.difference(Mode::XUSR).difference(Mode::XGRP).difference(Mode::XOTH);
 
+/// Folders kept open, however many the system allows.
+const MOST_KEPT: usize = 8192;
+
 impl Folder {
     /// The folder of that path, made if it is not there. This one may be a link: it is the caller's.
     pub(crate) fn root(path: &Path) -> io::Result<Folder> {
@@ -96,6 +99,12 @@ impl Folder {
             FileType::RegularFile => Ok(file.into()),
             _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
         }
+    }
+
+    /// How many folders may be kept open at once: a part of the files that the process may open.
+    pub(crate) fn kept_open() -> usize {
+        let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        most.map_or(MOST_KEPT, |most| (most / 4).clamp(16, MOST_KEPT as u64) as usize)
     }
 
     /// Bytes that can still be written here, where the system tells.
