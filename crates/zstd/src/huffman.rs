@@ -32,6 +32,7 @@ const fn corrupt(what: &'static str) -> Error {
 }
 
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a Huffman tree is cut off");
+const TOO_LONG: Error = corrupt("a Huffman tree has codes of more than 11 bits");
 
 impl Weights {
     pub(crate) const fn new() -> Self {
@@ -92,7 +93,7 @@ impl Weights {
     fn complete(&mut self) -> Result<()> {
         let described = &self.of[..self.len];
         if described.iter().any(|&w| u32::from(w) > MAX_LOG) {
-            return Err(corrupt("a weight of a Huffman tree is too large"));
+            return Err(TOO_LONG);
         }
         let sum: u32 = described.iter().map(|&w| 1u32 << w >> 1).sum();
         if sum == 0 {
@@ -100,7 +101,10 @@ impl Weights {
         }
         self.log = sum.ilog2() + 1;
         let rest = (1u32 << self.log) - sum;
-        if self.log > MAX_LOG || !rest.is_power_of_two() {
+        if self.log > MAX_LOG {
+            return Err(TOO_LONG);
+        }
+        if !rest.is_power_of_two() {
             return Err(corrupt("the weights of a Huffman tree do not add up"));
         }
         self.of[self.len] = rest.ilog2() as u8 + 1;

@@ -1,0 +1,138 @@
+//! What is compressed: real files, and made-up data of every kind.
+
+use std::path::{Path, PathBuf};
+
+/// A pseudorandom sequence (xorshift), the same for the same seed.
+#[derive(Clone)]
+pub struct Noise(u64);
+
+impl Noise {
+    pub fn new(seed: u64) -> Noise {
+        let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        // The first numbers resemble the seed.
+        (0..8).for_each(|_| _ = noise.number());
+        noise
+    }
+
+    pub fn number(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 >> 8
+    }
+
+    /// A number below `n`, which is not 0.
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.number() % n as u64) as usize
+    }
+
+    /// Bytes without any pattern.
+    pub fn bytes(&mut self, n: usize) -> Vec<u8> {
+        (0..n).map(|_| self.number() as u8).collect()
+    }
+}
+
+pub fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
+}
+
+/// The files in `testdata/corpus`, by name.
+pub fn corpus() -> Vec<(String, Vec<u8>)> {
+    let files = files_below(&testdata().join("corpus"));
+    assert!(files.len() >= 6, "testdata/corpus lacks files");
+    files.iter().map(|path| (name(path), std::fs::read(path).expect("a file of the corpus"))).collect()
+}
+
+pub fn name(path: &Path) -> String {
+    path.file_name().expect("a file").to_string_lossy().into_owned()
+}
+
+/// All files below a folder, sorted.
+pub fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() { waiting.push(path) } else { found.push(path) }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Rows of a log in JSON, some 370 bytes each.
+pub fn json_rows(seed: u64, n: usize) -> Vec<u8> {
+    let mut noise = Noise::new(seed);
+    let mut text = String::new();
+    for row in 0..n {
+        let service = ["checkout", "inventory", "search", "payments", "gateway"][noise.below(5)];
+        let level = ["INFO", "INFO", "INFO", "WARN", "ERROR"][noise.below(5)];
+        text.push_str(&format!(
+            "{{\"timestamp\":\"2026-11-21T08:{:02}:{:02}.{:03}Z\",\"level\":\"{level}\",\"service\":\"{service}\",\
+             \"host\":\"node-{:03}.eu-west.example\",\"request_id\":\"{:016x}{:016x}\",\"user_id\":{},\
+             \"method\":\"{}\",\"path\":\"/api/v2/{service}/items/{}\",\"status\":{},\"duration_us\":{},\
+             \"bytes_sent\":{},\"message\":\"request {row} done in time\"}}\n",
+            row / 60 % 60,
+            row % 60,
+            noise.below(1000),
+            noise.below(200),
+            noise.number(),
+            noise.number(),
+            noise.below(100_000),
+            ["GET", "POST", "PUT"][noise.below(3)],
+            noise.below(5000),
+            [200, 200, 200, 204, 404, 500][noise.below(6)],
+            noise.below(90_000),
+            noise.below(20_000),
+        ));
+    }
+    text.into_bytes()
+}
+
+/// Data of every kind: text, noise of all and of few values, runs, far copies, records, mixtures.
+pub fn kinds(n: usize) -> Vec<(&'static str, Vec<u8>)> {
+    let mut noise = Noise::new(n as u64 + 1);
+    let rows = json_rows(7, n / 300 + 1);
+    let random = noise.bytes(n);
+    let few: Vec<u8> = (0..n).map(|_| b"aaaaabbbccd"[noise.below(11)]).collect();
+    let two: Vec<u8> = (0..n).map(|_| [0, 255][usize::from(noise.below(9) == 0)]).collect();
+    let skewed: Vec<u8> = (0..n).map(|_| (noise.number() & noise.number() & noise.number()) as u8).collect();
+    let records: Vec<u8> =
+        (0..n / 4 + 1).flat_map(|i| (i as u32 * 3 + noise.below(4) as u32).to_le_bytes()).collect();
+    vec![
+        ("rows", rows[..n.min(rows.len())].to_vec()),
+        ("noise", random.clone()),
+        ("few", few),
+        ("two", two),
+        ("skewed", skewed),
+        ("zeros", vec![0; n]),
+        ("records", records[..n].to_vec()),
+        ("copies", copies(&mut noise, n)),
+        (
+            "mixed",
+            random
+                .chunks(700)
+                .enumerate()
+                .flat_map(|(i, c)| if i % 2 == 0 { c.to_vec() } else { vec![9; c.len()] })
+                .collect(),
+        ),
+    ]
+}
+
+/// Noise interrupted by copies of what came before, from near and far and of all lengths.
+fn copies(noise: &mut Noise, n: usize) -> Vec<u8> {
+    let mut bytes = noise.bytes(40.min(n));
+    while bytes.len() < n {
+        let fresh = noise.below(20);
+        bytes.extend(noise.bytes(fresh));
+        let far = bytes.len() >> noise.below(12);
+        let offset = 1 + noise.below(far.max(1));
+        let length = 3 + (noise.below(1 << 16) >> noise.below(15));
+        for _ in 0..length {
+            bytes.push(bytes[bytes.len() - offset]);
+        }
+    }
+    bytes.truncate(n);
+    bytes
+}

@@ -1,0 +1,134 @@
+//! Huffman trees from weights, their two descriptions, and streams.
+
+use super::bits::Bits;
+use super::fse::{Table, describe, normalise};
+
+/// A tree of literals, by the weight of each symbol.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// Without trailing zeros: the last is the one that a description leaves out.
+    pub weights: Vec<u8>,
+    /// How it is written.
+    pub form: Form,
+}
+
+/// How a tree's weights are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Four bits each.
+    Direct,
+    /// By FSE with a table of that log.
+    Fse(u32),
+}
+
+impl Tree {
+    pub fn new(weights: &[u8], form: Form) -> Tree {
+        Tree { weights: weights.to_vec(), form }
+    }
+
+    /// Symbols from `first`, as many as 2 to the power `bits`, all with codes of that length.
+    pub fn flat(first: u8, bits: u32, form: Form) -> Tree {
+        let mut weights = vec![0; usize::from(first)];
+        weights.resize(usize::from(first) + (1 << bits), 1);
+        Tree { weights, form }
+    }
+
+    /// Symbols from `first` with codes of 1, 2, 3, ... `bits` and once more `bits` bits.
+    pub fn skewed(first: u8, bits: u8, form: Form) -> Tree {
+        let mut weights = vec![0; usize::from(first)];
+        weights.extend((1..=bits).rev());
+        weights.push(1);
+        Tree { weights, form }
+    }
+
+    /// The longest code.
+    pub fn bits(&self) -> u32 {
+        let sum: u32 = self.weights.iter().filter(|w| **w > 0).map(|w| 1u32 << (w - 1)).sum();
+        assert!(sum.is_power_of_two(), "weights that fill no tree");
+        sum.ilog2()
+    }
+
+    /// The code of a symbol, and its length.
+    fn code(&self, symbol: u8) -> (u64, u32) {
+        let own = self.weights[usize::from(symbol)];
+        assert!(own > 0, "symbol {symbol} has no code");
+        let cells = |w: u8| if w == 0 { 0 } else { 1u64 << (w - 1) };
+        let lower = self.weights.iter().filter(|w| **w < own).map(|w| cells(*w)).sum::<u64>();
+        let equal = self.weights[..usize::from(symbol)].iter().filter(|w| **w == own).count() as u64;
+        (lower / cells(own) + equal, self.bits() + 1 - u32::from(own))
+    }
+
+    /// The description, as it stands before the streams and in dictionaries.
+    pub fn describe(&self) -> Vec<u8> {
+        let told = &self.weights[..self.weights.len() - 1];
+        match self.form {
+            Form::Direct => direct(told),
+            Form::Fse(log) => {
+                let counts = weight_counts(told, log);
+                let body = [describe(&counts, log), fse_stream(told, &Table::new(&counts, log))].concat();
+                assert!(body.len() < 128, "weights that take {} bytes", body.len());
+                [&[body.len() as u8][..], &body].concat()
+            }
+        }
+    }
+
+    /// One stream of literals.
+    pub fn stream(&self, literals: &[u8]) -> Vec<u8> {
+        let mut bits = Bits::default();
+        for &literal in literals.iter().rev() {
+            let (code, len) = self.code(literal);
+            bits.push(code, len);
+        }
+        bits.backward()
+    }
+
+    /// The streams with their jump table: of one stream there is none.
+    pub fn streams(&self, literals: &[u8], streams: usize) -> Vec<u8> {
+        if streams == 1 {
+            return self.stream(literals);
+        }
+        let quarter = literals.len().div_ceil(4);
+        let edge = |i: usize| (i * quarter).min(literals.len());
+        let ends = [edge(1), edge(2), edge(3), literals.len()];
+        let parts = [0, 1, 2, 3].map(|i| self.stream(&literals[edge(i)..ends[i]]));
+        let jumps = parts[..3].iter().flat_map(|part| (part.len() as u16).to_le_bytes());
+        [jumps.collect(), parts.concat()].concat()
+    }
+}
+
+/// Counts of weights, at least two of which are in the table, so that states need bits.
+fn weight_counts(weights: &[u8], log: u32) -> Vec<i16> {
+    let mut counts = normalise(weights, log);
+    if let Some(only) = counts.iter().position(|count| *count == 1 << log) {
+        counts[only] -= 1;
+        let other = usize::from(only == 0);
+        counts.resize(counts.len().max(other + 1), 0);
+        counts[other] = 1;
+    }
+    counts
+}
+
+/// Weights of four bits each, the first in the high half.
+pub fn direct(weights: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![127 + u8::try_from(weights.len()).expect("at most 128 weights")];
+    bytes.extend(weights.chunks(2).map(|pair| pair[0] << 4 | pair.get(1).unwrap_or(&0)));
+    bytes
+}
+
+/// Weights by two states in turn. The last but one must be left through a state that needs bits:
+/// that there are none says where the weights end.
+pub fn fse_stream(weights: &[u8], table: &Table) -> Vec<u8> {
+    let n = weights.len();
+    let mut states = [0; 2];
+    states[(n - 1) % 2] = table.state(weights[n - 1], false);
+    states[n % 2] = table.state(weights[n - 2], true);
+    let mut bits = Bits::default();
+    for i in (0..n - 2).rev() {
+        let (state, value, width) = table.before(weights[i], states[i % 2]);
+        bits.push(value, width);
+        states[i % 2] = state;
+    }
+    bits.push(u64::from(states[1]), table.log);
+    bits.push(u64::from(states[0]), table.log);
+    bits.backward()
+}

@@ -1,0 +1,190 @@
+//! Damaged frames and dictionaries: the verdict and the bytes are libzstd's.
+//!
+//! Where libzstd decodes at once what it refuses piece by piece, or the other way round, ours may be
+//! like either. Those are: blocks larger than their frame allows (its way at once does not look), empty
+//! compressed blocks (its way by pieces does not look), windows above the limit, matches into the tables
+//! of a digested dictionary, and matches further back than the window. `agrees` tells of one more.
+
+mod common;
+
+use common::data::{Noise, json_rows, kinds};
+use common::encoder::{compress, level, train};
+use common::oracle::{Oracle, agrees};
+use common::ours::{self, Pieces};
+use common::vectors::{bad, dictionary, good};
+use linerate_zstd::{Dictionary, Options, Scratch};
+use zstd_safe::CParameter;
+
+const WINDOW_LOG: u32 = 24;
+
+/// Both decoders, and how many inputs they agreed on.
+struct Jury {
+    oracle: Oracle,
+    forms: Vec<(String, Scratch)>,
+    accepted: usize,
+    refused: usize,
+}
+
+impl Jury {
+    fn new() -> Jury {
+        Jury { oracle: Oracle::default(), forms: ours::scratches(), accepted: 0, refused: 0 }
+    }
+
+    /// Asserts that each of our forms says what libzstd says.
+    fn try_input(
+        &mut self,
+        name: &dyn Fn() -> String,
+        dictionary: Option<&Dictionary<'_>>,
+        bytes: &[u8],
+        src: &[u8],
+        most: usize,
+    ) {
+        let theirs = self.oracle.both(src, bytes, WINDOW_LOG, most);
+        let options = Options::new().with_window_limit(1 << WINDOW_LOG);
+        for (form, scratch) in &mut self.forms {
+            let whole = ours::whole(options, scratch, dictionary, src, most);
+            let pieces =
+                ours::stream(options, scratch, dictionary, src, most, &mut Pieces::Each(1000, 1 << 17));
+            for (how, ours) in [("whole", whole), ("pieces", pieces)] {
+                let agrees = agrees(&ours, &theirs);
+                let lens = theirs.each_ref().map(|theirs| theirs.as_ref().map(Vec::len));
+                let ours = ours.map(|bytes| bytes.len());
+                assert!(
+                    agrees,
+                    "{}, {form}, {how}: {ours:?} where libzstd says {lens:?}\n{src:02x?}",
+                    name()
+                );
+                if let Err(e) = ours {
+                    assert!(e.at <= src.len() as u64, "{}: {e}", name());
+                }
+            }
+        }
+        if theirs[0].is_ok() { self.accepted += 1 } else { self.refused += 1 }
+    }
+}
+
+/// Small frames of every sort, each with its dictionary and the length of its content.
+fn small() -> Vec<(String, Vec<u8>, Vec<u8>, usize)> {
+    let mut all = Vec::new();
+    let mut row = |name: String, frame: Vec<u8>, dictionary: Vec<u8>, len: usize| {
+        all.push((name, frame, dictionary, len));
+    };
+    for vector in good().into_iter().filter(|vector| vector.bytes.len() <= 260 && !vector.magicless) {
+        let len = vector.content.map_or(0, |content| content.len());
+        // Of long rows a few.
+        let stem = vector.name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-');
+        if len > 20_000 || matches!(stem, "offset" | "length-code") && !vector.name.ends_with('7') {
+            continue;
+        }
+        row(
+            vector.name,
+            vector.bytes,
+            vector.dictionary.map(|d| dictionary(d).bytes()).unwrap_or_default(),
+            len,
+        );
+    }
+    let rows = json_rows(1, 400);
+    let trained = train(&rows, 370, 1024);
+    for size in [370, 900] {
+        let content = &json_rows(2, 3)[..size];
+        let frame = compress(content, &trained, &[level(3), CParameter::ChecksumFlag(size == 370)]);
+        row(format!("{size} bytes of rows"), frame, trained.clone(), size);
+    }
+    for (kind, content) in kinds(700).into_iter().filter(|(kind, _)| *kind != "noise") {
+        for number in [1, 19] {
+            let frame = compress(&content, &[], &[level(number), CParameter::ContentSizeFlag(number == 1)]);
+            row(format!("{kind} at level {number}"), frame, vec![], 700);
+        }
+    }
+    all
+}
+
+#[test]
+fn every_truncation() {
+    let mut jury = Jury::new();
+    for (name, frame, bytes, len) in small() {
+        let digested = (!bytes.is_empty()).then(|| Dictionary::new(&bytes).unwrap());
+        for end in 0..frame.len() {
+            jury.try_input(
+                &|| format!("{name} cut at {end}"),
+                digested.as_ref(),
+                &bytes,
+                &frame[..end],
+                len + 100,
+            );
+        }
+    }
+    assert!(jury.refused > 10_000, "{}", jury.refused);
+}
+
+#[test]
+fn every_flipped_bit() {
+    let mut jury = Jury::new();
+    for (name, mut frame, bytes, len) in small() {
+        let digested = (!bytes.is_empty()).then(|| Dictionary::new(&bytes).unwrap());
+        for bit in 0..8 * frame.len() {
+            frame[bit / 8] ^= 1 << (bit % 8);
+            jury.try_input(&|| format!("{name}, bit {bit}"), digested.as_ref(), &bytes, &frame, len + 1000);
+            frame[bit / 8] ^= 1 << (bit % 8);
+        }
+    }
+    assert!(jury.accepted > 1000 && jury.refused > 10_000, "{} {}", jury.accepted, jury.refused);
+}
+
+#[test]
+fn bad_frames_changed_further() {
+    let mut jury = Jury::new();
+    let mut noise = Noise::new(17);
+    let all: Vec<Vec<u8>> =
+        bad().into_iter().map(|vector| vector.bytes).filter(|bytes| bytes.len() < 500).collect();
+    for round in 0..20_000 {
+        let mut frame = all[noise.below(all.len())].clone();
+        for _ in 0..1 + noise.below(3) {
+            let at = noise.below(frame.len());
+            frame[at] = noise.number() as u8;
+        }
+        jury.try_input(&|| format!("round {round}"), None, &[], &frame, 300_000);
+    }
+}
+
+/// Dictionaries with every bit turned: refused or taken as libzstd does, and what is taken decodes the
+/// same.
+#[test]
+fn every_flipped_bit_of_a_dictionary() {
+    let mut jury = Jury::new();
+    let rows = json_rows(3, 400);
+    let dictionaries = [train(&rows, 370, 512), dictionary("full").bytes(), dictionary("logs-5").bytes()];
+    for (i, mut bytes) in dictionaries.into_iter().enumerate() {
+        let content = &json_rows(4, 1)[..300];
+        let without_id = [level(3), CParameter::DictIdFlag(false)];
+        let frames = [compress(content, &bytes, &without_id), compress(&rows[..2000], &bytes, &without_id)];
+        let head = bytes.len().min(400);
+        for bit in 0..8 * head {
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            judge_dictionary(&mut jury, &|| format!("dictionary {i}, bit {bit}"), &bytes, &frames);
+            bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        for end in 0..head {
+            judge_dictionary(&mut jury, &|| format!("dictionary {i} cut at {end}"), &bytes[..end], &frames);
+        }
+    }
+    assert!(jury.accepted > 500 && jury.refused > 500, "{} {}", jury.accepted, jury.refused);
+}
+
+fn judge_dictionary(jury: &mut Jury, name: &dyn Fn() -> String, bytes: &[u8], frames: &[Vec<u8>]) {
+    match Dictionary::new(bytes) {
+        Ok(digested) => {
+            for frame in frames {
+                jury.try_input(name, Some(&digested), bytes, frame, 4000);
+            }
+        }
+        // libzstd must refuse it too, whatever the frame.
+        Err(e) => {
+            assert!(e.at <= bytes.len() as u64, "{}: {e}", name());
+            let frame = common::frame::Frame::new(common::frame::SINGLE).raw(b"x").bytes();
+            let theirs = jury.oracle.both(&frame, bytes, WINDOW_LOG, 10);
+            assert!(theirs.iter().any(Result::is_err), "{}: {e}, but libzstd takes it", name());
+            jury.refused += 1;
+        }
+    }
+}

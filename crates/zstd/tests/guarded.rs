@@ -1,0 +1,153 @@
+//! Buffers whose neighbours are forbidden: a read or write outside ends the program.
+#![cfg(unix)]
+
+mod common;
+mod kernel;
+
+use common::data::{Noise, json_rows, kinds};
+use common::encoder::{compress, level};
+use common::ours;
+use common::vectors::{bad, dictionary, good};
+use kernel::guarded::Guarded;
+use linerate_zstd::{Decoder, Dictionary, Error, Options, Scratch, Status, StreamDecoder};
+use zstd_safe::CParameter;
+
+/// Input, output and dictionary, each with a forbidden page behind it or before it.
+struct Room {
+    src: Guarded,
+    dst: Guarded,
+    dictionary: Guarded,
+    forms: Vec<(String, Scratch)>,
+}
+
+impl Room {
+    fn new() -> Room {
+        let large = || Guarded::new(400_000);
+        Room { src: large(), dst: large(), dictionary: large(), forms: ours::scratches() }
+    }
+
+    /// Decodes at both ends of the pages, and asserts that this makes no difference.
+    fn decode(&mut self, name: &str, frame: &[u8], dictionary: &[u8], most: usize) -> Result<Vec<u8>, Error> {
+        let mut results = Vec::new();
+        for last in [true, false] {
+            let src = place(&mut self.src, frame, last);
+            let by_reference = place(&mut self.dictionary, dictionary, last);
+            let digested = (!dictionary.is_empty()).then(|| Dictionary::by_reference(by_reference));
+            let digested = digested.transpose()?;
+            for (_, scratch) in &mut self.forms {
+                let dst = room(&mut self.dst, most, last);
+                for two_phase in [false, true] {
+                    let decoder = Decoder::new(Options::new().with_two_phase(two_phase));
+                    let result = decoder.decode(scratch, digested.as_ref(), src, dst);
+                    results.push(result.map(|n| dst[..n].to_vec()));
+                }
+                results.push(in_pieces(scratch, digested.as_ref(), src, dst));
+            }
+        }
+        let first = results.swap_remove(0);
+        for result in results {
+            match (&first, &result) {
+                (Ok(a), Ok(b)) => assert!(a == b, "{name}: other bytes"),
+                (Err(_), Err(_)) => {}
+                _ => panic!("{name}: {:?} and {:?}", first.is_ok(), result.is_ok()),
+            }
+        }
+        first
+    }
+}
+
+/// The bytes at one end of the memory.
+fn place<'m>(memory: &'m mut Guarded, bytes: &[u8], last: bool) -> &'m [u8] {
+    let place = room(memory, bytes.len(), last);
+    place.copy_from_slice(bytes);
+    place
+}
+
+fn room(memory: &mut Guarded, n: usize, last: bool) -> &mut [u8] {
+    if last { memory.last(n) } else { memory.first(n) }
+}
+
+/// Everything at once into all the room, which has to do.
+fn in_pieces(
+    scratch: &mut Scratch,
+    dictionary: Option<&Dictionary<'_>>,
+    src: &[u8],
+    dst: &mut [u8],
+) -> Result<Vec<u8>, Error> {
+    const UNDONE: Error = Error::new(linerate_zstd::Kind::Truncated, 0, "not done");
+    let mut decoder = StreamDecoder::new(Options::new());
+    let (mut read, mut written) = (0, 0);
+    while read < src.len() {
+        let progress = decoder.decode(scratch, dictionary, &src[read..], &mut dst[written..])?;
+        read += progress.read;
+        written += progress.written;
+        if progress.status != Status::FrameEnd {
+            return Err(UNDONE);
+        }
+    }
+    Ok(dst[..written].to_vec())
+}
+
+#[test]
+fn frames_made_by_hand_stay_within_their_buffers() {
+    let mut room = Room::new();
+    for vector in good().into_iter().filter(|vector| !vector.magicless) {
+        let content = vector.content.expect("known");
+        if content.len() > 300_000 || vector.bytes.len() > 300_000 {
+            continue;
+        }
+        let dictionary = vector.dictionary.map(|name| dictionary(name).bytes()).unwrap_or_default();
+        let got = room.decode(&vector.name, &vector.bytes, &dictionary, content.len());
+        assert!(got.as_ref() == Ok(&content), "{}: {:?}", vector.name, got.err());
+        if let Some(less) = content.len().checked_sub(1) {
+            assert!(room.decode(&vector.name, &vector.bytes, &dictionary, less).is_err(), "{}", vector.name);
+        }
+    }
+    for vector in bad() {
+        let dictionary = vector.dictionary.map(|name| dictionary(name).bytes()).unwrap_or_default();
+        assert!(room.decode(&vector.name, &vector.bytes, &dictionary, 300_000).is_err(), "{}", vector.name);
+    }
+}
+
+#[test]
+fn frames_of_libzstd_stay_within_their_buffers() {
+    let mut room = Room::new();
+    let contents = kinds(3000).into_iter().chain(kinds(140_000)).chain([("rows", json_rows(1, 200))]);
+    for (kind, content) in contents {
+        for number in [1, 5, 19] {
+            if number == 19 && content.len() > 3000 {
+                continue;
+            }
+            let frame = compress(&content, &[], &[level(number), CParameter::ChecksumFlag(number == 5)]);
+            assert!(room.decode(kind, &frame, &[], content.len()) == Ok(content.clone()), "{kind}");
+        }
+    }
+    let rows = json_rows(2, 30);
+    let dictionary = common::encoder::train(&json_rows(3, 500), 370, 4096);
+    for from in 0..100 {
+        let content = &rows[from * 50..from * 90 + 400];
+        let frame = compress(content, &dictionary, &[level(3)]);
+        assert!(room.decode("with dictionary", &frame, &dictionary, content.len()).as_deref() == Ok(content));
+    }
+}
+
+#[test]
+fn damaged_frames_stay_within_their_buffers() {
+    let mut room = Room::new();
+    let mut noise = Noise::new(6);
+    for (kind, content) in kinds(2000) {
+        for number in [1, 19] {
+            let frame = compress(&content, &[], &[level(number)]);
+            for _ in 0..60 {
+                let mut frame = frame.clone();
+                for _ in 0..1 + noise.below(4) {
+                    let at = noise.below(frame.len());
+                    frame[at] = noise.number() as u8;
+                }
+                frame.truncate(frame.len() - noise.below(frame.len()) * noise.below(2));
+                // Only that it ends, and within its bounds.
+                let _ = room.decode(kind, &frame, &[], 2000 + noise.below(100));
+            }
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Frames made by hand: each form that the format allows decodes to what its maker knows, and libzstd
+//! agrees; what the format forbids is refused.
+//!
+//! Those in `testdata/zstd` are for other decoders; `LINERATE_UPDATE=1` writes them anew.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+
+use common::check::Checker;
+use common::data::testdata;
+use common::frame::{Frame, Literals, SINGLE};
+use common::oracle::Oracle;
+use common::ours::{self, Pieces, magicless};
+use common::vectors::{Vector, bad, dictionaries, dictionary, good, is_kept};
+use linerate_zstd::{Dictionary, Options};
+use twox_hash::XxHash64;
+
+/// Room for what a bad frame may give before it fails.
+const MOST: usize = 1 << 20;
+const WINDOW_LOG: u32 = 27;
+
+fn dictionary_bytes(vector: &Vector) -> Vec<u8> {
+    vector.dictionary.map(|name| dictionary(name).bytes()).unwrap_or_default()
+}
+
+#[test]
+fn every_good_frame_decodes_to_what_was_put_in() {
+    let mut checker = Checker::default();
+    for vector in good() {
+        let options = if vector.magicless { magicless() } else { Options::new() };
+        let content = vector.content.as_ref().expect("known");
+        checker.check_with(&vector.name, options, &vector.bytes, &dictionary_bytes(&vector), content);
+    }
+    assert!(checker.frames > 500);
+}
+
+#[test]
+fn libzstd_decodes_every_good_frame() {
+    let mut oracle = Oracle::default();
+    for vector in good() {
+        let content = vector.content.as_ref().expect("known");
+        let dictionary = dictionary_bytes(&vector);
+        if vector.magicless {
+            let whole = oracle.magicless(&vector.bytes, &dictionary, content.len());
+            assert!(whole.as_ref() == Ok(content), "{}: {:?}", vector.name, whole.err());
+            continue;
+        }
+        for got in oracle.both(&vector.bytes, &dictionary, WINDOW_LOG, content.len()) {
+            assert!(got.as_ref() == Ok(content), "{}: {:?}", vector.name, got.err());
+        }
+    }
+}
+
+/// Of a bad frame libzstd refuses at least one way of decoding; ours refuses both.
+#[test]
+fn every_bad_frame_is_refused() {
+    let mut oracle = Oracle::default();
+    for vector in bad() {
+        let bytes = dictionary_bytes(&vector);
+        let theirs = oracle.both(&vector.bytes, &bytes, WINDOW_LOG, MOST);
+        assert!(theirs.iter().any(Result::is_err), "{}: libzstd decodes it", vector.name);
+        let digested = vector.dictionary.map(|_| Dictionary::new(&bytes).expect("a good dictionary"));
+        for (form, mut scratch) in ours::scratches() {
+            let got = ours::whole(Options::new(), &mut scratch, digested.as_ref(), &vector.bytes, MOST);
+            let e = got.map(|bytes| bytes.len()).expect_err(&format!("{}, {form}", vector.name));
+            assert!(e.at <= vector.bytes.len() as u64, "{}, {form}: {e}", vector.name);
+            for mut pieces in [Pieces::Whole, Pieces::Each(1, 1 << 17), Pieces::Each(7, 11)] {
+                let got = ours::stream(
+                    Options::new(),
+                    &mut scratch,
+                    digested.as_ref(),
+                    &vector.bytes,
+                    MOST,
+                    &mut pieces,
+                );
+                assert!(got.is_err(), "{}, {form} in pieces", vector.name);
+            }
+        }
+    }
+}
+
+/// A single segment of nothing in a compressed block: the block is larger than the content, which
+/// libzstd refuses, but the format's authors list the frame as valid, and their tool decodes it.
+#[test]
+fn an_empty_compressed_block_of_an_empty_frame() {
+    let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 0x15, 0, 0, 0, 0];
+    Checker::default().check("empty block", &frame, &[], &[]);
+    let made =
+        Frame::new(common::frame::Header { size_flag: 0, ..SINGLE }).plain(Literals::Raw(0, vec![]), &[]);
+    assert_eq!(made.bytes(), frame);
+}
+
+/// The committed files are what the makers make, so that the list of them is true.
+#[test]
+fn committed_files_are_the_made_ones() {
+    let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    let mut list = String::from("name,dictionary,magicless,bytes,content_bytes,content_xxh64\n");
+    for vector in good().into_iter().filter(is_kept) {
+        let content = vector.content.expect("known");
+        let hash = XxHash64::oneshot(0, &content);
+        let (name, dictionary) = (&vector.name, vector.dictionary.unwrap_or_default());
+        let (bytes, magicless) = (vector.bytes.len(), u8::from(vector.magicless));
+        writeln!(list, "{name},{dictionary},{magicless},{bytes},{},{hash:016x}", content.len()).unwrap();
+        files.insert(format!("{name}.zst"), vector.bytes);
+    }
+    for vector in bad().into_iter().filter(is_kept) {
+        files.insert(format!("errors/{}.zst", vector.name), vector.bytes);
+    }
+    for (name, dictionary) in dictionaries() {
+        files.insert(format!("{name}.dict"), dictionary.bytes());
+    }
+    files.insert("contents.csv".into(), list.into_bytes());
+    let folder = testdata().join("zstd");
+    if env::var_os("LINERATE_UPDATE").is_some() {
+        fs::create_dir_all(folder.join("errors")).unwrap();
+        files.iter().for_each(|(name, bytes)| fs::write(folder.join(name), bytes).unwrap());
+    }
+    for (name, bytes) in &files {
+        let there = fs::read(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(there == *bytes, "{name} differs; LINERATE_UPDATE=1 writes it anew");
+    }
+    let there = common::data::files_below(&folder).len();
+    assert_eq!(
+        there,
+        files.len() + usize::from(folder.join("README.md").exists()),
+        "files that nobody makes"
+    );
+}
