@@ -8,6 +8,7 @@ mod kernel;
 mod nx;
 mod output;
 mod pages;
+mod place;
 mod progress;
 mod report;
 mod rice;

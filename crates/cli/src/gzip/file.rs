@@ -1,9 +1,8 @@
 //! The life of one operand: opened, worked on, put in place, and the source deleted last.
 
-use std::fs::{self, File, Metadata};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Instant, SystemTime};
+use std::time::Instant;
 
 use linerate_deflate::Format;
 use linerate_deflate::parallel::compress_with_progress;
@@ -12,8 +11,9 @@ use super::args::{Args, FormatChoice, Mode};
 use super::decode::Decoder;
 use super::{header, names};
 use crate::failure::Failure;
-use crate::input::{self, Counted, Source};
-use crate::output::{self, Attributes, Output};
+use crate::input::{Counted, Source};
+use crate::output::{self, Output};
+use crate::place::{Beside, Finished, Opened};
 use crate::progress::Progress;
 
 /// One thing to work on.
@@ -51,12 +51,6 @@ pub(crate) struct Done {
     pub(crate) bytes_out: u64,
     pub(crate) seconds: f64,
     pub(crate) warnings: Vec<String>,
-}
-
-/// An operand's open file.
-struct Opened {
-    file: File,
-    meta: Metadata,
 }
 
 /// Does what the command line says with one operand. `None` if it is silently passed over.
@@ -100,48 +94,11 @@ fn suited_by_name(args: &Args, operand: &Operand) -> Result<(), Failure> {
 }
 
 fn open(args: &Args, operand: &Operand, beside: bool) -> Result<Opened, Failure> {
-    let cannot_open = || Failure::doing("cannot open");
-    let file = match operand.path() {
-        None => input::stdin().map_err(cannot_open())?,
-        Some(path) => {
-            let meta = fs::metadata(path).map_err(cannot_open())?;
-            suited_by_kind(args, path, &meta, beside)?;
-            File::open(path).map_err(cannot_open())?
-        }
-    };
-    let meta = file.metadata().map_err(cannot_open())?;
-    Ok(Opened { file, meta })
-}
-
-/// Files that cannot be replaced by another without losing something are left alone.
-fn suited_by_kind(args: &Args, path: &Path, meta: &Metadata, beside: bool) -> Result<(), Failure> {
-    let skipped = |what: &str| Err(Failure::Skipped(format!("skipped: it {what}")));
-    if meta.is_dir() {
-        return skipped("is a directory; -r works on the files below it");
+    let beside = beside.then_some(Beside { force: args.force, deletes: !args.keep });
+    match operand.path() {
+        None => Opened::stdin(),
+        Some(path) => Opened::open(path, beside, "; -r works on the files below it"),
     }
-    if !beside {
-        return Ok(());
-    }
-    if !meta.is_file() {
-        return skipped("is not a regular file");
-    }
-    if !args.force && path.is_symlink() {
-        return skipped("is a symbolic link; -f follows it");
-    }
-    if !args.force && !args.keep && links(meta) > 1 {
-        return skipped("has other hard links; -k or -f compresses it all the same");
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn links(meta: &Metadata) -> u64 {
-    std::os::unix::fs::MetadataExt::nlink(meta)
-}
-
-#[cfg(not(unix))]
-fn links(_: &Metadata) -> u64 {
-    1
 }
 
 fn compress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Result<Done, Failure> {
@@ -176,7 +133,14 @@ fn compress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Resu
         seconds: 0.0,
         warnings: Vec::new(),
     };
-    put_in_place(args, operand, &input, output, None, &mut done)?;
+    let finished = Finished {
+        output,
+        source: operand.path(),
+        input: &input,
+        modified: None,
+        deletes: beside && !args.keep,
+    };
+    done.output = finished.put_in_place(&mut done.warnings)?;
     Ok(done)
 }
 
@@ -219,7 +183,9 @@ fn decompress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Re
     if let Some(at) = decoded.garbage_at {
         done.warnings.push(format!("trailing garbage ignored (at byte {at})"));
     }
-    put_in_place(args, operand, &input, output, modified, &mut done)?;
+    let finished =
+        Finished { output, source: operand.path(), input: &input, modified, deletes: beside && !args.keep };
+    done.output = finished.put_in_place(&mut done.warnings)?;
     Ok(done)
 }
 
@@ -245,60 +211,4 @@ fn make_output(
         (None, Some(path)) => Output::at(path, args.force, private),
         (None, None) => Err(Failure::Refused("there is no name for the output".into())),
     }
-}
-
-/// Gives the output its name, then deletes the source if it is replaced and nothing speaks
-/// against it.
-fn put_in_place(
-    args: &Args,
-    operand: &Operand,
-    input: &Opened,
-    output: Output,
-    modified: Option<SystemTime>,
-    done: &mut Done,
-) -> Result<(), Failure> {
-    let fresh = match output {
-        Output::Fresh(fresh) => fresh,
-        Output::Special(_, path) => {
-            done.output = Some(path);
-            return Ok(());
-        }
-        Output::Stdout(_) | Output::Nowhere => return Ok(()),
-    };
-    let target = fresh.target().to_owned();
-    let source = operand.path().filter(|_| input.meta.is_file());
-    let attributes = Attributes::of(source.map(|_| &input.meta), modified);
-    let replaced = source.filter(|_| is_replaced(args, operand) && !args.keep);
-    fresh.commit(&attributes, replaced.is_some())?;
-    done.output = Some(target);
-    if let Some(source) = replaced {
-        if !done.warnings.is_empty() {
-            return Ok(());
-        }
-        if !is_unchanged(source, input) {
-            done.warnings.push("kept: it changed while it was read".into());
-            return Ok(());
-        }
-        fs::remove_file(source).map_err(Failure::doing("cannot delete the source"))?;
-    }
-    Ok(())
-}
-
-/// Whether the path still names the file that was read, with what was read in it.
-fn is_unchanged(path: &Path, input: &Opened) -> bool {
-    let same =
-        |now: &Metadata| now.len() == input.meta.len() && now.modified().ok() == input.meta.modified().ok();
-    let (Ok(by_file), Ok(by_path)) = (input.file.metadata(), fs::metadata(path)) else { return false };
-    same(&by_file) && same(&by_path) && is_same_file(&by_file, &by_path)
-}
-
-#[cfg(unix)]
-fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    (a.dev(), a.ino()) == (b.dev(), b.ino())
-}
-
-#[cfg(not(unix))]
-fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
-    true
 }
