@@ -2,19 +2,18 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::bits::Backward;
 use crate::dictionary::Dictionary;
-use crate::fse;
-use crate::literals::{self, Coding};
-use crate::output::{Output, TOO_SMALL};
+use crate::kernel;
+use crate::kernel::sequences::{Job, SLACK};
+use crate::literals::{self, Coding, Streams};
+use crate::output::Output;
 use crate::prefetch::Prefetch;
 use crate::scratch::Form;
-use crate::sequences::{self, LL_BASE, ML_BASE, Repeats, Table, Which};
+use crate::sequences::{Section, Which, read_section};
 use crate::tables::Tables;
 
 /// What decoding a block needs beside the block and the output.
 pub(crate) struct Work<'a> {
-    #[allow(dead_code)]
     pub(crate) form: Form,
     pub(crate) tables: &'a mut Tables,
     pub(crate) dictionary: Option<&'a Dictionary<'a>>,
@@ -42,100 +41,54 @@ impl Work<'_> {
             return Err(corrupt("the literals of a block are larger than the block"));
         };
         let place = |e: Error| e.shifted(header.len as u64);
+        let count = header.count;
+        // The literals, and slack behind them.
         let literals: &[u8] = match header.coding {
-            Coding::Raw => stored,
+            Coding::Raw => match rest.get(..count + SLACK) {
+                Some(slice) => slice,
+                None => {
+                    self.literals[..count].copy_from_slice(stored);
+                    &self.literals[..count + SLACK]
+                }
+            },
             Coding::Rle => {
-                self.literals[..header.count].fill(stored[0]);
-                &self.literals[..header.count]
+                self.literals[..count].fill(stored[0]);
+                &self.literals[..count + SLACK]
             }
             Coding::Tree | Coding::Treeless => {
                 let tree = match header.coding {
                     Coding::Tree => literals::read_tree(stored, self.tables).map_err(place)?,
                     _ => 0,
                 };
-                let into = &mut self.literals[..header.count];
-                literals::decode_codes(&header, &stored[tree..], self.tables, self.dictionary, into)
+                self.decode_codes(&header, &stored[tree..], count)
                     .map_err(|e| place(e).shifted(tree as u64))?;
-                into
+                &self.literals[..count + SLACK]
             }
         };
         let place = |e: Error| e.shifted((header.len + header.stored) as u64);
-        let read = sequences::read_section(section, self.tables, self.dictionary).map_err(place)?;
-        if read.count == 0 {
-            return out.append(literals);
+        let Section { count, len } = read_section(section, self.tables, self.dictionary).map_err(place)?;
+        if count == 0 {
+            return out.append(&literals[..header.count]);
         }
-        let bits = &section[read.len..];
+        let bits = &section[len..];
         let repeats = self.tables.repeats;
         let table = |which| self.tables.table(which, self.dictionary).ok_or(corrupt("a block has no tables"));
-        let tables = [table(Which::LiteralLength)?, table(Which::Offset)?, table(Which::MatchLength)?];
+        let (ll, of, ml) = (table(Which::LiteralLength)?, table(Which::Offset)?, table(Which::MatchLength)?);
         let prefetch = self.prefetch.as_deref_mut();
-        let repeats = run(read.count, tables, repeats, bits, literals, max, prefetch, out).map_err(place)?;
-        self.tables.repeats = repeats;
+        let job = Job { count, ll, of, ml, bits, literals, repeats, max, prefetch, out };
+        self.tables.repeats =
+            kernel::sequences::run(self.form, job).map_err(|e| place(e).shifted(len as u64))?;
         Ok(())
     }
-}
 
-#[allow(clippy::too_many_arguments)]
-/// Decodes and executes `count` sequences, safely: what the kernels must match.
-fn run(
-    count: usize,
-    [ll_table, of_table, ml_table]: [Table<'_>; 3],
-    mut repeats: Repeats,
-    bits: &[u8],
-    mut literals: &[u8],
-    max: usize,
-    mut prefetch: Option<&mut Prefetch>,
-    out: &mut Output<'_>,
-) -> Result<Repeats> {
-    let mut input = Backward::new(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
-    let end = out.at + max;
-    let mut ll_state = input.take(ll_table.log) as usize;
-    let mut of_state = input.take(of_table.log) as usize;
-    let mut ml_state = input.take(ml_table.log) as usize;
-    for left in (0..count).rev() {
-        if let Some(list) = &mut prefetch {
-            list.pop();
+    /// Decodes Huffman codes into the first `count` bytes of the literals.
+    fn decode_codes(&mut self, header: &literals::Header, src: &[u8], count: usize) -> Result<()> {
+        let table = self.tables.huffman(self.dictionary).ok_or(literals::NO_TREE)?;
+        let out = &mut self.literals[..count];
+        if header.streams == 1 {
+            return kernel::huffman::decode_one(self.form, table, src, out);
         }
-        let (ll, of, ml) = (ll_table.cells[ll_state], of_table.cells[of_state], ml_table.cells[ml_state]);
-        let value = (1 << fse::extra(of)) + input.take(fse::extra(of));
-        let match_len = ML_BASE[fse::code(ml) as usize] + input.take(fse::extra(ml)) as u32;
-        let literal_len = LL_BASE[fse::code(ll) as usize] + input.take(fse::extra(ll)) as u32;
-        if left > 0 {
-            ll_state = fse::base(ll) as usize + input.take(fse::bits(ll)) as usize;
-            ml_state = fse::base(ml) as usize + input.take(fse::bits(ml)) as usize;
-            of_state = fse::base(of) as usize + input.take(fse::bits(of)) as usize;
-        }
-        if input.left() < 0 {
-            return Err(corrupt("the bits of sequences end too early"));
-        }
-        let offset = repeats.resolve(value as u32, literal_len);
-        if offset == 0 {
-            return Err(corrupt("a match has offset zero"));
-        }
-        let (literal_len, match_len) = (literal_len as usize, match_len as usize);
-        let Some((head, tail)) = literals.split_at_checked(literal_len) else {
-            return Err(corrupt("sequences use more literals than there are"));
-        };
-        check_room(literal_len + match_len, end, out)?;
-        out.append(head)?;
-        literals = tail;
-        out.copy_match(offset as usize, match_len)?;
+        let streams = Streams::split(src, count)?;
+        kernel::huffman::decode_four(self.form, table, &streams, out)
     }
-    if input.left() != 0 {
-        return Err(corrupt("the bits of sequences are not used up exactly"));
-    }
-    check_room(literals.len(), end, out)?;
-    out.append(literals)?;
-    Ok(repeats)
-}
-
-/// Whether `len` bytes may be appended to a block that may reach `end`.
-fn check_room(len: usize, end: usize, out: &Output<'_>) -> Result<()> {
-    if len > end - out.at {
-        return Err(corrupt("a block regenerates more than it may"));
-    }
-    if len > out.buf.len() - out.at {
-        return Err(TOO_SMALL);
-    }
-    Ok(())
 }

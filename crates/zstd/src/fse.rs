@@ -1,8 +1,9 @@
 //! Finite state entropy: from the description of a table to its cells.
 //!
-//! A cell is four bytes: the bits to read for the next state, the bits to read for the value, the
-//! base of the next state and the code. So a table of 512 cells takes 2 KiB, and the sum of three
-//! cells holds the sums of both counts, because neither overflows its byte: at most 26 and 63.
+//! A cell is four bytes: from the lowest bit, the bits to read for the next state (8), those and the
+//! extra bits of the value together (8), the code (7), and the next state when its bits are zero (9).
+//! So a table of 512 cells takes 2 KiB, and the sum of three cells holds the sums of both counts,
+//! because neither overflows its byte: at most 26 and 89.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -14,10 +15,10 @@ pub(crate) const MAX_CELLS: usize = 512;
 /// One cell of a table.
 pub(crate) type Cell = u32;
 
-/// Makes a cell of a base below 512, a code below 128, and two counts below 256.
+/// Makes a cell of a base below 512, a code below 128, and two counts below 128.
 #[inline(always)]
 pub(crate) const fn cell(base: u32, code: u32, extra: u32, bits: u32) -> Cell {
-    base << 16 | code << 25 | extra << 8 | bits
+    base << 23 | code << 16 | (extra + bits) << 8 | bits
 }
 
 /// Bits to read for the next state.
@@ -26,22 +27,28 @@ pub(crate) const fn bits(cell: Cell) -> u32 {
     cell & 0xff
 }
 
+/// Bits to read for the value and for the next state.
+#[inline(always)]
+pub(crate) const fn all_bits(cell: Cell) -> u32 {
+    cell >> 8 & 0xff
+}
+
 /// Bits to read for the value.
 #[inline(always)]
 pub(crate) const fn extra(cell: Cell) -> u32 {
-    cell >> 8 & 0xff
+    all_bits(cell).wrapping_sub(bits(cell))
 }
 
 /// The next state when the bits read for it are zero.
 #[inline(always)]
 pub(crate) const fn base(cell: Cell) -> u32 {
-    cell >> 16 & 0x1ff
+    cell >> 23
 }
 
 /// The code that the state stands for.
 #[inline(always)]
 pub(crate) const fn code(cell: Cell) -> u32 {
-    cell >> 25
+    cell >> 16 & 0x7f
 }
 
 /// The probabilities of an alphabet, in units of the size of the table; -1 is "less than one".

@@ -7,6 +7,7 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::bits::Backward;
 use crate::fse::{self, Counts};
+use crate::tables::HuffmanTable;
 
 /// The longest code, in bits.
 pub(crate) const MAX_LOG: u32 = 11;
@@ -146,10 +147,10 @@ impl Weights {
 }
 
 /// Decodes one stream into all of `out`, safely: what the kernels must match.
-pub(crate) fn decode_stream(cells: &[u16], log: u32, src: &[u8], out: &mut [u8]) -> Result<()> {
+pub(crate) fn decode_stream(table: HuffmanTable<'_>, src: &[u8], out: &mut [u8]) -> Result<()> {
     let mut input = Backward::new(src).ok_or(corrupt("a stream of literals has no end mark"))?;
     for byte in out {
-        let cell = cells[input.peek(log) as usize];
+        let cell = table.cells[input.peek(table.log) as usize];
         *byte = (cell >> 8) as u8;
         input.skip(u32::from(cell & 15));
     }

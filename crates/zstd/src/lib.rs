@@ -18,6 +18,7 @@ mod bits;
 mod block;
 mod decoder;
 mod dictionary;
+mod execute;
 mod frame;
 mod fse;
 mod huffman;

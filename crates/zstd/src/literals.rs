@@ -2,9 +2,8 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::dictionary::Dictionary;
 use crate::huffman::{self, Weights};
-use crate::tables::Tables;
+use crate::tables::{HuffmanTable, Tables};
 
 /// How literals are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,24 +79,13 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// Decodes the Huffman codes that `src` is made of into all of `out`, safely.
-pub(crate) fn decode_codes(
-    header: &Header,
-    src: &[u8],
-    tables: &Tables,
-    dictionary: Option<&Dictionary<'_>>,
-    out: &mut [u8],
-) -> Result<()> {
-    let table = tables.huffman(dictionary).ok_or(NO_TREE)?;
-    if header.streams == 1 {
-        return huffman::decode_stream(table.cells, table.log, src, out);
-    }
-    let streams = Streams::split(src, out.len())?;
+/// Decodes four streams into all of `out`, safely: what the kernels must match.
+pub(crate) fn decode_streams(table: HuffmanTable<'_>, streams: &Streams<'_>, out: &mut [u8]) -> Result<()> {
     let mut rest = out;
     for (i, stream) in streams.of.into_iter().enumerate() {
         let len = if i < 3 { streams.segment } else { rest.len() };
         let (part, after) = rest.split_at_mut(len);
-        huffman::decode_stream(table.cells, table.log, stream, part)?;
+        huffman::decode_stream(table, stream, part)?;
         rest = after;
     }
     Ok(())

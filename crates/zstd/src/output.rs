@@ -9,7 +9,6 @@ pub(crate) const PIECES: usize = 3;
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Piece<'a> {
     pub(crate) bytes: &'a [u8],
-    #[allow(dead_code)]
     pub(crate) slack: usize,
 }
 

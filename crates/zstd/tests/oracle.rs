@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linerate_zstd::{Decoder, Dictionary, Scratch};
+use linerate_zstd::{Decoder, Dictionary, Scratch, Tier};
 use zstd_safe::{CCtx, CParameter};
 
 fn corpus() -> Vec<(String, Vec<u8>)> {
@@ -30,18 +30,27 @@ fn context(level: i32, checksum: bool) -> CCtx<'static> {
     context
 }
 
+/// Scratch for each form of the loops: the specification, then every tier.
+fn forms() -> Vec<Scratch> {
+    let tiers = Tier::ALL.into_iter().filter(|tier| tier.is_supported());
+    let fast = tiers.map(|tier| Scratch::new().with_tier(tier));
+    [Scratch::new().with_specification()].into_iter().chain(fast).collect()
+}
+
 #[test]
 fn what_libzstd_compresses_comes_back() {
-    let mut scratch = Scratch::new();
+    let mut forms = forms();
     for (name, data) in corpus() {
         for level in [-5, 1, 3, 9, 19] {
             for len in [0, 1, 100, 4096, 70_000, data.len()] {
                 let data = &data[..len.min(data.len())];
                 let frame = compress(&mut context(level, level % 2 == 1), data);
-                let mut out = vec![0; data.len()];
-                let n = Decoder::default().decode(&mut scratch, None, &frame, &mut out);
-                assert_eq!(n, Ok(data.len()), "{name} at level {level}");
-                assert!(out == data, "{name} at level {level}");
+                for scratch in &mut forms {
+                    let mut out = vec![0; data.len()];
+                    let n = Decoder::default().decode(scratch, None, &frame, &mut out);
+                    assert_eq!(n, Ok(data.len()), "{name} at level {level}");
+                    assert!(out == data, "{name} at level {level}");
+                }
             }
         }
     }
@@ -49,7 +58,7 @@ fn what_libzstd_compresses_comes_back() {
 
 #[test]
 fn blocks_with_dictionaries_come_back() {
-    let mut scratch = Scratch::new();
+    let mut forms = forms();
     for (name, data) in corpus() {
         let sizes = vec![1000; data.len() / 1000];
         let mut trained = vec![0; 8 << 10];
@@ -65,11 +74,13 @@ fn blocks_with_dictionaries_come_back() {
                 let mut context = context(3, false);
                 context.load_dictionary(bytes).unwrap();
                 let frame = compress(&mut context, block);
-                for dictionary in [&owned, &referring] {
-                    let mut out = vec![0; block.len()];
-                    let n = Decoder::default().decode(&mut scratch, Some(dictionary), &frame, &mut out);
-                    assert_eq!(n, Ok(block.len()), "{name}");
-                    assert!(out == block, "{name}");
+                for scratch in &mut forms {
+                    for dictionary in [&owned, &referring] {
+                        let mut out = vec![0; block.len()];
+                        let n = Decoder::default().decode(scratch, Some(dictionary), &frame, &mut out);
+                        assert_eq!(n, Ok(block.len()), "{name}");
+                        assert!(out == block, "{name}");
+                    }
                 }
             }
         }

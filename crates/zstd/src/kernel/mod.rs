@@ -1,6 +1,11 @@
 //! The hot loops, and all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
+mod backward;
+pub(crate) mod huffman;
+mod isa;
+pub(crate) mod sequences;
+
 /// Asks for the cache line at `address`, which may be any.
 #[inline(always)]
 pub(crate) fn fetch(address: usize) {

@@ -1,0 +1,81 @@
+//! Sequences decoded and executed one by one, safely: the specification of the kernel.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::bits::Backward;
+use crate::fse;
+use crate::kernel::sequences::{Job, SLACK};
+use crate::output::{Output, TOO_SMALL};
+use crate::sequences::{LL_BASE, ML_BASE, Repeats};
+
+const fn corrupt(what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, 0, what)
+}
+
+/// As [`crate::kernel::sequences::run`].
+pub(crate) fn run(job: Job<'_, '_>) -> Result<Repeats> {
+    let Job {
+        count,
+        ll: ll_table,
+        of: of_table,
+        ml: ml_table,
+        bits,
+        literals,
+        max,
+        mut repeats,
+        mut prefetch,
+        out,
+    } = job;
+    let mut literals = &literals[..literals.len() - SLACK];
+    let mut input = Backward::new(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
+    let end = out.at + max;
+    let mut ll_state = input.take(ll_table.log) as usize;
+    let mut of_state = input.take(of_table.log) as usize;
+    let mut ml_state = input.take(ml_table.log) as usize;
+    for left in (0..count).rev() {
+        if let Some(list) = &mut prefetch {
+            list.pop();
+        }
+        let (ll, of, ml) = (ll_table.cells[ll_state], of_table.cells[of_state], ml_table.cells[ml_state]);
+        let value = (1 << fse::extra(of)) + input.take(fse::extra(of));
+        let match_len = ML_BASE[fse::code(ml) as usize] + input.take(fse::extra(ml)) as u32;
+        let literal_len = LL_BASE[fse::code(ll) as usize] + input.take(fse::extra(ll)) as u32;
+        if left > 0 {
+            ll_state = fse::base(ll) as usize + input.take(fse::bits(ll)) as usize;
+            ml_state = fse::base(ml) as usize + input.take(fse::bits(ml)) as usize;
+            of_state = fse::base(of) as usize + input.take(fse::bits(of)) as usize;
+        }
+        if input.left() < 0 {
+            return Err(corrupt("the bits of sequences end too early"));
+        }
+        let offset = repeats.resolve(value as u32, literal_len);
+        if offset == 0 {
+            return Err(corrupt("a match has offset zero"));
+        }
+        let (literal_len, match_len) = (literal_len as usize, match_len as usize);
+        let Some((head, tail)) = literals.split_at_checked(literal_len) else {
+            return Err(corrupt("sequences use more literals than there are"));
+        };
+        check_room(literal_len + match_len, end, out)?;
+        out.append(head)?;
+        literals = tail;
+        out.copy_match(offset as usize, match_len)?;
+    }
+    if input.left() != 0 {
+        return Err(corrupt("the bits of sequences are not used up exactly"));
+    }
+    check_room(literals.len(), end, out)?;
+    out.append(literals)?;
+    Ok(repeats)
+}
+
+/// Whether `len` bytes may be appended to a block that may reach `end`.
+fn check_room(len: usize, end: usize, out: &Output<'_>) -> Result<()> {
+    if len > end - out.at {
+        return Err(corrupt("a block regenerates more than it may"));
+    }
+    if len > out.buf.len() - out.at {
+        return Err(TOO_SMALL);
+    }
+    Ok(())
+}

@@ -1,0 +1,116 @@
+//! What differs between CPU tiers, and the dispatch to a loop compiled for one.
+//!
+//! Each hot loop is one generic body over [`Isa`], `#[inline(always)]`, and is instantiated inside
+//! one function per tier that carries the tier's target features. So the compiler uses BMI2 shifts
+//! and masks throughout the AVX2 instance although the body never mentions them.
+
+use linerate_core::Tier;
+
+/// The few operations that have a form of their own per tier.
+pub(crate) trait Isa {
+    /// Writes 16 bytes at `to`: the first `offset` bytes at `from`, over and over.
+    ///
+    /// # Safety
+    /// 16 bytes must be readable at `from` and writable at `to`; `offset` is in 1..16, and the CPU
+    /// must support the tier.
+    unsafe fn repeat16(from: *const u8, to: *mut u8, offset: usize);
+}
+
+pub(crate) struct Scalar;
+
+impl Isa for Scalar {
+    #[inline(always)]
+    unsafe fn repeat16(from: *const u8, to: *mut u8, offset: usize) {
+        // SAFETY: bytes 0..16 of both; a byte is read before it is written over or after it was
+        // written as the repetition.
+        unsafe {
+            let mut bytes = [0u8; 16];
+            for (i, byte) in bytes.iter_mut().enumerate() {
+                *byte = *from.add(i % offset);
+            }
+            to.cast::<[u8; 16]>().write_unaligned(bytes);
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) struct Avx2;
+
+/// Row `offset`: the numbers 0..16 modulo `offset`.
+#[cfg(target_arch = "x86_64")]
+static MODULO: [[u8; 16]; 16] = {
+    let mut rows = [[0; 16]; 16];
+    let mut offset = 1;
+    while offset < 16 {
+        let mut i = 0;
+        while i < 16 {
+            rows[offset][i] = (i % offset) as u8;
+            i += 1;
+        }
+        offset += 1;
+    }
+    rows
+};
+
+#[cfg(target_arch = "x86_64")]
+impl Isa for Avx2 {
+    #[inline(always)]
+    unsafe fn repeat16(from: *const u8, to: *mut u8, offset: usize) {
+        use core::arch::x86_64::*;
+        // SAFETY: the caller vouches for 16 bytes of both, for the row and for AVX2.
+        unsafe {
+            let row = _mm_loadu_si128(MODULO.as_ptr().add(offset).cast());
+            _mm_storeu_si128(to.cast(), _mm_shuffle_epi8(_mm_loadu_si128(from.cast()), row));
+        }
+    }
+}
+
+/// # Safety
+/// 8 bytes must be readable at `p`.
+#[inline(always)]
+pub(crate) unsafe fn read64(p: *const u8) -> u64 {
+    // SAFETY: as the caller vouches; little-endian order on every machine.
+    u64::from_le(unsafe { p.cast::<u64>().read_unaligned() })
+}
+
+/// # Safety
+/// 16 bytes must be readable at `from` and writable at `to`.
+#[inline(always)]
+pub(crate) unsafe fn copy16(from: *const u8, to: *mut u8) {
+    // SAFETY: as the caller vouches; the value is read whole before it is written.
+    unsafe { to.cast::<[u8; 16]>().write_unaligned(from.cast::<[u8; 16]>().read_unaligned()) }
+}
+
+/// A loop that is to be compiled once per tier.
+pub(crate) trait Kernel {
+    type Output;
+    /// # Safety
+    /// The CPU must support the tier that `I` is for.
+    unsafe fn run<I: Isa>(self) -> Self::Output;
+}
+
+/// Runs `kernel` as compiled for `tier`, which must have been detected. AVX-512 adds nothing to
+/// loops of shifts and short copies, so its tier runs the AVX2 instance.
+#[inline]
+pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
+    // Without std no tier but the scalar one is ever detected.
+    #[cfg(all(target_arch = "x86_64", feature = "std"))]
+    {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn avx2<K: Kernel>(kernel: K) -> K::Output {
+            // SAFETY: reached only on a CPU with these features.
+            unsafe { kernel.run::<Avx2>() }
+        }
+        if tier >= Tier::Avx2 {
+            // SAFETY: `Scratch` holds only tiers that were detected.
+            return unsafe { avx2(kernel) };
+        }
+    }
+    #[inline(never)]
+    fn scalar<K: Kernel>(kernel: K) -> K::Output {
+        // SAFETY: every CPU supports the scalar tier.
+        unsafe { kernel.run::<Scalar>() }
+    }
+    let _ = tier;
+    scalar(kernel)
+}
