@@ -34,5 +34,5 @@ pub(crate) unsafe fn load(stream: *const u8, place: isize) -> (u64, u32) {
 /// The low `count` bits of `word >> shift`; `count` below 32.
 #[inline(always)]
 pub(crate) fn field(word: u64, shift: u32, count: u32) -> u64 {
-    (word >> (shift & 63)) & ((1 << (count & 31)) - 1)
+    (word >> (shift & 63)) & ((1 << count) - 1)
 }

@@ -143,17 +143,17 @@ impl Kernel for Four<'_> {
                     }
                     for _ in 0..rounds {
                         for k in 0..ROUND {
-                            for i in 0..4 {
-                                let cell = *cells.add((bits[i] >> shift) as usize);
-                                bits[i] <<= cell & 63;
+                            for (i, bits) in bits.iter_mut().enumerate() {
+                                let cell = *cells.add((*bits >> shift) as usize);
+                                *bits <<= cell & 63;
                                 *to.add(i * segment + k) = (cell >> 8) as u8;
                             }
                         }
                         to = to.add(ROUND);
-                        for i in 0..4 {
-                            let taken = bits[i].trailing_zeros();
-                            at[i] = at[i].sub((taken >> 3) as usize);
-                            bits[i] = reload(at[i], taken & 7);
+                        for (at, bits) in at.iter_mut().zip(&mut bits) {
+                            let taken = bits.trailing_zeros();
+                            *at = at.sub((taken >> 3) as usize);
+                            *bits = reload(*at, taken & 7);
                         }
                     }
                     done += rounds * ROUND;

@@ -33,11 +33,11 @@ impl Isa for Scalar {
     }
 }
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
 pub(crate) struct Avx2;
 
 /// Row `offset`: the numbers 0..16 modulo `offset`.
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
 static MODULO: [[u8; 16]; 16] = {
     let mut rows = [[0; 16]; 16];
     let mut offset = 1;
@@ -52,7 +52,7 @@ static MODULO: [[u8; 16]; 16] = {
     rows
 };
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
 impl Isa for Avx2 {
     #[inline(always)]
     unsafe fn repeat16(from: *const u8, to: *mut u8, offset: usize) {
@@ -78,7 +78,7 @@ pub(crate) unsafe fn read64(p: *const u8) -> u64 {
 #[inline(always)]
 pub(crate) unsafe fn copy16(from: *const u8, to: *mut u8) {
     // SAFETY: as the caller vouches; the value is read whole before it is written.
-    unsafe { to.cast::<[u8; 16]>().write_unaligned(from.cast::<[u8; 16]>().read_unaligned()) }
+    unsafe { to.cast::<u128>().write_unaligned(from.cast::<u128>().read_unaligned()) }
 }
 
 /// A loop that is to be compiled once per tier.
