@@ -239,7 +239,7 @@ fn folds_names(root: &Folder) -> io::Result<bool> {
 
 /// How the temporary names of one call begin: no other call, of this process or another, now or
 /// before, has the same.
-fn prefix() -> String {
+pub(crate) fn prefix() -> String {
     static CALLS: AtomicUsize = AtomicUsize::new(0);
     let call = CALLS.fetch_add(1, Ordering::Relaxed);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());

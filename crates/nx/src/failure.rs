@@ -29,6 +29,8 @@ pub enum Cause {
     Collision,
     /// A file is there already, and may not be replaced.
     Exists,
+    /// A link that would lead where the caller did not ask.
+    Link(&'static str),
 }
 
 impl Failure {
@@ -47,7 +49,7 @@ impl Failure {
         match &self.cause {
             Cause::Archive(error) => error.kind,
             Cause::Output(_) | Cause::Exists => Kind::Io,
-            Cause::Path(_) | Cause::Collision => Kind::Corrupt,
+            Cause::Path(_) | Cause::Collision | Cause::Link(_) => Kind::Corrupt,
         }
     }
 }
@@ -75,7 +77,7 @@ impl fmt::Display for Cause {
             Cause::Archive(error) => error.fmt(f),
             Cause::Output(error) if is_full(error) => write!(f, "the disk is full ({error})"),
             Cause::Output(error) => error.fmt(f),
-            Cause::Path(what) => f.write_str(what),
+            Cause::Path(what) | Cause::Link(what) => f.write_str(what),
             Cause::Collision => f.write_str("another file of the archive has the same name here"),
             Cause::Exists => f.write_str("it is there already"),
         }

@@ -13,6 +13,8 @@ pub(crate) use unix::Folder;
 use std::fs::File;
 use std::io;
 
+use crate::metadata::Attributes;
+
 /// Writes all of `bytes` at `offset` of a file that several threads write to.
 #[cfg(unix)]
 pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
@@ -46,6 +48,18 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()>
     let mut file = file;
     file.seek(SeekFrom::Start(offset))?;
     file.write_all(bytes)
+}
+
+/// Sets the time and the mode of an open file or folder.
+fn stamp(file: &File, attributes: &Attributes) -> io::Result<()> {
+    let unknown = || io::Error::new(io::ErrorKind::InvalidInput, "a time that the system does not know");
+    file.set_modified(attributes.modified.system().ok_or_else(unknown)?)?;
+    #[cfg(unix)]
+    if let Some(mode) = attributes.mode {
+        let mode = u32::from(mode & crate::metadata::MODE);
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

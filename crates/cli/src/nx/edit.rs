@@ -10,13 +10,14 @@ use linerate_nx::pack::{Builder, Format, Options};
 
 use super::account::Account;
 use super::done::Done;
+use super::metadata;
 use super::open::{Opened, open};
 use super::select::Select;
 use super::write::{self, Target};
 use super::write_args::{DeleteArgs, EditArgs, FormatName, MergeArgs, RepackArgs, Rules, UpdateArgs};
 use crate::failure::Failure;
 
-pub(crate) fn merge(args: &MergeArgs, account: &Account) -> Result<Done, Failure> {
+pub(crate) fn merge(args: &MergeArgs, account: &mut Account) -> Result<Done, Failure> {
     let paths = args.all_archives();
     let mut done = Done::new(paths[0], "merge");
     let opened: Result<Vec<Arc<Opened>>, Failure> = paths
@@ -30,7 +31,9 @@ pub(crate) fn merge(args: &MergeArgs, account: &Account) -> Result<Done, Failure
     let opened = opened?;
     let options =
         options(&args.edit, args.coding.options(Some(chunk(&opened[0])), args.edit.threads.threads))?;
-    let builder = Builder::merge(options, &opened, args.on_clash.clash()).map_err(write::failure)?;
+    let clash = args.on_clash.clash();
+    let mut builder = Builder::merge(options, &opened, clash).map_err(write::failure)?;
+    builder.metadata(metadata::merged(&opened, &paths, clash, account));
     done.set("archives", paths.len());
     let target = Target::of_edit(&args.edit, paths[0]);
     write::write(builder, &target, format(&args.edit, &opened[0]), None, account, &mut done)?;
@@ -43,8 +46,15 @@ pub(crate) fn update(args: &UpdateArgs, rules: &Rules, account: &mut Account) ->
     let options = options(&args.edit, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
     let prefer = |path: &str| rules.prefer(path);
     let found = Builder::update(options, &archive, &args.folder, prefer, args.mirror);
-    let (builder, changes, others) = found.map_err(write::failure)?;
-    for other in others {
+    let (mut builder, changes, others) = found.map_err(write::failure)?;
+    let carried = metadata::carried(&archive, &args.archive, account);
+    let keeps = args.metadata || carried.is_some();
+    if keeps {
+        let mut all = carried.filter(|_| !args.mirror).unwrap_or_default();
+        all.overlay(metadata::of_folder(&args.folder, rules, None)?);
+        builder.metadata(all);
+    }
+    for other in others.iter().filter(|other| !(keeps && metadata::is_link(other))) {
         let path = other.display().to_string();
         account.warn(&path, "not packed, for it is neither a file nor a folder");
     }
@@ -63,10 +73,13 @@ pub(crate) fn update(args: &UpdateArgs, rules: &Rules, account: &mut Account) ->
     Ok(done)
 }
 
-pub(crate) fn delete(args: &DeleteArgs, select: &Select, account: &Account) -> Result<Done, Failure> {
+pub(crate) fn delete(args: &DeleteArgs, select: &Select, account: &mut Account) -> Result<Done, Failure> {
     let mut done = Done::new(&args.archive, "delete");
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
-    if let Some(glob) = select.unmatched(archive.files().map(|file| file.path())) {
+    let mut metadata = metadata::carried(&archive, &args.archive, account).unwrap_or_default();
+    let others: Vec<String> = metadata::others(&metadata).map(str::to_owned).collect();
+    let others = || others.iter().map(String::as_str);
+    if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others())) {
         return Err(Failure::Refused(format!("no file matches `{glob}`")));
     }
     let kept = args.keep_hashes.as_deref().map(hashes).transpose()?;
@@ -82,7 +95,14 @@ pub(crate) fn delete(args: &DeleteArgs, select: &Select, account: &Account) -> R
         }
         !goes
     });
-    let builder = builder.map_err(write::failure)?;
+    let mut builder = builder.map_err(write::failure)?;
+    // Folders and links have no hash: a list of those to keep says nothing of them.
+    if kept.is_none() {
+        metadata.retain(|path| !select.takes(path));
+        let stays = |path: &str| metadata.folders.contains_key(path) || metadata.links.contains_key(path);
+        deleted.extend(others().filter(|path| !stays(path)).map(str::to_owned));
+    }
+    builder.metadata(metadata);
     done.set("deleted", deleted.len());
     let target = Target::of_edit(&args.edit, &args.archive);
     if target.is_dry() {
@@ -93,7 +113,7 @@ pub(crate) fn delete(args: &DeleteArgs, select: &Select, account: &Account) -> R
     Ok(done)
 }
 
-pub(crate) fn repack(args: &RepackArgs, account: &Account) -> Result<Done, Failure> {
+pub(crate) fn repack(args: &RepackArgs, account: &mut Account) -> Result<Done, Failure> {
     let mut done = Done::new(&args.archive, "repack");
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options = options(&args.edit, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
@@ -102,7 +122,8 @@ pub(crate) fn repack(args: &RepackArgs, account: &Account) -> Result<Done, Failu
         true => Builder::from_archive(options, &archive, |_| true),
         false => Builder::repack(options, &archive),
     };
-    let builder = builder.map_err(write::failure)?;
+    let mut builder = builder.map_err(write::failure)?;
+    builder.metadata(metadata::carried(&archive, &args.archive, account).unwrap_or_default());
     let target = Target::of_edit(&args.edit, &args.archive);
     let total = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
     write::write(builder, &target, format(&args.edit, &archive), Some(total), account, &mut done)?;

@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use linerate_nx::metadata::Metadata;
 use linerate_nx::{Cause, Existing, Extracted, Extractor, File, Kind};
 
 use super::account::Account;
 use super::args::{ExtractArgs, Overwrite};
 use super::done::Done;
+use super::metadata;
 use super::open::{Opened, damage, damage_or_output, entry_at, open};
 use super::select::Select;
 use super::tree;
@@ -24,13 +26,15 @@ pub(crate) fn process(
 ) -> Result<Done, Failure> {
     let mut done = Done::new(path, "extract");
     let archive = open(path, &args.limits)?;
-    if let Some(glob) = select.unmatched(archive.files().map(|file| file.path())) {
+    let name = path.display().to_string();
+    let metadata = metadata::wanted(args, &archive, &name, account)?;
+    let others = metadata.iter().flat_map(metadata::others);
+    if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others)) {
         return Err(Failure::Refused(format!("no file matches `{glob}`")));
     }
-    let name = path.display().to_string();
     match args.stdout {
         true => to_stdout(args, &archive, &name, select, account, &mut done)?,
-        false => to_folder(args, &archive, &name, select, account, &mut done)?,
+        false => to_folder(args, &archive, &name, select, metadata, account, &mut done)?,
     }
     Ok(done)
 }
@@ -40,6 +44,7 @@ fn to_folder(
     archive: &Opened,
     name: &str,
     select: &Select,
+    metadata: Option<Metadata>,
     account: &mut Account,
     done: &mut Done,
 ) -> Result<(), Failure> {
@@ -65,7 +70,16 @@ fn to_folder(
         Cause::Archive(error) => damage(error),
         cause => in_folder(cause, &args.target),
     })?;
+    let unrestored = match metadata {
+        Some(metadata) if !extracted.stopped => {
+            metadata::restore(args, select, metadata, &extracted, (name, archive), account, done)?
+        }
+        _ => 0,
+    };
     tell(extracted, args, archive, name, account, done);
+    if unrestored > 0 {
+        done.set("status", "failed");
+    }
     Ok(())
 }
 
@@ -101,7 +115,7 @@ fn tell(
     }
 }
 
-fn existing(policy: Overwrite) -> Existing {
+pub(crate) fn existing(policy: Overwrite) -> Existing {
     match policy {
         Overwrite::Fail => Existing::Fail,
         Overwrite::Skip => Existing::Skip,
@@ -110,7 +124,7 @@ fn existing(policy: Overwrite) -> Existing {
 }
 
 /// A path without its first components, or `None` if it has no others.
-fn strip(path: &str, components: usize) -> Option<String> {
+pub(crate) fn strip(path: &str, components: usize) -> Option<String> {
     match components {
         0 => Some(path.to_owned()),
         n => path.splitn(n + 1, '/').nth(n).map(str::to_owned),
@@ -123,6 +137,9 @@ pub(crate) fn entry_failure(cause: Cause, at: u64) -> Failure {
         Cause::Archive(error) => damage(error),
         Cause::Output(error) => Failure::Other { doing: "cannot write".into(), error },
         Cause::Exists => Failure::Refused("it exists already; --overwrite says what to do then".into()),
+        Cause::Link(what) => {
+            Failure::data(Kind::Corrupt, at, format!("not made: {what}; --links any makes it all the same"))
+        }
         // Paths that are refused, names that fall together: faults of the archive.
         cause => Failure::data(Kind::Corrupt, at, format!("not extracted: {cause}")),
     }

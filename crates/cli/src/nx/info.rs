@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use linerate_nx::metadata::Metadata;
 use linerate_nx::{Codec, r3a};
 use serde_json::{Map, Value, json};
 
@@ -92,6 +93,8 @@ struct Figures {
     hollow: usize,
     /// Blocks of codecs that are not read.
     foreign: usize,
+    /// Of how many files, folders and links there is metadata, if there is any.
+    metadata: linerate_nx::Result<Option<[usize; 3]>>,
 }
 
 impl Figures {
@@ -113,6 +116,8 @@ impl Figures {
             shared: shared(archive),
             codecs,
             hollow: blocks.iter().filter(|(_, len)| *len == 0).count(),
+            metadata: Metadata::of(archive)
+                .map(|found| found.map(|of| [of.files.len(), of.folders.len(), of.links.len()])),
             foreign: blocks.iter().filter(|(codec, _)| codec.is_none()).count(),
         }
     }
@@ -149,8 +154,15 @@ impl Figures {
         if front.flags != 0 {
             lines.push(format!("note        flags {:#x}, which have no agreed meaning", front.flags));
         }
-        if archive.has_spare_bytes() {
-            lines.push("note        bytes other than zero between the tables and the first block".into());
+        match &self.metadata {
+            Ok(Some([files, folders, links])) => {
+                lines.push(format!("metadata    of {files} files, {folders} folders, {links} links"));
+            }
+            Ok(None) if archive.has_spare_bytes() => {
+                lines.push("note        bytes other than zero between the tables and the first block".into());
+            }
+            Ok(None) => {}
+            Err(error) => lines.push(format!("note        {}", error.what)),
         }
         lines
     }
@@ -181,6 +193,9 @@ impl Figures {
             "codecs": codecs,
             "foreign_blocks": self.foreign,
             "dictionaries": front.dictionaries,
+            "metadata": self.metadata.ok().flatten().map(|[files, folders, links]| {
+                json!({ "files": files, "folders": folders, "links": links })
+            }),
             "archive_bytes": archive.source().file_len(),
         });
         match value {

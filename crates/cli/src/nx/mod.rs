@@ -11,6 +11,7 @@ mod extract;
 mod info;
 mod lines;
 mod list;
+mod metadata;
 mod open;
 mod pack;
 mod select;

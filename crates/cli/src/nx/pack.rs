@@ -3,10 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use linerate_nx::metadata::{Attributes, Metadata};
 use linerate_nx::pack::{Builder, Options};
 
 use super::account::Account;
 use super::done::Done;
+use super::metadata;
 use super::write::{self, Target};
 use super::write_args::{PackArgs, Rules};
 use crate::failure::Failure;
@@ -21,16 +23,22 @@ pub(crate) fn process(
     let mut done = Done::new(first, "pack");
     done.set("threads", options.threads);
     let target = Target::of(&args.target);
-    let mut packing =
-        Packing { builder: Builder::new(options).map_err(write::failure)?, paths: Vec::new(), bytes: 0 };
+    let mut packing = Packing {
+        builder: Builder::new(options).map_err(write::failure)?,
+        metadata: args.metadata.then(Metadata::default),
+        paths: Vec::new(),
+        bytes: 0,
+    };
     for source in args.all_sources() {
         let added = packing.add(source, rules, &target, account);
         // The first one's name stands before every failure.
         added.map_err(|e| if source == first { e } else { e.within(&source.display().to_string()) })?;
     }
-    if packing.builder.is_empty() {
+    let metadata = packing.metadata.unwrap_or_default();
+    if packing.builder.is_empty() && metadata.is_empty() {
         account.warn(&first.display().to_string(), "there is no file to pack");
     }
+    packing.builder.metadata(metadata);
     if target.is_dry() {
         done.lines = packing.paths;
         done.lines.sort_unstable();
@@ -42,6 +50,8 @@ pub(crate) fn process(
 
 struct Packing {
     builder: Builder,
+    /// What is known beside the files, if that is wanted.
+    metadata: Option<Metadata>,
     /// What a dry run prints.
     paths: Vec<String>,
     /// Bytes of the files, where a bar wants to know.
@@ -59,9 +69,16 @@ impl Packing {
         let name = source.display().to_string();
         let meta = fs::metadata(source).map_err(Failure::doing("cannot open"))?;
         if !meta.is_dir() {
-            return self.add_file(source, meta.len(), rules);
+            return self.add_file(source, &meta, rules);
         }
         let own = own_name(source, target.path());
+        if let Some(all) = &mut self.metadata {
+            let found = metadata::of_folder(source, rules, own.as_deref())?;
+            if target.is_dry() {
+                self.paths.extend(metadata::others(&found).map(str::to_owned));
+            }
+            all.overlay(found);
+        }
         let (paths, bytes) = (&mut self.paths, &mut self.bytes);
         let others = self.builder.add_folder(source, |path| {
             let prefer = rules.prefer(path).filter(|_| own.as_deref() != Some(path))?;
@@ -74,19 +91,26 @@ impl Packing {
             Some(prefer)
         });
         for other in others.map_err(write::failure)? {
+            if self.metadata.is_some() && metadata::is_link(&other) {
+                continue;
+            }
             let path = other.strip_prefix(source).unwrap_or(&other).display().to_string();
             account.warn(&name, &format!("{path}: not packed, for it is neither a file nor a folder"));
         }
         Ok(())
     }
 
-    fn add_file(&mut self, source: &Path, len: u64, rules: &Rules) -> Result<(), Failure> {
+    fn add_file(&mut self, source: &Path, meta: &fs::Metadata, rules: &Rules) -> Result<(), Failure> {
         let name = source.file_name().and_then(|name| name.to_str());
         let name =
             name.ok_or_else(|| Failure::Refused(format!("{} has no name in UTF-8", source.display())))?;
         let Some(prefer) = rules.prefer(name) else { return Ok(()) };
         self.paths.push(name.to_owned());
-        self.bytes += len;
+        self.bytes += meta.len();
+        if let Some(all) = &mut self.metadata {
+            let attributes = Attributes::of(meta).map_err(Failure::doing("cannot read the time"))?;
+            all.files.insert(name.to_owned(), attributes);
+        }
         self.builder.add_path_with(name, source, prefer).map_err(write::failure)
     }
 }

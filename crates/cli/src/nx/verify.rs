@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use linerate_nx::metadata::Metadata;
 use linerate_nx::{Kind, Note, Verifier};
 
 use super::account::Account;
@@ -42,9 +43,16 @@ fn contents(
         .map_err(damage);
     drop(bar);
     let verified = verified?;
-    let notes: Vec<String> = verified.notes.iter().map(Note::to_string).collect();
+    let metadata = Metadata::of(archive);
+    // What stands there is known, or told as damage.
+    let is_known = |note: &&Note| matches!(note, Note::SpareInHeader) && !matches!(metadata, Ok(None));
+    let notes: Vec<String> =
+        verified.notes.iter().filter(|note| !is_known(note)).map(Note::to_string).collect();
     notes.iter().for_each(|note| account.note(name, note));
-    let failed = verified.failures.len();
+    let failed = verified.failures.len() + usize::from(metadata.is_err());
+    if let Err(error) = metadata {
+        account.entry_failed(name, "(metadata)", damage(error));
+    }
     for failure in verified.failures {
         let at = entry_at(archive, &failure.path);
         account.entry_failed(name, &failure.path, entry_failure(failure.cause, at));
@@ -52,7 +60,7 @@ fn contents(
     done.bytes = verified.bytes;
     done.words = Some(match failed {
         0 => format!("OK, {} files", verified.files),
-        _ => format!("{} files are right, {failed} are not", verified.files),
+        _ => format!("{} files are right, {failed} failed", verified.files),
     });
     done.set("files", verified.files);
     done.set("bytes", verified.bytes);

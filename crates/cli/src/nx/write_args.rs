@@ -16,12 +16,18 @@ Examples:
   linerate nx pack --preset fast-load mods -o mods.nx
   linerate nx pack -x .git -x '*.bak' . -o ../mods.nx
   linerate nx pack --store '*.ogg' --alone '*.json' mods -o mods.nx
+  linerate nx pack --metadata home -o home.nx            with times, modes, links and empty folders
   linerate nx pack --format r3a mods -o mods.r3a         in the draft format R3A 2.0
   linerate nx pack --dry-run mods                        the paths, and what they add up to";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{PACK_EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit::HELP))]
 pub(crate) struct PackArgs {
+    /// Keep times, modes, links and empty folders too, which no two packings may have in common, in
+    /// an extension that other programs pass over
+    #[arg(long)]
+    pub(crate) metadata: bool,
+
     #[command(flatten)]
     pub(crate) rules: RuleArgs,
 
@@ -114,6 +120,11 @@ pub(crate) struct UpdateArgs {
     /// Leave out files that the folder does not have
     #[arg(long)]
     pub(crate) mirror: bool,
+
+    /// Keep times, modes, links and empty folders too, as `pack --metadata`; an archive that has
+    /// them is brought up to date with those of the folder without being asked
+    #[arg(long)]
+    pub(crate) metadata: bool,
 
     #[command(flatten)]
     pub(crate) rules: RuleArgs,

@@ -7,6 +7,8 @@ mod extract;
 mod forge;
 mod killed;
 mod list;
+#[cfg(unix)]
+mod metadata;
 mod pack;
 mod pages;
 mod r3a;

@@ -6,6 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::metadata::{Attributes, Time};
+
 /// A folder that was there, and no link, when it was entered.
 #[derive(Clone, Debug)]
 pub(crate) struct Folder(Arc<PathBuf>);
@@ -80,6 +82,27 @@ impl Folder {
     /// How many folders may be kept at once. They are names, and open nothing.
     pub(crate) fn kept_open() -> usize {
         8192
+    }
+
+    /// Sets the time of a regular file in this folder.
+    pub(crate) fn stamp_file(&self, name: &str, attributes: &Attributes) -> io::Result<()> {
+        // Not every system lets a file be stamped that is open for reading only.
+        super::stamp(&self.reopen(name)?, attributes)
+    }
+
+    /// Sets the time of this folder: not here, where folders cannot be opened as files.
+    pub(crate) fn stamp(&self, _attributes: &Attributes) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A new link: not here, where making one needs rights of its own and the kind of what it leads to.
+    pub(crate) fn symlink(&self, _target: &str, _name: &str) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "links are not made on this system"))
+    }
+
+    /// Sets the time of a link: there is none.
+    pub(crate) fn stamp_link(&self, _name: &str, _time: Time) -> io::Result<()> {
+        Ok(())
     }
 
     /// Bytes that can still be written here: not told.

@@ -6,7 +6,9 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
+
+use crate::metadata::{Attributes, Time};
 
 /// An open folder.
 #[derive(Clone, Debug)]
@@ -105,6 +107,28 @@ impl Folder {
     pub(crate) fn kept_open() -> usize {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         most.map_or(MOST_KEPT, |most| (most / 4).clamp(16, MOST_KEPT as u64) as usize)
+    }
+
+    /// Sets the time and the mode of a regular file in this folder.
+    pub(crate) fn stamp_file(&self, name: &str, attributes: &Attributes) -> io::Result<()> {
+        super::stamp(&self.open(name)?, attributes)
+    }
+
+    /// Sets the time and the mode of this folder.
+    pub(crate) fn stamp(&self, attributes: &Attributes) -> io::Result<()> {
+        super::stamp(&self.0.try_clone()?.into(), attributes)
+    }
+
+    /// A new link.
+    pub(crate) fn symlink(&self, target: &str, name: &str) -> io::Result<()> {
+        Ok(rustix::fs::symlinkat(target, &*self.0, name)?)
+    }
+
+    /// Sets the time of a link.
+    pub(crate) fn stamp_link(&self, name: &str, time: Time) -> io::Result<()> {
+        let moment = Timespec { tv_sec: time.seconds, tv_nsec: time.nanoseconds.into() };
+        let times = Timestamps { last_access: moment, last_modification: moment };
+        Ok(rustix::fs::utimensat(&*self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// Bytes that can still be written here, where the system tells.

@@ -18,6 +18,7 @@ use super::progress::Progress;
 use super::sink::{Memory, Pending, Sink};
 use super::{names, verify, walk};
 use crate::header::{ChunkSize, Header, TocForm};
+use crate::metadata::{self, Metadata, Paths};
 use crate::pool::Pool;
 use crate::toc::{Block, Codec, Entry, Toc};
 
@@ -52,6 +53,7 @@ pub struct Builder {
     /// What was read from readers, and its length.
     spool: Option<(Arc<File>, u64)>,
     on_progress: OnProgress,
+    metadata: Metadata,
 }
 
 impl Builder {
@@ -68,7 +70,15 @@ impl Builder {
             archives: Vec::new(),
             spool: None,
             on_progress: Box::new(|_| {}),
+            metadata: Metadata::default(),
         })
+    }
+
+    /// What the archive says beside its files, in a record that other readers pass over. What it knows
+    /// of files that are not in the archive is left out.
+    pub fn metadata(&mut self, metadata: Metadata) -> &mut Builder {
+        self.metadata = metadata;
+        self
     }
 
     /// Calls `report` after every block, from the thread that wrote it.
@@ -288,16 +298,20 @@ impl Builder {
             .ok_or(PackError::rule(Kind::BadArgument, "the chunk size is not one of the format"))
     }
 
-    /// The header and the compressed pool. Their size is known now, so blocks are written behind
-    /// them at once.
+    /// The header, and the compressed pool with the metadata behind it. Their size is known now, so
+    /// blocks are written behind them at once.
     fn header(&self, plan: &Plan) -> PackResult<(Header, Vec<u8>)> {
-        let pool = Pool::encode(self.items.iter().map(|item| item.name.as_str()))?;
+        let mut pool = Pool::encode(self.items.iter().map(|item| item.name.as_str()))?;
         let form = match self.items.iter().all(|item| u32::try_from(item.size).is_ok()) {
             true => TocForm::Short,
             false => TocForm::Long,
         };
-        let header =
+        let mut header =
             Header::describing(self.chunk()?, form, pool.len(), plan.blocks.len(), self.items.len())?;
+        // No two names are equal.
+        let paths = Paths::of(self.items.iter().map(|item| item.name.as_str()));
+        let record = paths.map_or(Ok(Vec::new()), |paths| self.metadata.encode(&paths))?;
+        metadata::append(&record, &mut header, &mut pool)?;
         Ok((header, pool))
     }
 

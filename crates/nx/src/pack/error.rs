@@ -26,13 +26,13 @@ enum Cause {
 }
 
 impl PackError {
-    pub(super) fn rule(kind: Kind, what: &'static str) -> PackError {
+    pub(crate) fn rule(kind: Kind, what: &'static str) -> PackError {
         PackError { file: None, cause: Cause::Rule(kind, what) }
     }
 
     /// The same error, at that file unless it names one already.
     #[must_use]
-    pub(super) fn at(mut self, file: impl Into<String>) -> PackError {
+    pub(crate) fn at(mut self, file: impl Into<String>) -> PackError {
         self.file.get_or_insert_with(|| file.into());
         self
     }

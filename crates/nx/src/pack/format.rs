@@ -10,7 +10,8 @@ use super::existing::engine_error;
 use super::sink::{Pending, Sink, folder_of};
 use crate::archive::Archive;
 use crate::limits::Limits;
-use crate::r3a::{self, Tables};
+use crate::metadata;
+use crate::r3a::{self, Extension, Tables};
 use crate::source::FileSource;
 
 /// The format of an archive that is written.
@@ -50,8 +51,11 @@ impl Builder {
 /// The length of the R3A archive.
 fn convert(packed: File, out: &Pending) -> PackResult<u64> {
     let packed = Archive::open_with(FileSource::new(packed)?, Limits::none())?;
+    let record = metadata::find(&packed)?
+        .map(|(_, record)| Extension { id: metadata::EXTENSION, data: metadata::trimmed(&record).to_vec() });
     let mut out = BufWriter::with_capacity(1 << 20, Appending { sink: out, at: 0 });
-    let written = r3a::from_nx(&packed, Tables::Presets, &[], &mut out).map_err(engine_error)?;
+    let written =
+        r3a::from_nx(&packed, Tables::Presets, record.as_slice(), &mut out).map_err(engine_error)?;
     Ok(written.bytes)
 }
 

@@ -11,8 +11,10 @@ use linerate_core::{Error, Kind, Result};
 use super::archive::{Archive, is_r3a};
 use super::frame::{MAGIC, with_magic};
 use super::toc::BlockCodec;
+use super::user_data::Extension;
 use crate::header::{Header, PAGE};
 use crate::limits::Limits;
+use crate::metadata;
 use crate::pool::Pool;
 use crate::source::{Source, read_error};
 use crate::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
@@ -71,9 +73,16 @@ impl<S: Source> AsNx<S> {
             entries: r3a.toc.entries.iter().map(placed).collect(),
             blocks: words.iter().map(|(_, block)| *block).collect(),
         };
-        let pool = nx_pool(&archive)?;
+        let mut pool = nx_pool(&archive)?;
         let (blocks, files) = (toc.blocks.len(), toc.entries.len());
-        let header = Header::describing(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
+        let mut header = Header::describing(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
+        let is_metadata = |extension: &&Extension| extension.id == metadata::EXTENSION;
+        if let Some(record) = r3a.user_data.iter().find(is_metadata)
+            // What cannot be shown is left out: files can be read without.
+            && header.bytes() + record.data.len() as u64 + PAGE <= archive.limits().header
+        {
+            metadata::append(&record.data, &mut header, &mut pool)?;
+        }
         let mut head = header.write().to_vec();
         toc.write(header.form, &mut head);
         head.extend_from_slice(&pool);

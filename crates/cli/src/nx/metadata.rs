@@ -1,0 +1,121 @@
+//! Times, modes, links and folders: taken from folders, carried from archive to archive, restored.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use linerate_nx::Extracted;
+use linerate_nx::metadata::{Metadata, Restorer};
+use linerate_nx::pack::Clash;
+
+use super::account::Account;
+use super::args::ExtractArgs;
+use super::done::Done;
+use super::extract::{entry_failure, existing, strip};
+use super::open::{Opened, damage};
+use super::select::Select;
+use super::write;
+use super::write_args::Rules;
+use crate::failure::Failure;
+
+/// That of an archive which is to be changed. One that is damaged is told and left out.
+pub(crate) fn carried(archive: &Opened, name: &Path, account: &mut Account) -> Option<Metadata> {
+    Metadata::of(archive).unwrap_or_else(|error| {
+        account.warn(
+            &name.display().to_string(),
+            &format!("what it says beside its files is left out: {}", error.what),
+        );
+        None
+    })
+}
+
+/// That of a folder, as far as the rules take its paths.
+pub(crate) fn of_folder(folder: &Path, rules: &Rules, own: Option<&str>) -> Result<Metadata, Failure> {
+    let keep = |path: &str| own != Some(path) && rules.prefer(path).is_some();
+    Metadata::capture(folder, keep).map_err(write::failure)
+}
+
+/// Whether what was not packed is a link, which metadata keeps.
+pub(crate) fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+}
+
+/// That of several archives, of each file from the archive that it is taken from.
+pub(crate) fn merged(
+    archives: &[Arc<Opened>],
+    names: &[&Path],
+    clash: Clash,
+    account: &mut Account,
+) -> Metadata {
+    let mut found: Vec<Metadata> = Vec::new();
+    for (i, archive) in archives.iter().enumerate() {
+        let mut metadata = carried(archive, names[i], account).unwrap_or_default();
+        let others = match clash {
+            Clash::Last => &archives[i + 1..],
+            Clash::First | Clash::Refuse => &archives[..i],
+        };
+        metadata.files.retain(|path, _| others.iter().all(|other| other.find(path).is_none()));
+        found.push(metadata);
+    }
+    if clash != Clash::Last {
+        found.reverse();
+    }
+    found.into_iter().fold(Metadata::default(), |mut all, metadata| {
+        all.overlay(metadata);
+        all
+    })
+}
+
+/// All paths that it knows beside files.
+pub(crate) fn others(metadata: &Metadata) -> impl Iterator<Item = &str> {
+    metadata.folders.keys().chain(metadata.links.keys()).map(String::as_str)
+}
+
+/// What `extract` restores, once its archive is open: `None` unless it is asked for.
+pub(crate) fn wanted(
+    args: &ExtractArgs,
+    archive: &Opened,
+    name: &str,
+    account: &Account,
+) -> Result<Option<Metadata>, Failure> {
+    if !args.metadata {
+        return Ok(None);
+    }
+    let found = Metadata::of(archive).map_err(damage)?;
+    if found.is_none() {
+        account.note(name, "it says nothing beside its files");
+    }
+    Ok(found)
+}
+
+/// Restores what belongs to the files that were extracted, and folders and links.
+pub(crate) fn restore(
+    args: &ExtractArgs,
+    select: &Select,
+    mut metadata: Metadata,
+    extracted: &Extracted,
+    (name, archive): (&str, &Opened),
+    account: &mut Account,
+    done: &mut Done,
+) -> Result<usize, Failure> {
+    metadata.retain(|path| select.takes(path));
+    let failed = extracted.failures.iter().map(|failure| failure.path.as_str());
+    let untouched: HashSet<&str> = failed.chain(extracted.skipped.iter().map(String::as_str)).collect();
+    let restored = Restorer::new(&metadata)
+        .links(args.links.links())
+        .existing(existing(args.policy()))
+        .names(|path| strip(path, args.strip_components))
+        .written(|path| archive.find(path).is_some() && !untouched.contains(path))
+        .to_folder(&args.target)
+        .map_err(|failure| entry_failure(failure.cause, 0))?;
+    let failures = restored.failures.len();
+    for failure in restored.failures {
+        account.entry_failed(name, &failure.path, entry_failure(failure.cause, 0));
+    }
+    done.set("restored_files", restored.files);
+    done.set("folders", restored.folders);
+    done.set("links", restored.links);
+    done.set("skipped_links", restored.skipped);
+    Ok(failures)
+}

@@ -1,0 +1,175 @@
+//! What neither format has: when files were modified, their modes, symbolic links, empty folders.
+//!
+//! It is kept, when asked for, in an extension of our own, a [record](Metadata::of) in the header that
+//! other readers pass over. `docs/nx-metadata.md` has its layout. Nothing of it is needed to read
+//! files, and nothing of it is believed: [`Restorer`] checks where links lead and what may be
+//! replaced as extraction does.
+
+mod capture;
+mod record;
+mod restore;
+mod target;
+
+pub use self::record::{EXTENSION, MAGIC, VERSION};
+pub(crate) use self::record::{Paths, append, find, trimmed};
+pub use self::restore::{Links, Restored, Restorer};
+pub use self::target::check_target;
+
+use core::ops::Bound;
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+/// The bits of a mode that are kept: reading, writing, executing. Those that lend rights (setuid,
+/// setgid) and the sticky bit are not.
+pub const MODE: u16 = 0o777;
+
+/// A moment: seconds since 1970 in UTC, before that negative, and nanoseconds after that second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Time {
+    /// Seconds.
+    pub seconds: i64,
+    /// Below 1,000,000,000.
+    pub nanoseconds: u32,
+}
+
+impl Time {
+    /// The moment on the system's clock, or `None` beyond what it can tell.
+    pub fn system(self) -> Option<SystemTime> {
+        let whole = Duration::from_secs(self.seconds.unsigned_abs());
+        let second = match self.seconds < 0 {
+            true => SystemTime::UNIX_EPOCH.checked_sub(whole),
+            false => SystemTime::UNIX_EPOCH.checked_add(whole),
+        };
+        second?.checked_add(Duration::from_nanos(self.nanoseconds.into()))
+    }
+}
+
+impl From<SystemTime> for Time {
+    fn from(time: SystemTime) -> Time {
+        let seconds = |duration: Duration| i64::try_from(duration.as_secs()).unwrap_or(i64::MAX);
+        match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => Time { seconds: seconds(after), nanoseconds: after.subsec_nanos() },
+            Err(error) => {
+                let before = error.duration();
+                // Nanoseconds count forward from the second before.
+                match before.subsec_nanos() {
+                    0 => Time { seconds: -seconds(before), nanoseconds: 0 },
+                    n => Time { seconds: -seconds(before) - 1, nanoseconds: 1_000_000_000 - n },
+                }
+            }
+        }
+    }
+}
+
+/// What is kept of a file or a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// When its content was last changed.
+    pub modified: Time,
+    /// Who may read, write and execute it, within [`MODE`], where the system has modes.
+    pub mode: Option<u16>,
+}
+
+/// A symbolic link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// Where it leads, as it was found. It has not been checked: see [`check_target`].
+    pub target: String,
+    /// When it was made.
+    pub modified: Time,
+}
+
+/// What is known beside the contents of files, by path, with `/` between components.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Files, all of which are in the archive. Not every file need be here.
+    pub files: BTreeMap<String, Attributes>,
+    /// Folders, empty or not.
+    pub folders: BTreeMap<String, Attributes>,
+    /// Symbolic links.
+    pub links: BTreeMap<String, Link>,
+}
+
+impl Metadata {
+    /// Whether nothing is known.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.folders.is_empty() && self.links.is_empty()
+    }
+
+    /// Keeps the paths for which `keep` says so, and folders with any of them in it.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        self.files.retain(|path, _| keep(path));
+        self.links.retain(|path, _| keep(path));
+        let mut wanted = self.folders.clone();
+        wanted.retain(|path, _| keep(path));
+        let holds = |folder: &str| {
+            let below = format!("{folder}/");
+            begins(&self.files, &below) || begins(&self.links, &below) || begins(&wanted, &below)
+        };
+        let held: Vec<String> = self.folders.keys().filter(|path| holds(path)).cloned().collect();
+        self.folders.retain(|path, _| wanted.contains_key(path) || held.binary_search(path).is_ok());
+    }
+
+    /// Adds what `other` knows. Where both know a path, that of `other` counts, whatever it is.
+    pub fn overlay(&mut self, other: Metadata) {
+        for path in other.files.keys().chain(other.folders.keys()).chain(other.links.keys()) {
+            self.files.remove(path);
+            self.folders.remove(path);
+            self.links.remove(path);
+        }
+        self.files.extend(other.files);
+        self.folders.extend(other.folders);
+        self.links.extend(other.links);
+    }
+}
+
+/// Whether any path of the map begins like that.
+fn begins<T>(map: &BTreeMap<String, T>, prefix: &str) -> bool {
+    map.range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
+        .next()
+        .is_some_and(|(path, _)| path.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metadata(files: &[&str], folders: &[&str], links: &[&str]) -> Metadata {
+        let attributes = Attributes { modified: Time::default(), mode: None };
+        let link = || Link { target: "x".into(), modified: Time::default() };
+        Metadata {
+            files: files.iter().map(|path| ((*path).to_owned(), attributes)).collect(),
+            folders: folders.iter().map(|path| ((*path).to_owned(), attributes)).collect(),
+            links: links.iter().map(|path| ((*path).to_owned(), link())).collect(),
+        }
+    }
+
+    #[test]
+    fn moments_before_and_after_1970_come_back() {
+        for (seconds, nanoseconds) in [(0, 0), (1, 1), (-1, 0), (-1, 999_999_999), (-2, 5), (1 << 40, 7)] {
+            let time = Time { seconds, nanoseconds };
+            assert_eq!(Time::from(time.system().expect("within the clock")), time);
+        }
+        // Beyond some clocks: none, or the same.
+        for time in [
+            Time { seconds: i64::MAX, nanoseconds: 999_999_999 },
+            Time { seconds: i64::MIN + 1, nanoseconds: 0 },
+        ] {
+            assert!(time.system().is_none_or(|found| Time::from(found) == time));
+        }
+    }
+
+    #[test]
+    fn folders_stay_with_what_is_in_them() {
+        let mut found = metadata(&["a/b/1", "a.txt"], &["a", "a/b", "a/c", "d", "e"], &["e/l"]);
+        found.retain(|path| path.ends_with('1') || path == "d" || path == "e/l");
+        assert_eq!(found, metadata(&["a/b/1"], &["a", "a/b", "d", "e"], &["e/l"]));
+    }
+
+    #[test]
+    fn what_is_newer_counts_whatever_it_is() {
+        let mut found = metadata(&["a", "b"], &["c"], &["d"]);
+        found.overlay(metadata(&["d"], &["a"], &["c"]));
+        assert_eq!(found, metadata(&["b", "d"], &["a"], &["c"]));
+    }
+}

@@ -1,0 +1,392 @@
+//! The bytes of the extension. `docs/nx-metadata.md` describes them.
+//!
+//! All numbers are little-endian. In an Nx archive the record stands at the first multiple of 8 behind
+//! the pool, within the header's pages; in R3A it is the data of the user-data extension
+//! [`EXTENSION`].
+//!
+//! | offset | bytes | what |
+//! |---|---|---|
+//! | 0 | 8 | `LNX-META` |
+//! | 8 | 4 | version, 1 |
+//! | 12 | 4 | bytes of the frame |
+//! | 16 | 4 | bytes of its content |
+//! | 20 | 4 | 0 |
+//! | 24 | 8 | XXH3-64 of bytes 0 to 23 and the frame |
+//! | 32 | | one zstd frame |
+
+use linerate_core::{Error, Kind, Result};
+use zstd_safe::{CCtx, CParameter, DCtx, DParameter};
+
+use super::{Attributes, Link, MODE, Metadata, Time};
+use crate::archive::Archive;
+use crate::hash::HashKind;
+use crate::header::{Header, MAX_PAGES, PAGE};
+use crate::limits::Limits;
+use crate::source::{Source, read_error};
+
+/// The number of the user-data extension of R3A: `LNMD`.
+pub const EXTENSION: u32 = u32::from_le_bytes(*b"LNMD");
+
+/// The first bytes of the record.
+pub const MAGIC: [u8; 8] = *b"LNX-META";
+
+/// The version that is written and read.
+pub const VERSION: u32 = 1;
+
+/// Bytes before the frame.
+const HEAD: usize = 32;
+
+/// Where the record begins is a multiple of this.
+const ALIGN: u64 = 8;
+
+/// The level that the content is compressed at.
+const LEVEL: i32 = 16;
+
+/// In place of nanoseconds: nothing is known of the file.
+const UNKNOWN: u32 = u32::MAX;
+
+/// In place of a mode: there is none.
+const NO_MODE: u16 = u16::MAX;
+
+/// Bytes of another's fields, before its path and its target.
+const OTHER: usize = 24;
+
+/// Most bytes of a path and of a target: no system takes longer ones.
+const LONGEST: usize = 32_767;
+
+const FOLDER: u8 = 1;
+const LINK: u8 = 2;
+
+const fn corrupt(what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, 0, what)
+}
+
+/// The paths of an archive's files in byte order. Records count files in that order.
+pub(crate) struct Paths<'a>(Vec<&'a str>);
+
+impl<'a> Paths<'a> {
+    /// `None` if two are equal: then a number could mean either.
+    pub(crate) fn of(paths: impl Iterator<Item = &'a str>) -> Option<Paths<'a>> {
+        let mut paths: Vec<&str> = paths.collect();
+        paths.sort_unstable();
+        paths.is_sorted_by(|a, b| a < b).then_some(Paths(paths))
+    }
+
+    fn contains(&self, path: &str) -> bool {
+        self.0.binary_search(&path).is_ok()
+    }
+
+    /// What binds a record to the archive it was written for.
+    fn hash(&self) -> u64 {
+        let mut hasher = HashKind::Xxh3.hasher();
+        for path in &self.0 {
+            hasher.update(path.as_bytes());
+            hasher.update(&[0]);
+        }
+        hasher.finish()
+    }
+}
+
+impl Metadata {
+    /// What an archive says beside its files, or `None` if it has no such record. Bytes in the header
+    /// that are not of this kind are not looked at any further. R3A archives have it when they are
+    /// shown [as Nx](crate::r3a::AsNx).
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Corrupt`] if the record is damaged, or another archive's; [`Kind::Unsupported`] if it
+    /// is of a newer version; [`Kind::Limit`] if it unfolds to more than [`Limits::header`];
+    /// [`Kind::Io`] if the source cannot be read. `at` is where the record begins. Files can be read
+    /// nevertheless.
+    pub fn of<S: Source>(archive: &Archive<S>) -> Result<Option<Metadata>> {
+        let Some((at, record)) = find(archive)? else { return Ok(None) };
+        let paths = Paths::of(archive.files().map(|file| file.path()))
+            .ok_or(corrupt("metadata in an archive with a path that is there twice"));
+        paths
+            .and_then(|paths| Metadata::parse(&record, &paths, archive.limits()))
+            .map(Some)
+            .map_err(|e| Error { at, ..e })
+    }
+
+    /// Reads a record.
+    pub(super) fn parse(record: &[u8], paths: &Paths<'_>, limits: &Limits) -> Result<Metadata> {
+        let content = unfold(record, limits)?;
+        let mut fields = Fields(&content);
+        if fields.u64()? != paths.hash() {
+            return Err(corrupt("metadata of another archive, or of other files"));
+        }
+        let (files, others) = (fields.u32()? as usize, fields.u32()? as usize);
+        if files != paths.0.len() {
+            return Err(corrupt("metadata of another number of files"));
+        }
+        let mut found = Metadata::default();
+        // Of columns, each is taken whole before the next.
+        let seconds = fields.take(8 * files)?;
+        let nanoseconds = fields.take(4 * files)?;
+        let modes = fields.take(2 * files)?;
+        for (i, path) in paths.0.iter().enumerate() {
+            let mut row = Fields(&nanoseconds[4 * i..]);
+            let nanoseconds = row.u32()?;
+            if nanoseconds != UNKNOWN {
+                let seconds = Fields(&seconds[8 * i..]).u64()? as i64;
+                let mode = Fields(&modes[2 * i..]).u16()?;
+                let attributes = Attributes { modified: time(seconds, nanoseconds)?, mode: mode_of(mode) };
+                found.files.insert((*path).to_owned(), attributes);
+            }
+        }
+        let mut last = "";
+        for _ in 0..others {
+            last = fields.other(last, &mut found)?;
+            if paths.contains(last) {
+                return Err(corrupt("metadata of a folder or link that is a file"));
+            }
+        }
+        match fields.0.is_empty() {
+            true => Ok(found),
+            false => Err(corrupt("bytes after the metadata")),
+        }
+    }
+
+    /// The record for an archive of these files, or no bytes if nothing is known. What is known of
+    /// other files is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::BadArgument`] for a path or target that is empty or longer than 32,767 bytes,
+    /// [`Kind::Limit`] beyond 4 GiB.
+    pub(crate) fn encode(&self, paths: &Paths<'_>) -> Result<Vec<u8>> {
+        if self.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limit = |_| Error::new(Kind::Limit, 0, "metadata of more than 4 GiB");
+        let mut content = paths.hash().to_le_bytes().to_vec();
+        let folders = self.folders.iter().filter(|(path, _)| !paths.contains(path));
+        let links = self.links.iter().filter(|(path, _)| !paths.contains(path));
+        let mut others: Vec<Other<'_>> = folders.map(Other::folder).chain(links.map(Other::link)).collect();
+        others.sort_unstable_by_key(|other| other.path);
+        let others_are_one_each = others.is_sorted_by(|a, b| a.path < b.path);
+        if !others_are_one_each {
+            return Err(Error::new(Kind::BadArgument, 0, "metadata of a path that is folder and link"));
+        }
+        content.extend(u32::try_from(paths.0.len()).map_err(limit)?.to_le_bytes());
+        content.extend(u32::try_from(others.len()).map_err(limit)?.to_le_bytes());
+        let rows: Vec<Option<&Attributes>> = paths.0.iter().map(|path| self.files.get(*path)).collect();
+        let times = || rows.iter().map(|row| row.map(|of| of.modified));
+        content.extend(times().flat_map(|time| time.map_or(0, |time| time.seconds).to_le_bytes()));
+        content.extend(times().flat_map(|time| time.map_or(UNKNOWN, |time| time.nanoseconds).to_le_bytes()));
+        content.extend(rows.iter().flat_map(|row| mode_word(row.and_then(|of| of.mode)).to_le_bytes()));
+        others.iter().try_for_each(|other| other.write(&mut content))?;
+        u32::try_from(content.len()).map_err(limit)?;
+        fold(&content)
+    }
+}
+
+/// Where the record of an archive begins, and its bytes up to the first block; `None` if there is
+/// none. They are not checked.
+pub(crate) fn find<S: Source>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u8>)>> {
+    let header = archive.header();
+    let (at, end) = (header.filled().next_multiple_of(ALIGN), header.bytes());
+    if !archive.has_spare_bytes() || end.saturating_sub(at) < HEAD as u64 {
+        return Ok(None);
+    }
+    // No more than the header that has been read, which is within the limits.
+    let mut bytes = vec![0; (end - at) as usize];
+    archive.source().read_at(at, &mut bytes).map_err(|e| read_error(at, &e))?;
+    Ok(bytes.starts_with(&MAGIC).then_some((at, bytes)))
+}
+
+/// The record that the bytes begin with, without what follows it.
+pub(crate) fn trimmed(record: &[u8]) -> &[u8] {
+    let frame = Fields(record.get(12..).unwrap_or_default()).u32().map_or(0, |len| len as usize);
+    record.get(..HEAD + frame).unwrap_or(record)
+}
+
+/// Appends a record to the pool, and gives the header the pages that it needs. One of no bytes changes
+/// nothing.
+///
+/// # Errors
+///
+/// [`Kind::Limit`] if the header cannot be that large.
+pub(crate) fn append(record: &[u8], header: &mut Header, pool: &mut Vec<u8>) -> Result<()> {
+    if record.is_empty() {
+        return Ok(());
+    }
+    let at = header.filled().next_multiple_of(ALIGN);
+    let pages = (at + record.len() as u64).div_ceil(PAGE);
+    let pages = u32::try_from(pages).ok().filter(|pages| *pages <= MAX_PAGES);
+    header.pages = pages.ok_or(Error::new(Kind::Limit, 0, "the format holds 256 MiB of header"))?;
+    pool.resize(pool.len() + (at - header.filled()) as usize, 0);
+    pool.extend_from_slice(record);
+    Ok(())
+}
+
+fn checksum(head: &[u8], frame: &[u8]) -> u64 {
+    let mut hasher = HashKind::Xxh3.hasher();
+    hasher.update(&head[..24]);
+    hasher.update(frame);
+    hasher.finish()
+}
+
+/// The content of a record. Bytes after it are not looked at.
+fn unfold(record: &[u8], limits: &Limits) -> Result<Vec<u8>> {
+    let mut fields = Fields(record.get(..HEAD).ok_or(corrupt("metadata that is cut short"))?);
+    if fields.take(8)? != MAGIC {
+        return Err(corrupt("no metadata"));
+    }
+    if fields.u32()? != VERSION {
+        return Err(Error::new(Kind::Unsupported, 0, "metadata of an unknown version"));
+    }
+    let (packed, len, _, hash) = (fields.u32()? as usize, fields.u32()?, fields.u32()?, fields.u64()?);
+    let frame = record[HEAD..].get(..packed).ok_or(corrupt("metadata that is larger than the header"))?;
+    if checksum(record, frame) != hash {
+        return Err(corrupt("metadata that does not match its checksum"));
+    }
+    if u64::from(len) > limits.header {
+        return Err(Error::new(Kind::Limit, 0, "metadata larger than the limit of the header"));
+    }
+    let mut content = Vec::new();
+    let no_memory = |_| Error::new(Kind::Limit, 0, "not enough memory for the metadata");
+    content.try_reserve_exact(len as usize).map_err(no_memory)?;
+    let mut context = DCtx::create();
+    context
+        .set_parameter(DParameter::WindowLogMax(limits.window_log))
+        .map_err(|_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know"))?;
+    let damaged = || corrupt("metadata that cannot be decompressed");
+    context.decompress(&mut content, frame).map_err(|_| damaged())?;
+    match content.len() == len as usize {
+        true => Ok(content),
+        false => Err(damaged()),
+    }
+}
+
+fn fold(content: &[u8]) -> Result<Vec<u8>> {
+    let limit = Error::new(Kind::Limit, 0, "not enough memory to compress the metadata");
+    let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
+    let mut context = CCtx::create();
+    context
+        .set_parameter(CParameter::CompressionLevel(LEVEL))
+        .and_then(|_| context.compress2(&mut frame, content))
+        .map_err(|_| limit)?;
+    let mut record = MAGIC.to_vec();
+    record.extend(VERSION.to_le_bytes());
+    // Both are below 4 GiB: the content has been checked, and a frame of it that is not is larger than
+    // any header.
+    record.extend(u32::try_from(frame.len()).map_err(|_| limit)?.to_le_bytes());
+    record.extend((content.len() as u32).to_le_bytes());
+    record.extend([0; 4]);
+    let hash = checksum(&record, &frame);
+    record.extend(hash.to_le_bytes());
+    record.extend(frame);
+    Ok(record)
+}
+
+fn time(seconds: i64, nanoseconds: u32) -> Result<Time> {
+    match nanoseconds < 1_000_000_000 {
+        true => Ok(Time { seconds, nanoseconds }),
+        false => Err(corrupt("metadata with a second of too many nanoseconds")),
+    }
+}
+
+/// Whatever else a mode says is dropped.
+fn mode_of(word: u16) -> Option<u16> {
+    (word != NO_MODE).then_some(word & MODE)
+}
+
+fn mode_word(mode: Option<u16>) -> u16 {
+    mode.map_or(NO_MODE, |mode| mode & MODE)
+}
+
+/// A folder or a link, to be written.
+struct Other<'a> {
+    kind: u8,
+    path: &'a str,
+    target: &'a str,
+    modified: Time,
+    mode: Option<u16>,
+}
+
+impl<'a> Other<'a> {
+    fn folder((path, folder): (&'a String, &'a Attributes)) -> Other<'a> {
+        Other { kind: FOLDER, path, target: "", modified: folder.modified, mode: folder.mode }
+    }
+
+    fn link((path, link): (&'a String, &'a Link)) -> Other<'a> {
+        Other { kind: LINK, path, target: &link.target, modified: link.modified, mode: None }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> Result<()> {
+        let is_empty = self.path.is_empty() || self.kind == LINK && self.target.is_empty();
+        if is_empty || self.path.len() > LONGEST || self.target.len() > LONGEST {
+            return Err(Error::new(Kind::BadArgument, 0, "metadata of a path that is empty or too long"));
+        }
+        out.extend([self.kind, 0]);
+        out.extend(mode_word(self.mode).to_le_bytes());
+        out.extend(self.modified.nanoseconds.to_le_bytes());
+        out.extend(self.modified.seconds.to_le_bytes());
+        out.extend((self.path.len() as u32).to_le_bytes());
+        out.extend((self.target.len() as u32).to_le_bytes());
+        out.extend_from_slice(self.path.as_bytes());
+        out.extend_from_slice(self.target.as_bytes());
+        Ok(())
+    }
+}
+
+/// What is left to read.
+struct Fields<'a>(&'a [u8]);
+
+impl<'a> Fields<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8]> {
+        let (taken, rest) = self.0.split_at_checked(len).ok_or(corrupt("metadata that ends early"))?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let (taken, rest) = self.0.split_first_chunk().ok_or(corrupt("metadata that ends early"))?;
+        self.0 = rest;
+        Ok(*taken)
+    }
+
+    fn u16(&mut self) -> Result<u16> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    fn u64(&mut self) -> Result<u64> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    fn text(&mut self, len: usize) -> Result<&'a str> {
+        if len > LONGEST {
+            return Err(corrupt("metadata of a path that is too long"));
+        }
+        core::str::from_utf8(self.take(len)?).map_err(|_| corrupt("metadata of a path that is not UTF-8"))
+    }
+
+    /// Adds the next folder or link, which must come after `last` in the order of paths, and returns
+    /// its path.
+    fn other(&mut self, last: &str, found: &mut Metadata) -> Result<&'a str> {
+        let mut head = Fields(self.take(OTHER)?);
+        let (kind, mode) = (head.u16()?, head.u16()?);
+        let nanoseconds = head.u32()?;
+        let modified = time(head.u64()? as i64, nanoseconds)?;
+        let (path, target) = (head.u32()? as usize, head.u32()? as usize);
+        let (path, target) = (self.text(path)?, self.text(target)?);
+        if path <= last {
+            return Err(corrupt("metadata whose paths are not in order"));
+        }
+        match (u8::try_from(kind), target.is_empty()) {
+            (Ok(FOLDER), true) => {
+                found.folders.insert(path.to_owned(), Attributes { modified, mode: mode_of(mode) });
+            }
+            (Ok(LINK), false) => {
+                found.links.insert(path.to_owned(), Link { target: target.to_owned(), modified });
+            }
+            _ => return Err(corrupt("metadata of something unknown")),
+        }
+        Ok(path)
+    }
+}

@@ -1,0 +1,92 @@
+//! Where a link may lead: not out of the folder that is extracted to, whatever other links do.
+
+use crate::paths::check_path;
+
+/// Whether a link at `path` that leads to `target` stays in the folder that both are below.
+///
+/// `..` counts only at the front, where the folders it climbs are known not to be links. Behind a
+/// name it could climb out from wherever another link of that name leads.
+///
+/// # Errors
+///
+/// What is wrong, in words: an absolute target, one that climbs too far, or `..` behind a name, or
+/// names that [`check_path`] refuses.
+///
+/// ```
+/// use linerate_nx::metadata::check_target;
+/// assert!(check_target("lib/libx.so", "libx.so.1").is_ok());
+/// assert!(check_target("lib/x/readme", "../../readme.txt").is_ok());
+/// assert!(check_target("lib/readme", "../../readme.txt").is_err());
+/// assert!(check_target("passwd", "/etc/passwd").is_err());
+/// ```
+pub fn check_target(path: &str, target: &str) -> Result<(), &'static str> {
+    if target.is_empty() {
+        return Err("a link that leads nowhere");
+    }
+    if target.starts_with('/') {
+        return Err("a link to an absolute path");
+    }
+    let parts: Vec<&str> = target.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
+    let climbed = parts.iter().take_while(|part| **part == "..").count();
+    if climbed > path.matches('/').count() {
+        return Err("a link that leads out of the folder");
+    }
+    if parts[climbed..].contains(&"..") {
+        return Err("a link with `..` behind a name, which may lead out of the folder");
+    }
+    match parts[climbed..].is_empty() {
+        true => Ok(()),
+        false => check_path(&parts[climbed..].join("/"))
+            .map_err(|_| "a link to a name that is no file's everywhere"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_within_the_folder_pass() {
+        for (path, target) in [
+            ("l", "a"),
+            ("l", "a/b"),
+            ("l", "."),
+            ("l", "./a"),
+            ("l", "a/"),
+            ("l", "a//b"),
+            ("d/l", ".."),
+            ("d/l", "../a"),
+            ("d/e/l", "../../a/b"),
+            ("d/e/l", "./.././a"),
+            ("d/l", "../d/l"),
+        ] {
+            assert_eq!(check_target(path, target), Ok(()), "{path} -> {target}");
+        }
+    }
+
+    #[test]
+    fn ways_out_are_refused() {
+        for (path, target) in [
+            ("l", ""),
+            ("l", "/"),
+            ("l", "/etc/passwd"),
+            ("l", "//server/share"),
+            ("l", ".."),
+            ("l", "../a"),
+            ("l", "./../a"),
+            ("d/l", "../.."),
+            ("d/l", "../../a"),
+            // `up` may be a link to the top.
+            ("l", "d/e/up/../.."),
+            ("l", "a/.."),
+            ("d/l", "../a/../b"),
+            ("l", "C:\\x"),
+            ("l", "c:"),
+            ("l", "a\\..\\..\\b"),
+            ("l", "a\0b"),
+            ("l", "a\x1b[2J"),
+        ] {
+            assert!(check_target(path, target).is_err(), "{path} -> {target:?}");
+        }
+    }
+}
