@@ -29,7 +29,10 @@ cargo_test() { # ARGUMENT...
 
 test_rust() {
   cargo_test --workspace
-  cargo_test --package linerate-nx --features remote --lib --test remote
+  # The same packages and features, so that nothing is compiled twice.
+  local s3="--package linerate-nx --package linerate --features linerate-nx/s3,linerate/s3"
+  cargo_test $s3 --lib --test remote --test remote_s3
+  cargo_test $s3 --test nx remote::
 }
 test_scalar() { LINERATE_CPU=scalar cargo_test --workspace; }
 test_cli() { cargo_test --package linerate; }
@@ -90,7 +93,7 @@ test_lint() {
   fi
   if has_component clippy; then
     "$cargo" clippy --workspace --all-targets --locked -- -D warnings
-    "$cargo" clippy --package linerate-nx --all-targets --features remote --locked -- -D warnings
+    "$cargo" clippy --package linerate-nx --all-targets --features s3 --locked -- -D warnings
     "$cargo" clippy --package linerate-deflate --lib --no-default-features --locked -- -D warnings
     "$cargo" clippy --package linerate-deflate --lib --no-default-features --features alloc --locked -- -D warnings
     "$cargo" clippy --package linerate-rice --lib --no-default-features --locked -- -D warnings

@@ -49,10 +49,12 @@ pub use linerate_core::{Error, Kind, Result};
 pub use paths::{check_path, collisions};
 pub use pool::{POOL_LEVEL, Pool};
 pub use reader::Reader;
+#[cfg(feature = "s3")]
+pub use remote::S3Source;
 #[cfg(feature = "remote")]
 pub use remote::{HttpOptions, HttpSource};
 pub use run::Progress;
 pub use source::{Counting, FileSource, Source};
 pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
-pub use url::is_url;
+pub use url::{is_s3_url, is_url};
 pub use verify::{Compared, Note, Verified, Verifier};

@@ -1,11 +1,19 @@
 //! Which names of archives are URLs.
 
-/// Whether `name` is that of an archive on a server: it begins with `http://` or `https://`, in
-/// whatever case. The feature `remote` brings the source that reads those.
+/// Whether `name` is that of an archive on a server: it begins with `http://`, `https://` or
+/// `s3://`, in whatever case. The feature `remote` brings the source that reads the first two, the
+/// feature `s3` that of the last.
 pub fn is_url(name: &str) -> bool {
-    let begins =
-        |scheme: &str| name.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme));
-    begins("http://") || begins("https://")
+    begins(name, "http://") || begins(name, "https://") || is_s3_url(name)
+}
+
+/// Whether `name` is that of an archive in a bucket: it begins with `s3://`, in whatever case.
+pub fn is_s3_url(name: &str) -> bool {
+    begins(name, "s3://")
+}
+
+fn begins(name: &str, scheme: &str) -> bool {
+    name.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
 }
 
 #[cfg(test)]
@@ -15,9 +23,13 @@ mod tests {
     #[test]
     fn urls_are_told_from_paths() {
         for url in ["http://a/b.nx", "https://a", "HTTPS://a/b?c=d", "http://"] {
-            assert!(is_url(url), "{url}");
+            assert!(is_url(url) && !is_s3_url(url), "{url}");
         }
-        for path in ["", "http", "http:/a", "a.nx", "./http://a", "ftp://a/b", "s3://a/b", "é://", "httpsé"]
+        for url in ["s3://a/b", "S3://", "s3://é"] {
+            assert!(is_url(url) && is_s3_url(url), "{url}");
+        }
+        for path in
+            ["", "http", "http:/a", "a.nx", "./http://a", "ftp://a/b", "s3:/a/b", "é://", "httpsé", "s3:"]
         {
             assert!(!is_url(path), "{path}");
         }

@@ -1,5 +1,7 @@
 //! Archives made from archives: every file that stays keeps its bytes, and carried blocks theirs.
 
+#[allow(unreachable_pub, reason = "it is a module of tests")]
+mod cases;
 mod pack_tree;
 
 use std::collections::HashSet;
@@ -7,6 +9,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
+use cases::cases;
 use linerate_nx::pack::{Builder, Clash, Coding, Options, Prefer, Reuse};
 use linerate_nx::{Archive, HashKind, Kind, Limits};
 use pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
@@ -282,10 +285,10 @@ fn a_damaged_hash_of_a_twin_is_refused() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(cases(24))]
 
     #[test]
-    fn repacked_files_are_the_same(seed in 0..1000u64, from in 9..14u32, to in 9..14u32, threads in 1..4usize) {
+    fn repacked_files_are_the_same(seed in any::<u64>(), from in 9..14u32, to in 9..14u32, threads in 1..4usize) {
         let with = |chunk: u32| {
             let mut options = small();
             (options.chunk, options.solid_limit) = (1 << chunk, (1 << chunk) - 1);
@@ -303,7 +306,7 @@ proptest! {
     }
 
     #[test]
-    fn edits_in_a_row_keep_what_they_should(seed in 0..1000u64, threads in 1..4usize) {
+    fn edits_in_a_row_keep_what_they_should(seed in any::<u64>(), threads in 1..4usize) {
         let options = Options { threads, ..small() };
         let (mut files, more) = (tree(seed, 30, &options), tree(seed + 1000, 30, &options));
         let more: Vec<TreeFile> = more.into_iter().map(|(name, bytes)| (format!("more/{name}"), bytes)).collect();
@@ -325,11 +328,11 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn damaged_archives_are_errors_or_what_a_reader_finds(
-        seed in 0..50u64,
+        seed in any::<u64>(),
         damage in prop::collection::vec((0..2000usize, 0..8u32), 1..4),
         from in 0..2usize,
         contents in any::<bool>(),

@@ -1,8 +1,11 @@
 //! What is written as R3A: read again, converted to and from Nx, and damaged.
 
+#[allow(unreachable_pub, reason = "it is a module of tests")]
+mod cases;
 mod common;
 mod r3a_vectors;
 
+use cases::cases;
 use common::{Golden, goldens};
 use linerate_nx::pack::{Builder, Preset};
 use linerate_nx::r3a::{
@@ -239,7 +242,7 @@ fn every_flipped_bit_and_every_cut_is_an_error_or_harmless() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #![proptest_config(cases(64))]
 
     #[test]
     fn random_tables_come_back(

@@ -1,5 +1,9 @@
 //! Random headers, tables and pools come back as they were written, and random bytes are survived.
 
+#[allow(unreachable_pub, reason = "it is a module of tests")]
+mod cases;
+
+use cases::cases;
 use linerate_nx::{
     Block, ChunkSize, Codec, Entry, HashKind, Header, Layout, Limits, MAX_BLOCKS, MAX_COMPRESSED, MAX_OFFSET,
     Pool, Toc, TocForm,
@@ -26,6 +30,8 @@ fn blocks() -> impl Strategy<Value = Vec<Block>> {
 }
 
 proptest! {
+    #![proptest_config(cases(256))]
+
     #[test]
     fn tables_come_back(
         entries in (0..40usize).prop_flat_map(entries),

@@ -99,18 +99,26 @@ pub(crate) fn blocks(archive: &Opened) -> Vec<(Option<Codec>, u32)> {
     }
 }
 
-/// The path, if it is a URL of a web server.
+/// The path, if it is a URL.
 pub(crate) fn url(path: &Path) -> Option<&str> {
     path.to_str().filter(|text| linerate_nx::is_url(text))
 }
 
 #[cfg(feature = "remote")]
 fn remote(url: &str) -> Result<Box<dyn Source>, Failure> {
-    let source = linerate_nx::HttpSource::open(url).map_err(|error| match error.kind {
+    let refused = |error: Error| match error.kind {
         Kind::Io | Kind::BadArgument => Failure::doing("cannot open")(io::Error::other(error.what)),
         _ => damage(error),
-    })?;
-    Ok(Box::new(source))
+    };
+    if linerate_nx::is_s3_url(url) {
+        #[cfg(feature = "s3")]
+        return Ok(Box::new(linerate_nx::S3Source::open(url).map_err(refused)?));
+        #[cfg(not(feature = "s3"))]
+        return Err(Failure::Refused(
+            "this program was built without the feature `s3`, which reads from buckets".into(),
+        ));
+    }
+    Ok(Box::new(linerate_nx::HttpSource::open(url).map_err(refused)?))
 }
 
 #[cfg(not(feature = "remote"))]

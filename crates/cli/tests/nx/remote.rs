@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use crate::data::{FAILED, golden};
 use crate::support::Folder;
+#[cfg(feature = "s3")]
+use crate::support::Run;
 
 /// A server of ranges of one content, which counts what it sends.
 struct Server {
@@ -63,13 +65,14 @@ fn serve(content: &[u8], mut stream: &TcpStream, count: &AtomicU64) {
         if head.is_empty() {
             return;
         }
-        let answer = match head[0].starts_with("GET /a.nx ").then(|| range(&head, content.len())).flatten() {
+        let asks = ["GET /a.nx ", "GET /bucket/a.nx "].iter().any(|start| head[0].starts_with(start));
+        let answer = match asks.then(|| range(&head, content.len())).flatten() {
             Some((first, last)) => {
                 let part = &content[first..=last];
                 count.fetch_add(part.len() as u64, Ordering::Relaxed);
                 let (len, all) = (part.len(), content.len());
                 let head = format!(
-                    "HTTP/1.1 206 Partial Content\r\nContent-Length: {len}\r\nContent-Range: bytes {first}-{last}/{all}\r\n\r\n"
+                    "HTTP/1.1 206 Partial Content\r\nETag: \"1\"\r\nContent-Length: {len}\r\nContent-Range: bytes {first}-{last}/{all}\r\n\r\n"
                 );
                 [head.as_bytes(), part].concat()
             }
@@ -135,4 +138,39 @@ fn what_is_not_there_is_one_line() {
     let run = folder.nx(&["list", &server.url.replace("a.nx", "b.nx")]);
     assert_eq!((run.status, run.stderr.lines().count()), (Some(FAILED), 1), "{}", run.stderr);
     assert!(run.stderr.contains("b.nx: cannot open: "), "{}", run.stderr);
+}
+
+#[cfg(feature = "s3")]
+#[test]
+fn buckets_are_read_with_the_settings_of_the_environment() {
+    let folder = Folder::new();
+    let golden = golden("dups-off");
+    let server = Server::of(std::fs::read(&golden.path).unwrap());
+    let run = |args: &[&str]| {
+        let mut command = folder.command(&["nx"]);
+        let names = std::env::vars_os().map(|(name, _)| name);
+        for name in names.filter(|name| name.to_string_lossy().starts_with("AWS_")) {
+            command.env_remove(name);
+        }
+        command.env("AWS_ENDPOINT_URL", server.url.trim_end_matches("/a.nx"));
+        command.env("AWS_ACCESS_KEY_ID", "key").env("AWS_SECRET_ACCESS_KEY", "secret");
+        Run::of(command.env("NO_PROXY", "*").args(args), b"")
+    };
+    let here = folder.nx(&["list", "--long", golden.file()]).ok().lines();
+    assert_eq!(run(&["list", "--long", "s3://bucket/a.nx"]).ok().lines(), here);
+    run(&["extract", "s3://bucket/a.nx", "-o", "out"]).ok();
+    folder.nx(&["verify", "--against", "out", golden.file()]).ok();
+    let missing = "linerate: s3://bucket/b.nx: cannot open: the server has no such archive";
+    run(&["list", "s3://bucket/b.nx"]).fails(FAILED, missing);
+    let line = "linerate: s3://bucket/a.nx: what is on a web server cannot be written; -o names a file";
+    run(&["repack", "s3://bucket/a.nx"]).fails(FAILED, line);
+}
+
+#[cfg(not(feature = "s3"))]
+#[test]
+fn buckets_need_a_feature() {
+    let folder = Folder::new();
+    let line = "linerate: this program was built without the feature `s3`, which reads from buckets";
+    let run = folder.nx(&["list", "s3://bucket/a.nx"]);
+    assert!(run.status != Some(0) && run.stderr.contains(line), "{}", run.stderr);
 }

@@ -3,6 +3,8 @@
 use core::ops::Range;
 
 use ureq::http::HeaderMap;
+#[cfg(feature = "s3")]
+use ureq::http::header::RANGE;
 use ureq::http::header::{CONTENT_ENCODING, CONTENT_RANGE, ETAG, HeaderName, LAST_MODIFIED};
 
 use super::fault::Fault;
@@ -14,6 +16,17 @@ pub(super) struct Known {
     pub(super) len: u64,
     /// The `ETag` or, without one, the time of the last change, as the server writes them.
     mark: Option<Vec<u8>>,
+    /// Whether it is an `ETag`.
+    tagged: bool,
+}
+
+#[cfg(feature = "s3")]
+impl Known {
+    /// The `ETag`, where there is one that tells bytes apart.
+    pub(super) fn tag(&self) -> Option<&str> {
+        let mark = self.mark.as_deref().filter(|mark| self.tagged && !mark.starts_with(b"W/"))?;
+        core::str::from_utf8(mark).ok()
+    }
 }
 
 /// The range that follows, and of which archive.
@@ -28,8 +41,9 @@ pub(super) fn read(headers: &HeaderMap) -> Result<(Range<u64>, Known), Fault> {
     if range.end > len {
         return Err(Fault::corrupt("the server's Content-Range ends after the archive"));
     }
-    let mark = text(ETAG).or(text(LAST_MODIFIED)).map(<[u8]>::to_vec);
-    Ok((range, Known { len, mark }))
+    let (tag, time) = (text(ETAG), text(LAST_MODIFIED));
+    let mark = tag.or(time).map(<[u8]>::to_vec);
+    Ok((range, Known { len, mark, tagged: tag.is_some() }))
 }
 
 /// Reads `bytes FIRST-LAST/LENGTH`; the length may be `*`.
@@ -44,6 +58,14 @@ fn content_range(said: &[u8]) -> Option<(Range<u64>, Option<u64>)> {
         len => Some(number(len)?),
     };
     (unit.eq_ignore_ascii_case("bytes") && first < end).then_some((first..end, len))
+}
+
+/// How many bytes a request asks for.
+#[cfg(feature = "s3")]
+pub(super) fn wanted(headers: &HeaderMap) -> u64 {
+    let said = headers.get(RANGE).and_then(|said| said.to_str().ok()?.strip_prefix("bytes="));
+    let ends = said.and_then(|said| said.split_once('-'));
+    ends.and_then(|(first, last)| number(last)?.checked_sub(number(first)?)).map_or(0, |len| len + 1)
 }
 
 /// Digits and nothing else: `parse` alone would take a sign.

@@ -48,6 +48,10 @@ impl Fault {
             408 | 429 | 500 | 502 | 503 | 504 => {
                 Fault::passing("the server cannot answer at the moment", pause)
             }
+            301 | 302 | 303 | 307 | 308 => {
+                Fault::io("the archive is at another address: another region or endpoint")
+            }
+            412 => Fault::corrupt(CHANGED),
             416 => Fault::new(Kind::Truncated, "the archive on the server ends before the range asked for"),
             _ => Fault::io("the server refuses the request"),
         }
@@ -87,5 +91,8 @@ impl Fault {
         }
     }
 }
+
+/// Said of another archive at the same address.
+pub(super) const CHANGED: &str = "the archive on the server changed while it was read";
 
 const UNTRUSTED: &str = "no trusted connection to the server: its certificate or its TLS is not accepted";

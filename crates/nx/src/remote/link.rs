@@ -1,62 +1,46 @@
 //! Asking a server for a range until it is there, or the tries are used up.
 
+use core::fmt::Debug;
 use core::ops::Range;
 use std::io::Read;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use linerate_core::Result;
-use ureq::http::header::{ACCEPT_ENCODING, RANGE, RETRY_AFTER};
-use ureq::{Agent, BodyReader};
 
 use super::HttpOptions;
-use super::answer::{self, Known};
-use super::fault::Fault;
+use super::answer::Known;
+use super::fault::{CHANGED, Fault};
 
-/// Redirects that one request follows.
-const REDIRECTS: u32 = 5;
+/// How a range is asked for.
+pub(super) trait Ask: Debug + Send + Sync {
+    /// Sends one request, and checks that a range of an archive comes back: of the archive that is
+    /// `known`, where the server can be asked for that one.
+    fn ask(&self, wanted: Range<u64>, known: Option<&Known>) -> core::result::Result<Answer, Fault>;
+}
+
+/// What came back, not yet read.
+pub(super) struct Answer {
+    pub(super) range: Range<u64>,
+    pub(super) known: Known,
+    pub(super) body: Box<dyn Read + Send>,
+}
 
 /// The longest pause between two tries, whatever the server asks for.
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
-/// What is added to the time of day has to stay one.
-const LONGEST_SILENCE: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// Connections to one server, and the URL there.
+/// An archive on a server.
 #[derive(Debug)]
 pub(super) struct Link {
-    agent: Agent,
-    url: String,
+    asks: Box<dyn Ask>,
     options: HttpOptions,
     /// Since when it is left alone, and why.
     given_up: Mutex<Option<(Instant, Fault)>>,
 }
 
-/// What came back, not yet read.
-struct Answer {
-    range: Range<u64>,
-    known: Known,
-    body: BodyReader<'static>,
-}
-
 impl Link {
-    pub(super) fn new(url: &str, mut options: HttpOptions) -> Link {
-        options.silence = options.silence.min(LONGEST_SILENCE);
-        let secure = url.get(..6).is_some_and(|scheme| scheme.eq_ignore_ascii_case("https:"));
-        let mut config = Agent::config_builder()
-            .http_status_as_error(false)
-            .user_agent(concat!("linerate-nx/", env!("CARGO_PKG_VERSION")))
-            .https_only(secure)
-            .max_redirects(REDIRECTS)
-            .timeout_connect(Some(options.silence))
-            .timeout_recv_response(Some(options.silence))
-            .timeout_per_read(Some(options.silence))
-            .timeout_per_write(Some(options.silence));
-        if !options.proxies {
-            config = config.proxy(None);
-        }
-        let agent = config.build().new_agent();
-        Link { agent, url: url.to_owned(), options, given_up: Mutex::default() }
+    pub(super) fn new(asks: impl Ask + 'static, options: HttpOptions) -> Link {
+        Link { asks: Box::new(asks), options, given_up: Mutex::default() }
     }
 
     pub(super) fn options(&self) -> &HttpOptions {
@@ -105,10 +89,10 @@ impl Link {
         if from == to {
             return Ok(());
         }
-        let mut answer = self.ask(from..to)?;
+        let mut answer = self.asks.ask(from..to, known.as_ref())?;
         let known = known.get_or_insert_with(|| answer.known.clone());
         if *known != answer.known {
-            return Err(Fault::corrupt("the archive on the server changed while it was read"));
+            return Err(Fault::corrupt(CHANGED));
         }
         let to = to.min(known.len);
         if answer.range != (from..to) {
@@ -128,31 +112,5 @@ impl Link {
             Ok(1..) => Err(Fault::corrupt("the server sends more than the range")),
             _ => Ok(()),
         }
-    }
-
-    /// Sends one request, and checks that a range of the archive comes back.
-    fn ask(&self, wanted: Range<u64>) -> core::result::Result<Answer, Fault> {
-        let len = wanted.end - wanted.start;
-        let patience = Duration::from_secs(len / self.options.slowest.max(1));
-        let request = self
-            .agent
-            .get(&self.url)
-            .header(RANGE, format!("bytes={}-{}", wanted.start, wanted.end - 1))
-            // A compressed answer would have other ranges.
-            .header(ACCEPT_ENCODING, "identity")
-            .config()
-            .timeout_global(Some(patience.saturating_add(self.options.silence.saturating_mul(2))))
-            .build();
-        let response = request.call().map_err(|e| Fault::of_request(&e))?;
-        let (parts, body) = response.into_parts();
-        if parts.status != 206 {
-            let after = parts.headers.get(RETRY_AFTER).and_then(|after| after.to_str().ok()?.parse().ok());
-            return Err(Fault::of_status(parts.status.as_u16(), Duration::from_secs(after.unwrap_or(0))));
-        }
-        let (range, known) = answer::read(&parts.headers)?;
-        if body.content_length().is_some_and(|said| said != range.end - range.start) {
-            return Err(Fault::corrupt("the server's Content-Length is not that of its range"));
-        }
-        Ok(Answer { range, known, body: body.into_reader() })
     }
 }

@@ -1,19 +1,25 @@
 //! Archives on a server: each read is a range request over HTTP or HTTPS.
 
 mod answer;
+#[cfg(feature = "s3")]
+mod bucket;
 mod fault;
 mod link;
+mod ranges;
+mod web;
 
 use std::io;
 use std::time::Duration;
 
 use linerate_core::{Error, Kind, Result};
 
-use self::answer::Known;
+#[cfg(feature = "s3")]
+pub use self::bucket::S3Source;
 use self::link::Link;
-use crate::header::PAGE;
+use self::ranges::Ranges;
+use self::web::Page;
 use crate::source::Source;
-use crate::url::is_url;
+use crate::url::{is_s3_url, is_url};
 
 /// How patient an [`HttpSource`] is, and how it asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +65,7 @@ impl Default for HttpOptions {
 /// Opening asks for the first page only, which the source keeps. Connections are kept between
 /// reads. Memory beside the buffers of the caller is that page and a connection's buffers.
 #[derive(Debug)]
-pub struct HttpSource {
-    link: Link,
-    known: Known,
-    first: Vec<u8>,
-}
+pub struct HttpSource(Ranges);
 
 impl HttpSource {
     /// Opens the archive at that URL with the default [`HttpOptions`].
@@ -84,37 +86,25 @@ impl HttpSource {
     ///
     /// As [`HttpSource::open`].
     pub fn open_with(url: &str, options: HttpOptions) -> Result<HttpSource> {
-        if !is_url(url) {
+        if !is_url(url) || is_s3_url(url) {
             return Err(Error::new(Kind::BadArgument, 0, "a URL begins with http:// or https://"));
         }
-        let link = Link::new(url, options);
-        let (mut first, mut known) = (vec![0; PAGE as usize], None);
-        let len = link.fetch(0, &mut first, &mut known)?;
-        first.truncate(len);
-        let known = known.ok_or(Error::new(Kind::Truncated, 0, "the archive is empty"))?;
-        Ok(HttpSource { link, known, first })
+        let page = Page::new(url, &options);
+        Ranges::open(Link::new(page, options)).map(HttpSource)
     }
 }
 
 impl Source for HttpSource {
     fn len(&self) -> u64 {
-        self.known.len
+        self.0.len()
     }
 
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
-        let end = offset.checked_add(out.len() as u64).filter(|end| *end <= self.known.len);
-        let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
-        if end <= self.first.len() as u64 {
-            // Both are at most a page.
-            out.copy_from_slice(&self.first[offset as usize..end as usize]);
-            return Ok(());
-        }
-        self.link.fetch(offset, out, &mut Some(self.known.clone()))?;
-        Ok(())
+        self.0.read_at(offset, out)
     }
 
     fn reach(&self) -> u64 {
-        self.link.options().reach
+        self.0.reach()
     }
 }
 

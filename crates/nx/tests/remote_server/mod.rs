@@ -8,11 +8,21 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// One request: its number from 0, its path, and the range it asks for.
+/// One request: its number from 0, its path, its other lines, and the range it asks for.
+#[derive(Clone, Debug)]
 pub struct Request {
     pub number: usize,
     pub path: String,
+    pub lines: Vec<String>,
     pub range: Range<u64>,
+}
+
+impl Request {
+    /// The value of a header.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let values = self.lines.iter().filter_map(|line| line.split_once(':'));
+        values.into_iter().find(|value| value.0.eq_ignore_ascii_case(name)).map(|value| value.1.trim())
+    }
 }
 
 /// What is sent back, as it stands.
@@ -79,8 +89,7 @@ type Answer = dyn Fn(&Request) -> Reply + Send + Sync;
 
 #[derive(Default)]
 struct Count {
-    requests: usize,
-    ranges: Vec<Range<u64>>,
+    seen: Vec<Request>,
     bytes: u64,
 }
 
@@ -121,16 +130,26 @@ impl Server {
     }
 
     pub fn url(&self) -> String {
-        format!("http://{}/archive.nx", self.address)
+        self.address() + "/archive.nx"
+    }
+
+    /// The URL without a path.
+    pub fn address(&self) -> String {
+        format!("http://{}", self.address)
     }
 
     pub fn requests(&self) -> usize {
-        self.count.lock().unwrap().requests
+        self.count.lock().unwrap().seen.len()
     }
 
     /// The ranges that were asked for.
     pub fn ranges(&self) -> Vec<Range<u64>> {
-        self.count.lock().unwrap().ranges.clone()
+        self.seen().into_iter().map(|request| request.range).collect()
+    }
+
+    /// The requests that came.
+    pub fn seen(&self) -> Vec<Request> {
+        self.count.lock().unwrap().seen.clone()
     }
 
     /// Bytes of the bodies that were sent.
@@ -156,13 +175,12 @@ fn serve(stream: &TcpStream, stop: &AtomicBool, count: &Mutex<Count>, answer: &A
     stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     stream.set_write_timeout(Some(Duration::from_secs(5))).unwrap();
     let mut lines = BufReader::new(stream);
-    while let Some((path, range)) = head(&mut lines, stop) {
+    while let Some(request) = head(&mut lines, stop) {
         let reply = {
             let mut count = count.lock().unwrap();
-            let number = count.requests;
-            count.requests += 1;
-            count.ranges.push(range.clone());
-            let reply = answer(&Request { number, path, range });
+            let request = Request { number: count.seen.len(), ..request };
+            count.seen.push(request.clone());
+            let reply = answer(&request);
             count.bytes += reply.body.len() as u64;
             reply
         };
@@ -189,19 +207,21 @@ fn serve(stream: &TcpStream, stop: &AtomicBool, count: &Mutex<Count>, answer: &A
 }
 
 /// Reads the head of the next request; `None` if there is none.
-fn head(lines: &mut impl BufRead, stop: &AtomicBool) -> Option<(String, Range<u64>)> {
+fn head(lines: &mut impl BufRead, stop: &AtomicBool) -> Option<Request> {
     let first = line(lines, stop)?;
     let path = first.split(' ').nth(1)?.to_owned();
-    let mut range = 0..u64::MAX;
+    let mut request = Request { number: 0, path, lines: Vec::new(), range: 0..u64::MAX };
     loop {
-        let line = line(lines, stop)?.to_ascii_lowercase();
-        if line.is_empty() {
-            return Some((path, range));
+        let line = line(lines, stop)?;
+        if !line.is_empty() {
+            request.lines.push(line);
+            continue;
         }
-        if let Some(said) = line.strip_prefix("range: bytes=") {
+        if let Some(said) = request.header("range").and_then(|said| said.strip_prefix("bytes=")) {
             let (from, last) = said.split_once('-').unwrap();
-            range = from.parse().unwrap()..last.parse::<u64>().unwrap() + 1;
+            request.range = from.parse().unwrap()..last.parse::<u64>().unwrap() + 1;
         }
+        return Some(request);
     }
 }
 
