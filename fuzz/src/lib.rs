@@ -11,12 +11,14 @@ mod rice;
 mod rice_v2;
 mod roundtrip;
 mod tight_output;
+mod zstd;
 
 pub use nx::nx;
 pub use rice::rice;
 pub use rice_v2::rice_v2;
 pub use roundtrip::roundtrip;
 pub use tight_output::tight_output;
+pub use zstd::{zstd_dictionary, zstd_frame, zstd_stream};
 
 /// A fuzz target: any bytes in, a panic if a promise is broken.
 pub type Target = fn(&[u8]);
@@ -28,6 +30,9 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("rice", rice),
     ("rice_v2", rice_v2),
     ("nx", nx),
+    ("zstd_frame", zstd_frame),
+    ("zstd_stream", zstd_stream),
+    ("zstd_dictionary", zstd_dictionary),
 ];
 
 /// Most bytes that one [`linerate_deflate::Stream::encode`] may write for `n` bytes after the

@@ -14,6 +14,7 @@ mod report;
 mod rice;
 mod signals;
 mod size;
+mod zstd;
 
 use std::process::ExitCode;
 
@@ -39,6 +40,8 @@ enum Command {
     Rice(Box<rice::Args>),
     /// List, check, extract, pack and change Nx archives
     Nx(Box<nx::Args>),
+    /// Decompress, check and list zstd files
+    Zstd(Box<zstd::Args>),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
     /// Print a manual page in roff
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Gzip(args) => gzip::run(&args),
         Command::Rice(args) => rice::run(&args),
         Command::Nx(args) => nx::run(&args),
+        Command::Zstd(args) => zstd::run(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),
     }

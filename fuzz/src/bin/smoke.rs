@@ -1,7 +1,7 @@
 //! Runs every fuzz target over the seeds and over mutations of them, for a bounded time.
 //!
-//! `smoke [SECONDS [FIRST]]`: at most so many seconds per target (10 unless told), the mutations
-//! numbered from FIRST (0 unless told). The same number is the same input everywhere. While an
+//! `smoke [SECONDS [FIRST [TARGET...]]]`: at most so many seconds per target (10 unless told), the
+//! mutations numbered from FIRST (0 unless told), all targets unless told. The same number is the same input everywhere. While an
 //! input runs it is in `artifacts/`, so the one that breaks a promise, or stops the program, is
 //! left there.
 
@@ -24,11 +24,18 @@ fn main() -> ExitCode {
         Some(text) => text.parse::<u64>(),
     };
     let (Ok(seconds), Ok(first)) = (number(10), number(0)) else {
-        eprintln!("usage: smoke [SECONDS [FIRST]]");
+        eprintln!("usage: smoke [SECONDS [FIRST [TARGET...]]]");
         return ExitCode::from(2);
     };
+    let wanted: Vec<String> = arguments.collect();
+    if let Some(unknown) = wanted.iter().find(|name| TARGETS.iter().all(|row| row.0 != **name)) {
+        eprintln!("smoke: there is no target {unknown}");
+        return ExitCode::from(2);
+    }
     let seeds = seeds();
-    for &(name, target) in TARGETS {
+    for &(name, target) in
+        TARGETS.iter().filter(|row| wanted.is_empty() || wanted.iter().any(|name| name == row.0))
+    {
         let path = folder("artifacts").join(format!("{name}-smoke"));
         match run(target, &seeds, Duration::from_secs(seconds), first, &path) {
             Ok(runs) => println!("{name}: {runs} inputs, every promise kept"),

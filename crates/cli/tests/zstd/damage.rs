@@ -1,0 +1,76 @@
+//! Inputs that are not what they should be: a sentence, an offset and a status for each kind.
+
+use std::fs;
+
+use crate::data::{skippable, stored, testdata, windowed, zstd};
+use crate::support::{Folder, sample};
+
+const DAMAGED: i32 = 3;
+
+#[test]
+fn truncated_at_every_byte() {
+    let folder = Folder::new();
+    let whole = [stored(b"hello"), skippable(b"abc")].concat();
+    let first = stored(b"hello").len();
+    for len in 0..whole.len() {
+        let run = zstd(&folder, &["-t"], &whole[..len]);
+        let what = match len {
+            0 => "the input is empty",
+            _ if len == first => {
+                run.ok();
+                continue;
+            }
+            1..9 => "a frame ends in its header",
+            _ if (first + 1..first + 8).contains(&len) => "a frame ends in its header",
+            _ => "the input ends before the frame does",
+        };
+        run.fails(DAMAGED, &format!("linerate: stdin: {what} (at byte {len})"));
+    }
+    zstd(&folder, &["-t"], &whole).ok();
+}
+
+#[test]
+fn not_zstd_and_garbage_behind() {
+    let folder = Folder::new();
+    let line = "linerate: stdin: no zstd frame begins here (at byte 0)";
+    zstd(&folder, &["-d"], b"plain text").fails(DAMAGED, line);
+    let frame = stored(b"content");
+    let line = format!("linerate: stdin: no zstd frame begins here (at byte {})", frame.len());
+    for garbage in [&b"garbage"[..], &[0; 40], b"\x28\xb5\x2f\xfe"] {
+        let run = zstd(&folder, &["-d"], &[&frame, garbage].concat());
+        run.fails(DAMAGED, &line);
+        assert_eq!(run.stdout, b"content");
+    }
+}
+
+#[test]
+fn wrong_checksums_are_seen_unless_not_asked_for() {
+    let folder = Folder::new();
+    let frame = fs::read(testdata().join("zstd/errors/checksum-wrong.zst")).unwrap();
+    let run = zstd(&folder, &["-t"], &frame);
+    assert_eq!(run.status, Some(DAMAGED));
+    assert!(run.stderr.contains("checksum"), "{}", run.stderr);
+    assert_eq!(zstd(&folder, &["-d", "--no-check"], &frame).ok().stdout.len(), 40);
+}
+
+#[test]
+fn damage_leaves_no_output_and_keeps_the_source() {
+    let folder = Folder::new();
+    let whole = windowed(17, &sample(500_000));
+    folder.write("a.zst", &whole[..whole.len() - 3]);
+    assert_eq!(zstd(&folder, &["-d", "--rm", "a.zst"], b"").status, Some(DAMAGED));
+    assert_eq!(folder.names(), ["a.zst"]);
+    folder.write("out", b"precious");
+    assert_eq!(zstd(&folder, &["-df", "-oout", "a.zst"], b"").status, Some(DAMAGED));
+    assert_eq!(folder.read("out"), b"precious");
+}
+
+#[test]
+fn failures_are_records_too() {
+    let folder = Folder::new();
+    folder.write("a.zst", b"nothing like it");
+    let run = zstd(&folder, &["-t", "--json", "a.zst"], b"");
+    let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((record["status"].as_str(), record["kind"].as_str()), (Some("failed"), Some("corrupt")));
+    assert_eq!(record["at"].as_u64(), Some(0));
+}

@@ -1,0 +1,102 @@
+//! What the system's zstd compresses.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::data::{testdata, zstd};
+use crate::support::{Folder, Run, has_tool};
+
+/// Levels as the tool's arguments.
+const LEVELS: [&[&str]; 6] =
+    [&["-1"], &["--fast=5"], &["-3"], &["-9"], &["-19"], &["--ultra", "-22", "--long=27"]];
+
+fn compress(args: &[&str], path: &Path) -> Vec<u8> {
+    let run = Run::of(Command::new("zstd").args(args).args(["-q", "-c"]).arg(path), b"");
+    run.ok().stdout
+}
+
+fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() { files_below(&path, found) } else { found.push(path) }
+    }
+}
+
+/// `testdata/corpus`, and the folder that `LINERATE_CORPORA` names. Of its files those above
+/// 4 MiB take the two slow levels by their first 4 MiB.
+#[test]
+fn files_of_every_level_come_back() {
+    if !has_tool("zstd") {
+        return;
+    }
+    const SLOW: u64 = 4 << 20;
+    let mut paths = Vec::new();
+    files_below(&testdata().join("corpus"), &mut paths);
+    let corpora = env::var_os("LINERATE_CORPORA").map(PathBuf::from);
+    corpora.iter().for_each(|folder| files_below(folder, &mut paths));
+    paths.sort();
+    let folder = Folder::new();
+    for path in paths {
+        for (i, args) in LEVELS.into_iter().enumerate() {
+            let mut source = path.clone();
+            if i >= 4 && fs::metadata(&path).unwrap().len() > SLOW {
+                let start = fs::read(&path).unwrap();
+                source = folder.write("start", &start[..SLOW as usize]);
+            }
+            let packed = folder.write("packed.zst", &compress(args, &source));
+            zstd(&folder, &["-df", "packed.zst"], b"").ok();
+            let same = folder.read("packed") == fs::read(&source).unwrap();
+            assert!(same, "{} at {args:?}", path.display());
+            fs::remove_file(packed).unwrap();
+        }
+    }
+}
+
+#[test]
+fn several_frames_from_a_pipe_with_and_without_checksums() {
+    if !has_tool("zstd") {
+        return;
+    }
+    let folder = Folder::new();
+    let path = testdata().join("corpus/zic.c");
+    let content = fs::read(&path).unwrap();
+    let frames = [compress(&["-5", "--no-check"], &path), compress(&["-2", "-C"], &path)].concat();
+    assert!(zstd(&folder, &["-d"], &frames).ok().stdout == content.repeat(2));
+    let run = zstd(&folder, &["-l", "--json"], &frames).ok();
+    let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!(record["bytes_out"].as_u64(), Some(2 * content.len() as u64));
+    // Data from a pipe has no size in its header.
+    let piped = Run::of(Command::new("zstd").args(["-q", "-c"]), &content).ok().stdout;
+    assert!(zstd(&folder, &["-d"], &piped).ok().stdout == content);
+    let run = zstd(&folder, &["-l", "--json"], &piped).ok();
+    let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert_eq!((record["bytes_out"].as_u64(), record["checksum"].as_bool()), (None, Some(true)));
+}
+
+#[test]
+fn dictionaries_of_the_tool() {
+    if !has_tool("zstd") {
+        return;
+    }
+    let folder = Folder::new();
+    let text = fs::read(testdata().join("corpus/earthquakes.json")).unwrap();
+    let mut train = Command::new("zstd");
+    let trained = folder.path("trained");
+    train.args(["-q", "--train", "--maxdict=8192", "-o"]).arg(&trained);
+    for (i, sample) in text.chunks(700).enumerate() {
+        train.arg(folder.write(&format!("samples/{i}"), sample));
+    }
+    Run::of(&mut train, b"").ok();
+    let raw = folder.write("raw", &text[..30_000]);
+    for dictionary in [trained, raw] {
+        let dictionary = dictionary.to_str().unwrap();
+        for i in [0, 7, 100] {
+            let sample = folder.path(&format!("samples/{i}"));
+            let frame = compress(&["-6", "-D", dictionary], &sample);
+            let run = zstd(&folder, &["-d", "-D", dictionary], &frame).ok();
+            assert!(run.stdout == fs::read(&sample).unwrap());
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! Help, manual pages and completion scripts.
+
+use crate::support::{Folder, Run};
+
+fn text(args: &[&str]) -> String {
+    let folder = Folder::new();
+    let run = Run::of(&mut folder.command(args), b"").ok();
+    String::from_utf8(run.stdout).unwrap()
+}
+
+#[test]
+fn help_has_examples_and_statuses() {
+    let help = text(&["zstd", "--help"]);
+    for part in ["Examples:", "linerate zstd -d --rm", "Exit status:", "--memory", "--long", "--max-output"] {
+        assert!(help.contains(part), "{part}");
+    }
+    assert!(text(&["--help"]).contains("zstd"));
+    let page = text(&["man", "zstd"]);
+    assert!(page.contains(".TH linerate-zstd 1") && page.contains(".SH EXAMPLES\n.nf\n"));
+    assert!(text(&["completions", "bash"]).contains("zstd"));
+}

@@ -1,0 +1,122 @@
+//! Standard input and output, limits, and dictionaries.
+
+use std::fs;
+
+use crate::data::{files, stored, testdata, windowed, zstd};
+use crate::support::{Folder, sample};
+
+const USAGE: i32 = 2;
+const DAMAGED: i32 = 3;
+const LIMIT: i32 = 4;
+
+#[test]
+fn from_a_pipe_to_a_pipe() {
+    let folder = Folder::new();
+    let content = sample(3_000_000);
+    for frame in [stored(&content), windowed(10, &content), windowed(20, &content)] {
+        assert!(zstd(&folder, &["-d"], &frame).ok().stdout == content);
+        assert!(zstd(&folder, &["-d", "-", "-c"], &frame).ok().stdout == content);
+        assert!(zstd(&folder, &["-t"], &frame).ok().stdout.is_empty());
+    }
+    zstd(&folder, &["-d", "-o", "out"], &stored(b"content")).ok();
+    assert_eq!(folder.read("out"), b"content");
+    assert_eq!(zstd(&folder, &["-d"], &stored(b"")).ok().stdout, b"");
+}
+
+#[test]
+fn nothing_is_compressed() {
+    let run = zstd(&Folder::new(), &["file"], b"");
+    assert_eq!(run.status, Some(USAGE));
+    assert!(run.stderr.contains("--decompress"), "{}", run.stderr);
+}
+
+#[test]
+fn windows_are_limited() {
+    let folder = Folder::new();
+    let frame = windowed(28, b"x");
+    let line = "linerate: stdin: the frame needs a window of 268435456 bytes, and 134217728 are allowed; \
+                --memory allows more (at byte 0)";
+    zstd(&folder, &["-d"], &frame).fails(LIMIT, line);
+    assert_eq!(zstd(&folder, &["-d", "--long"], &frame).status, Some(LIMIT));
+    for more in ["--long=28", "--long=31", "--memory=256M", "-M268435456"] {
+        assert_eq!(zstd(&folder, &["-d", more], &frame).ok().stdout, b"x");
+    }
+    zstd(&folder, &["-d"], &windowed(27, b"x")).ok();
+    for less in ["--memory=1K", "--long=10"] {
+        zstd(&folder, &["-d", less], &windowed(10, b"x")).ok();
+        assert_eq!(zstd(&folder, &["-d", less], &windowed(11, b"x")).status, Some(LIMIT));
+    }
+    assert_eq!(zstd(&folder, &["-d", "--long=32"], b"").status, Some(USAGE));
+}
+
+#[test]
+fn output_is_limited() {
+    let folder = Folder::new();
+    // 300 blocks of 128 KiB of the same byte, 4 bytes each.
+    let mut bomb = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
+    (0..300).for_each(|i| bomb.extend_from_slice(&[2 | u8::from(i == 299), 0, 0x10, b'0']));
+    folder.write("bomb.zst", &bomb);
+    let run = zstd(&folder, &["-d", "--max-output", "1M", "bomb.zst"], b"");
+    assert_eq!(run.status, Some(LIMIT));
+    assert!(run.stderr.contains("the output exceeds the limit of 1048576 bytes"), "{}", run.stderr);
+    assert_eq!(folder.names(), ["bomb.zst"]);
+    zstd(&folder, &["-d", "--max-output", "39321600", "bomb.zst"], b"").ok();
+    assert_eq!(folder.read("bomb").len(), 300 << 17);
+}
+
+#[test]
+fn frames_of_testdata_and_their_dictionaries() {
+    let folder = Folder::new();
+    let list = fs::read_to_string(testdata().join("zstd/contents.csv")).unwrap();
+    let mut with_dictionary = 0;
+    for line in list.lines().skip(1) {
+        let fields: Vec<&str> = line.split(',').collect();
+        let &[name, dictionary, magicless, _, bytes, _] = &fields[..] else { panic!("{line}") };
+        if magicless == "1" {
+            continue;
+        }
+        let frame = fs::read(testdata().join(format!("zstd/{name}.zst"))).unwrap();
+        let path = testdata().join(format!("zstd/{dictionary}.dict"));
+        let path = path.to_str().unwrap();
+        let args = if dictionary.is_empty() { vec!["-d"] } else { vec!["-d", "-D", path] };
+        let run = zstd(&folder, &args, &frame).ok();
+        assert_eq!(run.stdout.len().to_string(), bytes, "{name}");
+        with_dictionary += usize::from(!dictionary.is_empty());
+    }
+    assert!(with_dictionary > 20);
+}
+
+#[test]
+fn bad_frames_of_testdata_are_refused() {
+    let folder = Folder::new();
+    let dictionary = testdata().join("zstd/full.dict");
+    for path in files("zstd/errors", "zst") {
+        let frame = fs::read(&path).unwrap();
+        for args in [&["-t"][..], &["-t", "-D", dictionary.to_str().unwrap()]] {
+            let run = zstd(&folder, args, &frame);
+            let needs = path.file_name().unwrap().to_str().unwrap().starts_with("dictionary-");
+            if needs == (args.len() == 3) {
+                assert_eq!(run.status, Some(DAMAGED), "{}: {}", path.display(), run.stderr);
+                assert_eq!(run.stderr.lines().count(), 1);
+            }
+        }
+    }
+}
+
+#[test]
+fn dictionaries_that_are_missing_or_wrong() {
+    let folder = Folder::new();
+    let frame = fs::read(testdata().join("zstd/dictionary-full-tables.zst")).unwrap();
+    let line = "linerate: stdin: the frame needs another dictionary; -D names it (at byte 0)";
+    zstd(&folder, &["-d"], &frame).fails(DAMAGED, line);
+    let other = testdata().join("zstd/logs-5.dict");
+    zstd(&folder, &["-d", "-D", other.to_str().unwrap()], &frame).fails(DAMAGED, line);
+    let run = zstd(&folder, &["-d", "-D", "none"], &frame);
+    run.fails(1, "linerate: none: cannot open: No such file or directory");
+    let mut damaged = fs::read(testdata().join("zstd/full.dict")).unwrap();
+    damaged[8] = 0;
+    folder.write("damaged", &damaged);
+    let run = zstd(&folder, &["-d", "-D", "damaged"], &frame);
+    assert_eq!(run.status, Some(DAMAGED));
+    assert!(run.stderr.starts_with("linerate: damaged: "), "{}", run.stderr);
+}

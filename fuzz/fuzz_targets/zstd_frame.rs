@@ -1,0 +1,5 @@
+//! `zstd_frame` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::zstd_frame(data));
