@@ -130,11 +130,13 @@ fn coding() -> impl Strategy<Value = Coding> {
 }
 
 fn any_options() -> impl Strategy<Value = Options> {
-    (9..16u32, 0..7u32, coding(), coding(), any::<bool>(), any::<bool>()).prop_map(
-        |(chunk, less, solid, chunked, dedup_solid, dedup_chunked)| {
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (9..16u32, 0..7u32, coding(), coding(), flags).prop_map(
+        |(chunk, less, solid, chunked, (dedup_solid, dedup_chunked, group_alike))| {
             let chunk = 1u64 << chunk;
             let mut options = options(chunk, (chunk >> less) - 1, solid, chunked);
             (options.dedup_solid, options.dedup_chunked) = (dedup_solid, dedup_chunked);
+            options.group_alike = group_alike;
             options
         },
     )

@@ -139,7 +139,7 @@ impl Shared<'_> {
     }
 
     fn work(&self) -> PackResult<()> {
-        let mut encoder = Encoder::new()?;
+        let mut encoder = Encoder::new(self.job.options.fit_search)?;
         let mut input = Vec::new();
         while let Some((number, output)) = self.take() {
             let coded = self.code(number, &mut encoder, &mut input, output);

@@ -242,7 +242,8 @@ impl Builder {
         self.items.push(item);
     }
 
-    /// What [`write`](Self::write) would write: reads only what deduplication needs.
+    /// What [`write`](Self::write) would write: reads only what deduplication and the
+    /// grouping of small files need.
     ///
     /// # Errors
     /// As [`write`](Self::write), as far as they show before anything is coded.

@@ -1,7 +1,7 @@
 //! Bytes to one coded block, or the finding that they are better stored.
 
 use linerate_core::Kind;
-use zstd_safe::{CCtx, CParameter, ParamSwitch, ResetDirective, get_error_name};
+use zstd_safe::{CCtx, CParameter, ParamSwitch, ResetDirective, Strategy, get_error_name};
 
 use super::error::{PackError, PackResult};
 use super::options::{Coding, Zstd};
@@ -12,7 +12,12 @@ use crate::toc::Codec;
 const PROBED_FROM: usize = 256 << 10;
 /// Bytes of a probe, and the slices it is made of, spread evenly over the block.
 const PROBE: usize = 64 << 10;
-const SLICE: usize = 4 << 10;
+const PROBED: usize = 4 << 10;
+/// Blocks above this size get the search that suits them. Below, zstd's own levels do as well.
+const FITTED_ABOVE: usize = 256 << 10;
+/// Bytes of the sample that finds it, and its slices: longer, for what is near decides.
+const SAMPLE: usize = 16 << 10;
+const SAMPLED: usize = 8 << 10;
 /// zstd levels below this are about as fast as the probe.
 const SLOW_LEVEL: i32 = 4;
 /// Decoders refuse windows above 2^27 by default.
@@ -20,19 +25,67 @@ const MAX_WINDOW_LOG: u32 = 27;
 /// zstd's `ZSTD_error_dstSize_tooSmall`, as its functions return it.
 const TOO_SMALL: usize = 0usize.wrapping_sub(70);
 
+/// Who chooses among matches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Parse {
+    /// What the level has for an input of that size.
+    Level,
+    /// The best of three positions, as levels 8 to 12 have it for large inputs, whatever the size.
+    Lazy,
+    /// The cheapest of all ways through near matches. Where those are short and many it saves a tenth.
+    Optimal,
+}
+
+impl Parse {
+    const fn parameters(self) -> &'static [CParameter] {
+        match self {
+            Parse::Level => &[],
+            Parse::Lazy => &[
+                CParameter::Strategy(Strategy::ZSTD_lazy2),
+                CParameter::SearchLog(5),
+                CParameter::TargetLength(16),
+            ],
+            Parse::Optimal => &[
+                CParameter::Strategy(Strategy::ZSTD_btopt),
+                CParameter::SearchLog(1),
+                CParameter::TargetLength(16),
+                CParameter::ChainLog(18),
+                CParameter::HashLog(17),
+            ],
+        }
+    }
+}
+
+/// How zstd looks for matches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Search {
+    zstd: Zstd,
+    parse: Parse,
+    /// 0 for that of the level.
+    window_log: u32,
+}
+
+impl Search {
+    const fn of(zstd: Zstd) -> Search {
+        Search { zstd, parse: Parse::Level, window_log: 0 }
+    }
+}
+
 /// Working memory of one thread.
 pub(super) struct Encoder {
     zstd: CCtx<'static>,
-    /// What `zstd` is set to: the settings and the window's logarithm.
-    set: Option<(Zstd, u32)>,
+    /// What `zstd` is set to.
+    set: Option<Search>,
+    /// As in the options.
+    fit_search: bool,
     probe: Vec<u8>,
     probed: Vec<u8>,
 }
 
 impl Encoder {
-    pub(super) fn new() -> PackResult<Encoder> {
+    pub(super) fn new(fit_search: bool) -> PackResult<Encoder> {
         let zstd = CCtx::try_create().ok_or(PackError::rule(Kind::Limit, "no memory for zstd"))?;
-        Ok(Encoder { zstd, set: None, probe: Vec::new(), probed: Vec::new() })
+        Ok(Encoder { zstd, set: None, fit_search, probe: Vec::new(), probed: Vec::new() })
     }
 
     /// Codes `input` into `out`, which then holds nothing else. With `Codec::Copy` the block is
@@ -47,7 +100,10 @@ impl Encoder {
         out.resize(room, 0);
         let coded = match coding {
             Coding::Copy => None,
-            Coding::Zstd(zstd) => self.zstd(zstd, input, out)?.map(|len| (Codec::Zstd, len)),
+            Coding::Zstd(zstd) => {
+                let search = self.suited(zstd, input)?;
+                self.zstd(search, input, out)?.map(|len| (Codec::Zstd, len))
+            }
             Coding::Lz4 { level } => lz4::compress(input, out, level).map(|len| (Codec::Lz4, len)),
         };
         let (codec, len) = coded.unwrap_or((Codec::Copy, 0));
@@ -65,28 +121,64 @@ impl Encoder {
         if !slow || input.len() < PROBED_FROM {
             return Ok(false);
         }
-        let mut probe = std::mem::take(&mut self.probe);
-        let mut probed = std::mem::take(&mut self.probed);
-        probe.clear();
-        let slices = PROBE / SLICE;
-        for i in 0..slices {
-            let start = input.len() / slices * i;
-            probe.extend_from_slice(&input[start..start + SLICE]);
+        let level_1 = Search::of(Zstd { level: 1, min_match: 0, literals: true, long: false });
+        Ok(self.sampled(input, PROBE, PROBED, level_1)? >= PROBE)
+    }
+
+    /// The search for a block: the coding's own, unless another may be chosen.
+    fn suited(&mut self, zstd: Zstd, input: &[u8]) -> PackResult<Search> {
+        let window_log = if zstd.long { window_log(input.len()) } else { 0 };
+        let given = Search { window_log, ..Search::of(zstd) };
+        let may_be_fitted = self.fit_search && zstd.min_match == 0 && zstd.literals;
+        if !may_be_fitted || input.len() <= FITTED_ABOVE {
+            return Ok(given);
         }
-        probed.resize(PROBE - 1, 0);
-        let level_1 = Zstd { level: 1, min_match: 0, literals: true, long: false };
-        let shrunk = self.zstd(level_1, &probe, &mut probed)?;
-        (self.probe, self.probed) = (probe, probed);
-        Ok(shrunk.is_none())
+        let min_match = if is_text(&input[..SAMPLE]) { 0 } else { 4 };
+        match zstd.level {
+            // Within a block searches are cheap: the next level's costs what this one's does in a long
+            // stream, and text, most of which is matched, affords the one after that.
+            6..=12 => {
+                let level = (zstd.level + if min_match == 0 { 2 } else { 1 }).min(12);
+                let deeper = Search { zstd: Zstd { level, min_match, ..zstd }, ..given };
+                let parse = if min_match > 0 { self.parse(deeper, input)? } else { Parse::Level };
+                Ok(Search { parse, ..deeper })
+            }
+            13..=16 => Ok(Search { zstd: Zstd { min_match, ..zstd }, ..given }),
+            _ => Ok(given),
+        }
+    }
+
+    /// Whether an optimal parse pays. By one per cent at least, since it decodes slower, and a sample is
+    /// but a sample.
+    fn parse(&mut self, search: Search, input: &[u8]) -> PackResult<Parse> {
+        let near = |parse| Search { parse, window_log: 0, ..search };
+        let lazy = self.sampled(input, SAMPLE, SAMPLED, near(Parse::Lazy))?;
+        let optimal = self.sampled(input, SAMPLE, SAMPLED, near(Parse::Optimal))?;
+        Ok(if optimal * 100 < lazy * 99 { Parse::Optimal } else { Parse::Level })
+    }
+
+    /// How long `len` bytes become, in slices from all over the input; `len` if not shorter.
+    fn sampled(&mut self, input: &[u8], len: usize, slice: usize, search: Search) -> PackResult<usize> {
+        let (mut sample, mut coded) = (std::mem::take(&mut self.probe), std::mem::take(&mut self.probed));
+        sample.clear();
+        let part = input.len() / (len / slice);
+        for i in 0..len / slice {
+            // From the middle, for files begin with headers that are like nothing else in them.
+            let start = part * i + (part - slice) / 2;
+            sample.extend_from_slice(&input[start..start + slice]);
+        }
+        coded.resize(len - 1, 0);
+        let shrunk = self.zstd(search, &sample, &mut coded)?;
+        (self.probe, self.probed) = (sample, coded);
+        Ok(shrunk.unwrap_or(len))
     }
 
     /// One frame with its content size, without checksum; `None` if it does not fit.
-    fn zstd(&mut self, settings: Zstd, input: &[u8], out: &mut [u8]) -> PackResult<Option<usize>> {
-        let window_log = if settings.long { window_log(input.len()) } else { 0 };
-        if self.set != Some((settings, window_log)) {
+    fn zstd(&mut self, search: Search, input: &[u8], out: &mut [u8]) -> PackResult<Option<usize>> {
+        if self.set != Some(search) {
             self.set = None;
-            self.configure(settings, window_log).map_err(refused)?;
-            self.set = Some((settings, window_log));
+            self.configure(search).map_err(refused)?;
+            self.set = Some(search);
         }
         match self.zstd.compress2(out, input) {
             Ok(len) => Ok(Some(len)),
@@ -95,8 +187,8 @@ impl Encoder {
         }
     }
 
-    fn configure(&mut self, settings: Zstd, window_log: u32) -> zstd_safe::SafeResult {
-        let Zstd { level, min_match, literals, long } = settings;
+    fn configure(&mut self, search: Search) -> zstd_safe::SafeResult {
+        let Search { zstd: Zstd { level, min_match, literals, long }, parse, window_log } = search;
         // `Auto` leaves literals to the level: the negative ones do without.
         let literals = if literals { ParamSwitch::Auto } else { ParamSwitch::Disable };
         let zstd = &mut self.zstd;
@@ -106,9 +198,16 @@ impl Encoder {
         zstd.set_parameter(CParameter::LiteralCompressionMode(literals))?;
         zstd.set_parameter(CParameter::EnableLongDistanceMatching(long))?;
         zstd.set_parameter(CParameter::WindowLog(window_log))?;
+        parse.parameters().iter().try_for_each(|&parameter| zstd.set_parameter(parameter).map(drop))?;
         zstd.set_parameter(CParameter::ContentSizeFlag(true))?;
         zstd.set_parameter(CParameter::ChecksumFlag(false))
     }
+}
+
+/// Whether hardly any byte is a control character, as in all text but UTF-16.
+fn is_text(bytes: &[u8]) -> bool {
+    let controls = bytes.iter().filter(|byte| **byte < b' ' && !byte.is_ascii_whitespace());
+    controls.count() * 256 < bytes.len()
 }
 
 /// The smallest window that a whole block fits, as far as decoders take it.
@@ -137,7 +236,7 @@ mod tests {
 
     fn encode(coding: Coding, input: &[u8]) -> (Codec, Vec<u8>) {
         let mut out = vec![1; 9];
-        let codec = Encoder::new().expect("memory").encode(coding, input, &mut out).expect("codable");
+        let codec = Encoder::new(true).expect("memory").encode(coding, input, &mut out).expect("codable");
         (codec, out)
     }
 
@@ -174,10 +273,52 @@ mod tests {
         }
     }
 
+    /// Eight-byte units as of block-compressed textures: two colours that change slowly, then indices.
+    fn texture(len: usize) -> Vec<u8> {
+        let noise = noise(len);
+        let unit = |i: usize| {
+            let (colour, at) = ((i / 13 % 200) as u8, 8 * i % len);
+            let index = |k: usize| [0x55, 0xAA, 0x00, noise[at] & 0xF0][usize::from(noise[at + k] & 3)];
+            [colour, 3, colour ^ noise[at] & 1, 3, index(1), index(2), index(3), index(4)]
+        };
+        (0..len / 8).flat_map(unit).collect()
+    }
+
+    fn len_of(coding: Coding, input: &[u8], fit_search: bool) -> usize {
+        let mut out = Vec::new();
+        let mut encoder = Encoder::new(fit_search).expect("memory");
+        assert_eq!(encoder.encode(coding, input, &mut out).expect("codable"), Codec::Zstd);
+        out.len()
+    }
+
+    #[test]
+    fn dense_blocks_are_parsed_and_text_is_searched_deeper() {
+        let mut encoder = Encoder::new(true).expect("memory");
+        let zstd = Zstd { level: 9, min_match: 0, literals: true, long: false };
+        let dense = texture(512 << 10);
+        let search = encoder.suited(zstd, &dense).expect("codable");
+        assert!((search.parse, search.zstd.min_match) == (Parse::Optimal, 4));
+        assert!(len_of(Coding::zstd(9), &dense, true) * 100 < len_of(Coding::zstd(9), &dense, false) * 98);
+        let text = b"a line of text, and another.\n".repeat(20_000);
+        let search = encoder.suited(zstd, &text).expect("codable");
+        assert!((search.parse, search.zstd.min_match, search.zstd.level) == (Parse::Level, 0, 11));
+    }
+
+    #[test]
+    fn a_search_that_was_asked_for_is_kept() {
+        let dense = texture(512 << 10);
+        for (level, min_match, literals) in [(9, 5, true), (9, 0, false), (3, 0, true), (19, 0, true)] {
+            let coding = Coding::Zstd(Zstd { level, min_match, literals, long: false });
+            assert_eq!(len_of(coding, &dense, true), len_of(coding, &dense, false), "{coding:?}");
+        }
+        let small = &dense[..FITTED_ABOVE];
+        assert_eq!(len_of(Coding::zstd(9), small, true), len_of(Coding::zstd(9), small, false));
+    }
+
     #[test]
     fn an_encoder_forgets_what_it_coded_before() {
         let text = b"some text, more text, some more text; ".repeat(300);
-        let mut encoder = Encoder::new().expect("memory");
+        let mut encoder = Encoder::new(true).expect("memory");
         let mut out = Vec::new();
         for coding in [Coding::zstd(19), Coding::zstd(3), Coding::lz4(12), Coding::zstd(3), Coding::zstd(19)]
         {

@@ -84,6 +84,15 @@ pub struct Options {
     /// Whether equal files above the solid limit, and files that are a run of chunks of another,
     /// are stored once.
     pub dedup_chunked: bool,
+    /// Whether files that share blocks are grouped by how much of their content they have in common.
+    /// Otherwise blocks are filled by extension, falling size and path. It reads the first 64 KiB of
+    /// each such file once more.
+    pub group_alike: bool,
+    /// Whether blocks above 256 KiB get the search that suits them, where the coding is zstd at levels
+    /// 6 to 16 and leaves minMatch to the level: minMatch 4, but not for text; up to level 12 also the
+    /// search of the next level, of the one after that for text, or an optimal parse of near matches
+    /// where a sample shows that it pays. Smaller, and slower to pack.
+    pub fit_search: bool,
     /// Threads that compress; 0 counts as 1. It does not show in the output.
     pub threads: usize,
     /// Whether entries taken from an existing archive are decoded and compared with their hashes.
@@ -102,6 +111,8 @@ impl Default for Options {
             textures: None,
             dedup_solid: true,
             dedup_chunked: true,
+            group_alike: true,
+            fit_search: true,
             threads: 1,
             verify_existing: true,
         }

@@ -1,14 +1,15 @@
 //! Which file goes into which block, decided before anything is coded.
 //!
 //! It depends on paths, contents and options alone, so threads and the order of adding cannot show.
-//! Large files and carried blocks come first, in the order of paths; then solid blocks, filled by
-//! coding, extension, falling size and path, so that like stands beside like.
+//! Large files and carried blocks come first, in the order of paths; then solid blocks, in the order of
+//! coding, extension, falling size and path, but that files which are alike share a block.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use linerate_core::Kind;
 
+use super::alike;
 use super::content::{Content, Item, mismatch};
 use super::dedup::{Piece, Twins, hash_range, twins};
 use super::error::{PackError, PackResult};
@@ -79,7 +80,7 @@ impl Plan {
         let mut planner = Planner { items, options, plan };
         planner.find_equal_files()?;
         planner.place_large_and_carried()?;
-        planner.place_solid();
+        planner.place_solid()?;
         planner.share_places()?;
         if planner.plan.blocks.is_empty() && !items.is_empty() {
             planner.plan.blocks.push(Block::Empty);
@@ -190,7 +191,7 @@ impl Planner<'_> {
         }
     }
 
-    fn place_solid(&mut self) {
+    fn place_solid(&mut self) -> PackResult<()> {
         let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i) && carried(&self.items[i]).is_none();
         let mut files: Vec<(Coding, String, Reverse<u64>, usize)> = (0..self.items.len())
             .filter(wanted)
@@ -202,22 +203,29 @@ impl Planner<'_> {
             .collect();
         files.sort_unstable();
         for same_coding in files.chunk_by(|a, b| a.0 == b.0) {
-            self.fill(same_coding[0].0, same_coding.iter().map(|file| file.3));
+            let (coding, order) = (same_coding[0].0, same_coding.iter().map(|file| file.3).collect());
+            self.divide(coding, order)?.into_iter().for_each(|block| self.place_block(coding, block));
+        }
+        Ok(())
+    }
+
+    /// Files of one coding, in order, as blocks.
+    fn divide(&self, coding: Coding, order: Vec<usize>) -> PackResult<Vec<Vec<usize>>> {
+        let (items, limit) = (self.items, self.options.solid_limit);
+        if order.iter().map(|&file| items[file].size).sum::<u64>() <= limit {
+            return Ok(vec![order]);
+        }
+        match self.options.group_alike && coding != Coding::Copy {
+            true => alike::blocks(items, &order, limit, self.options.threads),
+            false => Ok(in_order(items, &order, limit)),
         }
     }
 
-    /// Fills solid blocks in that order: a file that does not fit begins the next one.
-    fn fill(&mut self, coding: Coding, order: impl Iterator<Item = usize>) {
-        let (mut files, mut len) = (Vec::new(), 0);
-        for file in order {
-            let size = self.items[file].size as usize;
-            if len + size > self.options.solid_limit as usize {
-                self.plan.blocks.push(Block::Solid { files: std::mem::take(&mut files), len, coding });
-                len = 0;
-            }
+    fn place_block(&mut self, coding: Coding, files: Vec<usize>) {
+        let mut len = 0;
+        for &file in &files {
             self.plan.places[file] = Place { block: self.plan.blocks.len(), offset: len as u32 };
-            files.push(file);
-            len += size;
+            len += self.items[file].size as usize;
         }
         self.plan.blocks.push(Block::Solid { files, len, coding });
     }
@@ -241,6 +249,20 @@ impl Planner<'_> {
         }
         Ok(())
     }
+}
+
+/// Blocks of those files: one that does not fit begins the next.
+fn in_order(items: &[Item], order: &[usize], limit: u64) -> Vec<Vec<usize>> {
+    let (mut blocks, mut len) = (vec![Vec::new()], 0);
+    for &file in order {
+        if len + items[file].size > limit {
+            blocks.push(Vec::new());
+            len = 0;
+        }
+        len += items[file].size;
+        blocks.last_mut().expect("at least one").push(file);
+    }
+    blocks
 }
 
 /// Whether files like that share blocks.

@@ -14,6 +14,7 @@ pub struct Preset {
     solid: Coding,
     chunked: Coding,
     textures: Option<Coding>,
+    fit_search: bool,
 }
 
 const fn zstd(level: i32, min_match: u32, literals: bool, long: bool) -> Coding {
@@ -29,6 +30,7 @@ pub const PRESETS: &[Preset] = &[
         solid: zstd(16, 4, true, true),
         chunked: zstd(16, 4, true, true),
         textures: None,
+        fit_search: true,
     },
     Preset {
         name: "fast-load",
@@ -37,6 +39,7 @@ pub const PRESETS: &[Preset] = &[
         solid: zstd(12, 0, true, false),
         chunked: zstd(12, 0, true, false),
         textures: Some(zstd(12, 4, false, false)),
+        fit_search: false,
     },
     Preset {
         name: "vfs",
@@ -45,6 +48,7 @@ pub const PRESETS: &[Preset] = &[
         solid: zstd(12, 0, true, false),
         chunked: zstd(12, 0, true, false),
         textures: Some(zstd(12, 4, false, false)),
+        fit_search: false,
     },
     Preset {
         name: "web",
@@ -53,6 +57,7 @@ pub const PRESETS: &[Preset] = &[
         solid: zstd(19, 0, true, true),
         chunked: zstd(19, 0, true, true),
         textures: None,
+        fit_search: true,
     },
 ];
 
@@ -70,6 +75,7 @@ impl Preset {
             solid: self.solid,
             chunked: self.chunked,
             textures: self.textures,
+            fit_search: self.fit_search,
             ..Options::default()
         }
     }
