@@ -27,8 +27,8 @@
 //! * Files count as equal only if every byte is.
 //! * What is carried over from an existing archive is verified first, unless the options say otherwise.
 //! * Memory is three chunks for each thread and what the codec needs, one more where an existing
-//!   archive is coded anew, besides what was given as bytes, some hundred bytes for each file, and while small files are
-//!   compared at most 100 MiB.
+//!   archive is coded anew, besides what was given as bytes, some hundred bytes for each file, and at
+//!   most 100 MiB while small files are compared.
 //!
 //! Sizes are looked at when a file is added, contents when the archive is written: a file that
 //! changed meanwhile is an error.
