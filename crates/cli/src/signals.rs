@@ -1,9 +1,7 @@
 //! Ending by a signal without leaving anything behind.
 
 use std::path::PathBuf;
-#[cfg(unix)]
-use std::sync::atomic::AtomicBool;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 /// The temporary file that exists now.
@@ -57,15 +55,22 @@ fn is_ignored(signal: i32) -> bool {
 pub(crate) struct Stop {
     /// The signal, 0 before there is one.
     signal: Arc<AtomicUsize>,
+    /// Whether there was one.
+    asked: Arc<AtomicBool>,
 }
 
 impl Stop {
     /// From now on the signals by which people end programs are noted.
     pub(crate) fn on_signal() -> Stop {
-        let signal = Arc::new(AtomicUsize::new(0));
+        let stop = Stop { signal: Arc::default(), asked: Arc::default() };
         #[cfg(unix)]
-        note(&signal);
-        Stop { signal }
+        note(&stop.signal, &stop.asked);
+        stop
+    }
+
+    /// Whether a signal has asked, for those who look at a flag.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.asked)
     }
 
     pub(crate) fn is_asked(&self) -> bool {
@@ -82,14 +87,13 @@ impl Stop {
 }
 
 #[cfg(unix)]
-fn note(signal: &Arc<AtomicUsize>) {
+fn note(signal: &Arc<AtomicUsize>, asked: &Arc<AtomicBool>) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-    let again = Arc::new(AtomicBool::new(false));
     for number in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| !is_ignored(number)) {
         // Where one cannot be registered, that signal ends the program as it always does. The order
-        // counts: the first signal finds `again` not yet set.
-        let _ = signal_hook::flag::register_conditional_default(number, Arc::clone(&again))
-            .and_then(|_| signal_hook::flag::register(number, Arc::clone(&again)))
+        // counts: the first signal finds `asked` not yet set.
+        let _ = signal_hook::flag::register_conditional_default(number, Arc::clone(asked))
+            .and_then(|_| signal_hook::flag::register(number, Arc::clone(asked)))
             .and_then(|_| signal_hook::flag::register_usize(number, Arc::clone(signal), number as usize));
     }
 }

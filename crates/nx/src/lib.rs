@@ -16,6 +16,7 @@ mod hash;
 mod header;
 mod kernel;
 mod layout;
+mod leftovers;
 mod limits;
 pub mod metadata;
 pub mod pack;
@@ -44,6 +45,7 @@ pub use header::{
 };
 pub use kernel::MapSource;
 pub use layout::Layout;
+pub use leftovers::remove_leftovers;
 pub use limits::Limits;
 pub use linerate_core::{Error, Kind, Result};
 pub use paths::{check_path, collisions};

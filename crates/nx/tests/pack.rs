@@ -75,6 +75,30 @@ fn a_reader_written_from_the_format_alone_finds_every_file() {
 }
 
 #[test]
+fn what_is_stopped_leaves_what_was_there() {
+    for threads in [1, 3] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let target = folder.path().join("a.nx");
+        fs::write(&target, b"before").expect("writable");
+        let options =
+            Options { threads, dedup_chunked: false, ..options(512, 0, Coding::Copy, Coding::Copy) };
+        let mut builder = Builder::new(options.clone()).expect("options");
+        for i in 0..200 {
+            builder.add_bytes(format!("{i}"), vec![i as u8; 500]).expect("a path");
+        }
+        builder.on_progress(move |progress| {
+            if progress.blocks == 20 {
+                options.stop.ask()
+            }
+        });
+        let error = builder.write(&target).expect_err("it is stopped");
+        assert!(error.is_stopped(), "{error}");
+        assert_eq!(fs::read(&target).expect("there"), b"before");
+        assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "nothing is left over");
+    }
+}
+
+#[test]
 fn the_smallest_archives_are_read_too() {
     if !is_installed("python3") || !is_installed("zstd") {
         return;

@@ -161,7 +161,7 @@ pub(crate) struct ExtractArgs {
     pub(crate) target: PathBuf,
 
     /// Write the contents to standard output, one after another
-    #[arg(short = 'c', long, conflicts_with_all = ["target", "strip_components", "overwrite", "force", "sync", "metadata"])]
+    #[arg(short = 'c', long, conflicts_with_all = ["target", "strip_components", "overwrite", "force", "sync", "metadata", "clean"])]
     pub(crate) stdout: bool,
 
     /// Leave out that many folders from the front of paths, and files that are in fewer
@@ -175,6 +175,11 @@ pub(crate) struct ExtractArgs {
     /// Replace existing files, as --overwrite replace
     #[arg(short = 'f', long, conflicts_with = "overwrite")]
     pub(crate) force: bool,
+
+    /// First remove what extractions that were killed have left below the folder,
+    /// .linerate-nx-*.part; none may be running there
+    #[arg(long)]
+    pub(crate) clean: bool,
 
     /// Do not check the hashes of contents
     #[arg(long)]

@@ -11,8 +11,9 @@ use serde_json::json;
 use super::args::BenchArgs;
 use super::done::Done;
 use super::extract::entry_failure;
-use super::open::{damage, open};
+use super::open::{AnySource, damage, open};
 use crate::failure::Failure;
+use crate::signals::Stop;
 
 const GIB: f64 = (1u64 << 30) as f64;
 
@@ -29,9 +30,8 @@ type InMemory = Archive<Vec<u8>>;
 
 pub(crate) fn process(args: &BenchArgs, path: &Path) -> Result<Done, Failure> {
     let mut done = Done::new(path, "bench");
-    let archive = load(args, path)?;
+    let (archive, packed, decoded) = load(args, path)?;
     let bytes = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
-    let packed = archive.source().len();
     let ratio = packed as f64 / bytes.max(1) as f64;
     done.lines.push(format!(
         "{}: {} files, {bytes} bytes, archive {packed} bytes, ratio {ratio:.4}",
@@ -41,9 +41,14 @@ pub(crate) fn process(args: &BenchArgs, path: &Path) -> Result<Done, Failure> {
     let verify = !args.no_verify;
     let fastest = table(&mut done, "threads", args, bytes, |threads| in_memory(&archive, threads, verify))?;
     done.lines.push("GiB/s of content, from memory into buffers that are used again".into());
+    if decoded > 0 {
+        done.lines.push(format!("{decoded} blocks with a dictionary are decoded beforehand and only copied"));
+    }
     required(&mut done, ratio, fastest);
     if let Some(folder) = &args.to_files {
-        table(&mut done, "to_files", args, bytes, |threads| to_files(&archive, folder, threads, verify))?;
+        let stop = Stop::on_signal();
+        let attempt = |threads| to_files(&archive, folder, threads, verify, &stop);
+        table(&mut done, "to_files", args, bytes, attempt)?;
         done.lines.push(format!("GiB/s of content, from memory to files in {}", folder.display()));
     }
     done.set("files", archive.len());
@@ -99,8 +104,9 @@ fn required(done: &mut Done, ratio: f64, fastest: f64) {
     done.set("drives", table);
 }
 
-/// The archive with all of its bytes in memory.
-fn load(args: &BenchArgs, path: &Path) -> Result<InMemory, Failure> {
+/// The archive with all of its bytes in memory, the length of the file, and how many blocks of R3A had to
+/// be decoded to be shown as Nx.
+fn load(args: &BenchArgs, path: &Path) -> Result<(InMemory, u64, usize), Failure> {
     let limits = args.limits.limits();
     let on_disk = open(path, &args.limits)?;
     let len = on_disk.source().len();
@@ -116,7 +122,12 @@ fn load(args: &BenchArgs, path: &Path) -> Result<InMemory, Failure> {
     bytes.try_reserve_exact(size).map_err(|_| Failure::data(Kind::Limit, 0, "not enough memory"))?;
     bytes.resize(size, 0);
     on_disk.source().read_at(0, &mut bytes).map_err(|error| Failure::Read { error, at: 0 })?;
-    Archive::open_with(bytes, limits).map_err(damage)
+    let decoded = match on_disk.source() {
+        AnySource::Nx(_) => 0,
+        AnySource::R3a(shown) => shown.decoded_blocks(),
+    };
+    let archive = Archive::open_with(bytes, limits).map_err(damage)?;
+    Ok((archive, on_disk.source().file_len(), decoded))
 }
 
 /// 1, 2, 4 and so on, and the number asked for.
@@ -156,12 +167,23 @@ fn in_memory(archive: &InMemory, threads: usize, hashes: bool) -> Result<f64, Fa
 }
 
 /// Extracts to a folder of its own below `parent`, and removes it.
-fn to_files(archive: &InMemory, parent: &Path, threads: usize, verify: bool) -> Result<f64, Failure> {
+fn to_files(
+    archive: &InMemory,
+    parent: &Path,
+    threads: usize,
+    verify: bool,
+    stop: &Stop,
+) -> Result<f64, Failure> {
     let folder = parent.join(format!(".linerate-bench-{}", std::process::id()));
     let begun = Instant::now();
-    let extracted = Extractor::new(archive).threads(threads).verify(verify).to_folder(&folder);
+    let extracted = Extractor::new(archive)
+        .threads(threads)
+        .verify(verify)
+        .watch(|_| !stop.is_asked())
+        .to_folder(&folder);
     let seconds = begun.elapsed().as_secs_f64();
     let removed = fs::remove_dir_all(&folder);
+    stop.die_if_asked();
     first_of(extracted.map_err(|failure| entry_failure(failure.cause, 0))?.failures)?;
     removed.map_err(Failure::doing_to("cannot remove", &folder))?;
     Ok(seconds)

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use linerate_nx::Kind;
-use linerate_nx::pack::{Builder, Format, Options};
+use linerate_nx::pack::{self, Builder, Changes, Format, Options};
+use serde_json::json;
 
 use super::account::Account;
 use super::done::Done;
@@ -16,8 +17,9 @@ use super::select::Select;
 use super::write::{self, Target};
 use super::write_args::{DeleteArgs, EditArgs, FormatName, MergeArgs, RepackArgs, Rules, UpdateArgs};
 use crate::failure::Failure;
+use crate::signals::Stop;
 
-pub(crate) fn merge(args: &MergeArgs, account: &mut Account) -> Result<Done, Failure> {
+pub(crate) fn merge(args: &MergeArgs, stop: &Stop, account: &mut Account) -> Result<Done, Failure> {
     let paths = args.all_archives();
     let mut done = Done::new(paths[0], "merge");
     let opened: Result<Vec<Arc<Opened>>, Failure> = paths
@@ -30,7 +32,7 @@ pub(crate) fn merge(args: &MergeArgs, account: &mut Account) -> Result<Done, Fai
         .collect();
     let opened = opened?;
     let options =
-        options(&args.edit, args.coding.options(Some(chunk(&opened[0])), args.edit.threads.threads))?;
+        options(&args.edit, stop, args.coding.options(Some(chunk(&opened[0])), args.edit.threads.threads))?;
     let clash = args.on_clash.clash();
     let mut builder = Builder::merge(options, &opened, clash).map_err(write::failure)?;
     builder.metadata(metadata::merged(&opened, &paths, clash, account));
@@ -40,10 +42,16 @@ pub(crate) fn merge(args: &MergeArgs, account: &mut Account) -> Result<Done, Fai
     Ok(done)
 }
 
-pub(crate) fn update(args: &UpdateArgs, rules: &Rules, account: &mut Account) -> Result<Done, Failure> {
+pub(crate) fn update(
+    args: &UpdateArgs,
+    rules: &Rules,
+    stop: &Stop,
+    account: &mut Account,
+) -> Result<Done, Failure> {
     let mut done = Done::new(&args.archive, "update");
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
-    let options = options(&args.edit, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
+    let options =
+        options(&args.edit, stop, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
     let prefer = |path: &str| rules.prefer(path);
     let found = Builder::update(options, &archive, &args.folder, prefer, args.mirror);
     let (mut builder, changes, others) = found.map_err(write::failure)?;
@@ -60,20 +68,44 @@ pub(crate) fn update(args: &UpdateArgs, rules: &Rules, account: &mut Account) ->
     }
     let target = Target::of_edit(&args.edit, &args.archive);
     if target.is_dry() {
-        done.lines.push(format!(
-            "{} added, {} replaced, {} unchanged, {} removed",
-            changes.added, changes.replaced, changes.unchanged, changes.removed
-        ));
+        list(&changes, args, account, &mut done);
     }
     write::write(builder, &target, format(&args.edit, &archive), None, account, &mut done)?;
-    done.set("added", changes.added);
-    done.set("replaced", changes.replaced);
+    done.set("added", changes.added.len());
+    done.set("replaced", changes.replaced.len());
     done.set("unchanged", changes.unchanged);
-    done.set("removed", changes.removed);
+    done.set("removed", changes.removed.len());
     Ok(done)
 }
 
-pub(crate) fn delete(args: &DeleteArgs, select: &Select, account: &mut Account) -> Result<Done, Failure> {
+/// A line for each path that would change, with the signs of `diff`, and their numbers.
+fn list(changes: &Changes, args: &UpdateArgs, account: &Account, done: &mut Done) {
+    let Changes { added, replaced, removed, unchanged, .. } = changes;
+    let all = [('+', "added", added), ('M', "replaced", replaced), ('-', "removed", removed)];
+    let mut paths: Vec<(&str, char, &str)> = all
+        .iter()
+        .flat_map(|(sign, change, paths)| paths.iter().map(|path| (path.as_str(), *sign, *change)))
+        .collect();
+    paths.sort_unstable();
+    for (path, sign, change) in paths {
+        done.lines.push(format!("{sign} {path}"));
+        let file = args.archive.display().to_string();
+        account.record(&json!({ "file": file, "path": path, "change": change }));
+    }
+    done.lines.push(format!(
+        "{} added, {} replaced, {unchanged} unchanged, {} removed",
+        added.len(),
+        replaced.len(),
+        removed.len()
+    ));
+}
+
+pub(crate) fn delete(
+    args: &DeleteArgs,
+    select: &Select,
+    stop: &Stop,
+    account: &mut Account,
+) -> Result<Done, Failure> {
     let mut done = Done::new(&args.archive, "delete");
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let mut metadata = metadata::carried(&archive, &args.archive, account).unwrap_or_default();
@@ -86,7 +118,7 @@ pub(crate) fn delete(args: &DeleteArgs, select: &Select, account: &mut Account) 
     let goes =
         |path: &str, hash: u64| select.takes(path) && kept.as_ref().is_none_or(|kept| !kept.contains(&hash));
     let mut deleted: Vec<String> = Vec::new();
-    let mut options = options(&args.edit, Ok(Options::default()))?;
+    let mut options = options(&args.edit, stop, Ok(Options::default()))?;
     options.threads = args.edit.threads.threads;
     let builder = Builder::from_archive(options, &archive, |file| {
         let goes = goes(file.path(), file.hash());
@@ -113,10 +145,11 @@ pub(crate) fn delete(args: &DeleteArgs, select: &Select, account: &mut Account) 
     Ok(done)
 }
 
-pub(crate) fn repack(args: &RepackArgs, account: &mut Account) -> Result<Done, Failure> {
+pub(crate) fn repack(args: &RepackArgs, stop: &Stop, account: &mut Account) -> Result<Done, Failure> {
     let mut done = Done::new(&args.archive, "repack");
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
-    let options = options(&args.edit, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
+    let options =
+        options(&args.edit, stop, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
     let converts = args.edit.format.is_some() && !args.coding.says_anything();
     let builder = match converts {
         true => Builder::from_archive(options, &archive, |_| true),
@@ -140,9 +173,10 @@ fn format(args: &EditArgs, archive: &Opened) -> Format {
     args.format.map_or_else(|| archive.source().format(), FormatName::format)
 }
 
-fn options(args: &EditArgs, options: Result<Options, String>) -> Result<Options, Failure> {
+fn options(args: &EditArgs, stop: &Stop, options: Result<Options, String>) -> Result<Options, Failure> {
     let mut options = options.map_err(Failure::Refused)?;
     options.verify_existing = !args.no_verify;
+    options.stop = pack::Stop::on(stop.flag());
     Ok(options)
 }
 

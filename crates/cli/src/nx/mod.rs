@@ -20,15 +20,19 @@ mod verify;
 mod write;
 mod write_args;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use self::account::Account;
 pub(crate) use self::args::Args;
 use self::args::{ChoiceArgs, DiffArgs, ExtractArgs, ListArgs, NxCommand, SayArgs, VerifyArgs};
+use self::done::Done;
 use self::select::Select;
 use self::write_args::{DeleteArgs, MergeArgs, PackArgs, RepackArgs, UpdateArgs};
 use crate::exit;
+use crate::failure::Failure;
 use crate::report::to_stderr;
+use crate::signals::Stop;
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     let result = match &args.command {
@@ -55,6 +59,21 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 fn usage(what: &str) -> ExitCode {
     to_stderr(format_args!("linerate: {what}"));
     ExitCode::from(exit::USAGE)
+}
+
+/// Writes an archive until it is done or a signal asks to end, which ends the program once what was
+/// begun has been removed.
+fn stoppable(
+    account: Account,
+    archive: &Path,
+    work: impl FnOnce(&Stop, &mut Account) -> Result<Done, Failure>,
+) -> ExitCode {
+    account.one(archive, |account| {
+        let stop = Stop::on_signal();
+        let outcome = work(&stop, account);
+        stop.die_if_asked();
+        outcome
+    })
 }
 
 fn select(choice: &ChoiceArgs) -> Result<Select, String> {
@@ -84,11 +103,14 @@ fn run_extract(args: &ExtractArgs) -> Result<ExitCode, String> {
 }
 
 fn run_pack(args: &PackArgs) -> Result<ExitCode, String> {
-    let options = args.coding.options(None, args.threads.threads)?;
+    let mut options = args.coding.options(None, args.threads.threads)?;
     let rules = args.rules.rules()?;
     let first = args.all_sources().next().map(std::path::Path::to_owned).unwrap_or_default();
     let account = Account::new(&args.say, false);
-    Ok(account.one(&first, |account| pack::process(args, options, &rules, account)))
+    Ok(stoppable(account, &first, |stop, account| {
+        options.stop = linerate_nx::pack::Stop::on(stop.flag());
+        pack::process(args, options, &rules, account)
+    }))
 }
 
 fn run_diff(args: &DiffArgs) -> ExitCode {
@@ -107,21 +129,25 @@ fn run_merge(args: &MergeArgs) -> Result<ExitCode, String> {
         return Err("merging needs -o: none of the archives is changed".into());
     }
     let first = args.all_archives()[0];
-    Ok(Account::new(&args.edit.say, false).one(first, |account| edit::merge(args, account)))
+    let account = Account::new(&args.edit.say, false);
+    Ok(stoppable(account, first, |stop, account| edit::merge(args, stop, account)))
 }
 
 fn run_update(args: &UpdateArgs) -> Result<ExitCode, String> {
     args.coding.options(None, 1)?;
     let rules = args.rules.rules()?;
-    Ok(Account::new(&args.edit.say, false).one(&args.archive, |account| edit::update(args, &rules, account)))
+    let account = Account::new(&args.edit.say, false);
+    Ok(stoppable(account, &args.archive, |stop, account| edit::update(args, &rules, stop, account)))
 }
 
 fn run_delete(args: &DeleteArgs) -> Result<ExitCode, String> {
     let select = Select::new(&args.globs, &[], args.ignore_case)?;
-    Ok(Account::new(&args.edit.say, false).one(&args.archive, |account| edit::delete(args, &select, account)))
+    let account = Account::new(&args.edit.say, false);
+    Ok(stoppable(account, &args.archive, |stop, account| edit::delete(args, &select, stop, account)))
 }
 
 fn run_repack(args: &RepackArgs) -> Result<ExitCode, String> {
     args.coding.options(None, 1)?;
-    Ok(Account::new(&args.edit.say, false).one(&args.archive, |account| edit::repack(args, account)))
+    let account = Account::new(&args.edit.say, false);
+    Ok(stoppable(account, &args.archive, |stop, account| edit::repack(args, stop, account)))
 }

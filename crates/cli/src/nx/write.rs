@@ -150,12 +150,7 @@ pub(crate) fn failure(error: PackError) -> Failure {
     if let Some(io) = error.io() {
         let copy = match io.raw_os_error() {
             Some(code) => io::Error::from_raw_os_error(code),
-            // It may go on with the number and a temporary name, which nobody has heard of.
-            None => {
-                let text = io.to_string();
-                let words = text.split_once(" (os error ").map_or(text.as_str(), |(words, _)| words);
-                io::Error::new(io.kind(), words.to_owned())
-            }
+            None => io::Error::new(io.kind(), io.to_string()),
         };
         return Failure::Other { doing: file.unwrap_or_else(|| "cannot pack".into()), error: copy };
     }

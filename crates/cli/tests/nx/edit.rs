@@ -87,7 +87,11 @@ fn updating_takes_what_changed() {
     let before = folder.read("a.nx");
     let lines = folder.nx(&["update", "--dry-run", "--mirror", "a.nx", "in"]).ok().lines();
     let same = files.len() - 3;
-    assert_eq!(lines[0], format!("1 added, 1 replaced, {same} unchanged, 1 removed"));
+    let counts = format!("1 added, 1 replaced, {same} unchanged, 1 removed");
+    assert_eq!(lines[..4], ["+ added", "- noise.ogg", "M text/0/0.txt", &counts]);
+    let objects = folder.nx(&["update", "-n", "--json", "--mirror", "a.nx", "in"]).ok().objects();
+    let paths: Vec<&str> = objects.iter().filter_map(|object| object["change"].as_str()).collect();
+    assert_eq!(paths, ["added", "removed", "replaced"]);
     assert!(folder.read("a.nx") == before);
     folder.nx(&["update", "a.nx", "in"]).ok();
     assert!(contents(&folder, "a.nx") == files, "without --mirror nothing goes");

@@ -81,6 +81,50 @@ fn a_killed_extract_leaves_whole_files_or_none() {
 
 #[cfg(unix)]
 #[test]
+fn an_interrupted_pack_leaves_what_was_there() {
+    use std::os::unix::process::ExitStatusExt;
+
+    let folder = Folder::new();
+    plant(&folder, "in");
+    let args = ["pack", "-f", "-p2", "--solidlevel=12", "--chunkedlevel=12", "in", "-o", "out/a.nx"];
+    folder.write("out/a.nx", b"before");
+    let whole_run = time_of(&folder, &args);
+    let whole = folder.read("out/a.nx");
+    let mut interrupted = 0;
+    for moment in 0..8 {
+        folder.write("out/a.nx", b"before");
+        let mut command = folder.command(&["nx"]);
+        let command = command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut child = command.spawn().expect("the program starts");
+        thread::sleep(whole_run * moment / 8);
+        let kill = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        let _ = kill.expect("kill is there");
+        let status = child.wait().expect("it ends");
+        assert!(status.success() || status.signal() == Some(2), "{status}");
+        let found = folder.read("out/a.nx");
+        assert!(found == whole || found == b"before", "{} bytes", found.len());
+        assert_eq!(fs::read_dir(folder.path("out")).unwrap().count(), 1, "nothing is left over");
+        interrupted += u32::from(!status.success());
+    }
+    assert!(interrupted > 0, "none was interrupted in time");
+}
+
+#[test]
+fn leftovers_go_when_asked() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]).ok();
+    let leftovers = ["out/.linerate-nx-1f-2-0-3.part", "out/text/.linerate-nx-1f-2-0-a.part"];
+    leftovers.iter().for_each(|name| drop(folder.write(name, b"half")));
+    folder.nx(&["extract", "-f", "a.nx", "-o", "out"]).ok();
+    assert!(leftovers.iter().all(|name| folder.has(name)), "they may be of somebody who is at work");
+    let run = folder.nx(&["extract", "-f", "--clean", "--json", "a.nx", "-o", "out"]).ok();
+    assert_eq!(run.objects()[0]["leftovers"].as_u64(), Some(2));
+    assert!(files_below(&folder.path("out")) == files);
+}
+
+#[cfg(unix)]
+#[test]
 fn an_interrupted_extract_cleans_up() {
     let folder = Folder::new();
     let files = plant(&folder, "in");

@@ -12,7 +12,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use super::content::Item;
 use super::error::PackResult;
 use super::options::extension;
-use super::threads;
+use super::threads::{self, Crew};
 
 /// Bytes at the start of a file that are looked at.
 const LOOKED_AT: u64 = 64 << 10;
@@ -33,11 +33,11 @@ pub(super) fn blocks(
     items: &[Item],
     files: &[usize],
     limit: u64,
-    threads: usize,
+    crew: &Crew,
 ) -> PackResult<Vec<Vec<usize>>> {
     let looked_at: u64 = files.iter().map(|&file| items[file].size.min(LOOKED_AT)).sum();
     let sparse = SPARSE.max(looked_at / MAX_MARKS).next_power_of_two();
-    let marks = threads::map(threads, files.len(), Vec::new, |buffer, i| {
+    let marks = threads::map(crew, files.len(), Vec::new, |buffer, i| {
         let item = &items[files[i]];
         buffer.resize(item.size.min(LOOKED_AT) as usize, 0);
         item.read_at(0, buffer)?;
@@ -216,7 +216,7 @@ mod tests {
         // Kinds alternate; two files of 4000 bytes fit a block.
         let items = items((0..20).map(|i| text(i % 5, i, 4000)).collect());
         let files: Vec<usize> = (0..items.len()).collect();
-        let blocks = blocks(&items, &files, 8191, 1).expect("readable");
+        let blocks = blocks(&items, &files, 8191, &1.into()).expect("readable");
         assert_eq!(blocks.len(), 10);
         for block in &blocks {
             assert_eq!(block[0] % 5, block[1] % 5, "{blocks:?}");
@@ -228,7 +228,7 @@ mod tests {
         let sizes = (0..300u64).map(|i| (i * 7919 % 3001) as usize);
         let items = items(sizes.enumerate().map(|(i, len)| text(i as u64 / 9, 5, len)).collect());
         let files: Vec<usize> = (0..items.len()).rev().collect();
-        let one = blocks(&items, &files, 4095, 1).expect("readable");
+        let one = blocks(&items, &files, 4095, &1.into()).expect("readable");
         let mut seen: Vec<usize> = one.concat();
         seen.sort_unstable();
         assert!(seen.iter().copied().eq(0..items.len()));
@@ -236,14 +236,14 @@ mod tests {
             assert!(block.iter().map(|&file| items[file].size).sum::<u64>() <= 4095);
         }
         for threads in [2, 5] {
-            assert_eq!(blocks(&items, &files, 4095, threads).expect("readable"), one);
+            assert_eq!(blocks(&items, &files, 4095, &threads.into()).expect("readable"), one);
         }
     }
 
     #[test]
     fn files_without_marks_fill_blocks_in_their_order() {
         let items = items(vec![vec![1; 10]; 7]);
-        let blocks = blocks(&items, &[0, 1, 2, 3, 4, 5, 6], 31, 1).expect("readable");
+        let blocks = blocks(&items, &[0, 1, 2, 3, 4, 5, 6], 31, &1.into()).expect("readable");
         assert_eq!(blocks, [vec![0, 1, 2], vec![3, 4, 5], vec![6]]);
     }
 }

@@ -142,6 +142,7 @@ impl Shared<'_> {
         let mut encoder = Encoder::new(self.job.options.fit_search)?;
         let mut input = Vec::new();
         while let Some((number, output)) = self.take() {
+            self.job.options.stop.check()?;
             let coded = self.code(number, &mut encoder, &mut input, output);
             let coded = coded.map_err(|error| self.named(number, error))?;
             self.hand_over(number, coded)?;

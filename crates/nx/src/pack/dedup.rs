@@ -7,7 +7,7 @@ use crate::hash::HashKind;
 
 use super::content::Item;
 use super::error::PackResult;
-use super::threads;
+use super::threads::{self, Crew};
 
 /// Bytes that are hashed before a whole piece is.
 const PAGE: u64 = 4096;
@@ -32,15 +32,15 @@ pub(super) struct Twins {
 }
 
 /// Finds equal pieces, reading at most `unit` bytes of two pieces at a time per thread.
-pub(super) fn twins(items: &[Item], pieces: &[Piece], unit: usize, threads: usize) -> PackResult<Twins> {
-    Search { items, pieces, unit, threads, weaken: |hash| hash }.run()
+pub(super) fn twins(items: &[Item], pieces: &[Piece], unit: usize, crew: &Crew) -> PackResult<Twins> {
+    Search { items, pieces, unit, crew, weaken: |hash| hash }.run()
 }
 
 struct Search<'a> {
     items: &'a [Item],
     pieces: &'a [Piece],
     unit: usize,
-    threads: usize,
+    crew: &'a Crew,
     /// What is kept of a hash; tests drop all of it to see collisions.
     weaken: fn(u64) -> u64,
 }
@@ -72,7 +72,7 @@ impl Search<'_> {
         let weak = hashed.into_iter().map(|((len, hash), i)| ((len, (self.weaken)(hash)), i)).collect();
         candidates.extend(groups(weak));
         let compared = threads::map(
-            self.threads,
+            self.crew,
             candidates.len(),
             || (Vec::new(), Vec::new()),
             |buffers, i| self.compare(buffers, &candidates[i]),
@@ -91,9 +91,8 @@ impl Search<'_> {
         which: &[usize],
         hash: impl Fn(&mut Vec<u8>, &Piece) -> PackResult<u64> + Sync,
     ) -> PackResult<Vec<((u64, u64), usize)>> {
-        let hashes = threads::map(self.threads, which.len(), Vec::new, |buffer, i| {
-            hash(buffer, &self.pieces[which[i]])
-        })?;
+        let hashes =
+            threads::map(self.crew, which.len(), Vec::new, |buffer, i| hash(buffer, &self.pieces[which[i]]))?;
         Ok(which.iter().zip(hashes).map(|(&i, hash)| ((self.pieces[i].len, hash), i)).collect())
     }
 
@@ -195,7 +194,7 @@ mod tests {
         let items = items(&[b"ab", &twin, b"cd", b"ab", &long, &twin, b"abc", b"cd"]);
         for threads in [1, 3] {
             for unit in [1, 512, 1 << 20] {
-                let found = twins(&items, &whole(&items), unit, threads).expect("readable");
+                let found = twins(&items, &whole(&items), unit, &threads.into()).expect("readable");
                 assert_eq!(found.first, [0, 1, 2, 0, 4, 1, 6, 2], "{threads} {unit}");
                 assert_eq!(found.hash[6], None, "a length of its own is not read");
                 assert_eq!(found.hash[1], found.hash[5]);
@@ -207,7 +206,7 @@ mod tests {
     fn equal_hashes_alone_do_not_make_twins() {
         let items = items(&[b"ab", b"cd", b"ab", b"ef", b"cd"]);
         let pieces = whole(&items);
-        let search = Search { items: &items, pieces: &pieces, unit: 64, threads: 2, weaken: |_| 0 };
+        let search = Search { items: &items, pieces: &pieces, unit: 64, crew: &2.into(), weaken: |_| 0 };
         assert_eq!(search.run().expect("readable").first, [0, 1, 0, 3, 1]);
     }
 
@@ -216,6 +215,6 @@ mod tests {
         let items = items(&[b"abcabcab"]);
         let piece = |offset, len| Piece { item: 0, offset, len, hash: None };
         let pieces = [piece(0, 3), piece(3, 3), piece(6, 2)];
-        assert_eq!(twins(&items, &pieces, 64, 1).expect("readable").first, [0, 0, 2]);
+        assert_eq!(twins(&items, &pieces, 64, &1.into()).expect("readable").first, [0, 0, 2]);
     }
 }

@@ -22,18 +22,18 @@ use crate::reader::Reader;
 use crate::run::admit;
 use crate::source::Source;
 
-/// What [`Builder::update`] found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What [`Builder::update`] found, by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes {
     /// Files of the folder that the archive does not have.
-    pub added: u64,
+    pub added: Vec<String>,
     /// Files that have other bytes in the folder.
-    pub replaced: u64,
-    /// Files that are the same in both.
+    pub replaced: Vec<String>,
+    /// How many files are the same in both.
     pub unchanged: u64,
     /// Files of the archive that the folder does not have, and that are left out.
-    pub removed: u64,
+    pub removed: Vec<String>,
 }
 
 /// Which file [`Builder::merge`] takes when several archives have one of that path.
@@ -173,8 +173,8 @@ impl Builder {
             .filter_map(|found| choose(&found.name).map(|prefer| (found, prefer)))
             .collect();
         let scratch = || (None, Vec::new());
-        let threads = builder.options.threads;
-        let same = threads::map(threads, chosen.len(), scratch, |(reader, buffer), i| {
+        let crew = builder.options.crew();
+        let same = threads::map(&crew, chosen.len(), scratch, |(reader, buffer), i| {
             let found = &chosen[i].0;
             match archive.find(&found.name) {
                 Some(file) if file.size() == found.size => {
@@ -190,25 +190,25 @@ impl Builder {
         let mut changes = Changes::default();
         let mut fresh = std::collections::HashSet::new();
         for ((found, prefer), same) in chosen.into_iter().zip(same) {
-            let is_there = archive.find(&found.name).is_some();
-            let counter = match (is_there, same) {
-                (false, _) => &mut changes.added,
-                (true, false) => &mut changes.replaced,
-                (true, true) => &mut changes.unchanged,
-            };
-            *counter += 1;
             if same {
+                changes.unchanged += 1;
                 fresh.insert((found.name, false));
-            } else {
-                fresh.insert((found.name.clone(), true));
-                builder.add(found.name, found.size, Content::Path(found.path), prefer)?;
+                continue;
             }
+            match archive.find(&found.name) {
+                Some(_) => changes.replaced.push(found.name.clone()),
+                None => changes.added.push(found.name.clone()),
+            }
+            fresh.insert((found.name.clone(), true));
+            builder.add(found.name, found.size, Content::Path(found.path), prefer)?;
         }
         builder.add_archive(archive, Reuse::Blocks, |file| {
             let path = file.path().to_owned();
             let replaced = fresh.contains(&(path.clone(), true));
             let missing = !replaced && !fresh.contains(&(path, false));
-            changes.removed += u64::from(missing && mirror);
+            if missing && mirror {
+                changes.removed.push(file.path().to_owned());
+            }
             !(replaced || missing && mirror)
         })?;
         Ok((builder, changes, walk.others))

@@ -23,11 +23,17 @@ enum Cause {
     /// What the engine said about an existing archive.
     Engine(Error),
     Io(io::Error),
+    /// Somebody asked to end.
+    Stopped,
 }
 
 impl PackError {
     pub(crate) fn rule(kind: Kind, what: &'static str) -> PackError {
         PackError { file: None, cause: Cause::Rule(kind, what) }
+    }
+
+    pub(super) fn stopped() -> PackError {
+        PackError { file: None, cause: Cause::Stopped }
     }
 
     /// The same error, at that file unless it names one already.
@@ -42,8 +48,13 @@ impl PackError {
         match &self.cause {
             Cause::Rule(kind, _) => *kind,
             Cause::Engine(error) => error.kind,
-            Cause::Io(_) => Kind::Io,
+            Cause::Io(_) | Cause::Stopped => Kind::Io,
         }
+    }
+
+    /// Whether nothing went wrong but [`Stop`](super::Stop) was asked.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.cause, Cause::Stopped)
     }
 
     /// The file that the error is about: a path inside the archive, or that of the archive.
@@ -51,7 +62,8 @@ impl PackError {
         self.file.as_deref()
     }
 
-    /// The error of the operating system, if it was one. A full disk is `StorageFull`.
+    /// The error of the operating system, if it was one, with its number where there is one. A full
+    /// disk is `StorageFull`.
     pub fn io(&self) -> Option<&io::Error> {
         match &self.cause {
             Cause::Io(error) => Some(error),
@@ -82,6 +94,7 @@ impl fmt::Display for PackError {
             Cause::Engine(error) => error.fmt(f),
             Cause::Io(error) if error.kind() == io::ErrorKind::StorageFull => f.write_str("the disk is full"),
             Cause::Io(error) => error.fmt(f),
+            Cause::Stopped => f.write_str("stopped before it was done"),
         }
     }
 }
@@ -89,7 +102,7 @@ impl fmt::Display for PackError {
 impl std::error::Error for PackError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.cause {
-            Cause::Rule(..) => None,
+            Cause::Rule(..) | Cause::Stopped => None,
             Cause::Engine(error) => Some(error),
             Cause::Io(error) => Some(error),
         }

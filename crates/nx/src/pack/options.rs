@@ -3,6 +3,8 @@
 use linerate_core::Kind;
 
 use super::error::{PackError, PackResult};
+use super::stop::Stop;
+use super::threads::Crew;
 
 /// Smallest chunk size, in bytes.
 pub const MIN_CHUNK: u64 = 512;
@@ -98,6 +100,8 @@ pub struct Options {
     /// Whether entries taken from an existing archive are decoded and compared with their hashes.
     /// Off, damage is carried over unseen.
     pub verify_existing: bool,
+    /// What ends the work before it is done.
+    pub stop: Stop,
 }
 
 impl Default for Options {
@@ -115,6 +119,7 @@ impl Default for Options {
             fit_search: true,
             threads: 1,
             verify_existing: true,
+            stop: Stop::default(),
         }
     }
 }
@@ -140,6 +145,11 @@ impl Options {
         self.solid.check()?;
         self.chunked.check()?;
         self.textures.map_or(Ok(()), Coding::check)
+    }
+
+    /// Who does the work.
+    pub(super) fn crew(&self) -> Crew {
+        Crew { threads: self.threads, stop: self.stop.clone() }
     }
 
     /// The coding of that file when it is `solid` or not, unless it has its own.

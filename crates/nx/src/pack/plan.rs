@@ -106,7 +106,7 @@ impl Planner<'_> {
     }
 
     fn twins(&self, pieces: &[Piece]) -> PackResult<Twins> {
-        twins(self.items, pieces, self.options.chunk as usize, self.options.threads)
+        twins(self.items, pieces, self.options.chunk as usize, &self.options.crew())
     }
 
     fn find_equal_files(&mut self) -> PackResult<()> {
@@ -216,7 +216,7 @@ impl Planner<'_> {
             return Ok(vec![order]);
         }
         match self.options.group_alike && coding != Coding::Copy {
-            true => alike::blocks(items, &order, limit, self.options.threads),
+            true => alike::blocks(items, &order, limit, &self.options.crew()),
             false => Ok(in_order(items, &order, limit)),
         }
     }
@@ -234,7 +234,7 @@ impl Planner<'_> {
     /// of its own.
     fn share_places(&mut self) -> PackResult<()> {
         let (items, runs) = (self.items, &self.plan.runs);
-        let hashes = threads::map(self.options.threads, runs.len(), Vec::new, |buffer, i| {
+        let hashes = threads::map(&self.options.crew(), runs.len(), Vec::new, |buffer, i| {
             let item = &items[runs[i]];
             hash_range(item, 0, item.size, self.options.chunk as usize, buffer)
         })?;

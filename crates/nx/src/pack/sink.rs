@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use tempfile::TempPath;
+use tempfile::{NamedTempFile, TempPath};
 
 /// Something that takes bytes at offsets.
 pub(super) trait Sink: Sync {
@@ -61,8 +61,7 @@ impl Pending {
         let (file, path) = match unnamed::create(folder_of(target)) {
             Some(file) => (file, None),
             None => {
-                let (file, path) =
-                    with_names(target, |names| names.tempfile_in(folder_of(target)))?.into_parts();
+                let (file, path) = named(target)?.into_parts();
                 (file, Some(path))
             }
         };
@@ -85,15 +84,19 @@ impl Pending {
     }
 }
 
-/// Has temporary files named after `target`, with the permissions of any new file.
+/// A file beside `target`. It is opened here, as any new file: so its permissions are those, and an
+/// error has the system's number.
+fn named(target: &Path) -> io::Result<NamedTempFile<File>> {
+    let new = |path: &Path| File::options().write(true).create_new(true).open(path);
+    with_names(target, |names| names.make_in(folder_of(target), new))
+}
+
+/// Has temporary files named after `target`.
 fn with_names<T>(target: &Path, make: impl FnOnce(&tempfile::Builder<'_, '_>) -> T) -> T {
     let mut prefix = std::ffi::OsString::from(".");
     prefix.push(target.file_name().unwrap_or_default());
     prefix.push(".");
     let mut names = tempfile::Builder::new();
-    // What the umask leaves of it.
-    #[cfg(unix)]
-    names.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     make(names.prefix(&prefix).suffix(".part"))
 }
 
@@ -227,10 +230,18 @@ mod tests {
         std::fs::write(folder.path().join("any"), b"").expect("writable");
         Pending::create(&folder.path().join("a.nx")).expect("writable").finish().expect("renamed");
         assert_eq!(mode("a.nx"), mode("any"));
-        let file = with_names(Path::new("b.nx"), |names| names.tempfile_in(folder.path())).expect("writable");
+        let file = named(&folder.path().join("b.nx")).expect("writable");
         let name = file.path().file_name().expect("a name").to_str().expect("UTF-8");
         assert!(name.starts_with(".b.nx.") && name.ends_with(".part"), "{name}");
         assert_eq!(file.as_file().metadata().expect("open").permissions().mode(), mode("any"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn errors_have_the_number_of_the_system() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let error = Pending::create(&folder.path().join("absent/a.nx")).err().expect("no such folder");
+        assert_eq!(error.raw_os_error(), Some(2));
     }
 
     #[test]

@@ -5,18 +5,35 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use super::error::{PackError, PackResult};
+use super::stop::Stop;
+
+/// How many work, and what ends their work.
+#[derive(Clone, Default)]
+pub(super) struct Crew {
+    /// 0 counts as 1.
+    pub(super) threads: usize,
+    pub(super) stop: Stop,
+}
+
+/// That many, whom nothing ends.
+impl From<usize> for Crew {
+    fn from(threads: usize) -> Crew {
+        Crew { threads, stop: Stop::default() }
+    }
+}
 
 /// `work` on 0 to `count` - 1, results in that order. Each thread makes one `scratch`.
 ///
 /// Of several failures, the one of the lowest number that ran is returned; work that has not begun
 /// by then is left out.
 pub(super) fn map<S, T: Send>(
-    threads: usize,
+    crew: &Crew,
     count: usize,
     scratch: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> PackResult<T> + Sync,
 ) -> PackResult<Vec<T>> {
-    let threads = threads.clamp(1, count.max(1));
+    let work = |scratch: &mut S, i: usize| crew.stop.check().and_then(|()| work(scratch, i));
+    let threads = crew.threads.clamp(1, count.max(1));
     if threads == 1 {
         let mut scratch = scratch();
         return (0..count).map(|i| work(&mut scratch, i)).collect();
@@ -68,10 +85,27 @@ mod tests {
     #[test]
     fn results_are_in_order_for_any_number_of_threads() {
         for threads in [0, 1, 2, 7, 200] {
-            let squares = map(threads, 100, || (), |(), i| Ok(i * i)).expect("no failure");
+            let squares = map(&threads.into(), 100, || (), |(), i| Ok(i * i)).expect("no failure");
             assert!(squares.iter().copied().eq((0..100).map(|i| i * i)), "{threads} threads");
         }
-        assert!(map(4, 0, || (), |(), i| Ok(i)).expect("nothing to do").is_empty());
+        assert!(map(&4.into(), 0, || (), |(), i| Ok(i)).expect("nothing to do").is_empty());
+    }
+
+    #[test]
+    fn whoever_asks_is_the_last_to_work() {
+        for threads in [1, 4] {
+            let crew = Crew { threads, stop: Stop::default() };
+            let count = AtomicUsize::new(0);
+            let work = |i| {
+                count.fetch_add(1, Ordering::Relaxed);
+                if i == 10 {
+                    crew.stop.ask();
+                }
+                Ok(i)
+            };
+            let error = map(&crew, 10_000, || (), |(), i| work(i)).expect_err("it is stopped");
+            assert!(error.is_stopped() && count.into_inner() < 10_000);
+        }
     }
 
     #[test]
@@ -81,7 +115,7 @@ mod tests {
                 30.. => Err(PackError::rule(Kind::BadArgument, "no").at("thirty")),
                 _ => Ok(i),
             };
-            let error = map(threads, 100, || (), |(), i| fail(i)).expect_err("it fails");
+            let error = map(&threads.into(), 100, || (), |(), i| fail(i)).expect_err("it fails");
             assert_eq!(error.file(), Some("thirty"));
         }
     }

@@ -25,7 +25,7 @@ const BATCH: u64 = 4 << 20;
 pub(super) fn existing(items: &mut [Item], options: &Options) -> PackResult<()> {
     let batches = batches(items, options);
     let hashes = threads::map(
-        options.threads,
+        &options.crew(),
         batches.len(),
         || (),
         |(), i| {
