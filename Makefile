@@ -11,7 +11,7 @@ SECONDS_PER_TARGET ?= 60
 HDF5_PLUGINS ?= target/hdf5-plugins
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-waveforms plots fuzz hdf5-plugins setup
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-nx bench-waveforms plots fuzz hdf5-plugins setup
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,14 @@ bench: ## Measure against all peers: make bench CORPUS=dir CSV=file FLAGS="--chu
 	@scripts/setup.sh rust cc peers
 	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) run --release --locked --package linerate-bench --features peers -- bytes --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+
+bench-nx: CSV = target/bench-nx.csv
+bench-nx: ## Measure Nx archives against libzstd, unsquashfs, tar, unzip and 7z: CORPUS=dir CSV=file FLAGS=...
+	@scripts/setup.sh rust cc
+	@scripts/setup.sh archivers || echo "what is missing is left out"
+	@mkdir -p "$(dir $(CSV))"
+	$(CARGO) build --release --locked --package linerate --package linerate-bench
+	$(CARGO) run --release --locked --package linerate-bench -- archives --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
 
 bench-waveforms: CORPUS =
 bench-waveforms: CSV = target/bench-waveforms.csv

@@ -2,6 +2,7 @@
 # setup.sh NEED...: makes sure that each need is there. As root on a Debian-like machine it installs
 # what is missing; elsewhere it says what is missing and how to get it, and fails.
 # Needs: rust, cc, gzip, zstd, python3, peers (the C libraries that the bench links and builds),
+# archivers (the programs that the bench of archives starts),
 # hdf5-tools, and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
 set -euo pipefail
@@ -27,6 +28,14 @@ has_zstd() { command -v zstd >/dev/null; }
 has_peers() {
   command -v cmake >/dev/null && has_cc &&
     echo 'int main(void) { return 0; }' | cc -x c - -lisal -lz -o /dev/null 2>/dev/null
+}
+
+has_archivers() {
+  local program
+  for program in mksquashfs unsquashfs tar zstd zip unzip; do
+    command -v "$program" >/dev/null || return
+  done
+  command -v 7zz >/dev/null || command -v 7z >/dev/null
 }
 
 has_hdf5-tools() { command -v h5dump >/dev/null && command -v h5repack >/dev/null; }
@@ -96,6 +105,8 @@ for name in "$@"; do
     python3) need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)" ;;
     peers) need peers "install cmake make gcc g++ libc6-dev zlib1g-dev libisal-dev" \
       "cmake, zlib and ISA-L (Debian: apt-get install cmake g++ zlib1g-dev libisal-dev)" ;;
+    archivers) need archivers "install squashfs-tools tar zstd zip unzip 7zip" \
+      "archivers (Debian: apt-get install squashfs-tools tar zstd zip unzip 7zip)" ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;
     bench-python)

@@ -1,10 +1,13 @@
 //! The subcommands, for this crate's own binary and for whoever embeds them.
 
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
+use crate::archives::row::{self, Row};
+use crate::archives::{Input, Part, Setup, mapped, peak};
 use crate::corpus::Corpus;
 use crate::filter::{Chunk, Filter, parse_bytes};
 use crate::record::{self, Record};
@@ -18,6 +21,14 @@ pub enum Command {
     Bytes(BytesArgs),
     /// One stream from several threads: wall time
     Threads(ThreadsArgs),
+    /// Nx archives packed, decoded and extracted, beside libzstd and other programs
+    Archives(ArchivesArgs),
+    /// Extract an archive into maps of its files, a variant that `archives` measures
+    #[command(hide = true)]
+    ExtractMapped(MappedArgs),
+    /// Run a command and print the most bytes that were resident in it
+    #[command(hide = true)]
+    Peak(PeakArgs),
     /// Make detector waveforms, the same for everyone, as a .npy file of int16 rows
     Waveforms(WaveformsArgs),
     /// The contenders, and why some are not available here
@@ -101,6 +112,55 @@ pub struct ThreadsArgs {
     rounds: u16,
 }
 
+/// Arguments of [`Command::Archives`].
+#[derive(Args, Clone, Debug)]
+pub struct ArchivesArgs {
+    /// The folder that is packed
+    #[arg(long, value_name = "DIR")]
+    corpus: PathBuf,
+    /// Its name in the record [default: from the path]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Add the results to this CSV file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// What to measure [default: everything]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum)]
+    only: Vec<Part>,
+    /// Levels of zstd
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "9,12")]
+    level: Vec<i32>,
+    /// Turns of each contender
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// The program that is measured [default: `linerate` beside this one]
+    #[arg(long, value_name = "PROGRAM")]
+    linerate: Option<PathBuf>,
+    /// Where folders are made and removed [default: /dev/shm, where it is]
+    #[arg(long, value_name = "DIR")]
+    scratch: Option<PathBuf>,
+}
+
+/// Arguments of [`Command::ExtractMapped`].
+#[derive(Args, Clone, Debug)]
+pub struct MappedArgs {
+    /// How many threads work
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    threads: usize,
+    /// The archive
+    archive: PathBuf,
+    /// The folder
+    out: PathBuf,
+}
+
+/// Arguments of [`Command::Peak`].
+#[derive(Args, Clone, Debug)]
+pub struct PeakArgs {
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    command: Vec<OsString>,
+}
+
 /// Arguments of [`Command::Waveforms`].
 #[derive(Args, Clone, Debug)]
 pub struct WaveformsArgs {
@@ -135,6 +195,9 @@ pub fn run(command: &Command) -> Result<(), String> {
     match command {
         Command::Bytes(args) => bytes(args),
         Command::Threads(args) => several_threads(args),
+        Command::Archives(args) => several_archives(args),
+        Command::ExtractMapped(args) => mapped::extract(&args.archive, &args.out, args.threads),
+        Command::Peak(args) => peak::run(&args.command).and_then(|bytes| print(&format!("{bytes}\n"))),
         Command::Waveforms(args) => waveforms(args),
         Command::List => print(&session::list()),
         #[cfg(feature = "plot")]
@@ -189,6 +252,33 @@ fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
         all.extend(records);
     }
     args.output.json(&all)
+}
+
+fn several_archives(args: &ArchivesArgs) -> Result<(), String> {
+    let keep = |rows: &[Row]| args.csv.as_ref().map_or(Ok(()), |path| row::append(path, rows));
+    // Before a long run, this proves that it can be done.
+    keep(&[])?;
+    let input = Input::of(&args.corpus, args.name.as_deref())?;
+    let beside = || std::env::current_exe().map(|own| own.with_file_name("linerate"));
+    let linerate = match &args.linerate {
+        Some(path) => path.clone(),
+        None => beside().map_err(|e| e.to_string())?,
+    };
+    let scratch = match &args.scratch {
+        Some(path) => path.clone(),
+        None => {
+            Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir()).unwrap_or_else(std::env::temp_dir)
+        }
+    };
+    let setup = Setup { input: &input, levels: &args.level, rounds: args.rounds.into(), linerate, scratch };
+    let parts = if args.only.is_empty() { Part::value_variants() } else { &args.only };
+    for part in parts {
+        let rows = part.measure(&setup, progress)?;
+        keep(&rows)?;
+        let corpus = rows.first().map_or("", |row| &row.corpus);
+        print(&format!("{}: {corpus}\n\n{}\n", part.name(), row::table(&rows)))?;
+    }
+    Ok(())
 }
 
 fn waveforms(args: &WaveformsArgs) -> Result<(), String> {

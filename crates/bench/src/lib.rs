@@ -4,9 +4,10 @@
 //! The shape "bytes" is a chunk in, compressed bytes out, without reference to earlier chunks.
 //! [`table`] lists who takes part, [`verify`] proves each stream with a decoder that is not its
 //! encoder's, [`measure`] times them in interleaved rounds, and a [`record::Record`] is what is
-//! kept. The shape [`threads`] is one stream from several threads. [`waveforms`] are made-up samples for
-//! the codecs of such.
+//! kept. The shape [`threads`] is one stream from several threads, the shape [`archives`] whole Nx
+//! archives beside libzstd and other programs. [`waveforms`] are made-up samples for the codecs of such.
 
+pub mod archives;
 pub mod command;
 pub mod contender;
 pub mod corpus;

@@ -163,18 +163,30 @@ fn optional((column, field): (&&str, String)) -> Result<Option<usize>, String> {
 /// # Errors
 /// A sentence that names the file; also if its columns are not [`COLUMNS`].
 pub fn append(path: &Path, records: &[Record]) -> Result<(), String> {
+    append_lines(path, &COLUMNS, records.iter().map(Record::to_line))
+}
+
+/// Adds lines of those columns at the end of a CSV file, which is made with its header if need be.
+///
+/// # Errors
+/// A sentence that names the file; also if its columns are others.
+pub fn append_lines(
+    path: &Path,
+    columns: &[&str],
+    lines: impl Iterator<Item = String>,
+) -> Result<(), String> {
     let told = |e: std::io::Error| format!("{}: {e}", path.display());
     let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(told)?;
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(told)?;
     let mut added = String::new();
     match text.lines().next() {
-        None => added = csv::line(&COLUMNS) + "\n",
-        Some(header) if header == csv::line(&COLUMNS) => {}
+        None => added = csv::line(columns) + "\n",
+        Some(header) if header == csv::line(columns) => {}
         Some(_) => return Err(format!("{}: has other columns; choose another file", path.display())),
     }
-    for record in records {
-        added += &(record.to_line() + "\n");
+    for line in lines {
+        added += &(line + "\n");
     }
     file.seek(std::io::SeekFrom::End(0)).map_err(told)?;
     file.write_all(added.as_bytes()).map_err(told)

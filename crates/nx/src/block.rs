@@ -14,12 +14,28 @@ pub(crate) struct BlockReader<'a, S> {
     archive: &'a Archive<S>,
     decoder: Decoder,
     packed: Packed,
+    room: Room,
+}
+
+/// Bytes that buffers are made for, so that they are not made anew for larger blocks: of content, and
+/// of what is read for it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Room {
+    pub(crate) content: u64,
+    pub(crate) packed: u64,
 }
 
 impl<'a, S: Source> BlockReader<'a, S> {
     pub(crate) fn new(archive: &'a Archive<S>) -> Result<Self> {
+        BlockReader::with_room(archive, Room::default())
+    }
+
+    /// With buffers of that size from the first on, as far as blocks may be large.
+    pub(crate) fn with_room(archive: &'a Archive<S>, room: Room) -> Result<Self> {
         let decoder = Decoder::new(archive.limits().window_log)?;
-        Ok(BlockReader { archive, decoder, packed: Packed::default() })
+        let most = archive.limits().block;
+        let room = Room { content: room.content.min(most), packed: room.packed.min(most) };
+        Ok(BlockReader { archive, decoder, packed: Packed::default(), room })
     }
 
     /// Fills `out` with all content that files need of `block`. The blocks up to `until` will be
@@ -44,7 +60,7 @@ impl<'a, S: Source> BlockReader<'a, S> {
         if len > self.archive.limits().block {
             return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
         }
-        grow(hot, usize::try_from(len).map_err(|_| no_memory(at))?, at)
+        grow_with(hot, usize::try_from(len).map_err(|_| no_memory(at))?, self.room.content, at)
     }
 
     /// All content that files need of a stored block, where it is in memory already.
@@ -80,7 +96,7 @@ impl<'a, S: Source> BlockReader<'a, S> {
         let reach = at.saturating_add(source.reach());
         let next = block + 1..=until.min(blocks.len() - 1);
         let last = next.take_while(|&i| ends(archive, i) <= reach).last().unwrap_or(block);
-        let packed = self.packed.get(source, at..at + len, ends(archive, last))?;
+        let packed = self.packed.get(source, at..at + len, ends(archive, last), self.room.packed)?;
         match whole {
             true => self.decoder.whole(word.codec, packed, out),
             false => self.decoder.prefix(word.codec, packed, out).map(|()| Ending::Clean),
@@ -103,8 +119,14 @@ struct Packed {
 
 impl Packed {
     /// The bytes of `wanted`, from memory where they are there, else read together with what
-    /// follows up to `end`.
-    fn get<'b>(&'b mut self, source: &'b impl Source, wanted: Range<u64>, end: u64) -> Result<&'b [u8]> {
+    /// follows up to `end`. A new buffer has at least that room.
+    fn get<'b>(
+        &'b mut self,
+        source: &'b impl Source,
+        wanted: Range<u64>,
+        end: u64,
+        room: u64,
+    ) -> Result<&'b [u8]> {
         // Blocks are below 2^29 bytes.
         let len = (wanted.end - wanted.start) as usize;
         if let Some(view) = source.view(wanted.start, len) {
@@ -114,7 +136,7 @@ impl Packed {
         if held.start > wanted.start || held.end < wanted.end {
             let len = usize::try_from(end.max(wanted.end) - wanted.start)
                 .map_err(|_| Error::new(Kind::Limit, wanted.start, "more bytes than can be addressed"))?;
-            grow(&mut self.bytes, len, wanted.start)?;
+            grow_with(&mut self.bytes, len, room, wanted.start)?;
             self.start = wanted.start;
             if let Err(error) = source.read_at(wanted.start, &mut self.bytes) {
                 // What a failed read leaves is not the archive's.
@@ -127,13 +149,21 @@ impl Packed {
     }
 }
 
-/// Makes `buffer` of that length, with whatever in it. Fresh memory comes zeroed from the system,
-/// which costs nothing until it is touched.
+/// Makes `buffer` of that length, with whatever in it.
 pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
+    grow_with(buffer, len, 0, at)
+}
+
+/// As [`grow`], with that room at least where memory is taken. Fresh memory comes zeroed from the
+/// system, which costs nothing until it is touched.
+fn grow_with(buffer: &mut Vec<u8>, len: usize, room: u64, at: u64) -> Result<()> {
     if buffer.capacity() < len {
+        let room = usize::try_from(room).map_or(len, |room| room.max(len));
+        // Two at once are too many.
+        *buffer = Vec::new();
         // Asked for first in the way that can fail.
-        Vec::<u8>::new().try_reserve_exact(len).map_err(|_| no_memory(at))?;
-        *buffer = vec![0; len];
+        Vec::<u8>::new().try_reserve_exact(room).map_err(|_| no_memory(at))?;
+        *buffer = vec![0; room];
     }
     buffer.resize(len, 0);
     Ok(())

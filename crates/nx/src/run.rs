@@ -8,7 +8,7 @@ use std::time::Duration;
 use linerate_core::{Error, Kind, Result};
 
 use crate::archive::{Archive, File};
-use crate::block::BlockReader;
+use crate::block::{BlockReader, Room};
 use crate::decode::Ending;
 use crate::failure::{Cause, is_full};
 use crate::hash::ContentHasher;
@@ -97,7 +97,8 @@ pub(crate) fn run<S: Source>(
 ) -> Result<Outcome> {
     let total_bytes = admit(archive, files)?;
     let queue = Queue::new(archive, files.iter().copied());
-    let threads = threads(archive, &queue, terms.threads)?;
+    let room = room(archive, &queue);
+    let threads = threads(archive, &queue, room, terms.threads);
     let turns = queue.runs().iter().map(|_| Turn::new(archive)).collect();
     let done = Progress { total_files: files.len() as u64, total_bytes, ..Progress::default() };
     let job = Job {
@@ -113,7 +114,7 @@ pub(crate) fn run<S: Source>(
     };
     let mut workers = Vec::with_capacity(threads);
     for _ in 0..threads {
-        workers.push(BlockReader::new(archive)?);
+        workers.push(BlockReader::with_room(archive, room)?);
     }
     job.decline_runs();
     std::thread::scope(|scope| {
@@ -133,13 +134,18 @@ pub(crate) fn run<S: Source>(
     Ok(outcome)
 }
 
-/// As many threads as asked for, unless blocks are few or their buffers exceed the memory.
-fn threads<S: Source>(archive: &Archive<S>, queue: &Queue, wanted: usize) -> Result<usize> {
+/// What the largest blocks take.
+fn room<S: Source>(archive: &Archive<S>, queue: &Queue) -> Room {
     let content = queue.blocks().map(|block| archive.layout().content(block)).max().unwrap_or(0);
     let packed = queue.blocks().map(|block| archive.toc().blocks[block].compressed).max().unwrap_or(0);
-    let each = (content + u64::from(packed).max(archive.source().reach())).max(1);
+    Room { content, packed: u64::from(packed).max(archive.source().reach()) }
+}
+
+/// As many threads as asked for, unless blocks are few or their buffers exceed the memory.
+fn threads<S: Source>(archive: &Archive<S>, queue: &Queue, room: Room, wanted: usize) -> usize {
+    let each = room.content.saturating_add(room.packed).max(1);
     let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
-    Ok(wanted.min(queue.len()).min(fit).max(1))
+    wanted.min(queue.len()).min(fit).max(1)
 }
 
 /// How far a file of several blocks is. Its blocks are hashed in turn.
@@ -527,12 +533,13 @@ mod tests {
     fn memory_bounds_the_threads() {
         let archive = archive();
         let queue = Queue::new(&archive, archive.files());
-        assert_eq!(threads(&archive, &queue, 4).unwrap(), 4);
-        assert_eq!(threads(&archive, &queue, 0).unwrap(), 1);
-        assert_eq!(threads(&archive, &queue, 1_000_000).unwrap(), queue.len().min(1_000_000));
+        let fit = |wanted| threads(&archive, &queue, room(&archive, &queue), wanted);
+        assert_eq!((fit(4), fit(0)), (4, 1));
+        assert_eq!(fit(1_000_000), queue.len().min(1_000_000));
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/over-4-gib.nx");
         let large = Archive::open(FileSource::open(path).unwrap()).unwrap();
         let queue = Queue::new(&large, large.files());
-        assert_eq!(threads(&large, &queue, 100).unwrap(), 7, "of 256 MiB each, within 2 GiB");
+        let fit = threads(&large, &queue, room(&large, &queue), 100);
+        assert_eq!(fit, 7, "of 256 MiB each, within 2 GiB");
     }
 }

@@ -5,6 +5,7 @@
 pub(crate) mod isal;
 #[cfg(feature = "lz4")]
 pub(crate) mod lz4;
+pub(crate) mod map;
 pub(crate) mod os;
 pub(crate) mod slz;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]

@@ -41,6 +41,21 @@ pub fn pin(_core: Option<usize>) -> Option<usize> {
     None
 }
 
+/// The most bytes that were resident in any process that this one started and that has ended; `None`
+/// where the system does not tell.
+pub(crate) fn children_peak() -> Option<u64> {
+    // SAFETY: an rusage is plain numbers, for which zero is valid; the call gets one to write to.
+    let usage = unsafe {
+        let mut usage: libc::rusage = std::mem::zeroed();
+        if libc::getrusage(libc::RUSAGE_CHILDREN, &mut usage) != 0 {
+            return None;
+        }
+        usage
+    };
+    let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
+    u64::try_from(usage.ru_maxrss).ok().map(|peak| peak * unit)
+}
+
 /// Bytes that the C heap holds for this process, which Rust's system allocator shares; `None`
 /// where the C library cannot tell.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -17,7 +17,16 @@ Globs:
 #[derive(Debug)]
 pub(crate) struct Glob {
     text: String,
-    set: GlobSet,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    /// A name at any depth.
+    Name(String),
+    /// A path from the top.
+    Path(String),
+    Pattern(GlobSet),
 }
 
 impl Glob {
@@ -38,13 +47,29 @@ impl Glob {
             set.add(glob.map_err(|e| bad(text, e.kind()))?);
         }
         let set = set.build().map_err(|e| bad(text, e.kind()))?;
-        Ok(Glob { text: text.to_owned(), set })
+        // What stands for itself alone is quicker compared, and an archive may have a million paths.
+        let form = match bare.strip_prefix('/') {
+            _ if ignore_case || bare.contains(SPECIAL) => Form::Pattern(set),
+            Some(rest) => Form::Path(rest.to_owned()),
+            None if bare.contains('/') => Form::Path(bare.to_owned()),
+            None => Form::Name(bare.to_owned()),
+        };
+        Ok(Glob { text: text.to_owned(), form })
     }
 
     pub(crate) fn matches(&self, path: &str) -> bool {
-        self.set.is_match(path)
+        match &self.form {
+            Form::Name(name) => path.split('/').any(|part| part == name),
+            Form::Path(wanted) => path
+                .strip_prefix(wanted.as_str())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+            Form::Pattern(set) => set.is_match(path),
+        }
     }
 }
+
+/// What has a meaning in globs.
+const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 
 fn bad(text: &str, why: &globset::ErrorKind) -> String {
     format!("`{text}` is not a glob: {why}")
@@ -110,6 +135,12 @@ mod tests {
             ("{a,b}.dds", "x/b.dds", true),
             ("[a-c].dds", "d.dds", false),
             ("A", "a", false),
+            ("a.txt", "b/a.txt", true),
+            ("a.txt", "b/xa.txt", false),
+            ("a/b", "x/a/b", false),
+            ("a/b", "a/bc", false),
+            ("a\\*", "a*", true),
+            ("a\\*", "ab", false),
         ] {
             assert_eq!(takes(&[glob], &[], path), expected, "{glob} {path}");
         }

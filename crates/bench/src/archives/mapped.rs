@@ -1,0 +1,85 @@
+//! Extraction as both original programs do it: each file is made in its full length and mapped, and
+//! blocks are decoded into the map. Measured against the product, which writes from a hot buffer.
+
+use std::collections::HashSet;
+use std::fs::{self, File, OpenOptions};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use linerate_nx::{Archive, FileSource, Reader, Source};
+
+use super::input::told;
+use crate::kernel::map::map_for_writing;
+
+/// Extracts all files and checks their hashes. Paths are taken as they are: for archives of one's own.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String> {
+    let archive = Archive::open(FileSource::open(archive).map_err(told)?).map_err(told)?;
+    let folders: HashSet<&Path> =
+        archive.files().filter_map(|file| Path::new(file.path()).parent()).collect();
+    for folder in folders {
+        fs::create_dir_all(out.join(folder)).map_err(told)?;
+    }
+    let units = units(&archive);
+    let next = AtomicUsize::new(0);
+    let work = || -> Result<(), String> {
+        let mut reader = archive.reader().map_err(told)?;
+        while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
+            for &file in unit {
+                one(&archive, &mut reader, file, out)?;
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let helpers: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let own = work();
+        let joined =
+            helpers.into_iter().map(|helper| helper.join().unwrap_or_else(|_| Err("a panic".into())));
+        joined.fold(own, Result::and)
+    })
+}
+
+/// Files that share a block, and large files, most bytes first.
+fn units<S: Source>(archive: &Archive<S>) -> Vec<Vec<usize>> {
+    let mut files: Vec<_> = archive.files().collect();
+    files.sort_by_key(|file| (file.entry().first_block, file.entry().block_offset));
+    let shared = files.chunk_by(|a, b| !a.is_chunked() && a.blocks() == b.blocks());
+    let mut units: Vec<_> = shared
+        .map(|unit| {
+            (unit.iter().map(|file| file.size()).sum::<u64>(), unit.iter().map(|f| f.index()).collect())
+        })
+        .collect();
+    units.sort_by_key(|(bytes, _): &(u64, Vec<usize>)| std::cmp::Reverse(*bytes));
+    units.into_iter().map(|(_, unit)| unit).collect()
+}
+
+/// As the product does, under a temporary name first.
+fn one<S: Source>(
+    archive: &Archive<S>,
+    reader: &mut Reader<'_, S>,
+    number: usize,
+    out: &Path,
+) -> Result<(), String> {
+    let file = archive.get(number).ok_or("no such file")?;
+    let path = out.join(file.path());
+    let temp = path.with_file_name(format!(".{number:x}.part"));
+    let made = OpenOptions::new().read(true).write(true).create_new(true).open(&temp).map_err(told)?;
+    if file.size() > 0 {
+        fill(&made, reader, file)?;
+    }
+    fs::rename(&temp, &path).map_err(told)
+}
+
+fn fill<S: Source>(
+    made: &File,
+    reader: &mut Reader<'_, S>,
+    file: linerate_nx::File<'_>,
+) -> Result<(), String> {
+    made.set_len(file.size()).map_err(told)?;
+    let mut map = map_for_writing(made).map_err(told)?;
+    reader.read_into(file, &mut map).map(drop).map_err(told)
+}

@@ -1,0 +1,93 @@
+//! The most memory that packing and extracting take, against what they are to take.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use linerate_nx::{Archive, FileSource};
+use zstd_safe::{CCtx, CParameter};
+
+use super::input::{options, told};
+use super::row::{Row, Target};
+use super::{Setup, peak};
+
+/// `vs_base` is the peak by what is allowed: what the program has when it lists the archive, header and
+/// all, and threads times (chunk and largest compressed block) for extracting, or threads times (three
+/// chunks, two blocks that wait, and what libzstd takes) for packing.
+pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    for &level in setup.levels {
+        for chunk in [1 << 20, 16 << 20] {
+            let folder = setup.folder()?;
+            let archive = folder.path().join("packed.nx");
+            setup.input.builder(options(level, chunk, 2))?.write(&archive).map_err(told)?;
+            let packed = largest(&archive)?;
+            let own = peak::of(&setup.linerate, &["nx".into(), "list".into(), (&archive).into()])?;
+            for threads in [1, 2] {
+                progress(&format!("memory of {}: {} MiB blocks, x{threads}", setup.input.name, chunk >> 20));
+                let each = chunk + packed;
+                let allowed = own + threads as u64 * each;
+                let args = extract(&archive, &folder.path().join("out"), threads);
+                rows.push(row(setup, ("extract", chunk, level, threads), allowed, args)?);
+                std::fs::remove_dir_all(folder.path().join("out")).map_err(told)?;
+                let each = 5 * chunk + codec(level, chunk)?;
+                let allowed = own + threads as u64 * each;
+                let args = pack(&setup.input.root, &folder.path().join("again.nx"), level, chunk, threads);
+                rows.push(row(setup, ("pack", chunk, level, threads), allowed, args)?);
+                std::fs::remove_file(folder.path().join("again.nx")).map_err(told)?;
+            }
+        }
+    }
+    progress("");
+    Ok(rows)
+}
+
+fn row(
+    setup: &Setup<'_>,
+    (what, chunk, level, threads): (&str, u64, i32, usize),
+    allowed: u64,
+    args: Vec<OsString>,
+) -> Result<Row, String> {
+    let peak = peak::of(&setup.linerate, &args)?;
+    let contender = format!("linerate {what} {} MiB zstd {level} x{threads}", chunk >> 20);
+    Ok(Row {
+        counted_bytes: Some(peak),
+        base: format!("{allowed} allowed"),
+        vs_base: Some(peak as f64 / allowed as f64),
+        target: Some(Target::AtMost(1.0)),
+        rounds: 1,
+        ..setup.row("memory", contender, threads, "")
+    })
+}
+
+/// Bytes of the largest block.
+fn largest(archive: &Path) -> Result<u64, String> {
+    let archive = Archive::open(FileSource::open(archive).map_err(told)?).map_err(told)?;
+    let largest = archive.toc().blocks.iter().map(|block| u64::from(block.compressed)).max();
+    Ok(largest.unwrap_or(0))
+}
+
+/// Bytes of libzstd's context once it has compressed a block.
+fn codec(level: i32, chunk: u64) -> Result<u64, String> {
+    let name = zstd_safe::get_error_name;
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::CompressionLevel(level)).map_err(name)?;
+    let block: Vec<u8> = (0..chunk as u32).map(|i| (i.wrapping_mul(i) >> 9) as u8).collect();
+    let mut out = vec![0; zstd_safe::compress_bound(block.len())];
+    context.compress2(&mut out[..], &block).map_err(name)?;
+    Ok(context.sizeof() as u64)
+}
+
+fn extract(archive: &Path, out: &Path, threads: usize) -> Vec<OsString> {
+    let threads = threads.to_string();
+    let words = ["nx", "extract", "-q", "-p", &threads].map(OsString::from);
+    words.into_iter().chain([archive.into(), "-o".into(), out.into()]).collect()
+}
+
+fn pack(root: &Path, target: &Path, level: i32, chunk: u64, threads: usize) -> Vec<OsString> {
+    let (level, threads) = (level.to_string(), threads.to_string());
+    let (chunk, solid) = (chunk.to_string(), (chunk - 1).to_string());
+    let words = ["nx", "pack", "-q", "-p", &threads, "--solidlevel", &level, "--chunkedlevel", &level];
+    let sizes = ["--chunksize", &chunk, "--blocksize", &solid];
+    let words = words.iter().chain(&sizes).map(OsString::from);
+    words.chain([root.into(), "-o".into(), target.into()]).collect()
+}

@@ -1,0 +1,56 @@
+//! Packing a folder, beside libzstd that compresses the same blocks with one thread.
+
+use std::time::Duration;
+
+use zstd_safe::{CCtx, CParameter};
+
+use super::decode::{Raw, libzstd};
+use super::input::{open, options, told};
+use super::rounds::{self, Contender, wall};
+use super::row::{Row, Target};
+use super::{CHUNK, Setup};
+
+pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+    let mut rows = Vec::new();
+    for &level in setup.levels {
+        let (bytes, summary) = setup.input.pack(options(level, CHUNK, 2))?;
+        let mut blocks = Vec::new();
+        Raw::new(&open(&bytes)?).each(|content| blocks.push(content.to_vec()))?;
+        drop(bytes);
+        let folder = setup.folder()?;
+        let target = folder.path().join("packed.nx");
+        let mut contenders = vec![Contender {
+            row: Row { version: libzstd(), ..setup.row("pack", format!("libzstd {level}"), 1, "wall") },
+            turn: Box::new(|| compress(&blocks, level)),
+            bases: vec![],
+        }];
+        for threads in [1, 2] {
+            let target = &target;
+            contenders.push(Contender {
+                row: setup.row("pack", format!("linerate zstd {level} x{threads}"), threads, "wall"),
+                turn: Box::new(move || {
+                    let work =
+                        || setup.input.builder(options(level, CHUNK, threads))?.write(target).map_err(told);
+                    wall(work).map(|(_, time)| time)
+                }),
+                bases: vec![(0, Some(Target::AtLeast(0.9 * threads as f64)))],
+            });
+        }
+        for row in rounds::measure(contenders, setup.rounds, progress)? {
+            let ratio = Some(summary.archive_bytes as f64 / row.bytes as f64);
+            rows.push(Row { archive_bytes: Some(summary.archive_bytes), ratio, ..row });
+        }
+    }
+    Ok(rows)
+}
+
+/// All blocks with one context into one buffer.
+fn compress(blocks: &[Vec<u8>], level: i32) -> Result<Duration, String> {
+    let name = zstd_safe::get_error_name;
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::CompressionLevel(level)).map_err(name)?;
+    let longest = blocks.iter().map(Vec::len).max().unwrap_or(0);
+    let mut out = vec![0; zstd_safe::compress_bound(longest)];
+    let mut work = || blocks.iter().try_for_each(|block| context.compress2(&mut out[..], block).map(|_| ()));
+    wall(|| work().map_err(|code| name(code).to_owned())).map(|(_, time)| time)
+}

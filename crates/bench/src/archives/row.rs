@@ -1,0 +1,234 @@
+//! What is kept of a measurement of archives: one row for each contender.
+
+use std::path::Path;
+
+use crate::{csv, environment as env, record};
+
+/// One figure with where and how it was made. `docs/bench.md` says what each field means.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[allow(missing_docs, reason = "the fields are the columns, and COLUMNS is where they are listed")]
+pub struct Row {
+    pub measure: String,
+    pub date: String,
+    pub cpu: String,
+    pub rustc: String,
+    pub linerate: String,
+    pub corpus: String,
+    pub files: usize,
+    pub bytes: u64,
+    pub contender: String,
+    pub version: String,
+    pub threads: Option<usize>,
+    pub clock: &'static str,
+    pub rounds: usize,
+    pub best_ms: Option<f64>,
+    pub median_ms: Option<f64>,
+    pub mb_s: Option<f64>,
+    pub archive_bytes: Option<u64>,
+    pub ratio: Option<f64>,
+    pub counted_bytes: Option<u64>,
+    pub base: String,
+    pub vs_base: Option<f64>,
+    pub target: Option<Target>,
+    pub command: String,
+}
+
+/// What [`Row::vs_base`] should be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// No less.
+    AtLeast(f64),
+    /// No more.
+    AtMost(f64),
+    /// More.
+    Above(f64),
+}
+
+impl Target {
+    fn is_met(self, value: f64) -> bool {
+        match self {
+            Target::AtLeast(wanted) => value >= wanted,
+            Target::AtMost(wanted) => value <= wanted,
+            Target::Above(wanted) => value > wanted,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Target::AtLeast(wanted) => format!(">= {wanted}"),
+            Target::AtMost(wanted) => format!("<= {wanted}"),
+            Target::Above(wanted) => format!("> {wanted}"),
+        }
+    }
+}
+
+/// The columns, in the order of the file.
+pub const COLUMNS: [&str; 24] = [
+    "measure",
+    "date",
+    "cpu",
+    "rustc",
+    "linerate",
+    "corpus",
+    "files",
+    "bytes",
+    "contender",
+    "contender_version",
+    "threads",
+    "clock",
+    "rounds",
+    "best_ms",
+    "median_ms",
+    "mb_s",
+    "archive_bytes",
+    "ratio",
+    "counted_bytes",
+    "base",
+    "vs_base",
+    "target",
+    "met",
+    "command",
+];
+
+impl Row {
+    /// A row that says where it was made and of what corpus, and nothing else yet.
+    pub fn blank(corpus: &str, files: usize, bytes: u64) -> Row {
+        Row {
+            date: env::date(),
+            cpu: env::cpu(),
+            rustc: env::rustc().into(),
+            linerate: env::linerate(),
+            corpus: corpus.into(),
+            files,
+            bytes,
+            command: env::command(),
+            ..Row::default()
+        }
+    }
+
+    fn met(&self) -> &'static str {
+        match (self.target, self.vs_base) {
+            (Some(target), Some(value)) if target.is_met(value) => "yes",
+            (Some(_), Some(_)) => "no",
+            _ => "",
+        }
+    }
+
+    fn fields(&self) -> [String; COLUMNS.len()] {
+        [
+            self.measure.clone(),
+            self.date.clone(),
+            self.cpu.clone(),
+            self.rustc.clone(),
+            self.linerate.clone(),
+            self.corpus.clone(),
+            self.files.to_string(),
+            self.bytes.to_string(),
+            self.contender.clone(),
+            self.version.clone(),
+            whole(self.threads),
+            self.clock.into(),
+            self.rounds.to_string(),
+            decimals(self.best_ms, 3),
+            decimals(self.median_ms, 3),
+            decimals(self.mb_s, 1),
+            whole(self.archive_bytes),
+            decimals(self.ratio, 4),
+            whole(self.counted_bytes),
+            self.base.clone(),
+            decimals(self.vs_base, 3),
+            self.target.map_or_else(String::new, Target::text),
+            self.met().into(),
+            self.command.clone(),
+        ]
+    }
+}
+
+fn whole<T: ToString>(number: Option<T>) -> String {
+    number.map_or_else(String::new, |n| n.to_string())
+}
+
+fn decimals(number: Option<f64>, digits: usize) -> String {
+    number.filter(|n| n.is_finite()).map_or_else(String::new, |n| format!("{n:.digits$}"))
+}
+
+/// Adds rows at the end of a CSV file, which is made with its header if need be.
+///
+/// # Errors
+/// A sentence that names the file; also if its columns are not [`COLUMNS`].
+pub fn append(path: &Path, rows: &[Row]) -> Result<(), String> {
+    record::append_lines(path, &COLUMNS, rows.iter().map(|row| csv::line(&row.fields())))
+}
+
+/// Columns of the table on the terminal; the first two are aligned to the left.
+const SHOWN: [&str; 12] = [
+    "contender",
+    "base",
+    "threads",
+    "clock",
+    "best_ms",
+    "median_ms",
+    "mb_s",
+    "archive_bytes",
+    "counted_bytes",
+    "vs_base",
+    "target",
+    "met",
+];
+
+/// Rows of one measure as an aligned table, ending with a newline. Columns that are empty
+/// throughout are left out.
+pub fn table(rows: &[Row]) -> String {
+    let all: Vec<[String; COLUMNS.len()]> = rows.iter().map(Row::fields).collect();
+    let places = SHOWN.iter().filter_map(|name| COLUMNS.iter().position(|column| column == name));
+    let places: Vec<usize> = places.filter(|&i| all.iter().any(|row| !row[i].is_empty())).collect();
+    let width = |i: usize| all.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = places.iter().map(|&i| width(i).max(COLUMNS[i].len())).collect();
+    let line = |cell: &dyn Fn(usize) -> String| {
+        let aligned = places.iter().zip(&widths).map(|(&i, &w)| match COLUMNS[i] {
+            "contender" | "base" => format!("{:<w$}", cell(i)),
+            _ => format!("{:>w$}", cell(i)),
+        });
+        aligned.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
+    };
+    let mut text = line(&|i| COLUMNS[i].into());
+    all.iter().for_each(|row| text += &line(&|i| row[i].clone()));
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_met_or_not_and_says_so() {
+        let row = |target, value| Row { target, vs_base: value, ..Row::default() };
+        assert_eq!(row(Some(Target::AtLeast(0.95)), Some(0.95)).met(), "yes");
+        assert_eq!(row(Some(Target::Above(1.0)), Some(1.0)).met(), "no");
+        assert_eq!(row(Some(Target::AtMost(1.08)), Some(1.09)).met(), "no");
+        assert_eq!(row(None, Some(1.0)).met(), "");
+        assert_eq!(row(Some(Target::Above(1.0)), None).met(), "");
+    }
+
+    #[test]
+    fn a_row_has_every_column_and_files_only_grow() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rows.csv");
+        let row = Row { measure: "decode".into(), contender: "a, b".into(), ..Row::blank("c", 3, 9) };
+        append(&path, std::slice::from_ref(&row)).unwrap();
+        append(&path, &[row]).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert_eq!(lines[1], lines[2]);
+        for line in lines {
+            assert_eq!(csv::fields(line).unwrap().len(), COLUMNS.len());
+        }
+    }
+
+    #[test]
+    fn empty_columns_are_not_shown() {
+        let rows = [Row { contender: "x".into(), mb_s: Some(2.0), ..Row::default() }];
+        assert_eq!(table(&rows), "contender  mb_s\nx           2.0\n");
+    }
+}

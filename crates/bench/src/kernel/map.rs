@@ -1,0 +1,13 @@
+//! Files as memory that is written to.
+
+use std::fs::File;
+use std::io;
+
+use memmap2::MmapMut;
+
+/// All of a file that this process has just made and nobody else knows.
+pub(crate) fn map_for_writing(file: &File) -> io::Result<MmapMut> {
+    // SAFETY: the file is new, under a name that others have no reason to use, and its length stays
+    // as long as the map is there.
+    unsafe { MmapMut::map_mut(file) }
+}

@@ -1,0 +1,62 @@
+//! The shape "archives", as far as it needs no program but this one.
+
+use std::fs;
+use std::path::Path;
+
+use linerate_bench::archives::row::table;
+use linerate_bench::archives::{Input, Part, Setup, mapped};
+use linerate_nx::pack::{Builder, Options};
+
+/// A folder with text, noise, a large file and an empty one.
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let below = folder.path().join("a/b");
+    fs::create_dir_all(&below).unwrap();
+    fs::write(below.join("text"), "a line of text\n".repeat(1000)).unwrap();
+    fs::write(below.join("empty"), "").unwrap();
+    let large: Vec<u8> = (0..3_000_000u32).map(|i| (i.wrapping_mul(i) >> 11) as u8).collect();
+    fs::write(folder.path().join("large"), large).unwrap();
+    folder
+}
+
+fn setup<'s>(input: &'s Input, scratch: &Path) -> Setup<'s> {
+    Setup { input, levels: &[1], rounds: 1, linerate: "linerate".into(), scratch: scratch.into() }
+}
+
+#[test]
+fn every_contender_of_a_part_has_its_row_with_figures() {
+    let (folder, scratch) = (folder(), tempfile::tempdir().unwrap());
+    let input = Input::of(folder.path(), Some("made")).unwrap();
+    for (part, rows) in [(Part::Decode, 8), (Part::Pack, 3), (Part::Dedup, 4), (Part::Presets, 4)] {
+        let measured = part.measure(&setup(&input, scratch.path()), |_| {}).unwrap();
+        assert_eq!(measured.len(), rows, "{part:?}");
+        assert!(measured.iter().all(|row| row.median_ms.is_some() && row.corpus.starts_with("made")));
+        assert_eq!(table(&measured).lines().count(), rows + 1);
+    }
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "nothing is left behind");
+}
+
+#[test]
+fn a_folder_without_a_byte_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    assert!(Input::of(folder.path(), None).is_err_and(|told| told.contains("nothing to pack")));
+}
+
+#[test]
+fn the_mapped_variant_writes_the_same_files() {
+    let (folder, out) = (folder(), tempfile::tempdir().unwrap());
+    let archive = out.path().join("packed.nx");
+    let mut builder = Builder::new(Options::default()).unwrap();
+    builder.add_folder(folder.path(), |_| Some(Default::default())).unwrap();
+    builder.write(&archive).unwrap();
+    for threads in [1, 2] {
+        let target = out.path().join(threads.to_string());
+        mapped::extract(&archive, &target, threads).unwrap();
+        for path in ["a/b/text", "a/b/empty", "large"] {
+            assert!(
+                fs::read(target.join(path)).unwrap() == fs::read(folder.path().join(path)).unwrap(),
+                "{path}"
+            );
+        }
+    }
+}
