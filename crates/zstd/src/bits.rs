@@ -77,11 +77,16 @@ impl<'a> Backward<'a> {
     #[inline]
     pub(crate) fn peek(&self, count: u32) -> u64 {
         debug_assert!(count <= 56);
+        // Two shifts, because `count` may be zero.
+        (self.top() >> 1) >> (63 - count)
+    }
+
+    /// The next 57 bits or more, from the highest bit down.
+    #[inline]
+    pub(crate) fn top(&self) -> u64 {
         let left = self.left.max(0) as usize;
         let end = left.div_ceil(8);
-        let word = word_before(self.bytes, end) << (end * 8 - left);
-        // Two shifts, because `count` may be zero.
-        (word >> 1) >> (63 - count)
+        word_before(self.bytes, end) << (end * 8 - left)
     }
 
     #[inline]

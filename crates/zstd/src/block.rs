@@ -4,7 +4,7 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::Dictionary;
 use crate::kernel;
-use crate::kernel::sequences::{Job, SLACK};
+use crate::kernel::sequences::{Job, SLACK, Sequence};
 use crate::literals::{self, Coding, Streams};
 use crate::output::Output;
 use crate::prefetch::Prefetch;
@@ -19,6 +19,8 @@ pub(crate) struct Work<'a> {
     pub(crate) dictionary: Option<&'a Dictionary<'a>>,
     /// Room for the literals of any block.
     pub(crate) literals: &'a mut [u8],
+    /// Room for sequences, if they are to be decoded ahead.
+    pub(crate) ahead: Option<&'a mut [Sequence]>,
     /// What to fetch meanwhile.
     pub(crate) prefetch: Option<&'a mut Prefetch>,
 }
@@ -75,7 +77,9 @@ impl Work<'_> {
         let table = |which| self.tables.table(which, self.dictionary).ok_or(corrupt("a block has no tables"));
         let (ll, of, ml) = (table(Which::LiteralLength)?, table(Which::Offset)?, table(Which::MatchLength)?);
         let prefetch = self.prefetch.as_deref_mut();
-        let job = Job { count, ll, of, ml, bits, literals, repeats, max, prefetch, out };
+        // Only small blocks: large ones have what they need at hand by the time they need it.
+        let ahead = self.ahead.as_deref_mut().filter(|room| count <= room.len());
+        let job = Job { count, ll, of, ml, bits, literals, repeats, max, prefetch, ahead, out };
         self.tables.repeats =
             kernel::sequences::run(self.form, job).map_err(|e| place(e).shifted(len as u64))?;
         Ok(())

@@ -142,11 +142,11 @@ impl Decoder {
         let max = header.block_max();
         let tables = &mut *scratch.tables;
         tables.start(dictionary);
-        let mut work =
-            Work { form: scratch.form, tables, dictionary, literals: &mut scratch.literals, prefetch };
+        let ahead = self.options.two_phase.then_some(&mut *scratch.sequences);
+        let literals = &mut scratch.literals[..];
+        let mut work = Work { form: scratch.form, tables, dictionary, literals, ahead, prefetch };
         let content = dictionary.map_or(Piece::default(), |d| Piece { bytes: d.content(), slack: d.slack() });
-        let mut out =
-            Output { buf: dst, start: 0, at: 0, before: [content, Piece::default(), Piece::default()] };
+        let mut out = Output { buf: dst, start: 0, at: 0, before: [content, Piece::default()] };
         let verify = header.checksum && self.options.verify_checksum;
         let mut hash = XxHash64::with_seed(0);
         let mut at = header.len;

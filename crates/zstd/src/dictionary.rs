@@ -100,7 +100,7 @@ pub struct Dictionary<'a> {
 struct Parsed<'a> {
     digest: Digest,
     weights: Weights,
-    counts: [Counts; 3],
+    counts: [Counts<64>; 3],
     content: &'a [u8],
 }
 

@@ -25,6 +25,7 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<Repeats> {
         mut repeats,
         mut prefetch,
         out,
+        ..
     } = job;
     let mut literals = &literals[..literals.len() - SLACK];
     let mut input = Backward::new(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;

@@ -1,9 +1,8 @@
 //! Finite state entropy: from the description of a table to its cells.
 //!
-//! A cell is four bytes: from the lowest bit, the bits to read for the next state (8), those and the
-//! extra bits of the value together (8), the code (7), and the next state when its bits are zero (9).
-//! So a table of 512 cells takes 2 KiB, and the sum of three cells holds the sums of both counts,
-//! because neither overflows its byte: at most 26 and 89.
+//! A cell is four bytes: from the lowest bit, all bits to read (8), those of them that are for the
+//! value (8), the code (7), and the next state when its bits are zero (9). So a table of 512 cells
+//! takes 2 KiB, and the low byte of the sum of three cells is all bits of a sequence, at most 89.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -18,25 +17,25 @@ pub(crate) type Cell = u32;
 /// Makes a cell of a base below 512, a code below 128, and two counts below 128.
 #[inline(always)]
 pub(crate) const fn cell(base: u32, code: u32, extra: u32, bits: u32) -> Cell {
-    base << 23 | code << 16 | (extra + bits) << 8 | bits
-}
-
-/// Bits to read for the next state.
-#[inline(always)]
-pub(crate) const fn bits(cell: Cell) -> u32 {
-    cell & 0xff
+    base << 23 | code << 16 | extra << 8 | (extra + bits)
 }
 
 /// Bits to read for the value and for the next state.
 #[inline(always)]
 pub(crate) const fn all_bits(cell: Cell) -> u32 {
-    cell >> 8 & 0xff
+    cell & 0xff
 }
 
 /// Bits to read for the value.
 #[inline(always)]
 pub(crate) const fn extra(cell: Cell) -> u32 {
-    all_bits(cell).wrapping_sub(bits(cell))
+    cell >> 8 & 0xff
+}
+
+/// Bits to read for the next state.
+#[inline(always)]
+pub(crate) const fn bits(cell: Cell) -> u32 {
+    all_bits(cell).wrapping_sub(extra(cell))
 }
 
 /// The next state when the bits read for it are zero.
@@ -51,73 +50,62 @@ pub(crate) const fn code(cell: Cell) -> u32 {
     cell >> 16 & 0x7f
 }
 
-/// The probabilities of an alphabet, in units of the size of the table; -1 is "less than one".
-pub(crate) struct Counts {
-    pub(crate) of: [i16; 256],
+/// The probabilities of an alphabet of at most `N` symbols, in units of the size of the table; -1 is
+/// "less than one".
+pub(crate) struct Counts<const N: usize> {
+    pub(crate) of: [i16; N],
     /// Symbols described.
     pub(crate) len: usize,
     /// Logarithm of the table's size.
     pub(crate) log: u32,
 }
 
-impl Counts {
+const TOO_MANY: Error = Error::new(Kind::Corrupt, 0, "an FSE table describes more symbols than there are");
+
+impl<const N: usize> Counts<N> {
     pub(crate) const fn new() -> Self {
-        Counts { of: [0; 256], len: 0, log: 0 }
+        Counts { of: [0; N], len: 0, log: 0 }
     }
 
     /// Reads a description from the beginning of `src`; returns its length in bytes.
     pub(crate) fn read(&mut self, src: &[u8], max_log: u32, max_symbol: usize) -> Result<usize> {
-        let corrupt = |what| Err(Error::new(Kind::Corrupt, 0, what));
         let mut input = Forward::new(src);
         let log = (input.peek() & 15) + 5;
         input.skip(4);
         if log > max_log {
-            return corrupt("an FSE table is larger than allowed");
+            return Err(Error::new(Kind::Corrupt, 0, "an FSE table is larger than allowed"));
         }
-        let mut threshold = 1i32 << log;
-        let mut remaining = threshold + 1;
-        let mut width = log + 1;
+        let symbols = &mut self.of[..max_symbol + 1];
+        let mut remaining = (1i32 << log) + 1;
         let mut symbol = 0;
         while remaining > 1 {
-            if symbol > max_symbol {
-                return corrupt("an FSE table describes more symbols than there are");
-            }
-            let max = 2 * threshold - 1 - remaining;
+            // Of the values 0..=remaining the first few take a bit less.
+            let width = remaining.ilog2();
+            let threshold = 1 << width;
+            let short = 2 * threshold - 1 - remaining;
             let word = input.peek() as i32;
-            let low = word & (threshold - 1);
-            let value = if low < max {
-                input.skip(width - 1);
-                low
-            } else {
-                input.skip(width);
-                let value = word & (2 * threshold - 1);
-                if value >= threshold { value - max } else { value }
-            };
+            let (low, all) = (word & (threshold - 1), word & (2 * threshold - 1));
+            let is_short = low < short;
+            input.skip(width + u32::from(!is_short));
+            let value = if is_short { low } else { all - if all >= threshold { short } else { 0 } };
             let count = value - 1;
             remaining -= count.abs();
-            self.of[symbol] = count as i16;
+            *symbols.get_mut(symbol).ok_or(TOO_MANY)? = count as i16;
             symbol += 1;
             if count == 0 {
                 loop {
                     let zeros = (input.peek() & 3) as usize;
                     input.skip(2);
-                    if symbol + zeros > max_symbol + 1 {
-                        return corrupt("an FSE table describes more symbols than there are");
-                    }
-                    self.of[symbol..symbol + zeros].fill(0);
+                    symbols.get_mut(symbol..symbol + zeros).ok_or(TOO_MANY)?.fill(0);
                     symbol += zeros;
                     if zeros < 3 {
                         break;
                     }
                 }
             }
-            while remaining < threshold {
-                width -= 1;
-                threshold >>= 1;
-            }
         }
         if remaining < 1 {
-            return corrupt("the probabilities of an FSE table exceed its size");
+            return Err(Error::new(Kind::Corrupt, 0, "the probabilities of an FSE table exceed its size"));
         }
         self.len = symbol;
         self.log = log;
@@ -126,10 +114,57 @@ impl Counts {
 
     /// Lays the cells out in `cells`, of which it fills the first `1 << log`. `extra_bits[code]`
     /// bits follow a code for its value.
-    pub(crate) const fn build(&self, extra_bits: &[u8], cells: &mut [Cell]) {
+    pub(crate) fn build(&self, extra_bits: &[u8], cells: &mut [Cell]) {
+        let size = 1usize << self.log;
+        // What is the same in all cells of a symbol, and the number of the next of them.
+        let mut symbols = [(0u32, 0u32); N];
+        // The symbols as often as they occur, with room for stores of eight.
+        let mut runs = [0u8; MAX_CELLS + 8];
+        let (mut end, mut top) = (0, size);
+        let mut rare = [0u8; N];
+        for (symbol, (&count, place)) in self.of[..self.len].iter().zip(&mut symbols).enumerate() {
+            // Only weights of Huffman trees have codes above 127, none of which is valid.
+            let extra = u32::from(extra_bits[symbol]);
+            place.0 = cell(0, symbol.min(127) as u32, extra, self.log);
+            if count == -1 {
+                rare[size - top] = symbol as u8;
+                top -= 1;
+                place.1 = 1;
+                continue;
+            }
+            place.1 = count as u32;
+            let mut at = end;
+            end += count as usize;
+            while at < end {
+                runs[at..at + 8].copy_from_slice(&[symbol as u8; 8]);
+                at += 8;
+            }
+        }
+        // Spread over the table, each place once; those from `top` on belong to rare symbols.
+        let mut spread = [0u8; MAX_CELLS];
+        let (mut place, mut next) = (0, 0);
+        for _ in 0..size {
+            spread[place & (MAX_CELLS - 1)] = runs[next];
+            next += usize::from(place < top);
+            place = (place + size / 2 + size / 8 + 3) & (size - 1);
+        }
+        for (place, &symbol) in (top..size).rev().zip(&rare) {
+            spread[place] = symbol;
+        }
+        for (cell, &symbol) in cells[..size].iter_mut().zip(&spread) {
+            let (same, x) = &mut symbols[usize::from(symbol) & (N - 1)];
+            let high = x.ilog2();
+            let base = (*x << (self.log - high)) - size as u32;
+            *cell = (*same - high) + (base << 23);
+            *x += 1;
+        }
+    }
+
+    /// As [`build`](Self::build), step by step as the format describes it.
+    pub(crate) const fn build_plainly(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
         let mut symbols = [0u8; MAX_CELLS];
-        let mut next = [0u16; 256];
+        let mut next = [0u16; N];
         let mut top = size;
         let mut symbol = 0;
         while symbol < self.len {
@@ -162,10 +197,43 @@ impl Counts {
             let x = next[symbol] as u32;
             next[symbol] += 1;
             let bits = self.log - x.ilog2();
-            // Only weights of Huffman trees have codes above 127, none of which is valid.
             let code = if symbol < 128 { symbol as u32 } else { 127 };
             cells[state] = cell((x << bits) - size as u32, code, extra_bits[symbol] as u32, bits);
             state += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ways_to_build_agree() {
+        let extra: Vec<u8> = (0..64).map(|i| i % 32).collect();
+        let mut state = 1u32;
+        for round in 0..2000 {
+            let mut counts = Counts::<64>::new();
+            counts.log = 5 + round % 5;
+            let mut left = 1i32 << counts.log;
+            while left > 0 && counts.len < 53 {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                let most = left.min(1 + (state >> 8) as i32 % 64);
+                let count = match state >> 28 {
+                    0..4 => -1,
+                    4 => 0,
+                    _ => 1 + (state >> 16 & 0xff) as i32 % most,
+                };
+                counts.of[counts.len] = count as i16;
+                left -= count.abs();
+                counts.len += 1;
+            }
+            counts.of[counts.len] = left as i16;
+            counts.len += 1;
+            let (mut fast, mut plain) = ([0; MAX_CELLS], [0; MAX_CELLS]);
+            counts.build(&extra, &mut fast);
+            counts.build_plainly(&extra, &mut plain);
+            assert_eq!(fast, plain);
         }
     }
 }

@@ -24,6 +24,8 @@ pub(crate) struct Weights {
     of: [u8; 256],
     /// Symbols, counting from 0 to the last that has a code.
     len: usize,
+    /// Symbols of each weight.
+    ranks: [u16; 16],
     /// Length of the longest code.
     pub(crate) log: u32,
 }
@@ -37,7 +39,7 @@ const TOO_LONG: Error = corrupt("a Huffman tree has codes of more than 11 bits")
 
 impl Weights {
     pub(crate) const fn new() -> Self {
-        Weights { of: [0; 256], len: 0, log: 0 }
+        Weights { of: [0; 256], len: 0, ranks: [0; 16], log: 0 }
     }
 
     /// Reads a description from the beginning of `src`; returns its length in bytes.
@@ -61,28 +63,49 @@ impl Weights {
 
     /// Weights coded by two states that take turns on one table.
     fn read_coded(&mut self, src: &[u8]) -> Result<()> {
-        let mut counts = Counts::new();
+        let mut counts = Counts::<256>::new();
         let used = counts.read(src, WEIGHTS_LOG, 255)?;
         let mut cells = [0; 1 << WEIGHTS_LOG];
         counts.build(&[0; 256], &mut cells);
+        // Cells of the table, which has fewer when its logarithm is smaller.
+        let cell = |state: u32| cells[state as usize & (cells.len() - 1)];
         let mut input =
             Backward::new(&src[used..]).ok_or(corrupt("the weights of a Huffman tree have no end mark"))?;
-        let mut turn = input.take(counts.log) as usize;
-        let mut other = input.take(counts.log) as usize;
+        let mut turn = input.take(counts.log) as u32;
+        let mut other = input.take(counts.log) as u32;
         if input.left() < 0 {
             return Err(corrupt("the weights of a Huffman tree end in their first states"));
         }
         self.len = 0;
+        // Eight at a time as long as neither bits nor places run out: each takes six bits at most.
+        const ROUND: usize = 8;
+        while input.left() >= (ROUND as isize) * WEIGHTS_LOG as isize && self.len + ROUND + 2 <= MAX_DESCRIBED
+        {
+            let mut word = input.top();
+            let mut taken = 0;
+            for weight in &mut self.of[self.len..self.len + ROUND] {
+                let now = cell(turn);
+                let bits = fse::all_bits(now);
+                *weight = fse::code(now) as u8;
+                // Two shifts, because there may be no bits.
+                let next = fse::base(now) + ((word >> 1) >> (63 - bits)) as u32;
+                word <<= bits;
+                taken += bits;
+                (turn, other) = (other, next);
+            }
+            input.skip(taken);
+            self.len += ROUND;
+        }
         loop {
             if self.len + 2 > MAX_DESCRIBED {
                 return Err(corrupt("a Huffman tree has more weights than there are symbols"));
             }
-            let cell = cells[turn];
-            self.of[self.len] = fse::code(cell) as u8;
+            let now = cell(turn);
+            self.of[self.len] = fse::code(now) as u8;
             self.len += 1;
-            let next = fse::base(cell) as usize + input.take(fse::bits(cell)) as usize;
+            let next = fse::base(now) + input.take(fse::all_bits(now)) as u32;
             if input.left() < 0 {
-                self.of[self.len] = fse::code(cells[other]) as u8;
+                self.of[self.len] = fse::code(cell(other)) as u8;
                 self.len += 1;
                 return Ok(());
             }
@@ -92,26 +115,41 @@ impl Weights {
 
     /// Adds the weight that is not described, the one that completes the tree.
     fn complete(&mut self) -> Result<()> {
-        let described = &self.of[..self.len];
-        if described.iter().any(|&w| u32::from(w) > MAX_LOG) {
+        // Four counts side by side, so that equal neighbours do not wait for each other.
+        let mut lanes = [[0u16; 16]; 4];
+        let (fours, rest) = self.of[..self.len].as_chunks::<4>();
+        for four in fours {
+            for (lane, weight) in lanes.iter_mut().zip(four) {
+                lane[usize::from(*weight).min(15)] += 1;
+            }
+        }
+        for weight in rest {
+            lanes[0][usize::from(*weight).min(15)] += 1;
+        }
+        for (weight, ranks) in self.ranks.iter_mut().enumerate() {
+            *ranks = lanes.iter().map(|lane| lane[weight]).sum();
+        }
+        let ranks = &mut self.ranks;
+        if ranks[MAX_LOG as usize + 1..].iter().any(|&count| count > 0) {
             return Err(TOO_LONG);
         }
-        let sum: u32 = described.iter().map(|&w| 1u32 << w >> 1).sum();
+        let sum: u32 = (1..=MAX_LOG as usize).map(|w| u32::from(ranks[w]) << (w - 1)).sum();
         if sum == 0 {
             return Err(corrupt("a Huffman tree has no codes"));
         }
         self.log = sum.ilog2() + 1;
-        let rest = (1u32 << self.log) - sum;
         if self.log > MAX_LOG {
             return Err(TOO_LONG);
         }
+        let rest = (1u32 << self.log) - sum;
         if !rest.is_power_of_two() {
             return Err(corrupt("the weights of a Huffman tree do not add up"));
         }
-        self.of[self.len] = rest.ilog2() as u8 + 1;
+        let last = rest.ilog2() + 1;
+        ranks[last as usize] += 1;
+        self.of[self.len] = last as u8;
         self.len += 1;
-        let longest = self.of[..self.len].iter().filter(|&&w| w == 1).count();
-        if longest < 2 || longest % 2 == 1 {
+        if ranks[1] < 2 || ranks[1] % 2 == 1 {
             return Err(corrupt("the longest codes of a Huffman tree are not in pairs"));
         }
         Ok(())
@@ -119,30 +157,51 @@ impl Weights {
 
     /// Lays the table out in `cells`, of which it fills the first `1 << log`.
     pub(crate) fn build(&self, cells: &mut [u16]) {
-        let cells = &mut cells[..1 << self.log];
-        // Symbols by rising weight, and within a weight in their order.
-        let mut first = [0usize; MAX_LOG as usize + 2];
-        for &weight in &self.of[..self.len] {
-            first[usize::from(weight) + 1] += 1;
-        }
-        for weight in 1..first.len() {
-            first[weight] += first[weight - 1];
-        }
-        let mut sorted = [0u8; 256];
-        let mut next = first;
-        for (symbol, &weight) in self.of[..self.len].iter().enumerate() {
-            sorted[next[usize::from(weight)]] = symbol as u8;
-            next[usize::from(weight)] += 1;
-        }
+        // Symbols by rising weight, and within a weight in their order. Those without a code come
+        // last, where they are not looked at.
+        let mut next = [0u16; 16];
         let mut at = 0;
-        for weight in 1..=self.log as usize {
-            let cell = |symbol| u16::from(symbol) << 8 | (self.log + 1 - weight as u32) as u16;
-            let run = 1 << (weight - 1);
-            for &symbol in &sorted[first[weight]..next[weight]] {
-                cells[at..at + run].fill(cell(symbol));
-                at += run;
-            }
+        for (next, count) in next.iter_mut().zip(self.ranks).skip(1) {
+            *next = at;
+            at += count;
         }
+        next[0] = at;
+        let mut sorted = [0u8; 256];
+        for (symbol, &weight) in self.of[..self.len].iter().enumerate() {
+            let place = &mut next[usize::from(weight) & 15];
+            sorted[usize::from(*place) & 255] = symbol as u8;
+            *place += 1;
+        }
+        let mut cells = &mut cells[..1 << self.log];
+        let mut symbols = &sorted[..];
+        for weight in 1..=self.log as usize {
+            let (now, later) = symbols.split_at(usize::from(self.ranks[weight]));
+            let (to, after) = cells.split_at_mut(now.len() << (weight - 1));
+            let bits = self.log as usize + 1 - weight;
+            match weight {
+                1 => fill::<1>(to, now, bits),
+                2 => fill::<2>(to, now, bits),
+                3 => fill::<4>(to, now, bits),
+                4 => fill::<8>(to, now, bits),
+                _ => {
+                    for (run, &symbol) in to.chunks_exact_mut(1 << (weight - 1)).zip(now) {
+                        let cell = u16::from(symbol) << 8 | bits as u16;
+                        for cells in run.as_chunks_mut::<16>().0 {
+                            *cells = [cell; 16];
+                        }
+                    }
+                }
+            }
+            (symbols, cells) = (later, after);
+        }
+    }
+}
+
+/// Gives each symbol `RUN` cells.
+#[inline(always)]
+fn fill<const RUN: usize>(cells: &mut [u16], symbols: &[u8], bits: usize) {
+    for (run, &symbol) in cells.as_chunks_mut::<RUN>().0.iter_mut().zip(symbols) {
+        *run = [u16::from(symbol) << 8 | bits as u16; RUN];
     }
 }
 

@@ -2,8 +2,9 @@
 
 use linerate_core::{Error, Kind, Result};
 
-/// Pieces of history before the output itself.
-pub(crate) const PIECES: usize = 3;
+/// Pieces of history before the output itself: the newer and the older part of a window that has gone
+/// round, or what there is of a window and the dictionary.
+pub(crate) const PIECES: usize = 2;
 
 /// A piece of history, and how many bytes behind it may be read.
 #[derive(Clone, Copy, Default)]
@@ -63,8 +64,12 @@ impl Output<'_> {
             self.buf[self.at..self.at + count].copy_from_slice(&piece[from..from + count]);
             self.at += count;
         }
-        for at in self.at..end {
-            self.buf[at] = self.buf[at - offset];
+        // What is copied may be copied again: the period doubles.
+        let from = self.at - offset.min(self.at);
+        while self.at < end {
+            let count = (self.at - from).min(end - self.at);
+            self.buf.copy_within(from..from + count, self.at);
+            self.at += count;
         }
         self.at = end;
         Ok(())

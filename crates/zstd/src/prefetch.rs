@@ -1,10 +1,8 @@
 //! Fetching the memory of the next job while the current one is decoded.
 
 use crate::dictionary::Dictionary;
-use crate::kernel::fetch;
+use crate::kernel::{LINE, fetch_line};
 
-/// Bytes of a cache line.
-const LINE: usize = 64;
 /// Pieces of memory in a list.
 const PIECES: usize = 8;
 
@@ -81,7 +79,7 @@ impl Prefetch {
     fn pop_line(&mut self) {
         let Some(last) = self.len.checked_sub(1) else { return };
         let (at, end) = &mut self.pieces[last];
-        fetch(*at);
+        fetch_line(*at);
         *at += LINE;
         if *at >= *end {
             self.len = last;

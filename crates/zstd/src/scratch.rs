@@ -6,10 +6,14 @@ use alloc::vec;
 use linerate_core::Tier;
 
 use crate::frame::BLOCK_MAX;
+use crate::kernel::sequences::Sequence;
 use crate::tables::Tables;
 
 /// Bytes that fast copies may touch behind what they copy.
 pub(crate) const SLACK: usize = 64;
+
+/// Sequences that are decoded ahead at most.
+const AHEAD: usize = 2048;
 
 /// Which form of the hot loops runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +34,8 @@ pub struct Scratch {
     pub(crate) literals: Box<[u8]>,
     /// What the current block regenerates, when the caller's room may not do.
     pub(crate) output: Box<[u8]>,
+    /// Sequences of a block that are decoded before any is executed.
+    pub(crate) sequences: Box<[Sequence]>,
     /// Tables of the current frame, for decoders that keep none.
     pub(crate) tables: Box<Tables>,
 }
@@ -44,6 +50,7 @@ impl Scratch {
             form: Form::Fast(linerate_core::cpu::tier()),
             literals: vec![0; BLOCK_MAX + SLACK].into(),
             output: vec![0; BLOCK_MAX + SLACK].into(),
+            sequences: vec![Sequence::default(); AHEAD].into(),
             tables: Box::new(Tables::new()),
         };
         debug_assert!(scratch.memory() <= Self::MAX_MEMORY);
@@ -73,7 +80,11 @@ impl Scratch {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.literals.len() + self.output.len() + size_of::<Tables>()
+        size_of::<Self>()
+            + self.literals.len()
+            + self.output.len()
+            + size_of_val(&*self.sequences)
+            + size_of::<Tables>()
     }
 }
 

@@ -45,8 +45,10 @@ const fn bases(bits: &[u8], first: u32) -> [u32; 64] {
     }
     bases
 }
-pub(crate) static LL_BASE: [u32; 64] = bases(&LL_BITS, 0);
-pub(crate) static ML_BASE: [u32; 64] = bases(&ML_BITS, 3);
+pub(crate) const LL_BASE: [u32; 64] = bases(&LL_BITS, 0);
+pub(crate) const ML_BASE: [u32; 64] = bases(&ML_BITS, 3);
+/// Both, side by side.
+pub(crate) static BASES: [[u32; 64]; 2] = [LL_BASE, ML_BASE];
 
 /// The three tables of a block, in the order in which it stores them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,7 +84,7 @@ pub(crate) struct Table<'a> {
 }
 
 const fn default_table<const CELLS: usize>(which: Which, log: u32, counts: &[i16]) -> [Cell; CELLS] {
-    let mut all = Counts::new();
+    let mut all = Counts::<64>::new();
     all.log = log;
     all.len = counts.len();
     let mut symbol = 0;
@@ -91,7 +93,7 @@ const fn default_table<const CELLS: usize>(which: Which, log: u32, counts: &[i16
         symbol += 1;
     }
     let mut cells = [0; CELLS];
-    all.build(which.extra_bits(), &mut cells);
+    all.build_plainly(which.extra_bits(), &mut cells);
     cells
 }
 
@@ -191,7 +193,7 @@ fn read_table(
             Ok(1)
         }
         2 => {
-            let mut counts = Counts::new();
+            let mut counts = Counts::<64>::new();
             let used = counts.read(src, which.max_log(), which.extra_bits().len() - 1)?;
             counts.build(which.extra_bits(), tables.cells_mut(which));
             tables.set_own(which, counts.log);

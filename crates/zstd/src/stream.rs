@@ -12,7 +12,7 @@ use crate::decoder::check_dictionary;
 use crate::dictionary::{Dictionary, Digest};
 use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, FrameHeader, HEADER_MAX, Header, Measure, measure};
 use crate::options::Options;
-use crate::output::{Output, Piece};
+use crate::output::{Output, PIECES, Piece};
 use crate::scratch::Scratch;
 use crate::tables::Tables;
 use crate::window::Window;
@@ -22,6 +22,17 @@ use crate::window::Window;
 const BEFORE_BLOCK: usize = 5;
 /// What a gathered block is put behind.
 const PAD: usize = 8;
+
+/// The pieces of history that are not empty, latest first. While the dictionary is in reach, the window
+/// is in one piece.
+fn history<'a>([newer, older]: [Piece<'a>; 2], dictionary: Piece<'a>) -> [Piece<'a>; PIECES] {
+    match (newer.bytes.is_empty(), older.bytes.is_empty()) {
+        (false, false) => [newer, older],
+        (false, true) => [newer, dictionary],
+        (true, false) => [older, dictionary],
+        (true, true) => [dictionary, Piece::default()],
+    }
+}
 
 /// Why a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -516,8 +527,9 @@ impl StreamDecoder {
             tables.start(dictionary);
             tables
         });
-        let mut work =
-            Work { form: scratch.form, tables, dictionary, literals: &mut scratch.literals, prefetch: None };
+        let ahead = self.options.two_phase.then_some(&mut *scratch.sequences);
+        let literals = &mut scratch.literals[..];
+        let mut work = Work { form: scratch.form, tables, dictionary, literals, ahead, prefetch: None };
         // The dictionary is out of reach once the window is full of what came after it.
         let content = match dictionary {
             Some(dictionary) if self.total <= self.header.window => {
@@ -528,8 +540,8 @@ impl StreamDecoder {
         let reach = self.header.window.min(usize::MAX as u64) as usize;
         if io.room() >= max {
             let start = io.kept.max(io.written.saturating_sub(reach));
-            let [newer, older] = self.window.last(reach - (io.written - start));
-            let mut out = Output { buf: io.dst, start, at: io.written, before: [newer, older, content] };
+            let before = history(self.window.last(reach - (io.written - start)), content);
+            let mut out = Output { buf: io.dst, start, at: io.written, before };
             work.decode(src, at, max, &mut out)?;
             let (from, to) = (io.written, out.at);
             io.written = to;
@@ -541,10 +553,10 @@ impl StreamDecoder {
             return Ok(());
         }
         self.window.push(&io.dst[io.kept..io.written])?;
-        let [newer, older] = self.window.last(reach);
+        let before = history(self.window.last(reach), content);
         let buf = &mut scratch.output[..];
         debug_assert!(buf.len() >= BLOCK_MAX);
-        let mut out = Output { buf, start: 0, at: 0, before: [newer, older, content] };
+        let mut out = Output { buf, start: 0, at: 0, before };
         work.decode(src, at, max, &mut out)?;
         let len = out.at;
         let bytes = &scratch.output[..len];

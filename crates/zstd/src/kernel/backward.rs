@@ -1,38 +1,64 @@
 //! Reading bits backward with one load of eight bytes at a time.
 //!
-//! A place in a stream is one number, the bits before it plus seven. The byte behind the place is
-//! then `place >> 3`, and of the eight bytes before that one the low `57 + (place & 7)` bits are
-//! still to be read.
+//! A place in a stream is the number of bits before it, which is how many are left to read. The eight
+//! bytes up to and with the byte that the place is in have at least 56 of them, at the low end.
 
-use super::isa::read64;
-
-/// The place of the first bit, where all bits have been read.
-pub(crate) const BEGIN: isize = 7;
+use super::isa::{Isa, read64};
 
 /// Bits that a load at any place has at least.
-pub(crate) const LOADED: u32 = 57;
+pub(crate) const LOADED: u32 = 56;
+
+/// Bytes before a stream that a load in it may read.
+const BEFORE: isize = 7;
 
 /// The place behind the last bit of a stream, below its end mark; nothing if it has none.
 #[inline(always)]
 pub(crate) fn end(stream: &[u8]) -> Option<isize> {
     let mark = stream.last()?.checked_ilog2()?;
-    Some((stream.len() as isize - 1) * 8 + mark as isize + BEGIN)
+    Some((stream.len() as isize - 1) * 8 + mark as isize)
 }
 
-/// The eight bytes before a place, and how many of its low bits are still to be read.
+/// Where the load at a place begins.
 ///
 /// # Safety
-/// `place` must be [`BEGIN`] at least and inside the stream that begins at `stream`, and eight bytes
+/// As for [`load`].
+#[inline(always)]
+pub(crate) unsafe fn address(stream: *const u8, place: isize) -> *const u8 {
+    // SAFETY: between the bytes before the stream and its end.
+    unsafe { stream.offset((place >> 3) - BEFORE) }
+}
+
+/// The eight bytes at a place, and a number of which the low six bits say how many of their low bits
+/// are left to read: 56 to 63.
+///
+/// # Safety
+/// `place` must not be negative and be inside the stream that begins at `stream`, and seven bytes
 /// before the stream must be readable.
 #[inline(always)]
 pub(crate) unsafe fn load(stream: *const u8, place: isize) -> (u64, u32) {
-    // SAFETY: the bytes lie between eight before the stream and its end.
-    let word = unsafe { read64(stream.offset((place >> 3) - 8)) };
-    (word, LOADED + (place & 7) as u32)
+    // SAFETY: the bytes lie between those before the stream and its end.
+    let word = unsafe { read64(address(stream, place)) };
+    // The low three bits of the place, with ones above them: 56 more.
+    (word, place as u32 | !7)
 }
 
-/// The low `count` bits of `word >> shift`; `count` below 32.
+/// The same bits from the highest one down, zeros below them.
+///
+/// # Safety
+/// As for [`load`].
 #[inline(always)]
-pub(crate) fn field(word: u64, shift: u32, count: u32) -> u64 {
-    (word >> (shift & 63)) & ((1 << count) - 1)
+pub(crate) unsafe fn load_top(stream: *const u8, place: isize) -> u64 {
+    // SAFETY: as the caller vouches.
+    unsafe { read64(address(stream, place)) << (8 - (place & 7)) }
+}
+
+/// The low bits of `word >> shift`, as many as the low byte of `count` says, below 64. Of `shift`
+/// only the low six bits matter.
+///
+/// # Safety
+/// The CPU must support the tier of `I`.
+#[inline(always)]
+pub(crate) unsafe fn field<I: Isa>(word: u64, shift: u32, count: u32) -> u64 {
+    // SAFETY: as the caller vouches.
+    unsafe { I::low_bits(word >> (shift & 63), count) }
 }

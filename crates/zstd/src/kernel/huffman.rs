@@ -2,15 +2,15 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use super::backward::{self, BEGIN};
+use super::backward;
 use super::isa::{Isa, Kernel, dispatch, read64};
 use crate::huffman;
 use crate::literals::{self, Streams};
 use crate::scratch::Form;
 use crate::tables::HuffmanTable;
 
-/// Symbols of each stream between two loads: five codes of eleven bits are 55 of the 56 that a load
-/// with its marker has at least.
+/// Symbols of each stream between two loads: five codes of eleven bits are 55, which a load has at
+/// least when its lowest bit is given up for a marker.
 const ROUND: usize = 5;
 /// Bytes that a round takes from a stream at most.
 const ROUND_BYTES: isize = 7;
@@ -55,13 +55,12 @@ unsafe fn finish(table: HuffmanTable<'_>, stream: *const u8, mut place: isize, o
     let shift = 64 - table.log;
     let mut rounds = out.chunks_exact_mut(ROUND);
     for round in &mut rounds {
-        if place < BEGIN {
+        if place < 0 {
             return Err(INEXACT);
         }
         // SAFETY: the place was checked; an index has `log` bits.
         unsafe {
-            let (word, left) = backward::load(stream, place);
-            let mut bits = word << (64 - left);
+            let mut bits = backward::load_top(stream, place);
             for byte in round {
                 let cell = *cells.add((bits >> shift) as usize);
                 *byte = (cell >> 8) as u8;
@@ -71,18 +70,17 @@ unsafe fn finish(table: HuffmanTable<'_>, stream: *const u8, mut place: isize, o
         }
     }
     for byte in rounds.into_remainder() {
-        if place < BEGIN {
+        if place < 0 {
             return Err(INEXACT);
         }
         // SAFETY: as above.
         unsafe {
-            let (word, left) = backward::load(stream, place);
-            let cell = *cells.add((word << (64 - left) >> shift) as usize);
+            let cell = *cells.add((backward::load_top(stream, place) >> shift) as usize);
             *byte = (cell >> 8) as u8;
             place -= (cell & 63) as isize;
         }
     }
-    if place == BEGIN { Ok(()) } else { Err(INEXACT) }
+    if place == 0 { Ok(()) } else { Err(INEXACT) }
 }
 
 /// Decodes four streams into all of `out`. They follow each other in memory, and the first one is as
@@ -113,7 +111,7 @@ impl Kernel for Four<'_> {
         let Four { table, streams, out } = self;
         let segment = streams.segment;
         let begins = streams.of.map(<[u8]>::as_ptr);
-        let mut places = [BEGIN; 4];
+        let mut places = [0; 4];
         for (place, stream) in places.iter_mut().zip(streams.of) {
             *place = backward::end(stream).ok_or(NO_MARK)?;
         }
@@ -127,11 +125,11 @@ impl Kernel for Four<'_> {
             // as it has `ROUND_BYTES` for each round to come; it writes `ROUND` bytes of each
             // quarter, of which there are as many as rounds. An index has `log` bits.
             unsafe {
-                let place = |i: usize| begins[i].offset((places[i] >> 3) - 8);
-                let mut at = [place(0), place(1), place(2), place(3)];
+                let address = |i: usize| backward::address(begins[i], places[i]);
+                let mut at = [address(0), address(1), address(2), address(3)];
                 // The lowest bit of a load is given up for a marker, which counts the bits taken.
                 let reload = |at: *const u8, taken: u32| (read64(at) | 1) << taken;
-                let fresh = |i: usize| reload(at[i], 7 - (places[i] & 7) as u32);
+                let fresh = |i: usize| reload(at[i], 8 - (places[i] & 7) as u32);
                 let mut bits = [fresh(0), fresh(1), fresh(2), fresh(3)];
                 let mut to = out.as_mut_ptr();
                 loop {
@@ -160,7 +158,7 @@ impl Kernel for Four<'_> {
                 }
                 for i in 0..4 {
                     let bytes = at[i].offset_from(begins[i]);
-                    places[i] = 8 * bytes + 64 - bits[i].trailing_zeros() as isize + BEGIN;
+                    places[i] = 8 * bytes + 64 - bits[i].trailing_zeros() as isize;
                 }
             }
         }

@@ -5,16 +5,19 @@
 //! copies 16 or 32 bytes at a time and may touch as many behind. What fails a check takes the exact
 //! way.
 
+use core::hint::select_unpredictable;
+
 use linerate_core::{Error, Kind, Result};
 
-use super::backward::{self, BEGIN, LOADED, field};
-use super::isa::{Isa, Kernel, copy16, dispatch};
+use super::backward::{self, LOADED, field};
+use super::fetch;
+use super::isa::{Isa, Kernel, Scalar, copy16, dispatch};
 use crate::execute;
-use crate::fse;
-use crate::output::{Output, TOO_SMALL};
+use crate::fse::{self, Cell};
+use crate::output::{Output, Piece, TOO_SMALL};
 use crate::prefetch::Prefetch;
 use crate::scratch::Form;
-use crate::sequences::{LL_BASE, ML_BASE, Repeats, Table};
+use crate::sequences::{BASES, Repeats, Table};
 
 /// Bytes that a turn may write behind its output, and read behind what it copies.
 pub(crate) const SLACK: usize = 32;
@@ -26,7 +29,7 @@ pub(crate) struct Job<'a, 'b> {
     pub(crate) ll: Table<'a>,
     pub(crate) of: Table<'a>,
     pub(crate) ml: Table<'a>,
-    /// The stream of bits; eight bytes before it are readable.
+    /// The stream of bits; seven bytes before it are readable.
     pub(crate) bits: &'a [u8],
     /// Literals, and [`SLACK`] bytes behind them.
     pub(crate) literals: &'a [u8],
@@ -34,6 +37,8 @@ pub(crate) struct Job<'a, 'b> {
     /// Bytes that the block may regenerate.
     pub(crate) max: usize,
     pub(crate) prefetch: Option<&'a mut Prefetch>,
+    /// Room for many sequences, to be decoded before what they copy is fetched all at once.
+    pub(crate) ahead: Option<&'a mut [Sequence]>,
     pub(crate) out: &'a mut Output<'b>,
 }
 
@@ -58,109 +63,254 @@ pub(crate) fn run(form: Form, job: Job<'_, '_>) -> Result<Repeats> {
 
 struct Loop<'a, 'b, const HISTORY: bool, const PREFETCH: bool>(Job<'a, 'b>);
 
+/// Sequences that are decoded before they are executed: few enough for their memory to stay in the
+/// first cache, and enough for either loop to settle.
+const BATCH: usize = 64;
+
+/// A sequence, its offset resolved.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Sequence {
+    literals: u32,
+    len: u32,
+    offset: u32,
+}
+
 impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY, PREFETCH> {
     type Output = Result<Repeats>;
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<Repeats> {
-        let Job { count, ll, of, ml, bits, literals, repeats, max, mut prefetch, out } = self.0;
-        let mut place = backward::end(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
+        let Job { count, ll, of, ml, bits, literals, repeats, max, mut prefetch, ahead, out } = self.0;
+        let fetch = ahead.is_some();
+        let mut short = [Sequence::default(); BATCH];
+        let batch = ahead.unwrap_or(&mut short);
+        // SAFETY: as for `run`, which vouches for the tables, the bits and the literals.
+        unsafe {
+            let mut source = Source::new::<I>(ll, of, ml, bits, repeats)?;
+            let mut sink = Sink::new(out, literals, max);
+            let mut left = count;
+            while left > 0 {
+                let turns = left.min(batch.len());
+                source.decode::<I>(&mut batch[..turns])?;
+                if HISTORY && fetch {
+                    sink.fetch(&batch[..turns]);
+                }
+                sink.execute::<I, HISTORY, PREFETCH>(&batch[..turns], prefetch.as_deref_mut())?;
+                left -= turns;
+            }
+            let repeats = source.finish()?;
+            sink.finish()?;
+            Ok(repeats)
+        }
+    }
+}
+
+/// Sequences to be decoded.
+struct Source<'a> {
+    stream: *const u8,
+    place: isize,
+    cells: [*const u32; 3],
+    states: [usize; 3],
+    repeats: [u32; 3],
+    /// The sum of the cells of the latest turn.
+    latest: Cell,
+    _bits: core::marker::PhantomData<&'a [u8]>,
+}
+
+impl<'a> Source<'a> {
+    /// # Safety
+    /// Eight bytes before `bits` are readable, the tables are sound.
+    #[inline(always)]
+    unsafe fn new<I: Isa>(
+        ll: Table<'a>,
+        of: Table<'a>,
+        ml: Table<'a>,
+        bits: &'a [u8],
+        repeats: Repeats,
+    ) -> Result<Self> {
+        let place = backward::end(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
         let stream = bits.as_ptr();
-        let literal_count = literals.len() - SLACK;
-        // SAFETY: one load per place that is at least `BEGIN`; states are below the size of their
-        // tables. Pointers stay in their buffers: `to` is at most `fast_end` when a turn has copied
+        let taken = ll.log + of.log + ml.log;
+        if place < taken as isize {
+            return Err(TOO_EARLY);
+        }
+        // SAFETY: the place was checked, and the caller vouches for the rest.
+        let states = unsafe {
+            let (word, left) = backward::load(stream, place);
+            [
+                field::<I>(word, left.wrapping_sub(ll.log), ll.log) as usize,
+                field::<I>(word, left.wrapping_sub(ll.log + of.log), of.log) as usize,
+                field::<I>(word, left.wrapping_sub(taken), ml.log) as usize,
+            ]
+        };
+        Ok(Source {
+            stream,
+            place: place - taken as isize,
+            cells: [ll.cells.as_ptr(), of.cells.as_ptr(), ml.cells.as_ptr()],
+            states,
+            repeats: repeats.0,
+            latest: 0,
+            _bits: core::marker::PhantomData,
+        })
+    }
+
+    /// Decodes as many sequences as `batch` takes.
+    ///
+    /// # Safety
+    /// The CPU supports the tier of `I`.
+    #[inline(always)]
+    unsafe fn decode<I: Isa>(&mut self, batch: &mut [Sequence]) -> Result<()> {
+        let (stream, mut place) = (self.stream, self.place);
+        let [cells_ll, cells_of, cells_ml] = self.cells;
+        let [mut state_ll, mut state_of, mut state_ml] = self.states;
+        // SAFETY: the caller vouches for the tier.
+        let mut repeats = unsafe { I::repeats(self.repeats) };
+        let mut latest_offset = self.repeats[0];
+        let mut sum = 0;
+        for sequence in batch {
+            if place < 0 {
+                return Err(TOO_EARLY);
+            }
+            // SAFETY: the place was checked; states are below the size of their tables.
+            unsafe {
+                // What the next states wait for is kept short: a cell's load, two sums, two shifts,
+                // a mask, a sum. Shifts and masks look at low bits only, so nothing is cut out first.
+                let (ll, of, ml) =
+                    (*cells_ll.add(state_ll), *cells_of.add(state_of), *cells_ml.add(state_ml));
+                let (word, left) = backward::load(stream, place);
+                sum = ll.wrapping_add(of).wrapping_add(ml);
+                let turn = if fse::all_bits(sum) <= LOADED {
+                    let states = word >> (left.wrapping_sub(sum) & 63);
+                    let (extra_of, extra_ml, extra_ll) = (of >> 8, ml >> 8, ll >> 8);
+                    let bits_of = of.wrapping_sub(extra_of);
+                    let bits_ml = ml.wrapping_sub(extra_ml);
+                    let bits_ll = ll.wrapping_sub(extra_ll);
+                    state_of = fse::base(of) as usize + field::<I>(states, 0, bits_of) as usize;
+                    state_ml = fse::base(ml) as usize + field::<I>(states, bits_of, bits_ml) as usize;
+                    state_ll = fse::base(ll) as usize
+                        + field::<I>(states, bits_of.wrapping_add(bits_ml), bits_ll) as usize;
+                    let after_of = left.wrapping_sub(extra_of);
+                    let after_ml = after_of.wrapping_sub(extra_ml);
+                    let after_ll = after_ml.wrapping_sub(extra_ll);
+                    [
+                        field::<I>(word, after_of, extra_of) as u32,
+                        field::<I>(word, after_ml, extra_ml) as u32,
+                        field::<I>(word, after_ll, extra_ll) as u32,
+                    ]
+                } else {
+                    let turn;
+                    ([state_ll, state_of, state_ml], turn) =
+                        wide(stream, place, [ll, of, ml]).ok_or(TOO_EARLY)?;
+                    turn
+                };
+                place -= fse::all_bits(sum) as isize;
+                let [value_of, value_ml, value_ll] = turn;
+                let literals = BASES[0][fse::code(ll) as usize & 63] + value_ll;
+                let len = BASES[1][fse::code(ml) as usize & 63] + value_ml;
+                // Which of the repeat offsets it is: 3 for a new one, or for the latest less one.
+                let extra_of = fse::extra(of);
+                let is_new = extra_of > 1;
+                let which = select_unpredictable(is_new, 3, extra_of + value_of + u32::from(literals == 0));
+                let value = (1u32 << (extra_of & 31)).wrapping_add(value_of).wrapping_sub(3);
+                let new = select_unpredictable(is_new, value, latest_offset.wrapping_sub(1));
+                let offset = I::turn(&mut repeats, which, new);
+                latest_offset = offset;
+                if offset == 0 {
+                    return Err(corrupt("a match has offset zero"));
+                }
+                *sequence = Sequence { literals, len, offset };
+            }
+        }
+        self.place = place;
+        self.states = [state_ll, state_of, state_ml];
+        // SAFETY: the caller vouches for the tier.
+        self.repeats = unsafe { I::offsets(repeats) };
+        self.latest = sum;
+        Ok(())
+    }
+
+    /// The repeat offsets after the last sequence.
+    #[inline(always)]
+    fn finish(self) -> Result<Repeats> {
+        if self.place + fse::bits(self.latest) as isize != 0 {
+            return Err(corrupt("the bits of sequences are not used up exactly"));
+        }
+        Ok(Repeats(self.repeats))
+    }
+}
+
+/// A piece of history before the output.
+#[derive(Clone, Copy)]
+struct History {
+    end: *const u8,
+    len: isize,
+    /// Bytes that copies read behind what they copy, and that are not there behind the piece.
+    missing: usize,
+}
+
+impl History {
+    fn new(piece: Piece<'_>) -> Self {
+        History {
+            end: piece.bytes.as_ptr_range().end,
+            len: piece.bytes.len() as isize,
+            missing: SLACK.saturating_sub(piece.slack),
+        }
+    }
+
+    /// Whether a match that begins `back` bytes before the end does not run beyond it, nor do copies
+    /// of it. So it is when `back` is not positive and the match begins elsewhere.
+    #[inline(always)]
+    fn holds(&self, back: isize, match_len: usize) -> bool {
+        (back - 1) as usize >= match_len + self.missing - 1
+    }
+}
+
+/// Where sequences are executed.
+struct Sink<'a, 'b> {
+    out: &'a mut Output<'b>,
+    from: *const u8,
+    literals_end: *const u8,
+    /// Where the block must have ended.
+    end: usize,
+}
+
+impl<'a, 'b> Sink<'a, 'b> {
+    /// # Safety
+    /// `literals` ends with [`SLACK`] bytes that are none.
+    #[inline(always)]
+    unsafe fn new(out: &'a mut Output<'b>, literals: &'a [u8], max: usize) -> Self {
+        let literals =
+            literals.split_last_chunk::<SLACK>().map_or(&[][..], |(literals, _)| literals).as_ptr_range();
+        let end = out.at + max;
+        Sink { out, from: literals.start, literals_end: literals.end, end }
+    }
+
+    /// # Safety
+    /// The CPU supports the tier of `I`.
+    #[inline(always)]
+    unsafe fn execute<I: Isa, const HISTORY: bool, const PREFETCH: bool>(
+        &mut self,
+        batch: &[Sequence],
+        mut prefetch: Option<&mut Prefetch>,
+    ) -> Result<()> {
+        let out = &mut *self.out;
+        // SAFETY: pointers stay in their buffers: `to` is at most `fast_end` when a turn has copied
         // the fast way, `from` has as many literals before `literals_end` as are copied, and a match
         // begins in `out` or in a piece of history with its slack.
         unsafe {
-            if place - ((ll.log + of.log + ml.log) as isize) < BEGIN {
-                return Err(TOO_EARLY);
-            }
-            let (word, left) = backward::load(stream, place);
-            let mut state_ll = field(word, left - ll.log, ll.log) as usize;
-            let mut state_of = field(word, left - ll.log - of.log, of.log) as usize;
-            let mut state_ml = field(word, left - ll.log - of.log - ml.log, ml.log) as usize;
-            place -= (ll.log + of.log + ml.log) as isize;
-            let (cells_ll, cells_of, cells_ml) = (ll.cells.as_ptr(), of.cells.as_ptr(), ml.cells.as_ptr());
-
             let buf = out.buf.as_mut_ptr();
             let start = buf.add(out.start);
             let mut to = buf.add(out.at);
-            let end = out.at + max;
-            let fast_end = buf.add(end.min(out.buf.len().saturating_sub(SLACK)));
-            let mut from = literals.as_ptr();
-            let literals_end = from.add(literal_count);
-            let [mut r1, mut r2, mut r3] = repeats.0;
-            let piece = out.before[0];
-            let piece_end = piece.bytes.as_ptr().wrapping_add(piece.bytes.len());
-            let piece_len = piece.bytes.len() as isize;
-            // Copies from the piece read `SLACK` bytes behind what they copy at most.
-            let piece_pad = SLACK.saturating_sub(piece.slack);
-
-            let mut state_bits = 0;
-            for _ in 0..count {
+            let fast_end = buf.add(self.end.min(out.buf.len().saturating_sub(SLACK)));
+            let mut from = self.from;
+            let literals_end = self.literals_end;
+            let [near, far] = out.before.map(History::new);
+            for sequence in batch {
                 if PREFETCH && let Some(list) = &mut prefetch {
                     list.pop();
                 }
-                if place < BEGIN {
-                    return Err(TOO_EARLY);
-                }
-                let (cell_ll, cell_of, cell_ml) =
-                    (*cells_ll.add(state_ll), *cells_of.add(state_of), *cells_ml.add(state_ml));
-                let (word, left) = backward::load(stream, place);
-                let sum = cell_ll.wrapping_add(cell_of).wrapping_add(cell_ml);
-                let all = fse::all_bits(sum);
-                state_bits = fse::bits(sum);
-                let (extra_of, extra_ml, extra_ll) =
-                    (fse::extra(cell_of), fse::extra(cell_ml), fse::extra(cell_ll));
-                let (value_of, value_ml, value_ll, states);
-                if all <= LOADED {
-                    let after_of = left.wrapping_sub(extra_of);
-                    value_of = field(word, after_of, extra_of);
-                    let after_ml = after_of.wrapping_sub(extra_ml);
-                    value_ml = field(word, after_ml, extra_ml);
-                    let after_ll = after_ml.wrapping_sub(extra_ll);
-                    value_ll = field(word, after_ll, extra_ll);
-                    states = word >> ((left - all) & 63);
-                } else {
-                    // More bits than a load has: one load for each value.
-                    let mut at = place;
-                    let mut take = |count: u32| {
-                        if at < BEGIN {
-                            return None;
-                        }
-                        let (word, left) = backward::load(stream, at);
-                        at -= count as isize;
-                        Some(field(word, left - count, count))
-                    };
-                    value_of = take(extra_of).ok_or(TOO_EARLY)?;
-                    value_ml = take(extra_ml).ok_or(TOO_EARLY)?;
-                    value_ll = take(extra_ll).ok_or(TOO_EARLY)?;
-                    states = take(state_bits).unwrap_or(0);
-                }
-                place -= all as isize;
-                // The last turn reads states that no turn needs; their bits are given back below.
-                let (bits_of, bits_ml, bits_ll) =
-                    (fse::bits(cell_of), fse::bits(cell_ml), fse::bits(cell_ll));
-                state_of = fse::base(cell_of) as usize + field(states, 0, bits_of) as usize;
-                state_ml = fse::base(cell_ml) as usize + field(states, bits_of, bits_ml) as usize;
-                state_ll = fse::base(cell_ll) as usize + field(states, bits_of + bits_ml, bits_ll) as usize;
-
-                let literal_len = LL_BASE[fse::code(cell_ll) as usize & 63] as usize + value_ll as usize;
-                let match_len = ML_BASE[fse::code(cell_ml) as usize & 63] as usize + value_ml as usize;
-                let offset;
-                if extra_of > 1 {
-                    offset = ((1 << extra_of) + value_of - 3) as u32;
-                    (r3, r2, r1) = (r2, r1, offset);
-                } else {
-                    let mut repeats = Repeats([r1, r2, r3]);
-                    offset = repeats.resolve((1 << extra_of) + value_of as u32, literal_len as u32);
-                    [r1, r2, r3] = repeats.0;
-                    if offset == 0 {
-                        return Err(corrupt("a match has offset zero"));
-                    }
-                }
-                let offset = offset as usize;
-
+                let (literal_len, match_len, offset) =
+                    (sequence.literals as usize, sequence.len as usize, sequence.offset as usize);
                 if literals_end.offset_from_unsigned(from) < literal_len {
                     return Err(corrupt("sequences use more literals than there are"));
                 }
@@ -169,7 +319,7 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
                 if (fast_end as isize - to as isize) < (literal_len + match_len) as isize {
                     out.at = to.offset_from_unsigned(buf);
                     let literals = core::slice::from_raw_parts(from, literal_len);
-                    exact(out, literals, match_len, offset, end)?;
+                    exact(out, literals, match_len, offset, self.end)?;
                     to = buf.add(out.at);
                     from = from.add(literal_len);
                     continue;
@@ -183,15 +333,20 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
 
                 let made = to.offset_from_unsigned(start);
                 let mut source = to.wrapping_sub(offset).cast_const();
-                let back = offset as isize - made as isize;
+                let mut back = offset as isize - made as isize;
                 if HISTORY {
                     if back > 0 {
-                        source = piece_end.wrapping_sub(back as usize);
+                        source = near.end.wrapping_sub(back as usize);
                     }
-                    // Within the piece: it begins there, and ends there with what is read behind it.
-                    if back > piece_len || ((back - 1) as usize) < match_len + piece_pad - 1 {
+                    let mut fits = near.holds(back, match_len);
+                    if back > near.len {
+                        back -= near.len;
+                        source = far.end.wrapping_sub(back as usize);
+                        fits = back <= far.len && far.holds(back, match_len);
+                    }
+                    if !fits {
                         out.at = to.offset_from_unsigned(buf);
-                        exact(out, &[], match_len, offset, end)?;
+                        exact(out, &[], match_len, offset, self.end)?;
                         to = buf.add(out.at);
                         continue;
                     }
@@ -216,29 +371,81 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
                 }
                 to = to.add(match_len);
             }
-            if place + state_bits as isize != BEGIN {
-                return Err(corrupt("the bits of sequences are not used up exactly"));
-            }
+            self.from = from;
             out.at = to.offset_from_unsigned(buf);
-            let literals = core::slice::from_raw_parts(from, literals_end.offset_from_unsigned(from));
-            exact(out, literals, 0, 1, end)?;
-            Ok(Repeats([r1, r2, r3]))
         }
+        Ok(())
+    }
+
+    /// Asks for the lines of the first piece of history that a batch will copy.
+    fn fetch(&self, batch: &[Sequence]) {
+        let piece = self.out.before[0].bytes;
+        let mut made = self.out.at - self.out.start;
+        for sequence in batch {
+            made += sequence.literals as usize;
+            let back = (sequence.offset as usize).saturating_sub(made);
+            if back > 0 && back <= piece.len() {
+                let bytes = &piece[piece.len() - back..];
+                fetch(&bytes[..bytes.len().min(sequence.len as usize)]);
+            }
+            made += sequence.len as usize;
+        }
+    }
+
+    /// Appends the literals that are left.
+    #[inline(always)]
+    unsafe fn finish(self) -> Result<()> {
+        // SAFETY: both are pointers into the literals, in this order.
+        let literals = unsafe {
+            core::slice::from_raw_parts(self.from, self.literals_end.offset_from_unsigned(self.from))
+        };
+        exact(self.out, literals, 0, 1, self.end)
     }
 }
 
-/// Copies `len` bytes, not 0, sixteen at a time.
+/// The next states and the values of a turn that needs more bits than one load has.
 ///
 /// # Safety
-/// The bytes, rounded up to a multiple of 16, are readable and writable; where both overlap, `to` is
+/// As for [`backward::load`] at `place`.
+#[cold]
+#[inline(never)]
+unsafe fn wide(
+    stream: *const u8,
+    mut place: isize,
+    [ll, of, ml]: [Cell; 3],
+) -> Option<([usize; 3], [u32; 3])> {
+    let mut take = |count: u32| {
+        if place < 0 {
+            return None;
+        }
+        // SAFETY: the place was checked.
+        let (word, left) = unsafe { backward::load(stream, place) };
+        place -= count as isize;
+        // SAFETY: every CPU supports the scalar tier.
+        Some(unsafe { field::<Scalar>(word, left.wrapping_sub(count), count) } as u32)
+    };
+    let values = [take(fse::extra(of))?, take(fse::extra(ml))?, take(fse::extra(ll))?];
+    let mut next = |cell| Some((fse::base(cell) + take(fse::bits(cell))?) as usize);
+    // In the last turn the states have no bits, and nobody looks at them.
+    let states = [next(ll).unwrap_or(0), next(ml).unwrap_or(0), next(of).unwrap_or(0)];
+    Some(([states[0], states[2], states[1]], values))
+}
+
+/// Copies `len` bytes, not 0, 32 at a time.
+///
+/// # Safety
+/// The bytes, rounded up to a multiple of 32, are readable and writable; where both overlap, `to` is
 /// at least 16 behind `from`.
 #[inline(always)]
-unsafe fn copy_wild(from: *const u8, to: *mut u8, len: usize) {
-    let mut copied = 0;
-    while copied < len {
+unsafe fn copy_wild(mut from: *const u8, mut to: *mut u8, len: usize) {
+    let end = to.wrapping_add(len);
+    while to < end {
         // SAFETY: as the caller vouches.
-        unsafe { copy16(from.add(copied), to.add(copied)) };
-        copied += 16;
+        unsafe {
+            copy16(from, to);
+            copy16(from.add(16), to.add(16));
+            (from, to) = (from.add(32), to.add(32));
+        }
     }
 }
 
