@@ -24,7 +24,7 @@ impl Reporter {
     /// The line of a failure, without an object.
     pub(crate) fn complain(&self, file: &str, failure: &Failure) {
         if !(self.quiet && matches!(failure, Failure::Skipped(_))) {
-            to_stderr(format_args!("linerate: {file}: {failure}"));
+            to_stderr(short(format!("linerate: {file}: {failure}")));
         }
     }
 
@@ -42,7 +42,7 @@ impl Reporter {
 
     pub(crate) fn warning(&self, file: &str, what: &dyn Display) {
         if !self.quiet {
-            to_stderr(format_args!("linerate: {file}: {what}"));
+            to_stderr(short(format!("linerate: {file}: {what}")));
         }
     }
 
@@ -62,6 +62,16 @@ impl Reporter {
     }
 }
 
+/// Without the middle of a line that nobody would read: a name in an archive may have millions of bytes.
+fn short(line: String) -> String {
+    const KEPT: usize = 2048;
+    if line.len() <= 4 * KEPT {
+        return line;
+    }
+    let boundary = |from: usize| (from..).find(|&at| line.is_char_boundary(at)).unwrap_or(line.len());
+    format!("{} ... {}", &line[..boundary(KEPT)], &line[boundary(line.len() - KEPT)..])
+}
+
 /// A line that was asked for. Ends the program if nobody reads it.
 pub(crate) fn to_stdout(line: impl Display) {
     match writeln!(io::stdout(), "{}", one_line(&line)).map_err(Failure::writing_stdout) {
@@ -79,4 +89,17 @@ pub(crate) fn to_stderr(line: impl Display) {
 /// A file's name may hold line ends and terminal commands. Neither belongs into a line of ours.
 pub(crate) fn one_line(line: &impl Display) -> String {
     line.to_string().replace(char::is_control, "?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_lose_their_middle() {
+        assert_eq!(short("line".into()), "line");
+        let long = format!("front{}back", "é".repeat(1_000_000));
+        let short = short(long);
+        assert!(short.starts_with("fronté") && short.ends_with("éback") && short.len() < 5000);
+    }
 }

@@ -10,6 +10,10 @@ const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 /// Devices that have numbers, of which Windows also takes superscripts.
 const NUMBERED: &[&str] = &["com", "lpt"];
 
+/// Most bytes of a path: systems do not take longer ones, and one of millions of components would cost
+/// more than the files of an archive.
+const LONGEST: usize = 4095;
+
 /// Whether a path names a file below the folder it is extracted to, on every system: UTF-8 names
 /// with `/` between them.
 ///
@@ -17,7 +21,7 @@ const NUMBERED: &[&str] = &["com", "lpt"];
 ///
 /// What is wrong, in words: an absolute path, an empty name, `.` or `..`, a back-slash, a colon
 /// (drives, streams), a control character, a name that Windows reserves, or one that ends in a
-/// dot or a space.
+/// dot or a space, more than 4095 bytes.
 ///
 /// ```
 /// use linerate_nx::check_path;
@@ -27,6 +31,9 @@ const NUMBERED: &[&str] = &["com", "lpt"];
 pub fn check_path(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {
         return Err("an empty path");
+    }
+    if path.len() > LONGEST {
+        return Err("a path of more than 4095 bytes");
     }
     if path.starts_with('/') {
         return Err("an absolute path");
@@ -112,6 +119,14 @@ mod tests {
         ] {
             assert_eq!(check_path(path), Ok(()), "{path}");
         }
+    }
+
+    #[test]
+    fn long_paths_are_refused() {
+        assert_eq!(check_path(&"x/".repeat(2047)[..4093]), Ok(()));
+        assert_eq!(check_path(&"x".repeat(4095)), Ok(()));
+        assert!(check_path(&"x".repeat(4096)).is_err());
+        assert!(check_path(&("x/".repeat(5_000_000) + "x")).is_err());
     }
 
     #[test]

@@ -103,8 +103,8 @@ class Archive:
         return content
 
 
-def main():
-    archive, folder = Archive(Path(sys.argv[1]).read_bytes()), Path(sys.argv[2])
+def main(kind=Archive):
+    archive, folder = kind(Path(sys.argv[1]).read_bytes()), Path(sys.argv[2])
     for entry in archive.entries:
         name, content = archive.names[entry[3]], archive.read(entry)
         assert (folder / name).read_bytes() == content, f"{name} differs"
@@ -116,4 +116,5 @@ def main():
     print(len(archive.entries), "files", len(archive.blocks), "blocks", *codecs)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -60,6 +60,7 @@ pub(crate) enum NxCommand {
     /// Code the contents of an archive anew
     Repack(Box<RepackArgs>),
     /// Measure how fast an archive decodes in memory
+    #[command(visible_alias = "benchmark")]
     Bench(Box<BenchArgs>),
 }
 

@@ -11,6 +11,18 @@ use crate::forge;
 use crate::support::{Folder, Run};
 use crate::tree::files_below;
 
+#[test]
+fn a_path_of_millions_of_folders_fails_by_name_and_soon() {
+    let folder = Folder::new();
+    let deep = "x/".repeat(5_000_000) + "x";
+    folder.write("a.nx", &forge::stored(&[("file", b"content"), (&deep, b"deep")]));
+    let run = folder.nx(&["extract", "a.nx", "-o", "out"]);
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(DAMAGED), 1));
+    assert!(run.stderr.contains("not extracted: a path of more than 4095 bytes"));
+    assert!(run.stderr.len() < 10_000, "{} bytes", run.stderr.len());
+    assert!(files_below(&folder.path("out")).keys().eq(["file"]));
+}
+
 /// What an archive is recorded to hold, without what its packer damaged.
 fn expected(golden: &crate::data::Golden) -> BTreeMap<String, (u64, String)> {
     let damaged = golden.damaged();

@@ -1,9 +1,11 @@
 //! `pack`, and that what is packed comes out again.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use crate::data::{FAILED, USAGE};
-use crate::support::Folder;
+use crate::support::{Folder, has_tool};
 use crate::tree::{files_below, plant};
 
 const WARNED: i32 = 5;
@@ -44,6 +46,32 @@ fn what_is_packed_comes_out_again_with_all_options() {
         folder.nx(&["verify", "--against", "in", &archive]).ok();
     }
     assert!(files_below(&folder.path("in")) == files, "the sources are as they were");
+}
+
+#[test]
+fn a_reader_written_from_the_format_alone_finds_every_file() {
+    if !has_tool("python3") || !has_tool("zstd") {
+        return;
+    }
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nx/tests/pack_reader.py");
+    let cases: &[&[&str]] = &[
+        &["--solidlevel=3", "--chunkedlevel=3"],
+        &["--chunksize=32K", "--solid-algorithm=lz4", "--chunked-algorithm=copy", "--solidlevel=3"],
+        &["--preset=fast-load", "--solidlevel=3", "--chunkedlevel=3"],
+        &["--preset=vfs", "--deduplicate-solid=false", "--store=*.ogg", "--alone=text/0/*.txt"],
+    ];
+    for (i, options) in cases.iter().enumerate() {
+        let archive = format!("{i}.nx");
+        folder.nx(&[&["pack", "in", "-o", &archive], *options].concat()).ok();
+        let mut python = Command::new("python3");
+        let output = python.arg(&reader).arg(folder.path(&archive)).arg(folder.path("in")).output();
+        let output = output.expect("python3 starts");
+        assert!(output.status.success(), "{options:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let counts = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(counts.starts_with(&format!("{} files ", files.len())), "{counts}");
+    }
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! R3A, the draft format: written on demand, and read wherever an archive is.
 
 use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
 
 use crate::data::{DAMAGED, FAILED, golden};
 use crate::r3a_vectors::{MAGIC_SWAPPED, Shape, Vector, example, example_files, shapes};
-use crate::support::Folder;
+use crate::support::{Folder, has_tool};
 use crate::tree::{files_below, plant};
 
 const FAST: [&str; 2] = ["--solidlevel=2", "--chunkedlevel=2"];
@@ -37,6 +39,34 @@ fn what_is_packed_comes_out_again() {
     assert!(one == files["copy/1.txt"]);
     let names = folder.names();
     assert_eq!(names, ["a.nx", "a.r3a", "in", "out"], "nothing else is left");
+}
+
+#[test]
+fn a_reader_written_from_the_draft_alone_finds_every_file() {
+    if !has_tool("python3") || !has_tool("zstd") {
+        return;
+    }
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nx/tests/r3a_reader.py");
+    let cases: &[&[&str]] = &[
+        &[],
+        &["--blocksize=0", "--chunksize=64K"],
+        &["--chunksize=32K", "--solid-algorithm=lz4", "--chunked-algorithm=copy"],
+        &["--metadata"],
+    ];
+    for (i, options) in cases.iter().enumerate() {
+        let archive = format!("{i}.r3a");
+        pack(&folder, &[&["--format=r3a", "in", "-o", &archive], *options].concat());
+        let mut python = Command::new("python3");
+        // No compiled form of the other reader beside the sources.
+        let python = python.env("PYTHONDONTWRITEBYTECODE", "1").arg(&reader);
+        let output =
+            python.arg(folder.path(&archive)).arg(folder.path("in")).output().expect("python3 starts");
+        assert!(output.status.success(), "{options:?}: {}", String::from_utf8_lossy(&output.stderr));
+        let counts = String::from_utf8(output.stdout).expect("UTF-8");
+        assert!(counts.starts_with(&format!("{} files ", files.len())), "{counts}");
+    }
 }
 
 #[test]

@@ -52,7 +52,7 @@ const NO_MODE: u16 = u16::MAX;
 const OTHER: usize = 24;
 
 /// Most bytes of a path and of a target: no system takes longer ones.
-const LONGEST: usize = 32_767;
+const LONGEST: usize = 4095;
 
 const FOLDER: u8 = 1;
 const LINK: u8 = 2;
@@ -152,7 +152,7 @@ impl Metadata {
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] for a path or target that is empty or longer than 32,767 bytes,
+    /// [`Kind::BadArgument`] for a path or target that is empty or longer than 4095 bytes,
     /// [`Kind::Limit`] beyond 4 GiB.
     pub(crate) fn encode(&self, paths: &Paths<'_>) -> Result<Vec<u8>> {
         if self.is_empty() {
