@@ -21,10 +21,10 @@ pub(crate) trait Isa {
     /// The CPU must support the tier.
     unsafe fn offsets(repeats: Self::Repeats) -> [u32; 3];
 
-    /// Brings the repeat offset `which` to the front, or for 3 a `new` one; returns it.
+    /// Brings the repeat offset `which` to the front, or for 3 and 4 a `new` one; returns it.
     ///
     /// # Safety
-    /// `which` is below 4, and the CPU must support the tier.
+    /// `which` is below 5, and the CPU must support the tier.
     unsafe fn turn(repeats: &mut Self::Repeats, which: u32, new: u32) -> u32;
 
     /// Writes 16 bytes at `to`: the first `offset` bytes at `from`, over and over.
@@ -91,14 +91,16 @@ pub(crate) struct Avx2;
 
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 #[repr(align(64))]
-struct Rows([[u8; 16]; 4]);
+struct Rows([[u8; 16]; 5]);
 
-/// Row `which`: the bytes of four lanes, that lane first and the others in their order.
+/// Row `which`: the bytes of four lanes, that lane (for 4, too, the last) first and the others in their
+/// order.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
 static TO_FRONT: Rows = Rows([
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     [4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15],
     [8, 9, 10, 11, 0, 1, 2, 3, 4, 5, 6, 7, 12, 13, 14, 15],
+    [12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
     [12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11],
 ]);
 

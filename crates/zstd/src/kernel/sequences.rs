@@ -46,6 +46,7 @@ const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
 }
 
+const ZERO: Error = corrupt("a match has offset zero");
 const TOO_EARLY: Error = corrupt("the bits of sequences end too early");
 
 /// Decodes and executes the sequences, and appends the literals left over. Returns the repeat
@@ -91,7 +92,12 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
             let mut left = count;
             while left > 0 {
                 let turns = left.min(batch.len());
-                source.decode::<I>(&mut batch[..turns])?;
+                if turns < left {
+                    source.decode::<I>(&mut batch[..turns])?;
+                } else {
+                    source.decode::<I>(&mut batch[..turns - 1])?;
+                    batch[turns - 1] = source.decode_last()?;
+                }
                 if HISTORY && fetch {
                     sink.fetch(&batch[..turns]);
                 }
@@ -112,8 +118,6 @@ struct Source<'a> {
     cells: [*const u32; 3],
     states: [usize; 3],
     repeats: [u32; 3],
-    /// The sum of the cells of the latest turn.
-    latest: Cell,
     _bits: core::marker::PhantomData<&'a [u8]>,
 }
 
@@ -149,27 +153,39 @@ impl<'a> Source<'a> {
             cells: [ll.cells.as_ptr(), of.cells.as_ptr(), ml.cells.as_ptr()],
             states,
             repeats: repeats.0,
-            latest: 0,
             _bits: core::marker::PhantomData,
         })
     }
 
-    /// Decodes as many sequences as `batch` takes.
+    /// Decodes as many sequences as `batch` takes, none of which is the last.
     ///
     /// # Safety
     /// The CPU supports the tier of `I`.
     #[inline(always)]
     unsafe fn decode<I: Isa>(&mut self, batch: &mut [Sequence]) -> Result<()> {
+        // SAFETY: as the caller vouches.
+        if unsafe { self.decode_all::<I>(batch) } {
+            return Ok(());
+        }
+        Err(if self.place < 0 { TOO_EARLY } else { ZERO })
+    }
+
+    /// As [`decode`](Self::decode), and whether all went well; if not, either the place is negative or
+    /// an offset is zero. (Errors made in the loop would take its registers.)
+    ///
+    /// # Safety
+    /// The CPU supports the tier of `I`.
+    #[inline(always)]
+    unsafe fn decode_all<I: Isa>(&mut self, batch: &mut [Sequence]) -> bool {
         let (stream, mut place) = (self.stream, self.place);
         let [cells_ll, cells_of, cells_ml] = self.cells;
         let [mut state_ll, mut state_of, mut state_ml] = self.states;
         // SAFETY: the caller vouches for the tier.
         let mut repeats = unsafe { I::repeats(self.repeats) };
-        let mut latest_offset = self.repeats[0];
-        let mut sum = 0;
         for sequence in batch {
             if place < 0 {
-                return Err(TOO_EARLY);
+                self.place = place;
+                return false;
             }
             // SAFETY: the place was checked; states are below the size of their tables.
             unsafe {
@@ -178,8 +194,11 @@ impl<'a> Source<'a> {
                 let (ll, of, ml) =
                     (*cells_ll.add(state_ll), *cells_of.add(state_of), *cells_ml.add(state_ml));
                 let (word, left) = backward::load(stream, place);
-                sum = ll.wrapping_add(of).wrapping_add(ml);
-                let turn = if fse::all_bits(sum) <= LOADED {
+                let sum = ll.wrapping_add(of).wrapping_add(ml);
+                let all = fse::all_bits(sum);
+                place -= all as isize;
+                let value_of;
+                if all <= LOADED {
                     let states = word >> (left.wrapping_sub(sum) & 63);
                     let (extra_of, extra_ml, extra_ll) = (of >> 8, ml >> 8, ll >> 8);
                     let bits_of = of.wrapping_sub(extra_of);
@@ -192,47 +211,69 @@ impl<'a> Source<'a> {
                     let after_of = left.wrapping_sub(extra_of);
                     let after_ml = after_of.wrapping_sub(extra_ml);
                     let after_ll = after_ml.wrapping_sub(extra_ll);
-                    [
-                        field::<I>(word, after_of, extra_of) as u32,
-                        field::<I>(word, after_ml, extra_ml) as u32,
-                        field::<I>(word, after_ll, extra_ll) as u32,
-                    ]
+                    value_of = field::<I>(word, after_of, extra_of) as u32;
+                    sequence.len =
+                        BASES[1][fse::code(ml) as usize & 63] + field::<I>(word, after_ml, extra_ml) as u32;
+                    sequence.literals =
+                        BASES[0][fse::code(ll) as usize & 63] + field::<I>(word, after_ll, extra_ll) as u32;
                 } else {
-                    let turn;
-                    ([state_ll, state_of, state_ml], turn) =
-                        wide(stream, place, [ll, of, ml]).ok_or(TOO_EARLY)?;
-                    turn
-                };
-                place -= fse::all_bits(sum) as isize;
-                let [value_of, value_ml, value_ll] = turn;
-                let literals = BASES[0][fse::code(ll) as usize & 63] + value_ll;
-                let len = BASES[1][fse::code(ml) as usize & 63] + value_ml;
-                // Which of the repeat offsets it is: 3 for a new one, or for the latest less one.
-                let extra_of = fse::extra(of);
-                let is_new = extra_of > 1;
-                let which = select_unpredictable(is_new, 3, extra_of + value_of + u32::from(literals == 0));
-                let value = (1u32 << (extra_of & 31)).wrapping_add(value_of).wrapping_sub(3);
-                let new = select_unpredictable(is_new, value, latest_offset.wrapping_sub(1));
-                let offset = I::turn(&mut repeats, which, new);
-                latest_offset = offset;
-                if offset == 0 {
-                    return Err(corrupt("a match has offset zero"));
+                    let (next, wide_of);
+                    (next, wide_of, *sequence) = wide(stream, place, [ll, of, ml], true);
+                    [state_ll, state_of, state_ml] = next;
+                    value_of = wide_of;
                 }
-                *sequence = Sequence { literals, len, offset };
+                // Which of the repeat offsets it is: 3 for the latest less one, 4 for a new one.
+                let extra_of = fse::extra(of);
+                let no_literals = u32::from(sequence.literals == 0);
+                let which = select_unpredictable(extra_of > 1, 4, extra_of + value_of + no_literals);
+                let mut new = (1u32 << (extra_of & 31)).wrapping_add(value_of).wrapping_sub(3);
+                if which == 3 {
+                    new = one_less::<I>(repeats);
+                    if new == 0 {
+                        self.place = 0;
+                        return false;
+                    }
+                }
+                sequence.offset = I::turn(&mut repeats, which, new);
             }
         }
         self.place = place;
         self.states = [state_ll, state_of, state_ml];
         // SAFETY: the caller vouches for the tier.
         self.repeats = unsafe { I::offsets(repeats) };
-        self.latest = sum;
-        Ok(())
+        true
+    }
+
+    /// Decodes the last sequence, which no states follow.
+    #[inline(always)]
+    fn decode_last(&mut self) -> Result<Sequence> {
+        if self.place < 0 {
+            return Err(TOO_EARLY);
+        }
+        let [ll, of, ml] = self.states;
+        // SAFETY: states are below the size of their tables.
+        let cells = unsafe { [*self.cells[0].add(ll), *self.cells[1].add(of), *self.cells[2].add(ml)] };
+        let all: u32 = cells.iter().map(|&cell| fse::extra(cell)).sum();
+        self.place -= all as isize;
+        if self.place < 0 {
+            return Err(TOO_EARLY);
+        }
+        // SAFETY: the stream is the same as ever.
+        let (_, value, mut sequence) = unsafe { wide(self.stream, self.place, cells, false) };
+        let mut repeats = Repeats(self.repeats);
+        sequence.offset =
+            repeats.resolve((1u32 << (fse::extra(cells[1]) & 31)).wrapping_add(value), sequence.literals);
+        if sequence.offset == 0 {
+            return Err(ZERO);
+        }
+        self.repeats = repeats.0;
+        Ok(sequence)
     }
 
     /// The repeat offsets after the last sequence.
     #[inline(always)]
     fn finish(self) -> Result<Repeats> {
-        if self.place + fse::bits(self.latest) as isize != 0 {
+        if self.place != 0 {
             return Err(corrupt("the bits of sequences are not used up exactly"));
         }
         Ok(Repeats(self.repeats))
@@ -403,32 +444,46 @@ impl<'a, 'b> Sink<'a, 'b> {
     }
 }
 
-/// The next states and the values of a turn that needs more bits than one load has.
+/// The latest offset less one: seldom, and so kept out of what the loop waits for.
 ///
 /// # Safety
-/// As for [`backward::load`] at `place`.
+/// The CPU supports the tier of `I`.
+#[cold]
+#[inline(always)]
+unsafe fn one_less<I: Isa>(repeats: I::Repeats) -> u32 {
+    // SAFETY: as the caller vouches.
+    unsafe { I::offsets(repeats)[0].wrapping_sub(1) }
+}
+
+/// The next states, the extra bits of the offset and the lengths, each with a load of its own: for a
+/// turn that needs more bits than one load has, and for the last one, which has no `next` states. `place`
+/// is the one behind the turn. Nothing is read before the stream; bits there are zero.
+///
+/// # Safety
+/// Seven bytes before the stream must be readable.
 #[cold]
 #[inline(never)]
-unsafe fn wide(
-    stream: *const u8,
-    mut place: isize,
-    [ll, of, ml]: [Cell; 3],
-) -> Option<([usize; 3], [u32; 3])> {
+unsafe fn wide(stream: *const u8, place: isize, cells: [Cell; 3], next: bool) -> ([usize; 3], u32, Sequence) {
+    let counts = if next { fse::all_bits } else { fse::extra };
+    let mut place = place + cells.iter().map(|&cell| counts(cell) as isize).sum::<isize>();
     let mut take = |count: u32| {
         if place < 0 {
-            return None;
+            return 0;
         }
-        // SAFETY: the place was checked.
-        let (word, left) = unsafe { backward::load(stream, place) };
-        place -= count as isize;
-        // SAFETY: every CPU supports the scalar tier.
-        Some(unsafe { field::<Scalar>(word, left.wrapping_sub(count), count) } as u32)
+        // SAFETY: the place was checked; every CPU supports the scalar tier.
+        unsafe {
+            let (word, left) = backward::load(stream, place);
+            place -= count as isize;
+            field::<Scalar>(word, left.wrapping_sub(count), count) as u32
+        }
     };
-    let values = [take(fse::extra(of))?, take(fse::extra(ml))?, take(fse::extra(ll))?];
-    let mut next = |cell| Some((fse::base(cell) + take(fse::bits(cell))?) as usize);
-    // In the last turn the states have no bits, and nobody looks at them.
-    let states = [next(ll).unwrap_or(0), next(ml).unwrap_or(0), next(of).unwrap_or(0)];
-    Some(([states[0], states[2], states[1]], values))
+    let [ll, of, ml] = cells;
+    let value = take(fse::extra(of));
+    let len = BASES[1][fse::code(ml) as usize & 63] + take(fse::extra(ml));
+    let literals = BASES[0][fse::code(ll) as usize & 63] + take(fse::extra(ll));
+    let mut state = |cell| (fse::base(cell) + if next { take(fse::bits(cell)) } else { 0 }) as usize;
+    let (ll, ml) = (state(ll), state(ml));
+    ([ll, state(of), ml], value, Sequence { literals, len, offset: 0 })
 }
 
 /// Copies `len` bytes, not 0, 32 at a time.
