@@ -11,7 +11,7 @@ SECONDS_PER_TARGET ?= 60
 HDF5_PLUGINS ?= target/hdf5-plugins
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-nx bench-waveforms plots fuzz hdf5-plugins setup
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-frames bench-nx bench-waveforms plots fuzz hdf5-plugins setup
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -61,6 +61,11 @@ bench-nx: ## Measure Nx archives against libzstd, unsquashfs, tar, unzip and 7z:
 	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) build --release --locked --package linerate --package linerate-bench
 	$(CARGO) run --release --locked --package linerate-bench -- archives --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+
+bench-frames: ## Decode zstd frames beside libzstd and ruzstd: CORPUS=dir CSV=file FLAGS="--case 4K+8K"
+	@scripts/setup.sh rust cc
+	@mkdir -p "$(dir $(CSV))"
+	$(CARGO) run --release --locked --package linerate-bench --features ruzstd -- frames --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
 
 bench-waveforms: CORPUS =
 bench-waveforms: CSV = target/bench-waveforms.csv

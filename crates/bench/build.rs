@@ -9,6 +9,7 @@ fn main() {
     let lock = std::fs::read_to_string("../../Cargo.lock").unwrap_or_default();
     println!("cargo:rustc-env=BENCH_VERSION_ZLIB_RS={}", locked(&lock, "zlib-rs"));
     println!("cargo:rustc-env=BENCH_VERSION_LIBDEFLATE={}", locked(&lock, "libdeflate-sys"));
+    println!("cargo:rustc-env=BENCH_VERSION_RUZSTD={}", locked(&lock, "ruzstd"));
     println!("cargo:rerun-if-changed=../../Cargo.lock");
     println!("cargo:rerun-if-changed=build.rs");
 }

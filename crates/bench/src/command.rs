@@ -12,7 +12,7 @@ use crate::corpus::Corpus;
 use crate::filter::{Chunk, Filter, parse_bytes};
 use crate::record::{self, Record};
 use crate::waveforms::{Set, npy};
-use crate::{report, session, threads};
+use crate::{frames, report, session, threads};
 
 /// What to do.
 #[derive(Clone, Debug, Subcommand)]
@@ -29,6 +29,8 @@ pub enum Command {
     /// Run a command and print the most bytes that were resident in it
     #[command(hide = true)]
     Peak(PeakArgs),
+    /// Zstd frames in, their content out: ours and others, CPU time on one core
+    Frames(FramesArgs),
     /// Make detector waveforms, the same for everyone, as a .npy file of int16 rows
     Waveforms(WaveformsArgs),
     /// The contenders, and why some are not available here
@@ -45,7 +47,7 @@ pub struct CorpusArgs {
     #[arg(long, value_name = "PATH", required_unless_present = "synthetic")]
     corpus: Option<PathBuf>,
     /// Made-up data instead of files
-    #[arg(long, value_name = "KIND", value_parser = ["random"], conflicts_with = "corpus")]
+    #[arg(long, value_name = "KIND", value_parser = ["random", "rows"], conflicts_with = "corpus")]
     synthetic: Option<String>,
     /// The corpus's name in the record [default: from the path]
     #[arg(long, value_name = "NAME")]
@@ -161,6 +163,35 @@ pub struct PeakArgs {
     command: Vec<OsString>,
 }
 
+/// Arguments of [`Command::Frames`].
+#[derive(Args, Clone, Debug)]
+pub struct FramesArgs {
+    #[command(flatten)]
+    corpus: CorpusArgs,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// Sizes of blocks and, after a plus, of the dictionary that they share
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "1K+8K,4K+8K,8K+8K,4K,128K,whole"
+    )]
+    case: Vec<frames::Case>,
+    /// The level at which libzstd compresses
+    #[arg(long, value_name = "N", default_value_t = 3, allow_negative_numbers = true)]
+    level: i32,
+    /// The most bytes for each case, taken evenly from the corpus; of whole files, of each
+    #[arg(long, value_name = "N", default_value = "16M", value_parser = parse_bytes)]
+    most: u64,
+    /// Times that each contender decodes all of a case
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u16).range(1..))]
+    rounds: u16,
+    /// The core to run on [default: the last one allowed]
+    #[arg(long, value_name = "N")]
+    core: Option<usize>,
+}
+
 /// Arguments of [`Command::Waveforms`].
 #[derive(Args, Clone, Debug)]
 pub struct WaveformsArgs {
@@ -198,6 +229,7 @@ pub fn run(command: &Command) -> Result<(), String> {
         Command::Archives(args) => several_archives(args),
         Command::ExtractMapped(args) => mapped::extract(&args.archive, &args.out, args.threads),
         Command::Peak(args) => peak::run(&args.command).and_then(|bytes| print(&format!("{bytes}\n"))),
+        Command::Frames(args) => frames_in(args),
         Command::Waveforms(args) => waveforms(args),
         Command::List => print(&session::list()),
         #[cfg(feature = "plot")]
@@ -208,15 +240,11 @@ pub fn run(command: &Command) -> Result<(), String> {
 fn bytes(args: &BytesArgs) -> Result<(), String> {
     args.output.csv(&[])?;
     let corpus = args.corpus.read()?;
-    let core = crate::pin(args.core);
-    if let (Some(wanted), None) = (args.core, core) {
-        return Err(format!("cannot run on core {wanted}"));
-    }
+    let place = place(args.core)?;
     let mut session = session::Session::new(&corpus, &args.only, args.base.as_deref())?;
     let mut all = Vec::new();
     for chunk in &args.chunk {
         let records = session.measure(*chunk, args.rounds.into(), progress)?;
-        let place = core.map_or_else(|| "not pinned".into(), |n| format!("core {n}"));
         let rounds = format!("{} rounds, relative to {}", args.rounds, session.base());
         args.output.table(&format!("{chunk} chunks, CPU time, {place}, {rounds}"), &records)?;
         args.output.csv(&records)?;
@@ -281,6 +309,35 @@ fn several_archives(args: &ArchivesArgs) -> Result<(), String> {
     Ok(())
 }
 
+fn frames_in(args: &FramesArgs) -> Result<(), String> {
+    args.output.csv(&[])?;
+    let corpus = args.corpus.read()?;
+    let place = place(args.core)?;
+    let setup = frames::Setup {
+        cases: &args.case,
+        level: args.level,
+        most: args.most.try_into().unwrap_or(usize::MAX),
+        rounds: args.rounds.into(),
+    };
+    let mut all = Vec::new();
+    frames::measure(&corpus, &setup, progress, |case, records| {
+        let rounds = format!("{} rounds, relative to libzstd", args.rounds);
+        args.output.table(&format!("{case} blocks, CPU time, {place}, {rounds}"), records)?;
+        args.output.csv(records)?;
+        all.extend_from_slice(records);
+        Ok(())
+    })?;
+    args.output.json(&all)
+}
+
+/// Stays on one core, and says on which.
+fn place(wanted: Option<usize>) -> Result<String, String> {
+    match (wanted, crate::pin(wanted)) {
+        (Some(wanted), None) => Err(format!("cannot run on core {wanted}")),
+        (_, core) => Ok(core.map_or_else(|| "not pinned".into(), |n| format!("core {n}"))),
+    }
+}
+
 fn waveforms(args: &WaveformsArgs) -> Result<(), String> {
     let rows = args.rows.unwrap_or(args.set.rows());
     npy::write(&args.out, args.set, rows).map_err(|e| format!("{}: {e}", args.out.display()))
@@ -294,6 +351,7 @@ impl CorpusArgs {
     fn read(&self) -> Result<Corpus, String> {
         let mut corpus = match &self.corpus {
             Some(path) => Corpus::read(path, self.max_bytes_per_file)?,
+            None if self.synthetic.as_deref() == Some("rows") => Corpus::rows(16 << 20),
             None => Corpus::random(1_000_000),
         };
         if let Some(name) = &self.name {

@@ -4,6 +4,12 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+/// Words of the made-up rows, the frequent ones more than once.
+const SERVICES: [&str; 6] = ["checkout", "inventory", "search", "payments", "accounts", "recommendations"];
+const OUTCOMES: [(&str, u16); 6] =
+    [("INFO", 200), ("INFO", 200), ("INFO", 200), ("INFO", 204), ("WARN", 404), ("ERROR", 503)];
+const METHODS: [&str; 5] = ["GET", "GET", "GET", "POST", "PUT"];
+
 /// Files in memory, each compressed separately.
 pub struct Corpus {
     /// What the record calls it. Never a path of the machine.
@@ -49,6 +55,49 @@ impl Corpus {
             (state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 56) as u8
         };
         Corpus { name: "random".into(), files: vec![(0..n).map(|_| next()).collect()] }
+    }
+
+    /// Rows of a service's log in JSON, some 370 bytes each, `n` bytes in all, the same on every
+    /// machine.
+    pub fn rows(n: usize) -> Self {
+        let mut state = 0x2545_f491_4f6c_dd1d_u64;
+        let mut below = |n: u64| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            (state >> 11) % n
+        };
+        let mut text = String::with_capacity(n + 512);
+        let mut row = 0;
+        while text.len() < n {
+            let service = SERVICES[below(SERVICES.len() as u64) as usize];
+            let (level, status) = OUTCOMES[below(OUTCOMES.len() as u64) as usize];
+            let (second, trace) = (row / 40, below(u64::MAX));
+            text += &format!(
+                "{{\"timestamp\":\"2026-03-14T{:02}:{:02}:{:02}.{:03}Z\",\"level\":\"{level}\",\
+                 \"service\":\"{service}\",\"host\":\"ip-10-0-{}-{}.internal\",\"trace_id\":\"{trace:016x}\",\
+                 \"user_id\":{},\"session\":\"{:08x}\",\"method\":\"{}\",\
+                 \"path\":\"/api/v1/{service}/items/{}\",\"status\":{status},\"duration_ms\":{}.{:02},\
+                 \"bytes\":{},\"region\":\"eu-west-{}\",\"message\":\"request handled by {service}\"}}\n",
+                second / 3600 % 24,
+                second / 60 % 60,
+                second % 60,
+                below(1000),
+                below(4),
+                below(250),
+                below(50_000),
+                below(1 << 32),
+                METHODS[below(METHODS.len() as u64) as usize],
+                below(20_000),
+                below(300),
+                below(100),
+                below(60_000),
+                1 + below(3),
+            );
+            row += 1;
+        }
+        text.truncate(n);
+        Corpus { name: "rows".into(), files: vec![text.into_bytes()] }
     }
 
     /// Bytes of all files.

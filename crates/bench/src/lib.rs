@@ -5,7 +5,8 @@
 //! [`table`] lists who takes part, [`verify`] proves each stream with a decoder that is not its
 //! encoder's, [`measure`] times them in interleaved rounds, and a [`record::Record`] is what is
 //! kept. The shape [`threads`] is one stream from several threads, the shape [`archives`] whole Nx
-//! archives beside libzstd and other programs. [`waveforms`] are made-up samples for the codecs of such.
+//! archives beside libzstd and other programs, the shape [`frames`] zstd frames decoded. [`waveforms`]
+//! are made-up samples for the codecs of such.
 
 pub mod archives;
 pub mod command;
@@ -14,6 +15,7 @@ pub mod corpus;
 pub mod csv;
 pub mod environment;
 pub mod filter;
+pub mod frames;
 mod kernel;
 #[cfg(feature = "plot")]
 mod labels;

@@ -9,7 +9,7 @@ use common::encoder::{compress, level};
 use common::ours;
 use common::vectors::{bad, dictionary, good};
 use kernel::guarded::Guarded;
-use linerate_zstd::{Decoder, Dictionary, Error, Options, Scratch, Status, StreamDecoder};
+use linerate_zstd::{Decoder, Dictionary, Error, Options, Prefetch, Scratch, Status, StreamDecoder};
 use zstd_safe::CParameter;
 
 /// Input, output and dictionary, each with a forbidden page behind it or before it.
@@ -150,4 +150,58 @@ fn damaged_frames_stay_within_their_buffers() {
             }
         }
     }
+}
+
+/// The list of lines names memory that is not there any more, or never was.
+#[test]
+fn fetching_ahead_touches_nothing() {
+    let gone = {
+        let mut memory = Guarded::new(100_000);
+        let mut list = Prefetch::new().with_rate(4);
+        list.add(memory.last(100_000));
+        list.add(memory.first(5000));
+        list
+    };
+    for vector in good().into_iter().filter(|vector| !vector.magicless && vector.dictionary.is_none()) {
+        let content = vector.content.expect("known");
+        for (form, mut scratch) in ours::scratches() {
+            let mut list = gone.clone();
+            let mut out = vec![0; content.len()];
+            let decoder = Decoder::new(Options::new());
+            let sizes = decoder.decode_prefetching(&mut scratch, None, &vector.bytes, &mut out, &mut list);
+            // Of several frames it takes the first.
+            let sizes = sizes.unwrap_or_else(|e| panic!("{}, {form}: {e}", vector.name));
+            assert!(out[..sizes.written] == content[..sizes.written], "{}, {form}", vector.name);
+            assert_eq!(list.lines(), 0, "{}", vector.name);
+        }
+    }
+}
+
+/// Regions of memory that were changed: refused, or whatever they give, within the buffers.
+#[test]
+fn changed_tables_of_a_dictionary_reach_nothing_else() {
+    let mut room = Room::new();
+    let mut noise = Noise::new(8);
+    let rows = json_rows(9, 20);
+    let dictionary = common::encoder::train(&json_rows(10, 500), 370, 2048);
+    let digest = Dictionary::measure(&dictionary).unwrap();
+    let frames = [&rows[..300], &rows[..4000]].map(|content| compress(content, &dictionary, &[level(3)]));
+    let mut taken = 0;
+    for round in 0..3000 {
+        let region = room.dictionary.first(digest.region_len());
+        drop(Dictionary::digest_into(&dictionary, region).unwrap());
+        for _ in 0..round % 4 {
+            let at = noise.below(digest.tables_len());
+            region[at] ^= 1 << noise.below(8);
+        }
+        let Ok(changed) = Dictionary::view(digest, region) else { continue };
+        taken += 1;
+        for frame in &frames {
+            let src = place(&mut room.src, frame, true);
+            for (_, scratch) in &mut room.forms {
+                let _ = Decoder::default().decode(scratch, Some(&changed), src, room.dst.last(5000));
+            }
+        }
+    }
+    assert!(taken > 800, "{taken}");
 }

@@ -71,34 +71,37 @@ impl Oracle {
     }
 
     /// Decodes piece by piece with a window of at most `1 << window_log` bytes. An input that ends early
-    /// is an error. The last byte comes by itself: of a whole frame libzstd would decode at once.
+    /// is an error. The pieces are smaller than any frame: what libzstd has all of, it decodes at once.
     pub fn stream(&mut self, src: &[u8], dictionary: &[u8], window_log: u32, most: usize) -> Verdict {
+        const PIECE: usize = 8;
         self.reset();
         self.set(DParameter::WindowLogMax(window_log));
         self.context.load_dictionary(dictionary).map_err(get_error_name)?;
         let mut out = Vec::new();
         let mut hint = 0;
-        let mut at = 0;
-        for end in [src.len().saturating_sub(1), src.len()] {
+        // The empty piece asks for what is left.
+        for piece in src.chunks(PIECE).chain([&[][..]]) {
+            let mut input = InBuffer::around(piece);
             loop {
                 self.piece.clear();
-                let mut input = InBuffer::around(&src[at..end]);
                 let mut output = OutBuffer::around(&mut self.piece);
-                if at < end || hint != 0 {
+                let before = input.pos();
+                if before < piece.len() || hint != 0 {
                     hint = self.context.decompress_stream(&mut output, &mut input).map_err(get_error_name)?;
                 }
-                let used = input.pos();
-                at += used;
                 out.extend_from_slice(&self.piece);
                 if out.len() > most {
                     return Err("Destination buffer is too small");
                 }
-                if used == 0 && self.piece.is_empty() {
+                if input.pos() == before && self.piece.is_empty() {
                     break;
                 }
             }
+            if input.pos() < piece.len() {
+                return Err("Src size is incorrect");
+            }
         }
-        if hint == 0 && at == src.len() { Ok(out) } else { Err("Src size is incorrect") }
+        if hint == 0 { Ok(out) } else { Err("Src size is incorrect") }
     }
 
     /// Both ways. Where they differ, ours may be like either.

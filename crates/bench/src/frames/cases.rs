@@ -1,0 +1,166 @@
+//! What is decoded: blocks of a size, with or without a dictionary, compressed by libzstd.
+
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+use zstd_safe::{CCtx, CDict, CParameter, get_error_name};
+
+use super::Setup;
+use crate::corpus::Corpus;
+use crate::filter::Chunk;
+
+/// A size of blocks, and of the dictionary that they share: `4K`, `4K+8K`, `whole`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Bytes of a block.
+    pub chunk: Chunk,
+    /// Bytes of the dictionary, if there is one.
+    pub dictionary: Option<usize>,
+}
+
+impl Case {
+    /// What the record calls it.
+    pub(crate) fn format(&self, level: i32) -> String {
+        match self.dictionary {
+            None => format!("zstd {level}"),
+            Some(n) => format!("zstd {level}, dictionary {}", Chunk::Bytes(n)),
+        }
+    }
+}
+
+impl fmt::Display for Case {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.dictionary {
+            None => write!(f, "{}", self.chunk),
+            Some(n) => write!(f, "{}+{}", self.chunk, Chunk::Bytes(n)),
+        }
+    }
+}
+
+impl FromStr for Case {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('+') {
+            None => Ok(Case { chunk: text.parse()?, dictionary: None }),
+            Some((chunk, dictionary)) => {
+                let (chunk, Chunk::Bytes(n)) = (chunk.parse()?, dictionary.parse()?) else {
+                    return Err(format!("`{text}`: a dictionary has a size"));
+                };
+                Ok(Case { chunk, dictionary: Some(n) })
+            }
+        }
+    }
+}
+
+/// The frames of a case.
+pub(crate) struct Jobs {
+    pub(crate) frames: Vec<Vec<u8>>,
+    pub(crate) contents: Vec<Vec<u8>>,
+    pub(crate) dictionary: Option<Vec<u8>>,
+    /// Of all contents.
+    pub(crate) bytes: usize,
+}
+
+impl Jobs {
+    /// Cuts the corpus, evenly over all of it if that is more than wanted, and compresses.
+    pub(crate) fn new(corpus: &Corpus, case: &Case, setup: &Setup<'_>) -> Result<Jobs, String> {
+        let size = case.chunk.size();
+        // What is left at the end of a file is no block of that size.
+        let blocks: Vec<&[u8]> = match case.chunk {
+            Chunk::Whole => corpus.files.iter().map(|file| &file[..file.len().min(setup.most)]).collect(),
+            Chunk::Bytes(_) => corpus.files.iter().flat_map(|file| file.chunks_exact(size)).collect(),
+        };
+        let total: usize = blocks.iter().map(|block| block.len()).sum();
+        let step = total.div_ceil(setup.most).max(1);
+        let dictionary = case.dictionary.map(|n| train(&blocks, n)).transpose()?;
+        let contents: Vec<Vec<u8>> = blocks.iter().step_by(step).map(|block| block.to_vec()).collect();
+        let frames = compress(&contents, setup.level, dictionary.as_deref())?;
+        let bytes = contents.iter().map(Vec::len).sum();
+        Ok(Jobs { frames, contents, dictionary, bytes })
+    }
+
+    pub(crate) fn longest(&self) -> usize {
+        self.contents.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
+    pub(crate) fn ratio(&self) -> f64 {
+        self.bytes as f64 / self.frames.iter().map(Vec::len).sum::<usize>().max(1) as f64
+    }
+
+    /// Runs of frames of about `bytes` bytes of content.
+    pub(crate) fn turns(&self, bytes: usize) -> impl Iterator<Item = Range<usize>> {
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let mut sum = 0;
+            let enough = |content: &Vec<u8>| {
+                sum += content.len();
+                sum >= bytes
+            };
+            let rest = &self.contents[start..];
+            let n = rest.iter().position(enough).map_or(rest.len(), |last| last + 1);
+            let part = start..start + n;
+            start += n;
+            (n > 0).then_some(part)
+        })
+    }
+}
+
+/// Trains on at most 1000 blocks, taken evenly: a dictionary of one table of the store, not of the
+/// blocks that are measured.
+fn train(blocks: &[&[u8]], size: usize) -> Result<Vec<u8>, String> {
+    let step = blocks.len().div_ceil(1000).max(1);
+    let samples: Vec<&[u8]> = blocks.iter().copied().skip(step / 2).step_by(step).collect();
+    let sizes: Vec<usize> = samples.iter().map(|sample| sample.len()).collect();
+    let mut dictionary = Vec::with_capacity(size);
+    zstd_safe::train_from_buffer(&mut dictionary, &samples.concat(), &sizes)
+        .map_err(|e| format!("training a dictionary: {}", get_error_name(e)))?;
+    Ok(dictionary)
+}
+
+fn compress(contents: &[Vec<u8>], level: i32, dictionary: Option<&[u8]>) -> Result<Vec<Vec<u8>>, String> {
+    let told = |e| format!("compressing: {}", get_error_name(e));
+    let digested = dictionary.map(|bytes| CDict::create(bytes, level));
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::CompressionLevel(level)).map_err(told)?;
+    if let Some(digested) = &digested {
+        context.ref_cdict(digested).map_err(told)?;
+    }
+    let one = |content: &Vec<u8>| {
+        let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
+        context.compress2(&mut frame, content).map_err(told)?;
+        frame.shrink_to_fit();
+        Ok(frame)
+    };
+    contents.iter().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_are_read_and_shown() {
+        for text in ["4K", "1K+8K", "whole", "128K+112K"] {
+            assert_eq!(text.parse::<Case>().unwrap().to_string(), text);
+        }
+        for bad in ["", "4K+", "+8K", "4K+whole", "4K+8K+1", "x"] {
+            assert!(bad.parse::<Case>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn jobs_are_spread_over_the_corpus_and_taken_in_turns() {
+        let corpus = Corpus::rows(1 << 20);
+        let setup = Setup { cases: &[], level: 3, most: 300_000, rounds: 1 };
+        let case = "4K+8K".parse().unwrap();
+        let jobs = Jobs::new(&corpus, &case, &setup).unwrap();
+        assert_eq!(jobs.bytes, 4096 * jobs.frames.len());
+        assert!((250_000..=300_000).contains(&jobs.bytes), "{}", jobs.bytes);
+        assert!(jobs.dictionary.as_ref().is_some_and(|d| (1000..=8192).contains(&d.len())));
+        let turns: Vec<_> = jobs.turns(100_000).collect();
+        assert_eq!(turns.iter().map(ExactSizeIterator::len).sum::<usize>(), jobs.frames.len());
+        assert!(turns.windows(2).all(|pair| pair[0].end == pair[1].start));
+    }
+}
