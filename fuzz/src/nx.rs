@@ -1,6 +1,11 @@
 //! Nx archives: any bytes as an archive, and as the parts of its header.
 
-use linerate_nx::{Archive, Header, Limits, Pool, Source, Toc, Verifier, check_path, collisions};
+use linerate_nx::metadata::{MAGIC, Metadata, VERSION};
+use linerate_nx::pack::{Builder, Options};
+use linerate_nx::{
+    Archive, ChunkSize, Entry, HashKind, Header, Limits, Pool, Source, Toc, TocForm, Verifier, check_path,
+    collisions,
+};
 
 /// Takes the bytes as an archive, and as one without its padding.
 ///
@@ -11,6 +16,7 @@ pub fn nx(data: &[u8]) {
     archive(data);
     archive(&spread(data));
     parts(data);
+    metadata(data);
 }
 
 fn limits() -> Limits {
@@ -68,6 +74,45 @@ fn archive(bytes: &[u8]) {
         // Of a damaged block, each way of reading may save other files.
         assert!(right < archive.len() as u64 || failed == 0);
     }
+}
+
+/// The bytes as what follows the counts of a record of metadata, in an archive of two files.
+fn metadata(data: &[u8]) {
+    let Some((others, columns)) = data.split_first() else { return };
+    let mut content = HashKind::Xxh3.of(b"a\0b/c\0").to_le_bytes().to_vec();
+    content.extend([2, 0, 0, 0, *others, 0, 0, 0]);
+    content.extend_from_slice(columns);
+    let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
+    zstd_safe::compress(&mut frame, &content, 1).expect("room");
+    let mut record = MAGIC.to_vec();
+    let numbers = [VERSION, frame.len() as u32, content.len() as u32, 0];
+    record.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    let hash = HashKind::Xxh3.of(&[&record[..], &frame].concat());
+    record.extend(hash.to_le_bytes());
+    record.extend(frame);
+    let pool = Pool::encode(["a", "b/c"]).expect("short paths");
+    let chunk = ChunkSize::from_bytes(512).expect("a chunk size");
+    let mut header = Header::describing(chunk, TocForm::Short, pool.len(), 0, 2).expect("small numbers");
+    let entry = |path| Entry { hash: HashKind::Xxh3.of(b""), size: 0, path, first_block: 0, block_offset: 0 };
+    let at = header.filled().next_multiple_of(8) as usize;
+    header.pages = (at + record.len()).div_ceil(4096) as u32;
+    let mut bytes = header.write().to_vec();
+    Toc { entries: vec![entry(0), entry(1)], blocks: Vec::new() }.write(header.form, &mut bytes);
+    bytes.extend(pool);
+    bytes.resize(at, 0);
+    bytes.extend(record);
+    bytes.resize(header.bytes() as usize, 0);
+    let Ok(archive) = Archive::open_with(&bytes[..], limits()) else { return };
+    let Ok(found) = Metadata::of(&archive) else { return };
+    let found = found.expect("its magic is there");
+    let mut builder = Builder::new(Options::default()).expect("the default");
+    for path in ["a", "b/c"] {
+        builder.add_bytes(path, Vec::new()).expect("a path");
+    }
+    builder.metadata(found.clone());
+    let (again, _) = builder.to_bytes().expect("it has been read");
+    let again = Archive::open(&again[..]).expect("it has been written");
+    assert_eq!(Metadata::of(&again), Ok((!found.is_empty()).then_some(found)));
 }
 
 fn parts(data: &[u8]) {

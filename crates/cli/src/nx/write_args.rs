@@ -23,8 +23,8 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{PACK_EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit::HELP))]
 pub(crate) struct PackArgs {
-    /// Keep times, modes, links and empty folders too, which no two packings may have in common, in
-    /// an extension that other programs pass over
+    /// Keep times, modes, links and empty folders too, in an extension that other programs pass over;
+    /// the bytes of the archive then depend on them
     #[arg(long)]
     pub(crate) metadata: bool,
 
