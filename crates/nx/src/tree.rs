@@ -7,6 +7,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::folder::Folder;
 
+/// Folders for which no room need be made.
+const FEW: usize = 32;
+/// Files that are open beside the folders, or a few more.
+const OTHERS: usize = 256;
+
 /// The folders of a set of paths, opened as they are needed.
 pub(crate) struct Tree {
     root: Folder,
@@ -39,7 +44,12 @@ impl Tree {
             Place { folder: add(parent, &mut folders, &mut known), name: name.to_owned() }
         });
         let places = places.collect();
-        (Tree { root, folders, open: Mutex::new(Open::new(Folder::kept_open())) }, places)
+        let kept = Folder::kept_open();
+        // Those that systems have room for from the start are not worth a call.
+        if folders.len() > FEW {
+            root.expect_open(folders.len().min(kept) + OTHERS);
+        }
+        (Tree { root, folders, open: Mutex::new(Open::new(kept)) }, places)
     }
 
     /// The folder of that number, made if it is not there.

@@ -131,6 +131,15 @@ impl Folder {
         Ok(rustix::fs::utimensat(&*self.0, name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
+    /// Has the system make room for that many open files at once. It does so in any case, step by step,
+    /// but each step in a process of several threads takes it a hundredth of a second.
+    pub(crate) fn expect_open(&self, count: usize) {
+        let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+        let number = most.map_or(count, |most| count.min(most.saturating_sub(1) as usize));
+        // Descriptors are numbered from 0, and one that is closed again leaves the room behind.
+        drop(rustix::io::fcntl_dupfd_cloexec(&*self.0, number as i32));
+    }
+
     /// Bytes that can still be written here, where the system tells.
     pub(crate) fn free(&self) -> Option<u64> {
         let found = rustix::fs::fstatvfs(&*self.0).ok()?;
