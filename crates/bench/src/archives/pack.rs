@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use linerate_nx::pack::Options;
 use zstd_safe::{CCtx, CParameter};
 
 use super::decode::{Raw, libzstd};
@@ -13,35 +14,48 @@ use super::{CHUNK, Setup};
 pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
     for &level in setup.levels {
-        let (bytes, summary) = setup.input.pack(options(level, CHUNK, 2))?;
-        let mut blocks = Vec::new();
-        Raw::new(&open(&bytes)?).each(|content| blocks.push(content.to_vec()))?;
-        drop(bytes);
-        let folder = setup.folder()?;
-        let target = folder.path().join("packed.nx");
-        let mut contenders = vec![Contender {
-            row: Row { version: libzstd(), ..setup.row("pack", format!("libzstd {level}"), 1, "wall") },
-            turn: Box::new(|| compress(&blocks, level)),
-            bases: vec![],
-        }];
-        for threads in [1, 2] {
-            let target = &target;
-            contenders.push(Contender {
-                row: setup.row("pack", format!("linerate zstd {level} x{threads}"), threads, "wall"),
-                turn: Box::new(move || {
-                    let work =
-                        || setup.input.builder(options(level, CHUNK, threads))?.write(target).map_err(told);
-                    wall(work).map(|(_, time)| time)
-                }),
-                bases: vec![(0, Some(Target::AtLeast(0.9 * threads as f64)))],
-            });
-        }
-        for row in rounds::measure(contenders, setup.rounds, progress)? {
-            let ratio = Some(summary.archive_bytes as f64 / row.bytes as f64);
-            rows.push(Row { archive_bytes: Some(summary.archive_bytes), ratio, ..row });
+        let fitted = options(level, CHUNK, 1);
+        let plain = Options { fit_search: false, group_alike: false, ..fitted.clone() };
+        for (name, options) in [("", fitted), ("plain ", plain)] {
+            rows.extend(variant(setup, &format!("{name}zstd {level}"), level, &options, progress)?);
         }
     }
     Ok(rows)
+}
+
+/// One setting, beside libzstd on the blocks that it makes.
+fn variant(
+    setup: &Setup<'_>,
+    name: &str,
+    level: i32,
+    options: &Options,
+    progress: fn(&str),
+) -> Result<Vec<Row>, String> {
+    let (bytes, summary) = setup.input.pack(options.clone())?;
+    let mut blocks = Vec::new();
+    Raw::new(&open(&bytes)?).each(|content| blocks.push(content.to_vec()))?;
+    drop(bytes);
+    let folder = setup.folder()?;
+    let target = folder.path().join("packed.nx");
+    let mut contenders = vec![Contender {
+        row: Row { version: libzstd(), ..setup.row("pack", format!("libzstd {level}"), 1, "wall") },
+        turn: Box::new(|| compress(&blocks, level)),
+        bases: vec![],
+    }];
+    for threads in [1, 2] {
+        let (target, options) = (&target, Options { threads, ..options.clone() });
+        contenders.push(Contender {
+            row: setup.row("pack", format!("linerate {name} x{threads}"), threads, "wall"),
+            turn: Box::new(move || {
+                let work = || setup.input.builder(options.clone())?.write(target).map_err(told);
+                wall(work).map(|(_, time)| time)
+            }),
+            bases: vec![(0, Some(Target::AtLeast(0.9 * threads as f64)))],
+        });
+    }
+    let rows = rounds::measure(contenders, setup.rounds, progress)?;
+    let ratio = Some(summary.archive_bytes as f64 / setup.input.bytes as f64);
+    Ok(rows.into_iter().map(|row| Row { archive_bytes: Some(summary.archive_bytes), ratio, ..row }).collect())
 }
 
 /// All blocks with one context into one buffer.
