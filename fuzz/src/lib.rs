@@ -7,6 +7,7 @@
 mod kernel;
 mod nx;
 pub mod program;
+mod r3a;
 mod rice;
 mod rice_v2;
 mod roundtrip;
@@ -14,6 +15,7 @@ mod tight_output;
 mod zstd;
 
 pub use nx::nx;
+pub use r3a::r3a;
 pub use rice::rice;
 pub use rice_v2::rice_v2;
 pub use roundtrip::roundtrip;
@@ -30,6 +32,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("rice", rice),
     ("rice_v2", rice_v2),
     ("nx", nx),
+    ("r3a", r3a),
     ("zstd_frame", zstd_frame),
     ("zstd_stream", zstd_stream),
     ("zstd_dictionary", zstd_dictionary),

@@ -1,9 +1,9 @@
 //! Runs every fuzz target over the seeds and over mutations of them, for a bounded time.
 //!
 //! `smoke [SECONDS [FIRST [TARGET...]]]`: at most so many seconds per target (10 unless told), the
-//! mutations numbered from FIRST (0 unless told), all targets unless told. The same number is the same input everywhere. While an
-//! input runs it is in `artifacts/`, so the one that breaks a promise, or stops the program, is
-//! left there.
+//! mutations numbered from FIRST (0 unless told), of these targets (all unless told). The same number
+//! is the same input everywhere. While an input runs it is in `artifacts/`, so the one that breaks a
+//! promise, or stops the program, is left there.
 
 use std::fs::{self, File};
 use std::io::{Result, Seek, Write};

@@ -1,0 +1,5 @@
+//! `r3a` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::r3a(data));

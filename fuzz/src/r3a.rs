@@ -1,0 +1,120 @@
+//! R3A archives: any bytes as one, as Nx, and converted there and back.
+
+use linerate_nx::r3a::{Archive, AsNx, Head, Tables, from_nx, to_nx};
+use linerate_nx::{HashKind, Limits, PAGE, Verifier};
+
+/// Takes the bytes as an archive, and as one without its padding: two bytes with the length of what
+/// stands before the blocks, that, and the blocks.
+///
+/// # Panics
+/// If a content is returned that does not match its hash, if an archive that can be read cannot be
+/// shown as Nx with the same contents, or if a conversion loses anything.
+pub fn r3a(data: &[u8]) {
+    archive(data);
+    archive(&spread(data));
+}
+
+fn limits() -> Limits {
+    Limits {
+        header: 1 << 20,
+        pool: 1 << 18,
+        block: 1 << 18,
+        memory: 1 << 20,
+        file: 1 << 18,
+        total: 1 << 20,
+        ..Limits::default()
+    }
+}
+
+/// The archive with its padding put in, so that short inputs have blocks.
+fn spread(data: &[u8]) -> Vec<u8> {
+    let Some((len, data)) = data.split_first_chunk() else { return Vec::new() };
+    let len = usize::from(u16::from_le_bytes(*len)).min(data.len());
+    let (head, mut rest) = data.split_at(len);
+    let Some(word) = head.get(4..8).and_then(|word| word.try_into().ok()) else { return Vec::new() };
+    let pages = (u32::from_le_bytes(word) >> 4 & 0xffff).min(16) as usize;
+    let mut bytes = head.to_vec();
+    bytes.resize(pages * PAGE as usize, 0);
+    let Ok(head) = Head::parse(&bytes, &limits()) else { return bytes };
+    for block in head.toc.blocks.iter().take(16) {
+        let (own, next) = rest.split_at(rest.len().min(block.compressed as usize));
+        bytes.extend_from_slice(own);
+        bytes.resize(bytes.len().next_multiple_of(PAGE as usize), 0);
+        rest = next;
+    }
+    bytes
+}
+
+fn archive(bytes: &[u8]) {
+    let Ok(archive) = Archive::open_with(bytes, limits()) else { return };
+    assert!(archive.layout().end() <= bytes.len() as u64);
+    let hashed = archive.head().header.form.hashed();
+    let contents: Vec<Option<Vec<u8>>> = (0..archive.len()).map(|i| archive.read(i).ok()).collect();
+    for ((_, entry), content) in archive.files().zip(&contents) {
+        let Some(content) = content else { continue };
+        assert_eq!(content.len() as u64, entry.size);
+        assert!(!hashed || HashKind::Xxh3.of(content) == entry.hash);
+    }
+    let whole = contents.iter().all(Option::is_some);
+    let Ok(shown) = AsNx::new(archive) else { return };
+    let shown = linerate_nx::Archive::open_with(shown, limits()).expect("an Nx archive");
+    assert_eq!(shown.len(), contents.len());
+    let mut reader = shown.reader().expect("a window that zstd knows");
+    for (file, content) in shown.files().zip(&contents) {
+        let read = reader.read(file);
+        // What is damaged in one way of reading may be saved in the other.
+        if let Some(content) = content {
+            assert!(read.is_ok_and(|read| read == *content), "{}", file.path());
+        }
+    }
+    if whole {
+        converted(bytes, &contents);
+    }
+}
+
+/// An archive of which every file can be read, as Nx and as R3A again.
+fn converted(bytes: &[u8], contents: &[Option<Vec<u8>>]) {
+    let archive = Archive::open_with(bytes, limits()).expect("it was opened");
+    let mut nx = Vec::new();
+    // The files may be larger together than the limits, or the chunks than Nx has.
+    if to_nx(archive, &mut nx).is_err() {
+        return;
+    }
+    let nx = linerate_nx::Archive::open(nx).expect("an Nx archive");
+    let verified = Verifier::new(&nx).run().expect("below the limits");
+    assert!(verified.failures.is_empty());
+    assert_eq!(nx.len(), contents.len());
+    for tables in [Tables::Presets, Tables::Flexible] {
+        let mut again = Vec::new();
+        if from_nx(&nx, tables, &[], &mut again).is_err() {
+            continue;
+        }
+        let again = Archive::open(again).expect("an R3A archive");
+        for ((i, (path, _)), file) in again.files().enumerate().zip(nx.files()) {
+            assert_eq!(path, file.path());
+            assert_eq!(again.read(i).ok(), contents[i]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_seeds_are_archives_that_can_be_read() {
+        let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/seeds");
+        let mut count = 0;
+        for seed in std::fs::read_dir(seeds).unwrap().map(|seed| seed.unwrap().path()) {
+            if !seed.file_name().unwrap().to_string_lossy().starts_with("r3a-") {
+                continue;
+            }
+            let bytes = spread(&std::fs::read(&seed).unwrap());
+            let archive = Archive::open_with(&bytes[..], limits()).unwrap();
+            assert!(archive.len() >= 3);
+            (0..archive.len()).for_each(|i| drop(archive.read(i).unwrap()));
+            count += 1;
+        }
+        assert_eq!(count, 7);
+    }
+}
