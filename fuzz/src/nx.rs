@@ -1,6 +1,6 @@
 //! Nx archives: any bytes as an archive, and as the parts of its header.
 
-use linerate_nx::metadata::{MAGIC, Metadata, VERSION};
+use linerate_nx::metadata::{MAGIC, Metadata, VERSION, check_target};
 use linerate_nx::pack::{Builder, Options};
 use linerate_nx::{
     Archive, ChunkSize, Entry, HashKind, Header, Limits, Pool, Source, Toc, TocForm, Verifier, check_path,
@@ -11,7 +11,8 @@ use linerate_nx::{
 ///
 /// # Panics
 /// If a content is returned that does not match its hash, if a range differs from the whole file, if
-/// verifying fails where reading does not, or if tables are not written as they were read.
+/// verifying fails where reading does not, if tables are not written as they were read, or if a link
+/// that is said to stay in its folder leads out of it.
 pub fn nx(data: &[u8]) {
     archive(data);
     archive(&spread(data));
@@ -105,6 +106,11 @@ fn metadata(data: &[u8]) {
     let Ok(archive) = Archive::open_with(&bytes[..], limits()) else { return };
     let Ok(found) = Metadata::of(&archive) else { return };
     let found = found.expect("its magic is there");
+    for (path, link) in &found.links {
+        if check_path(path).is_ok() && check_target(path, &link.target).is_ok() {
+            assert!(stays(path, &link.target), "{path} -> {}", link.target);
+        }
+    }
     let mut builder = Builder::new(Options::default()).expect("the default");
     for path in ["a", "b/c"] {
         builder.add_bytes(path, Vec::new()).expect("a path");
@@ -132,4 +138,21 @@ fn parts(data: &[u8]) {
         });
         assert!(collisions(pool.iter()).len() <= pool.len() / 2);
     }
+}
+
+/// Whether no step of the way from a link leads above the top.
+fn stays(path: &str, target: &str) -> bool {
+    let mut depth = path.matches('/').count();
+    !target.starts_with('/')
+        && target.split('/').all(|part| match part {
+            "" | "." => true,
+            ".." => depth.checked_sub(1).is_some_and(|up| {
+                depth = up;
+                true
+            }),
+            _ => {
+                depth += 1;
+                true
+            }
+        })
 }

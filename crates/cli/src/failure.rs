@@ -89,11 +89,17 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The error in words, without the number that the standard library appends.
+/// The error in words, without the number that the standard library appends. That a disk is full is
+/// said as such, whatever the system calls it.
 fn plain(error: &io::Error) -> String {
-    let text = error.to_string();
-    match text.rfind(" (os error ") {
-        Some(end) if error.raw_os_error().is_some() => text[..end].to_owned(),
+    let mut text = error.to_string();
+    if let Some(end) = text.rfind(" (os error ")
+        && error.raw_os_error().is_some()
+    {
+        text.truncate(end);
+    }
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => format!("the disk is full ({text})"),
         _ => text,
     }
 }
@@ -106,6 +112,8 @@ mod tests {
     fn sentences_say_what_and_where() {
         let missing = Failure::doing("cannot open")(io::Error::from_raw_os_error(2));
         assert_eq!(missing.to_string(), "cannot open: No such file or directory");
+        let full = Failure::doing("cannot write")(io::Error::from_raw_os_error(28));
+        assert_eq!(full.to_string(), "cannot write: the disk is full (No space left on device)");
         let cut = Failure::data(Kind::Truncated, 7, "the input ends early");
         assert_eq!(cut.to_string(), "the input ends early (at byte 7)");
         assert_eq!((cut.kind(), cut.at()), ("truncated", Some(7)));

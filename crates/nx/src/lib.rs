@@ -48,7 +48,7 @@ pub use layout::Layout;
 pub use leftovers::remove_leftovers;
 pub use limits::Limits;
 pub use linerate_core::{Error, Kind, Result};
-pub use paths::{check_path, collisions};
+pub use paths::{MAX_NAME, check_path, collisions};
 pub use pool::{POOL_LEVEL, Pool};
 pub use reader::Reader;
 #[cfg(feature = "s3")]

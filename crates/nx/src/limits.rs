@@ -14,6 +14,8 @@ pub struct Limits {
     pub header: u64,
     /// Bytes of all paths, decompressed. 256 MiB.
     pub pool: u64,
+    /// Bytes of one path. 16 MiB; those that systems do not take are refused one by one long before.
+    pub path: u64,
     /// Bytes of one decompressed block, which is what a thread keeps in memory. 1 GiB.
     pub block: u64,
     /// Bytes that all threads of one call keep in buffers; fewer threads are used where blocks are
@@ -37,6 +39,7 @@ impl Default for Limits {
         Limits {
             header: 64 << 20,
             pool: 256 << 20,
+            path: 16 << 20,
             block: 1 << 30,
             memory: 2 << 30,
             file: 1 << 40,
@@ -54,6 +57,7 @@ impl Limits {
         Limits {
             header: u64::MAX,
             pool: u64::MAX,
+            path: u64::MAX,
             block: u64::MAX,
             memory: u64::MAX,
             file: u64::MAX,

@@ -14,14 +14,18 @@ const NUMBERED: &[&str] = &["com", "lpt"];
 /// more than the files of an archive.
 const LONGEST: usize = 4095;
 
+/// Bytes of the longest name of a file or folder. Systems differ in whether they count bytes or
+/// characters; none takes more.
+pub const MAX_NAME: usize = 255;
+
 /// Whether a path names a file below the folder it is extracted to, on every system: UTF-8 names
 /// with `/` between them.
 ///
 /// # Errors
 ///
 /// What is wrong, in words: an absolute path, an empty name, `.` or `..`, a back-slash, a colon
-/// (drives, streams), a control character, a name that Windows reserves, or one that ends in a
-/// dot or a space, more than 4095 bytes.
+/// (drives, streams), a control character, a name that Windows reserves, one that ends in a
+/// dot or a space, one of more than [`MAX_NAME`] bytes, more than 4095 bytes in all.
 ///
 /// ```
 /// use linerate_nx::check_path;
@@ -55,6 +59,9 @@ fn check_name(name: &str) -> Result<(), &'static str> {
         "" => return Err("a path with an empty name in it"),
         "." | ".." => return Err("a path with `.` or `..` in it"),
         _ => {}
+    }
+    if name.len() > MAX_NAME {
+        return Err("a name of more than 255 bytes, which most file systems refuse");
     }
     if name.ends_with(['.', ' ']) {
         return Err("a name that ends in a dot or a space, which Windows drops");
@@ -124,8 +131,8 @@ mod tests {
     #[test]
     fn long_paths_are_refused() {
         assert_eq!(check_path(&"x/".repeat(2047)[..4093]), Ok(()));
-        assert_eq!(check_path(&"x".repeat(4095)), Ok(()));
-        assert!(check_path(&"x".repeat(4096)).is_err());
+        assert_eq!(check_path(&("x/".repeat(2047) + "x")), Ok(()));
+        assert!(check_path(&("x/".repeat(2047) + "xx")).is_err());
         assert!(check_path(&("x/".repeat(5_000_000) + "x")).is_err());
     }
 
@@ -182,5 +189,16 @@ mod tests {
         let paths = ["a/B", "x", "A/b", "e\u{301}", "É", "x", "y"];
         assert_eq!(collisions(paths), [vec![0, 2], vec![1, 5], vec![3, 4]]);
         assert!(collisions(["a", "b", "a/b"]).is_empty());
+    }
+
+    #[test]
+    fn names_are_as_long_as_systems_take() {
+        let name = |len| "n".repeat(len);
+        for path in [name(255), format!("{}/{}", name(255), name(255)), "\u{e9}".repeat(127)] {
+            assert_eq!(check_path(&path), Ok(()), "{path}");
+        }
+        for path in [name(256), format!("{}/a", name(256)), "\u{e9}".repeat(128)] {
+            assert!(check_path(&path).unwrap_err().contains("255 bytes"), "{path}");
+        }
     }
 }

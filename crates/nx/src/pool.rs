@@ -56,8 +56,8 @@ impl Pool {
     ///
     /// [`Kind::Corrupt`] if the frame is damaged, does not hold exactly `files` paths each ended
     /// by a NUL, is not UTF-8, or is followed by other bytes; [`Kind::Truncated`] if the frame ends
-    /// early; [`Kind::Limit`] if it unfolds to more than [`Limits::pool`]. `at` counts from the
-    /// start of `compressed`.
+    /// early; [`Kind::Limit`] if it unfolds to more than [`Limits::pool`], or a path to more than
+    /// [`Limits::path`]. `at` counts from the start of `compressed`.
     pub fn parse(compressed: &[u8], files: u32, limits: &Limits) -> Result<Pool> {
         if files == 0 && compressed.is_empty() {
             return Ok(Pool::default());
@@ -69,6 +69,13 @@ impl Pool {
         }
         if bytes.last().is_some_and(|last| *last != 0) {
             return Err(corrupt("the pool ends within a path"));
+        }
+        let mut start = 0;
+        for &end in &ends {
+            if u64::from(end - start) > limits.path {
+                return Err(Error::new(Kind::Limit, 0, "a path longer than the limit"));
+            }
+            start = end + 1;
         }
         let text = String::from_utf8(bytes).map_err(|_| corrupt("the pool has a path that is not UTF-8"))?;
         Ok(Pool { text, ends })
@@ -232,5 +239,20 @@ mod tests {
         let limits = |pool| Limits { pool, ..Limits::default() };
         assert_eq!(Pool::parse(&compressed, 1 << 20, &limits((1 << 20) - 1)).unwrap_err().kind, Kind::Limit);
         assert!(Pool::parse(&compressed, 1 << 20, &limits(1 << 20)).is_ok());
+    }
+
+    #[test]
+    fn paths_longer_than_the_limit_are_refused() {
+        let long = "n".repeat(100);
+        let compressed = Pool::encode(["a", &long, "b"]).unwrap();
+        let parse = |path| Pool::parse(&compressed, 3, &Limits { path, ..Limits::default() });
+        assert_eq!(parse(99).unwrap_err().kind, Kind::Limit);
+        assert_eq!(parse(100).unwrap().get(1), Some(&*long));
+        // The default, in an archive of a few dozen bytes.
+        let enormous = Pool::encode([&*"n".repeat((16 << 20) + 1)]).unwrap();
+        assert!(enormous.len() < 2000);
+        let error = Pool::parse(&enormous, 1, &Limits::default()).unwrap_err();
+        assert_eq!((error.kind, error.what), (Kind::Limit, "a path longer than the limit"));
+        assert!(Pool::parse(&enormous, 1, &Limits::none()).is_ok());
     }
 }

@@ -87,13 +87,13 @@ pub(crate) struct Hand {
 }
 
 impl Queue {
-    /// The blocks of these files, of which empty ones have none.
-    pub(crate) fn new<'f, S>(archive: &Archive<S>, files: impl Iterator<Item = File<'f>>) -> Queue
+    /// The blocks of these files, which come with their numbers. Empty ones have none.
+    pub(crate) fn new<'f, S>(archive: &Archive<S>, files: impl Iterator<Item = (usize, File<'f>)>) -> Queue
     where
         S: crate::Source,
     {
         let (mut slices, mut runs) = (Vec::new(), Vec::new());
-        for (i, file) in files.enumerate().filter(|(_, file)| file.size() > 0) {
+        for (i, file) in files.filter(|(_, file)| file.size() > 0) {
             // There are fewer than 2^20 files and 2^18 blocks.
             let (number, blocks) = (i as u32, file.blocks());
             let (first, end) = (blocks.start as u32, blocks.end as u32);

@@ -96,11 +96,18 @@ pub(crate) fn run<S: Source>(
     terms: Terms<'_>,
 ) -> Result<Outcome> {
     let total_bytes = admit(archive, files)?;
-    let queue = Queue::new(archive, files.iter().copied());
+    // Where reading costs, nothing is read for a file that is not wanted.
+    let costs = archive.source().reach() > 0;
+    let unwanted = |&number: &usize| {
+        costs && files[number].size() > 0 && destination.declines(number).is_ok_and(|declines| declines)
+    };
+    let (declined, wanted): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(unwanted);
+    let queue = Queue::new(archive, wanted.iter().map(|&number| (number, files[number])));
     let room = room(archive, &queue);
     let threads = threads(archive, &queue, room, terms.threads);
     let turns = queue.runs().iter().map(|_| Turn::new(archive)).collect();
-    let done = Progress { total_files: files.len() as u64, total_bytes, ..Progress::default() };
+    let (files_done, total_files) = (declined.len() as u64, files.len() as u64);
+    let done = Progress { files: files_done, total_files, total_bytes, ..Progress::default() };
     let job = Job {
         archive,
         files,
@@ -108,7 +115,7 @@ pub(crate) fn run<S: Source>(
         terms,
         queue: &queue,
         turns,
-        outcome: Mutex::new(Outcome { done, ..Outcome::default() }),
+        outcome: Mutex::new(Outcome { done, declined, ..Outcome::default() }),
         stop: AtomicBool::new(false),
         next_empty: AtomicU64::new(0),
     };
@@ -532,13 +539,13 @@ mod tests {
     #[test]
     fn memory_bounds_the_threads() {
         let archive = archive();
-        let queue = Queue::new(&archive, archive.files());
+        let queue = Queue::new(&archive, archive.files().enumerate());
         let fit = |wanted| threads(&archive, &queue, room(&archive, &queue), wanted);
         assert_eq!((fit(4), fit(0)), (4, 1));
         assert_eq!(fit(1_000_000), queue.len().min(1_000_000));
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/over-4-gib.nx");
         let large = Archive::open(FileSource::open(path).unwrap()).unwrap();
-        let queue = Queue::new(&large, large.files());
+        let queue = Queue::new(&large, large.files().enumerate());
         let fit = threads(&large, &queue, room(&large, &queue), 100);
         assert_eq!(fit, 7, "of 256 MiB each, within 2 GiB");
     }

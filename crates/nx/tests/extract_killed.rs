@@ -2,6 +2,8 @@
 //! ones.
 
 mod common;
+#[allow(unreachable_pub, reason = "it is a module of tests")]
+mod moments;
 
 use std::env;
 use std::fs;
@@ -12,12 +14,13 @@ use std::time::Instant;
 
 use common::goldens;
 use linerate_nx::{Archive, Existing, Extractor, FileSource, HashKind};
+use moments::moments;
 
 /// Names the folder for the process that is to be killed.
 const FOLDER: &str = "LINERATE_EXTRACT_FOLDER";
 const MOMENTS: u32 = 50;
 
-/// Not a test of its own: what [`killing_at_any_moment_leaves_no_half_file`] runs in another process.
+/// Not a test of its own: what [`killing_at_random_moments_leaves_no_half_file`] runs in another process.
 #[test]
 fn extracts_when_asked() {
     let Some(folder) = env::var_os(FOLDER) else { return };
@@ -75,7 +78,7 @@ fn strange(folder: &Path) -> usize {
 }
 
 #[test]
-fn killing_at_any_moment_leaves_no_half_file() {
+fn killing_at_random_moments_leaves_no_half_file() {
     let all: usize = sources().iter().map(|golden| golden.files.len()).sum();
     let folder = tempfile::tempdir().unwrap();
     let begun = Instant::now();
@@ -84,10 +87,10 @@ fn killing_at_any_moment_leaves_no_half_file() {
     assert_eq!((whole_files(folder.path()), strange(folder.path())), (all, 0));
 
     let mut unfinished = 0;
-    for moment in 0..MOMENTS {
+    for moment in moments(MOMENTS, whole_run) {
         let folder = tempfile::tempdir().unwrap();
         let mut child = start(folder.path());
-        thread::sleep(whole_run * moment / MOMENTS);
+        thread::sleep(moment);
         // Of one that has ended by itself there is nothing to kill.
         let _ = child.kill();
         child.wait().unwrap();

@@ -9,9 +9,9 @@ use std::net::TcpListener;
 use std::ops::Range;
 use std::time::Duration;
 
-use linerate_nx::{Archive, Extractor, HttpOptions, HttpSource, Kind, PAGE, Result, Source};
+use linerate_nx::{Archive, Existing, Extractor, HttpOptions, HttpSource, Kind, PAGE, Result, Source, r3a};
 
-use common::make::{COPY, Make, noise};
+use common::make::{COPY, Frame, Make, ZSTD, frame, noise};
 use common::{Golden, goldens};
 use remote_server::{Reply, Request, Server, Then};
 
@@ -194,13 +194,39 @@ fn a_whole_archive_comes_in_few_requests() {
 
 /// Sixty stored files of 40,000 bytes, 960 bytes apart, in three folders.
 fn sixty() -> Vec<u8> {
+    sixty_of(COPY, |content| content)
+}
+
+fn sixty_of(codec: u32, pack: impl Fn(Vec<u8>) -> Vec<u8>) -> Vec<u8> {
     let mut made = Make::new(11);
     for i in 0..60u32 {
         let content = noise(40_000, i);
         made = made.file(format!("{}/{i:02}", ["a", "b", "c"][i as usize / 20]), &content, u64::from(i), 0);
-        made = made.block(COPY, content);
+        made = made.block(codec, pack(content));
     }
     made.bytes()
+}
+
+#[test]
+fn r3a_comes_in_few_requests_too() {
+    let frames = sixty_of(ZSTD, |content| frame(&content, Frame::Streamed));
+    for bytes in [sixty(), frames] {
+        let nx = Archive::open(&bytes[..]).unwrap();
+        let mut r3a = Vec::new();
+        r3a::from_nx(&nx, r3a::Tables::Presets, &[], &mut r3a).unwrap();
+        let server = Server::of(r3a);
+        let source = HttpSource::open_with(&server.url(), patient()).unwrap();
+        let shown = r3a::AsNx::new(r3a::Archive::open(source).unwrap()).unwrap();
+        let archive = Archive::open(shown).unwrap();
+        let before = server.requests();
+        let folder = tempfile::tempdir().unwrap();
+        let done = Extractor::new(&archive).threads(2).to_folder(folder.path()).unwrap();
+        assert_eq!((done.files, done.failures.len()), (60, 0), "{:?}", done.failures);
+        assert_eq!(server.requests() - before, 1);
+        for file in nx.files() {
+            assert!(std::fs::read(folder.path().join(file.path())).unwrap() == nx.read(file).unwrap());
+        }
+    }
 }
 
 #[test]
@@ -222,6 +248,26 @@ fn what_lies_between_is_read_over_if_it_is_short() {
     let asked = ranges(&bytes, 4 << 20, |path| number(path) % 3 == 0);
     assert_eq!(asked.len(), 20);
     assert_eq!(total(&asked), 20 * 40_000);
+}
+
+#[test]
+fn nothing_is_fetched_for_files_that_are_there() {
+    let bytes = sixty();
+    let server = Server::of(bytes.clone());
+    let archive = open(&server.url()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("b")).unwrap();
+    for i in 20..40 {
+        std::fs::write(folder.path().join(format!("b/{i}")), "mine").unwrap();
+    }
+    let extract = || Extractor::new(&archive).threads(2).existing(Existing::Skip).to_folder(folder.path());
+    let (done, ranges) = (extract().unwrap(), server.ranges());
+    assert_eq!((done.files, done.skipped.len(), done.failures.len()), (40, 20, 0));
+    assert_eq!(total(&ranges[1..]), 2 * (19 * 40_960 + 40_000));
+    assert_eq!(std::fs::read(folder.path().join("b/30")).unwrap(), b"mine");
+    let done = extract().unwrap();
+    assert_eq!((done.files, done.skipped.len()), (0, 60));
+    assert_eq!(server.ranges(), ranges);
 }
 
 #[test]

@@ -333,7 +333,7 @@ mod unix {
         }
         let folder = Folder::new();
         folder.write("a", &sample(300_000));
-        let line = "linerate: a: cannot write /dev/full: No space left on device";
+        let line = "linerate: a: cannot write /dev/full: the disk is full (No space left on device)";
         folder.gzip(&["-o", "/dev/full", "a"]).fails(FAILED, line);
         assert!(fs::metadata("/dev/full").unwrap().mode() & 0o170_000 == 0o020_000, "still a device");
         let mut command = folder.command(&["gzip", "-c", "a", "missing"]);
@@ -343,7 +343,7 @@ mod unix {
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(
             stderr,
-            "linerate: a: cannot write standard output: No space left on device\n\
+            "linerate: a: cannot write standard output: the disk is full (No space left on device)\n\
              linerate: missing: cannot open: No such file or directory\n"
         );
     }

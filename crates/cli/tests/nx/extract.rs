@@ -160,7 +160,7 @@ fn a_full_disk_is_told_once() {
     let mut command = folder.command(&["nx", "extract", "-c", golden.file()]);
     let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
     let output = command.stdin(std::process::Stdio::null()).stdout(full).output().unwrap();
-    let line = "cannot write standard output: No space left on device";
+    let line = "cannot write standard output: the disk is full (No space left on device)";
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert_eq!(stderr, format!("linerate: {}: {line}\n", golden.file()));
     assert_eq!(output.status.code(), Some(FAILED));

@@ -1,10 +1,11 @@
-//! Killing `pack` and `extract` at any moment leaves no half file under a final name.
+//! Killing `pack` and `extract` at random moments leaves no half file under a final name.
 
 use std::fs;
 use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::moments::moments;
 use crate::support::Folder;
 use crate::tree::{files_below, plant};
 
@@ -36,16 +37,38 @@ fn a_killed_pack_leaves_the_archive_of_before() {
     let whole_run = time_of(&folder, &args);
     let whole = folder.read("out/a.nx");
     let mut kills = 0;
-    for moment in 0..MOMENTS {
+    for moment in moments(MOMENTS, whole_run) {
         fs::remove_dir_all(folder.path("out")).unwrap();
         folder.write("out/a.nx", b"before");
-        let was_killed = killed(&folder, &args, whole_run * moment / MOMENTS);
+        let was_killed = killed(&folder, &args, moment);
         let found = folder.read("out/a.nx");
-        assert!(found == b"before" || found == whole, "{} bytes at moment {moment}", found.len());
+        assert!(found == b"before" || found == whole, "{} bytes after {moment:?}", found.len());
         kills += u32::from(was_killed);
     }
     assert!(kills > 0, "none was killed in time");
     assert!(files_below(&folder.path("in")) == files, "the sources are as they were");
+}
+
+#[test]
+fn a_killed_repack_leaves_the_archive_or_the_new_one() {
+    let folder = Folder::new();
+    plant(&folder, "in");
+    fs::create_dir(folder.path("out")).unwrap();
+    folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "out/a.nx"]).ok();
+    let old = folder.read("out/a.nx");
+    let args = ["repack", "-p2", "--solidlevel=6", "--chunkedlevel=6", "out/a.nx"];
+    let whole_run = time_of(&folder, &args);
+    let new = folder.read("out/a.nx");
+    assert!(old != new);
+    let mut kills = 0;
+    for moment in moments(MOMENTS, whole_run) {
+        fs::remove_dir_all(folder.path("out")).unwrap();
+        folder.write("out/a.nx", &old);
+        kills += u32::from(killed(&folder, &args, moment));
+        let found = folder.read("out/a.nx");
+        assert!(found == old || found == new, "{} bytes after {moment:?}", found.len());
+    }
+    assert!(kills > 0, "none was killed in time");
 }
 
 #[test]
@@ -58,15 +81,15 @@ fn a_killed_extract_leaves_whole_files_or_none() {
     let whole_run = time_of(&folder, &args);
     assert!(files_below(&folder.path("out")) == files);
     let (mut kills, mut partial) = (0, 0);
-    for moment in 0..MOMENTS {
+    for moment in moments(MOMENTS, whole_run) {
         fs::remove_dir_all(folder.path("out")).unwrap();
         fs::create_dir(folder.path("out")).unwrap();
-        let was_killed = killed(&folder, &args, whole_run * moment / MOMENTS);
+        let was_killed = killed(&folder, &args, moment);
         let found = files_below(&folder.path("out"));
         for (path, bytes) in &found {
             let name = path.rsplit('/').next().unwrap_or(path);
             let is_temporary = name.starts_with(".linerate-nx-") && name.ends_with(".part");
-            assert!(is_temporary || files.get(path) == Some(bytes), "{path} at moment {moment}");
+            assert!(is_temporary || files.get(path) == Some(bytes), "{path} after {moment:?}");
         }
         kills += u32::from(was_killed);
         partial += u32::from(!found.is_empty() && found != files);

@@ -2,6 +2,8 @@
 
 mod bench;
 mod data;
+#[cfg(target_os = "linux")]
+mod disk_full;
 mod edit;
 mod extract;
 mod forge;
@@ -9,6 +11,9 @@ mod killed;
 mod list;
 #[cfg(unix)]
 mod metadata;
+#[allow(unreachable_pub)]
+#[path = "../../../nx/tests/moments/mod.rs"]
+mod moments;
 mod pack;
 mod pages;
 mod r3a;

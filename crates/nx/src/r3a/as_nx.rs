@@ -3,6 +3,7 @@
 //! A zstd block gains its magic number. A block with a dictionary, which Nx does not have, is shown
 //! decoded and stored; a block of a codec that is not read, as one that cannot be read.
 
+use core::ops::Range;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,6 +13,7 @@ use super::archive::{Archive, is_r3a};
 use super::frame::{MAGIC, with_magic};
 use super::toc::BlockCodec;
 use super::user_data::Extension;
+use crate::block::{grow, no_memory};
 use crate::header::{Header, PAGE};
 use crate::limits::Limits;
 use crate::metadata;
@@ -107,18 +109,18 @@ impl<S: Source> AsNx<S> {
     }
 
     /// Fills `out` with bytes of a block from `from` on.
-    fn read_block(&self, block: usize, from: u64, out: &mut [u8]) -> io::Result<()> {
+    fn read_block(&self, near: &Near, block: usize, from: u64, out: &mut [u8]) -> io::Result<()> {
         let source = self.archive.source();
         let at = self.archive.layout().offset(block);
         match self.blocks[block].how {
-            How::AsItIs => source.read_at(at + from, out),
+            How::AsItIs => near.read_at(source, at + from, out),
             How::WithMagic => {
                 let magic = MAGIC.get(from as usize..).unwrap_or_default();
                 let (front, rest) = out.split_at_mut(magic.len().min(out.len()));
                 front.copy_from_slice(&magic[..front.len()]);
                 match rest.is_empty() {
                     true => Ok(()),
-                    false => source.read_at(at + from.saturating_sub(MAGIC.len() as u64), rest),
+                    false => near.read_at(source, at + from.saturating_sub(MAGIC.len() as u64), rest),
                 }
             }
             How::Decoded => {
@@ -128,6 +130,24 @@ impl<S: Source> AsNx<S> {
                 Ok(())
             }
         }
+    }
+
+    /// What these blocks are made of, if it is worth reading at once.
+    fn near(&self, blocks: Range<usize>) -> io::Result<Near> {
+        let (layout, toc) = (self.archive.layout(), &self.archive.head().toc);
+        let mut stored = blocks.filter(|&i| self.blocks[i].how != How::Decoded);
+        let (Some(first), Some(last)) = (stored.next(), stored.next_back()) else {
+            return Ok(Near::default());
+        };
+        let start = layout.offset(first);
+        let len = layout.offset(last) + u64::from(toc.blocks[last].compressed) - start;
+        if len > self.reach() {
+            return Ok(Near::default());
+        }
+        let mut bytes = Vec::new();
+        grow(&mut bytes, usize::try_from(len).map_err(|_| no_memory(start))?, start)?;
+        self.archive.source().read_at(start, &mut bytes)?;
+        Ok(Near { start, bytes })
     }
 
     fn content(&self, block: usize) -> io::Result<Arc<Vec<u8>>> {
@@ -141,6 +161,26 @@ impl<S: Source> AsNx<S> {
         let decoded = Some((block, Arc::clone(&content)));
         *self.decoded.lock().unwrap_or_else(PoisonError::into_inner) = decoded;
         Ok(content)
+    }
+}
+
+/// Bytes of the archive that were read at once.
+#[derive(Default)]
+struct Near {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Near {
+    /// From these bytes where they are among them, else from the source.
+    fn read_at(&self, source: &impl Source, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let from = offset.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
+        let near = from.and_then(|from| self.bytes.get(from..from.checked_add(out.len())?));
+        match near {
+            Some(near) => out.copy_from_slice(near),
+            None => source.read_at(offset, out)?,
+        }
+        Ok(())
     }
 }
 
@@ -195,13 +235,12 @@ impl<S: Source> Source for AsNx<S> {
             out[part(offset, in_head)].copy_from_slice(&self.head[offset as usize..in_head as usize]);
         }
         let first = self.blocks.partition_point(|block| block.at + block.len <= offset);
-        for (i, block) in self.blocks.iter().enumerate().skip(first) {
-            if block.at >= end {
-                break;
-            }
+        let last = self.blocks.partition_point(|block| block.at < end).max(first);
+        let near = self.near(first..last)?;
+        for (i, block) in self.blocks.iter().enumerate().take(last).skip(first) {
             let (from, to) = (block.at.max(offset), (block.at + block.len).min(end));
             if from < to {
-                self.read_block(i, from - block.at, &mut out[part(from, to)])?;
+                self.read_block(&near, i, from - block.at, &mut out[part(from, to)])?;
             }
         }
         Ok(())

@@ -1,0 +1,25 @@
+//! Random moments to kill a program at.
+
+use std::time::{Duration, SystemTime};
+
+/// Names the seed with which a run of the tests can be repeated.
+const SEED: &str = "LINERATE_KILL_SEED";
+
+/// That many moments of a run that takes `whole`, others in every run of the tests, and their seed,
+/// which is printed. The first is the very start, so that one program at least is killed in time.
+pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
+    let now =
+        || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |now| now.as_nanos() as u64);
+    let told = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok());
+    let seed: u64 = told.unwrap_or_else(now);
+    println!("{SEED}={seed} chooses the same moments of {whole:?} again");
+    let mut state = seed | 1;
+    (0..count).map(move |number| {
+        // SplitMix64.
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb) >> 33;
+        // 31 bits.
+        if number == 0 { Duration::ZERO } else { whole.mul_f64(mixed as f64 / (1u64 << 31) as f64) }
+    })
+}
