@@ -7,9 +7,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use linerate_zstd::{Decoder, Dictionary, Options, Scratch};
+use linerate_zstd::{Decoder, Dictionary, Options, Scratch, StreamDecoder};
 use rustix::time::{ClockId, clock_gettime};
-use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict};
+use zstd_safe::zstd_sys::ZSTD_EndDirective;
+use zstd_safe::{CCtx, CDict, CParameter, DCtx, DDict, InBuffer, OutBuffer};
 
 const DICTIONARY: usize = 8 << 10;
 
@@ -78,6 +79,85 @@ fn compress(blocks: &[&[u8]], level: i32, dictionary: Option<&[u8]>) -> Vec<Vec<
     blocks.iter().map(one).collect()
 }
 
+/// Microseconds to digest a dictionary, ours and libzstd's, both by reference.
+fn digest(name: &str, dictionary: &[u8], rounds: usize) {
+    const TURNS: usize = 200;
+    let (mut ours, mut theirs) = (vec![], vec![]);
+    for _ in 0..rounds {
+        ours.push(timed(|| {
+            for _ in 0..TURNS {
+                std::hint::black_box(
+                    Dictionary::by_reference(std::hint::black_box(dictionary)).expect("it is sound"),
+                );
+            }
+        }));
+        theirs.push(timed(|| {
+            for _ in 0..TURNS {
+                std::hint::black_box(DDict::create_by_reference(std::hint::black_box(dictionary)));
+            }
+        }));
+    }
+    let us = |times| median(times) * 1e6 / TURNS as f64;
+    println!("{name:24} digest   {:9.2} us, libzstd {:.2} us", us(ours), us(theirs));
+}
+
+/// Pieces of `data`, each flushed, as one stream with a window of 64 KiB: ours and libzstd's.
+fn stream(name: &str, data: &[u8], level: i32, piece: usize, rounds: usize) {
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::CompressionLevel(level)).expect("a level");
+    context.set_parameter(CParameter::WindowLog(16)).expect("a window");
+    let pieces: Vec<Vec<u8>> = data
+        .chunks(piece)
+        .map(|piece| {
+            let mut out = vec![0; zstd_safe::compress_bound(piece.len()) + 64];
+            let mut output = OutBuffer::around(&mut out[..]);
+            let mut input = InBuffer::around(piece);
+            while context
+                .compress_stream2(&mut output, &mut input, ZSTD_EndDirective::ZSTD_e_flush)
+                .expect("room")
+                > 0
+            {}
+            let n = output.pos();
+            out.truncate(n);
+            out
+        })
+        .collect();
+    let mut out = vec![0; piece];
+    let mut scratch = Scratch::new();
+    let (mut ours, mut theirs, mut ratios) = (vec![], vec![], vec![]);
+    for _ in 0..rounds {
+        let mut decoder = StreamDecoder::new(Options::default());
+        let a = timed(|| {
+            for piece in &pieces {
+                let progress = decoder.decode(&mut scratch, None, piece, &mut out).expect("a sound stream");
+                assert_eq!(progress.read, piece.len());
+            }
+        });
+        let mut context = DCtx::create();
+        let b = timed(|| {
+            for piece in &pieces {
+                let mut output = OutBuffer::around(&mut out[..]);
+                let mut input = InBuffer::around(&piece[..]);
+                context.decompress_stream(&mut output, &mut input).expect("a sound stream");
+                assert_eq!(input.pos(), piece.len());
+            }
+        });
+        ours.push(a);
+        theirs.push(b);
+        ratios.push(b / a);
+    }
+    let packed: usize = pieces.iter().map(Vec::len).sum();
+    let speed = |t| data.len() as f64 / 1e6 / median(t);
+    println!(
+        "{name:24} {:8} {:6.2} {:9.1} {:9.1} {:6.3}",
+        format!("{}K flush", piece >> 10),
+        data.len() as f64 / packed as f64,
+        speed(ours),
+        speed(theirs),
+        median(ratios)
+    );
+}
+
 fn main() {
     let mut args = std::env::args().skip(1);
     let (mut only, mut rounds, mut level, mut files) = (None, 9, 3, Vec::new());
@@ -94,6 +174,14 @@ fn main() {
         let mut data = Vec::new();
         read(Path::new(file), &mut data);
         data.truncate(16 << 20);
+        let name = Path::new(file).file_name().map_or(file.clone(), |n| n.to_string_lossy().into_owned());
+        if only.as_ref().is_none_or(|only| only == "digest") {
+            digest(&name, &train(&data, 4096), rounds);
+        }
+        if only.as_ref().is_none_or(|only| only == "stream") {
+            stream(&name, &data[..data.len().min(8 << 20)], level, 1 << 10, rounds);
+            stream(&name, &data[..data.len().min(8 << 20)], level, 8 << 10, rounds);
+        }
         for &(case, size, with_dictionary) in CASES {
             if only.as_ref().is_some_and(|only| only != case) {
                 continue;
@@ -141,7 +229,6 @@ fn main() {
             let total: usize = blocks.iter().map(|b| b.len()).sum();
             let packed: usize = frames.iter().map(Vec::len).sum();
             let speed = |t| total as f64 / 1e6 / median(t);
-            let name = Path::new(file).file_name().map_or(file.clone(), |n| n.to_string_lossy().into_owned());
             println!(
                 "{name:24} {case:8} {:6.2} {:9.1} {:9.1} {:6.3}",
                 total as f64 / packed as f64,

@@ -4,6 +4,7 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::Dictionary;
 use crate::kernel;
+use crate::kernel::huffman::Pairs;
 use crate::kernel::sequences::{Job, SLACK, Sequence};
 use crate::literals::{self, Coding, Streams};
 use crate::output::Output;
@@ -19,6 +20,8 @@ pub(crate) struct Work<'a> {
     pub(crate) dictionary: Option<&'a Dictionary<'a>>,
     /// Room for the literals of any block.
     pub(crate) literals: &'a mut [u8],
+    /// Room for a Huffman table of pairs.
+    pub(crate) pairs: &'a mut Pairs,
     /// Room for sequences, if they are to be decoded ahead.
     pub(crate) ahead: Option<&'a mut [Sequence]>,
     /// What to fetch meanwhile.
@@ -59,7 +62,7 @@ impl Work<'_> {
             }
             Coding::Tree | Coding::Treeless => {
                 let tree = match header.coding {
-                    Coding::Tree => literals::read_tree(stored, self.tables).map_err(place)?,
+                    Coding::Tree => literals::read_tree(self.form, stored, self.tables).map_err(place)?,
                     _ => 0,
                 };
                 self.decode_codes(&header, &stored[tree..], count)
@@ -68,7 +71,8 @@ impl Work<'_> {
             }
         };
         let place = |e: Error| e.shifted((header.len + header.stored) as u64);
-        let Section { count, len } = read_section(section, self.tables, self.dictionary).map_err(place)?;
+        let Section { count, len } =
+            read_section(self.form, section, self.tables, self.dictionary).map_err(place)?;
         if count == 0 {
             return out.append(&literals[..header.count]);
         }
@@ -93,6 +97,6 @@ impl Work<'_> {
             return kernel::huffman::decode_one(self.form, table, src, out);
         }
         let streams = Streams::split(src, count)?;
-        kernel::huffman::decode_four(self.form, table, &streams, out)
+        kernel::huffman::decode_four(self.form, table, &streams, self.pairs, out)
     }
 }

@@ -144,7 +144,15 @@ impl Decoder {
         tables.start(dictionary);
         let ahead = self.options.two_phase.then_some(&mut *scratch.sequences);
         let literals = &mut scratch.literals[..];
-        let mut work = Work { form: scratch.form, tables, dictionary, literals, ahead, prefetch };
+        let mut work = Work {
+            form: scratch.form,
+            tables,
+            dictionary,
+            literals,
+            pairs: &mut scratch.pairs,
+            ahead,
+            prefetch,
+        };
         let content = dictionary.map_or(Piece::default(), |d| Piece { bytes: d.content(), slack: d.slack() });
         let mut out = Output { buf: dst, start: 0, at: 0, before: [content, Piece::default()] };
         let verify = header.checksum && self.options.verify_checksum;

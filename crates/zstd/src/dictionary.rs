@@ -7,6 +7,8 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::fse::{self, Cell, Counts};
 use crate::huffman::{self, Weights};
+use crate::kernel;
+use crate::scratch::Form;
 use crate::sequences::{Repeats, Table, Which};
 use crate::tables::HuffmanTable;
 
@@ -138,14 +140,15 @@ impl<'a> Parsed<'a> {
 
     /// Lays the tables out from the beginning of `region`.
     fn build(&self, region: &mut [u8]) {
+        let form = Form::Fast(linerate_core::cpu::tier());
         for which in [Which::LiteralLength, Which::MatchLength, Which::Offset] {
             let (at, log) = self.digest.place(which);
             let cells: &mut [Cell] = bytemuck::cast_slice_mut(&mut region[at..at + (4 << log)]);
-            self.counts[which as usize].build(which.extra_bits(), cells);
+            kernel::build::fse(form, &self.counts[which as usize], which.extra_bits(), cells);
         }
         let end = self.digest.tables_len();
         let cells = bytemuck::cast_slice_mut(&mut region[end - (2 << self.weights.log)..end]);
-        self.weights.build(cells);
+        kernel::build::huffman(form, &self.weights, cells);
     }
 }
 

@@ -60,6 +60,13 @@ pub(crate) struct Counts<const N: usize> {
     pub(crate) log: u32,
 }
 
+/// The number that gives 1 when multiplied with an odd one, modulo a power of two.
+fn inverse(odd: usize) -> usize {
+    // Each step doubles the low bits that are right, of which the number itself has three.
+    let next = |guess: usize| guess.wrapping_mul(2usize.wrapping_sub(odd.wrapping_mul(guess)));
+    next(next(odd))
+}
+
 const TOO_MANY: Error = Error::new(Kind::Corrupt, 0, "an FSE table describes more symbols than there are");
 
 impl<const N: usize> Counts<N> {
@@ -114,10 +121,12 @@ impl<const N: usize> Counts<N> {
 
     /// Lays the cells out in `cells`, of which it fills the first `1 << log`. `extra_bits[code]`
     /// bits follow a code for its value.
+    #[inline(always)]
     pub(crate) fn build(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
-        // What is the same in all cells of a symbol, and the number of the next of them.
-        let mut symbols = [(0u32, 0u32); N];
+        let mask = size - 1;
+        // What is the same in all cells of a symbol, and above it the number of the next of them.
+        let mut symbols = [0u64; N];
         // The symbols as often as they occur, with room for stores of eight.
         let mut runs = [0u8; MAX_CELLS + 8];
         let (mut end, mut top) = (0, size);
@@ -125,14 +134,13 @@ impl<const N: usize> Counts<N> {
         for (symbol, (&count, place)) in self.of[..self.len].iter().zip(&mut symbols).enumerate() {
             // Only weights of Huffman trees have codes above 127, none of which is valid.
             let extra = u32::from(extra_bits[symbol]);
-            place.0 = cell(0, symbol.min(127) as u32, extra, self.log);
+            let same = cell(0, symbol.min(127) as u32, extra, self.log);
+            *place = u64::from(same) | u64::from(count.unsigned_abs()) << 32;
             if count == -1 {
-                rare[size - top] = symbol as u8;
+                rare[(size - top) & (N - 1)] = symbol as u8;
                 top -= 1;
-                place.1 = 1;
                 continue;
             }
-            place.1 = count as u32;
             let mut at = end;
             end += count as usize;
             while at < end {
@@ -140,23 +148,43 @@ impl<const N: usize> Counts<N> {
                 at += 8;
             }
         }
-        // Spread over the table, each place once; those from `top` on belong to rare symbols.
-        let mut spread = [0u8; MAX_CELLS];
-        let (mut place, mut next) = (0, 0);
-        for _ in 0..size {
-            spread[place & (MAX_CELLS - 1)] = runs[next];
-            next += usize::from(place < top);
-            place = (place + size / 2 + size / 8 + 3) & (size - 1);
+        // The symbols are laid out in steps over the table; the places from `top` on are passed over,
+        // because rare symbols are there. So each of those goes where a step would come upon it.
+        let step = size / 2 + size / 8 + 3;
+        let back = inverse(step) & mask;
+        if top < size {
+            // Which turns those are, and whose.
+            let mut turns = [0u64; MAX_CELLS / 64];
+            let mut whose = [0u8; MAX_CELLS];
+            for (place, &symbol) in (top..size).rev().zip(&rare) {
+                let turn = place.wrapping_mul(back) & mask & (MAX_CELLS - 1);
+                turns[turn / 64] |= 1 << (turn % 64);
+                whose[turn] = symbol;
+            }
+            // From the last one down, what lies behind it moves by as many as there are up to it.
+            let (mut moved, mut before) = (size, size - top);
+            for (i, &word) in turns.iter().enumerate().rev() {
+                let mut word = word;
+                while word != 0 {
+                    let turn = 64 * i + word.ilog2() as usize;
+                    word ^= 1 << (turn % 64);
+                    before -= 1;
+                    runs.copy_within(turn - before..moved - before - 1, turn + 1);
+                    runs[turn] = whose[turn];
+                    moved = turn;
+                }
+            }
         }
-        for (place, &symbol) in (top..size).rev().zip(&rare) {
-            spread[place] = symbol;
-        }
-        for (cell, &symbol) in cells[..size].iter_mut().zip(&spread) {
-            let (same, x) = &mut symbols[usize::from(symbol) & (N - 1)];
-            let high = x.ilog2();
-            let base = (*x << (self.log - high)) - size as u32;
-            *cell = (*same - high) + (base << 23);
-            *x += 1;
+        let mut turn = 0;
+        for place in &mut cells[..size] {
+            let symbol = runs[turn & (MAX_CELLS - 1)];
+            turn = (turn + back) & mask;
+            let entry = &mut symbols[usize::from(symbol) & (N - 1)];
+            let (same, x) = (*entry as u32, (*entry >> 32) as u32);
+            *entry += 1 << 32;
+            // Not zero: the symbol occurs.
+            let high = (x | 1).ilog2();
+            *place = (same - high) + (((x << (self.log - high)) - size as u32) << 23);
         }
     }
 

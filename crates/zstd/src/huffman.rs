@@ -63,16 +63,27 @@ impl Weights {
 
     /// Weights coded by two states that take turns on one table.
     fn read_coded(&mut self, src: &[u8]) -> Result<()> {
-        let mut counts = Counts::<256>::new();
-        let used = counts.read(src, WEIGHTS_LOG, 255)?;
         let mut cells = [0; 1 << WEIGHTS_LOG];
-        counts.build(&[0; 256], &mut cells);
+        // Weights that cannot be may be described, if only they do not occur.
+        let mut few = Counts::<16>::new();
+        let (used, log) = match few.read(src, WEIGHTS_LOG, 15) {
+            Ok(used) => {
+                few.build(&[0; 16], &mut cells);
+                (used, few.log)
+            }
+            Err(_) => {
+                let mut counts = Counts::<256>::new();
+                let used = counts.read(src, WEIGHTS_LOG, 255)?;
+                counts.build_plainly(&[0; 256], &mut cells);
+                (used, counts.log)
+            }
+        };
         // Cells of the table, which has fewer when its logarithm is smaller.
         let cell = |state: u32| cells[state as usize & (cells.len() - 1)];
         let mut input =
             Backward::new(&src[used..]).ok_or(corrupt("the weights of a Huffman tree have no end mark"))?;
-        let mut turn = input.take(counts.log) as u32;
-        let mut other = input.take(counts.log) as u32;
+        let mut turn = input.take(log) as u32;
+        let mut other = input.take(log) as u32;
         if input.left() < 0 {
             return Err(corrupt("the weights of a Huffman tree end in their first states"));
         }
@@ -156,6 +167,7 @@ impl Weights {
     }
 
     /// Lays the table out in `cells`, of which it fills the first `1 << log`.
+    #[inline(always)]
     pub(crate) fn build(&self, cells: &mut [u16]) {
         // Symbols by rising weight, and within a weight in their order. Those without a code come
         // last, where they are not looked at.
@@ -185,9 +197,9 @@ impl Weights {
                 4 => fill::<8>(to, now, bits),
                 _ => {
                     for (run, &symbol) in to.chunks_exact_mut(1 << (weight - 1)).zip(now) {
-                        let cell = u16::from(symbol) << 8 | bits as u16;
+                        let sixteen = [u16::from(symbol) << 8 | bits as u16; 16];
                         for cells in run.as_chunks_mut::<16>().0 {
-                            *cells = [cell; 16];
+                            *cells = sixteen;
                         }
                     }
                 }

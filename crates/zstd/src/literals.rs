@@ -3,6 +3,7 @@
 use linerate_core::{Error, Kind, Result};
 
 use crate::huffman::{self, Weights};
+use crate::scratch::Form;
 use crate::tables::{HuffmanTable, Tables};
 
 /// How literals are stored.
@@ -95,9 +96,9 @@ pub(crate) const NO_TREE: Error =
     Error::new(Kind::Corrupt, 0, "literals repeat a Huffman tree before there was one");
 
 /// Reads the tree that `src` begins with into the tables; returns its length.
-pub(crate) fn read_tree(src: &[u8], tables: &mut Tables) -> Result<usize> {
+pub(crate) fn read_tree(form: Form, src: &[u8], tables: &mut Tables) -> Result<usize> {
     let mut weights = Weights::new();
     let used = weights.read(src)?;
-    tables.set_huffman(&weights);
+    tables.set_huffman(form, &weights);
     Ok(used)
 }

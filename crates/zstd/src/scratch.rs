@@ -6,6 +6,8 @@ use alloc::vec;
 use linerate_core::Tier;
 
 use crate::frame::BLOCK_MAX;
+use crate::huffman;
+use crate::kernel::huffman::Pairs;
 use crate::kernel::sequences::Sequence;
 use crate::tables::Tables;
 
@@ -34,6 +36,8 @@ pub struct Scratch {
     pub(crate) literals: Box<[u8]>,
     /// What the current block regenerates, when the caller's room may not do.
     pub(crate) output: Box<[u8]>,
+    /// Pairs of symbols of the current block's Huffman table.
+    pub(crate) pairs: Box<Pairs>,
     /// Sequences of a block that are decoded before any is executed.
     pub(crate) sequences: Box<[Sequence]>,
     /// Tables of the current frame, for decoders that keep none.
@@ -50,6 +54,7 @@ impl Scratch {
             form: Form::Fast(linerate_core::cpu::tier()),
             literals: vec![0; BLOCK_MAX + SLACK].into(),
             output: vec![0; BLOCK_MAX + SLACK].into(),
+            pairs: Box::new([0; huffman::MAX_CELLS]),
             sequences: vec![Sequence::default(); AHEAD].into(),
             tables: Box::new(Tables::new()),
         };
@@ -83,6 +88,7 @@ impl Scratch {
         size_of::<Self>()
             + self.literals.len()
             + self.output.len()
+            + size_of::<Pairs>()
             + size_of_val(&*self.sequences)
             + size_of::<Tables>()
     }

@@ -4,6 +4,8 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::Dictionary;
 use crate::fse::{self, Cell, Counts};
+use crate::kernel;
+use crate::scratch::Form;
 use crate::tables::{Source, Tables};
 
 /// Codes of literal lengths, match lengths and offsets.
@@ -139,6 +141,7 @@ const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of sequences is
 
 /// Reads the beginning of a section and makes the tables it describes.
 pub(crate) fn read_section(
+    form: Form,
     src: &[u8],
     tables: &mut Tables,
     dictionary: Option<&Dictionary<'_>>,
@@ -162,7 +165,7 @@ pub(crate) fn read_section(
     }
     for (which, shift) in [(Which::LiteralLength, 6), (Which::Offset, 4), (Which::MatchLength, 2)] {
         let rest = &src[at..];
-        at += read_table(which, modes >> shift & 3, rest, tables, dictionary)
+        at += read_table(form, which, modes >> shift & 3, rest, tables, dictionary)
             .map_err(|e| e.shifted(at as u64))?;
     }
     Ok(Section { count, len: at })
@@ -170,6 +173,7 @@ pub(crate) fn read_section(
 
 /// Makes one table; returns the length of its description.
 fn read_table(
+    form: Form,
     which: Which,
     mode: usize,
     src: &[u8],
@@ -195,7 +199,7 @@ fn read_table(
         2 => {
             let mut counts = Counts::<64>::new();
             let used = counts.read(src, which.max_log(), which.extra_bits().len() - 1)?;
-            counts.build(which.extra_bits(), tables.cells_mut(which));
+            kernel::build::fse(form, &counts, which.extra_bits(), tables.cells_mut(which));
             tables.set_own(which, counts.log);
             Ok(used)
         }

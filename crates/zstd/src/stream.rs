@@ -529,7 +529,15 @@ impl StreamDecoder {
         });
         let ahead = self.options.two_phase.then_some(&mut *scratch.sequences);
         let literals = &mut scratch.literals[..];
-        let mut work = Work { form: scratch.form, tables, dictionary, literals, ahead, prefetch: None };
+        let mut work = Work {
+            form: scratch.form,
+            tables,
+            dictionary,
+            literals,
+            pairs: &mut scratch.pairs,
+            ahead,
+            prefetch: None,
+        };
         // The dictionary is out of reach once the window is full of what came after it.
         let content = match dictionary {
             Some(dictionary) if self.total <= self.header.window => {

@@ -3,6 +3,8 @@
 use crate::dictionary::Dictionary;
 use crate::fse::Cell;
 use crate::huffman;
+use crate::kernel;
+use crate::scratch::Form;
 use crate::sequences::{self, Repeats, Table, Which};
 
 /// Where the current table of a kind stands.
@@ -106,8 +108,8 @@ impl Tables {
         }
     }
 
-    pub(crate) fn set_huffman(&mut self, weights: &huffman::Weights) {
-        weights.build(&mut self.huffman);
+    pub(crate) fn set_huffman(&mut self, form: Form, weights: &huffman::Weights) {
+        kernel::build::huffman(form, weights, &mut self.huffman);
         self.huffman_source = Source::Own;
         self.huffman_log = weights.log as u8;
     }

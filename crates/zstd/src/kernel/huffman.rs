@@ -83,47 +83,80 @@ unsafe fn finish(table: HuffmanTable<'_>, stream: *const u8, mut place: isize, o
     if place == 0 { Ok(()) } else { Err(INEXACT) }
 }
 
+/// Cells of two symbols each, as many as the largest table has.
+pub(crate) type Pairs = [u32; huffman::MAX_CELLS];
+
+/// Literals from which on a table of pairs is worth making: that takes as long as a few thousand.
+const PAIRS_FROM: usize = 8 << 10;
+
 /// Decodes four streams into all of `out`. They follow each other in memory, and the first one is as
-/// in [`decode_one`].
+/// in [`decode_one`]. `pairs` is room for a table.
 pub(crate) fn decode_four(
     form: Form,
     table: HuffmanTable<'_>,
     streams: &Streams<'_>,
+    pairs: &mut Pairs,
     out: &mut [u8],
 ) -> Result<()> {
-    match form {
-        Form::Safe => literals::decode_streams(table, streams, out),
-        Form::Fast(tier) => dispatch(tier, Four { table, streams, out }),
+    let Form::Fast(tier) = form else { return literals::decode_streams(table, streams, out) };
+    let stored: usize = streams.of.iter().map(|stream| stream.len()).sum();
+    // Two codes share eleven bits often enough if they have five and a half or fewer on average.
+    if out.len() >= PAIRS_FROM && 16 * stored <= 11 * out.len() {
+        pair_up(table, pairs);
+        return dispatch(tier, Four::<true> { table, streams, pairs, out });
+    }
+    dispatch(tier, Four::<false> { table, streams, pairs, out })
+}
+
+/// Makes the table of pairs: from the lowest byte of a cell, the bits of its codes, two symbols, of
+/// which the second may be none, and how many they are.
+fn pair_up(table: HuffmanTable<'_>, pairs: &mut Pairs) {
+    let mut at = 0;
+    while at < table.cells.len() {
+        // All cells that begin with the same code; behind it follow the cells of the whole table.
+        let first = table.cells[at];
+        let (symbol, bits) = (u32::from(first >> 8), u32::from(first & 0xff));
+        let run = table.cells.len() >> bits;
+        let seconds = table.cells.iter().step_by(1 << bits);
+        for (pair, &second) in pairs[at..at + run].iter_mut().zip(seconds) {
+            let both = bits + u32::from(second & 0xff);
+            let one = 1 << 24 | symbol << 8 | bits;
+            let two = 2 << 24 | u32::from(second >> 8) << 16 | symbol << 8 | both;
+            *pair = if both <= table.log { two } else { one };
+        }
+        at += run;
     }
 }
 
-struct Four<'a> {
+struct Four<'a, const PAIRS: bool> {
     table: HuffmanTable<'a>,
     streams: &'a Streams<'a>,
+    pairs: &'a Pairs,
     out: &'a mut [u8],
 }
 
-impl Kernel for Four<'_> {
+impl<const PAIRS: bool> Kernel for Four<'_, PAIRS> {
     type Output = Result<()>;
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<()> {
-        let Four { table, streams, out } = self;
+        let Four { table, streams, pairs, out } = self;
         let segment = streams.segment;
         let begins = streams.of.map(<[u8]>::as_ptr);
         let mut places = [0; 4];
         for (place, stream) in places.iter_mut().zip(streams.of) {
             *place = backward::end(stream).ok_or(NO_MARK)?;
         }
-        // Symbols of each stream that the rounds have decoded; the last stream has the fewest.
-        let mut done = 0;
-        let fewest = out.len() - 3 * segment;
+        // Symbols of each stream that the rounds have decoded.
+        let mut done = [0; 4];
+        let lens = [segment, segment, segment, out.len() - 3 * segment];
         if streams.of.iter().all(|stream| stream.len() >= 8) {
             let cells = table.cells.as_ptr();
+            let pairs = pairs.as_ptr();
             let shift = 64 - table.log;
             // SAFETY: a round reads eight bytes at each `at`, which is not before its stream as long
-            // as it has `ROUND_BYTES` for each round to come; it writes `ROUND` bytes of each
-            // quarter, of which there are as many as rounds. An index has `log` bits.
+            // as it has `ROUND_BYTES` for each round to come; it writes `written` bytes of each
+            // quarter at most, of which there are as many for each round. An index has `log` bits.
             unsafe {
                 let address = |i: usize| backward::address(begins[i], places[i]);
                 let mut at = [address(0), address(1), address(2), address(3)];
@@ -131,43 +164,67 @@ impl Kernel for Four<'_> {
                 let reload = |at: *const u8, taken: u32| (read64(at) | 1) << taken;
                 let fresh = |i: usize| reload(at[i], 8 - (places[i] & 7) as u32);
                 let mut bits = [fresh(0), fresh(1), fresh(2), fresh(3)];
-                let mut to = out.as_mut_ptr();
+                let start = out.as_mut_ptr();
+                let quarter = |i: usize| start.add(i * segment);
+                let mut to = [quarter(0), quarter(1), quarter(2), quarter(3)];
+                let written = if PAIRS { 2 * ROUND } else { ROUND };
                 loop {
-                    let room = (fewest - done) / ROUND;
+                    let room = |i: usize| (lens[i] - to[i].offset_from_unsigned(quarter(i))) / written;
                     let input = |i: usize| (at[i].offset_from(begins[i]).max(0) / ROUND_BYTES) as usize;
-                    let rounds = room.min(input(0)).min(input(1)).min(input(2)).min(input(3));
+                    let rounds = |i: usize| room(i).min(input(i));
+                    let rounds = rounds(0).min(rounds(1)).min(rounds(2)).min(rounds(3));
                     if rounds == 0 {
                         break;
                     }
-                    for _ in 0..rounds {
-                        for k in 0..ROUND {
-                            for (i, bits) in bits.iter_mut().enumerate() {
-                                let cell = *cells.add((*bits >> shift) as usize);
-                                *bits <<= cell & 63;
-                                *to.add(i * segment + k) = (cell >> 8) as u8;
+                    if PAIRS {
+                        for _ in 0..rounds {
+                            for _ in 0..ROUND {
+                                for (bits, to) in bits.iter_mut().zip(&mut to) {
+                                    let cell = *pairs.add((*bits >> shift) as usize);
+                                    *bits <<= cell & 63;
+                                    to.cast::<u16>().write_unaligned(((cell >> 8) as u16).to_le());
+                                    *to = to.add((cell >> 24) as usize);
+                                }
+                            }
+                            for (at, bits) in at.iter_mut().zip(&mut bits) {
+                                let taken = bits.trailing_zeros();
+                                *at = at.sub((taken >> 3) as usize);
+                                *bits = reload(*at, taken & 7);
                             }
                         }
-                        to = to.add(ROUND);
-                        for (at, bits) in at.iter_mut().zip(&mut bits) {
-                            let taken = bits.trailing_zeros();
-                            *at = at.sub((taken >> 3) as usize);
-                            *bits = reload(*at, taken & 7);
+                    } else {
+                        // All quarters advance alike.
+                        let mut first = to[0];
+                        for _ in 0..rounds {
+                            for k in 0..ROUND {
+                                for (i, bits) in bits.iter_mut().enumerate() {
+                                    let cell = *cells.add((*bits >> shift) as usize);
+                                    *bits <<= cell & 63;
+                                    *first.add(i * segment + k) = (cell >> 8) as u8;
+                                }
+                            }
+                            first = first.add(ROUND);
+                            for (at, bits) in at.iter_mut().zip(&mut bits) {
+                                let taken = bits.trailing_zeros();
+                                *at = at.sub((taken >> 3) as usize);
+                                *bits = reload(*at, taken & 7);
+                            }
                         }
+                        to = to.map(|to| to.add(rounds * ROUND));
                     }
-                    done += rounds * ROUND;
                 }
                 for i in 0..4 {
                     let bytes = at[i].offset_from(begins[i]);
                     places[i] = 8 * bytes + 64 - bits[i].trailing_zeros() as isize;
+                    done[i] = to[i].offset_from_unsigned(quarter(i));
                 }
             }
         }
         let mut rest = out;
         for (i, place) in places.into_iter().enumerate() {
-            let len = if i < 3 { segment } else { rest.len() };
-            let (part, after) = rest.split_at_mut(len);
+            let (part, after) = rest.split_at_mut(lens[i]);
             // SAFETY: as the caller vouches; what lies before a stream is the one before it.
-            unsafe { finish(table, begins[i], place, &mut part[done..])? };
+            unsafe { finish(table, begins[i], place, &mut part[done[i]..])? };
             rest = after;
         }
         Ok(())

@@ -2,6 +2,7 @@
 #![allow(unsafe_code)]
 
 mod backward;
+pub(crate) mod build;
 pub(crate) mod huffman;
 mod isa;
 pub(crate) mod sequences;

@@ -1,0 +1,51 @@
+//! Tables laid out, compiled per tier: the bodies are safe and have no form of their own.
+
+use super::isa::{Isa, Kernel, dispatch};
+use crate::fse::{Cell, Counts};
+use crate::huffman::Weights;
+use crate::scratch::Form;
+
+struct Fse<'a, const N: usize> {
+    counts: &'a Counts<N>,
+    extra_bits: &'a [u8],
+    cells: &'a mut [Cell],
+}
+
+impl<const N: usize> Kernel for Fse<'_, N> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) {
+        self.counts.build(self.extra_bits, self.cells);
+    }
+}
+
+/// As [`Counts::build`].
+pub(crate) fn fse<const N: usize>(form: Form, counts: &Counts<N>, extra_bits: &[u8], cells: &mut [Cell]) {
+    match form {
+        Form::Safe => counts.build_plainly(extra_bits, cells),
+        Form::Fast(tier) => dispatch(tier, Fse { counts, extra_bits, cells }),
+    }
+}
+
+struct Huffman<'a> {
+    weights: &'a Weights,
+    cells: &'a mut [u16],
+}
+
+impl Kernel for Huffman<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) {
+        self.weights.build(self.cells);
+    }
+}
+
+/// As [`Weights::build`].
+pub(crate) fn huffman(form: Form, weights: &Weights, cells: &mut [u16]) {
+    match form {
+        Form::Safe => weights.build(cells),
+        Form::Fast(tier) => dispatch(tier, Huffman { weights, cells }),
+    }
+}
