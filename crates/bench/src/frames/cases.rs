@@ -64,7 +64,8 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
-    /// Cuts the corpus, evenly over all of it if that is more than wanted, and compresses.
+    /// Cuts the corpus into blocks, of which it takes some evenly if they are more than wanted, or cuts
+    /// whole files at their ends; and compresses.
     pub(crate) fn new(corpus: &Corpus, case: &Case, setup: &Setup<'_>) -> Result<Jobs, String> {
         let size = case.chunk.size();
         // What is left at the end of a file is no block of that size.
@@ -73,7 +74,10 @@ impl Jobs {
             Chunk::Bytes(_) => corpus.files.iter().flat_map(|file| file.chunks_exact(size)).collect(),
         };
         let total: usize = blocks.iter().map(|block| block.len()).sum();
-        let step = total.div_ceil(setup.most).max(1);
+        let step = match case.chunk {
+            Chunk::Whole => 1,
+            Chunk::Bytes(_) => total.div_ceil(setup.most).max(1),
+        };
         let dictionary = case.dictionary.map(|n| train(&blocks, n)).transpose()?;
         let contents: Vec<Vec<u8>> = blocks.iter().step_by(step).map(|block| block.to_vec()).collect();
         let frames = compress(&contents, setup.level, dictionary.as_deref())?;
