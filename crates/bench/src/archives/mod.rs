@@ -1,7 +1,7 @@
 //! The shape "archives": Nx archives packed, decoded and extracted, beside libzstd on the same blocks
 //! and beside the programs that people use instead.
 //!
-//! Each part makes [`row::Row`]s; [`rounds`] is how contenders take turns.
+//! Each [`Part`] makes [`row::Row`]s. Contenders take turns.
 
 mod decode;
 mod dedup;
