@@ -65,7 +65,7 @@ impl Work<'_> {
                     Coding::Tree => literals::read_tree(self.form, stored, self.tables).map_err(place)?,
                     _ => 0,
                 };
-                self.decode_codes(&header, &stored[tree..], count)
+                self.decode_codes(&header, src, &stored[tree..], count)
                     .map_err(|e| place(e).shifted(tree as u64))?;
                 &self.literals[..count + SLACK]
             }
@@ -83,20 +83,26 @@ impl Work<'_> {
         let prefetch = self.prefetch.as_deref_mut();
         // Only small blocks: large ones have what they need at hand by the time they need it.
         let ahead = self.ahead.as_deref_mut().filter(|room| count <= room.len());
-        let job = Job { count, ll, of, ml, bits, literals, repeats, max, prefetch, ahead, out };
+        let job = Job { count, ll, of, ml, whole: src, bits, literals, repeats, max, prefetch, ahead, out };
         self.tables.repeats =
             kernel::sequences::run(self.form, job).map_err(|e| place(e).shifted(len as u64))?;
         Ok(())
     }
 
-    /// Decodes Huffman codes into the first `count` bytes of the literals.
-    fn decode_codes(&mut self, header: &literals::Header, src: &[u8], count: usize) -> Result<()> {
+    /// Decodes Huffman codes, a part of `whole`, into the first `count` bytes of the literals.
+    fn decode_codes(
+        &mut self,
+        header: &literals::Header,
+        whole: &[u8],
+        src: &[u8],
+        count: usize,
+    ) -> Result<()> {
         let table = self.tables.huffman(self.dictionary).ok_or(literals::NO_TREE)?;
         let out = &mut self.literals[..count];
         if header.streams == 1 {
-            return kernel::huffman::decode_one(self.form, table, src, out);
+            return kernel::huffman::decode_one(self.form, table, whole, src, out);
         }
         let streams = Streams::split(src, count)?;
-        kernel::huffman::decode_four(self.form, table, &streams, self.pairs, out)
+        kernel::huffman::decode_four(self.form, table, whole, &streams, self.pairs, out)
     }
 }

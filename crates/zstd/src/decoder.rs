@@ -153,7 +153,7 @@ impl Decoder {
             ahead,
             prefetch,
         };
-        let content = dictionary.map_or(Piece::default(), |d| Piece { bytes: d.content(), slack: d.slack() });
+        let content = dictionary.map_or(Piece::default(), Dictionary::piece);
         let mut out = Output { buf: dst, start: 0, at: 0, before: [content, Piece::default()] };
         let verify = header.checksum && self.options.verify_checksum;
         let mut hash = XxHash64::with_seed(0);

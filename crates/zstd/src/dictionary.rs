@@ -8,6 +8,7 @@ use linerate_core::{Error, Kind, Result};
 use crate::fse::{self, Cell, Counts};
 use crate::huffman::{self, Weights};
 use crate::kernel;
+use crate::output::Piece;
 use crate::scratch::Form;
 use crate::sequences::{Repeats, Table, Which};
 use crate::tables::HuffmanTable;
@@ -350,9 +351,13 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// Bytes that may be read behind the content.
-    pub(crate) fn slack(&self) -> usize {
-        if self.outside.is_some() { 0 } else { SLACK }
+    /// The content, and what may be read behind it.
+    pub(crate) fn piece(&self) -> Piece<'_> {
+        let all = match self.outside {
+            Some(content) => content,
+            None => &self.region()[self.digest.tables_len()..][..self.digest.content_len() + SLACK],
+        };
+        Piece::new(all, self.digest.content_len())
     }
 
     pub(crate) fn repeats(&self) -> Repeats {

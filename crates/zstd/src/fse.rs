@@ -175,16 +175,21 @@ impl<const N: usize> Counts<N> {
                 }
             }
         }
+        // One after the other, which cell of its symbol each is; then, many at a time, what follows.
+        let mut numbers = [0u16; MAX_CELLS];
         let mut turn = 0;
-        for place in &mut cells[..size] {
+        for (place, number) in cells[..size].iter_mut().zip(&mut numbers) {
             let symbol = runs[turn & (MAX_CELLS - 1)];
             turn = (turn + back) & mask;
             let entry = &mut symbols[usize::from(symbol) & (N - 1)];
-            let (same, x) = (*entry as u32, (*entry >> 32) as u32);
+            (*place, *number) = (*entry as u32, (*entry >> 32) as u16);
             *entry += 1 << 32;
-            // Not zero: the symbol occurs.
-            let high = (x | 1).ilog2();
-            *place = (same - high) + (((x << (self.log - high)) - size as u32) << 23);
+        }
+        for (place, &number) in cells[..size].iter_mut().zip(&numbers) {
+            // The exponent of the number as a float, which is exact, and which vectors have.
+            let high = (f32::from(number).to_bits() >> 23).wrapping_sub(127);
+            let base = (u32::from(number) << (self.log.wrapping_sub(high) & 31)) - size as u32;
+            *place = (*place - high) + (base << 23);
         }
     }
 

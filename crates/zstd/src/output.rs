@@ -6,11 +6,28 @@ use linerate_core::{Error, Kind, Result};
 /// round, or what there is of a window and the dictionary.
 pub(crate) const PIECES: usize = 2;
 
-/// A piece of history, and how many bytes behind it may be read.
+/// A piece of history, and bytes behind it that may be read.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Piece<'a> {
-    pub(crate) bytes: &'a [u8],
-    pub(crate) slack: usize,
+    all: &'a [u8],
+    len: usize,
+}
+
+impl<'a> Piece<'a> {
+    /// The first `len` bytes of `all`.
+    pub(crate) fn new(all: &'a [u8], len: usize) -> Self {
+        debug_assert!(len <= all.len());
+        Piece { all, len }
+    }
+
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        &self.all[..self.len]
+    }
+
+    /// The piece and what may be read behind it.
+    pub(crate) fn all(&self) -> &'a [u8] {
+        self.all
+    }
 }
 
 /// Room for output, of which the bytes from `start` to `at` are history, as are the pieces before.
@@ -54,10 +71,10 @@ impl Output<'_> {
                 let Some(piece) = pieces.next() else {
                     return Err(Error::new(Kind::Corrupt, 0, "a match reaches back before the history"));
                 };
-                if back <= piece.bytes.len() {
-                    break piece.bytes;
+                if back <= piece.len {
+                    break piece.bytes();
                 }
-                back -= piece.bytes.len();
+                back -= piece.len;
             };
             let count = back.min(end - self.at);
             let from = piece.len() - back;

@@ -26,7 +26,7 @@ const PAD: usize = 8;
 /// The pieces of history that are not empty, latest first. While the dictionary is in reach, the window
 /// is in one piece.
 fn history<'a>([newer, older]: [Piece<'a>; 2], dictionary: Piece<'a>) -> [Piece<'a>; PIECES] {
-    match (newer.bytes.is_empty(), older.bytes.is_empty()) {
+    match (newer.bytes().is_empty(), older.bytes().is_empty()) {
         (false, false) => [newer, older],
         (false, true) => [newer, dictionary],
         (true, false) => [older, dictionary],
@@ -540,9 +540,7 @@ impl StreamDecoder {
         };
         // The dictionary is out of reach once the window is full of what came after it.
         let content = match dictionary {
-            Some(dictionary) if self.total <= self.header.window => {
-                Piece { bytes: dictionary.content(), slack: dictionary.slack() }
-            }
+            Some(dictionary) if self.total <= self.header.window => dictionary.piece(),
             _ => Piece::default(),
         };
         let reach = self.header.window.min(usize::MAX as u64) as usize;

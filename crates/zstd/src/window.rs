@@ -81,7 +81,9 @@ impl Window {
         let newer = count.min(self.at);
         let older = count - newer;
         // The older piece ends where the ring does, the newer one where the next byte goes.
-        let piece = |from: usize, to: usize| Piece { bytes: &self.bytes[from..to], slack: SLACK };
+        let piece = |from: usize, to: usize| {
+            Piece::new(&self.bytes[from..self.bytes.len().min(to + SLACK)], to - from)
+        };
         [
             piece(self.at - newer, self.at),
             if older == 0 { Piece::default() } else { piece(self.size - older, self.size) },
@@ -91,10 +93,10 @@ impl Window {
     /// Copies bytes out, the first of them `back` bytes before the end.
     pub(crate) fn copy_to(&self, back: usize, out: &mut [u8]) {
         let [newer, older] = self.last(back);
-        let head = older.bytes.len().min(out.len());
+        let head = older.bytes().len().min(out.len());
         let (first, second) = out.split_at_mut(head);
-        first.copy_from_slice(&older.bytes[..head]);
-        second.copy_from_slice(&newer.bytes[..second.len()]);
+        first.copy_from_slice(&older.bytes()[..head]);
+        second.copy_from_slice(&newer.bytes()[..second.len()]);
     }
 }
 
@@ -114,7 +116,7 @@ mod tests {
                 for count in [0, 1, size / 2, size, size + 5] {
                     let count = count.min(all.len());
                     let [newer, older] = window.last(count);
-                    let kept = [older.bytes, newer.bytes].concat();
+                    let kept = [older.bytes(), newer.bytes()].concat();
                     assert_eq!(kept, all[all.len() - count.min(size)..]);
                 }
                 let back = size.min(all.len());

@@ -1,11 +1,13 @@
-//! A library without std and without an allocator that compresses. It has a panic handler of its
-//! own, so it can be built only if nothing it depends on brings std's.
+//! A library without std that compresses and decompresses. It has a panic handler of its own, so it
+//! can be built only if nothing it depends on brings std's.
 
 #![no_std]
 
+use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 
 use linerate_deflate::{FastScratch, Format, Level, Result, compress};
+use linerate_zstd::{Decoder, Scratch};
 
 /// Compresses a message into one gzip member.
 ///
@@ -14,6 +16,29 @@ use linerate_deflate::{FastScratch, Format, Level, Result, compress};
 pub fn gzip(scratch: &mut FastScratch, message: &[u8], out: &mut [u8]) -> Result<usize> {
     compress(Format::Gzip, Level::Fast, scratch, message, out)
 }
+
+/// Decompresses zstd frames.
+///
+/// # Errors
+/// As [`Decoder::decode`].
+pub fn unzstd(scratch: &mut Scratch, frames: &[u8], out: &mut [u8]) -> Result<usize> {
+    Decoder::default().decode(scratch, None, frames, out)
+}
+
+/// An allocator that never has memory: enough to be linked.
+struct Empty;
+
+// SAFETY: a null pointer says that there is no memory, so nothing is ever given back.
+unsafe impl GlobalAlloc for Empty {
+    unsafe fn alloc(&self, _: Layout) -> *mut u8 {
+        core::ptr::null_mut()
+    }
+
+    unsafe fn dealloc(&self, _: *mut u8, _: Layout) {}
+}
+
+#[global_allocator]
+static EMPTY: Empty = Empty;
 
 #[panic_handler]
 fn panic(_: &PanicInfo<'_>) -> ! {

@@ -18,6 +18,15 @@ pub(crate) fn end(stream: &[u8]) -> Option<isize> {
     Some((stream.len() as isize - 1) * 8 + mark as isize)
 }
 
+/// The beginning of a stream that is a part of `whole`, as a pointer from which the bytes before it can
+/// be reached, too. They are headers, of which there are always enough.
+#[inline(always)]
+pub(crate) fn begin(whole: &[u8], stream: &[u8]) -> *const u8 {
+    let at = (stream.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize);
+    assert!(at >= BEFORE as usize && at + stream.len() <= whole.len(), "a stream has its headers before it");
+    whole.as_ptr().wrapping_add(at)
+}
+
 /// Where the load at a place begins.
 ///
 /// # Safety

@@ -18,17 +18,23 @@ const ROUND_BYTES: isize = 7;
 const NO_MARK: Error = Error::new(Kind::Corrupt, 0, "a stream of literals has no end mark");
 const INEXACT: Error = Error::new(Kind::Corrupt, 0, "a stream of literals is not used up exactly");
 
-/// Decodes one stream into all of `out`. Eight bytes before it are readable: they are the block's
-/// header and what precedes it.
-pub(crate) fn decode_one(form: Form, table: HuffmanTable<'_>, stream: &[u8], out: &mut [u8]) -> Result<()> {
+/// Decodes one stream, a part of `whole`, into all of `out`.
+pub(crate) fn decode_one(
+    form: Form,
+    table: HuffmanTable<'_>,
+    whole: &[u8],
+    stream: &[u8],
+    out: &mut [u8],
+) -> Result<()> {
     match form {
         Form::Safe => huffman::decode_stream(table, stream, out),
-        Form::Fast(tier) => dispatch(tier, One { table, stream, out }),
+        Form::Fast(tier) => dispatch(tier, One { table, begin: backward::begin(whole, stream), stream, out }),
     }
 }
 
 struct One<'a> {
     table: HuffmanTable<'a>,
+    begin: *const u8,
     stream: &'a [u8],
     out: &'a mut [u8],
 }
@@ -39,15 +45,15 @@ impl Kernel for One<'_> {
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<()> {
         let place = backward::end(self.stream).ok_or(NO_MARK)?;
-        // SAFETY: as the caller of `decode_one` vouches.
-        unsafe { finish(self.table, self.stream.as_ptr(), place, self.out) }
+        // SAFETY: a table is sound; `begin` has its headers before it.
+        unsafe { finish(self.table, self.begin, place, self.out) }
     }
 }
 
 /// Decodes what is left of a stream into all of `out`.
 ///
 /// # Safety
-/// The table is sound: `1 << log` cells, each of 1 to `log` bits, `log` at most 11. Eight bytes before
+/// The table is sound: `1 << log` cells, each of 1 to `log` bits, `log` at most 11. Seven bytes before
 /// the stream are readable; `place` is inside the stream.
 #[inline(always)]
 unsafe fn finish(table: HuffmanTable<'_>, stream: *const u8, mut place: isize, out: &mut [u8]) -> Result<()> {
@@ -89,23 +95,24 @@ pub(crate) type Pairs = [u32; huffman::MAX_CELLS];
 /// Literals from which on a table of pairs is worth making: that takes as long as a few thousand.
 const PAIRS_FROM: usize = 8 << 10;
 
-/// Decodes four streams into all of `out`. They follow each other in memory, and the first one is as
-/// in [`decode_one`]. `pairs` is room for a table.
+/// Decodes four streams, parts of `whole`, into all of `out`. `pairs` is room for a table.
 pub(crate) fn decode_four(
     form: Form,
     table: HuffmanTable<'_>,
+    whole: &[u8],
     streams: &Streams<'_>,
     pairs: &mut Pairs,
     out: &mut [u8],
 ) -> Result<()> {
     let Form::Fast(tier) = form else { return literals::decode_streams(table, streams, out) };
+    let begins = streams.of.map(|stream| backward::begin(whole, stream));
     let stored: usize = streams.of.iter().map(|stream| stream.len()).sum();
     // Two codes share eleven bits often enough if they have five and a half or fewer on average.
     if out.len() >= PAIRS_FROM && 16 * stored <= 11 * out.len() {
         pair_up(table, pairs);
-        return dispatch(tier, Four::<true> { table, streams, pairs, out });
+        return dispatch(tier, Four::<true> { table, begins, streams, pairs, out });
     }
-    dispatch(tier, Four::<false> { table, streams, pairs, out })
+    dispatch(tier, Four::<false> { table, begins, streams, pairs, out })
 }
 
 /// Makes the table of pairs: from the lowest byte of a cell, the bits of its codes, two symbols, of
@@ -116,7 +123,7 @@ fn pair_up(table: HuffmanTable<'_>, pairs: &mut Pairs) {
         // All cells that begin with the same code; behind it follow the cells of the whole table.
         let first = table.cells[at];
         let (symbol, bits) = (u32::from(first >> 8), u32::from(first & 0xff));
-        let run = table.cells.len() >> bits;
+        let run = (table.cells.len() >> bits).min(table.cells.len() - at);
         let seconds = table.cells.iter().step_by(1 << bits);
         for (pair, &second) in pairs[at..at + run].iter_mut().zip(seconds) {
             let both = bits + u32::from(second & 0xff);
@@ -130,6 +137,7 @@ fn pair_up(table: HuffmanTable<'_>, pairs: &mut Pairs) {
 
 struct Four<'a, const PAIRS: bool> {
     table: HuffmanTable<'a>,
+    begins: [*const u8; 4],
     streams: &'a Streams<'a>,
     pairs: &'a Pairs,
     out: &'a mut [u8],
@@ -140,9 +148,8 @@ impl<const PAIRS: bool> Kernel for Four<'_, PAIRS> {
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<()> {
-        let Four { table, streams, pairs, out } = self;
+        let Four { table, begins, streams, pairs, out } = self;
         let segment = streams.segment;
-        let begins = streams.of.map(<[u8]>::as_ptr);
         let mut places = [0; 4];
         for (place, stream) in places.iter_mut().zip(streams.of) {
             *place = backward::end(stream).ok_or(NO_MARK)?;
@@ -223,7 +230,7 @@ impl<const PAIRS: bool> Kernel for Four<'_, PAIRS> {
         let mut rest = out;
         for (i, place) in places.into_iter().enumerate() {
             let (part, after) = rest.split_at_mut(lens[i]);
-            // SAFETY: as the caller vouches; what lies before a stream is the one before it.
+            // SAFETY: a table is sound; each stream has its headers or the stream before it in front.
             unsafe { finish(table, begins[i], place, &mut part[done[i]..])? };
             rest = after;
         }

@@ -29,7 +29,8 @@ pub(crate) struct Job<'a, 'b> {
     pub(crate) ll: Table<'a>,
     pub(crate) of: Table<'a>,
     pub(crate) ml: Table<'a>,
-    /// The stream of bits; seven bytes before it are readable.
+    /// What the stream of bits is a part of.
+    pub(crate) whole: &'a [u8],
     pub(crate) bits: &'a [u8],
     /// Literals, and [`SLACK`] bytes behind them.
     pub(crate) literals: &'a [u8],
@@ -53,7 +54,7 @@ const TOO_EARLY: Error = corrupt("the bits of sequences end too early");
 /// offsets after them.
 pub(crate) fn run(form: Form, job: Job<'_, '_>) -> Result<Repeats> {
     let Form::Fast(tier) = form else { return execute::run(job) };
-    let history = job.out.before.iter().any(|piece| !piece.bytes.is_empty());
+    let history = job.out.before.iter().any(|piece| !piece.bytes().is_empty());
     match (history, job.prefetch.is_some()) {
         (false, false) => dispatch(tier, Loop::<false, false>(job)),
         (false, true) => dispatch(tier, Loop::<false, true>(job)),
@@ -81,13 +82,14 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<Repeats> {
-        let Job { count, ll, of, ml, bits, literals, repeats, max, mut prefetch, ahead, out } = self.0;
+        let Job { count, ll, of, ml, whole, bits, literals, repeats, max, mut prefetch, ahead, out } = self.0;
+        let stream = backward::begin(whole, bits);
         let fetch = ahead.is_some();
         let mut short = [Sequence::default(); BATCH];
         let batch = ahead.unwrap_or(&mut short);
-        // SAFETY: as for `run`, which vouches for the tables, the bits and the literals.
+        // SAFETY: tables are sound, `stream` has its headers before it, literals have slack behind them.
         unsafe {
-            let mut source = Source::new::<I>(ll, of, ml, bits, repeats)?;
+            let mut source = Source::new::<I>([ll, of, ml], stream, bits, repeats)?;
             let mut sink = Sink::new(out, literals, max);
             let mut left = count;
             while left > 0 {
@@ -123,17 +125,15 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     /// # Safety
-    /// Eight bytes before `bits` are readable, the tables are sound.
+    /// `stream` is where `bits` begins, seven bytes before it are readable, and the tables are sound.
     #[inline(always)]
     unsafe fn new<I: Isa>(
-        ll: Table<'a>,
-        of: Table<'a>,
-        ml: Table<'a>,
+        [ll, of, ml]: [Table<'a>; 3],
+        stream: *const u8,
         bits: &'a [u8],
         repeats: Repeats,
     ) -> Result<Self> {
         let place = backward::end(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
-        let stream = bits.as_ptr();
         let taken = ll.log + of.log + ml.log;
         if place < taken as isize {
             return Err(TOO_EARLY);
@@ -292,9 +292,9 @@ struct History {
 impl History {
     fn new(piece: Piece<'_>) -> Self {
         History {
-            end: piece.bytes.as_ptr_range().end,
-            len: piece.bytes.len() as isize,
-            missing: SLACK.saturating_sub(piece.slack),
+            end: piece.all().as_ptr().wrapping_add(piece.bytes().len()),
+            len: piece.bytes().len() as isize,
+            missing: SLACK.saturating_sub(piece.all().len() - piece.bytes().len()),
         }
     }
 
@@ -320,10 +320,9 @@ impl<'a, 'b> Sink<'a, 'b> {
     /// `literals` ends with [`SLACK`] bytes that are none.
     #[inline(always)]
     unsafe fn new(out: &'a mut Output<'b>, literals: &'a [u8], max: usize) -> Self {
-        let literals =
-            literals.split_last_chunk::<SLACK>().map_or(&[][..], |(literals, _)| literals).as_ptr_range();
         let end = out.at + max;
-        Sink { out, from: literals.start, literals_end: literals.end, end }
+        let from = literals.as_ptr();
+        Sink { out, from, literals_end: from.wrapping_add(literals.len() - SLACK), end }
     }
 
     /// # Safety
@@ -420,7 +419,7 @@ impl<'a, 'b> Sink<'a, 'b> {
 
     /// Asks for the lines of the first piece of history that a batch will copy.
     fn fetch(&self, batch: &[Sequence]) {
-        let piece = self.out.before[0].bytes;
+        let piece = self.out.before[0].bytes();
         let mut made = self.out.at - self.out.start;
         for sequence in batch {
             made += sequence.literals as usize;
