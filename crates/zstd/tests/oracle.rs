@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linerate_zstd::{Decoder, Dictionary, Scratch, Tier};
+use linerate_zstd::{Decoder, Dictionary, Options, Prefetch, Scratch, Sizes, Tier};
 use zstd_safe::{CCtx, CParameter};
 
 fn corpus() -> Vec<(String, Vec<u8>)> {
@@ -80,6 +80,16 @@ fn blocks_with_dictionaries_come_back() {
                         let n = Decoder::default().decode(scratch, Some(dictionary), &frame, &mut out);
                         assert_eq!(n, Ok(block.len()), "{name}");
                         assert!(out == block, "{name}");
+
+                        out.fill(0);
+                        let ahead = Decoder::new(Options::default().with_two_phase(true));
+                        let mut next = Prefetch::new();
+                        next.add_dictionary(dictionary, 1000);
+                        let sizes =
+                            ahead.decode_prefetching(scratch, Some(dictionary), &frame, &mut out, &mut next);
+                        assert_eq!(sizes, Ok(Sizes { read: frame.len(), written: block.len() }), "{name}");
+                        assert!(out == block, "{name}, in two phases");
+                        assert_eq!(next.lines(), 0, "lines are left");
                     }
                 }
             }

@@ -67,7 +67,7 @@ struct Loop<'a, 'b, const HISTORY: bool, const PREFETCH: bool>(Job<'a, 'b>);
 
 /// Sequences that are decoded before they are executed: few enough for their memory to stay in the
 /// first cache, and enough for either loop to settle.
-const BATCH: usize = 64;
+const BATCH: usize = 32;
 
 /// A sequence, its offset resolved.
 #[derive(Clone, Copy, Default)]
