@@ -32,6 +32,13 @@ pub trait Source: Send + Sync {
     fn reach(&self) -> u64 {
         0
     }
+
+    /// Whether the bytes at `offset` are made when they are read, larger than what they are made from,
+    /// so that a block there is better coded anew than copied.
+    fn is_made(&self, offset: u64) -> bool {
+        let _ = offset;
+        false
+    }
 }
 
 macro_rules! forward {
@@ -48,6 +55,9 @@ macro_rules! forward {
             }
             fn reach(&self) -> u64 {
                 (**self).reach()
+            }
+            fn is_made(&self, offset: u64) -> bool {
+                (**self).is_made(offset)
             }
         }
     )*};
@@ -197,6 +207,10 @@ impl<S: Source> Source for Counting<S> {
 
     fn reach(&self) -> u64 {
         self.inner.reach()
+    }
+
+    fn is_made(&self, offset: u64) -> bool {
+        self.inner.is_made(offset)
     }
 }
 

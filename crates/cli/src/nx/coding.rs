@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
-use linerate_nx::pack::{Coding, Options, PRESETS, Preset, Zstd};
+use linerate_nx::pack::{Coding, Format, Options, PRESETS, Preset, Zstd};
 
 use crate::size;
 
@@ -58,6 +58,19 @@ pub(crate) struct CodingArgs {
     #[arg(long)]
     pub(crate) long: bool,
 
+    /// Give each extension whose small files gain by it a zstd dictionary; with --format r3a only
+    #[arg(long)]
+    pub(crate) dictionaries: bool,
+
+    /// Give blocks above 256K at zstd levels 6 to 16 the search that suits them: smaller, and slower to
+    /// pack [default: true]
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) fit_search: Option<bool>,
+
+    /// Group files that share blocks by what they have in common [default: true]
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) group_alike: Option<bool>,
+
     /// Store equal files above the block size, and equal runs of chunks, once [default: true]
     #[arg(long, value_name = "BOOL")]
     pub(crate) deduplicate_chunked: Option<bool>,
@@ -100,6 +113,9 @@ impl CodingArgs {
         if self.names_a_coding() {
             options.textures = None;
         }
+        options.dictionaries |= self.dictionaries;
+        options.fit_search = self.fit_search.unwrap_or(options.fit_search);
+        options.group_alike = self.group_alike.unwrap_or(options.group_alike);
         options.dedup_chunked = self.deduplicate_chunked.unwrap_or(options.dedup_chunked);
         options.dedup_solid = self.deduplicate_solid.unwrap_or(options.dedup_solid);
         options.check().map_err(|e| e.to_string())?;
@@ -110,7 +126,17 @@ impl CodingArgs {
     pub(crate) fn says_anything(&self) -> bool {
         let sizes = self.blocksize.or(self.chunksize).is_some();
         let shares = self.deduplicate_chunked.or(self.deduplicate_solid).is_some();
-        self.preset.is_some() || sizes || shares || self.names_a_coding()
+        let grouped = self.fit_search.or(self.group_alike).is_some() || self.dictionaries;
+        self.preset.is_some() || sizes || shares || grouped || self.names_a_coding()
+    }
+
+    /// # Errors
+    /// What that format does not have.
+    pub(crate) fn check_format(&self, format: Format) -> Result<(), String> {
+        match self.dictionaries && format == Format::Nx {
+            true => Err("--dictionaries needs --format r3a: Nx archives have none".into()),
+            false => Ok(()),
+        }
     }
 
     /// Whether something is said that a preset's own coding of textures would pass over.
@@ -230,5 +256,8 @@ mod tests {
         let found = options(&["--deduplicate-chunked", "false", "--deduplicate-solid=true"]).unwrap();
         assert_eq!((found.dedup_chunked, found.dedup_solid), (false, true));
         assert!(options(&["--deduplicate-solid", "perhaps"]).is_err());
+        let found = options(&["--fit-search=false", "--group-alike", "false"]).unwrap();
+        assert!(!found.fit_search && !found.group_alike && !found.dictionaries);
+        assert!(options(&["--dictionaries"]).unwrap().dictionaries);
     }
 }

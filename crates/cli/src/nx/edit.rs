@@ -33,6 +33,7 @@ pub(crate) fn merge(args: &MergeArgs, stop: &Stop, account: &mut Account) -> Res
     let opened = opened?;
     let options =
         options(&args.edit, stop, args.coding.options(Some(chunk(&opened[0])), args.edit.threads.threads))?;
+    args.coding.check_format(format(&args.edit, &opened[0])).map_err(Failure::Refused)?;
     let clash = args.on_clash.clash();
     let mut builder = Builder::merge(options, &opened, clash).map_err(write::failure)?;
     builder.metadata(metadata::merged(&opened, &paths, clash, account));
@@ -52,6 +53,7 @@ pub(crate) fn update(
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options =
         options(&args.edit, stop, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
+    args.coding.check_format(format(&args.edit, &archive)).map_err(Failure::Refused)?;
     let prefer = |path: &str| rules.prefer(path);
     let found = Builder::update(options, &archive, &args.folder, prefer, args.mirror);
     let (mut builder, changes, others) = found.map_err(write::failure)?;
@@ -150,6 +152,7 @@ pub(crate) fn repack(args: &RepackArgs, stop: &Stop, account: &mut Account) -> R
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options =
         options(&args.edit, stop, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
+    args.coding.check_format(format(&args.edit, &archive)).map_err(Failure::Refused)?;
     let converts = args.edit.format.is_some() && !args.coding.says_anything();
     let builder = match converts {
         true => Builder::from_archive(options, &archive, |_| true),

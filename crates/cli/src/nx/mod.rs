@@ -104,6 +104,7 @@ fn run_extract(args: &ExtractArgs) -> Result<ExitCode, String> {
 
 fn run_pack(args: &PackArgs) -> Result<ExitCode, String> {
     let mut options = args.coding.options(None, args.threads.threads)?;
+    args.coding.check_format(args.target.format.format())?;
     let rules = args.rules.rules()?;
     let first = args.all_sources().next().map(std::path::Path::to_owned).unwrap_or_default();
     let account = Account::new(&args.say, false);

@@ -70,6 +70,10 @@ impl Source for AnySource {
     fn reach(&self) -> u64 {
         self.source().reach()
     }
+
+    fn is_made(&self, offset: u64) -> bool {
+        self.source().is_made(offset)
+    }
 }
 
 /// Reads the header of the archive at `path`, or at a URL. What has no end, such as a pipe, is none.

@@ -47,6 +47,11 @@ pub enum Clash {
     Last,
 }
 
+/// Whether a block of the file is not stored as it is shown.
+fn is_made<S: Source>(archive: &Archive<S>, file: File<'_>) -> bool {
+    file.blocks().any(|block| archive.source().is_made(archive.layout().offset(block)))
+}
+
 impl Builder {
     /// Adds the files of an archive for which `keep` says so, under the paths they have.
     ///
@@ -70,7 +75,7 @@ impl Builder {
                 archive: opened.clone(),
                 number,
                 entry: file.index(),
-                carried: reuse == Reuse::Blocks && same_chunk,
+                carried: reuse == Reuse::Blocks && same_chunk && !is_made(archive, file),
                 hash: None,
             };
             names::check_existing(file.path())?;

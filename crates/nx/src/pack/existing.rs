@@ -16,8 +16,8 @@ use crate::toc::{Block, Entry};
 /// How the files of an existing archive are taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reuse {
-    /// Their blocks are copied as they are, if the archive's chunk size is that of the options; else
-    /// as [`Reuse::Contents`].
+    /// Their blocks are copied as they are, if the archive's chunk size is that of the options and the
+    /// blocks do not need a dictionary of an R3A archive; else as [`Reuse::Contents`].
     Blocks,
     /// Their contents are decoded and coded anew.
     Contents,

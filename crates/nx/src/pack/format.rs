@@ -7,7 +7,9 @@ use std::path::Path;
 use super::builder::{Builder, Summary};
 use super::error::{PackError, PackResult};
 use super::existing::engine_error;
+use super::options::Options;
 use super::sink::{Pending, Sink, folder_of};
+use super::trained;
 use crate::archive::Archive;
 use crate::limits::Limits;
 use crate::metadata;
@@ -29,7 +31,8 @@ impl Builder {
     ///
     /// R3A holds solid blocks below 16 MiB: the options' limit is lowered to that. It is written first
     /// as Nx, to an unnamed file beside `target`, then every file is read from there and compared with
-    /// its hash, and the blocks are copied: there must be room for both.
+    /// its hash, and the blocks are copied: there must be room for both. With
+    /// [`Options::dictionaries`] blocks of small files are coded anew before.
     ///
     /// # Errors
     /// As [`write`](Self::write); `Limit` if R3A holds fewer files or blocks, or smaller offsets in blocks.
@@ -42,20 +45,23 @@ impl Builder {
         let room = Pending::create(target).map_err(|error| at_target(error.into()))?;
         let packed = tempfile::tempfile_in(folder_of(target)).map_err(|error| at_target(error.into()))?;
         let mut summary = self.write_all(&packed).map_err(at_target)?;
-        summary.archive_bytes = convert(packed, &room).map_err(at_target)?;
+        let recoded = self.options.dictionaries.then(|| tempfile::tempfile_in(folder_of(target))).transpose();
+        let recoded = recoded.map_err(|error| at_target(error.into()))?;
+        summary.archive_bytes = convert(packed, &self.options, recoded, &room).map_err(at_target)?;
         room.finish().map_err(|error| at_target(error.into()))?;
         Ok(summary)
     }
 }
 
-/// The length of the R3A archive.
-fn convert(packed: File, out: &Pending) -> PackResult<u64> {
+/// The length of the R3A archive. `recoded` has room for blocks with dictionaries, if there are to be any.
+fn convert(packed: File, options: &Options, recoded: Option<File>, out: &Pending) -> PackResult<u64> {
     let packed = Archive::open_with(FileSource::new(packed)?, Limits::none())?;
     let record = metadata::find(&packed)?
         .map(|(_, record)| Extension { id: metadata::EXTENSION, data: metadata::trimmed(&record).to_vec() });
+    let recoded = recoded.map(|room| trained::recode(&packed, options, room)).transpose()?.flatten();
     let mut out = BufWriter::with_capacity(1 << 20, Appending { sink: out, at: 0 });
-    let written =
-        r3a::from_nx(&packed, Tables::Presets, record.as_slice(), &mut out).map_err(engine_error)?;
+    let written = r3a::from_nx_with(&packed, recoded.as_ref(), Tables::Presets, record.as_slice(), &mut out)
+        .map_err(engine_error)?;
     Ok(written.bytes)
 }
 

@@ -52,6 +52,7 @@ mod progress;
 mod sink;
 mod stop;
 mod threads;
+mod trained;
 mod verify;
 mod walk;
 

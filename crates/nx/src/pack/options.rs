@@ -95,6 +95,9 @@ pub struct Options {
     /// search of the next level, of the one after that for text, or an optimal parse of near matches
     /// where a sample shows that it pays. Smaller, and slower to pack.
     pub fit_search: bool,
+    /// Whether blocks up to 256 KiB are coded with a dictionary for each extension, where that saves
+    /// more than the dictionaries take. Only R3A has them: it says nothing of Nx.
+    pub dictionaries: bool,
     /// Threads that compress; 0 counts as 1. It does not show in the output.
     pub threads: usize,
     /// Whether entries taken from an existing archive are decoded and compared with their hashes.
@@ -117,6 +120,7 @@ impl Default for Options {
             dedup_chunked: true,
             group_alike: true,
             fit_search: true,
+            dictionaries: false,
             threads: 1,
             verify_existing: true,
             stop: Stop::default(),

@@ -15,6 +15,7 @@ pub struct Preset {
     chunked: Coding,
     textures: Option<Coding>,
     fit_search: bool,
+    dictionaries: bool,
 }
 
 const fn zstd(level: i32, min_match: u32, literals: bool, long: bool) -> Coding {
@@ -31,6 +32,7 @@ pub const PRESETS: &[Preset] = &[
         chunked: zstd(16, 4, true, true),
         textures: None,
         fit_search: true,
+        dictionaries: false,
     },
     Preset {
         name: "fast-load",
@@ -40,6 +42,7 @@ pub const PRESETS: &[Preset] = &[
         chunked: zstd(12, 0, true, false),
         textures: Some(zstd(12, 4, false, false)),
         fit_search: false,
+        dictionaries: false,
     },
     Preset {
         name: "vfs",
@@ -49,6 +52,7 @@ pub const PRESETS: &[Preset] = &[
         chunked: zstd(12, 0, true, false),
         textures: Some(zstd(12, 4, false, false)),
         fit_search: false,
+        dictionaries: true,
     },
     Preset {
         name: "web",
@@ -58,6 +62,7 @@ pub const PRESETS: &[Preset] = &[
         chunked: zstd(19, 0, true, true),
         textures: None,
         fit_search: true,
+        dictionaries: false,
     },
 ];
 
@@ -76,6 +81,7 @@ impl Preset {
             chunked: self.chunked,
             textures: self.textures,
             fit_search: self.fit_search,
+            dictionaries: self.dictionaries,
             ..Options::default()
         }
     }

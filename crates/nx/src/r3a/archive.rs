@@ -18,6 +18,13 @@ pub fn is_r3a(start: &[u8]) -> bool {
     start.starts_with(&MAGIC) || start.starts_with(&MAGIC_SWAPPED)
 }
 
+/// Working memory that decodes blocks of one archive, over and over: a dictionary stays loaded.
+#[derive(Default)]
+pub(super) struct Memory {
+    decoder: Option<BlockDecoder>,
+    packed: Vec<u8>,
+}
+
 /// An archive whose header has been read and checked.
 #[derive(Debug)]
 pub struct Archive<S> {
@@ -124,10 +131,13 @@ impl<S: Source> Archive<S> {
     }
 
     /// All content that files need of a block.
-    pub(super) fn content(&self, block: usize) -> Result<Vec<u8>> {
-        let mut decoder = BlockDecoder::new(self.limits.window_log)?;
+    pub(super) fn content(&self, block: usize, memory: &mut Memory) -> Result<Vec<u8>> {
+        let decoder = match &mut memory.decoder {
+            Some(decoder) => decoder,
+            none => none.insert(BlockDecoder::new(self.limits.window_log)?),
+        };
         let mut content = Vec::new();
-        self.decode(block, &mut decoder, &mut Vec::new(), &mut content)?;
+        self.decode(block, decoder, &mut memory.packed, &mut content)?;
         Ok(content)
     }
 

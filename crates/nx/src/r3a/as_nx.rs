@@ -4,12 +4,12 @@
 //! decoded and stored; a block of a codec that is not read, as one that cannot be read.
 
 use core::ops::Range;
-use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::{fmt, io};
 
 use linerate_core::{Error, Kind, Result};
 
-use super::archive::{Archive, is_r3a};
+use super::archive::{Archive, Memory, is_r3a};
 use super::frame::{MAGIC, with_magic};
 use super::toc::BlockCodec;
 use super::user_data::Extension;
@@ -39,6 +39,23 @@ pub struct AsNx<S> {
     len: u64,
     /// The block that was decoded last.
     decoded: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
+    spare: Spare,
+}
+
+/// Working memory of threads that do not decode now.
+#[derive(Default)]
+struct Spare(Mutex<Vec<Memory>>);
+
+impl fmt::Debug for Spare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Spare")
+    }
+}
+
+impl Spare {
+    fn lock(&self) -> MutexGuard<'_, Vec<Memory>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// A block and its place among the bytes that are shown.
@@ -95,7 +112,7 @@ impl<S: Source> AsNx<S> {
             shown
         });
         let blocks = blocks.collect();
-        Ok(AsNx { archive, head, blocks, len, decoded: Mutex::default() })
+        Ok(AsNx { archive, head, blocks, len, decoded: Mutex::default(), spare: Spare::default() })
     }
 
     /// The archive that is shown.
@@ -157,7 +174,10 @@ impl<S: Source> AsNx<S> {
         {
             return Ok(content);
         }
-        let content = Arc::new(self.archive.content(block)?);
+        let mut memory = self.spare.lock().pop().unwrap_or_default();
+        let content = self.archive.content(block, &mut memory);
+        self.spare.lock().push(memory);
+        let content = Arc::new(content?);
         let decoded = Some((block, Arc::clone(&content)));
         *self.decoded.lock().unwrap_or_else(PoisonError::into_inner) = decoded;
         Ok(content)
@@ -248,6 +268,11 @@ impl<S: Source> Source for AsNx<S> {
 
     fn reach(&self) -> u64 {
         self.archive.source().reach()
+    }
+
+    fn is_made(&self, offset: u64) -> bool {
+        let first = self.blocks.partition_point(|block| block.at + block.len <= offset);
+        self.blocks.get(first).is_some_and(|block| block.at <= offset && block.how == How::Decoded)
     }
 }
 

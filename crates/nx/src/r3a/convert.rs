@@ -7,6 +7,7 @@ use linerate_core::{Error, Kind};
 
 use super::archive::Archive;
 use super::as_nx::AsNx;
+use super::dictionaries::Dictionaries;
 use super::draft::{Draft, Tables};
 use super::frame::MAGIC;
 use super::toc::{Block, BlockCodec};
@@ -14,7 +15,7 @@ use super::user_data::Extension;
 use crate::archive as nx;
 use crate::hash::{ContentHasher, HashKind};
 use crate::header::{MAX_CHUNK_WRITTEN, PAGE};
-use crate::source::{Source, read_error};
+use crate::source::{FileSource, Source, read_error};
 use crate::toc::{Codec, Entry};
 
 /// Bytes that are copied at once.
@@ -32,6 +33,14 @@ pub struct Conversion {
     pub decoded_blocks: u64,
     /// Bytes written.
     pub bytes: u64,
+}
+
+/// Blocks that were coded anew with dictionaries.
+pub(crate) struct Recoded {
+    pub(crate) dictionaries: Dictionaries,
+    /// Of each block of the archive, where it is in `data` and its length, if it was.
+    pub(crate) blocks: Vec<Option<(u64, u32)>>,
+    pub(crate) data: FileSource,
 }
 
 /// Writes an R3A archive as Nx.
@@ -71,11 +80,27 @@ pub fn from_nx<S: Source>(
     user_data: &[Extension],
     out: &mut impl Write,
 ) -> io::Result<Conversion> {
+    from_nx_with(archive, None, tables, user_data, out)
+}
+
+/// As [`from_nx`], with `recoded` in place of blocks of the archive.
+pub(crate) fn from_nx_with<S: Source>(
+    archive: &nx::Archive<S>,
+    recoded: Option<&Recoded>,
+    tables: Tables,
+    user_data: &[Extension],
+    out: &mut impl Write,
+) -> io::Result<Conversion> {
     let hashes = hashes(archive)?;
     let toc = archive.toc();
     let entries = toc.entries.iter().zip(hashes).map(|(entry, hash)| Entry { hash, ..*entry });
     let entries: Vec<Entry> = entries.collect();
-    let blocks: Vec<Block> = toc.blocks.iter().map(without_magic).collect();
+    let place_of = |i: usize| recoded.and_then(|recoded| Some((recoded, recoded.blocks[i]?)));
+    let word = |(i, block)| match place_of(i) {
+        Some((_, (_, compressed))) => Block { compressed, codec: BlockCodec::Known(Codec::Zstd) },
+        None => without_magic(block),
+    };
+    let blocks: Vec<Block> = toc.blocks.iter().enumerate().map(word).collect();
     let paths: Vec<&str> = archive.pool().iter().collect();
     let draft = Draft {
         chunk: archive.header().chunk,
@@ -83,17 +108,22 @@ pub fn from_nx<S: Source>(
         entries: &entries,
         blocks: &blocks,
         paths: &paths,
-        dictionaries: None,
+        dictionaries: recoded.map(|recoded| &recoded.dictionaries),
         user_data,
     };
     let head = draft.write()?;
     out.write_all(&head)?;
     let mut written = head.len() as u64;
     for (i, block) in blocks.iter().enumerate() {
-        let (at, len) = (archive.layout().offset(i), u64::from(toc.blocks[i].compressed));
-        let skipped = len - u64::from(block.compressed);
-        check_magic(archive.source(), at, skipped as usize)?;
-        copy(archive.source(), at + skipped, at + len, out)?;
+        match place_of(i) {
+            Some((recoded, (at, len))) => copy(&recoded.data, at, at + u64::from(len), out)?,
+            None => {
+                let (at, len) = (archive.layout().offset(i), u64::from(toc.blocks[i].compressed));
+                let skipped = len - u64::from(block.compressed);
+                check_magic(archive.source(), at, skipped as usize)?;
+                copy(archive.source(), at + skipped, at + len, out)?;
+            }
+        }
         written += u64::from(block.compressed);
         let padding = written.next_multiple_of(PAGE) - written;
         out.write_all(&[0; PAGE as usize][..padding as usize])?;

@@ -28,6 +28,7 @@ pub use archive::{Archive, is_r3a};
 pub use as_nx::{AsNx, as_nx_if_r3a};
 pub use block::BlockEncoder;
 pub use convert::{Conversion, from_nx, to_nx};
+pub(crate) use convert::{Recoded, from_nx_with};
 pub use dictionaries::{Dictionaries, MAX_DICTIONARIES};
 pub use draft::{Draft, Tables};
 pub use head::Head;
