@@ -305,8 +305,23 @@ impl<'a> Dictionary<'a> {
                 })
             })
         };
+        // Each code fills cells in a row, all alike, as many as its bits leave.
         let codes = |table: HuffmanTable<'_>| {
-            table.cells.iter().all(|&cell| (1..=table.log).contains(&u32::from(cell & 0xff)))
+            let mut rest = table.cells;
+            while let Some(&first) = rest.first() {
+                let bits = u32::from(first & 0xff);
+                if !(1..=table.log).contains(&bits) {
+                    return false;
+                }
+                let Some((run, after)) = rest.split_at_checked(table.cells.len() >> bits) else {
+                    return false;
+                };
+                if run.iter().any(|&cell| cell != first) {
+                    return false;
+                }
+                rest = after;
+            }
+            true
         };
         tables.into_iter().all(sound) && self.huffman().is_none_or(codes)
     }

@@ -6,8 +6,9 @@ mod kernel;
 
 use common::data::{Noise, json_rows, kinds};
 use common::encoder::{compress, level};
+use common::frame::{Frame, Literals, windowed};
 use common::ours;
-use common::vectors::{bad, dictionary, good};
+use common::vectors::{bad, dictionary, few, good};
 use kernel::guarded::Guarded;
 use linerate_zstd::{Decoder, Dictionary, Error, Options, Prefetch, Scratch, Status, StreamDecoder};
 use zstd_safe::CParameter;
@@ -204,4 +205,35 @@ fn changed_tables_of_a_dictionary_reach_nothing_else() {
         }
     }
     assert!(taken > 800, "{taken}");
+}
+
+/// Two codes are decoded at a time where literals are many: a code that claims more cells than there are
+/// must be seen before.
+#[test]
+fn a_changed_code_that_runs_over_its_table() {
+    let made = dictionary("tree-11");
+    let literals = few(b'a', 12, 12_000);
+    let frame = Frame::with(windowed(17), &made).plain(Literals::Treeless(2, literals.clone()), &[]).bytes();
+    let bytes = made.bytes();
+    let digest = Dictionary::measure(&bytes).unwrap();
+    let mut words = vec![0u32; digest.region_len().div_ceil(4)];
+    let tables = digest.tables_len();
+    let (mut scratch, mut out, mut refused) = (Scratch::new(), vec![0; 12_000], 0);
+    for cell in 0..2048 {
+        for bits in [1, 4, 10, 12] {
+            let region = bytemuck::cast_slice_mut(&mut words);
+            drop(Dictionary::digest_into(&bytes, region).unwrap());
+            let low = tables - 2 * (2048 - cell);
+            let same = region[low] == bits;
+            region[low] = bits;
+            let Ok(changed) = Dictionary::view(digest, region) else {
+                assert!(!same, "cell {cell}");
+                refused += 1;
+                continue;
+            };
+            let n = Decoder::default().decode(&mut scratch, Some(&changed), &frame, &mut out);
+            assert!(!same || n == Ok(12_000) && out == literals, "cell {cell}");
+        }
+    }
+    assert!(refused > 2048, "{refused}");
 }
