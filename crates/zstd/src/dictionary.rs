@@ -214,7 +214,11 @@ fn fill(bytes: &[u8], region: &mut [u8]) -> Result<Digest> {
 }
 
 fn check_region(digest: &Digest, region: &[u8]) -> Result<()> {
-    if region.len() < digest.region_len() {
+    check_room(digest.region_len(), region)
+}
+
+fn check_room(needed: usize, region: &[u8]) -> Result<()> {
+    if region.len() < needed {
         return Err(Error::new(Kind::OutputTooSmall, 0, "the region is too small for the dictionary"));
     }
     if !region.as_ptr().cast::<Cell>().is_aligned() {
@@ -268,6 +272,25 @@ impl<'a> Dictionary<'a> {
     pub fn digest_into(bytes: &[u8], region: &'a mut [u8]) -> Result<Self> {
         let digest = fill(bytes, region)?;
         Ok(Dictionary { digest, region: Region::Borrowed(region), outside: None })
+    }
+
+    /// As [`Dictionary::by_reference`], with the tables in memory of the caller, of which
+    /// [`Digest::tables_len`] bytes are used.
+    ///
+    /// # Errors
+    /// As [`digest_into`](Self::digest_into).
+    pub fn tables_into(bytes: &'a [u8], tables: &'a mut [u8]) -> Result<Self> {
+        if !is_trained(bytes) {
+            return Self::raw_by_reference(bytes);
+        }
+        let parsed = Parsed::read(bytes)?;
+        check_room(parsed.digest.tables_len(), tables)?;
+        parsed.build(tables);
+        Ok(Dictionary {
+            digest: parsed.digest,
+            region: Region::Borrowed(tables),
+            outside: Some(parsed.content),
+        })
     }
 
     /// The dictionary that `region`, or what was copied there, holds. Each cell of its tables is

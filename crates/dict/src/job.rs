@@ -1,0 +1,83 @@
+//! One block to decode, and the order of many.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::id::Id;
+
+/// A block to decode.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// Its dictionary.
+    pub id: Id,
+    /// The block: one zstd frame.
+    pub block: &'a [u8],
+    /// Room for what it decodes to.
+    pub dst: &'a mut [u8],
+    /// Bytes of `dst` that were written, or why not. Before it is decoded, an error of kind
+    /// [`Kind::BadArgument`].
+    pub result: Result<usize>,
+}
+
+impl<'a> Job<'a> {
+    /// A job that is not done.
+    pub fn new(id: Id, block: &'a [u8], dst: &'a mut [u8]) -> Self {
+        let result = Err(Error::new(Kind::BadArgument, 0, "the block was not decoded yet"));
+        Job { id, block, dst, result }
+    }
+
+    /// The content, if the job is done and went well.
+    pub fn content(&self) -> Option<&[u8]> {
+        self.result.ok().and_then(|n| self.dst.get(..n))
+    }
+}
+
+/// In which order the jobs of a batch are decoded. Results stand in the jobs, which stay where they
+/// are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// As they stand.
+    AsGiven,
+    /// Those of one dictionary together.
+    ByDictionary,
+    /// Whichever is faster: together if there are two or more for each dictionary.
+    #[default]
+    Any,
+}
+
+impl Order {
+    /// Writes into `order` the indexes of `jobs` as they are to be decoded.
+    pub(crate) fn arrange(self, jobs: &[Job<'_>], order: &mut Vec<u32>) {
+        order.clear();
+        order.extend(0..jobs.len() as u32);
+        if self == Order::AsGiven {
+            return;
+        }
+        order.sort_unstable_by_key(|&i| (jobs[i as usize].id, i));
+        let changes = order.windows(2).filter(|w| jobs[w[0] as usize].id != jobs[w[1] as usize].id).count();
+        if self == Order::Any && jobs.len() < 2 * (changes + 1) {
+            order.sort_unstable();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arranged(order: Order, ids: &[u64]) -> Vec<u32> {
+        let jobs: Vec<Job<'_>> = ids.iter().map(|&id| Job::new(Id::from_raw(id), &[], &mut [])).collect();
+        let mut into = vec![7; 3];
+        order.arrange(&jobs, &mut into);
+        into
+    }
+
+    #[test]
+    fn jobs_come_together_when_it_pays() {
+        let few = [3, 1, 2, 1];
+        assert_eq!(arranged(Order::AsGiven, &few), [0, 1, 2, 3]);
+        assert_eq!(arranged(Order::ByDictionary, &few), [1, 3, 2, 0]);
+        assert_eq!(arranged(Order::Any, &few), [0, 1, 2, 3]);
+        assert_eq!(arranged(Order::Any, &[3, 1, 3, 1]), [1, 3, 0, 2]);
+        assert_eq!(arranged(Order::Any, &[]), []);
+    }
+}

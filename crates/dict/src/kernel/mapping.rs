@@ -1,0 +1,122 @@
+//! Memory from the system, in huge pages where it has them, between pages that nobody may touch.
+
+use core::ptr::NonNull;
+
+use crate::stats::HugePages;
+
+/// Huge pages begin at multiples of it.
+pub(crate) const HUGE: usize = 2 << 20;
+
+/// Zeroed memory of its own.
+pub(crate) struct Mapping {
+    /// First usable byte, a multiple of [`HUGE`].
+    start: NonNull<u8>,
+    /// Usable bytes.
+    len: usize,
+    /// All of it, guards included.
+    whole: (NonNull<u8>, usize),
+    pub(crate) huge: HugePages,
+}
+
+// SAFETY: it owns its memory, which no thread has a claim to.
+unsafe impl Send for Mapping {}
+// SAFETY: a shared mapping only tells where it is.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use core::ffi::c_void;
+    use core::ptr::{NonNull, null_mut};
+
+    use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect, munmap};
+
+    use super::{HUGE, Mapping};
+    use crate::stats::HugePages;
+
+    impl Mapping {
+        /// `len` bytes, more than 0. `None` if the system has no more.
+        pub(crate) fn new(len: usize, huge: bool) -> Option<Mapping> {
+            let page = rustix::param::page_size();
+            let pages = len.checked_next_multiple_of(page)?;
+            // A guard on either side, and as much as it takes to begin at a multiple.
+            let all = pages.checked_add(HUGE + 2 * page)?;
+            // SAFETY: a new private mapping at an address of the system's choice.
+            let base = unsafe { mmap_anonymous(null_mut(), all, ProtFlags::empty(), MapFlags::PRIVATE) };
+            let base = NonNull::new(base.ok()?.cast::<u8>())?;
+            let gap = (base.as_ptr() as usize + page).next_multiple_of(HUGE) - base.as_ptr() as usize;
+            // SAFETY: `gap` is at most `HUGE + page`, so `pages` bytes and a page are left behind it.
+            let start = unsafe { base.add(gap) };
+            let mut mapping = Mapping { start, len, whole: (base, all), huge: HugePages::Off };
+            let at = start.as_ptr().cast::<c_void>();
+            // SAFETY: these pages are part of the mapping above, which nothing else uses yet.
+            unsafe { mprotect(at, pages, MprotectFlags::READ | MprotectFlags::WRITE) }.ok()?;
+            if huge {
+                mapping.huge = advise(at, pages);
+            }
+            Some(mapping)
+        }
+    }
+
+    impl Drop for Mapping {
+        fn drop(&mut self) {
+            let (base, all) = self.whole;
+            // SAFETY: exactly what `new` mapped; who holds a part of it holds the mapping.
+            let done = unsafe { munmap(base.as_ptr().cast(), all) };
+            debug_assert!(done.is_ok());
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    fn advise(at: *mut c_void, len: usize) -> HugePages {
+        // SAFETY: the advice changes nothing that the memory holds.
+        let taken = unsafe { rustix::mm::madvise(at, len, rustix::mm::Advice::LinuxHugepage) };
+        // The system takes the advice also where it is told never to follow it.
+        let never = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
+            .is_ok_and(|choice| choice.contains("[never]"));
+        if taken.is_ok() && !never { HugePages::Advised } else { HugePages::Refused }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn advise(_: *mut c_void, _: usize) -> HugePages {
+        HugePages::Refused
+    }
+}
+
+#[cfg(not(unix))]
+mod other {
+    use core::ptr::NonNull;
+    use std::alloc::{Layout, alloc_zeroed, dealloc};
+
+    use super::{HUGE, Mapping};
+    use crate::stats::HugePages;
+
+    impl Mapping {
+        /// `len` bytes, more than 0. `None` if there are no more.
+        pub(crate) fn new(len: usize, huge: bool) -> Option<Mapping> {
+            let layout = Layout::from_size_align(len, HUGE).ok()?;
+            // SAFETY: the layout is not empty.
+            let start = NonNull::new(unsafe { alloc_zeroed(layout) })?;
+            let huge = if huge { HugePages::Refused } else { HugePages::Off };
+            Some(Mapping { start, len, whole: (start, len), huge })
+        }
+    }
+
+    impl Drop for Mapping {
+        fn drop(&mut self) {
+            let (base, len) = self.whole;
+            let layout = Layout::from_size_align(len, HUGE).expect("the layout of `new`");
+            // SAFETY: allocated in `new` with this layout.
+            unsafe { dealloc(base.as_ptr(), layout) };
+        }
+    }
+}

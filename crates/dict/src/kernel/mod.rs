@@ -1,0 +1,12 @@
+//! Memory shared between threads and with the system, and all `unsafe` code of this crate.
+#![allow(unsafe_code)]
+
+mod arena;
+mod digested;
+mod fetch;
+mod mapping;
+mod slot;
+
+pub(crate) use arena::{Arena, Room};
+pub(crate) use fetch::fetch;
+pub(crate) use slot::{Evicted, Pin, Slot};

@@ -1,0 +1,52 @@
+//! Small zstd blocks, each with one of very many dictionaries.
+//!
+//! A storage engine that gives each file, tenant or table a dictionary of its own meets, with each
+//! random read, tables that left the cache long ago. Here they are small, at most 9 KiB beside the
+//! dictionary's bytes, they lie in huge pages, and those of the next block are fetched while the
+//! current one is decoded.
+//!
+//! * [`Store`]: the dictionaries, under numbers of its own. Threads share it and read it without a
+//!   lock.
+//! * [`Decoder`]: one per thread. Decodes one block, or a batch of [`Job`]s in an [`Order`].
+//! * [`Pipeline`]: for jobs that come one by one.
+//! * [`Encoder`]: blocks compressed with the dictionaries of a store, through libzstd.
+//!
+//! ```
+//! use linerate_dict::{Decoder, Encoder, Store};
+//!
+//! let store = Store::new();
+//! let id = store.insert(b"{\"user\": \"\", \"active\": true, \"score\": 0}")?;
+//! let row = b"{\"user\": \"ann\", \"active\": true, \"score\": 7}";
+//!
+//! let mut block = vec![0; Encoder::bound(row.len())];
+//! let n = Encoder::new(&store).encode(id, row, &mut block)?;
+//! assert!(n < 40);
+//!
+//! let mut out = [0; 100];
+//! let n = Decoder::new(&store).decode(id, &block[..n], &mut out)?;
+//! assert_eq!(&out[..n], row);
+//! # Ok::<(), linerate_dict::Error>(())
+//! ```
+
+mod decoder;
+mod encoder;
+mod id;
+mod job;
+mod kernel;
+mod memory;
+mod pipeline;
+mod ranges;
+mod ring;
+mod slots;
+mod stats;
+mod store;
+mod worker;
+
+pub use decoder::Decoder;
+pub use encoder::Encoder;
+pub use id::Id;
+pub use job::{Job, Order};
+pub use linerate_core::{Error, Kind, Result};
+pub use pipeline::Pipeline;
+pub use stats::{HugePages, Stats, Tally};
+pub use store::{Settings, Store};

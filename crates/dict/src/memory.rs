@@ -1,0 +1,129 @@
+//! The memory of a store: rooms for bytes and tables, vacant slots, and the clock that finds what to
+//! evict. All of it is behind one lock, which readers never take.
+
+use crate::id::Id;
+use crate::kernel::{Arena, Evicted, Room};
+use crate::ring::Ring;
+use crate::slots::Slots;
+
+/// Slots that the clock passes at most to find room once, so that nobody waits long for the lock.
+const STEPS: usize = 64;
+
+pub(crate) struct Memory {
+    pub(crate) raw: Arena,
+    pub(crate) tables: Arena,
+    /// Slots whose tables are there, or are being made.
+    pub(crate) ring: Ring,
+    /// Slots to be filled again.
+    vacant: Vec<u32>,
+    /// Slots retired, but not emptied.
+    dropped: Vec<u32>,
+    /// How often each dictionary was inserted or retained, less released.
+    users: Vec<u32>,
+    pub(crate) dictionaries: usize,
+    pub(crate) evictions: u64,
+}
+
+impl Memory {
+    pub(crate) fn new(raw: Arena, tables: Arena) -> Self {
+        Memory {
+            raw,
+            tables,
+            ring: Ring::default(),
+            vacant: Vec::new(),
+            dropped: Vec::new(),
+            users: Vec::new(),
+            dictionaries: 0,
+            evictions: 0,
+        }
+    }
+
+    /// Puts a dictionary into a slot. Gives its room back if there is no slot any more.
+    pub(crate) fn fill(&mut self, slots: &Slots, mut room: Room, tables: usize) -> Option<Id> {
+        loop {
+            let index = match self.vacant.pop() {
+                Some(index) => index,
+                None => {
+                    let Ok(index) = u32::try_from(self.users.len()) else {
+                        self.raw.give(room);
+                        return None;
+                    };
+                    self.users.push(0);
+                    index
+                }
+            };
+            match slots.make(index).fill(room, tables) {
+                Ok(generation) => {
+                    self.users[index as usize] = 1;
+                    self.dictionaries += 1;
+                    return Some(Id::new(index, generation));
+                }
+                // It was filled as often as a number can say: it stays empty.
+                Err(back) => room = back,
+            }
+        }
+    }
+
+    /// One more user of a dictionary that is there.
+    pub(crate) fn retain(&mut self, id: Id) -> Option<()> {
+        let users = &mut self.users[id.index() as usize];
+        *users = users.checked_add(1)?;
+        Some(())
+    }
+
+    /// One user less; without any, the dictionary is dropped. Returns whether it was.
+    pub(crate) fn release(&mut self, slots: &Slots, id: Id) -> bool {
+        let users = &mut self.users[id.index() as usize];
+        *users = users.saturating_sub(1);
+        if *users > 0 || !slots.get(id.index()).is_some_and(|slot| slot.retire(id.generation())) {
+            return false;
+        }
+        self.dictionaries -= 1;
+        self.dropped.push(id.index());
+        self.reap(slots);
+        true
+    }
+
+    /// Empties the slots of dropped dictionaries that nobody reads any more.
+    pub(crate) fn reap(&mut self, slots: &Slots) {
+        let mut dropped = std::mem::take(&mut self.dropped);
+        dropped.retain(|&index| {
+            let Some((raw, tables)) = slots.get(index).and_then(|slot| slot.reclaim()) else { return true };
+            self.raw.give(raw);
+            if let Some(tables) = tables {
+                self.tables.give(tables);
+            }
+            self.ring.remove(index);
+            self.vacant.push(index);
+            false
+        });
+        self.dropped = dropped;
+    }
+
+    /// Room for the tables of the dictionary in a slot, if need be that of others.
+    pub(crate) fn table_room(&mut self, slots: &Slots, index: u32, len: usize) -> Option<Room> {
+        if !self.dropped.is_empty() {
+            self.reap(slots);
+        }
+        let mut steps = STEPS;
+        loop {
+            if let Some(room) = self.tables.take(len) {
+                self.ring.add(index);
+                return Some(room);
+            }
+            // Twice round, since the first time may only have taken second chances.
+            if steps == 0 || STEPS - steps >= 2 * self.ring.len() {
+                return None;
+            }
+            steps -= 1;
+            let candidate = self.ring.step()?;
+            if let Some(Evicted::Room(room)) = slots.get(candidate).map(|slot| slot.evict()) {
+                self.evictions += 1;
+                self.ring.remove(candidate);
+                if let Some(room) = room {
+                    self.tables.give(room);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Which parts of the chunks of an arena are free.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Part of a chunk, in units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) chunk: u32,
+    pub(crate) at: u32,
+    pub(crate) len: u32,
+}
+
+/// The free ranges of all chunks, by place and by length. No two of them touch.
+#[derive(Debug, Default)]
+pub(crate) struct Ranges {
+    by_place: BTreeMap<(u32, u32), u32>,
+    by_len: BTreeSet<(u32, u32, u32)>,
+}
+
+impl Ranges {
+    fn add(&mut self, range: Range) {
+        self.by_place.insert((range.chunk, range.at), range.len);
+        self.by_len.insert((range.len, range.chunk, range.at));
+    }
+
+    fn remove(&mut self, range: Range) {
+        self.by_place.remove(&(range.chunk, range.at));
+        self.by_len.remove(&(range.len, range.chunk, range.at));
+    }
+
+    /// Takes `len` units from the smallest range that has them.
+    pub(crate) fn take(&mut self, len: u32) -> Option<Range> {
+        let &(found, chunk, at) = self.by_len.range((len, 0, 0)..).next()?;
+        self.remove(Range { chunk, at, len: found });
+        if found > len {
+            self.add(Range { chunk, at: at + len, len: found - len });
+        }
+        Some(Range { chunk, at, len })
+    }
+
+    /// Makes a range free, and returns the free range that it is part of now.
+    pub(crate) fn give(&mut self, mut range: Range) -> Range {
+        let end = range.at + range.len;
+        if let Some(&len) = self.by_place.get(&(range.chunk, end)) {
+            self.remove(Range { chunk: range.chunk, at: end, len });
+            range.len += len;
+        }
+        let before = self.by_place.range((range.chunk, 0)..(range.chunk, range.at)).next_back();
+        if let Some((&(chunk, at), &len)) = before
+            && at + len == range.at
+        {
+            self.remove(Range { chunk, at, len });
+            range = Range { chunk, at, len: len + range.len };
+        }
+        self.add(range);
+        range
+    }
+
+    /// Takes a range that is free as a whole, so that its chunk can be given back.
+    pub(crate) fn withdraw(&mut self, range: Range) {
+        self.remove(range);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Takes and gives at random; each unit must be free exactly when nobody holds it.
+    #[test]
+    fn ranges_are_disjoint_and_grow_together_again() {
+        const LEN: u32 = 1000;
+        let mut ranges = Ranges::default();
+        for chunk in 0..3 {
+            ranges.give(Range { chunk, at: 0, len: LEN });
+        }
+        let mut held: Vec<Range> = Vec::new();
+        let mut used = vec![false; 3 * LEN as usize];
+        let mut seed = 1u32;
+        let mut random = |n: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 16) % n
+        };
+        let units = |r: Range| (r.chunk * LEN + r.at) as usize..(r.chunk * LEN + r.at + r.len) as usize;
+        let mut refused = 0;
+        for _ in 0..20_000 {
+            if random(5) < 3 {
+                match ranges.take(1 + random(90)) {
+                    Some(range) => {
+                        assert!(used[units(range)].iter().all(|&u| !u));
+                        used[units(range)].fill(true);
+                        held.push(range);
+                    }
+                    None => refused += 1,
+                }
+            } else if !held.is_empty() {
+                let range = held.swap_remove(random(held.len() as u32) as usize);
+                used[units(range)].fill(false);
+                let joined = ranges.give(range);
+                assert!(used[units(joined)].iter().all(|&u| !u));
+            }
+        }
+        assert!(refused > 0);
+        for range in held {
+            ranges.give(range);
+        }
+        let whole: Vec<_> = ranges.by_place.iter().map(|(&place, &len)| (place, len)).collect();
+        assert_eq!(whole, [((0, 0), LEN), ((1, 0), LEN), ((2, 0), LEN)]);
+        assert_eq!(ranges.by_len.len(), 3);
+    }
+}

@@ -1,0 +1,236 @@
+//! Dictionaries under numbers, shared by threads.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+
+use linerate_core::{Error, Kind, Result};
+use linerate_zstd::Dictionary;
+
+use crate::id::Id;
+use crate::kernel::{Arena, Pin, fetch};
+use crate::memory::Memory;
+use crate::slots::Slots;
+use crate::stats::Stats;
+
+/// libzstd takes shorter ones for none at all.
+const SHORTEST: usize = 8;
+
+const UNKNOWN: Error = Error::new(Kind::BadArgument, 0, "the store has no dictionary of this number");
+const FULL: Error = Error::new(Kind::Limit, 0, "the store has no memory for another dictionary");
+
+/// What a [`Store`] may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Bytes for tables; as many as there are unless told. With less than all dictionaries need, the
+    /// most used ones have theirs, and for others they are made with each block.
+    pub table_budget: usize,
+    /// Bytes for dictionaries; as many as there are unless told. What exceeds it is not inserted.
+    pub raw_limit: usize,
+    /// Whether huge pages are asked for; they are unless told.
+    pub huge_pages: bool,
+}
+
+impl Settings {
+    /// The defaults.
+    pub const fn new() -> Self {
+        Settings { table_budget: usize::MAX, raw_limit: usize::MAX, huge_pages: true }
+    }
+
+    /// With `bytes` for tables.
+    #[must_use]
+    pub const fn with_table_budget(self, bytes: usize) -> Self {
+        Settings { table_budget: bytes, ..self }
+    }
+
+    /// With `bytes` for dictionaries, each rounded up to 64.
+    #[must_use]
+    pub const fn with_raw_limit(self, bytes: usize) -> Self {
+        Settings { raw_limit: bytes, ..self }
+    }
+
+    /// Asking for huge pages, or not.
+    #[must_use]
+    pub const fn with_huge_pages(self, huge_pages: bool) -> Self {
+        Settings { huge_pages, ..self }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Dictionaries under numbers of its own.
+///
+/// A dictionary is inserted once and never changes. Its tables are made when a block needs them, and
+/// may be given up for others. Clones share one store; decoders keep it.
+#[derive(Clone)]
+pub struct Store {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    slots: Slots,
+    memory: Mutex<Memory>,
+    digests: AtomicU64,
+}
+
+impl Store {
+    /// An empty store with the default settings.
+    pub fn new() -> Self {
+        Self::with_settings(Settings::new())
+    }
+
+    /// An empty store.
+    pub fn with_settings(settings: Settings) -> Self {
+        let raw = Arena::new(settings.raw_limit, settings.huge_pages);
+        let tables = Arena::new(settings.table_budget, settings.huge_pages);
+        let memory = Mutex::new(Memory::new(raw, tables));
+        Store { shared: Arc::new(Shared { slots: Slots::new(), memory, digests: AtomicU64::new(0) }) }
+    }
+
+    /// Copies a dictionary into the store: a trained one if it begins with their magic number, else
+    /// raw content. It has one user, who may [`release`](Self::release) it.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a trained one that is damaged,
+    /// [`Kind::BadArgument`] for fewer than 8 bytes, [`Kind::Limit`] if there is no memory for it.
+    pub fn insert(&self, bytes: &[u8]) -> Result<Id> {
+        if bytes.len() < SHORTEST {
+            return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
+        }
+        let tables = Dictionary::measure(bytes)?.tables_len();
+        let mut memory = self.shared.lock();
+        memory.reap(&self.shared.slots);
+        let mut room = memory.raw.take(bytes.len()).ok_or(FULL)?;
+        drop(memory);
+        room.bytes_mut().copy_from_slice(bytes);
+        self.shared.lock().fill(&self.shared.slots, room, tables).ok_or(FULL)
+    }
+
+    /// One more user of a dictionary.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an unknown number, [`Kind::Limit`] for 2^32 users.
+    pub fn retain(&self, id: Id) -> Result<()> {
+        let mut memory = self.shared.lock();
+        self.shared.check(id)?;
+        memory.retain(id).ok_or(Error::new(Kind::Limit, 0, "a dictionary has too many users"))
+    }
+
+    /// One user of a dictionary less. Without any it is dropped: its number is unknown from now on,
+    /// and who decodes with it at this moment ends undisturbed. Its memory serves others as soon as
+    /// nobody reads it. Returns whether it was dropped.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an unknown number.
+    pub fn release(&self, id: Id) -> Result<bool> {
+        let mut memory = self.shared.lock();
+        self.shared.check(id)?;
+        Ok(memory.release(&self.shared.slots, id))
+    }
+
+    /// Whether the number is that of a dictionary.
+    pub fn contains(&self, id: Id) -> bool {
+        self.shared.check(id).is_ok()
+    }
+
+    /// A copy of a dictionary.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an unknown number.
+    pub fn bytes(&self, id: Id) -> Result<Vec<u8>> {
+        Ok(self.shared.pin(id)?.ok_or(UNKNOWN)?.bytes().to_vec())
+    }
+
+    /// What it holds.
+    pub fn stats(&self) -> Stats {
+        let mut memory = self.shared.lock();
+        memory.reap(&self.shared.slots);
+        Stats {
+            dictionaries: memory.dictionaries,
+            raw_bytes: memory.raw.used(),
+            digested: memory.ring.len(),
+            table_bytes: memory.tables.used(),
+            slot_bytes: self.shared.slots.memory(),
+            mapped_bytes: memory.raw.mapped() + memory.tables.mapped(),
+            huge_pages: memory.raw.huge_pages().or(memory.tables.huge_pages()),
+            digests: self.shared.digests.load(Ordering::Relaxed),
+            evictions: memory.evictions,
+        }
+    }
+
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+impl Default for Store {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::fmt::Debug for Store {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Store").field(&self.stats()).finish()
+    }
+}
+
+impl Shared {
+    /// Nothing that is done under the lock leaves a half-made state when it panics.
+    fn lock(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn check(&self, id: Id) -> Result<()> {
+        let slot = self.slots.get(id.index()).ok_or(UNKNOWN)?;
+        if slot.has(id.generation()) { Ok(()) } else { Err(UNKNOWN) }
+    }
+
+    /// Pins a dictionary, without making its tables. None for [`Id::NONE`].
+    pub(crate) fn pin(&self, id: Id) -> Result<Option<Pin<'_>>> {
+        if id == Id::NONE {
+            return Ok(None);
+        }
+        let slot = self.slots.get(id.index()).ok_or(UNKNOWN)?;
+        slot.pin(id.generation()).map(Some).ok_or(UNKNOWN)
+    }
+
+    /// Pins a dictionary and makes its tables, if there is room for them that nobody has to wait for.
+    #[inline]
+    pub(crate) fn open(&self, id: Id) -> Result<Option<Pin<'_>>> {
+        let pin = self.pin(id)?;
+        if let Some(pin) = &pin
+            && pin.dictionary().is_none()
+        {
+            self.digest(id.index(), pin);
+        }
+        Ok(pin)
+    }
+
+    /// Asks for the slot of a dictionary that will be opened soon.
+    #[inline]
+    pub(crate) fn announce(&self, id: Id) {
+        if let Some(slot) = self.slots.get(id.index()) {
+            fetch(slot);
+        }
+    }
+
+    #[cold]
+    fn digest(&self, index: u32, pin: &Pin<'_>) {
+        let made = pin.make_tables(|len| {
+            let mut memory = match self.memory.try_lock() {
+                Ok(memory) => memory,
+                Err(TryLockError::Poisoned(memory)) => memory.into_inner(),
+                Err(TryLockError::WouldBlock) => return None,
+            };
+            memory.table_room(&self.slots, index, len)
+        });
+        if made {
+            self.digests.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Rows, dictionaries of them, and blocks that libzstd made.
+#![allow(dead_code)]
+
+use std::sync::OnceLock;
+
+use linerate_zstd::Dictionary;
+use zstd_safe::{CCtx, CDict, CParameter, DCtx};
+
+/// A pseudorandom sequence (xorshift), the same for the same seed.
+pub(crate) struct Noise(u64);
+
+impl Noise {
+    pub(crate) fn new(seed: u64) -> Noise {
+        let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        (0..8).for_each(|_| _ = noise.below(2));
+        noise
+    }
+
+    /// A number below `n`, which is not 0.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 8) % n as u64) as usize
+    }
+}
+
+/// `len` bytes of log rows.
+pub(crate) fn rows(seed: u64, len: usize) -> Vec<u8> {
+    const WORDS: [&str; 12] = [
+        "timeout", "accepted", "user", "session", "retry", "queue", "disk", "index", "flush", "commit",
+        "replica", "leader",
+    ];
+    let mut noise = Noise::new(seed);
+    let mut out = Vec::new();
+    while out.len() < len {
+        let words: Vec<&str> = (0..3 + noise.below(5)).map(|_| WORDS[noise.below(12)]).collect();
+        let row = format!(
+            "{{\"time\":{},\"host\":\"node-{:03}\",\"level\":\"{}\",\"ms\":{}.{:02},\"text\":\"{}\"}}\n",
+            1_700_000_000 + noise.below(9_999_999),
+            noise.below(40),
+            ["info", "warning", "error"][noise.below(3)],
+            noise.below(900),
+            noise.below(100),
+            words.join(" ")
+        );
+        out.extend_from_slice(row.as_bytes());
+    }
+    out.truncate(len);
+    out
+}
+
+/// Trains a dictionary of at most `size` bytes.
+pub(crate) fn train(seed: u64, size: usize) -> Vec<u8> {
+    let samples = rows(seed, (size * 12).clamp(1 << 16, 1 << 19));
+    let sizes = vec![1024; samples.len() / 1024];
+    let mut dictionary = vec![0; size];
+    let n = zstd_safe::train_from_buffer(&mut dictionary[..], &samples[..sizes.len() * 1024], &sizes)
+        .expect("libzstd trains");
+    dictionary.truncate(n);
+    dictionary
+}
+
+/// A trained dictionary of about 4 KiB like no other: tables as trained, content of its own, which is
+/// as long as `content` says.
+pub(crate) fn distinct(number: u64, content: usize) -> Vec<u8> {
+    static TRAINED: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
+    let trained = TRAINED.get_or_init(|| (1..4).map(|seed| train(seed, 4 << 10)).collect());
+    let base = &trained[number as usize % trained.len()];
+    let digest = Dictionary::measure(base).expect("it was trained");
+    let mut bytes = base[..base.len() - digest.content_len()].to_vec();
+    bytes.extend(rows(1000 + number, content));
+    bytes
+}
+
+pub(crate) fn compress(dictionary: &[u8], level: i32, checksum: bool, block: &[u8]) -> Vec<u8> {
+    let mut context = CCtx::create();
+    context.set_parameter(CParameter::CompressionLevel(level)).unwrap();
+    context.set_parameter(CParameter::ChecksumFlag(checksum)).unwrap();
+    let prepared = CDict::create(dictionary, level);
+    if !dictionary.is_empty() {
+        context.ref_cdict(&prepared).unwrap();
+    }
+    let mut out = vec![0; zstd_safe::compress_bound(block.len())];
+    let n = context.compress2(&mut out[..], block).unwrap();
+    out.truncate(n);
+    out
+}
+
+/// What libzstd makes of a block: its bytes, or that it is none.
+pub(crate) fn libzstd(dictionary: &[u8], block: &[u8], most: usize) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(most);
+    DCtx::create().decompress_using_dict(&mut out, block, dictionary).ok()?;
+    Some(out)
+}

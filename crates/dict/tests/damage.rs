@@ -1,0 +1,116 @@
+//! What is wrong with blocks and dictionaries, and that it stays where it is.
+
+mod common;
+
+use common::{Noise, compress, distinct, libzstd, rows, train};
+use linerate_dict::{Decoder, Id, Job, Kind, Order, Settings, Store};
+
+/// Damages every third block of a batch in some way. Its neighbours must come out whole, and its own
+/// verdict must be that of a decoder that sees nothing else.
+#[test]
+fn damaged_blocks_disturb_no_other() {
+    let mut noise = Noise::new(11);
+    let mut refused = 0;
+    for settings in [Settings::new(), Settings::new().with_table_budget(10 << 10)] {
+        let store = Store::with_settings(settings);
+        let dictionaries: Vec<Vec<u8>> = (0..8).map(|i| distinct(i, 4000)).collect();
+        let ids: Vec<Id> = dictionaries.iter().map(|bytes| store.insert(bytes).unwrap()).collect();
+        let mut decoder = Decoder::new(&store);
+        for round in 0..60 {
+            let contents: Vec<Vec<u8>> = (0..24).map(|i| rows(100 * round + i, 1500)).collect();
+            let mut frames: Vec<Vec<u8>> = contents
+                .iter()
+                .enumerate()
+                .map(|(i, c)| compress(&dictionaries[i % 8], 3, false, c))
+                .collect();
+            for frame in frames.iter_mut().step_by(3) {
+                let at = noise.below(frame.len());
+                match noise.below(3) {
+                    0 => frame.truncate(at),
+                    1 => frame[at] ^= 1 << noise.below(8),
+                    _ => frame.push(0),
+                }
+            }
+            let mut rooms = vec![vec![0; 1500]; 24];
+            let mut jobs: Vec<Job<'_>> = rooms
+                .iter_mut()
+                .enumerate()
+                .map(|(i, room)| Job::new(ids[i % 8], &frames[i], room))
+                .collect();
+            decoder.decode_batch(&mut jobs, [Order::AsGiven, Order::ByDictionary][round as usize % 2]);
+            for (i, job) in jobs.iter().enumerate() {
+                if i % 3 != 0 {
+                    assert!(job.content() == Some(&contents[i][..]), "{:?}", job.result);
+                    continue;
+                }
+                let mut alone = vec![0; 1500];
+                let verdict = Decoder::new(&store).decode(job.id, &frames[i], &mut alone);
+                assert_eq!(job.result, verdict);
+                refused += usize::from(verdict.is_err());
+                if let Ok(n) = verdict {
+                    assert_eq!(libzstd(&dictionaries[i % 8], &frames[i], 1500).as_deref(), Some(&alone[..n]));
+                    assert!(job.content() == Some(&alone[..n]));
+                }
+            }
+        }
+    }
+    assert!(refused > 300);
+}
+
+#[test]
+fn each_error_says_what_it_is() {
+    let store = Store::new();
+    let dictionary = train(1, 8 << 10);
+    let id = store.insert(&dictionary).unwrap();
+    let other = store.insert(&train(2, 8 << 10)).unwrap();
+    let content = rows(3, 2000);
+    let frame = compress(&dictionary, 3, true, &content);
+    let mut decoder = Decoder::new(&store);
+    let mut out = vec![0; 2000];
+    let mut kind =
+        |id, block: &[u8], room: usize| decoder.decode(id, block, &mut out[..room]).unwrap_err().kind;
+    assert_eq!(kind(other, &frame, 2000), Kind::BadArgument);
+    assert_eq!(kind(Id::NONE, &frame, 2000), Kind::BadArgument);
+    assert_eq!(kind(id, &frame, 1999), Kind::OutputTooSmall);
+    assert_eq!(kind(id, &frame[..frame.len() - 1], 2000), Kind::Truncated);
+    assert_eq!(kind(id, &[], 2000), Kind::Truncated);
+    assert_eq!(kind(id, &[&frame[..], &frame].concat(), 2000), Kind::Corrupt);
+    for unknown in [id.get() + 1, id.get() + (1 << 32), 1, u64::MAX, u64::from(u32::MAX)] {
+        if unknown != other.get() {
+            assert_eq!(kind(Id::from_raw(unknown), &frame, 2000), Kind::BadArgument);
+        }
+    }
+    assert_eq!(decoder.decode(id, &frame, &mut out), Ok(2000));
+    assert!(out == content);
+    assert!(decoder.tally().errors > 8);
+}
+
+/// Two dictionaries of one number: only the checksum tells them apart.
+#[test]
+fn a_wrong_dictionary_of_the_same_number_is_found_by_the_checksum() {
+    let store = Store::new();
+    let (right, wrong) = (distinct(0, 4000), distinct(3, 4000));
+    assert!(right[..8] == wrong[..8]);
+    let wrong = store.insert(&wrong).unwrap();
+    let frame = compress(&right, 3, true, &rows(1000, 3000));
+    let mut out = vec![0; 3000];
+    assert_eq!(Decoder::new(&store).decode(wrong, &frame, &mut out).unwrap_err().kind, Kind::Corrupt);
+}
+
+#[test]
+fn damaged_dictionaries_are_not_inserted() {
+    let store = Store::new();
+    let dictionary = train(1, 4 << 10);
+    let content = linerate_zstd::Dictionary::measure(&dictionary).unwrap().content_len();
+    let head = dictionary.len() - content;
+    for cut in [8, 9, head / 2, head - 1] {
+        let kind = store.insert(&dictionary[..cut]).unwrap_err().kind;
+        assert!(matches!(kind, Kind::Truncated | Kind::Corrupt), "{cut}: {kind:?}");
+    }
+    let mut zero = dictionary.clone();
+    zero[head - 4..head].fill(0);
+    assert_eq!(store.insert(&zero).unwrap_err().kind, Kind::Corrupt);
+    assert_eq!(store.insert(b"7 bytes").unwrap_err().kind, Kind::BadArgument);
+    assert_eq!(store.stats().dictionaries, 0);
+    assert_eq!(store.stats().raw_bytes, 0);
+}

@@ -1,0 +1,224 @@
+//! Which tables are kept, and who may read what is dropped.
+
+mod common;
+
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use common::{Noise, compress, distinct, rows, train};
+use linerate_dict::{Decoder, HugePages, Id, Job, Kind, Order, Settings, Store};
+use linerate_zstd::Dictionary;
+
+struct Entry {
+    id: Id,
+    frame: Vec<u8>,
+    content: Vec<u8>,
+}
+
+/// `count` dictionaries, no two the same, with a block each.
+fn fill(store: &Store, count: u64) -> Vec<Entry> {
+    (0..count)
+        .map(|i| {
+            let dictionary = distinct(i, 1500);
+            let content = rows(1000 + i, 700);
+            Entry {
+                id: store.insert(&dictionary).unwrap(),
+                frame: compress(&dictionary, 1, true, &content),
+                content,
+            }
+        })
+        .collect()
+}
+
+fn decodes(decoder: &mut Decoder, entry: &Entry) -> bool {
+    let mut out = [0; 700];
+    decoder.decode(entry.id, &entry.frame, &mut out) == Ok(700) && out[..] == entry.content
+}
+
+/// The tables of one dictionary, rounded to lines.
+fn one_slot() -> usize {
+    (0..3)
+        .map(|i| Dictionary::measure(&distinct(i, 1500)).unwrap().tables_len().next_multiple_of(64))
+        .max()
+        .unwrap()
+}
+
+#[test]
+fn a_budget_of_one_slot_serves_a_thousand_dictionaries_and_four_threads() {
+    let store = Store::with_settings(Settings::new().with_table_budget(one_slot()));
+    let entries = fill(&store, 1000);
+    std::thread::scope(|scope| {
+        for seed in 0..4 {
+            let (store, entries) = (&store, &entries);
+            scope.spawn(move || {
+                let mut noise = Noise::new(seed);
+                let mut decoder = Decoder::new(store);
+                for _ in 0..2000 {
+                    assert!(decodes(&mut decoder, &entries[noise.below(entries.len())]));
+                }
+                let tally = decoder.tally();
+                assert_eq!(tally.with_tables + tally.without_tables, 2000);
+            });
+        }
+    });
+    let stats = store.stats();
+    assert_eq!((stats.dictionaries, stats.digested), (1000, 1));
+    assert!(stats.evictions > 100 && stats.digests == stats.evictions + 1, "{stats:?}");
+    assert!(stats.table_bytes <= one_slot());
+}
+
+#[test]
+fn what_is_used_most_is_kept() {
+    let store = Store::with_settings(Settings::new().with_table_budget(10 * one_slot()));
+    let entries = fill(&store, 100);
+    let mut decoder = Decoder::new(&store);
+    let mut noise = Noise::new(1);
+    let mut without = 0;
+    for _ in 0..5000 {
+        // Four in five go to five dictionaries.
+        let hot = noise.below(5) < 4;
+        let entry = &entries[if hot { noise.below(5) } else { noise.below(100) }];
+        let digests = store.stats().digests;
+        assert!(decodes(&mut decoder, entry));
+        without += usize::from(hot && store.stats().digests > digests);
+    }
+    assert!(without < 400, "{without} of 4000 hot blocks found no tables");
+    assert!(store.stats().digests > 500);
+}
+
+#[test]
+fn batches_larger_than_the_budget_come_out_whole() {
+    let store = Store::with_settings(Settings::new().with_table_budget(3 * one_slot()));
+    let entries = fill(&store, 64);
+    let mut decoder = Decoder::new(&store);
+    for order in [Order::AsGiven, Order::ByDictionary] {
+        let mut rooms = vec![[0; 700]; entries.len()];
+        let mut jobs: Vec<Job<'_>> =
+            entries.iter().zip(&mut rooms).map(|(e, room)| Job::new(e.id, &e.frame, room)).collect();
+        decoder.decode_batch(&mut jobs, order);
+        assert!(jobs.iter().zip(&entries).all(|(job, e)| job.content() == Some(&e.content[..])));
+    }
+}
+
+/// Dictionaries come and go while others decode with them: a block either comes out whole, or its
+/// dictionary is unknown.
+#[test]
+fn dictionaries_dropped_during_decoding_stay_until_it_ends() {
+    let store = Store::with_settings(Settings::new().with_table_budget(4 * one_slot()));
+    let entries = fill(&store, 60);
+    let dictionaries: Vec<Vec<u8>> = (0..60).map(|i| distinct(i, 1500)).collect();
+    let ready = Barrier::new(4);
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let readers: Vec<_> = (0..3)
+            .map(|seed| {
+                let (store, entries, ready, over) = (&store, &entries, &ready, &over);
+                scope.spawn(move || {
+                    let mut noise = Noise::new(seed);
+                    let mut decoder = Decoder::new(store);
+                    let mut unknown = 0;
+                    ready.wait();
+                    while !over.load(Ordering::Relaxed) {
+                        let entry = &entries[noise.below(60)];
+                        let mut out = [0; 700];
+                        match decoder.decode(entry.id, &entry.frame, &mut out) {
+                            Ok(n) => assert!(out[..n] == entry.content),
+                            Err(e) => {
+                                assert_eq!(e.kind, Kind::BadArgument);
+                                unknown += 1;
+                            }
+                        }
+                    }
+                    unknown
+                })
+            })
+            .collect();
+        ready.wait();
+        for entry in &entries[..59] {
+            assert!(store.release(entry.id).unwrap());
+            assert_eq!(store.release(entry.id).unwrap_err().kind, Kind::BadArgument);
+            // Others take the memory and the slots.
+            for dictionary in &dictionaries[..10] {
+                let id = store.insert(dictionary).unwrap();
+                assert!(entries.iter().all(|e| e.id != id));
+                assert!(store.release(id).unwrap());
+            }
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        over.store(true, Ordering::Relaxed);
+        let unknown: u64 = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
+        assert!(unknown > 0);
+    });
+    let stats = store.stats();
+    assert_eq!(stats.dictionaries, 1);
+    assert!(stats.raw_bytes < 4096 && stats.digested <= 1, "{stats:?}");
+    assert!(decodes(&mut Decoder::new(&store), &entries[59]));
+}
+
+#[test]
+fn a_pipeline_keeps_what_it_opened() {
+    let store = Store::new();
+    let entries = fill(&store, 2);
+    let mut decoder = Decoder::new(&store);
+    let (mut first, mut second) = ([0; 700], [0; 700]);
+    let mut pipeline = decoder.pipeline();
+    pipeline.push(Job::new(entries[0].id, &entries[0].frame, &mut first));
+    assert!(store.release(entries[0].id).unwrap());
+    let kept = store.stats().raw_bytes;
+    pipeline.push(Job::new(entries[0].id, &entries[0].frame, &mut second));
+    pipeline.finish();
+    assert!(pipeline.poll().unwrap().content() == Some(&entries[0].content[..]));
+    assert_eq!(pipeline.poll().unwrap().result.unwrap_err().kind, Kind::BadArgument);
+    assert!(store.stats().raw_bytes < kept);
+}
+
+#[test]
+fn the_last_user_drops_a_dictionary() {
+    let store = Store::new();
+    let id = store.insert(b"a dictionary").unwrap();
+    store.retain(id).unwrap();
+    assert!(!store.release(id).unwrap());
+    assert!(store.contains(id) && store.bytes(id).unwrap() == b"a dictionary");
+    assert!(store.release(id).unwrap());
+    assert!(!store.contains(id));
+    for error in [store.retain(id).unwrap_err(), store.bytes(id).unwrap_err()] {
+        assert_eq!(error.kind, Kind::BadArgument);
+    }
+    let next = store.insert(b"another one").unwrap();
+    assert_ne!(next, id);
+    assert_eq!(Id::from_raw(next.get()), next);
+}
+
+#[test]
+fn limits_hold_and_are_reported() {
+    let store = Store::with_settings(Settings::new().with_raw_limit(10_000).with_huge_pages(false));
+    let first = store.insert(&[1; 6000]).unwrap();
+    assert_eq!(store.insert(&[2; 6000]).unwrap_err().kind, Kind::Limit);
+    store.insert(&[3; 3000]).unwrap();
+    assert_eq!(store.stats().huge_pages, HugePages::Off);
+    store.release(first).unwrap();
+    store.insert(&[2; 6000]).unwrap();
+    let stats = store.stats();
+    assert_eq!(stats.dictionaries, 2);
+    assert!(stats.raw_bytes >= 9000 && stats.mapped_bytes <= 10_000);
+    assert_ne!(Store::new().stats().huge_pages, HugePages::Off);
+}
+
+/// The reason for which this crate is: what a dictionary takes beside its bytes.
+#[test]
+fn a_dictionary_takes_at_most_nine_kibibytes_beside_its_bytes() {
+    let store = Store::new();
+    let mut decoder = Decoder::new(&store);
+    let mut raw = 0;
+    for i in 0..64 {
+        let dictionary = if i < 4 { train(i, 8 << 10) } else { distinct(i, 8 << 10) };
+        raw += dictionary.len();
+        let id = store.insert(&dictionary).unwrap();
+        let frame = compress(&dictionary, 1, false, b"a row");
+        decoder.decode(id, &frame, &mut [0; 5]).unwrap();
+    }
+    let stats = store.stats();
+    assert_eq!(stats.digested, 64);
+    let beside = stats.raw_bytes - raw + stats.table_bytes + stats.slot_bytes;
+    assert!(beside <= 64 * ((9 << 10) + 64 + 128), "{beside}");
+}
