@@ -1,6 +1,7 @@
-//! The import rule of ARCHITECTURE.md, kept over `cargo metadata`: engines import only the core
-//! and the zstd decoder, which imports the core alone, the bench imports engines, the command line imports both, and nothing imports the command line.
-//! Bindings to other languages import the core and engines, and only each other import them.
+//! The import rule of ARCHITECTURE.md, kept over `cargo metadata`: engines import only the core and
+//! the zstd decoder, which imports the core alone, the bench imports engines, the command line imports
+//! both, and nothing imports the command line. Bindings to other languages import the core and engines,
+//! and only each other import them.
 
 use std::process::Command;
 

@@ -10,8 +10,8 @@ use crate::stats::Tally;
 use crate::store::Store;
 use crate::worker::{Worker, hurry, list};
 
-/// Decodes blocks with the dictionaries of a store. Each thread needs one of its own, of at most
-/// 330 KiB.
+/// Decodes blocks with the dictionaries of a store. Each thread needs one of its own, of about
+/// 330 KiB, and 4 bytes for each job of its largest batch.
 ///
 /// A block is one zstd frame. If it names a dictionary by the 32-bit number of its format, that must
 /// be the number of the one it is decoded with; only a checksum in the frame tells a wrong dictionary

@@ -10,6 +10,7 @@
 //! * [`Decoder`]: one per thread. Decodes one block, or a batch of [`Job`]s in an [`Order`].
 //! * [`Pipeline`]: for jobs that come one by one.
 //! * [`Encoder`]: blocks compressed with the dictionaries of a store, through libzstd.
+//! * [`Training`]: dictionaries from samples, also with small tables; [`Gain`], what they are worth.
 //!
 //! ```
 //! use linerate_dict::{Decoder, Encoder, Store};
@@ -28,6 +29,7 @@
 //! # Ok::<(), linerate_dict::Error>(())
 //! ```
 
+mod counts;
 mod decoder;
 mod encoder;
 mod id;
@@ -40,6 +42,7 @@ mod ring;
 mod slots;
 mod stats;
 mod store;
+mod train;
 mod worker;
 
 pub use decoder::Decoder;
@@ -50,3 +53,4 @@ pub use linerate_core::{Error, Kind, Result};
 pub use pipeline::Pipeline;
 pub use stats::{HugePages, Stats, Tally};
 pub use store::{Settings, Store};
+pub use train::{Gain, Training, shrink_tables};

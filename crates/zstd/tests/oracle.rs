@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linerate_zstd::{Decoder, Dictionary, Options, Prefetch, Scratch, Sizes, Tier};
+use linerate_zstd::{Decoder, Dictionary, Kind, Options, Prefetch, Scratch, Sizes, Tier};
 use zstd_safe::{CCtx, CParameter};
 
 fn corpus() -> Vec<(String, Vec<u8>)> {
@@ -70,12 +70,21 @@ fn blocks_with_dictionaries_come_back() {
         for bytes in [&trained[..], &data[..3000.min(data.len())]] {
             let owned = Dictionary::new(bytes).unwrap();
             let referring = Dictionary::by_reference(bytes).unwrap();
+            let digest = Dictionary::measure(bytes).unwrap();
+            let mut room = vec![0u64; digest.tables_len().div_ceil(8)];
+            let room: &mut [u8] = bytemuck::cast_slice_mut(&mut room);
+            if let Some(short) = digest.tables_len().checked_sub(1) {
+                let refused = Dictionary::tables_into(bytes, &mut room[..short]).err().map(|e| e.kind);
+                assert_eq!(refused, Some(Kind::OutputTooSmall));
+            }
+            let apart = Dictionary::tables_into(bytes, room).unwrap();
+            assert_eq!(apart.digest(), digest);
             for block in data.chunks(4096) {
                 let mut context = context(3, false);
                 context.load_dictionary(bytes).unwrap();
                 let frame = compress(&mut context, block);
                 for scratch in &mut forms {
-                    for dictionary in [&owned, &referring] {
+                    for dictionary in [&owned, &referring, &apart] {
                         let mut out = vec![0; block.len()];
                         let n = Decoder::default().decode(scratch, Some(dictionary), &frame, &mut out);
                         assert_eq!(n, Ok(block.len()), "{name}");

@@ -1,0 +1,223 @@
+//! Descriptions of FSE tables (RFC 8878, 4.1.1): read, made coarser, written.
+
+use linerate_core::{Error, Kind, Result};
+
+const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "a table of a dictionary is damaged");
+
+/// The probabilities of an alphabet, in cells of a table; -1 is "less than one" and takes a cell.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) of: Vec<i32>,
+    pub(crate) log: u32,
+}
+
+/// Bits, the lowest of each byte first.
+struct Bits<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Bits<'_> {
+    fn peek(&self, count: u32) -> u32 {
+        let bit = |i: usize| self.bytes.get(i / 8).map_or(0, |byte| u32::from(byte >> (i % 8) & 1));
+        (0..count).map(|i| bit(self.at + i as usize) << i).sum()
+    }
+
+    fn take(&mut self, count: u32) -> u32 {
+        let value = self.peek(count);
+        self.at += count as usize;
+        value
+    }
+}
+
+/// How a count is written when `rest` cells are left, plus one: the bits of most values, their
+/// number, and which values need one bit less.
+struct Width {
+    rest: u32,
+    threshold: u32,
+    bits: u32,
+}
+
+impl Width {
+    fn new(log: u32) -> Self {
+        Width { rest: (1 << log) + 1, threshold: 1 << log, bits: log + 1 }
+    }
+
+    /// Values below it are written with a bit less.
+    fn short(&self) -> u32 {
+        2 * self.threshold - 1 - self.rest
+    }
+
+    fn use_up(&mut self, count: i32) -> Option<()> {
+        self.rest = self.rest.checked_sub(count.unsigned_abs()).filter(|&rest| rest > 0)?;
+        while self.rest < self.threshold {
+            self.bits -= 1;
+            self.threshold /= 2;
+        }
+        Some(())
+    }
+}
+
+impl Counts {
+    /// Reads a description; returns how many bytes it has, too.
+    pub(crate) fn read(bytes: &[u8]) -> Result<(Counts, usize)> {
+        let mut bits = Bits { bytes, at: 0 };
+        let log = bits.take(4) + 5;
+        let mut width = Width::new(log);
+        let mut of = Vec::new();
+        while width.rest > 1 {
+            if of.len() > 255 || bits.at > 8 * bytes.len() {
+                return Err(DAMAGED);
+            }
+            let mut value = bits.peek(width.bits - 1);
+            if value < width.short() {
+                bits.at += width.bits as usize - 1;
+            } else {
+                value = bits.take(width.bits);
+                if value >= width.threshold {
+                    value -= width.short();
+                }
+            }
+            let count = value as i32 - 1;
+            of.push(count);
+            if count == 0 {
+                loop {
+                    let zeros = bits.take(2);
+                    of.extend((0..zeros).map(|_| 0));
+                    if zeros < 3 || of.len() > 255 {
+                        break;
+                    }
+                }
+            }
+            width.use_up(count).ok_or(DAMAGED)?;
+        }
+        let len = bits.at.div_ceil(8);
+        if len > bytes.len() {
+            return Err(DAMAGED);
+        }
+        Ok((Counts { of, log }, len))
+    }
+
+    /// Writes the description.
+    pub(crate) fn write(&self) -> Vec<u8> {
+        let mut out: Vec<bool> = Vec::new();
+        let mut put = |value: u32, count: u32| out.extend((0..count).map(|i| value >> i & 1 == 1));
+        put(self.log - 5, 4);
+        let mut width = Width::new(self.log);
+        let mut symbol = 0;
+        while let Some(&count) = self.of.get(symbol).filter(|_| width.rest > 1) {
+            let value = (count + 1) as u32;
+            let short = width.short();
+            match value {
+                v if v < short => put(v, width.bits - 1),
+                v if v < width.threshold => put(v, width.bits),
+                v => put(v + short, width.bits),
+            }
+            symbol += 1;
+            if count == 0 {
+                let mut zeros = self.of[symbol..].iter().take_while(|&&count| count == 0).count();
+                symbol += zeros;
+                while zeros >= 3 {
+                    put(3, 2);
+                    zeros -= 3;
+                }
+                put(zeros as u32, 2);
+            }
+            if width.use_up(count).is_none() {
+                break;
+            }
+        }
+        out.chunks(8).map(|byte| byte.iter().rev().fold(0, |all, &bit| all << 1 | u8::from(bit))).collect()
+    }
+
+    /// The same probabilities in a table of at most `1 << log` cells, as far as they can be kept. No
+    /// symbol is lost, so the table stays larger if there are too many of them.
+    pub(crate) fn coarser(&self, log: u32) -> Counts {
+        let present = self.of.iter().filter(|&&count| count != 0).count();
+        let log = log.max(5).max(present.next_power_of_two().ilog2());
+        if log >= self.log {
+            return self.clone();
+        }
+        let size = 1i32 << log;
+        let weight: Vec<i32> = self.of.iter().map(|count| count.abs()).collect();
+        let mut of: Vec<i32> = weight
+            .iter()
+            .map(|&cells| match cells {
+                0 => 0,
+                _ => (((cells << log) + (1 << (self.log - 1))) >> self.log).max(1),
+            })
+            .collect();
+        // One cell more or less is given to whom it changes least, in bits of all that is coded.
+        let cost =
+            |i: usize, from: i32, to: i32| f64::from(weight[i]) * (f64::from(from) / f64::from(to)).ln();
+        loop {
+            let sum: i32 = of.iter().sum();
+            let step = (size - sum).signum();
+            let able = (0..of.len()).filter(|&i| of[i] > 0 && of[i] + step > 0);
+            let best =
+                able.min_by(|&a, &b| cost(a, of[a], of[a] + step).total_cmp(&cost(b, of[b], of[b] + step)));
+            match best {
+                Some(i) if step != 0 => of[i] += step,
+                _ => break,
+            }
+        }
+        // Whoever was less than one before is so all the more.
+        for (count, before) in of.iter_mut().zip(&self.of) {
+            if *before == -1 && *count == 1 {
+                *count = -1;
+            }
+        }
+        Counts { of, log }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts that fill a table, made from pseudorandom numbers.
+    fn some(seed: u32) -> Counts {
+        let mut state = seed.wrapping_mul(2_654_435_761) | 1;
+        let mut random = |n: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((state >> 16) % n) as i32
+        };
+        let log = 5 + random(5) as u32;
+        let mut rest = 1 << log;
+        let mut of = Vec::new();
+        while rest > 0 {
+            let count = match random(4) {
+                0 => 0,
+                1 => -1,
+                _ => 1 + random(1 + rest as u32 / 3).min(rest - 1),
+            };
+            rest -= count.abs();
+            of.push(count);
+        }
+        Counts { of, log }
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        for seed in 0..3000 {
+            let counts = some(seed);
+            let bytes = counts.write();
+            assert_eq!(Counts::read(&bytes), Ok((counts.clone(), bytes.len())));
+            let cut = Counts::read(&bytes[..bytes.len() - 1]);
+            assert!(cut.is_err_and(|e| e.kind == Kind::Corrupt) || bytes.len() == 1);
+        }
+    }
+
+    #[test]
+    fn coarser_tables_are_full_and_lose_no_symbol() {
+        for seed in 0..3000 {
+            let counts = some(seed);
+            for log in 5..counts.log {
+                let coarser = counts.coarser(log);
+                assert_eq!(coarser.of.iter().map(|c| c.abs()).sum::<i32>(), 1 << coarser.log);
+                assert!(coarser.log <= counts.log);
+                assert!(coarser.of.iter().zip(&counts.of).all(|(a, b)| (*a == 0) == (*b == 0)));
+            }
+        }
+    }
+}
