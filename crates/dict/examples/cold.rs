@@ -1,9 +1,10 @@
 //! Blocks through very many dictionaries, beside libzstd, in one process:
-//! `cold [--block N] [--dict N] [--count N] [--level N] [--rounds N] [FILE]`
+//! `cold [--block N] [--dict N] [--count N] [--level N] [--rounds N] [--small] [FILE]`
 //!
 //! Each of `count` blocks has a dictionary of its own and they come in random order. Hot is one
 //! dictionary for all of them, none is no dictionary. Without a file, blocks are generated log rows. The
-//! dictionaries share the tables of eight trained ones, and each has other content. Figures are MB/s of
+//! dictionaries share the tables of eight trained ones, with `--small` small ones, and each has other
+//! content. Figures are MB/s of
 //! content in CPU time of the thread, best round, and in brackets the share of hot of the same decoder.
 
 #[path = "../tests/common/mod.rs"]
@@ -15,7 +16,7 @@ use std::time::Duration;
 
 use common::Noise;
 use libzstd::{Context, Digested};
-use linerate_dict::{Decoder, Encoder, Id, Job, Order, Store};
+use linerate_dict::{Decoder, Encoder, Id, Job, Order, Store, Training};
 use linerate_zstd::Dictionary;
 use rustix::time::{ClockId, clock_gettime};
 
@@ -30,12 +31,20 @@ struct Choice {
     count: usize,
     level: i32,
     rounds: usize,
+    small: bool,
     data: Vec<u8>,
 }
 
 fn choice() -> Choice {
-    let mut choice =
-        Choice { block: 4096, dictionary: 8192, count: 2500, level: 3, rounds: 7, data: Vec::new() };
+    let mut choice = Choice {
+        block: 4096,
+        dictionary: 8192,
+        count: 2500,
+        level: 3,
+        rounds: 7,
+        small: false,
+        data: Vec::new(),
+    };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         let mut number = || args.next().and_then(|n| n.parse::<usize>().ok()).expect("a number");
@@ -44,6 +53,7 @@ fn choice() -> Choice {
             "--dict" => choice.dictionary = number(),
             "--count" => choice.count = number(),
             "--level" => choice.level = number() as i32,
+            "--small" => choice.small = true,
             "--rounds" => choice.rounds = number(),
             file => choice.data = std::fs::read(file).expect("a file"),
         }
@@ -70,12 +80,9 @@ fn dictionaries(choice: &Choice, noise: &mut Noise) -> Vec<Vec<u8>> {
     let trained: Vec<Vec<u8>> = (0..TRAINED)
         .map(|_| {
             let sizes = vec![choice.block; (100 * choice.dictionary / choice.block).clamp(20, 1000)];
-            let samples: Vec<u8> =
-                sizes.iter().flat_map(|&len| piece(&choice.data, len, noise).to_vec()).collect();
-            let mut bytes = vec![0; choice.dictionary];
-            let n = zstd_safe::train_from_buffer(&mut bytes[..], &samples, &sizes).expect("libzstd trains");
-            bytes.truncate(n);
-            bytes
+            let samples: Vec<&[u8]> = sizes.iter().map(|&len| piece(&choice.data, len, noise)).collect();
+            let training = Training::new(choice.dictionary).with_small_tables(choice.small);
+            training.train(&samples).expect("libzstd trains")
         })
         .collect();
     (0..choice.count)
