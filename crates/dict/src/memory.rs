@@ -1,6 +1,7 @@
 //! The memory of a store: rooms for bytes and tables, vacant slots, and the clock that finds what to
 //! evict. All of it is behind one lock, which readers never take.
 
+use crate::hashes::Hashes;
 use crate::id::Id;
 use crate::kernel::{Arena, Evicted, Room};
 use crate::ring::Ring;
@@ -20,6 +21,9 @@ pub(crate) struct Memory {
     dropped: Vec<u32>,
     /// How often each dictionary was inserted or retained, less released.
     users: Vec<u32>,
+    /// The hash of each dictionary.
+    hash: Vec<u64>,
+    by_hash: Hashes,
     pub(crate) dictionaries: usize,
     pub(crate) evictions: u64,
 }
@@ -33,13 +37,15 @@ impl Memory {
             vacant: Vec::new(),
             dropped: Vec::new(),
             users: Vec::new(),
+            hash: Vec::new(),
+            by_hash: Hashes::default(),
             dictionaries: 0,
             evictions: 0,
         }
     }
 
     /// Puts a dictionary into a slot. Gives its room back if there is no slot any more.
-    pub(crate) fn fill(&mut self, slots: &Slots, mut room: Room, tables: usize) -> Option<Id> {
+    pub(crate) fn fill(&mut self, slots: &Slots, mut room: Room, tables: usize, hash: u64) -> Option<Id> {
         loop {
             let index = match self.vacant.pop() {
                 Some(index) => index,
@@ -49,6 +55,7 @@ impl Memory {
                         return None;
                     };
                     self.users.push(0);
+                    self.hash.push(0);
                     index
                 }
             };
@@ -56,12 +63,30 @@ impl Memory {
                 Ok(generation) => {
                     self.users[index as usize] = 1;
                     self.dictionaries += 1;
+                    self.hash[index as usize] = hash;
+                    self.by_hash.add(index, |slot| self.hash[slot as usize]);
                     return Some(Id::new(index, generation));
                 }
                 // It was filled as often as a number can say: it stays empty.
                 Err(back) => room = back,
             }
         }
+    }
+
+    /// Bytes that the lists of this take.
+    pub(crate) fn lists(&self) -> usize {
+        let numbers = self.vacant.capacity() + self.dropped.capacity() + self.users.capacity();
+        4 * numbers + 8 * self.hash.capacity() + self.by_hash.memory() + self.ring.memory()
+    }
+
+    /// The hash of a dictionary that is there.
+    pub(crate) fn hash(&self, id: Id) -> u64 {
+        self.hash[id.index() as usize]
+    }
+
+    /// The slot of a dictionary with this hash.
+    pub(crate) fn find(&self, hash: u64) -> Option<u32> {
+        self.by_hash.find(hash).find(|&slot| self.hash[slot as usize] == hash)
     }
 
     /// One more user of a dictionary that is there.
@@ -79,6 +104,7 @@ impl Memory {
             return false;
         }
         self.dictionaries -= 1;
+        self.by_hash.remove(id.index(), |slot| self.hash[slot as usize]);
         self.dropped.push(id.index());
         self.reap(slots);
         true

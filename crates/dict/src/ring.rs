@@ -15,6 +15,11 @@ impl Ring {
         self.slots.len()
     }
 
+    /// Bytes held.
+    pub(crate) fn memory(&self) -> usize {
+        (self.slots.capacity() + self.place.capacity()) * size_of::<u32>()
+    }
+
     pub(crate) fn add(&mut self, slot: u32) {
         let index = slot as usize;
         if index >= self.place.len() {

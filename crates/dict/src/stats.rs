@@ -23,7 +23,8 @@ pub struct Stats {
     pub digested: usize,
     /// Bytes of their tables.
     pub table_bytes: usize,
-    /// Bytes of the slots, which are 128 for each dictionary or place for one.
+    /// Bytes of the slots, which are 128 for each dictionary or place for one, and of the lists of
+    /// them.
     pub slot_bytes: usize,
     /// Bytes of address space behind dictionaries and tables; what was never used of it takes no
     /// memory.

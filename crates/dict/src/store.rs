@@ -5,11 +5,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
+use twox_hash::XxHash3_64;
 
 use crate::id::Id;
 use crate::kernel::{Arena, Pin, fetch};
 use crate::memory::Memory;
 use crate::slots::Slots;
+use crate::source::Source;
 use crate::stats::Stats;
 
 /// libzstd takes shorter ones for none at all.
@@ -17,6 +19,13 @@ const SHORTEST: usize = 8;
 
 const UNKNOWN: Error = Error::new(Kind::BadArgument, 0, "the store has no dictionary of this number");
 const FULL: Error = Error::new(Kind::Limit, 0, "the store has no memory for another dictionary");
+
+const OTHER: Error = Error::new(Kind::Corrupt, 0, "a dictionary has another hash than it should");
+
+/// The hash by which dictionaries are told apart: XXH3 of 64 bits, with seed 0, of all bytes.
+pub fn content_hash(dictionary: &[u8]) -> u64 {
+    XxHash3_64::oneshot(dictionary)
+}
 
 /// What a [`Store`] may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,6 +107,48 @@ impl Store {
     /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a trained one that is damaged,
     /// [`Kind::BadArgument`] for fewer than 8 bytes, [`Kind::Limit`] if there is no memory for it.
     pub fn insert(&self, bytes: &[u8]) -> Result<Id> {
+        self.add(bytes, content_hash(bytes))
+    }
+
+    /// As [`insert`](Self::insert), of a dictionary that must have this
+    /// [`content_hash`](crate::content_hash), as the file of its blocks says.
+    ///
+    /// # Errors
+    /// [`Kind::Corrupt`] for another dictionary.
+    pub fn insert_expecting(&self, bytes: &[u8], hash: u64) -> Result<Id> {
+        if content_hash(bytes) != hash {
+            return Err(OTHER);
+        }
+        self.add(bytes, hash)
+    }
+
+    /// Takes dictionaries of a source under their hashes, without reading them: each is when it is
+    /// first used, and must have its hash then. Returns their numbers, in the same order. Each has one
+    /// user.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if there is no memory for them. Then none is taken.
+    pub fn register(
+        &self,
+        source: Arc<dyn Source>,
+        dictionaries: impl IntoIterator<Item = (u32, u64)>,
+    ) -> Result<Vec<Id>> {
+        let mut ids = Vec::new();
+        for (index, hash) in dictionaries {
+            match source.read(index).and_then(|bytes| self.insert_expecting(&bytes, hash)) {
+                Ok(id) => ids.push(id),
+                Err(error) => {
+                    for id in ids {
+                        self.release(id)?;
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(ids)
+    }
+
+    fn add(&self, bytes: &[u8], hash: u64) -> Result<Id> {
         if bytes.len() < SHORTEST {
             return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
         }
@@ -107,7 +158,7 @@ impl Store {
         let mut room = memory.raw.take(bytes.len()).ok_or(FULL)?;
         drop(memory);
         room.bytes_mut().copy_from_slice(bytes);
-        self.shared.lock().fill(&self.shared.slots, room, tables).ok_or(FULL)
+        self.shared.lock().fill(&self.shared.slots, room, tables, hash).ok_or(FULL)
     }
 
     /// One more user of a dictionary.
@@ -137,6 +188,25 @@ impl Store {
         self.shared.check(id).is_ok()
     }
 
+    /// The [`content_hash`](crate::content_hash) of a dictionary. Who keeps it beside blocks can tell
+    /// another dictionary before decoding with it.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an unknown number.
+    pub fn hash(&self, id: Id) -> Result<u64> {
+        let memory = self.shared.lock();
+        self.shared.check(id)?;
+        Ok(memory.hash(id))
+    }
+
+    /// A dictionary that has this hash, if there is one. It gets no user by that:
+    /// [`retain`](Self::retain) it to keep it.
+    pub fn find(&self, hash: u64) -> Option<Id> {
+        let memory = self.shared.lock();
+        let slot = memory.find(hash)?;
+        Some(Id::new(slot, self.shared.slots.get(slot)?.generation()))
+    }
+
     /// A copy of a dictionary.
     ///
     /// # Errors
@@ -154,7 +224,7 @@ impl Store {
             raw_bytes: memory.raw.used(),
             digested: memory.ring.len(),
             table_bytes: memory.tables.used(),
-            slot_bytes: self.shared.slots.memory(),
+            slot_bytes: self.shared.slots.memory() + memory.lists(),
             mapped_bytes: memory.raw.mapped() + memory.tables.mapped(),
             huge_pages: memory.raw.huge_pages().or(memory.tables.huge_pages()),
             digests: self.shared.digests.load(Ordering::Relaxed),

@@ -114,6 +114,11 @@ impl Slot {
         state >> GENERATION == generation.into() && state & LIVE != 0
     }
 
+    /// How often it was filled.
+    pub(crate) fn generation(&self) -> u32 {
+        (self.state.load(Ordering::Acquire) >> GENERATION) as u32
+    }
+
     /// Lets no more readers in. False if the slot no longer has what it was filled with then.
     pub(crate) fn retire(&self, generation: u32) -> bool {
         let live =

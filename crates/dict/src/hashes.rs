@@ -1,0 +1,117 @@
+//! Which slots hold a dictionary of some hash: open addressing over the hashes that stand beside the
+//! dictionaries, so that it takes but a few bytes for each.
+
+const EMPTY: u32 = u32::MAX;
+
+#[derive(Debug, Default)]
+pub(crate) struct Hashes {
+    /// Slots in the order of their hashes, each at its home or behind it, with gaps between them.
+    table: Vec<u32>,
+    len: usize,
+}
+
+impl Hashes {
+    /// Adds a slot. `hash_of` tells the hash of this one and of all that were added.
+    pub(crate) fn add(&mut self, slot: u32, hash_of: impl Fn(u32) -> u64) {
+        // Four in five places are taken at most.
+        if 5 * (self.len + 1) > 4 * self.table.len() {
+            self.grow(&hash_of);
+        }
+        self.place(slot, hash_of(slot));
+        self.len += 1;
+    }
+
+    /// Removes a slot that was added, whose hash is still known.
+    pub(crate) fn remove(&mut self, slot: u32, hash_of: impl Fn(u32) -> u64) {
+        let Some(mut gap) = self.probe(hash_of(slot)).find(|&at| self.table[at] == slot) else { return };
+        self.len -= 1;
+        self.table[gap] = EMPTY;
+        // Whoever stands behind and could stand in the gap moves there.
+        let mut at = gap;
+        loop {
+            at = self.next(at);
+            let moved = self.table[at];
+            if moved == EMPTY {
+                return;
+            }
+            let size = self.table.len();
+            let from_home = (at + size - self.home(hash_of(moved))) % size;
+            if from_home >= (at + size - gap) % size {
+                self.table[gap] = moved;
+                self.table[at] = EMPTY;
+                gap = at;
+            }
+        }
+    }
+
+    /// The slots whose hash may be this one.
+    pub(crate) fn find(&self, hash: u64) -> impl Iterator<Item = u32> {
+        self.probe(hash).map(|at| self.table[at])
+    }
+
+    /// Bytes held.
+    pub(crate) fn memory(&self) -> usize {
+        self.table.capacity() * size_of::<u32>()
+    }
+
+    /// The places from the home of a hash to the next gap.
+    fn probe(&self, hash: u64) -> impl Iterator<Item = usize> {
+        let first = if self.table.is_empty() { None } else { Some(self.home(hash)) };
+        let places = core::iter::successors(first, |&at| Some(self.next(at)));
+        places.take_while(|&at| self.table[at] != EMPTY)
+    }
+
+    fn home(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.table.len() as u128) >> 64) as usize
+    }
+
+    fn next(&self, at: usize) -> usize {
+        if at + 1 == self.table.len() { 0 } else { at + 1 }
+    }
+
+    fn place(&mut self, slot: u32, hash: u64) {
+        let mut at = self.home(hash);
+        while self.table[at] != EMPTY {
+            at = self.next(at);
+        }
+        self.table[at] = slot;
+    }
+
+    fn grow(&mut self, hash_of: impl Fn(u32) -> u64) {
+        let size = (self.table.len() * 5 / 4).max(16);
+        let old = std::mem::replace(&mut self.table, vec![EMPTY; size]);
+        for slot in old.into_iter().filter(|&slot| slot != EMPTY) {
+            self.place(slot, hash_of(slot));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_found_by_their_hashes_until_they_are_removed() {
+        // Few hashes, so that many slots have the same, and homes at either end of the table.
+        let hash_of = |slot: u32| [0, u64::MAX, 1 << 63, 7 << 40, u64::MAX - 9][slot as usize % 5];
+        let mut hashes = Hashes::default();
+        let mut there = std::collections::BTreeSet::new();
+        assert_eq!(hashes.find(0).count(), 0);
+        let mut seed = 1u32;
+        for _ in 0..5000 {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let slot = (seed >> 16) % 300;
+            if there.remove(&slot) {
+                hashes.remove(slot, hash_of);
+            } else if seed >> 30 != 0 {
+                hashes.add(slot, hash_of);
+                there.insert(slot);
+            }
+            hashes.remove(300, hash_of);
+            let probe = (seed >> 8) % 300;
+            assert_eq!(hashes.find(hash_of(probe)).any(|found| found == probe), there.contains(&probe));
+            assert_eq!(hashes.table.iter().filter(|&&slot| slot != EMPTY).count(), there.len());
+        }
+        assert!(hashes.memory() >= 4 * there.len());
+    }
+}
