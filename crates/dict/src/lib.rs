@@ -11,6 +11,8 @@
 //! * [`Pipeline`]: for jobs that come one by one.
 //! * [`Encoder`]: blocks compressed with the dictionaries of a store, through libzstd.
 //! * [`Training`]: dictionaries from samples, also with small tables; [`Gain`], what they are worth.
+//! * [`Search`]: the size that makes blocks and dictionary smallest; [`Clustering`]: few dictionaries
+//!   for many sets of samples.
 //!
 //! ```
 //! use linerate_dict::{Decoder, Encoder, Store};
@@ -29,31 +31,41 @@
 //! # Ok::<(), linerate_dict::Error>(())
 //! ```
 
+mod cluster;
 mod counts;
 mod decoder;
 mod encoder;
+mod gain;
 mod hashes;
 mod id;
 mod job;
+mod keep;
 mod kernel;
 mod memory;
 mod pipeline;
 mod ranges;
 mod ring;
+mod samples;
+mod search;
+mod sharing;
 mod slots;
 mod source;
 mod stats;
 mod store;
+mod threads;
 mod train;
 mod worker;
 
+pub use cluster::{Choice, Clustered, Clustering, Costs, SampleSet, SetReport, Why};
 pub use decoder::Decoder;
 pub use encoder::Encoder;
+pub use gain::Gain;
 pub use id::Id;
 pub use job::{Job, Order};
 pub use linerate_core::{Error, Kind, Result};
 pub use pipeline::Pipeline;
+pub use search::{Candidate, Found, SIZES, Search};
 pub use source::Source;
 pub use stats::{HugePages, Stats, Tally};
 pub use store::{Settings, Store, content_hash};
-pub use train::{Gain, Training, shrink_tables};
+pub use train::{Training, shrink_tables};

@@ -1,8 +1,7 @@
-//! Dictionaries from samples, and what they gain.
+//! Dictionaries from samples.
 
 use linerate_core::{Error, Kind, Result};
-use linerate_zstd::{Dictionary, MAX_TABLES};
-use zstd_safe::{CCtx, CDict};
+use linerate_zstd::Dictionary;
 
 use crate::counts::Counts;
 
@@ -70,54 +69,4 @@ pub fn shrink_tables(dictionary: &[u8]) -> Result<Vec<u8>> {
     }
     out.extend_from_slice(rest);
     Ok(out)
-}
-
-/// What a dictionary gains on some blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Gain {
-    /// Bytes of the blocks.
-    pub content: usize,
-    /// Bytes of them compressed without a dictionary.
-    pub without: usize,
-    /// Bytes of them compressed with it.
-    pub with: usize,
-    /// Bytes of the dictionary.
-    pub dictionary: usize,
-    /// Bytes of its tables when it is digested.
-    pub tables: usize,
-}
-
-impl Gain {
-    /// Compresses `blocks` at `level`, with the dictionary and without. Blocks it was trained with
-    /// flatter it.
-    ///
-    /// # Errors
-    /// As [`shrink_tables`]; [`Kind::Limit`] if libzstd has no memory.
-    pub fn measure(dictionary: &[u8], blocks: &[&[u8]], level: i32) -> Result<Gain> {
-        let tables = Dictionary::measure(dictionary)?.tables_len();
-        debug_assert!(tables <= MAX_TABLES);
-        let failed = Error::new(Kind::Limit, 0, "libzstd could not compress a block");
-        let prepared = CDict::try_create(dictionary, level).ok_or(failed)?;
-        let mut context = CCtx::try_create().ok_or(failed)?;
-        let mut out = Vec::new();
-        let mut gain = Gain { content: 0, without: 0, with: 0, dictionary: dictionary.len(), tables };
-        for block in blocks {
-            out.resize(zstd_safe::compress_bound(block.len()), 0);
-            gain.content += block.len();
-            gain.without += context.compress(&mut out[..], block, level).map_err(|_| failed)?;
-            gain.with += context.compress_using_cdict(&mut out[..], block, &prepared).map_err(|_| failed)?;
-        }
-        Ok(gain)
-    }
-
-    /// Content by compressed bytes and those of the dictionary, which must be kept, too.
-    pub fn ratio(&self) -> f64 {
-        self.content as f64 / (self.with + self.dictionary).max(1) as f64
-    }
-
-    /// Content by bytes compressed without.
-    pub fn ratio_without(&self) -> f64 {
-        self.content as f64 / self.without.max(1) as f64
-    }
 }

@@ -1,0 +1,91 @@
+//! What a dictionary gains.
+
+use linerate_core::{Error, Kind, Result};
+use linerate_zstd::{Dictionary, MAX_TABLES};
+use zstd_safe::{CCtx, CDict};
+
+/// What a dictionary gains on some blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Gain {
+    /// Bytes of the blocks.
+    pub content: usize,
+    /// Bytes of them compressed without a dictionary.
+    pub without: usize,
+    /// Bytes of them compressed with it.
+    pub with: usize,
+    /// Bytes of the dictionary.
+    pub dictionary: usize,
+    /// Bytes of its tables when it is digested.
+    pub tables: usize,
+}
+
+impl Gain {
+    /// Compresses `blocks` at `level`, with the dictionary and without. Blocks it was trained with
+    /// flatter it.
+    ///
+    /// # Errors
+    /// As [`shrink_tables`](crate::shrink_tables); [`Kind::Limit`] if libzstd has no memory.
+    pub fn measure(dictionary: &[u8], blocks: &[&[u8]], level: i32) -> Result<Gain> {
+        let tables = Dictionary::measure(dictionary)?.tables_len();
+        debug_assert!(tables <= MAX_TABLES);
+        let prepared = prepare(dictionary, level)?;
+        let mut meter = Meter::new(level)?;
+        Ok(Gain {
+            content: blocks.iter().map(|block| block.len()).sum(),
+            without: meter.sum(blocks, None)?,
+            with: meter.sum(blocks, Some(&prepared))?,
+            dictionary: dictionary.len(),
+            tables,
+        })
+    }
+
+    /// Content by compressed bytes and those of the dictionary, which must be kept, too.
+    pub fn ratio(&self) -> f64 {
+        self.content as f64 / (self.with + self.dictionary).max(1) as f64
+    }
+
+    /// Content by compressed bytes alone: what the ratio comes to when the dictionary serves very many
+    /// more blocks like these.
+    pub fn ratio_of_blocks(&self) -> f64 {
+        self.content as f64 / self.with.max(1) as f64
+    }
+
+    /// Content by bytes compressed without.
+    pub fn ratio_without(&self) -> f64 {
+        self.content as f64 / self.without.max(1) as f64
+    }
+}
+
+const FAILED: Error = Error::new(Kind::Limit, 0, "libzstd could not compress a block");
+
+/// A dictionary as libzstd compresses with it.
+pub(crate) fn prepare(dictionary: &[u8], level: i32) -> Result<CDict<'static>> {
+    CDict::try_create(dictionary, level).ok_or(FAILED)
+}
+
+/// Finds out how many bytes blocks compress to.
+pub(crate) struct Meter {
+    context: CCtx<'static>,
+    level: i32,
+    out: Vec<u8>,
+}
+
+impl Meter {
+    pub(crate) fn new(level: i32) -> Result<Meter> {
+        Ok(Meter { context: CCtx::try_create().ok_or(FAILED)?, level, out: Vec::new() })
+    }
+
+    /// Bytes of all blocks, each compressed by itself.
+    pub(crate) fn sum(&mut self, blocks: &[&[u8]], dictionary: Option<&CDict<'_>>) -> Result<usize> {
+        let Meter { context, level, out } = self;
+        blocks.iter().try_fold(0, |sum, block| {
+            out.resize(zstd_safe::compress_bound(block.len()), 0);
+            let n = match dictionary {
+                Some(dictionary) => context.compress_using_cdict(&mut out[..], block, dictionary),
+                None => context.compress(&mut out[..], block, *level),
+            };
+            Ok(sum + n.map_err(|_| FAILED)?)
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! Samples chosen: evenly, and some kept apart to measure with.
+
+/// Every so-manieth sample is not trained with.
+const APART: usize = 4;
+
+/// Samples of at most `limit` bytes together, evenly from all of them; at least one if there is one.
+pub(crate) fn thin<'a>(samples: &[&'a [u8]], limit: usize) -> Vec<&'a [u8]> {
+    let total: usize = samples.iter().map(|sample| sample.len()).sum();
+    let (mut passed, mut kept) = (0, 0);
+    let mut is_due = |sample: &&&[u8]| {
+        // As many of the bytes so far as `limit` is of all.
+        let due = kept as u128 * total as u128 <= passed as u128 * limit as u128;
+        let fits = total <= limit || kept == 0 || kept + sample.len() <= limit;
+        passed += sample.len();
+        kept += if due && fits { sample.len() } else { 0 };
+        total <= limit || (due && fits)
+    };
+    samples.iter().filter(|sample| is_due(sample)).copied().collect()
+}
+
+/// Samples to train with, and others to measure with.
+pub(crate) struct Parts<'a> {
+    pub(crate) learn: Vec<&'a [u8]>,
+    pub(crate) check: Vec<&'a [u8]>,
+}
+
+impl<'a> Parts<'a> {
+    /// A quarter is kept apart, at least the last one.
+    pub(crate) fn of(samples: &[&'a [u8]]) -> Parts<'a> {
+        let is_apart =
+            |i: usize| if samples.len() < APART { i + 1 == samples.len() } else { i % APART == APART - 1 };
+        let part = |apart: bool| -> Vec<&'a [u8]> {
+            samples.iter().enumerate().filter(|(i, _)| is_apart(*i) == apart).map(|(_, s)| *s).collect()
+        };
+        Parts { learn: part(false), check: part(true) }
+    }
+
+    /// Bytes to measure with.
+    pub(crate) fn check_bytes(&self) -> usize {
+        self.check.iter().map(|block| block.len()).sum()
+    }
+}
+
+/// Bytes that `measured` of `of` come to in `all`.
+pub(crate) fn scaled(measured: usize, of: usize, all: u64) -> u64 {
+    let product = measured as u128 * u128::from(all);
+    u64::try_from(product.div_ceil(of.max(1) as u128)).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_thinned_evenly() {
+        let samples: Vec<&[u8]> = vec![&[0; 10]; 100];
+        assert_eq!(thin(&samples, 1000).len(), 100);
+        assert_eq!(thin(&samples, 500).len(), 50);
+        assert_eq!(thin(&samples, 35).len(), 3);
+        assert_eq!(thin(&samples, 3).len(), 1);
+        assert_eq!(thin(&[], 3).len(), 0);
+        let marked: Vec<Vec<u8>> = (0..100).map(|i| vec![i; 10]).collect();
+        let marked: Vec<&[u8]> = marked.iter().map(Vec::as_slice).collect();
+        let kept: Vec<u8> = thin(&marked, 250).iter().map(|s| s[0]).collect();
+        assert!(kept.iter().enumerate().all(|(i, &s)| usize::from(s).abs_diff(4 * i) <= 4), "{kept:?}");
+    }
+
+    #[test]
+    fn a_quarter_is_kept_apart() {
+        for (count, check) in [(0, 0), (1, 1), (2, 1), (3, 1), (4, 1), (7, 1), (8, 2), (100, 25)] {
+            let samples: Vec<&[u8]> = vec![b"sample"; count];
+            let parts = Parts::of(&samples);
+            assert_eq!((parts.learn.len(), parts.check.len()), (count - check, check));
+        }
+    }
+
+    #[test]
+    fn what_is_measured_is_scaled_up() {
+        assert_eq!(scaled(10, 100, 1000), 100);
+        assert_eq!(scaled(0, 0, 0), 0);
+        assert_eq!(scaled(usize::MAX, 1, u64::MAX), u64::MAX);
+    }
+}

@@ -1,0 +1,138 @@
+//! The size of a dictionary that pays best.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::gain::Gain;
+use crate::samples::{Parts, scaled, thin};
+use crate::threads::map;
+use crate::train::Training;
+
+/// The sizes that are tried unless told, in bytes.
+pub const SIZES: &[usize] = &[1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 << 10];
+
+/// Bytes of samples that are measured with; more would tell the same.
+const CHECKED: usize = 8 << 20;
+/// Bytes of samples that a dictionary is trained with at most, unless it is large itself.
+const LEARNED: usize = 16 << 20;
+
+/// How to look for the size of a dictionary.
+///
+/// A larger dictionary makes blocks smaller, and must be kept itself. What counts is the sum, which
+/// depends on how much data the dictionary will serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Search {
+    sizes: Vec<usize>,
+    small_tables: bool,
+    level: i32,
+    expected: Option<u64>,
+    threads: usize,
+}
+
+/// One size that was tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Candidate {
+    /// The size that was asked for.
+    pub size: usize,
+    /// What the dictionary gained on samples that it was not trained with.
+    pub gain: Gain,
+    /// Bytes of all expected data compressed with it, and its own.
+    pub total: u64,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Found {
+    /// The best dictionary, trained with all samples; `None` if no size pays.
+    pub dictionary: Option<Vec<u8>>,
+    /// Which of `candidates` it is.
+    pub best: Option<usize>,
+    /// The sizes in rising order, without those that could not be trained.
+    pub candidates: Vec<Candidate>,
+    /// Bytes of expected data.
+    pub expected: u64,
+    /// Bytes of it compressed without a dictionary.
+    pub without: u64,
+}
+
+impl Search {
+    /// A search among `sizes`, in bytes; [`SIZES`] are a good choice.
+    pub fn new(sizes: &[usize]) -> Self {
+        let mut sizes = sizes.to_vec();
+        sizes.sort_unstable();
+        sizes.dedup();
+        Search { sizes, small_tables: false, level: 3, expected: None, threads: 1 }
+    }
+
+    /// With small tables, as [`Training::with_small_tables`], or not.
+    #[must_use]
+    pub fn with_small_tables(self, small: bool) -> Self {
+        Search { small_tables: small, ..self }
+    }
+
+    /// At a level of libzstd; 3 unless told.
+    #[must_use]
+    pub fn with_level(self, level: i32) -> Self {
+        Search { level, ..self }
+    }
+
+    /// For so many bytes of data that the dictionary will serve; as many as the samples have unless
+    /// told.
+    #[must_use]
+    pub fn for_bytes(self, expected: u64) -> Self {
+        Search { expected: Some(expected), ..self }
+    }
+
+    /// With so many threads. The result is the same.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Search { threads, ..self }
+    }
+
+    /// Trains a dictionary of each size with three quarters of the samples, and measures it with the
+    /// rest. The best one is trained again with all samples.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] if the samples are too few or too short to train any size;
+    /// [`Kind::Limit`] if libzstd has no memory.
+    pub fn run(&self, samples: &[&[u8]]) -> Result<Found> {
+        let parts = Parts::of(samples);
+        let check = thin(&parts.check, CHECKED);
+        let content: usize = check.iter().map(|block| block.len()).sum();
+        let expected = self.expected.unwrap_or_else(|| samples.iter().map(|s| s.len() as u64).sum());
+        let tried = map(self.sizes.len(), self.threads, |i| self.candidate(i, &parts.learn, &check));
+        let mut candidates = Vec::new();
+        for (&size, tried) in self.sizes.iter().zip(tried) {
+            match tried {
+                Ok(gain) => {
+                    let total = scaled(gain.with, content, expected).saturating_add(gain.dictionary as u64);
+                    candidates.push(Candidate { size, gain, total });
+                }
+                Err(error) if error.kind == Kind::BadArgument => {}
+                Err(error) => return Err(error),
+            }
+        }
+        let first = candidates.first().ok_or(Error::new(
+            Kind::BadArgument,
+            0,
+            "the samples are too few or too short to train a dictionary of any of these sizes",
+        ))?;
+        let without = scaled(first.gain.without, content, expected);
+        // Of equal ones the smallest, which is read fastest.
+        let best = (0..candidates.len())
+            .min_by_key(|&i| (candidates[i].total, i))
+            .filter(|&i| candidates[i].total < without);
+        let dictionary = best.map(|i| self.train(candidates[i].size, samples)).transpose()?;
+        Ok(Found { dictionary, best, candidates, expected, without })
+    }
+
+    fn candidate(&self, index: usize, learn: &[&[u8]], check: &[&[u8]]) -> Result<Gain> {
+        Gain::measure(&self.train(self.sizes[index], learn)?, check, self.level)
+    }
+
+    fn train(&self, size: usize, samples: &[&[u8]]) -> Result<Vec<u8>> {
+        let samples = thin(samples, LEARNED.max(size.saturating_mul(128)));
+        Training::new(size).with_small_tables(self.small_tables).train(&samples)
+    }
+}

@@ -1,0 +1,195 @@
+//! Dictionaries shared by many sets, and the search for their size.
+
+mod common;
+
+use common::{Noise, rows};
+use linerate_dict::{
+    Choice, Clustered, Clustering, Decoder, Encoder, Gain, Kind, SIZES, SampleSet, Search, Store, Why,
+};
+
+/// Rows of a kind: all of one kind have the same words, no two kinds have any in common.
+fn kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {
+    let mut words = Noise::new(1000 + kind);
+    let words: Vec<String> = (0..300)
+        .map(|_| (0..4 + words.below(12)).map(|_| char::from(b'a' + words.below(26) as u8)).collect())
+        .collect();
+    let mut noise = Noise::new(seed);
+    let mut out = Vec::new();
+    while out.len() < len {
+        let line: Vec<&str> = (0..8).map(|_| words[noise.below(words.len())].as_str()).collect();
+        out.extend_from_slice(line.join(" ").as_bytes());
+        out.push(b'\n');
+    }
+    out.truncate(len);
+    out
+}
+
+fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut noise = Noise::new(seed);
+    (0..len).map(|_| noise.below(256) as u8).collect()
+}
+
+/// Each of `sets` in blocks of 1 KiB, clustered.
+fn run(clustering: Clustering, sets: &[Vec<u8>]) -> Clustered {
+    let blocks: Vec<Vec<&[u8]>> = sets.iter().map(|set| set.chunks(1024).collect()).collect();
+    let sets: Vec<SampleSet<'_>> = blocks.iter().map(|blocks| SampleSet::new(blocks)).collect();
+    clustering.run(&sets).expect("libzstd has memory")
+}
+
+/// Sets of `kinds` kinds, one after another.
+fn planted(sets: usize, kinds: usize) -> Vec<Vec<u8>> {
+    (0..sets).map(|i| kind((i % kinds) as u64, 1 + i as u64, 40 << 10)).collect()
+}
+
+#[test]
+fn planted_clusters_are_found() {
+    let sets = planted(24, 4);
+    let found = run(Clustering::new(4, 4 << 10).with_small_tables(true), &sets);
+    assert_eq!(found.dictionaries.len(), 4);
+    let choices: Vec<Choice> = found.sets.iter().map(|set| set.choice).collect();
+    for (i, choice) in choices.iter().enumerate() {
+        assert!(matches!(choice, Choice::Dictionary(_)), "{i}");
+        assert_eq!(*choice, choices[i % 4], "{choices:?}");
+        assert!((0..i % 4).all(|other| choices[other] != *choice), "{choices:?}");
+    }
+    assert!(found.rounds > 0);
+    let [without, own, one, shared] = [found.without, found.own, found.one, found.shared].map(|c| c.total());
+    assert!(shared < own && shared < one && shared < without, "{found:?}");
+    assert_eq!((found.own.count, found.one.count, found.shared.count), (24, 1, 4));
+    assert_eq!(found.content(), 24 * (40 << 10));
+    assert_eq!(found.shared.dictionaries, found.dictionaries.iter().map(|d| d.len() as u64).sum::<u64>());
+    assert_eq!(found.shared.blocks, found.sets.iter().map(|set| set.chosen).sum::<u64>());
+}
+
+#[test]
+fn figures_hold_for_other_blocks_of_the_same_kind() {
+    let found = run(Clustering::new(3, 4 << 10), &planted(15, 3));
+    for (i, set) in found.sets.iter().take(3).enumerate() {
+        let Choice::Dictionary(choice) = set.choice else { panic!("{set:?}") };
+        let fresh = kind(i as u64, 999, 40 << 10);
+        let blocks: Vec<&[u8]> = fresh.chunks(1024).collect();
+        let gain = Gain::measure(&found.dictionaries[choice], &blocks, 3).unwrap();
+        let promised = set.chosen as f64 / set.content as f64;
+        let kept = gain.with as f64 / gain.content as f64;
+        assert!((kept / promised - 1.0).abs() < 0.1, "{promised} {kept}");
+    }
+}
+
+#[test]
+fn threads_change_nothing() {
+    let sets = planted(10, 3);
+    let clustering = Clustering::new(3, 2 << 10);
+    let found = run(clustering, &sets);
+    assert_eq!(run(clustering.with_threads(4), &sets), found);
+    assert_eq!(run(clustering, &sets), found);
+}
+
+#[test]
+fn no_more_dictionaries_than_pay() {
+    // One kind, many dictionaries allowed.
+    let found = run(Clustering::new(6, 4 << 10), &planted(8, 1));
+    assert_eq!(found.dictionaries.len(), 1, "{found:?}");
+    assert!(found.shared.total() <= found.one.total());
+    // Noise: none pays.
+    let sets: Vec<Vec<u8>> = (0..4).map(|i| noise(i, 40 << 10)).collect();
+    let found = run(Clustering::new(4, 4 << 10), &sets);
+    assert!(found.dictionaries.is_empty());
+    assert!(found.sets.iter().all(|set| set.choice == Choice::Plain(Why::DoesNotPay)));
+    assert_eq!(found.shared, found.without);
+    // None is allowed.
+    let found = run(Clustering::new(0, 4 << 10), &planted(4, 2));
+    assert!(found.dictionaries.is_empty() && found.one.count == 0 && found.own.count == 4);
+}
+
+#[test]
+fn as_many_dictionaries_as_sets() {
+    let found = run(Clustering::new(9, 2 << 10), &planted(3, 3));
+    assert_eq!(found.dictionaries.len(), 3);
+    assert!(found.shared.total() <= found.own.total());
+}
+
+#[test]
+fn empty_and_short_sets_have_their_reasons() {
+    let none = run(Clustering::new(3, 4 << 10), &[]);
+    assert_eq!((none.dictionaries.len(), none.sets.len(), none.content()), (0, 0, 0));
+
+    let found = run(Clustering::new(3, 4 << 10), &[Vec::new(), b"few bytes".to_vec()]);
+    assert_eq!(found.sets[0].choice, Choice::Plain(Why::Empty));
+    assert_eq!(found.sets[1].choice, Choice::Plain(Why::TooFew));
+    assert_eq!(found.sets[1].own, None);
+    assert!(found.dictionaries.is_empty() && found.shared == found.without);
+
+    let found = run(Clustering::new(3, 4 << 10), &[kind(1, 1, 40 << 10)]);
+    assert_eq!(found.sets[0].choice, Choice::Dictionary(0));
+    assert_eq!(found.shared, found.one);
+
+    // Too short to train with, but another set's dictionary serves it.
+    let mut sets = planted(5, 1);
+    sets.push(kind(0, 77, 2048));
+    sets.push(kind(9, 78, 2048));
+    let found = run(Clustering::new(3, 4 << 10), &sets);
+    assert_eq!(found.sets[5].choice, found.sets[0].choice);
+    assert_eq!(found.sets[5].own, None);
+}
+
+#[test]
+fn sets_stand_for_more_than_their_samples() {
+    let data = planted(2, 1);
+    let blocks: Vec<Vec<&[u8]>> = data.iter().map(|set| set.chunks(1024).collect()).collect();
+    let sets: Vec<SampleSet<'_>> = blocks.iter().map(|b| SampleSet::new(b).standing_for(40 << 30)).collect();
+    let found = Clustering::new(2, 4 << 10).run(&sets).unwrap();
+    assert_eq!(found.content(), 80 << 30);
+    let small = run(Clustering::new(2, 4 << 10), &data);
+    assert!((found.without.blocks >> 20).abs_diff(small.without.blocks) < 8);
+    assert!(found.shared.dictionaries < 9 << 10 && found.shared.blocks > 1 << 30);
+    let watched = std::sync::atomic::AtomicUsize::new(0);
+    let watch = |bytes| _ = watched.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(Clustering::new(2, 4 << 10).watched(&sets, &watch).unwrap(), found);
+    assert!(watched.into_inner() > 80 << 10);
+}
+
+#[test]
+fn the_best_size_depends_on_how_much_it_serves() {
+    let data = rows(1, 600 << 10);
+    let samples: Vec<&[u8]> = data.chunks(2048).collect();
+    let sizes = &SIZES[..6];
+    let search =
+        |expected| Search::new(sizes).with_small_tables(true).for_bytes(expected).run(&samples).unwrap();
+    let (few, many) = (search(60 << 10), search(1 << 40));
+    let size = |found: &linerate_dict::Found| found.best.map(|best| found.candidates[best].size);
+    assert!(size(&few) < size(&many), "{few:?} {many:?}");
+    for found in [&few, &many] {
+        let best = &found.candidates[found.best.unwrap()];
+        assert!(found.candidates.iter().all(|c| c.total >= best.total));
+        assert!(best.total < found.without && best.total > best.gain.dictionary as u64);
+        let dictionary = found.dictionary.as_deref().unwrap();
+        assert!(dictionary.len() <= best.size);
+        assert!(found.candidates.iter().all(|c| c.gain.dictionary <= c.size));
+    }
+    // So few bytes that no dictionary pays.
+    let none = search(1000);
+    assert_eq!((none.best, &none.dictionary), (None, &None));
+    assert!(none.candidates.iter().all(|c| c.total >= none.without));
+    let threads = Search::new(sizes).with_small_tables(true).for_bytes(1 << 40).with_threads(3);
+    assert_eq!(threads.run(&samples).unwrap(), many);
+    assert_eq!(Search::new(sizes).run(&[b"one"]).unwrap_err().kind, Kind::BadArgument);
+    assert_eq!(Search::new(&[]).run(&samples).unwrap_err().kind, Kind::BadArgument);
+    assert_eq!(Search::new(&[1]).run(&samples).unwrap_err().kind, Kind::BadArgument);
+}
+
+#[test]
+fn what_was_found_decodes() {
+    let sets = planted(6, 2);
+    let found = run(Clustering::new(2, 4 << 10).with_level(9), &sets);
+    let store = Store::new();
+    let ids: Vec<_> = found.dictionaries.iter().map(|d| store.insert(d).unwrap()).collect();
+    let (mut encoder, mut decoder) = (Encoder::new(&store), Decoder::new(&store));
+    for (set, report) in sets.iter().zip(&found.sets) {
+        let Choice::Dictionary(choice) = report.choice else { panic!("{report:?}") };
+        let mut block = vec![0; Encoder::bound(1024)];
+        let n = encoder.encode(ids[choice], &set[..1024], &mut block).unwrap();
+        let mut out = [0; 1024];
+        assert_eq!(decoder.decode(ids[choice], &block[..n], &mut out), Ok(1024));
+        assert!(out[..] == set[..1024]);
+    }
+}
