@@ -1,10 +1,14 @@
 //! The `linerate` command: one subcommand per engine.
 
+mod account;
+mod dict;
+mod done;
 mod exit;
 mod failure;
 mod gzip;
 mod input;
 mod kernel;
+mod lines;
 mod nx;
 mod output;
 mod pages;
@@ -12,8 +16,10 @@ mod place;
 mod progress;
 mod report;
 mod rice;
+mod say;
 mod signals;
 mod size;
+mod threads;
 mod zstd;
 
 use std::process::ExitCode;
@@ -42,6 +48,8 @@ enum Command {
     Nx(Box<nx::Args>),
     /// Decompress, check and list zstd files
     Zstd(Box<zstd::Args>),
+    /// Train dictionaries for small zstd blocks, keep them and the blocks, and read RocksDB's SST files
+    Dict(Box<dict::Args>),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
     /// Print a manual page in roff
@@ -54,6 +62,7 @@ fn main() -> ExitCode {
         Command::Rice(args) => rice::run(&args),
         Command::Nx(args) => nx::run(&args),
         Command::Zstd(args) => zstd::run(&args),
+        Command::Dict(args) => dict::run(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),
     }

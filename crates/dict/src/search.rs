@@ -97,11 +97,22 @@ impl Search {
     /// [`Kind::BadArgument`] if the samples are too few or too short to train any size;
     /// [`Kind::Limit`] if libzstd has no memory.
     pub fn run(&self, samples: &[&[u8]]) -> Result<Found> {
+        self.watched(samples, &|_| {})
+    }
+
+    /// As [`run`](Self::run); `watch` is told the bytes of samples that were trained with or compressed
+    /// since it was told the last time, by whichever thread did it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn watched(&self, samples: &[&[u8]], watch: &(dyn Fn(usize) + Sync)) -> Result<Found> {
         let parts = Parts::of(samples);
         let check = thin(&parts.check, CHECKED);
         let content: usize = check.iter().map(|block| block.len()).sum();
         let expected = self.expected.unwrap_or_else(|| samples.iter().map(|s| s.len() as u64).sum());
-        let tried = map(self.sizes.len(), self.threads, |i| self.candidate(i, &parts.learn, &check));
+        let tried = map(self.sizes.len(), self.threads, |i| {
+            self.candidate(self.sizes[i], &parts.learn, &check, watch)
+        });
         let mut candidates = Vec::new();
         for (&size, tried) in self.sizes.iter().zip(tried) {
             match tried {
@@ -123,16 +134,27 @@ impl Search {
         let best = (0..candidates.len())
             .min_by_key(|&i| (candidates[i].total, i))
             .filter(|&i| candidates[i].total < without);
-        let dictionary = best.map(|i| self.train(candidates[i].size, samples)).transpose()?;
+        let dictionary = best.map(|i| self.train(candidates[i].size, samples, watch)).transpose()?;
         Ok(Found { dictionary, best, candidates, expected, without })
     }
 
-    fn candidate(&self, index: usize, learn: &[&[u8]], check: &[&[u8]]) -> Result<Gain> {
-        Gain::measure(&self.train(self.sizes[index], learn)?, check, self.level)
+    fn candidate(
+        &self,
+        size: usize,
+        learn: &[&[u8]],
+        check: &[&[u8]],
+        watch: &(dyn Fn(usize) + Sync),
+    ) -> Result<Gain> {
+        let dictionary = self.train(size, learn, watch)?;
+        let gain = Gain::measure(&dictionary, check, self.level)?;
+        watch(gain.content);
+        Ok(gain)
     }
 
-    fn train(&self, size: usize, samples: &[&[u8]]) -> Result<Vec<u8>> {
+    fn train(&self, size: usize, samples: &[&[u8]], watch: &(dyn Fn(usize) + Sync)) -> Result<Vec<u8>> {
         let samples = thin(samples, LEARNED.max(size.saturating_mul(128)));
-        Training::new(size).with_small_tables(self.small_tables).train(&samples)
+        let trained = Training::new(size).with_small_tables(self.small_tables).train(&samples);
+        watch(samples.iter().map(|sample| sample.len()).sum());
+        trained
     }
 }

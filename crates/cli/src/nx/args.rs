@@ -1,7 +1,6 @@
 //! The command line of `linerate nx`.
 
 use std::path::PathBuf;
-use std::thread;
 
 use clap::{Subcommand, ValueEnum, ValueHint};
 use linerate_nx::Limits;
@@ -9,6 +8,8 @@ use linerate_nx::metadata::Links;
 
 use super::select::GLOBS;
 use super::write_args::{DeleteArgs, MergeArgs, PackArgs, RepackArgs, UpdateArgs};
+use crate::say::SayArgs;
+use crate::threads::ThreadArgs;
 use crate::{exit, size};
 
 const NOTES: &str = "\
@@ -407,38 +408,5 @@ impl LimitArgs {
         limits.memory = self.max_memory.unwrap_or(limits.memory);
         limits.block = limits.block.min(limits.memory);
         limits
-    }
-}
-
-#[derive(clap::Args, Debug)]
-pub(crate) struct ThreadArgs {
-    /// Threads; 0 for as many as there are processors. The output does not depend on it
-    #[arg(short = 'p', long, value_name = "N", default_value = "0", value_parser = thread_count)]
-    pub(crate) threads: usize,
-}
-
-/// What to say.
-#[derive(clap::Args, Debug)]
-pub(crate) struct SayArgs {
-    /// Print a line about what was done
-    #[arg(short = 'v', long)]
-    pub(crate) verbose: bool,
-
-    /// Print no notes and no progress
-    #[arg(short = 'q', long)]
-    pub(crate) quiet: bool,
-
-    /// Print JSON objects, on standard output or, if that carries data, on standard error
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-fn thread_count(text: &str) -> Result<usize, String> {
-    const MOST: usize = 1024;
-    match text.parse() {
-        Ok(0) => Ok(thread::available_parallelism().map_or(1, usize::from)),
-        Ok(n) if n <= MOST => Ok(n),
-        Ok(_) => Err(format!("at most {MOST} threads")),
-        Err(_) => Err("not a number of threads".into()),
     }
 }

@@ -9,9 +9,9 @@ use linerate_nx::{Archive, Extractor, Kind, Source as _, Verifier};
 use serde_json::json;
 
 use super::args::BenchArgs;
-use super::done::Done;
 use super::extract::entry_failure;
 use super::open::{AnySource, damage, open};
+use crate::done::Done;
 use crate::failure::Failure;
 use crate::signals::Stop;
 

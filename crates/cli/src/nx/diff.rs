@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use linerate_nx::{File, HashKind};
 use serde_json::json;
 
-use super::account::Account;
 use super::args::DiffArgs;
-use super::done::Done;
 use super::open::{Opened, damage, open};
+use crate::account::Account;
+use crate::done::Done;
 use crate::failure::Failure;
 
 /// What is different about one path.

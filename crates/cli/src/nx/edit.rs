@@ -9,13 +9,13 @@ use linerate_nx::Kind;
 use linerate_nx::pack::{self, Builder, Changes, Format, Options};
 use serde_json::json;
 
-use super::account::Account;
-use super::done::Done;
 use super::metadata;
 use super::open::{Opened, open};
 use super::select::Select;
 use super::write::{self, Target};
 use super::write_args::{DeleteArgs, EditArgs, FormatName, MergeArgs, RepackArgs, Rules, UpdateArgs};
+use crate::account::Account;
+use crate::done::Done;
 use crate::failure::Failure;
 use crate::signals::Stop;
 

@@ -7,13 +7,13 @@ use std::sync::{Mutex, PoisonError};
 use linerate_nx::metadata::Metadata;
 use linerate_nx::{Cause, Existing, Extracted, Extractor, File, Kind, remove_leftovers};
 
-use super::account::Account;
 use super::args::{ExtractArgs, Overwrite};
-use super::done::Done;
 use super::metadata;
 use super::open::{Opened, damage, damage_or_output, entry_at, open};
 use super::select::Select;
 use super::tree;
+use crate::account::Account;
+use crate::done::Done;
 use crate::failure::Failure;
 use crate::output;
 use crate::signals::Stop;

@@ -7,8 +7,8 @@ use linerate_nx::{Codec, r3a};
 use serde_json::{Map, Value, json};
 
 use super::args::InfoArgs;
-use super::done::Done;
 use super::open::{AnySource, Opened, blocks, open};
+use crate::done::Done;
 use crate::failure::Failure;
 
 pub(crate) fn process(args: &InfoArgs, path: &Path) -> Result<Done, Failure> {

@@ -5,14 +5,14 @@ use std::path::Path;
 use linerate_nx::{Codec, File};
 use serde_json::{Value, json};
 
-use super::account::Account;
 use super::args::ListArgs;
-use super::done::Done;
-use super::lines::Lines;
 use super::open::{Opened, blocks, open};
 use super::select::Select;
 use super::tree;
+use crate::account::Account;
+use crate::done::Done;
 use crate::failure::Failure;
+use crate::lines::Lines;
 
 pub(crate) fn process(
     args: &ListArgs,

@@ -9,14 +9,14 @@ use linerate_nx::Extracted;
 use linerate_nx::metadata::{Metadata, Restorer};
 use linerate_nx::pack::Clash;
 
-use super::account::Account;
 use super::args::ExtractArgs;
-use super::done::Done;
 use super::extract::{entry_failure, existing, strip};
 use super::open::{Opened, damage};
 use super::select::Select;
 use super::write;
 use super::write_args::Rules;
+use crate::account::Account;
+use crate::done::Done;
 use crate::failure::Failure;
 
 /// That of an archive which is to be changed. One that is damaged is told and left out.

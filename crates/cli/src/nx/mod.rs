@@ -1,15 +1,12 @@
 //! `linerate nx`: Nx archives listed, checked, extracted, packed and changed.
 
-mod account;
 mod args;
 mod bench;
 mod coding;
 mod diff;
-mod done;
 mod edit;
 mod extract;
 mod info;
-mod lines;
 mod list;
 mod metadata;
 mod open;
@@ -23,15 +20,16 @@ mod write_args;
 use std::path::Path;
 use std::process::ExitCode;
 
-use self::account::Account;
 pub(crate) use self::args::Args;
-use self::args::{ChoiceArgs, DiffArgs, ExtractArgs, ListArgs, NxCommand, SayArgs, VerifyArgs};
-use self::done::Done;
+use self::args::{ChoiceArgs, DiffArgs, ExtractArgs, ListArgs, NxCommand, VerifyArgs};
 use self::select::Select;
 use self::write_args::{DeleteArgs, MergeArgs, PackArgs, RepackArgs, UpdateArgs};
+use crate::account::Account;
+use crate::done::Done;
 use crate::exit;
 use crate::failure::Failure;
 use crate::report::to_stderr;
+use crate::say::SayArgs;
 use crate::signals::Stop;
 
 pub(crate) fn run(args: &Args) -> ExitCode {

@@ -6,11 +6,11 @@ use std::path::Path;
 use linerate_nx::metadata::{Attributes, Metadata};
 use linerate_nx::pack::{Builder, Options};
 
-use super::account::Account;
-use super::done::Done;
 use super::metadata;
 use super::write::{self, Target};
 use super::write_args::{PackArgs, Rules};
+use crate::account::Account;
+use crate::done::Done;
 use crate::failure::Failure;
 
 pub(crate) fn process(

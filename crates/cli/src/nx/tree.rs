@@ -2,8 +2,8 @@
 
 use std::cmp::Ordering;
 
-use super::lines::Lines;
 use crate::failure::Failure;
+use crate::lines::Lines;
 
 /// Folders deeper than this are shown as part of the names in them: no real tree has them, and an
 /// archive could have millions.

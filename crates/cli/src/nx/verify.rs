@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 use linerate_nx::metadata::Metadata;
 use linerate_nx::{Kind, Note, Verifier};
 
-use super::account::Account;
 use super::args::VerifyArgs;
-use super::done::Done;
 use super::extract::entry_failure;
 use super::open::{Opened, damage, entry_at, open};
+use crate::account::Account;
+use crate::done::Done;
 use crate::failure::Failure;
 
 pub(crate) fn process(args: &VerifyArgs, path: &Path, account: &mut Account) -> Result<Done, Failure> {

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use linerate_nx::Kind;
 use linerate_nx::pack::{Builder, Format, PackError, Summary};
 
-use super::account::Account;
-use super::done::Done;
 use super::open::{damage, url};
 use super::write_args::{EditArgs, TargetArgs};
+use crate::account::Account;
+use crate::done::Done;
 use crate::failure::Failure;
 
 /// Where to write, and on what terms.

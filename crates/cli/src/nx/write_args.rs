@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::{ValueEnum, ValueHint};
 use linerate_nx::pack::{Clash, Format, Prefer};
 
-use super::args::{LimitArgs, SayArgs, ThreadArgs};
+use super::args::LimitArgs;
 use super::coding::{CodingArgs, presets};
 use super::select::{GLOBS, Glob, Select};
 use crate::exit;
+use crate::say::SayArgs;
+use crate::threads::ThreadArgs;
 
 const PACK_EXAMPLES: &str = "\
 Examples:

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-use super::args::SayArgs;
-use super::done::Done;
+use crate::done::Done;
 use crate::exit::Tally;
 use crate::failure::Failure;
 use crate::progress::Progress;
 use crate::report::{Reporter, to_stdout};
+use crate::say::SayArgs;
 use crate::signals;
 
 pub(crate) struct Account {

@@ -1,0 +1,24 @@
+//! Figures as they are said.
+
+use linerate_core::{Error, Kind};
+
+use crate::failure::Failure;
+
+/// Content by what it comes to, for a table.
+pub(crate) fn ratio(content: u64, bytes: u64) -> f64 {
+    content as f64 / bytes.max(1) as f64
+}
+
+/// As [`ratio`], with the digits that one believes, for `--json`.
+pub(crate) fn rounded(content: u64, bytes: u64) -> f64 {
+    (ratio(content, bytes) * 1e4).round() / 1e4
+}
+
+/// An error of the engine. What it was asked to do wrongly is no damage.
+pub(crate) fn failure(error: Error) -> Failure {
+    match error.kind {
+        Kind::BadArgument => Failure::Refused(error.what.into()),
+        Kind::Io => Failure::Read { error: std::io::Error::other(error.what), at: error.at },
+        kind => Failure::data(kind, error.at, error.what),
+    }
+}

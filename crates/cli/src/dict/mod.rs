@@ -1,0 +1,49 @@
+//! `linerate dict`: dictionaries trained and shared, files of them and of blocks, and SST files.
+
+mod figures;
+mod input;
+mod samples;
+mod target;
+mod train;
+mod watch;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::exit;
+use crate::report::to_stderr;
+
+const NOTES: &str = "\
+Samples:
+  Files are cut into blocks of --block bytes, as a storage engine compresses them; with --lines whole
+  lines, such as JSON, are gathered to blocks of that size, with --records the records of a length-prefixed
+  file. --block 0 makes each file, line or record a sample by itself. A folder stands for all files in it.
+
+Records:
+  A length-prefixed file is a sequence of: key length, key, value length, value. Lengths are 32-bit
+  little-endian numbers.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{NOTES}\n\n{}", exit::HELP))]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: DictCommand,
+}
+
+/// Each one is a file of this folder.
+#[derive(Subcommand, Debug)]
+enum DictCommand {
+    /// Train a dictionary from samples, of a given size or of the one that pays best
+    Train(Box<train::TrainArgs>),
+}
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let result = match &args.command {
+        DictCommand::Train(args) => train::run(args),
+    };
+    result.unwrap_or_else(|what| {
+        to_stderr(format_args!("linerate: {what}"));
+        ExitCode::from(exit::USAGE)
+    })
+}
