@@ -10,6 +10,7 @@
 //! * [`Decoder`]: one per thread. Decodes one block, or a batch of [`Job`]s in an [`Order`].
 //! * [`Pipeline`]: for jobs that come one by one.
 //! * [`Encoder`]: blocks compressed with the dictionaries of a store, through libzstd.
+//! * [`BlockFile`]: sorted records in a file of such blocks.
 //! * [`Training`]: dictionaries from samples, also with small tables; [`Gain`], what they are worth.
 //! * [`Search`]: the size that makes blocks and dictionary smallest; [`Clustering`]: few dictionaries
 //!   for many sets of samples.
@@ -31,17 +32,21 @@
 //! # Ok::<(), linerate_dict::Error>(())
 //! ```
 
+pub mod blocks;
 mod cluster;
 mod counts;
 mod decoder;
 mod encoder;
+mod fields;
 mod gain;
 mod hashes;
 mod id;
+mod input;
 mod job;
 mod keep;
 mod kernel;
 mod memory;
+mod pending;
 mod pipeline;
 mod ranges;
 mod ring;
@@ -56,11 +61,13 @@ mod threads;
 mod train;
 mod worker;
 
+pub use blocks::BlockFile;
 pub use cluster::{Choice, Clustered, Clustering, Costs, SampleSet, SetReport, Why};
 pub use decoder::Decoder;
 pub use encoder::Encoder;
 pub use gain::Gain;
 pub use id::Id;
+pub use input::Input;
 pub use job::{Job, Order};
 pub use linerate_core::{Error, Kind, Result};
 pub use pipeline::Pipeline;

@@ -4,9 +4,11 @@
 mod arena;
 mod digested;
 mod fetch;
+mod map;
 mod mapping;
 mod slot;
 
 pub(crate) use arena::{Arena, Room};
 pub(crate) use fetch::fetch;
+pub(crate) use map::Map;
 pub(crate) use slot::{Evicted, Pin, Slot};

@@ -1,0 +1,366 @@
+//! Block files written, from records that come in order.
+
+use std::io::Write;
+use std::path::Path;
+
+use linerate_core::{Error, Kind, Result};
+use linerate_zstd::Dictionary;
+
+use super::block::BlockBuilder;
+use super::layout::{
+    Branch, Counts, DictionaryPlace, DictionaryReference, Footer, Header, MOST_CONTENT, Piece, Place,
+    separator,
+};
+use super::options::{DictionaryChoice, Options};
+use crate::fields::hash;
+use crate::id::Id;
+use crate::input::io_error;
+use crate::pending::Pending;
+use crate::{Encoder, Gain, Store, Training};
+
+/// Bytes of an index block.
+const INDEX_BLOCK: usize = 4096;
+/// The longest key.
+pub const MOST_KEY: usize = (1 << 16) - 1;
+/// The longest value.
+pub const MOST_VALUE: usize = 32 << 20;
+const _: () = assert!(MOST_KEY + MOST_VALUE + INDEX_BLOCK < MOST_CONTENT);
+
+const fn refused(what: &'static str) -> Error {
+    Error::new(Kind::BadArgument, 0, what)
+}
+
+const BROKEN: Error = refused("writing a block file failed before");
+
+/// Writes a block file from records in the order of their keys, holding in memory one block, the
+/// index of the index, about 1/6000 of the file, and, to train a dictionary, the first records.
+///
+/// ```
+/// use linerate_dict::blocks::{BlockFile, Builder, Options};
+/// use linerate_dict::{Input, Store};
+///
+/// let mut builder = Builder::in_memory(Options::new())?;
+/// builder.add(b"ann", b"7")?;
+/// builder.add(b"bob", b"12")?;
+/// let file = BlockFile::open_input(Input::memory(builder.into_bytes()?), &Store::new())?;
+/// assert_eq!(file.get(&mut file.reader(), b"bob")?, Some(&b"12"[..]));
+/// # Ok::<(), linerate_dict::Error>(())
+/// ```
+pub struct Builder {
+    out: Out,
+    /// Bytes written.
+    at: u64,
+    options: Options,
+    block: BlockBuilder,
+    /// Where the block that is being filled begins among all keys.
+    begins: Vec<u8>,
+    /// The last key; none before the first.
+    last: Option<Vec<u8>>,
+    phase: Phase,
+    leaf: BlockBuilder,
+    leaf_begins: Vec<u8>,
+    root: BlockBuilder,
+    counts: Counts,
+    /// Whether something was begun and not ended, so that nothing may follow it.
+    broken: bool,
+}
+
+enum Out {
+    File(Box<Pending>),
+    Memory(Vec<u8>),
+}
+
+/// A block that is not compressed yet.
+struct Cut {
+    begins: Vec<u8>,
+    content: Vec<u8>,
+    records: u32,
+}
+
+enum Phase {
+    /// Blocks are gathered to train a dictionary with.
+    Sampling {
+        cuts: Vec<Cut>,
+        bytes: usize,
+    },
+    Writing(Box<Coder>),
+}
+
+struct Coder {
+    header: Header,
+    encoder: Encoder,
+    id: Id,
+    room: Vec<u8>,
+}
+
+/// What was built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// How many there are of what.
+    pub counts: Counts,
+    /// The dictionary.
+    pub dictionary: DictionaryReference,
+    /// Bytes of the file.
+    pub len: u64,
+}
+
+impl Builder {
+    /// A builder of the file of that name, which is there, in place of what has the name, when it is
+    /// [finished](Self::finish). Until then it is beside it as `.NAME.*.part`, and gone if the builder
+    /// is dropped.
+    ///
+    /// # Errors
+    /// [`Kind::Io`]; [`Kind::BadArgument`] for options that make no sense; those of
+    /// [`Store::insert`] for a dictionary that is given.
+    pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Builder> {
+        check(&options)?;
+        let pending = Pending::create(path.as_ref()).map_err(|e| io_error(&e))?;
+        Self::new(Out::File(Box::new(pending)), options)
+    }
+
+    /// A builder of bytes.
+    ///
+    /// # Errors
+    /// As [`create`](Self::create), but without files.
+    pub fn in_memory(options: Options) -> Result<Builder> {
+        check(&options)?;
+        Self::new(Out::Memory(Vec::new()), options)
+    }
+
+    fn new(out: Out, options: Options) -> Result<Builder> {
+        let mut builder = Builder {
+            out,
+            at: 0,
+            options,
+            block: BlockBuilder::default(),
+            begins: Vec::new(),
+            last: None,
+            phase: Phase::Sampling { cuts: Vec::new(), bytes: 0 },
+            leaf: BlockBuilder::default(),
+            leaf_begins: Vec::new(),
+            root: BlockBuilder::default(),
+            counts: Counts::default(),
+            broken: false,
+        };
+        let (place, bytes) = match std::mem::take(&mut builder.options.dictionary) {
+            train @ DictionaryChoice::Train { .. } => {
+                builder.options.dictionary = train;
+                return Ok(builder);
+            }
+            DictionaryChoice::None => (DictionaryPlace::None, Vec::new()),
+            DictionaryChoice::Given(bytes) => (DictionaryPlace::Embedded, bytes),
+            DictionaryChoice::Named { id, bytes } => (DictionaryPlace::Named(id), bytes),
+        };
+        builder.begin(place, &bytes)?;
+        Ok(builder)
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for a key that is not greater than the one before, which includes the
+    /// same key again, and for one of more than [`MOST_KEY`] bytes; [`Kind::Limit`] for a value of more
+    /// than [`MOST_VALUE`]; these leave the builder as it was. [`Kind::Io`], after which the file
+    /// cannot be finished any more.
+    pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if self.broken {
+            return Err(BROKEN);
+        }
+        if key.len() > MOST_KEY {
+            return Err(refused("a key has more than 65535 bytes"));
+        }
+        if value.len() > MOST_VALUE {
+            return Err(Error::new(Kind::Limit, 0, "a value has more than 32 MiB"));
+        }
+        match &self.last {
+            Some(last) if key == &last[..] => return Err(refused("a key comes twice")),
+            Some(last) if key < &last[..] => return Err(refused("the keys do not come in order")),
+            _ => {}
+        }
+        let size = self.options.block_size as usize;
+        let full = self.block.len() + BlockBuilder::most(key.len(), value.len()) > size;
+        if self.block.count() > 0 && full {
+            let begins = separator(self.block.last_key(), key).to_vec();
+            self.broken = true;
+            self.cut(begins)?;
+            self.broken = false;
+        }
+        self.block.add(key, value);
+        let last = self.last.get_or_insert_default();
+        last.clear();
+        last.extend_from_slice(key);
+        self.counts.records += 1;
+        self.counts.key_bytes += key.len() as u64;
+        self.counts.value_bytes += value.len() as u64;
+        Ok(())
+    }
+
+    /// Ends a block; the next one begins with the least key that is not less than `next`.
+    fn cut(&mut self, next: Vec<u8>) -> Result<()> {
+        let records = self.block.count() as u32;
+        let begins = std::mem::replace(&mut self.begins, next);
+        let cut = Cut { begins, content: self.block.finish(), records };
+        match &mut self.phase {
+            Phase::Writing(_) => self.write(&cut),
+            Phase::Sampling { cuts, bytes } => {
+                *bytes += cut.content.len();
+                cuts.push(cut);
+                if *bytes >= self.options.sample { self.train(false) } else { Ok(()) }
+            }
+        }
+    }
+
+    /// Trains a dictionary with the blocks so far, which may be all of the file, and writes them.
+    fn train(&mut self, all: bool) -> Result<()> {
+        let Phase::Sampling { cuts, .. } = &mut self.phase else { return Ok(()) };
+        let cuts = std::mem::take(cuts);
+        let mut dictionary = None;
+        if let DictionaryChoice::Train { size, small_tables } = self.options.dictionary {
+            let samples: Vec<&[u8]> = cuts.iter().map(|cut| &cut.content[..]).collect();
+            // Too few samples make no dictionary; they do without.
+            dictionary = Training::new(size).with_small_tables(small_tables).train(&samples).ok();
+            if let Some(bytes) = dictionary.as_ref().filter(|_| all) {
+                let gain = Gain::measure(bytes, &samples, self.options.level)?;
+                if gain.with + gain.dictionary >= gain.without {
+                    dictionary = None;
+                }
+            }
+        }
+        match dictionary {
+            Some(bytes) => self.begin(DictionaryPlace::Embedded, &bytes)?,
+            None => self.begin(DictionaryPlace::None, &[])?,
+        }
+        cuts.iter().try_for_each(|cut| self.write(cut))
+    }
+
+    /// Writes what stands before the blocks.
+    fn begin(&mut self, place: DictionaryPlace, bytes: &[u8]) -> Result<()> {
+        let store = Store::new();
+        let mut id = Id::NONE;
+        let mut dictionary = DictionaryReference::NONE;
+        if place != DictionaryPlace::None {
+            id = store.insert(bytes)?;
+            let number = Dictionary::measure(bytes)?.id();
+            dictionary = DictionaryReference { place, len: bytes.len() as u32, number, hash: hash(bytes) };
+        }
+        let Options { block_size, level, checksums, .. } = self.options;
+        let header = Header { checksums, block_size, level, dictionary };
+        self.put(&header.write())?;
+        if place == DictionaryPlace::Embedded {
+            self.put(bytes)?;
+        }
+        let encoder = Encoder::new(&store).with_level(level)?;
+        self.phase = Phase::Writing(Box::new(Coder { header, encoder, id, room: Vec::new() }));
+        Ok(())
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        match &mut self.out {
+            Out::File(file) => file.write_all(bytes).map_err(|e| io_error(&e))?,
+            Out::Memory(memory) => memory.extend_from_slice(bytes),
+        }
+        self.at += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn write(&mut self, cut: &Cut) -> Result<()> {
+        let Phase::Writing(coder) = &mut self.phase else { return Ok(()) };
+        coder.room.resize(Encoder::bound(cut.content.len()), 0);
+        let len = coder.encoder.encode(coder.id, &cut.content, &mut coder.room)?;
+        let room = std::mem::take(&mut coder.room);
+        let sum = if coder.header.checksums { hash(&cut.content) } else { 0 };
+        let piece = Piece { at: self.at, len: len as u32, hash: sum };
+        self.put(&room[..len])?;
+        if let Phase::Writing(coder) = &mut self.phase {
+            coder.room = room;
+        }
+        self.counts.blocks += 1;
+        self.counts.content_bytes += cut.content.len() as u64;
+        self.counts.stored_bytes += len as u64;
+        let place = Place { piece, content: cut.content.len() as u32, records: cut.records };
+        if self.leaf.count() > 0
+            && self.leaf.len() + BlockBuilder::most(cut.begins.len(), Place::LEN) > INDEX_BLOCK
+        {
+            self.end_leaf()?;
+        }
+        if self.leaf.count() == 0 {
+            self.leaf_begins.clone_from(&cut.begins);
+        }
+        self.leaf.add(&cut.begins, &place.write());
+        Ok(())
+    }
+
+    /// Writes an index block between the blocks of records.
+    fn end_leaf(&mut self) -> Result<()> {
+        let blocks = self.leaf.count() as u32;
+        let bytes = self.leaf.finish();
+        let piece = Piece { at: self.at, len: bytes.len() as u32, hash: hash(&bytes) };
+        self.put(&bytes)?;
+        self.counts.index_blocks += 1;
+        self.counts.index_bytes += bytes.len() as u64;
+        self.root.add(&self.leaf_begins, &Branch { piece, blocks }.write());
+        if self.root.len() > MOST_CONTENT {
+            return Err(Error::new(Kind::Limit, 0, "the index of a block file becomes too large"));
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<Summary> {
+        if self.broken {
+            return Err(BROKEN);
+        }
+        if self.block.count() > 0 {
+            self.cut(Vec::new())?;
+        }
+        self.train(true)?;
+        if self.leaf.count() > 0 {
+            self.end_leaf()?;
+        }
+        let bytes = self.root.finish();
+        let root = Piece { at: self.at, len: bytes.len() as u32, hash: hash(&bytes) };
+        self.put(&bytes)?;
+        self.counts.index_bytes += bytes.len() as u64;
+        let Phase::Writing(coder) = &self.phase else { return Err(BROKEN) };
+        let header = coder.header;
+        let len = self.at + Footer::LEN as u64;
+        let seal = crate::fields::u64_at(&header.write(), Header::LEN - 8);
+        self.put(&Footer { root, counts: self.counts, len, header: seal }.write())?;
+        Ok(Summary { counts: self.counts, dictionary: header.dictionary, len })
+    }
+
+    /// Writes the rest, and gives a file its name once it is on the disk.
+    ///
+    /// # Errors
+    /// [`Kind::Io`]; [`Kind::Limit`] if there is no memory to train with.
+    pub fn finish(mut self) -> Result<Summary> {
+        let summary = self.end()?;
+        if let Out::File(file) = self.out {
+            file.finish().map_err(|e| io_error(&e))?;
+        }
+        Ok(summary)
+    }
+
+    /// Writes the rest, and returns the bytes of a builder [in memory](Self::in_memory).
+    ///
+    /// # Errors
+    /// As [`finish`](Self::finish); [`Kind::BadArgument`] for a builder of a file, which is then gone.
+    pub fn into_bytes(mut self) -> Result<Vec<u8>> {
+        self.end()?;
+        match self.out {
+            Out::Memory(bytes) => Ok(bytes),
+            Out::File(_) => Err(refused("the builder is one of a file")),
+        }
+    }
+}
+
+fn check(options: &Options) -> Result<()> {
+    let size = options.block_size as usize;
+    if !(16..=MOST_CONTENT / 2).contains(&size) {
+        return Err(refused("blocks have from 16 bytes to 32 MiB"));
+    }
+    if !(-7..=zstd_safe::max_c_level()).contains(&options.level) {
+        return Err(refused("there is no such level"));
+    }
+    Ok(())
+}

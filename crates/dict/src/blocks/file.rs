@@ -1,0 +1,315 @@
+//! Block files that are open.
+
+use std::ops::RangeBounds;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use linerate_core::{Error, Kind, Result};
+
+use super::block::{Block, Walk};
+use super::layout::{
+    Branch, Counts, DictionaryPlace, DictionaryReference, Footer, Header, MOST_CONTENT, Place, corrupt,
+};
+use super::reader::Reader;
+use super::scan::Scan;
+use super::verify::{Verified, verify};
+use crate::fields::{hash, u64_at};
+use crate::id::Id;
+use crate::input::Input;
+use crate::store::Store;
+
+/// The longest dictionary that a file may bring.
+const MOST_DICTIONARY: u32 = 64 << 20;
+
+/// A sorted file of records, in blocks that share a dictionary.
+///
+/// Open files share a [`Store`], in which each has its dictionary as long as it is open, together with
+/// others of the same bytes. Clones share one file, as threads may; each thread has a [`Reader`].
+#[derive(Clone)]
+pub struct BlockFile {
+    open: Arc<Open>,
+}
+
+pub(super) struct Open {
+    /// One number for each file that was ever opened, for readers to tell them apart.
+    pub(super) number: u64,
+    pub(super) input: Input,
+    pub(super) store: Store,
+    pub(super) id: Id,
+    pub(super) header: Header,
+    pub(super) footer: Footer,
+    /// The index of the index blocks.
+    root: Vec<u8>,
+}
+
+/// What is in a block file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// How many there are of what.
+    pub counts: Counts,
+    /// Bytes of the file.
+    pub len: u64,
+    /// Bytes that blocks were filled to.
+    pub block_size: u32,
+    /// Level of zstd that they were compressed at.
+    pub level: i32,
+    /// Whether there are hashes of contents.
+    pub checksums: bool,
+    /// The dictionary.
+    pub dictionary: DictionaryReference,
+}
+
+impl BlockFile {
+    /// Opens a file by mapping it: [`Input::map`]. Its dictionary, if it stands in the file, is
+    /// inserted into the store unless it is there; one that stands elsewhere must be there.
+    ///
+    /// # Errors
+    /// [`Kind::Io`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for a damaged file, as far as it is read
+    /// by then; [`Kind::Unsupported`] for another version; [`Kind::BadArgument`] if the store does not
+    /// have the dictionary; those of [`Store::insert`].
+    pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<BlockFile> {
+        Self::open_input(Input::map(path)?, store)
+    }
+
+    /// Opens a file of any input.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_input(input: Input, store: &Store) -> Result<BlockFile> {
+        let header = Header::parse(&input.array(0)?)?;
+        let find = |dictionary: DictionaryReference| {
+            store.find(dictionary.hash).ok_or(Error::new(
+                Kind::BadArgument,
+                32,
+                "the store does not have the dictionary of a block file",
+            ))
+        };
+        Self::open_parts(input, header, store, find)
+    }
+
+    /// Opens a file whose dictionary stands elsewhere, and is `id` in the store.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open); [`Kind::BadArgument`] if `id` has not the bytes that the file was made
+    /// with.
+    pub fn open_with(input: Input, store: &Store, id: Id) -> Result<BlockFile> {
+        let header = Header::parse(&input.array(0)?)?;
+        Self::open_parts(input, header, store, |dictionary| {
+            if store.hash(id)? == dictionary.hash {
+                return Ok(id);
+            }
+            Err(Error::new(
+                Kind::BadArgument,
+                40,
+                "the dictionary is not the one that the file was made with",
+            ))
+        })
+    }
+
+    fn open_parts(
+        input: Input,
+        header: Header,
+        store: &Store,
+        find: impl FnOnce(DictionaryReference) -> Result<Id>,
+    ) -> Result<BlockFile> {
+        let footer = read_footer(&input, &header)?;
+        input.check(footer.root.at, footer.root.len.into())?;
+        if footer.root.len as usize > MOST_CONTENT {
+            return Err(corrupt("the index of a block file is too large"));
+        }
+        let mut root = Vec::new();
+        input.append(footer.root.at, footer.root.len as usize, &mut root)?;
+        if hash(&root) != footer.root.hash {
+            return Err(corrupt("the index of a block file is damaged").shifted(footer.root.at));
+        }
+        let id = match header.dictionary.place {
+            DictionaryPlace::None => Id::NONE,
+            DictionaryPlace::Embedded => embedded(&input, header.dictionary, store)?,
+            DictionaryPlace::Named(_) => {
+                let id = find(header.dictionary)?;
+                store.retain(id)?;
+                id
+            }
+        };
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let open = Open { number, input, store: store.clone(), id, header, footer, root };
+        Ok(BlockFile { open: Arc::new(open) })
+    }
+
+    /// What a file says of its dictionary, before it is opened.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn dictionary_of(input: &Input) -> Result<DictionaryReference> {
+        Ok(Header::parse(&input.array(0)?)?.dictionary)
+    }
+
+    /// The store that has its dictionary.
+    pub fn store(&self) -> &Store {
+        &self.open.store
+    }
+
+    /// The number of its dictionary in the store, or [`Id::NONE`].
+    pub fn dictionary(&self) -> Id {
+        self.open.id
+    }
+
+    /// What is in it.
+    pub fn stats(&self) -> Stats {
+        let Open { header, footer, .. } = &*self.open;
+        Stats {
+            counts: footer.counts,
+            len: footer.len,
+            block_size: header.block_size,
+            level: header.level,
+            checksums: header.checksums,
+            dictionary: header.dictionary,
+        }
+    }
+
+    /// A reader of this and of all files with the same store, as [`Reader::new`].
+    pub fn reader(&self) -> Reader {
+        Reader::new(&self.open.store)
+    }
+
+    /// The value of a key, if there is one. It stays in the reader until its next call.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for damage, [`Kind::Io`], [`Kind::BadArgument`] for a
+    /// reader of another store.
+    pub fn get<'r>(&self, reader: &'r mut Reader, key: &[u8]) -> Result<Option<&'r [u8]>> {
+        reader.get(self, key)
+    }
+
+    /// The values of many keys, in their order, whose blocks are decoded in batches. Of several files
+    /// see [`Reader::multi_get`].
+    pub fn multi_get(&self, reader: &mut Reader, keys: &[&[u8]]) -> Vec<Result<Option<Vec<u8>>>> {
+        let requests: Vec<(&BlockFile, &[u8])> = keys.iter().map(|key| (self, *key)).collect();
+        let mut values = Vec::with_capacity(keys.len());
+        reader.multi_get(&requests, |_, value| values.push(value.map(|value| value.map(<[u8]>::to_vec))));
+        values
+    }
+
+    /// The records whose keys are in a range, in their order.
+    pub fn scan<'r, K: AsRef<[u8]>>(
+        &'r self,
+        reader: &'r mut Reader,
+        range: impl RangeBounds<K>,
+    ) -> Scan<'r> {
+        let bound = |bound: std::ops::Bound<&K>| bound.map(|key| key.as_ref().to_vec());
+        Scan::new(self, reader, bound(range.start_bound()), bound(range.end_bound()))
+    }
+
+    /// Reads everything: each hash, each key, and all that is counted.
+    ///
+    /// # Errors
+    /// Those of [`get`](Self::get).
+    pub fn verify(&self, reader: &mut Reader) -> Result<Verified> {
+        verify(self, reader)
+    }
+
+    pub(super) fn parts(&self) -> &Open {
+        &self.open
+    }
+}
+
+impl std::fmt::Debug for BlockFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("BlockFile").field(&self.stats()).finish()
+    }
+}
+
+fn read_footer(input: &Input, header: &Header) -> Result<Footer> {
+    let at = input.len().checked_sub(Footer::LEN as u64).filter(|&at| at >= header.before_blocks());
+    let cut = Error::new(Kind::Truncated, input.len(), "the block file is cut off");
+    let footer = Footer::parse(&input.array(at.ok_or(cut)?)?)?;
+    if footer.len != input.len() {
+        return Err(Error::new(
+            Kind::Truncated,
+            footer.len,
+            "the block file has not the length that it says",
+        ));
+    }
+    if footer.header != u64_at(&header.write(), Header::LEN - 8) {
+        return Err(corrupt("header and footer are of different block files"));
+    }
+    Ok(footer)
+}
+
+/// Finds or inserts the dictionary that stands in the file.
+fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Result<Id> {
+    if let Some(id) = store.find(dictionary.hash)
+        && store.retain(id).is_ok()
+    {
+        return Ok(id);
+    }
+    if dictionary.len > MOST_DICTIONARY {
+        return Err(corrupt("the dictionary of a block file has more than 64 MiB"));
+    }
+    let mut room = Vec::new();
+    let bytes = input.bytes(Header::LEN as u64, dictionary.len as usize, &mut room)?;
+    store.insert_expecting(bytes, dictionary.hash)
+}
+
+impl Open {
+    /// Where the block is that has `key`, if it is anywhere. `leaf` is room for an index block.
+    pub(super) fn find(&self, key: &[u8], walk: &mut Walk, leaf: &mut Vec<u8>) -> Result<Option<Place>> {
+        let root = Block::new(&self.root)?;
+        let Some(found) = root.floor(key, walk)? else {
+            return if self.footer.counts.blocks == 0 { Ok(None) } else { Err(GAP) };
+        };
+        let branch = Branch::parse(&root.records()[found.value])?;
+        let leaf = Block::new(self.leaf(&branch, leaf)?)?;
+        let found = leaf.floor(key, walk)?.ok_or(GAP)?;
+        self.place(&leaf.records()[found.value]).map(Some)
+    }
+
+    /// An index block, whose hash is right.
+    pub(super) fn leaf<'a>(&'a self, branch: &Branch, room: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        self.input.check(branch.piece.at, branch.piece.len.into())?;
+        if branch.piece.len as usize > MOST_CONTENT {
+            return Err(corrupt("an index block is too large"));
+        }
+        let bytes = self.input.bytes(branch.piece.at, branch.piece.len as usize, room)?;
+        if hash(bytes) != branch.piece.hash {
+            return Err(corrupt("an index block is damaged").shifted(branch.piece.at));
+        }
+        Ok(bytes)
+    }
+
+    /// What an index block says of a block, which is in the file.
+    pub(super) fn place(&self, bytes: &[u8]) -> Result<Place> {
+        let place = Place::parse(bytes)?;
+        self.input.check(place.piece.at, place.piece.len.into())?;
+        Ok(place)
+    }
+
+    pub(super) fn root(&self) -> &[u8] {
+        &self.root
+    }
+
+    /// Whether `content` is that of a block.
+    pub(super) fn check(&self, place: &Place, content: &[u8]) -> Result<()> {
+        if content.len() != place.content as usize {
+            return Err(corrupt("a block has another length than it says").shifted(place.piece.at));
+        }
+        if self.header.checksums && hash(content) != place.piece.hash {
+            return Err(corrupt("the content of a block has not its hash").shifted(place.piece.at));
+        }
+        Ok(())
+    }
+}
+
+pub(super) const GAP: Error = corrupt("the index of a block file does not begin with the least key");
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if self.id != Id::NONE {
+            // It has been a user since it was opened, so this cannot fail.
+            let _ = self.store.release(self.id);
+        }
+    }
+}

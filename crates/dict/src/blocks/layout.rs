@@ -1,0 +1,346 @@
+//! The fixed parts of a block file: header, footer, and what an index says of a block.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::fields::{is_sealed, put, seal, u16_at, u32_at, u64_at};
+
+const MAGIC: &[u8; 8] = b"\x89LRBLKS\n";
+const END_MAGIC: &[u8; 8] = b"LRBKEND\n";
+const VERSION: u16 = 1;
+/// Flag of a file whose index has the hashes of the contents of blocks.
+const CHECKSUMS: u16 = 1;
+/// No block has more content.
+pub(super) const MOST_CONTENT: usize = 64 << 20;
+
+pub(super) const fn corrupt(what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, 0, what)
+}
+
+/// The dictionary of a block file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DictionaryPlace {
+    /// There is none.
+    None,
+    /// It stands in the file.
+    Embedded,
+    /// It stands elsewhere, under this number: that of a pack, if it is in one.
+    Named(u64),
+}
+
+/// What a block file says of its dictionary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DictionaryReference {
+    /// Where it is.
+    pub place: DictionaryPlace,
+    /// Bytes of it.
+    pub len: u32,
+    /// Its number in zstd's format; 0 if it has none.
+    pub number: u32,
+    /// XXH3 (64 bits, seed 0) of its bytes.
+    pub hash: u64,
+}
+
+impl DictionaryReference {
+    pub(super) const NONE: Self =
+        DictionaryReference { place: DictionaryPlace::None, len: 0, number: 0, hash: 0 };
+}
+
+/// How a block file begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) checksums: bool,
+    /// Bytes of content that blocks were filled to.
+    pub(super) block_size: u32,
+    /// Level of zstd.
+    pub(super) level: i32,
+    pub(super) dictionary: DictionaryReference,
+}
+
+impl Header {
+    pub(super) const LEN: usize = 64;
+
+    pub(super) fn write(&self) -> [u8; Header::LEN] {
+        let mut out = [0; Header::LEN];
+        put(&mut out, 0, MAGIC);
+        put(&mut out, 8, &VERSION.to_le_bytes());
+        put(&mut out, 10, &if self.checksums { CHECKSUMS } else { 0 }.to_le_bytes());
+        put(&mut out, 12, &self.block_size.to_le_bytes());
+        let (place, id) = match self.dictionary.place {
+            DictionaryPlace::None => (0, 0),
+            DictionaryPlace::Embedded => (1, 0),
+            DictionaryPlace::Named(id) => (2, id),
+        };
+        out[16] = place;
+        put(&mut out, 20, &self.level.to_le_bytes());
+        put(&mut out, 24, &self.dictionary.len.to_le_bytes());
+        put(&mut out, 28, &self.dictionary.number.to_le_bytes());
+        put(&mut out, 32, &id.to_le_bytes());
+        put(&mut out, 40, &self.dictionary.hash.to_le_bytes());
+        seal(&mut out);
+        out
+    }
+
+    pub(super) fn parse(bytes: &[u8; Header::LEN]) -> Result<Header> {
+        if !bytes.starts_with(MAGIC) {
+            return Err(corrupt("this is no block file"));
+        }
+        if !is_sealed(bytes) {
+            return Err(corrupt("the header of a block file is damaged"));
+        }
+        let flags = u16_at(bytes, 10);
+        if u16_at(bytes, 8) != VERSION || flags & !CHECKSUMS != 0 {
+            return Err(Error::new(Kind::Unsupported, 8, "the block file has another version"));
+        }
+        let id = u64_at(bytes, 32);
+        let place = match bytes[16] {
+            0 => DictionaryPlace::None,
+            1 => DictionaryPlace::Embedded,
+            2 => DictionaryPlace::Named(id),
+            _ => return Err(Error::new(Kind::Unsupported, 16, "the dictionary is in an unknown place")),
+        };
+        let header = Header {
+            checksums: flags & CHECKSUMS != 0,
+            block_size: u32_at(bytes, 12),
+            level: u32_at(bytes, 20) as i32,
+            dictionary: DictionaryReference {
+                place,
+                len: u32_at(bytes, 24),
+                number: u32_at(bytes, 28),
+                hash: u64_at(bytes, 40),
+            },
+        };
+        // What is not used is zero, so that a later version may say something there.
+        if header.write() != *bytes {
+            return Err(Error::new(Kind::Unsupported, 16, "the block file uses reserved fields"));
+        }
+        Ok(header)
+    }
+
+    /// Bytes before the first block.
+    pub(super) fn before_blocks(&self) -> u64 {
+        let embedded = self.dictionary.place == DictionaryPlace::Embedded;
+        Header::LEN as u64 + if embedded { self.dictionary.len.into() } else { 0 }
+    }
+}
+
+/// A piece of a file and its hash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Piece {
+    pub(super) at: u64,
+    pub(super) len: u32,
+    pub(super) hash: u64,
+}
+
+/// How many there are of what.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Records.
+    pub records: u64,
+    /// Bytes of their keys.
+    pub key_bytes: u64,
+    /// Bytes of their values.
+    pub value_bytes: u64,
+    /// Blocks of records.
+    pub blocks: u64,
+    /// Bytes of their contents: keys, values, and what tells them apart.
+    pub content_bytes: u64,
+    /// Bytes of the blocks as they are stored.
+    pub stored_bytes: u64,
+    /// Blocks of the index.
+    pub index_blocks: u64,
+    /// Bytes of the index.
+    pub index_bytes: u64,
+}
+
+/// How a block file ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Footer {
+    /// The index of the index blocks.
+    pub(super) root: Piece,
+    pub(super) counts: Counts,
+    /// Bytes of the file.
+    pub(super) len: u64,
+    /// The seal of the header.
+    pub(super) header: u64,
+}
+
+impl Footer {
+    pub(super) const LEN: usize = 128;
+
+    pub(super) fn write(&self) -> [u8; Footer::LEN] {
+        let mut out = [0; Footer::LEN];
+        put(&mut out, 0, END_MAGIC);
+        let counts = &self.counts;
+        let fields = [
+            self.root.at,
+            self.root.len.into(),
+            self.root.hash,
+            counts.records,
+            counts.key_bytes,
+            counts.value_bytes,
+            counts.blocks,
+            counts.content_bytes,
+            counts.stored_bytes,
+            counts.index_blocks,
+            counts.index_bytes,
+            self.len,
+            self.header,
+        ];
+        for (i, field) in fields.iter().enumerate() {
+            put(&mut out, 8 + 8 * i, &field.to_le_bytes());
+        }
+        seal(&mut out);
+        out
+    }
+
+    pub(super) fn parse(bytes: &[u8; Footer::LEN]) -> Result<Footer> {
+        if !bytes.starts_with(END_MAGIC) || !is_sealed(bytes) {
+            return Err(Error::new(
+                Kind::Truncated,
+                0,
+                "the block file does not end with its footer: it is cut off or damaged",
+            ));
+        }
+        let field = |i: usize| u64_at(bytes, 8 + 8 * i);
+        let len = u32::try_from(field(1)).map_err(|_| corrupt("the index of a block file is too large"))?;
+        Ok(Footer {
+            root: Piece { at: field(0), len, hash: field(2) },
+            counts: Counts {
+                records: field(3),
+                key_bytes: field(4),
+                value_bytes: field(5),
+                blocks: field(6),
+                content_bytes: field(7),
+                stored_bytes: field(8),
+                index_blocks: field(9),
+                index_bytes: field(10),
+            },
+            len: field(11),
+            header: field(12),
+        })
+    }
+}
+
+/// What an index block says of a block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The frame, and the hash of its content, or 0 in a file without.
+    pub(super) piece: Piece,
+    /// Bytes that it decodes to.
+    pub(super) content: u32,
+    pub(super) records: u32,
+}
+
+impl Place {
+    pub(super) const LEN: usize = 28;
+
+    pub(super) fn write(&self) -> [u8; Place::LEN] {
+        let mut out = [0; Place::LEN];
+        put(&mut out, 0, &self.piece.at.to_le_bytes());
+        put(&mut out, 8, &self.piece.len.to_le_bytes());
+        put(&mut out, 12, &self.content.to_le_bytes());
+        put(&mut out, 16, &self.records.to_le_bytes());
+        put(&mut out, 20, &self.piece.hash.to_le_bytes());
+        out
+    }
+
+    pub(super) fn parse(bytes: &[u8]) -> Result<Place> {
+        if bytes.len() != Place::LEN {
+            return Err(corrupt("an index block is damaged"));
+        }
+        let piece = Piece { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 20) };
+        let place = Place { piece, content: u32_at(bytes, 12), records: u32_at(bytes, 16) };
+        if place.content as usize > MOST_CONTENT {
+            return Err(corrupt("a block says that it has more than 64 MiB of content"));
+        }
+        Ok(place)
+    }
+}
+
+/// What the index of the index says of an index block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Branch {
+    pub(super) piece: Piece,
+    /// Blocks that it lists.
+    pub(super) blocks: u32,
+}
+
+impl Branch {
+    pub(super) const LEN: usize = 24;
+
+    pub(super) fn write(&self) -> [u8; Branch::LEN] {
+        let mut out = [0; Branch::LEN];
+        put(&mut out, 0, &self.piece.at.to_le_bytes());
+        put(&mut out, 8, &self.piece.len.to_le_bytes());
+        put(&mut out, 12, &self.blocks.to_le_bytes());
+        put(&mut out, 16, &self.piece.hash.to_le_bytes());
+        out
+    }
+
+    pub(super) fn parse(bytes: &[u8]) -> Result<Branch> {
+        if bytes.len() != Branch::LEN {
+            return Err(corrupt("the index of the index blocks is damaged"));
+        }
+        let piece = Piece { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 16) };
+        Ok(Branch { piece, blocks: u32_at(bytes, 12) })
+    }
+}
+
+/// The shortest beginning of `next` that is greater than `last`: everything before it belongs to the
+/// left, the rest to the right.
+pub(super) fn separator<'a>(last: &[u8], next: &'a [u8]) -> &'a [u8] {
+    let shared = last.iter().zip(next).take_while(|(a, b)| a == b).count();
+    &next[..next.len().min(shared + 1)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separators_separate() {
+        for (last, next, expected) in [
+            (&b"abc"[..], &b"abd"[..], &b"abd"[..]),
+            (b"abc", b"b", b"b"),
+            (b"ab", b"abc", b"abc"),
+            (b"ab", b"abcdef", b"abc"),
+            (b"", b"xyz", b"x"),
+            (b"a\xff\xff", b"b\0\0", b"b"),
+        ] {
+            let between = separator(last, next);
+            assert_eq!(between, expected);
+            assert!(last < between && between <= next);
+        }
+    }
+
+    #[test]
+    fn headers_and_footers_come_back() {
+        let dictionary = DictionaryReference {
+            place: DictionaryPlace::Named(77),
+            len: 8192,
+            number: 5,
+            hash: u64::MAX - 1,
+        };
+        let header = Header { checksums: true, block_size: 4096, level: -3, dictionary };
+        assert_eq!(Header::parse(&header.write()), Ok(header));
+        let counts = Counts { records: 1, index_bytes: 9, ..Counts::default() };
+        let root = Piece { at: 1 << 40, len: 7, hash: 3 };
+        let footer = Footer { root, counts, len: 1 << 41, header: 4 };
+        assert_eq!(Footer::parse(&footer.write()), Ok(footer));
+        for bit in 0..8 * Header::LEN {
+            let mut bytes = header.write();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(Header::parse(&bytes).is_err());
+            // Sealed by who means it, it is another header or none, and comes back if it is one.
+            seal(&mut bytes);
+            if let Ok(other) = Header::parse(&bytes) {
+                assert_eq!(other.write(), bytes);
+            }
+        }
+        for bit in 0..8 * Footer::LEN {
+            let mut bytes = footer.write();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            assert!(Footer::parse(&bytes).is_err());
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Records in their order.
+
+use std::ops::Bound;
+
+use linerate_core::Result;
+
+use super::block::{Block, Walk};
+use super::file::{BlockFile, GAP};
+use super::layout::{Branch, Place};
+use super::reader::Reader;
+
+/// A way through the blocks of a file, by their order in the index.
+pub(super) struct Blocks {
+    root: Walk,
+    leaf: Walk,
+    /// The index block that `leaf` is in; empty before the first.
+    bytes: Vec<u8>,
+}
+
+impl Blocks {
+    /// From the block that has `key`, if any has, which is returned, too.
+    pub(super) fn from(file: &BlockFile, key: &[u8]) -> Result<(Self, Option<Place>)> {
+        let mut blocks = Blocks { root: Walk::default(), leaf: Walk::default(), bytes: Vec::new() };
+        let open = file.parts();
+        let root = Block::new(open.root())?;
+        let Some(found) = root.floor(key, &mut blocks.root)? else {
+            return if open.footer.counts.blocks == 0 { Ok((blocks, None)) } else { Err(GAP) };
+        };
+        blocks.enter(file, &Branch::parse(&root.records()[found.value])?)?;
+        let leaf = Block::new(&blocks.bytes)?;
+        let found = leaf.floor(key, &mut blocks.leaf)?.ok_or(GAP)?;
+        let place = open.place(&leaf.records()[found.value])?;
+        Ok((blocks, Some(place)))
+    }
+
+    /// Takes an index block, and stands before its first record.
+    fn enter(&mut self, file: &BlockFile, branch: &Branch) -> Result<()> {
+        let mut room = Vec::new();
+        let bytes = file.parts().leaf(branch, &mut room)?;
+        self.bytes.clear();
+        self.bytes.extend_from_slice(bytes);
+        self.leaf.start(0);
+        Ok(())
+    }
+
+    /// The next block.
+    pub(super) fn next(&mut self, file: &BlockFile) -> Result<Option<Place>> {
+        loop {
+            if !self.bytes.is_empty() {
+                let leaf = Block::new(&self.bytes)?;
+                if self.leaf.step(&leaf)? {
+                    return file.parts().place(&leaf.records()[self.leaf.value.clone()]).map(Some);
+                }
+            }
+            let root = Block::new(file.parts().root())?;
+            if !self.root.step(&root)? {
+                return Ok(None);
+            }
+            let branch = Branch::parse(&root.records()[self.root.value.clone()])?;
+            self.enter(file, &branch)?;
+        }
+    }
+
+    /// The key that the block which came last begins at or behind.
+    pub(super) fn key(&self) -> &[u8] {
+        self.leaf.key()
+    }
+}
+
+/// The records of a range: [`BlockFile::scan`].
+///
+/// As an iterator it gives copies of keys and values; [`step`](Self::step) lends them. After an error
+/// there is nothing more.
+pub struct Scan<'r> {
+    file: &'r BlockFile,
+    reader: &'r mut Reader,
+    from: Bound<Vec<u8>>,
+    to: Bound<Vec<u8>>,
+    /// None before the first record.
+    blocks: Option<Blocks>,
+    place: Option<Place>,
+    walk: Walk,
+    done: bool,
+}
+
+impl<'r> Scan<'r> {
+    pub(super) fn new(
+        file: &'r BlockFile,
+        reader: &'r mut Reader,
+        from: Bound<Vec<u8>>,
+        to: Bound<Vec<u8>>,
+    ) -> Self {
+        Scan { file, reader, from, to, blocks: None, place: None, walk: Walk::default(), done: false }
+    }
+
+    /// The next record, key and value. None at the end.
+    ///
+    /// # Errors
+    /// Those of [`BlockFile::get`].
+    pub fn step(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        if self.done {
+            return Ok(None);
+        }
+        // Until it went well there is nothing more.
+        self.done = true;
+        if self.blocks.is_none() {
+            self.begin()?;
+        }
+        let Some(blocks) = &mut self.blocks else { return Ok(None) };
+        loop {
+            if let Some(place) = &self.place {
+                let block = Block::new(self.reader.load(self.file, place)?)?;
+                if self.walk.step(&block)? {
+                    break;
+                }
+            }
+            self.place = blocks.next(self.file)?;
+            if self.place.is_none() {
+                return Ok(None);
+            }
+            self.walk.start(0);
+        }
+        let within = match &self.to {
+            Bound::Unbounded => true,
+            Bound::Included(to) => self.walk.key() <= &to[..],
+            Bound::Excluded(to) => self.walk.key() < &to[..],
+        };
+        if !within {
+            return Ok(None);
+        }
+        self.done = false;
+        let block = Block::new(self.reader.content())?;
+        Ok(Some((self.walk.key(), &block.records()[self.walk.value.clone()])))
+    }
+
+    /// Goes before the first record.
+    fn begin(&mut self) -> Result<()> {
+        self.reader.is_for(self.file)?;
+        let key: &[u8] = match &self.from {
+            Bound::Unbounded => &[],
+            Bound::Included(key) | Bound::Excluded(key) => key,
+        };
+        let (blocks, place) = Blocks::from(self.file, key)?;
+        if let Some(place) = &place {
+            let block = Block::new(self.reader.load(self.file, place)?)?;
+            let there = self.walk.seek(&block, key)?;
+            if there && !(matches!(self.from, Bound::Excluded(_)) && self.walk.key() == key) {
+                self.walk.hold();
+            }
+        }
+        self.place = place;
+        self.blocks = Some(blocks);
+        Ok(())
+    }
+}
+
+impl Iterator for Scan<'_> {
+    type Item = Result<(Vec<u8>, Vec<u8>)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.step().map(|record| record.map(|(key, value)| (key.to_vec(), value.to_vec()))).transpose()
+    }
+}

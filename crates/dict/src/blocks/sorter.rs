@@ -1,0 +1,345 @@
+//! Records brought into the order of their keys, in bounded memory.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Seek, Write};
+
+use linerate_core::{Error, Kind, Result};
+
+use super::builder::{Builder, MOST_KEY, MOST_VALUE};
+use crate::input::io_error;
+
+/// Bytes that a record takes in memory beside its key and value.
+const OVERHEAD: usize = size_of::<Entry>();
+/// Bytes read at once of each run.
+const READ: usize = 32 << 10;
+/// More runs are merged into one, so that there are never more open files.
+const MOST_RUNS: usize = 64;
+
+/// What is done with records of one key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Duplicates {
+    /// They are an error.
+    #[default]
+    Refuse,
+    /// The one that was added last stays.
+    LastWins,
+}
+
+/// Sorts records by their keys. What exceeds its memory goes to temporary files, which are gone with
+/// it. Merging those holds one record of each, of at most 64.
+pub struct Sorter {
+    memory: usize,
+    duplicates: Duplicates,
+    /// Keys and values of `entries`.
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    runs: Vec<Run>,
+}
+
+/// A record in memory.
+struct Entry {
+    at: usize,
+    key: u32,
+    value: u32,
+}
+
+impl Entry {
+    fn key<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.at..][..self.key as usize]
+    }
+
+    fn value<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.at + self.key as usize..][..self.value as usize]
+    }
+}
+
+impl Sorter {
+    /// A sorter that keeps about `memory` bytes of records in memory.
+    pub fn new(memory: usize, duplicates: Duplicates) -> Self {
+        Sorter { memory, duplicates, bytes: Vec::new(), entries: Vec::new(), runs: Vec::new() }
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] and [`Kind::Limit`] for a key or value that is too long, as
+    /// [`Builder::add`]; [`Kind::Io`] for temporary files.
+    pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        if key.len() > MOST_KEY {
+            return Err(Error::new(Kind::BadArgument, 0, "a key has more than 65535 bytes"));
+        }
+        if value.len() > MOST_VALUE {
+            return Err(Error::new(Kind::Limit, 0, "a value has more than 32 MiB"));
+        }
+        let held = self.bytes.len() + self.entries.len() * OVERHEAD;
+        if !self.entries.is_empty() && held + key.len() + value.len() + OVERHEAD > self.memory {
+            self.spill()?;
+        }
+        self.entries.push(Entry { at: self.bytes.len(), key: key.len() as u32, value: value.len() as u32 });
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+        Ok(())
+    }
+
+    /// Orders what is in memory; of one key, what was added first comes first.
+    fn order(&mut self) {
+        let bytes = &self.bytes;
+        self.entries.sort_unstable_by(|a, b| a.key(bytes).cmp(b.key(bytes)).then(a.at.cmp(&b.at)));
+    }
+
+    fn spill(&mut self) -> Result<()> {
+        self.order();
+        let mut run = RunWriter::new()?;
+        for entry in &self.entries {
+            run.add(entry.key(&self.bytes), entry.value(&self.bytes))?;
+        }
+        self.runs.push(run.finish()?);
+        self.bytes.clear();
+        self.entries.clear();
+        if self.runs.len() < MOST_RUNS {
+            return Ok(());
+        }
+        // Neighbouring runs become one, so that their order in time stays.
+        let mut merge = Merge::new(std::mem::take(&mut self.runs))?;
+        let mut run = RunWriter::new()?;
+        while merge.step()? {
+            run.add(&merge.key, &merge.value)?;
+        }
+        self.runs.push(run.finish()?);
+        Ok(())
+    }
+
+    /// The records in their order.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn sorted(mut self) -> Result<Sorted> {
+        let from = if self.runs.is_empty() {
+            self.order();
+            From::Memory { bytes: self.bytes, entries: self.entries, next: 0 }
+        } else {
+            if !self.entries.is_empty() {
+                self.spill()?;
+            }
+            From::Runs(Merge::new(self.runs)?)
+        };
+        let mut sorted =
+            Sorted { from, duplicates: self.duplicates, coming: None, key: Vec::new(), value: Vec::new() };
+        sorted.fetch()?;
+        Ok(sorted)
+    }
+
+    /// Gives all records to a builder, in their order.
+    ///
+    /// # Errors
+    /// As [`Sorted::step`] and [`Builder::add`].
+    pub fn into_builder(self, builder: &mut Builder) -> Result<()> {
+        let mut sorted = self.sorted()?;
+        while let Some((key, value)) = sorted.step()? {
+            builder.add(key, value)?;
+        }
+        Ok(())
+    }
+}
+
+/// Records in the order of their keys, each key once.
+pub struct Sorted {
+    from: From,
+    duplicates: Duplicates,
+    /// The record behind the one in `key` and `value`.
+    coming: Option<(Vec<u8>, Vec<u8>)>,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+enum From {
+    Memory { bytes: Vec<u8>, entries: Vec<Entry>, next: usize },
+    Runs(Merge),
+}
+
+impl Sorted {
+    /// The next record, key and value. None at the end.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for a key that was added twice, if that is refused; [`Kind::Io`].
+    pub fn step(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        let Some((key, value)) = self.coming.take() else { return Ok(None) };
+        (self.key, self.value) = (key, value);
+        loop {
+            self.fetch()?;
+            if self.coming.as_ref().is_none_or(|(key, _)| *key != self.key) {
+                return Ok(Some((&self.key, &self.value)));
+            }
+            if self.duplicates == Duplicates::Refuse {
+                return Err(Error::new(Kind::BadArgument, 0, "a key comes twice"));
+            }
+            if let Some((_, value)) = self.coming.take() {
+                self.value = value;
+            }
+        }
+    }
+
+    fn fetch(&mut self) -> Result<()> {
+        self.coming = match &mut self.from {
+            From::Memory { bytes, entries, next } => entries.get(*next).map(|entry| {
+                *next += 1;
+                (entry.key(bytes).to_vec(), entry.value(bytes).to_vec())
+            }),
+            From::Runs(merge) => {
+                if merge.step()? {
+                    Some((merge.key.clone(), merge.value.clone()))
+                } else {
+                    None
+                }
+            }
+        };
+        Ok(())
+    }
+}
+
+/// Sorted records in a file: lengths of key and value, four bytes each, and then both.
+struct Run {
+    file: BufReader<File>,
+    /// Records that were not read yet.
+    left: u64,
+}
+
+struct RunWriter {
+    file: BufWriter<File>,
+    records: u64,
+}
+
+impl RunWriter {
+    fn new() -> Result<RunWriter> {
+        let file = tempfile::tempfile().map_err(|e| io_error(&e))?;
+        Ok(RunWriter { file: BufWriter::with_capacity(READ, file), records: 0 })
+    }
+
+    fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
+        let lens = (key.len() as u64) << 32 | value.len() as u64;
+        let parts = [&lens.to_le_bytes()[..], key, value];
+        self.records += 1;
+        parts.iter().try_for_each(|part| self.file.write_all(part)).map_err(|e| io_error(&e))
+    }
+
+    fn finish(self) -> Result<Run> {
+        let mut file = self.file.into_inner().map_err(|e| io_error(e.error()))?;
+        file.rewind().map_err(|e| io_error(&e))?;
+        Ok(Run { file: BufReader::with_capacity(READ, file), left: self.records })
+    }
+}
+
+/// The next record of a run: its key, the run, its value.
+type Head = (Vec<u8>, usize, Vec<u8>);
+
+/// Runs merged: of one key, what is in an earlier run comes first.
+struct Merge {
+    runs: Vec<Run>,
+    /// The next key and value of each run.
+    heads: BinaryHeap<Reverse<Head>>,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Merge {
+    fn new(runs: Vec<Run>) -> Result<Merge> {
+        let mut merge = Merge { runs, heads: BinaryHeap::new(), key: Vec::new(), value: Vec::new() };
+        (0..merge.runs.len()).try_for_each(|run| merge.refill(run))?;
+        Ok(merge)
+    }
+
+    fn refill(&mut self, run: usize) -> Result<()> {
+        let Run { file, left } = &mut self.runs[run];
+        if *left == 0 {
+            return Ok(());
+        }
+        *left -= 1;
+        let mut lens = [0; 8];
+        let mut exactly = |room: &mut [u8]| file.read_exact(room).map_err(|e| io_error(&e));
+        exactly(&mut lens)?;
+        let lens = u64::from_le_bytes(lens);
+        let mut key = vec![0; (lens >> 32) as usize];
+        let mut value = vec![0; lens as u32 as usize];
+        exactly(&mut key)?;
+        exactly(&mut value)?;
+        self.heads.push(Reverse((key, run, value)));
+        Ok(())
+    }
+
+    fn step(&mut self) -> Result<bool> {
+        let Some(Reverse((key, run, value))) = self.heads.pop() else { return Ok(false) };
+        (self.key, self.value) = (key, value);
+        self.refill(run)?;
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Record = (Vec<u8>, Vec<u8>);
+
+    /// Pseudorandom records, some of them with the same key.
+    fn records(count: u32) -> Vec<Record> {
+        let mut state = 1u32;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state >> 8
+        };
+        (0..count)
+            .map(|i| {
+                let key = format!("{}", next() % (count / 2));
+                (key.into_bytes(), vec![i as u8; next() as usize % 30])
+            })
+            .collect()
+    }
+
+    fn sorted(memory: usize, records: &[Record]) -> (usize, Vec<Record>) {
+        let mut sorter = Sorter::new(memory, Duplicates::LastWins);
+        let mut most = 0;
+        for (key, value) in records {
+            sorter.add(key, value).unwrap();
+            most = most.max(sorter.runs.len());
+        }
+        let mut sorted = sorter.sorted().unwrap();
+        let mut out = Vec::new();
+        while let Some((key, value)) = sorted.step().unwrap() {
+            out.push((key.to_vec(), value.to_vec()));
+        }
+        assert!(sorted.step().unwrap().is_none());
+        (most, out)
+    }
+
+    #[test]
+    fn the_order_does_not_depend_on_the_memory_and_the_last_wins() {
+        let records = records(3000);
+        let expected: std::collections::BTreeMap<_, _> = records.iter().cloned().collect();
+        assert!(expected.len() < 1500);
+        for memory in [usize::MAX, 50_000, 1000, 0] {
+            let (runs, got) = sorted(memory, &records);
+            assert!(got.iter().map(|(k, v)| (k, v)).eq(&expected), "{memory}");
+            assert!(runs < MOST_RUNS && (runs > 0) == (memory < 1 << 20), "{memory}: {runs}");
+        }
+        assert_eq!(sorted(0, &[]), (0, Vec::new()));
+    }
+
+    #[test]
+    fn a_key_that_comes_twice_is_refused_wherever_it_is() {
+        for memory in [usize::MAX, 0] {
+            let mut sorter = Sorter::new(memory, Duplicates::Refuse);
+            for key in ["b", "c", "a", "c", "d"] {
+                sorter.add(key.as_bytes(), b"").unwrap();
+            }
+            let mut sorted = sorter.sorted().unwrap();
+            assert_eq!(sorted.step().unwrap().unwrap().0, b"a");
+            assert_eq!(sorted.step().unwrap().unwrap().0, b"b");
+            assert_eq!(sorted.step().unwrap_err().kind, Kind::BadArgument);
+        }
+        let mut sorter = Sorter::new(0, Duplicates::Refuse);
+        assert_eq!(sorter.add(&[0; MOST_KEY + 1], b"").unwrap_err().kind, Kind::BadArgument);
+        assert_eq!(sorter.add(b"", &vec![0; MOST_VALUE + 1]).unwrap_err().kind, Kind::Limit);
+    }
+}
