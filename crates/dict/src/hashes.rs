@@ -78,7 +78,7 @@ impl Hashes {
     }
 
     fn grow(&mut self, hash_of: impl Fn(u32) -> u64) {
-        let size = (self.table.len() * 5 / 4).max(16);
+        let size = (self.table.len() * 9 / 8).max(16);
         let old = std::mem::replace(&mut self.table, vec![EMPTY; size]);
         for slot in old.into_iter().filter(|&slot| slot != EMPTY) {
             self.place(slot, hash_of(slot));

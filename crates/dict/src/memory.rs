@@ -1,11 +1,14 @@
 //! The memory of a store: rooms for bytes and tables, vacant slots, and the clock that finds what to
 //! evict. All of it is behind one lock, which readers never take.
 
+use std::sync::Arc;
+
 use crate::hashes::Hashes;
 use crate::id::Id;
-use crate::kernel::{Arena, Evicted, Room};
+use crate::kernel::{Arena, Evicted, Filling, Room, Slot};
 use crate::ring::Ring;
 use crate::slots::Slots;
+use crate::source::{Source, Sources};
 
 /// Slots that the clock passes at most to find room once, so that nobody waits long for the lock.
 const STEPS: usize = 64;
@@ -21,8 +24,9 @@ pub(crate) struct Memory {
     dropped: Vec<u32>,
     /// How often each dictionary was inserted or retained, less released.
     users: Vec<u32>,
-    /// The hash of each dictionary.
-    hash: Vec<u64>,
+    pub(crate) sources: Sources,
+    /// Sources that nobody uses any more, to be dropped without the lock.
+    pub(crate) ended: Vec<Arc<dyn Source>>,
     by_hash: Hashes,
     pub(crate) dictionaries: usize,
     pub(crate) evictions: u64,
@@ -37,7 +41,8 @@ impl Memory {
             vacant: Vec::new(),
             dropped: Vec::new(),
             users: Vec::new(),
-            hash: Vec::new(),
+            sources: Sources::default(),
+            ended: Vec::new(),
             by_hash: Hashes::default(),
             dictionaries: 0,
             evictions: 0,
@@ -45,30 +50,39 @@ impl Memory {
     }
 
     /// Puts a dictionary into a slot. Gives its room back if there is no slot any more.
-    pub(crate) fn fill(&mut self, slots: &Slots, mut room: Room, tables: usize, hash: u64) -> Option<Id> {
+    pub(crate) fn fill(&mut self, slots: &Slots, mut filling: Filling, hash: u64) -> Option<Id> {
         loop {
             let index = match self.vacant.pop() {
                 Some(index) => index,
                 None => {
-                    let Ok(index) = u32::try_from(self.users.len()) else {
-                        self.raw.give(room);
+                    // The last number means none to the lists.
+                    let Some(index) = u32::try_from(self.users.len()).ok().filter(|&at| at < u32::MAX) else {
+                        if let Filling::Bytes(room, _) = filling {
+                            self.raw.cancel(room);
+                        }
                         return None;
                     };
+                    make_room(&mut self.users);
                     self.users.push(0);
-                    self.hash.push(0);
                     index
                 }
             };
-            match slots.make(index).fill(room, tables) {
+            let source = match filling {
+                Filling::Source { source, .. } => Some(source),
+                Filling::Bytes(..) => None,
+            };
+            match slots.make(index).fill(filling, hash) {
                 Ok(generation) => {
+                    if let Some(source) = source {
+                        self.sources.retain(source);
+                    }
                     self.users[index as usize] = 1;
                     self.dictionaries += 1;
-                    self.hash[index as usize] = hash;
-                    self.by_hash.add(index, |slot| self.hash[slot as usize]);
+                    self.by_hash.add(index, hash_in(slots));
                     return Some(Id::new(index, generation));
                 }
                 // It was filled as often as a number can say: it stays empty.
-                Err(back) => room = back,
+                Err(back) => filling = back,
             }
         }
     }
@@ -76,17 +90,12 @@ impl Memory {
     /// Bytes that the lists of this take.
     pub(crate) fn lists(&self) -> usize {
         let numbers = self.vacant.capacity() + self.dropped.capacity() + self.users.capacity();
-        4 * numbers + 8 * self.hash.capacity() + self.by_hash.memory() + self.ring.memory()
-    }
-
-    /// The hash of a dictionary that is there.
-    pub(crate) fn hash(&self, id: Id) -> u64 {
-        self.hash[id.index() as usize]
+        4 * numbers + self.by_hash.memory() + self.ring.memory()
     }
 
     /// The slot of a dictionary with this hash.
-    pub(crate) fn find(&self, hash: u64) -> Option<u32> {
-        self.by_hash.find(hash).find(|&slot| self.hash[slot as usize] == hash)
+    pub(crate) fn find(&self, slots: &Slots, hash: u64) -> Option<u32> {
+        self.by_hash.find(hash).find(|&slot| hash_in(slots)(slot) == hash)
     }
 
     /// One more user of a dictionary that is there.
@@ -104,7 +113,7 @@ impl Memory {
             return false;
         }
         self.dictionaries -= 1;
-        self.by_hash.remove(id.index(), |slot| self.hash[slot as usize]);
+        self.by_hash.remove(id.index(), hash_in(slots));
         self.dropped.push(id.index());
         self.reap(slots);
         true
@@ -114,16 +123,27 @@ impl Memory {
     pub(crate) fn reap(&mut self, slots: &Slots) {
         let mut dropped = std::mem::take(&mut self.dropped);
         dropped.retain(|&index| {
-            let Some((raw, tables)) = slots.get(index).and_then(|slot| slot.reclaim()) else { return true };
-            self.raw.give(raw);
-            if let Some(tables) = tables {
+            let Some(content) = slots.get(index).and_then(Slot::reclaim) else { return true };
+            if let Some(raw) = content.raw {
+                self.raw.give(raw);
+            }
+            if let Some(tables) = content.tables {
                 self.tables.give(tables);
+            }
+            if let Some(source) = content.source {
+                self.ended.extend(self.sources.release(source));
             }
             self.ring.remove(index);
             self.vacant.push(index);
             false
         });
         self.dropped = dropped;
+    }
+
+    /// Takes back room for tables that were not made.
+    pub(crate) fn cancel_tables(&mut self, index: u32, room: Room) {
+        self.ring.remove(index);
+        self.tables.cancel(room);
     }
 
     /// Room for the tables of the dictionary in a slot, if need be that of others.
@@ -143,7 +163,7 @@ impl Memory {
             }
             steps -= 1;
             let candidate = self.ring.step()?;
-            if let Some(Evicted::Room(room)) = slots.get(candidate).map(|slot| slot.evict()) {
+            if let Some(Evicted::Room(room)) = slots.get(candidate).map(Slot::evict) {
                 self.evictions += 1;
                 self.ring.remove(candidate);
                 if let Some(room) = room {
@@ -151,5 +171,17 @@ impl Memory {
                 }
             }
         }
+    }
+}
+
+/// The hash of what is in a slot.
+fn hash_in(slots: &Slots) -> impl Fn(u32) -> u64 {
+    |index| slots.get(index).map_or(0, Slot::hash)
+}
+
+/// Room for one more, of which little stays unused: a list of very many is not doubled.
+pub(crate) fn make_room<T>(list: &mut Vec<T>) {
+    if list.len() == list.capacity() {
+        list.reserve_exact(list.len() / 8 + 16);
     }
 }

@@ -1,5 +1,7 @@
 //! The slots with tables, in the ring that the clock goes round to find one to evict.
 
+use crate::memory::make_room;
+
 const NOWHERE: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
@@ -23,10 +25,14 @@ impl Ring {
     pub(crate) fn add(&mut self, slot: u32) {
         let index = slot as usize;
         if index >= self.place.len() {
+            if index >= self.place.capacity() {
+                self.place.reserve_exact(index + index / 8 + 16 - self.place.len());
+            }
             self.place.resize(index + 1, NOWHERE);
         }
         if self.place[index] == NOWHERE {
             self.place[index] = self.slots.len() as u32;
+            make_room(&mut self.slots);
             self.slots.push(slot);
         }
     }

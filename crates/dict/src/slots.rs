@@ -4,25 +4,35 @@ use std::sync::OnceLock;
 
 use crate::kernel::Slot;
 
-/// Slots in the first segment; each following one is twice as long.
+/// What is added to an index, so that the first segments are not too small.
 const FIRST: u64 = 64;
+/// Segments of one length: from one power of two of slots to the next, so that at most an eighth of
+/// the slots is not used yet.
+const ALIKE: u64 = 8;
 /// Segments for all 32-bit indexes.
-const SEGMENTS: usize = 27;
+const SEGMENTS: usize = 27 * ALIKE as usize;
 
 pub(crate) struct Slots {
-    segments: [OnceLock<Box<[Slot]>>; SEGMENTS],
+    segments: Box<[OnceLock<Box<[Slot]>>; SEGMENTS]>,
+}
+
+/// Slots of a segment.
+fn len(segment: usize) -> u64 {
+    (FIRST / ALIKE) << (segment as u64 / ALIKE)
 }
 
 /// Segment of the slot `index`, and its place there.
 fn place(index: u32) -> (usize, usize) {
     let shifted = u64::from(index) + FIRST;
-    let segment = shifted.ilog2() - FIRST.ilog2();
-    (segment as usize, (shifted - (FIRST << segment)) as usize)
+    let octave = shifted.ilog2() - FIRST.ilog2();
+    let len = (FIRST / ALIKE) << octave;
+    let part = shifted / len - ALIKE;
+    ((u64::from(octave) * ALIKE + part) as usize, (shifted % len) as usize)
 }
 
 impl Slots {
     pub(crate) fn new() -> Self {
-        Slots { segments: [const { OnceLock::new() }; SEGMENTS] }
+        Slots { segments: Box::new([const { OnceLock::new() }; SEGMENTS]) }
     }
 
     /// The slot, if its segment exists.
@@ -35,12 +45,15 @@ impl Slots {
     /// The slot; makes its segment if need be.
     pub(crate) fn make(&self, index: u32) -> &Slot {
         let (segment, at) = place(index);
-        &self.segments[segment].get_or_init(|| (0..FIRST << segment).map(|_| Slot::vacant()).collect())[at]
+        let all = || (0..len(segment)).map(|_| Slot::vacant()).collect();
+        &self.segments[segment].get_or_init(all)[at]
     }
 
-    /// Bytes of the slots there are.
+    /// Bytes of the slots there are, and of the list of their segments.
     pub(crate) fn memory(&self) -> usize {
-        self.segments.iter().filter_map(OnceLock::get).map(|segment| size_of_val(&segment[..])).sum()
+        let slots: usize =
+            self.segments.iter().filter_map(OnceLock::get).map(|segment| size_of_val(&segment[..])).sum();
+        slots + size_of_val(&*self.segments)
     }
 }
 
@@ -51,13 +64,14 @@ mod tests {
     #[test]
     fn every_index_has_a_place_of_its_own() {
         let mut next = (0, 0);
-        for index in 0..5000 {
+        for index in 0..50_000 {
             assert_eq!(place(index), next);
             next.1 += 1;
-            if next.1 as u64 == FIRST << next.0 {
+            if next.1 as u64 == len(next.0) {
                 next = (next.0 + 1, 0);
             }
         }
-        assert!(place(u32::MAX).0 < SEGMENTS);
+        let last = place(u32::MAX);
+        assert!(last.0 < SEGMENTS && (last.1 as u64) < len(last.0));
     }
 }

@@ -17,14 +17,14 @@ pub enum HugePages {
 pub struct Stats {
     /// Dictionaries.
     pub dictionaries: usize,
-    /// Bytes of the dictionaries themselves.
+    /// Bytes of the dictionaries themselves, but for those that a [`Source`](crate::Source) lends.
     pub raw_bytes: usize,
     /// Dictionaries whose tables are made.
     pub digested: usize,
     /// Bytes of their tables.
     pub table_bytes: usize,
-    /// Bytes of the slots, which are 128 for each dictionary or place for one, and of the lists of
-    /// them.
+    /// Bytes of the slots, 64 for each dictionary and for at most an eighth more of them, and of the
+    /// lists of them.
     pub slot_bytes: usize,
     /// Bytes of address space behind dictionaries and tables; what was never used of it takes no
     /// memory.

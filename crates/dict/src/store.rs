@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 
 use linerate_core::{Error, Kind, Result};
-use linerate_zstd::Dictionary;
+use linerate_zstd::{Dictionary, Digest};
 use twox_hash::XxHash3_64;
 
 use crate::id::Id;
-use crate::kernel::{Arena, Pin, fetch};
+use crate::kernel::{Arena, Filling, Pin, fetch};
 use crate::memory::Memory;
 use crate::slots::Slots;
 use crate::source::Source;
@@ -17,10 +17,24 @@ use crate::stats::Stats;
 /// libzstd takes shorter ones for none at all.
 const SHORTEST: usize = 8;
 
+/// Dictionaries that can be read at a time, if their slots differ enough.
+const READING: usize = 16;
+
 const UNKNOWN: Error = Error::new(Kind::BadArgument, 0, "the store has no dictionary of this number");
 const FULL: Error = Error::new(Kind::Limit, 0, "the store has no memory for another dictionary");
 
 const OTHER: Error = Error::new(Kind::Corrupt, 0, "a dictionary has another hash than it should");
+
+/// The digest of what may become a dictionary of a store.
+fn measure(bytes: &[u8]) -> Result<Digest> {
+    if bytes.len() < SHORTEST {
+        return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
+    }
+    if u32::try_from(bytes.len()).is_err() {
+        return Err(Error::new(Kind::Limit, 0, "a dictionary has 4 GiB or more"));
+    }
+    Dictionary::measure(bytes)
+}
 
 /// The hash by which dictionaries are told apart: XXH3 of 64 bits, with seed 0, of all bytes.
 pub fn content_hash(dictionary: &[u8]) -> u64 {
@@ -83,6 +97,8 @@ pub struct Store {
 pub(crate) struct Shared {
     slots: Slots,
     memory: Mutex<Memory>,
+    /// One of these is held by who reads a dictionary from its source, so that nobody reads it twice.
+    reading: [Mutex<()>; READING],
     digests: AtomicU64,
 }
 
@@ -97,7 +113,10 @@ impl Store {
         let raw = Arena::new(settings.raw_limit, settings.huge_pages);
         let tables = Arena::new(settings.table_budget, settings.huge_pages);
         let memory = Mutex::new(Memory::new(raw, tables));
-        Store { shared: Arc::new(Shared { slots: Slots::new(), memory, digests: AtomicU64::new(0) }) }
+        let reading = [const { Mutex::new(()) }; READING];
+        Store {
+            shared: Arc::new(Shared { slots: Slots::new(), memory, reading, digests: AtomicU64::new(0) }),
+        }
     }
 
     /// Copies a dictionary into the store: a trained one if it begins with their magic number, else
@@ -133,32 +152,36 @@ impl Store {
         source: Arc<dyn Source>,
         dictionaries: impl IntoIterator<Item = (u32, u64)>,
     ) -> Result<Vec<Id>> {
+        let shared = &self.shared;
         let mut ids = Vec::new();
-        for (index, hash) in dictionaries {
-            match source.read(index).and_then(|bytes| self.insert_expecting(&bytes, hash)) {
-                Ok(id) => ids.push(id),
-                Err(error) => {
-                    for id in ids {
-                        self.release(id)?;
-                    }
-                    return Err(error);
-                }
+        let mut memory = shared.lock();
+        let source = memory.sources.add(source).ok_or(FULL)?;
+        // A user of its own, so that it does not end in between.
+        memory.sources.retain(source);
+        let all_taken = dictionaries.into_iter().all(|(index, hash)| {
+            let id = memory.fill(&shared.slots, Filling::Source { source, index }, hash);
+            ids.extend(id);
+            id.is_some()
+        });
+        if !all_taken {
+            for id in ids.drain(..) {
+                memory.release(&shared.slots, id);
             }
         }
-        Ok(ids)
+        let unused = memory.sources.release(source);
+        drop(memory);
+        drop(unused);
+        if all_taken { Ok(ids) } else { Err(FULL) }
     }
 
     fn add(&self, bytes: &[u8], hash: u64) -> Result<Id> {
-        if bytes.len() < SHORTEST {
-            return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
-        }
-        let tables = Dictionary::measure(bytes)?.tables_len();
+        let digest = measure(bytes)?;
         let mut memory = self.shared.lock();
         memory.reap(&self.shared.slots);
         let mut room = memory.raw.take(bytes.len()).ok_or(FULL)?;
         drop(memory);
         room.bytes_mut().copy_from_slice(bytes);
-        self.shared.lock().fill(&self.shared.slots, room, tables, hash).ok_or(FULL)
+        self.shared.lock().fill(&self.shared.slots, Filling::Bytes(room, digest), hash).ok_or(FULL)
     }
 
     /// One more user of a dictionary.
@@ -180,7 +203,11 @@ impl Store {
     pub fn release(&self, id: Id) -> Result<bool> {
         let mut memory = self.shared.lock();
         self.shared.check(id)?;
-        Ok(memory.release(&self.shared.slots, id))
+        let dropped = memory.release(&self.shared.slots, id);
+        let ended = std::mem::take(&mut memory.ended);
+        drop(memory);
+        drop(ended);
+        Ok(dropped)
     }
 
     /// Whether the number is that of a dictionary.
@@ -194,25 +221,27 @@ impl Store {
     /// # Errors
     /// [`Kind::BadArgument`] for an unknown number.
     pub fn hash(&self, id: Id) -> Result<u64> {
-        let memory = self.shared.lock();
-        self.shared.check(id)?;
-        Ok(memory.hash(id))
+        Ok(self.shared.pin(id)?.ok_or(UNKNOWN)?.hash())
     }
 
     /// A dictionary that has this hash, if there is one. It gets no user by that:
     /// [`retain`](Self::retain) it to keep it.
     pub fn find(&self, hash: u64) -> Option<Id> {
         let memory = self.shared.lock();
-        let slot = memory.find(hash)?;
+        let slot = memory.find(&self.shared.slots, hash)?;
         Some(Id::new(slot, self.shared.slots.get(slot)?.generation()))
     }
 
     /// A copy of a dictionary.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number.
+    /// [`Kind::BadArgument`] for an unknown number. For a dictionary that is first used, those of
+    /// its source, [`Kind::Corrupt`] if it is not the one that was registered, and those of
+    /// [`insert`](Self::insert).
     pub fn bytes(&self, id: Id) -> Result<Vec<u8>> {
-        Ok(self.shared.pin(id)?.ok_or(UNKNOWN)?.bytes().to_vec())
+        let pin = self.shared.pin(id)?.ok_or(UNKNOWN)?;
+        self.shared.read(id, &pin)?;
+        Ok(pin.bytes().to_vec())
     }
 
     /// What it holds.
@@ -274,9 +303,9 @@ impl Shared {
     pub(crate) fn open(&self, id: Id) -> Result<Option<Pin<'_>>> {
         let pin = self.pin(id)?;
         if let Some(pin) = &pin
-            && pin.dictionary().is_none()
+            && !pin.has_tables()
         {
-            self.digest(id.index(), pin);
+            self.prepare(id, pin)?;
         }
         Ok(pin)
     }
@@ -290,6 +319,32 @@ impl Shared {
     }
 
     #[cold]
+    fn prepare(&self, id: Id, pin: &Pin<'_>) -> Result<()> {
+        self.read(id, pin)?;
+        self.digest(id.index(), pin);
+        Ok(())
+    }
+
+    /// Reads the dictionary from its source, if that was not done yet.
+    fn read(&self, id: Id, pin: &Pin<'_>) -> Result<()> {
+        if pin.is_read() {
+            return Ok(());
+        }
+        let turn = &self.reading[id.index() as usize % READING];
+        let turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let check =
+            |bytes: &[u8]| if content_hash(bytes) == pin.hash() { measure(bytes) } else { Err(OTHER) };
+        let unused = pin.read(
+            |source| self.lock().sources.get(source).cloned().ok_or(UNKNOWN),
+            check,
+            |len| self.lock().raw.take(len).ok_or(FULL),
+        )?;
+        drop(turn);
+        let ended = unused.and_then(|source| self.lock().sources.release(source));
+        drop(ended);
+        Ok(())
+    }
+
     fn digest(&self, index: u32, pin: &Pin<'_>) {
         let made = pin.make_tables(|len| {
             let mut memory = match self.memory.try_lock() {
@@ -299,8 +354,10 @@ impl Shared {
             };
             memory.table_room(&self.slots, index, len)
         });
-        if made {
-            self.digests.fetch_add(1, Ordering::Relaxed);
+        match made {
+            Ok(true) => _ = self.digests.fetch_add(1, Ordering::Relaxed),
+            Ok(false) => {}
+            Err(room) => self.lock().cancel_tables(index, room),
         }
     }
 }

@@ -32,7 +32,6 @@ impl Worker {
         next: &mut Prefetch,
     ) -> Result<usize> {
         let Worker { scratch, tables, tally } = self;
-        let made;
         let dictionary = match pin.map(|pin| (pin, pin.dictionary())) {
             None => None,
             Some((_, Some(digested))) => {
@@ -41,14 +40,13 @@ impl Worker {
             }
             Some((pin, None)) => {
                 tally.without_tables += 1;
-                made = Dictionary::tables_into(pin.bytes(), bytemuck::cast_slice_mut(tables))?;
-                Some(&made)
+                Some(Dictionary::tables_into(pin.bytes(), bytemuck::cast_slice_mut(tables))?)
             }
         };
-        let large = dictionary.is_some_and(|d| d.content().len() > SMALL_CONTENT);
+        let large = dictionary.as_ref().is_some_and(|d| d.content().len() > SMALL_CONTENT);
         let decoder = zstd::Decoder::new(Options::new().with_two_phase(large));
         tally.lines += next.lines() as u64;
-        let sizes = decoder.decode_prefetching(scratch, dictionary, block, dst, next)?;
+        let sizes = decoder.decode_prefetching(scratch, dictionary.as_ref(), block, dst, next)?;
         if sizes.read != block.len() {
             return Err(Error::new(Kind::Corrupt, sizes.read as u64, "bytes follow the frame of a block"));
         }

@@ -5,7 +5,7 @@ mod common;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use common::{Noise, compress, distinct, rows, train};
+use common::{Noise, compress, distinct, rows};
 use linerate_dict::{Decoder, HugePages, Id, Job, Kind, Order, Settings, Store};
 use linerate_zstd::Dictionary;
 
@@ -206,19 +206,20 @@ fn limits_hold_and_are_reported() {
 
 /// The reason for which this crate is: what a dictionary takes beside its bytes.
 #[test]
-fn a_dictionary_takes_at_most_nine_kibibytes_beside_its_bytes() {
+fn a_dictionary_takes_its_tables_and_a_hundred_bytes_beside_its_bytes() {
+    const COUNT: usize = 2500;
     let store = Store::new();
     let mut decoder = Decoder::new(&store);
-    let mut raw = 0;
-    for i in 0..64 {
-        let dictionary = if i < 4 { train(i, 8 << 10) } else { distinct(i, 8 << 10) };
-        raw += dictionary.len();
+    let mut tables = 0;
+    for i in 0..COUNT as u64 {
+        let dictionary = distinct(i, 64);
+        tables += Dictionary::measure(&dictionary).unwrap().tables_len().next_multiple_of(64);
         let id = store.insert(&dictionary).unwrap();
         let frame = compress(&dictionary, 1, false, b"a row");
         decoder.decode(id, &frame, &mut [0; 5]).unwrap();
     }
     let stats = store.stats();
-    assert_eq!(stats.digested, 64);
-    let beside = stats.raw_bytes - raw + stats.table_bytes + stats.slot_bytes;
-    assert!(beside <= 64 * ((9 << 10) + 64 + 128), "{beside}");
+    assert_eq!((stats.digested, stats.table_bytes), (COUNT, tables));
+    assert!(tables <= COUNT * (9 << 10));
+    assert!(stats.slot_bytes <= 100 * COUNT, "{}", stats.slot_bytes);
 }

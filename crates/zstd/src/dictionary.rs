@@ -39,6 +39,13 @@ pub struct Digest {
 
 const _: () = assert!(size_of::<Digest>() == 24);
 
+/// That of raw content of no bytes.
+impl Default for Digest {
+    fn default() -> Self {
+        Digest { id: 0, content: 0, repeats: Repeats::START, logs: [0; 4] }
+    }
+}
+
 impl Digest {
     /// The dictionary's number; 0 for raw content.
     pub fn id(&self) -> u32 {
@@ -162,7 +169,7 @@ fn is_trained(bytes: &[u8]) -> bool {
 }
 
 fn raw_digest(content: &[u8]) -> Result<Digest> {
-    Ok(Digest { id: 0, content: content_len(content)?, repeats: Repeats::START, logs: [0; 4] })
+    Ok(Digest { content: content_len(content)?, ..Digest::default() })
 }
 
 /// Words that hold `len` bytes.
@@ -310,6 +317,11 @@ impl<'a> Dictionary<'a> {
 
     pub(crate) fn unverified(digest: Digest, region: &'a [u8]) -> Self {
         Dictionary { digest, region: Region::Borrowed(region), outside: None }
+    }
+
+    /// With content that does not stand behind the tables.
+    pub(crate) fn apart(digest: Digest, tables: &'a [u8], content: &'a [u8]) -> Self {
+        Dictionary { digest, region: Region::Borrowed(tables), outside: Some(content) }
     }
 
     /// Whether no state leads out of its table.

@@ -1,6 +1,8 @@
 //! Rooms of any size in chunks of mapped memory.
 
-use core::slice::{from_raw_parts, from_raw_parts_mut};
+use core::ptr::NonNull;
+use core::slice::from_raw_parts_mut;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::mapping::{HUGE, Mapping};
@@ -16,7 +18,8 @@ const CHUNK: usize = 16 * HUGE;
 /// to be used again.
 pub(crate) struct Room {
     chunk: Arc<Mapping>,
-    range: Range,
+    /// Of the first byte, in the chunk.
+    at: usize,
     /// Bytes asked for.
     len: u32,
 }
@@ -27,23 +30,41 @@ impl Room {
         self.len as usize
     }
 
+    fn start(&self) -> NonNull<u8> {
+        // SAFETY: the arena gave a place within the mapping.
+        unsafe { self.chunk.start().add(self.at) }
+    }
+
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: the range is within the mapping, which this keeps alive, and only this room has it:
-        // an arena gives a range to one room at a time. The memory was zeroed when it was mapped.
-        unsafe { from_raw_parts(self.chunk.start().add(self.range.at as usize * UNIT).as_ptr(), self.len()) }
+        // SAFETY: as in `bytes_mut`.
+        unsafe { core::slice::from_raw_parts(self.start().as_ptr(), self.len()) }
     }
 
     pub(crate) fn bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as in `bytes`.
-        unsafe {
-            from_raw_parts_mut(self.chunk.start().add(self.range.at as usize * UNIT).as_ptr(), self.len())
-        }
+        // SAFETY: the range is within the mapping, which this keeps alive, and only this room has it:
+        // an arena gives a range to one room at a time. The memory was zeroed when it was mapped.
+        unsafe { from_raw_parts_mut(self.start().as_ptr(), self.len()) }
     }
+
+    /// What is kept of it where a word and a half must do. The chunk stays mapped as long as the
+    /// arena is there and does not have it back.
+    pub(super) fn leave(self) -> Kept {
+        Kept { at: self.start(), len: self.len }
+    }
+}
+
+/// A room that relies on its arena.
+pub(crate) struct Kept {
+    pub(super) at: NonNull<u8>,
+    pub(super) len: u32,
 }
 
 /// Chunks, and which parts of them are free.
 pub(crate) struct Arena {
     chunks: Vec<Option<Arc<Mapping>>>,
+    /// The chunks by their addresses.
+    places: BTreeMap<usize, u32>,
     free: Ranges,
     /// Bytes that may be mapped.
     capacity: usize,
@@ -57,7 +78,16 @@ impl Arena {
     /// An empty arena that maps at most `capacity` bytes.
     pub(crate) fn new(capacity: usize, huge: bool) -> Self {
         let got = if huge { HugePages::Advised } else { HugePages::Off };
-        Arena { chunks: Vec::new(), free: Ranges::default(), capacity, mapped: 0, used: 0, huge, got }
+        Arena {
+            chunks: Vec::new(),
+            places: BTreeMap::new(),
+            free: Ranges::default(),
+            capacity,
+            mapped: 0,
+            used: 0,
+            huge,
+            got,
+        }
     }
 
     /// Room for `len` bytes, if there is or can be.
@@ -72,18 +102,28 @@ impl Arena {
         };
         let chunk = self.chunks[range.chunk as usize].clone()?;
         self.used += units as usize * UNIT;
-        Some(Room { chunk, range, len: u32::try_from(len).ok()? })
+        Some(Room { chunk, at: range.at as usize * UNIT, len: u32::try_from(len).ok()? })
+    }
+
+    /// Takes back a room that was not used.
+    pub(crate) fn cancel(&mut self, room: Room) {
+        self.give(room.leave());
     }
 
     /// Takes a room back.
-    pub(crate) fn give(&mut self, room: Room) {
-        self.used -= room.range.len as usize * UNIT;
-        let joined = self.free.give(room.range);
-        let len = room.chunk.len();
+    pub(crate) fn give(&mut self, kept: Kept) {
+        let address = kept.at.as_ptr() as usize;
+        let Some((&start, &chunk)) = self.places.range(..=address).next_back() else { return };
+        let at = ((address - start) / UNIT) as u32;
+        let range = Range { chunk, at, len: kept.len.div_ceil(UNIT as u32).max(1) };
+        self.used -= range.len as usize * UNIT;
+        let joined = self.free.give(range);
+        let Some(len) = self.chunks[chunk as usize].as_ref().map(|mapping| mapping.len()) else { return };
         // A chunk that nobody uses goes back to the system, unless it is the only one.
         if joined.len as usize * UNIT == len && self.mapped > len {
             self.free.withdraw(joined);
-            self.chunks[joined.chunk as usize] = None;
+            self.chunks[chunk as usize] = None;
+            self.places.remove(&start);
             self.mapped -= len;
         }
     }
@@ -105,6 +145,7 @@ impl Arena {
         }
         self.free.give(Range { chunk: at as u32, at: 0, len: u32::try_from(len / UNIT).ok()? });
         self.mapped += len;
+        self.places.insert(mapping.start().as_ptr() as usize, at as u32);
         self.chunks[at] = Some(Arc::new(mapping));
         Some(())
     }
@@ -140,7 +181,7 @@ mod tests {
             assert!(room.bytes().iter().all(|&b| b == i as u8));
         }
         assert!(arena.used() >= rooms.iter().map(Room::len).sum());
-        rooms.into_iter().for_each(|room| arena.give(room));
+        rooms.into_iter().for_each(|room| arena.cancel(room));
         assert_eq!((arena.used(), arena.mapped()), (0, CHUNK));
     }
 
@@ -149,7 +190,7 @@ mod tests {
         let mut arena = Arena::new(1000, false);
         let first = arena.take(900).unwrap();
         assert!(arena.take(64).is_none());
-        arena.give(first);
+        arena.cancel(first);
         assert_eq!(arena.take(960).unwrap().len(), 960);
         assert!(arena.take(1).is_none());
         assert!(Arena::new(63, false).take(1).is_none());
@@ -170,7 +211,7 @@ mod tests {
         let small = arena.take(1).unwrap();
         let large = arena.take(CHUNK + 1).unwrap();
         assert_eq!(arena.mapped(), 3 * CHUNK);
-        arena.give(large);
+        arena.cancel(large);
         assert_eq!(arena.mapped(), CHUNK);
         assert_eq!(small.bytes(), [0]);
     }

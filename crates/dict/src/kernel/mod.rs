@@ -2,7 +2,6 @@
 #![allow(unsafe_code)]
 
 mod arena;
-mod digested;
 mod fetch;
 mod map;
 mod mapping;
@@ -11,4 +10,4 @@ mod slot;
 pub(crate) use arena::{Arena, Room};
 pub(crate) use fetch::fetch;
 pub(crate) use map::Map;
-pub(crate) use slot::{Evicted, Pin, Slot};
+pub(crate) use slot::{Evicted, Filling, Pin, Slot};

@@ -1,4 +1,4 @@
-//! The place of one dictionary, which readers pin without a lock.
+//! The place of one dictionary, which readers pin without a lock: one cache line.
 //!
 //! Everything hangs on one word: how many readers there are, what is in the slot, and how often it
 //! was filled. A reader first counts itself in and then looks at the rest of the word it found; who
@@ -6,12 +6,17 @@
 //! seen, or it sees that nothing is there.
 
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU64, Ordering};
+use core::ptr::{NonNull, null_mut};
+use core::slice::from_raw_parts;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::borrow::Cow;
+use std::sync::Arc;
 
-use linerate_zstd::Dictionary;
+use linerate_core::Result;
+use linerate_zstd::{Dictionary, Digest};
 
-use super::arena::Room;
-use super::digested::Digested;
+use super::arena::{Kept, Room};
+use crate::source::Source;
 
 /// Readers, in the low bits.
 const PINS: u64 = (1 << 24) - 1;
@@ -21,45 +26,69 @@ const MOST_PINS: u64 = 1 << 23;
 const LIVE: u64 = 1 << 24;
 /// There was one, which some may still read.
 const DROPPED: u64 = 1 << 25;
-/// Its tables are there.
+/// Its tables are there, or it needs none.
 const TABLES: u64 = 1 << 26;
 /// Someone is making or taking away what is in the slot.
 const BUSY: u64 = 1 << 27;
 /// The tables were used since the clock came by.
 const USED: u64 = 1 << 28;
-const FLAGS: u64 = LIVE | DROPPED | TABLES | BUSY | USED;
+/// Its bytes are there.
+const READ: u64 = 1 << 29;
+const FLAGS: u64 = LIVE | DROPPED | TABLES | BUSY | USED | READ;
 /// How often the slot was filled, in the high half.
 const GENERATION: u32 = 32;
 
-/// The bytes of a dictionary.
-struct Raw {
-    room: Room,
-    /// Bytes that its tables need.
-    tables: u32,
-}
+/// The owner of bytes that stand in a room.
+const OWN: u32 = u32::MAX;
 
+/// Fields are written by who set `BUSY`, before the flag is set that tells others to look.
 #[repr(C, align(64))]
 pub(crate) struct Slot {
     state: AtomicU64,
-    /// Written by who set `BUSY`, read by who has a pin and saw `TABLES`. Goes before `raw`, from
-    /// which it borrows.
-    digested: UnsafeCell<Option<Digested>>,
-    /// Written by who set `BUSY` while not `LIVE`, read by who has a pin.
-    raw: UnsafeCell<Option<Raw>>,
+    /// Of the bytes.
+    hash: AtomicU64,
+    /// The bytes, with `READ`.
+    at: AtomicPtr<u8>,
+    /// The tables, with `TABLES`; null if there are none.
+    tables: AtomicPtr<u8>,
+    /// How many bytes, with `READ`; else the index in the source.
+    len: AtomicU32,
+    /// The source, or [`OWN`].
+    owner: AtomicU32,
+    /// With `READ`.
+    digest: UnsafeCell<Digest>,
 }
 
-const _: () = assert!(size_of::<usize>() < 8 || size_of::<Slot>() == 128);
+const _: () = assert!(size_of::<Slot>() == 64);
 
-// SAFETY: the fields say who may touch what, and `state` keeps them apart; what they hold may be used
-// by any thread.
+// SAFETY: the fields say who may touch what, and `state` keeps them apart; what they point to may be
+// read by any thread.
 unsafe impl Sync for Slot {}
 // SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for Slot {}
 
+/// What a slot is filled with.
+pub(crate) enum Filling {
+    /// The bytes of a dictionary, and its digest.
+    Bytes(Room, Digest),
+    /// Where they will come from.
+    Source { source: u32, index: u32 },
+}
+
+/// What was in a slot.
+#[derive(Default)]
+pub(crate) struct Content {
+    /// The room of the bytes.
+    pub(crate) raw: Option<Kept>,
+    /// The source of the bytes.
+    pub(crate) source: Option<u32>,
+    pub(crate) tables: Option<Kept>,
+}
+
 /// What became of an eviction.
 pub(crate) enum Evicted {
     /// The tables are gone, and this was their room.
-    Room(Option<Room>),
+    Room(Option<Kept>),
     /// The tables were used lately, and have a second chance.
     Spared,
     /// There are none, or someone reads them.
@@ -68,30 +97,54 @@ pub(crate) enum Evicted {
 
 impl Slot {
     pub(crate) fn vacant() -> Self {
-        Slot { state: AtomicU64::new(0), digested: UnsafeCell::new(None), raw: UnsafeCell::new(None) }
+        Slot {
+            state: AtomicU64::new(0),
+            hash: AtomicU64::new(0),
+            at: AtomicPtr::new(null_mut()),
+            tables: AtomicPtr::new(null_mut()),
+            len: AtomicU32::new(0),
+            owner: AtomicU32::new(OWN),
+            digest: UnsafeCell::new(Digest::default()),
+        }
     }
 
-    /// Puts a dictionary whose tables need so many bytes into a vacant slot. Returns how often the
-    /// slot was filled by now, or the room if it is not vacant or was filled 2^32 - 1 times.
-    pub(crate) fn fill(&self, room: Room, tables: usize) -> Result<u32, Room> {
+    /// Puts a dictionary of this hash into a vacant slot. Returns how often the slot was filled by now,
+    /// or the filling if it is not vacant or was filled 2^32 - 1 times.
+    pub(crate) fn fill(&self, filling: Filling, hash: u64) -> core::result::Result<u32, Filling> {
         let vacant = |s: u64| (s & FLAGS == 0 && s >> GENERATION < u32::MAX.into()).then_some(s | BUSY);
         let Ok(before) = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, vacant) else {
-            return Err(room);
+            return Err(filling);
         };
-        let raw = Raw { room, tables: tables as u32 };
-        // SAFETY: `BUSY` was set by this call, and without `LIVE` nobody else looks inside. The bytes
-        // stay until `reclaim`, which takes what borrows from them first.
-        let digested = unsafe {
-            let raw = (*self.raw.get()).insert(raw);
-            let digested = if tables == 0 { Digested::new(raw.room.bytes(), None).ok() } else { None };
-            let has_tables = digested.is_some();
-            *self.digested.get() = digested;
-            has_tables
+        self.hash.store(hash, Ordering::Relaxed);
+        let flags = match filling {
+            Filling::Bytes(room, digest) => {
+                let kept = room.leave();
+                // SAFETY: `BUSY` was set by this call, and without `LIVE` nobody else looks inside.
+                unsafe { self.put(kept.at, kept.len, OWN, digest) }
+            }
+            Filling::Source { source, index } => {
+                self.len.store(index, Ordering::Relaxed);
+                self.owner.store(source, Ordering::Relaxed);
+                0
+            }
         };
-        let tables = if digested { TABLES } else { 0 };
-        let whole = |s: u64| Some(((s & !BUSY) | LIVE | tables) + (1 << GENERATION));
+        let whole = |s: u64| Some(((s & !BUSY) | LIVE | flags) + (1 << GENERATION));
         let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, whole);
         Ok((before >> GENERATION) as u32 + 1)
+    }
+
+    /// Writes where the bytes are; returns the flags to be set.
+    ///
+    /// # Safety
+    /// The caller has set `BUSY`, and `READ` is not set. The bytes stay until this slot is emptied.
+    unsafe fn put(&self, at: NonNull<u8>, len: u32, owner: u32, digest: Digest) -> u64 {
+        self.at.store(at.as_ptr(), Ordering::Relaxed);
+        self.tables.store(null_mut(), Ordering::Relaxed);
+        self.len.store(len, Ordering::Relaxed);
+        self.owner.store(owner, Ordering::Relaxed);
+        // SAFETY: as the caller vouches, nobody looks yet and nobody else writes.
+        unsafe { *self.digest.get() = digest };
+        if digest.tables_len() == 0 { READ | TABLES } else { READ }
     }
 
     /// Counts a reader in, if the slot still has what it was filled with then.
@@ -119,6 +172,11 @@ impl Slot {
         (self.state.load(Ordering::Acquire) >> GENERATION) as u32
     }
 
+    /// The hash of what it was filled with last.
+    pub(crate) fn hash(&self) -> u64 {
+        self.hash.load(Ordering::Relaxed)
+    }
+
     /// Lets no more readers in. False if the slot no longer has what it was filled with then.
     pub(crate) fn retire(&self, generation: u32) -> bool {
         let live =
@@ -126,18 +184,21 @@ impl Slot {
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, live).is_ok()
     }
 
-    /// Empties a retired slot that nobody reads any more: returns the rooms of the bytes and of the
-    /// tables.
-    pub(crate) fn reclaim(&self) -> Option<(Room, Option<Room>)> {
+    /// Empties a retired slot that nobody reads any more.
+    pub(crate) fn reclaim(&self) -> Option<Content> {
         let idle = |s: u64| {
-            (s & (PINS | DROPPED | BUSY) == DROPPED).then_some((s & !(DROPPED | TABLES | USED)) | BUSY)
+            (s & (PINS | DROPPED | BUSY) == DROPPED).then_some((s & !(DROPPED | TABLES | USED | READ)) | BUSY)
         };
-        self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, idle).ok()?;
-        // SAFETY: there was no reader, none gets in without `LIVE`, and `BUSY` was set by this call.
-        let (digested, raw) = unsafe { ((*self.digested.get()).take(), (*self.raw.get()).take()) };
-        let tables = digested.and_then(Digested::into_room);
+        let state = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, idle).ok()?;
+        // There was no reader, none gets in without `LIVE`, and `BUSY` was set by this call.
+        let tables = if state & TABLES != 0 { self.take_tables() } else { None };
+        let (at, len) = (self.at.load(Ordering::Relaxed), self.len.load(Ordering::Relaxed));
+        let content = match self.owner.load(Ordering::Relaxed) {
+            OWN => Content { raw: NonNull::new(at).map(|at| Kept { at, len }), source: None, tables },
+            source => Content { raw: None, source: Some(source), tables },
+        };
         self.state.fetch_and(!BUSY, Ordering::AcqRel);
-        Some((raw?.room, tables))
+        Some(content)
     }
 
     /// Takes the tables away if nobody reads them, unless they were used since the last time.
@@ -154,59 +215,137 @@ impl Slot {
         if self.state.compare_exchange(state, taken, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return Evicted::Unable;
         }
-        // SAFETY: there was no reader, who comes now sees no `TABLES`, and `BUSY` was set by this call.
-        let digested = unsafe { (*self.digested.get()).take() };
-        let room = digested.and_then(Digested::into_room);
+        // There was no reader, who comes now sees no `TABLES`, and `BUSY` was set by this call.
+        let room = self.take_tables();
         self.state.fetch_and(!BUSY, Ordering::AcqRel);
         Evicted::Room(room)
     }
+
+    /// The room of the tables. The caller has set `BUSY`, and nobody reads them.
+    fn take_tables(&self) -> Option<Kept> {
+        let at = NonNull::new(self.tables.swap(null_mut(), Ordering::Relaxed))?;
+        // SAFETY: only who set `BUSY` while `READ` is not set writes it.
+        let len = unsafe { *self.digest.get() }.tables_len() as u32;
+        Some(Kept { at, len })
+    }
 }
 
-/// A reader of a slot: while it lives, the dictionary's bytes stay, and its tables once they are
-/// there.
+/// A reader of a slot: while it lives, the dictionary's bytes stay once they are there, and so do its
+/// tables.
 pub(crate) struct Pin<'a> {
     slot: &'a Slot,
 }
 
 impl Pin<'_> {
-    /// The bytes of the dictionary.
+    /// The hash that the bytes have or must have.
+    pub(crate) fn hash(&self) -> u64 {
+        self.slot.hash()
+    }
+
+    /// Whether the bytes are there.
+    pub(crate) fn is_read(&self) -> bool {
+        self.slot.state.load(Ordering::Acquire) & READ != 0
+    }
+
+    /// Whether the tables are there.
+    #[inline]
+    pub(crate) fn has_tables(&self) -> bool {
+        self.slot.state.load(Ordering::Acquire) & TABLES != 0
+    }
+
+    /// The bytes of the dictionary; none as long as they are not there.
     pub(crate) fn bytes(&self) -> &[u8] {
-        // SAFETY: a slot that was live when it was pinned keeps its bytes while it is.
-        unsafe { (*self.slot.raw.get()).as_ref() }.map_or(&[], |raw| raw.room.bytes())
+        if !self.is_read() {
+            return &[];
+        }
+        let (at, len) = (self.slot.at.load(Ordering::Relaxed), self.slot.len.load(Ordering::Relaxed));
+        // SAFETY: with `READ`, a slot that was live when it was pinned keeps its bytes while it is: its
+        // store gives back their room, or the source that lends them, only when it has emptied the slot.
+        unsafe { from_raw_parts(at, len as usize) }
+    }
+
+    /// Fetches the bytes from their source, which `find` knows by its number, if `check` says that they
+    /// are the right ones. Bytes that it does not lend are copied into the `room` for so many. Returns
+    /// the source if it is not needed any more. Callers do this one after the other.
+    pub(crate) fn read(
+        &self,
+        find: impl FnOnce(u32) -> Result<Arc<dyn Source>>,
+        check: impl FnOnce(&[u8]) -> Result<Digest>,
+        room: impl FnOnce(usize) -> Result<Room>,
+    ) -> Result<Option<u32>> {
+        let slot = self.slot;
+        let (number, index) = (slot.owner.load(Ordering::Relaxed), slot.len.load(Ordering::Relaxed));
+        if self.is_read() {
+            return Ok(None);
+        }
+        let source = find(number)?;
+        let bytes = source.read(index)?;
+        let digest = check(&bytes)?;
+        let (kept, owner) = match bytes {
+            Cow::Borrowed(bytes) => {
+                (Kept { at: NonNull::from(bytes).cast(), len: bytes.len() as u32 }, number)
+            }
+            Cow::Owned(bytes) => {
+                let mut room = room(bytes.len())?;
+                room.bytes_mut().copy_from_slice(&bytes);
+                (room.leave(), OWN)
+            }
+        };
+        let idle = |s: u64| (s & (READ | BUSY) == 0).then_some(s | BUSY);
+        if slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, idle).is_err() {
+            return Ok(None);
+        }
+        // SAFETY: `BUSY` was set by this call. The bytes are in a room, or were borrowed from the source,
+        // which neither changes nor ends what it lends as long as it is shared, and which its store keeps
+        // until it has emptied this slot, which names it.
+        let flags = unsafe { slot.put(kept.at, kept.len, owner, digest) };
+        let _ = slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |s| Some((s & !BUSY) | flags));
+        Ok((owner == OWN).then_some(number))
     }
 
     /// The digested dictionary, if its tables are there.
     #[inline]
-    pub(crate) fn dictionary(&self) -> Option<&Dictionary<'_>> {
-        if self.slot.state.load(Ordering::Acquire) & TABLES == 0 {
+    pub(crate) fn dictionary(&self) -> Option<Dictionary<'_>> {
+        if !self.has_tables() {
             return None;
         }
-        // SAFETY: the tables were made before `TABLES` was seen, and are not taken from who has a pin.
-        unsafe { (*self.slot.digested.get()).as_ref() }.map(Digested::dictionary)
+        // SAFETY: nobody writes it once `READ` is set, without which `TABLES` is not.
+        let digest = unsafe { *self.slot.digest.get() };
+        let at = self.slot.tables.load(Ordering::Relaxed);
+        let len = if at.is_null() { 0 } else { digest.tables_len() };
+        // SAFETY: the tables were made before `TABLES` was seen, in a room that is not taken from who
+        // has a pin.
+        let tables = if len == 0 { &[][..] } else { unsafe { from_raw_parts(at, len) } };
+        let bytes = self.bytes();
+        let content = &bytes[bytes.len().saturating_sub(digest.content_len())..];
+        // SAFETY: they are the tables that were made for the dictionary of this digest.
+        Some(unsafe { Dictionary::trusted(digest, tables, content) })
     }
 
     /// Makes the tables in the room that is found for so many bytes, if nobody else does. Returns
-    /// whether it did.
-    pub(crate) fn make_tables(&self, find: impl FnOnce(usize) -> Option<Room>) -> bool {
-        let idle = |s: u64| (s & (TABLES | BUSY) == 0).then_some(s | BUSY);
+    /// whether it did, or the room if the bytes are no longer those that were read once.
+    pub(crate) fn make_tables(
+        &self,
+        find: impl FnOnce(usize) -> Option<Room>,
+    ) -> core::result::Result<bool, Room> {
+        let idle = |s: u64| (s & (TABLES | BUSY | READ) == READ).then_some(s | BUSY);
         if self.slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, idle).is_err() {
-            return false;
+            return Ok(false);
         }
-        // SAFETY: as in `bytes`.
-        let raw = unsafe { (*self.slot.raw.get()).as_ref() };
-        let made = raw.is_some_and(|raw| {
-            let Some(room) = find(raw.tables as usize) else { return false };
-            // Bytes that were measured when they came are sound, and the room is as large as they need.
-            // SAFETY: the bytes stay until `reclaim`, which takes what borrows from them first.
-            let Ok(digested) = (unsafe { Digested::new(raw.room.bytes(), Some(room)) }) else {
-                return false;
-            };
-            // SAFETY: `BUSY` was set by this call, and without `TABLES` nobody looks.
-            unsafe { *self.slot.digested.get() = Some(digested) };
-            true
-        });
-        let tables = if made { TABLES | USED } else { 0 };
-        let done = |s: u64| Some((s & !BUSY) | tables);
+        // SAFETY: nobody writes it once `READ` is set.
+        let digest = unsafe { *self.slot.digest.get() };
+        let made = match find(digest.tables_len()) {
+            None => Ok(false),
+            Some(mut room) => match Dictionary::tables_into(self.bytes(), room.bytes_mut()) {
+                Ok(dictionary) if dictionary.digest() == digest => {
+                    self.slot.tables.store(room.leave().at.as_ptr(), Ordering::Relaxed);
+                    Ok(true)
+                }
+                _ => Err(room),
+            },
+        };
+        let flags = if matches!(made, Ok(true)) { TABLES | USED } else { 0 };
+        let done = |s: u64| Some((s & !BUSY) | flags);
         let _ = self.slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, done);
         made
     }
@@ -224,35 +363,37 @@ mod tests {
     use super::super::arena::Arena;
     use super::*;
 
-    fn room(arena: &mut Arena, byte: u8) -> Room {
+    fn filling(arena: &mut Arena, byte: u8) -> Filling {
         let mut room = arena.take(16).unwrap();
         room.bytes_mut().fill(byte);
-        room
+        Filling::Bytes(room, Dictionary::measure(&[byte; 16]).unwrap())
     }
 
     #[test]
     fn what_is_dropped_stays_for_who_reads_it() {
         let mut arena = Arena::new(usize::MAX, false);
         let slot = Slot::vacant();
-        let first = slot.fill(room(&mut arena, 1), 0).ok().unwrap();
+        let first = slot.fill(filling(&mut arena, 1), 7).ok().unwrap();
         let pin = slot.pin(first).unwrap();
-        assert!(slot.fill(room(&mut arena, 9), 0).is_err());
+        assert!(slot.fill(filling(&mut arena, 9), 9).is_err());
         assert!(slot.retire(first) && !slot.retire(first));
         assert!(slot.pin(first).is_none() && slot.reclaim().is_none());
         assert_eq!((pin.bytes(), pin.dictionary().unwrap().content()), (&[1; 16][..], &[1; 16][..]));
+        assert_eq!(pin.hash(), 7);
         drop(pin);
-        let (raw, tables) = slot.reclaim().unwrap();
-        assert!(raw.bytes() == [1; 16] && tables.is_none() && slot.reclaim().is_none());
-        let second = slot.fill(room(&mut arena, 2), 0).ok().unwrap();
+        let content = slot.reclaim().unwrap();
+        assert!(content.tables.is_none() && content.source.is_none() && slot.reclaim().is_none());
+        arena.give(content.raw.unwrap());
+        let second = slot.fill(filling(&mut arena, 2), 8).ok().unwrap();
         assert!(second != first && slot.pin(first).is_none());
-        assert_eq!(slot.pin(second).unwrap().bytes(), [2; 16]);
+        assert_eq!((slot.pin(second).unwrap().bytes(), slot.hash()), (&[2; 16][..], 8));
     }
 
     #[test]
     fn evictions_spare_once_and_never_take_what_is_read() {
         let mut arena = Arena::new(usize::MAX, false);
         let slot = Slot::vacant();
-        let generation = slot.fill(room(&mut arena, 3), 0).ok().unwrap();
+        let generation = slot.fill(filling(&mut arena, 3), 0).ok().unwrap();
         let pin = slot.pin(generation).unwrap();
         assert!(matches!(slot.evict(), Evicted::Unable));
         drop(pin);
@@ -261,8 +402,38 @@ mod tests {
         assert!(matches!(slot.evict(), Evicted::Unable));
         let pin = slot.pin(generation).unwrap();
         assert!(pin.dictionary().is_none());
-        assert!(!pin.make_tables(|_| None));
-        assert!(pin.make_tables(|_| arena.take(64)) && pin.dictionary().is_some());
-        assert!(!pin.make_tables(|_| panic!("they are there")));
+        assert!(matches!(pin.make_tables(|_| None), Ok(false)));
+        assert!(matches!(pin.make_tables(|_| arena.take(64)), Ok(true)) && pin.dictionary().is_some());
+        assert!(matches!(pin.make_tables(|_| panic!("they are there")), Ok(false)));
+    }
+
+    #[test]
+    fn bytes_of_a_source_come_when_they_are_read() {
+        struct Two([u8; 16]);
+        impl Source for Two {
+            fn read(&self, index: u32) -> Result<Cow<'_, [u8]>> {
+                Ok(if index == 0 { Cow::Borrowed(&self.0) } else { Cow::Owned(self.0.to_vec()) })
+            }
+        }
+        let two: Arc<dyn Source> = Arc::new(Two([5; 16]));
+        let mut arena = Arena::new(usize::MAX, false);
+        for index in 0..2 {
+            let slot = Slot::vacant();
+            let generation = slot.fill(Filling::Source { source: 3, index }, 1).ok().unwrap();
+            let pin = slot.pin(generation).unwrap();
+            assert!(!pin.is_read() && pin.bytes().is_empty());
+            assert!(
+                pin.dictionary().is_none() && matches!(pin.make_tables(|_| panic!("no bytes")), Ok(false))
+            );
+            let find = |number| if number == 3 { Ok(two.clone()) } else { panic!("of another slot") };
+            let rest = pin.read(find, Dictionary::measure, |len| Ok(arena.take(len).unwrap()));
+            assert_eq!(rest, Ok((index == 1).then_some(3)));
+            assert!(pin.is_read() && pin.bytes() == [5; 16]);
+            assert_eq!(pin.dictionary().unwrap().content(), [5; 16]);
+            drop(pin);
+            assert!(slot.retire(generation));
+            let content = slot.reclaim().unwrap();
+            assert_eq!((content.raw.is_some(), content.source), (index == 1, (index == 0).then_some(3)));
+        }
     }
 }

@@ -6,6 +6,7 @@ pub(crate) mod build;
 pub(crate) mod huffman;
 mod isa;
 pub(crate) mod sequences;
+mod trusted;
 
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
