@@ -1,5 +1,6 @@
 //! `linerate dict`: dictionaries trained and shared, files of them and of blocks, and SST files.
 
+mod cluster;
 mod figures;
 mod input;
 mod samples;
@@ -36,11 +37,14 @@ pub(crate) struct Args {
 enum DictCommand {
     /// Train a dictionary from samples, of a given size or of the one that pays best
     Train(Box<train::TrainArgs>),
+    /// Share few dictionaries between many files, tenants or tables
+    Cluster(Box<cluster::ClusterArgs>),
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     let result = match &args.command {
         DictCommand::Train(args) => train::run(args),
+        DictCommand::Cluster(args) => cluster::run(args),
     };
     result.unwrap_or_else(|what| {
         to_stderr(format_args!("linerate: {what}"));

@@ -29,7 +29,8 @@ Examples:
 
 /// Bytes of a dictionary unless told.
 const SIZE: &str = "8K";
-const MOST: u64 = 64 << 20;
+/// Bytes of the largest dictionary that is made.
+pub(super) const MOST: u64 = 64 << 20;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]

@@ -1,0 +1,261 @@
+//! `linerate dict cluster`: few dictionaries for many files, tenants or tables.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueHint;
+use linerate_dict::{Choice, Clustered, Clustering, Costs, SampleSet, Why};
+use linerate_zstd::Dictionary;
+use serde_json::{Value, json};
+
+use super::figures::{failure, ratio, rounded};
+use super::samples::{SampleArgs, Sampler, Samples, files_of};
+use super::target::{self, TargetArgs};
+use super::watch::Watch;
+use crate::account::Account;
+use crate::done::Done;
+use crate::failure::Failure;
+use crate::say::SayArgs;
+use crate::threads::ThreadArgs;
+use crate::{exit, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate dict cluster -k 16 --lines tenants -o shared       a set for each file or folder in tenants
+  linerate dict cluster -k 4 --small-tables *.tbl -o shared   a set for each operand
+  linerate dict cluster -k 8 -n --json tenants                only the report
+
+Output:
+  The folder gets dictionary-000.dict, dictionary-001.dict and so on, and last assignment.json, which has
+  a line for each set: its path, the dictionary's file name or null, and its bytes.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+pub(crate) struct ClusterArgs {
+    /// Dictionaries, at most
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    most: u32,
+
+    /// Bytes of each dictionary, at most
+    #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
+    size: u64,
+
+    /// Make tables of half the size: faster to read when they are cold, blocks get up to 1 % larger
+    #[arg(long)]
+    small_tables: bool,
+
+    /// The level of zstd that blocks will be compressed at, -7 to 22
+    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    level: i32,
+
+    /// Rounds of choosing and training, at most
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    rounds: u32,
+
+    #[command(flatten)]
+    samples: SampleArgs,
+
+    /// Bytes of samples of each set to use, taken evenly
+    #[arg(long, value_name = "SIZE", default_value = "256K", value_parser = size::parse)]
+    max_samples: u64,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
+
+    #[command(flatten)]
+    say: SayArgs,
+
+    /// Sets: files, and folders with all files in them. A single folder stands for what is in it, each
+    /// file or folder a set
+    #[arg(value_name = "SET", required = true, value_hint = ValueHint::AnyPath)]
+    sets: Vec<PathBuf>,
+}
+
+pub(crate) fn run(args: &ClusterArgs) -> Result<ExitCode, String> {
+    if args.size > super::train::MOST {
+        return Err(format!("a dictionary of {} bytes is too large: at most 64M", args.size));
+    }
+    Ok(Account::new(&args.say, false).one(&args.sets[0], |account| process(args, account)))
+}
+
+fn process(args: &ClusterArgs, account: &mut Account) -> Result<Done, Failure> {
+    let mut done = Done::new(&args.sets[0], "cluster");
+    check_target(args)?;
+    let paths = sets_of(&args.sets)?;
+    let sets = read(args, &paths, account)?;
+    let blocks: Vec<Vec<&[u8]>> = sets.iter().map(Samples::list).collect();
+    let sample_sets: Vec<SampleSet<'_>> =
+        blocks.iter().zip(&sets).map(|(blocks, set)| SampleSet::new(blocks).standing_for(set.seen)).collect();
+    let watch = Watch::new(account, "clustering", None);
+    let found = Clustering::new(args.most as usize, args.size as usize)
+        .with_small_tables(args.small_tables)
+        .with_level(args.level)
+        .with_rounds(args.rounds as usize)
+        .with_sample_limit(args.max_samples as usize)
+        .with_threads(args.threads.threads)
+        .watched(&sample_sets, &|bytes| watch.add(bytes))
+        .map_err(failure)?;
+    drop(watch);
+    tell(&found, &mut done);
+    if let Some(folder) = args.target.path() {
+        write(folder, args.target.force, &paths, &found)?;
+        done.output = Some(folder.to_owned());
+    }
+    set_records(&paths, &found).for_each(|set| account.record(&set));
+    done.words = Some(format!(
+        "{} sets, {} dictionaries, {} -> {} bytes",
+        paths.len(),
+        found.shared.count,
+        found.content(),
+        found.shared.total()
+    ));
+    Ok(done)
+}
+
+/// A set for each operand, or for each entry of the only one, if that is a folder.
+fn sets_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let [folder] = operands else { return Ok(operands.to_vec()) };
+    if !folder.is_dir() {
+        return Ok(operands.to_vec());
+    }
+    let mut sets = Vec::new();
+    for entry in fs::read_dir(folder).map_err(Failure::doing("cannot read"))? {
+        let entry = entry.map_err(Failure::doing("cannot read"))?;
+        let kind = entry.file_type().map_err(Failure::doing("cannot read"))?;
+        if kind.is_dir() || kind.is_file() {
+            sets.push(entry.path());
+        }
+    }
+    sets.sort();
+    Ok(sets)
+}
+
+fn read(args: &ClusterArgs, sets: &[PathBuf], account: &Account) -> Result<Vec<Samples>, Failure> {
+    let watch = Watch::new(account, "reading", None);
+    let read = |set: &PathBuf| {
+        let files = files_of(std::slice::from_ref(set))?;
+        let mut sampler = Sampler::new(&args.samples, args.max_samples, &files)?;
+        for file in &files {
+            let added = sampler.add(file, &|bytes| watch.add(bytes));
+            added.map_err(|e| if file == set { e } else { e.within(&file.display().to_string()) })?;
+        }
+        Ok(sampler.finish())
+    };
+    let named = |set: &PathBuf| {
+        read(set)
+            .map_err(|e: Failure| if *set == args.sets[0] { e } else { e.within(&set.display().to_string()) })
+    };
+    sets.iter().map(named).collect()
+}
+
+fn dictionary_name(index: usize) -> String {
+    format!("dictionary-{index:03}.dict")
+}
+
+/// The folder is new or empty, unless files in it may be replaced.
+fn check_target(args: &ClusterArgs) -> Result<(), Failure> {
+    let Some(folder) = args.target.path() else { return Ok(()) };
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(is_empty) if is_empty || args.target.force => Ok(()),
+        Ok(_) => Err(Failure::Refused(format!("{} is not empty; -f writes into it", folder.display()))),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(Failure::doing_to("cannot write", folder)(e)),
+    }
+}
+
+fn write(folder: &Path, force: bool, paths: &[PathBuf], found: &Clustered) -> Result<(), Failure> {
+    fs::create_dir_all(folder).map_err(Failure::doing_to("cannot create", folder))?;
+    for (i, dictionary) in found.dictionaries.iter().enumerate() {
+        target::write(&folder.join(dictionary_name(i)), force, dictionary)?;
+    }
+    let lines: Vec<String> = set_records(paths, found).map(|set| format!("{set}\n")).collect();
+    target::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
+}
+
+fn set_records<'a>(paths: &'a [PathBuf], found: &'a Clustered) -> impl Iterator<Item = Value> + 'a {
+    paths.iter().zip(&found.sets).map(|(path, set)| {
+        let (dictionary, why) = match set.choice {
+            Choice::Dictionary(index) => (Some(dictionary_name(index)), None),
+            Choice::Plain(why) => (None, Some(word(why))),
+        };
+        json!({
+            "set": path.display().to_string(),
+            "dictionary": dictionary,
+            "why": why,
+            "bytes": set.content,
+            "without": set.without,
+            "own": set.own,
+            "compressed": set.chosen,
+        })
+    })
+}
+
+fn word(why: Why) -> &'static str {
+    match why {
+        Why::Empty => "empty",
+        Why::TooFew => "too few samples",
+        Why::DoesNotPay => "no dictionary pays",
+    }
+}
+
+fn tell(found: &Clustered, done: &mut Done) {
+    let content = found.content();
+    done.lines.push(format!(
+        "{:<18} {:>12} {:>14} {:>14} {:>14} {:>8}",
+        format!("{} sets", found.sets.len()),
+        "dictionaries",
+        "their bytes",
+        "blocks",
+        "together",
+        "ratio"
+    ));
+    let rows = [
+        ("without", "no dictionary", found.without),
+        ("own", "one for each", found.own),
+        ("one", "one for all", found.one),
+        ("shared", "shared", found.shared),
+    ];
+    for (key, name, costs) in rows {
+        let Costs { blocks, dictionaries, count, .. } = costs;
+        let total = costs.total();
+        done.lines.push(format!(
+            "{name:<18} {count:>12} {dictionaries:>14} {blocks:>14} {total:>14} {:>8.3}",
+            ratio(content, total)
+        ));
+        done.set(
+            key,
+            json!({
+                "count": count,
+                "dictionaries": dictionaries,
+                "blocks": blocks,
+                "total": total,
+                "ratio": rounded(content, total),
+            }),
+        );
+    }
+    let plain: Vec<String> = [Why::Empty, Why::TooFew, Why::DoesNotPay]
+        .into_iter()
+        .map(|why| (why, found.sets.iter().filter(|set| set.choice == Choice::Plain(why)).count()))
+        .filter(|(_, count)| *count > 0)
+        .map(|(why, count)| format!("{count} ({})", word(why)))
+        .collect();
+    if !plain.is_empty() {
+        done.lines.push(format!("without a dictionary: {}", plain.join(", ")));
+    }
+    done.set("sets", found.sets.len());
+    done.set("bytes", content);
+    done.set("rounds", found.rounds);
+    let of_dictionary = |(i, bytes): (usize, &Vec<u8>)| {
+        let users = found.sets.iter().filter(|set| set.choice == Choice::Dictionary(i)).count();
+        // What was trained can be measured.
+        let id = Dictionary::measure(bytes).ok().map(|measured| measured.id());
+        json!({ "file": dictionary_name(i), "bytes": bytes.len(), "id": id, "sets": users })
+    };
+    let dictionaries: Vec<Value> = found.dictionaries.iter().enumerate().map(of_dictionary).collect();
+    done.set("dictionaries", dictionaries);
+}

@@ -1,0 +1,9 @@
+//! `linerate dict` as a user meets it: the real program, real files.
+
+mod cluster;
+mod data;
+mod pages;
+#[allow(dead_code)]
+#[path = "../gzip/support.rs"]
+mod support;
+mod train;
