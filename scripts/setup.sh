@@ -3,7 +3,8 @@
 # what is missing; elsewhere it says what is missing and how to get it, and fails.
 # Needs: rust, cc, gzip, zstd, python3, peers (the C libraries that the bench links and builds),
 # archivers (the programs that the bench of archives starts),
-# hdf5-tools, and python: target/venv with the packages of scripts/requirements-test.txt;
+# rocksdb (its library and tools, which tests have files written with), hdf5-tools,
+# and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,6 +37,11 @@ has_archivers() {
     command -v "$program" >/dev/null || return
   done
   command -v 7zz >/dev/null || command -v 7z >/dev/null
+}
+
+has_rocksdb() {
+  command -v sst_dump >/dev/null && has_cc &&
+    printf '#include <rocksdb/c.h>\nint main(void) { return 0; }' | cc -x c - -lrocksdb -o /dev/null 2>/dev/null
 }
 
 has_hdf5-tools() { command -v h5dump >/dev/null && command -v h5repack >/dev/null; }
@@ -107,6 +113,8 @@ for name in "$@"; do
       "cmake, zlib and ISA-L (Debian: apt-get install cmake g++ zlib1g-dev libisal-dev)" ;;
     archivers) need archivers "install squashfs-tools tar zstd zip unzip 7zip" \
       "archivers (Debian: apt-get install squashfs-tools tar zstd zip unzip 7zip)" ;;
+    rocksdb) need rocksdb "install librocksdb-dev rocksdb-tools gcc libc6-dev" \
+      "RocksDB with its tools (Debian: apt-get install librocksdb-dev rocksdb-tools)" ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;
     bench-python)

@@ -11,6 +11,7 @@
 //! * [`Pipeline`]: for jobs that come one by one.
 //! * [`Encoder`]: blocks compressed with the dictionaries of a store, through libzstd.
 //! * [`BlockFile`]: sorted records in a file of such blocks.
+//! * [`sst`]: RocksDB's SST files, read through the store.
 //! * [`Training`]: dictionaries from samples, also with small tables; [`Gain`], what they are worth.
 //! * [`Search`]: the size that makes blocks and dictionary smallest; [`Clustering`]: few dictionaries
 //!   for many sets of samples.
@@ -55,6 +56,8 @@ mod search;
 mod sharing;
 mod slots;
 mod source;
+#[cfg(feature = "sst")]
+pub mod sst;
 mod stats;
 mod store;
 mod threads;

@@ -1,0 +1,261 @@
+//! Many blocks at once: the memory of each is fetched while the one before it is decoded.
+
+use std::ops::Range;
+
+use linerate_core::{Error, Kind, Result};
+
+use super::blocks::Block;
+use super::codec::Packed;
+use super::compression::Compression;
+use super::entry::Entry;
+use super::handle::Handle;
+use super::open::Sst;
+use super::reader::{Hit, Look, Place, Reader, check, entry, look, room, stored_len};
+use crate::id::Id;
+use crate::job::{Job, Order};
+
+const WRONG_LENGTH: Error = Error::new(Kind::Corrupt, 0, "a block does not hold as much as it says");
+
+/// Where the content of a block is now.
+enum Piece<'s> {
+    There(&'s [u8]),
+    /// In `Reader::stored`.
+    Stored(Range<usize>),
+    /// In `Reader::content`.
+    Unpacked(Range<usize>),
+}
+
+impl<'s> Piece<'s> {
+    fn bytes<'a>(&self, stored: &'a [u8], content: &'a [u8]) -> &'a [u8]
+    where
+        's: 'a,
+    {
+        match self {
+            Piece::There(bytes) => bytes,
+            Piece::Stored(range) => &stored[range.clone()],
+            Piece::Unpacked(range) => &content[range.clone()],
+        }
+    }
+}
+
+/// A block that is read: not compressed, or to be decoded.
+enum Fetched<'a, 's> {
+    Ready(Piece<'s>, Compression),
+    Packed(Packed<'a>),
+}
+
+/// What became of one key of many.
+enum Found {
+    /// In the block of that turn.
+    In(usize, Hit),
+    /// In `Reader::extra`.
+    Copied(Hit),
+    Absent,
+}
+
+impl Reader {
+    /// Decodes data blocks of any files. The results are in the order of `wanted`; a damaged block is
+    /// an error of its own alone. The blocks are in memory together.
+    pub fn decode_blocks<'a>(
+        &'a mut self,
+        wanted: &[(&'a Sst, Handle)],
+        order: Order,
+    ) -> Vec<Result<Block<'a>>> {
+        let pieces = self.unpack_all(wanted, order);
+        let (stored, content) = (&self.stored, &self.content);
+        let block = |(piece, &(_, handle)): (Result<(Piece<'a>, Compression)>, &(&Sst, Handle))| {
+            let (piece, compression) = piece?;
+            Ok(Block { handle, compression, content: piece.bytes(stored, content) })
+        };
+        pieces.into_iter().zip(wanted).map(block).collect()
+    }
+
+    /// Finds keys in any files, as [`get`](Self::get) does, each block decoded once. The results are in
+    /// the order of `wanted`; what is damaged is an error of those keys alone that need it.
+    pub fn multi_get<'a>(&'a mut self, wanted: &[(&'a Sst, &'a [u8])]) -> Vec<Result<Option<Entry<'a>>>> {
+        let located: Vec<_> = wanted.iter().map(|(sst, key)| self.locate(sst, key, u64::MAX)).collect();
+        let (blocks, turns) = distinct(wanted, &located);
+        let pieces = self.unpack_all(&blocks, Order::AsGiven);
+        let mut found: Vec<Result<Found>> = Vec::with_capacity(wanted.len());
+        let mut beyond = Vec::new();
+        for (i, ((sst, key), located)) in wanted.iter().zip(&located).enumerate() {
+            found.push(match (located, &pieces.get(turns[i])) {
+                (Err(e), _) | (_, Some(Err(e))) => Err(*e),
+                (Ok(Some((handle, _))), Some(Ok((piece, _)))) => {
+                    let content = piece.bytes(&self.stored, &self.content);
+                    match look(sst, content, key, u64::MAX, &mut self.key) {
+                        Ok(Look::Hit(hit)) => Ok(Found::In(turns[i], hit)),
+                        Ok(Look::Absent) => Ok(Found::Absent),
+                        Ok(Look::Beyond) => {
+                            beyond.push(i);
+                            Ok(Found::Absent)
+                        }
+                        Err(e) => Err(e.shifted(handle.offset)),
+                    }
+                }
+                _ => Ok(Found::Absent),
+            });
+        }
+        self.extra.clear();
+        self.look_behind(wanted, located, &beyond, &mut found);
+        let (stored, content, extra) = (&self.stored, &self.content, &self.extra);
+        let answer = |(found, &(sst, key)): (Result<Found>, &(&'a Sst, &'a [u8]))| {
+            let found = found?;
+            let there = match &found {
+                Found::In(turn, hit) => match &pieces[*turn] {
+                    Ok((piece, _)) => Some((piece.bytes(stored, content), hit)),
+                    Err(e) => return Err(*e),
+                },
+                Found::Copied(hit) => Some((&extra[..], hit)),
+                Found::Absent => None,
+            };
+            Ok(entry(sst, key, u64::MAX, there))
+        };
+        found.into_iter().zip(wanted).map(answer).collect()
+    }
+
+    /// Looks for those keys in the next blocks that all of their block is before.
+    fn look_behind(
+        &mut self,
+        wanted: &[(&Sst, &[u8])],
+        located: Vec<Result<Option<(Handle, Place)>>>,
+        beyond: &[usize],
+        found: &mut [Result<Found>],
+    ) {
+        if beyond.is_empty() {
+            return;
+        }
+        let kept = (std::mem::take(&mut self.stored), std::mem::take(&mut self.content));
+        for &i in beyond {
+            let ((sst, key), Ok(Some((_, place)))) = (wanted[i], located[i]) else { continue };
+            let after = self.find_after(sst, key, u64::MAX, place);
+            found[i] = after.map(|after| {
+                let Some((loaded, hit)) = after else { return Found::Absent };
+                let start = self.extra.len();
+                self.extra.extend_from_slice(&loaded.content(&self.content)[hit.value]);
+                Found::Copied(Hit { value: start..self.extra.len(), ..hit })
+            });
+        }
+        (self.stored, self.content) = kept;
+    }
+
+    /// Reads and decodes blocks, those of zstd as one batch.
+    fn unpack_all<'s>(
+        &mut self,
+        wanted: &[(&'s Sst, Handle)],
+        order: Order,
+    ) -> Vec<Result<(Piece<'s>, Compression)>> {
+        let places = self.read_all(wanted);
+        let Reader { codec, stored, content, .. } = self;
+        let mut total = 0;
+        let fetched: Vec<_> = wanted
+            .iter()
+            .zip(places)
+            .map(|(&(sst, handle), place)| {
+                let fetched = fetch(sst, handle, place?, stored)?;
+                if let Fetched::Packed(packed) = &fetched {
+                    total += packed.len;
+                }
+                Ok(fetched)
+            })
+            .collect();
+        room(content, total);
+        let mut results = Vec::with_capacity(wanted.len());
+        let mut jobs = Vec::with_capacity(wanted.len());
+        let (mut rest, mut start) = (&mut content[..], 0);
+        for (&(sst, handle), fetched) in wanted.iter().zip(fetched) {
+            results.push(fetched.and_then(|fetched| {
+                let packed = match fetched {
+                    Fetched::Ready(piece, compression) => return Ok((piece, compression)),
+                    Fetched::Packed(packed) => packed,
+                };
+                let (out, after) = std::mem::take(&mut rest).split_at_mut(packed.len);
+                rest = after;
+                let range = start..start + packed.len;
+                start = range.end;
+                if packed.compression == Compression::Zstd {
+                    let id = sst.dictionary().unwrap_or(Id::NONE);
+                    jobs.push(Job::new(id, packed.payload, out));
+                } else {
+                    let unpacked = codec.unpack(packed, sst.dictionary.as_ref(), out);
+                    unpacked.map_err(|e| e.shifted(handle.offset))?;
+                }
+                Ok((Piece::Unpacked(range), packed.compression))
+            }));
+        }
+        codec.decoder.decode_batch(&mut jobs, order);
+        let mut jobs = jobs.iter();
+        for (result, (_, handle)) in results.iter_mut().zip(wanted) {
+            let Ok((_, Compression::Zstd)) = result else { continue };
+            let Some(job) = jobs.next() else { break };
+            match job.result {
+                Ok(n) if n == job.dst.len() => {}
+                Ok(_) => *result = Err(WRONG_LENGTH.shifted(handle.offset)),
+                Err(e) => *result = Err(Error { at: handle.offset, ..e }),
+            }
+        }
+        results
+    }
+
+    /// Reads the blocks of files that are not in memory into `stored`; returns where each is there.
+    fn read_all(&mut self, wanted: &[(&Sst, Handle)]) -> Vec<Result<Range<usize>>> {
+        self.stored.clear();
+        let read = |&(sst, handle): &(&Sst, Handle)| {
+            self.check_store(sst)?;
+            let len = stored_len(sst, handle)?;
+            let start = self.stored.len();
+            if sst.input.view(handle.offset, len).is_none() {
+                sst.input.append(handle.offset, len, &mut self.stored)?;
+            }
+            Ok(start..self.stored.len())
+        };
+        wanted.iter().map(read).collect()
+    }
+}
+
+/// Checks a block that is in memory or was read to `place`.
+fn fetch<'a, 's>(
+    sst: &'s Sst,
+    handle: Handle,
+    place: Range<usize>,
+    stored: &'a [u8],
+) -> Result<Fetched<'a, 's>>
+where
+    's: 'a,
+{
+    let view = sst.input.view(handle.offset, stored_len(sst, handle)?);
+    let bytes = view.unwrap_or(&stored[place.clone()]);
+    let (body, compression) = check(sst, handle, bytes, sst.options.checksums)?;
+    if compression == Compression::None {
+        let piece = match view {
+            Some(bytes) => Piece::There(&bytes[..body.len()]),
+            None => Piece::Stored(place.start..place.start + body.len()),
+        };
+        return Ok(Fetched::Ready(piece, compression));
+    }
+    let packed = Packed::parse(compression, body, sst.options.block_limit);
+    packed.map(Fetched::Packed).map_err(|e| e.shifted(handle.offset))
+}
+
+/// The blocks that the keys are in, each once and those of a file together, and for each key the
+/// turn of its block; that of a key without a block is beyond all.
+fn distinct<'a>(
+    wanted: &[(&'a Sst, &[u8])],
+    located: &[Result<Option<(Handle, Place)>>],
+) -> (Vec<(&'a Sst, Handle)>, Vec<usize>) {
+    let handle =
+        |i: usize| located[i].as_ref().ok().and_then(|found| found.as_ref()).map(|(handle, _)| *handle);
+    let mut order: Vec<usize> = (0..wanted.len()).filter(|&i| handle(i).is_some()).collect();
+    order.sort_unstable_by_key(|&i| (std::ptr::from_ref(wanted[i].0), handle(i)));
+    let mut blocks: Vec<(&Sst, Handle)> = Vec::with_capacity(order.len());
+    let mut turns = vec![usize::MAX; wanted.len()];
+    for i in order {
+        let Some(handle) = handle(i) else { continue };
+        let sst = wanted[i].0;
+        if blocks.last().is_none_or(|&(last, before)| !std::ptr::eq(last, sst) || before != handle) {
+            blocks.push((sst, handle));
+        }
+        turns[i] = blocks.len() - 1;
+    }
+    (blocks, turns)
+}

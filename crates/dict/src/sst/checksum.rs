@@ -1,0 +1,85 @@
+//! The checksums of blocks, of which a file uses one kind.
+
+use twox_hash::{XxHash3_64, XxHash32, XxHash64};
+
+/// What guards the blocks of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Checksum {
+    /// Nothing.
+    None,
+    /// CRC-32C, masked.
+    Crc32c,
+    /// XXH32.
+    Xxh32,
+    /// The low half of XXH64.
+    Xxh64,
+    /// The low half of XXH3.
+    Xxh3,
+}
+
+impl Checksum {
+    /// By the number in the footer.
+    pub(super) fn of_number(number: u8) -> Option<Checksum> {
+        use Checksum::*;
+        [None, Crc32c, Xxh32, Xxh64, Xxh3].get(usize::from(number)).copied()
+    }
+
+    /// The name that RocksDB's tools use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Checksum::None => "none",
+            Checksum::Crc32c => "crc32c",
+            Checksum::Xxh32 => "xxhash",
+            Checksum::Xxh64 => "xxhash64",
+            Checksum::Xxh3 => "xxh3",
+        }
+    }
+
+    /// Of bytes, the last of which is the type of their block.
+    pub(super) fn of(self, bytes: &[u8]) -> u32 {
+        match self {
+            Checksum::None => 0,
+            // A CRC of bytes that hold CRCs is a poor guard, hence the mask.
+            Checksum::Crc32c => crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8),
+            Checksum::Xxh32 => XxHash32::oneshot(0, bytes),
+            Checksum::Xxh64 => XxHash64::oneshot(0, bytes) as u32,
+            Checksum::Xxh3 => match bytes.split_last() {
+                Some((&last, rest)) => {
+                    XxHash3_64::oneshot(rest) as u32 ^ u32::from(last).wrapping_mul(0x6b90_83d9)
+                }
+                None => XxHash3_64::oneshot(bytes) as u32,
+            },
+        }
+    }
+}
+
+/// What is added to the checksum of what stands at `offset`, so that a block of another place or of
+/// another file is found. Files of versions below 6 have no `base`.
+pub(super) fn context(base: u32, offset: u64) -> u32 {
+    if base == 0 { 0 } else { base ^ (offset as u32).wrapping_add((offset >> 32) as u32) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Published values of the hashes, in the forms of this format.
+    #[test]
+    fn known_values() {
+        assert_eq!(Checksum::Xxh32.of(b""), 0x02cc_5d05);
+        assert_eq!(Checksum::Xxh64.of(b""), 0x51d8_e999);
+        assert_eq!(Checksum::Xxh3.of(b"\0"), 0x38d3_94c2);
+        assert_eq!(Checksum::Xxh3.of(b"\x02"), 0x38d3_94c2 ^ 0xd721_07b2);
+        let crc: u32 = 0xe306_9283;
+        assert_eq!(Checksum::Crc32c.of(b"123456789"), crc.rotate_right(15).wrapping_add(0xa282_ead8));
+        assert_eq!(Checksum::None.of(b"123456789"), 0);
+        assert_eq!(Checksum::of_number(5), None);
+    }
+
+    #[test]
+    fn the_place_counts_where_there_is_a_base() {
+        assert_eq!(context(0, 77), 0);
+        assert_eq!(context(5, 0x1_0000_0002), 5 ^ 3);
+    }
+}

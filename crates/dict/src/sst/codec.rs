@@ -1,0 +1,129 @@
+//! A block's content from its stored bytes.
+
+use linerate_core::{Error, Kind, Result};
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+use super::bytes::Bytes;
+use super::compression::Compression;
+use super::open::Dictionary;
+use crate::decoder::Decoder;
+use crate::store::Store;
+
+const TOO_LONG: Error = Error::new(Kind::Limit, 0, "a block decodes to more than the limit");
+const IMPOSSIBLE: Error = Error::new(Kind::Corrupt, 0, "a block says that it holds more than it can");
+const WRONG_LENGTH: Error = Error::new(Kind::Corrupt, 0, "a block does not hold as much as it says");
+const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "the compressed bytes of a block are damaged");
+
+/// Window of deflate streams, as a power of two.
+const WINDOW: u8 = 15;
+
+/// A compressed block, measured.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed<'a> {
+    pub(super) compression: Compression,
+    pub(super) payload: &'a [u8],
+    /// Bytes that it decodes to.
+    pub(super) len: usize,
+}
+
+impl<'a> Packed<'a> {
+    /// Reads what stands before the compressed bytes. Blocks that are not compressed are no matter
+    /// of this.
+    pub(super) fn parse(compression: Compression, body: &'a [u8], limit: usize) -> Result<Packed<'a>> {
+        // The most bytes that a stored byte can stand for, rounded up.
+        let most: u64 = match compression {
+            Compression::None => 1,
+            Compression::Snappy => 64,
+            Compression::Lz4 | Compression::Lz4Hc => 256,
+            Compression::Zlib => 1100,
+            Compression::Zstd => 1 << 16,
+            Compression::Bzip2 => {
+                return Err(Error::new(Kind::Unsupported, 0, "blocks compressed with bzip2 are not read"));
+            }
+            Compression::Other(_) => {
+                return Err(Error::new(
+                    Kind::Unsupported,
+                    0,
+                    "a block is compressed in a way that is not known",
+                ));
+            }
+        };
+        let mut rest = Bytes(body);
+        let len = rest.varint32()?;
+        // Snappy has its own length.
+        let payload = if compression == Compression::Snappy { body } else { rest.0 };
+        if u64::from(len) > (payload.len() as u64 + 1) * most {
+            return Err(IMPOSSIBLE);
+        }
+        let len = len as usize;
+        if len > limit { Err(TOO_LONG) } else { Ok(Packed { compression, payload, len }) }
+    }
+}
+
+/// Decodes blocks of all kinds.
+pub(super) struct Codec {
+    pub(super) decoder: Decoder,
+    inflate: Option<Box<Inflate>>,
+}
+
+impl Codec {
+    pub(super) fn new(store: &Store) -> Self {
+        Codec { decoder: Decoder::new(store), inflate: None }
+    }
+
+    /// Decodes a block into `out`, which is as long as it says.
+    pub(super) fn unpack(
+        &mut self,
+        packed: Packed<'_>,
+        dictionary: Option<&Dictionary>,
+        out: &mut [u8],
+    ) -> Result<()> {
+        let n = match packed.compression {
+            Compression::Zstd => {
+                let id = dictionary.map_or(crate::Id::NONE, |dictionary| dictionary.id);
+                // Offsets within a block say nothing to who has the file.
+                self.decoder.decode(id, packed.payload, out).map_err(|e| Error { at: 0, ..e })?
+            }
+            Compression::Snappy => {
+                snap::raw::Decoder::new().decompress(packed.payload, out).map_err(|_| DAMAGED)?
+            }
+            Compression::None => {
+                out.copy_from_slice(packed.payload);
+                out.len()
+            }
+            Compression::Lz4 | Compression::Lz4Hc => with_bytes(self.decoder.store(), dictionary, |bytes| {
+                lz4_flex::block::decompress_into_with_dict(packed.payload, out, bytes)
+            })?
+            .map_err(|_| DAMAGED)?,
+            Compression::Zlib | Compression::Bzip2 | Compression::Other(_) => {
+                let inflate = self.inflate.get_or_insert_with(|| Box::new(Inflate::new(false, WINDOW)));
+                inflate.reset(false);
+                with_bytes(self.decoder.store(), dictionary, |bytes| {
+                    inflate_block(inflate, packed.payload, bytes, out)
+                })??
+            }
+        };
+        if n == out.len() { Ok(()) } else { Err(WRONG_LENGTH) }
+    }
+}
+
+fn inflate_block(inflate: &mut Inflate, payload: &[u8], dictionary: &[u8], out: &mut [u8]) -> Result<usize> {
+    if !dictionary.is_empty() {
+        inflate.set_dictionary(dictionary).map_err(|_| DAMAGED)?;
+    }
+    match inflate.decompress(payload, out, InflateFlush::Finish) {
+        Ok(Status::StreamEnd) if inflate.total_in() == payload.len() as u64 => {
+            Ok(inflate.total_out() as usize)
+        }
+        _ => Err(DAMAGED),
+    }
+}
+
+/// Shows the bytes of a dictionary, without a copy.
+fn with_bytes<T>(store: &Store, dictionary: Option<&Dictionary>, see: impl FnOnce(&[u8]) -> T) -> Result<T> {
+    let Some(dictionary) = dictionary else { return Ok(see(&[])) };
+    match store.shared().pin(dictionary.id)? {
+        Some(pin) => Ok(see(pin.bytes())),
+        None => Ok(see(&dictionary.short)),
+    }
+}

@@ -1,0 +1,66 @@
+//! How a block is compressed, by the byte behind it.
+
+/// How a block is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// Snappy.
+    Snappy,
+    /// Deflate without a header.
+    Zlib,
+    /// bzip2, which is not read.
+    Bzip2,
+    /// An LZ4 block.
+    Lz4,
+    /// An LZ4 block of the slower compressor.
+    Lz4Hc,
+    /// One zstd frame.
+    Zstd,
+    /// Another one, such as those of plug-ins, which is not read.
+    Other(u8),
+}
+
+impl Compression {
+    pub(super) const fn of_number(number: u8) -> Compression {
+        match number {
+            0 => Compression::None,
+            1 => Compression::Snappy,
+            2 => Compression::Zlib,
+            3 => Compression::Bzip2,
+            4 => Compression::Lz4,
+            5 => Compression::Lz4Hc,
+            7 => Compression::Zstd,
+            other => Compression::Other(other),
+        }
+    }
+
+    /// The number behind the block.
+    pub const fn number(self) -> u8 {
+        match self {
+            Compression::None => 0,
+            Compression::Snappy => 1,
+            Compression::Zlib => 2,
+            Compression::Bzip2 => 3,
+            Compression::Lz4 => 4,
+            Compression::Lz4Hc => 5,
+            Compression::Zstd => 7,
+            Compression::Other(number) => number,
+        }
+    }
+
+    /// A name in lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Compression::None => "none",
+            Compression::Snappy => "snappy",
+            Compression::Zlib => "zlib",
+            Compression::Bzip2 => "bzip2",
+            Compression::Lz4 => "lz4",
+            Compression::Lz4Hc => "lz4hc",
+            Compression::Zstd => "zstd",
+            Compression::Other(_) => "other",
+        }
+    }
+}

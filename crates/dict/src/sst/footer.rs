@@ -1,0 +1,68 @@
+//! The last bytes of a file: its version, and where to begin.
+
+use linerate_core::{Error, Kind, Result};
+
+use super::bytes::Bytes;
+use super::checksum::{Checksum, context};
+use super::handle::{Handle, TRAILER};
+
+/// Bytes of a footer.
+pub(super) const FOOTER: usize = 53;
+const MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
+/// Stands where versions below 6 have a handle.
+const EXTENDED: [u8; 4] = [0x3e, 0, 0x7a, 0];
+/// Where versions from 6 on have the checksum of the footer.
+const SUM: std::ops::Range<usize> = 5..9;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Footer {
+    pub(super) version: u32,
+    pub(super) checksum: Checksum,
+    /// What checksums of blocks depend on; 0 below version 6.
+    pub(super) base: u32,
+    pub(super) metaindex: Handle,
+    /// From version 6 on, the metaindex says where it is.
+    pub(super) index: Option<Handle>,
+}
+
+impl Footer {
+    /// Reads the footer that stands at `offset`.
+    pub(super) fn parse(bytes: &[u8; FOOTER], offset: u64) -> Result<Footer> {
+        let corrupt = |what| Error::new(Kind::Corrupt, offset, what);
+        let [kind, .., v0, v1, v2, v3, _, _, _, _, _, _, _, _] = *bytes;
+        if bytes[FOOTER - 8..] != MAGIC.to_le_bytes() {
+            return Err(corrupt("the file does not end as a block-based table of RocksDB"));
+        }
+        let version = u32::from_le_bytes([v0, v1, v2, v3]);
+        if !(2..=7).contains(&version) {
+            let what = "the file's format version is not one of 2 to 7";
+            return Err(Error::new(Kind::Unsupported, offset, what));
+        }
+        let checksum = Checksum::of_number(kind).ok_or(Error::new(
+            Kind::Unsupported,
+            offset,
+            "the file's kind of checksum is not known",
+        ))?;
+        let mut rest = Bytes(&bytes[1..41]);
+        if version < 6 {
+            let metaindex = Handle::read(&mut rest).map_err(|e| e.shifted(offset))?;
+            let index = Handle::read(&mut rest).map_err(|e| e.shifted(offset))?;
+            return Ok(Footer { version, checksum, base: 0, metaindex, index: Some(index) });
+        }
+        if rest.take(4)? != EXTENDED {
+            return Err(corrupt("the footer lacks the mark of its version"));
+        }
+        let (sum, base, size) = (rest.u32()?, rest.u32()?, rest.u32()?);
+        if rest.0.iter().any(|&byte| byte != 0) {
+            return Err(corrupt("the footer has bytes where its version has none"));
+        }
+        let mut blank = *bytes;
+        blank[SUM].fill(0);
+        if checksum != Checksum::None && checksum.of(&blank).wrapping_add(context(base, offset)) != sum {
+            return Err(corrupt("the checksum of the footer is wrong"));
+        }
+        let start = offset.checked_sub(u64::from(size) + TRAILER as u64);
+        let start = start.ok_or(corrupt("the footer names a block before the start of the file"))?;
+        Ok(Footer { version, checksum, base, metaindex: Handle::new(start, size.into()), index: None })
+    }
+}

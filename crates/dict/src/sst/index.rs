@@ -1,0 +1,201 @@
+//! The index: for each data block a key that none in it is behind, and where the block stands.
+//!
+//! The keys are whole internal keys or those of users. From version 4 on, handles of entries that
+//! share nothing are whole, and the others say only how the size differs from that of the block before,
+//! behind which they stand. An index may be an index of indexes.
+
+use std::cmp::Ordering;
+use std::sync::OnceLock;
+
+use linerate_core::{Error, Kind, Result};
+
+use super::block::{Head, Layout, extend};
+use super::bytes::{Bytes, SHORT};
+use super::entry::split;
+use super::handle::Handle;
+use super::order::KeyOrder;
+
+const ASTRAY: Error = Error::new(Kind::Corrupt, 0, "an index says that a block is where none can be");
+const SHARED_RESTART: Error = Error::new(Kind::Corrupt, 0, "a restart of an index is no whole entry");
+
+/// The kinds of indexes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum IndexKind {
+    /// One block, searched.
+    BinarySearch,
+    /// The same, with hashes of prefixes, which are passed over.
+    Hash,
+    /// An index of indexes, each read when it is needed.
+    Partitioned,
+    /// One block, which also has the first key of each data block.
+    WithFirstKey,
+}
+
+impl IndexKind {
+    pub(super) fn of_number(number: u32) -> Option<IndexKind> {
+        use IndexKind::*;
+        [BinarySearch, Hash, Partitioned, WithFirstKey].get(number as usize).copied()
+    }
+
+    /// A name in lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            IndexKind::BinarySearch => "binary search",
+            IndexKind::Hash => "hash",
+            IndexKind::Partitioned => "partitioned",
+            IndexKind::WithFirstKey => "with first keys",
+        }
+    }
+}
+
+/// What entries of an index look like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) kind: IndexKind,
+    /// Keys without number and type.
+    pub(super) user_keys: bool,
+    /// Handles are coded by difference, and values have no length.
+    pub(super) delta: bool,
+}
+
+/// A part of an index of indexes.
+pub(super) struct Partition {
+    pub(super) handle: Handle,
+    pub(super) content: OnceLock<Box<[u8]>>,
+}
+
+/// Goes through the entries of one block of an index.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Steps {
+    at: usize,
+    previous: Handle,
+}
+
+/// An entry of an index whose key is not made yet.
+struct Step<'a> {
+    head: Head,
+    suffix: &'a [u8],
+    handle: Handle,
+}
+
+impl Steps {
+    fn step<'a>(&mut self, layout: &Layout<'a>, shape: Shape) -> Result<Option<Step<'a>>> {
+        let mut rest = Bytes(layout.entries.get(self.at..).unwrap_or_default());
+        if rest.0.is_empty() {
+            return Ok(None);
+        }
+        let head = Head { shared: rest.varint32()? as usize, unshared: rest.varint32()? as usize };
+        let len = if shape.delta { None } else { Some(rest.varint32()? as usize) };
+        let suffix = rest.take(head.unshared)?;
+        let mut value = match len {
+            Some(len) => Bytes(rest.take(len)?),
+            None => rest,
+        };
+        let handle = self.handle(&mut value, head, shape)?;
+        if shape.kind == IndexKind::WithFirstKey {
+            value.prefixed()?;
+        }
+        if len.is_none() {
+            rest = value;
+        }
+        self.at = layout.entries.len() - rest.0.len();
+        self.previous = handle;
+        Ok(Some(Step { head, suffix, handle }))
+    }
+
+    fn handle(&self, value: &mut Bytes<'_>, head: Head, shape: Shape) -> Result<Handle> {
+        if !shape.delta || head.shared == 0 {
+            return Handle::read(value);
+        }
+        let size = self.previous.size.checked_add_signed(value.zigzag64()?).ok_or(ASTRAY)?;
+        Ok(Handle::new(self.previous.end().ok_or(ASTRAY)?, size))
+    }
+
+    /// The next entry's handle.
+    pub(super) fn next(&mut self, layout: &Layout<'_>, shape: Shape) -> Result<Option<Handle>> {
+        Ok(self.step(layout, shape)?.map(|step| step.handle))
+    }
+
+    /// The next entry's handle; `key`, that of the entry before, becomes its key.
+    pub(super) fn next_with_key(
+        &mut self,
+        layout: &Layout<'_>,
+        shape: Shape,
+        key: &mut Vec<u8>,
+    ) -> Result<Option<Handle>> {
+        let Some(step) = self.step(layout, shape)? else { return Ok(None) };
+        extend(key, step.head, step.suffix)?;
+        Ok(Some(step.handle))
+    }
+}
+
+/// The key of a restart.
+fn restart_key<'a>(layout: &Layout<'a>, at: usize, shape: Shape) -> Result<&'a [u8]> {
+    let mut rest = Bytes(layout.entries.get(at..).ok_or(SHORT)?);
+    let (shared, unshared) = (rest.varint32()?, rest.varint32()?);
+    if !shape.delta {
+        rest.varint32()?;
+    }
+    if shared != 0 { Err(SHARED_RESTART) } else { rest.take(unshared as usize) }
+}
+
+/// Compares a key of an index with what is looked for.
+pub(super) fn compare(
+    key: &[u8],
+    shape: Shape,
+    order: KeyOrder,
+    target: &[u8],
+    sequence: u64,
+) -> Result<Ordering> {
+    if shape.user_keys {
+        return Ok(order.compare(key, target));
+    }
+    let (user, tail) = split(key)?;
+    Ok(order.compare(user, target).then_with(|| sequence.cmp(&(tail >> 8))))
+}
+
+/// The first entry that is not before `(target, sequence)`: its handle, and where to go on. `key` is
+/// room for keys.
+pub(super) fn seek(
+    layout: &Layout<'_>,
+    shape: Shape,
+    order: KeyOrder,
+    target: &[u8],
+    sequence: u64,
+    key: &mut Vec<u8>,
+) -> Result<Option<(Handle, Steps)>> {
+    let at = layout.search(
+        |at| restart_key(layout, at, shape),
+        |found| compare(found, shape, order, target, sequence),
+    )?;
+    let mut steps = Steps { at, previous: Handle::default() };
+    key.clear();
+    while let Some(handle) = steps.next_with_key(layout, shape, key)? {
+        if compare(key, shape, order, target, sequence)? != Ordering::Less {
+            return Ok(Some((handle, steps)));
+        }
+    }
+    Ok(None)
+}
+
+/// The parts of an index of indexes in a file of `len` bytes. They stand one behind the other, so
+/// there are no more than have room in it.
+pub(super) fn partitions(layout: &Layout<'_>, shape: Shape, len: u64) -> Result<Vec<Partition>> {
+    let mut found = Vec::new();
+    let (mut steps, mut end) = (Steps::default(), 0);
+    while let Some(handle) = steps.next(layout, shape)? {
+        end = follow(handle, end, len)?;
+        found.push(Partition { handle, content: OnceLock::new() });
+    }
+    Ok(found)
+}
+
+/// Checks that a block stands behind `end` and within `len` bytes; returns where it ends, which is
+/// further on, so that a walk through a bad index has an end, too.
+pub(super) fn follow(handle: Handle, end: u64, len: u64) -> Result<u64> {
+    match handle.end() {
+        Some(next) if handle.offset >= end && next <= len => Ok(next),
+        _ => Err(ASTRAY),
+    }
+}

@@ -1,0 +1,63 @@
+//! RocksDB's SST files, read: block-based tables of format versions 2 to 7.
+//!
+//! An [`Sst`] is an open file. Its dictionary is in a [`Store`](crate::Store) that many files share,
+//! and is released with it. A [`Reader`] is what one thread needs to read any number of them: it finds
+//! [keys](Reader::get), alone or [many at once](Reader::multi_get) from many files, [scans](Reader::scan),
+//! decodes [blocks](Reader::decode_blocks), and [verifies](Reader::verify).
+//!
+//! ```no_run
+//! use linerate_dict::Store;
+//! use linerate_dict::sst::{Reader, Sst};
+//!
+//! let store = Store::new();
+//! let table = Sst::open("000012.sst".as_ref(), &store)?;
+//! let mut reader = Reader::new(&store);
+//! if let Some(entry) = reader.get(&table, b"user/7")? {
+//!     println!("{:?} {:?}", entry.kind, entry.value);
+//! }
+//! let mut scan = reader.scan_from(&table, b"user/")?;
+//! while let Some(entry) = scan.next_entry()? {
+//!     println!("{:?}", entry.key);
+//! }
+//! # Ok::<(), linerate_dict::Error>(())
+//! ```
+//!
+//! The offset of an error is one in the file: that of the block, or of the byte in it, where it was
+//! seen.
+
+mod batch;
+mod block;
+mod blocks;
+mod bytes;
+mod checksum;
+mod codec;
+mod compression;
+mod entry;
+mod footer;
+mod handle;
+mod index;
+mod open;
+mod options;
+mod order;
+mod properties;
+mod ranges;
+mod reader;
+mod scan;
+mod stats;
+mod verify;
+
+pub use blocks::{Block, Entries};
+pub use checksum::Checksum;
+pub use compression::Compression;
+pub use entry::{Entry, EntryKind};
+pub use handle::Handle;
+pub use index::IndexKind;
+pub use open::Sst;
+pub use options::Options;
+pub use order::KeyOrder;
+pub use properties::{Properties, Property};
+pub use ranges::RangeDeletion;
+pub use reader::Reader;
+pub use scan::Scan;
+pub use stats::{BlockCount, DictionaryKind, DictionaryStats, SstStats};
+pub use verify::Verified;

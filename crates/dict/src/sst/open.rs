@@ -1,0 +1,244 @@
+//! An open file.
+
+use std::path::Path;
+
+use linerate_core::{Error, Kind, Result};
+
+use super::block::{Layout, Walk};
+use super::bytes::Bytes;
+use super::checksum::Checksum;
+use super::footer::{FOOTER, Footer};
+use super::handle::Handle;
+use super::index::{IndexKind, Partition, Shape, partitions};
+use super::options::Options;
+use super::order::KeyOrder;
+use super::properties::Properties;
+use super::ranges::{self, RangeDeletion};
+use super::reader::Reader;
+use crate::id::Id;
+use crate::input::Input;
+use crate::store::Store;
+
+/// What the store does not take is no dictionary for zstd, but may be one for others.
+const SHORTEST: usize = 8;
+
+const NO_INDEX: Error = Error::new(Kind::Corrupt, 0, "the file says nowhere where its index is");
+const NO_PROPERTIES: Error = Error::new(Kind::Corrupt, 0, "the file says nowhere where its properties are");
+
+/// An open SST file. Threads may share it.
+///
+/// Its index is in memory, and its dictionary in the store that it was opened with, from which it is
+/// released when this is dropped.
+pub struct Sst {
+    pub(super) input: Input,
+    pub(super) options: Options,
+    pub(super) footer: Footer,
+    pub(super) properties: Handle,
+    pub(super) order: KeyOrder,
+    pub(super) shape: Shape,
+    pub(super) index: Box<[u8]>,
+    pub(super) partitions: Vec<Partition>,
+    pub(super) dictionary: Option<Dictionary>,
+    ranges: Vec<RangeDeletion>,
+    store: Store,
+}
+
+/// The dictionary of a file.
+pub(super) struct Dictionary {
+    pub(super) handle: Handle,
+    /// None for zstd if it is too short.
+    pub(super) id: Id,
+    /// Then, its bytes.
+    pub(super) short: Vec<u8>,
+}
+
+/// Where the blocks stand that the metaindex names.
+#[derive(Default)]
+struct Names {
+    properties: Option<Handle>,
+    index: Option<Handle>,
+    dictionary: Option<Handle>,
+    ranges: Option<Handle>,
+}
+
+impl Sst {
+    /// Opens a file, with the default options. Who opens many files is faster with
+    /// [`Reader::open`].
+    ///
+    /// # Errors
+    /// [`Kind::Io`] if it cannot be read; [`Kind::Truncated`] and [`Kind::Corrupt`] if it is no such
+    /// file, or one of the parts that are read now is damaged: footer, metaindex, properties, index,
+    /// dictionary and range deletions. [`Kind::Unsupported`] for a version, an index or a compression
+    /// that is not read, [`Kind::Limit`] if it exceeds the limit of the options or the store is full.
+    pub fn open(path: &Path, store: &Store) -> Result<Sst> {
+        Reader::new(store).open(path, Options::new())
+    }
+
+    /// Opens a file that is in memory.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn from_bytes(bytes: Vec<u8>, store: &Store) -> Result<Sst> {
+        Reader::new(store).open_bytes(bytes, Options::new())
+    }
+
+    /// The version in its footer, 2 to 7.
+    pub fn format_version(&self) -> u32 {
+        self.footer.version
+    }
+
+    /// What guards its blocks.
+    pub fn checksum(&self) -> Checksum {
+        self.footer.checksum
+    }
+
+    /// The order of its keys.
+    pub fn key_order(&self) -> KeyOrder {
+        self.order
+    }
+
+    /// The kind of its index.
+    pub fn index_kind(&self) -> IndexKind {
+        self.shape.kind
+    }
+
+    /// Bytes of the file.
+    pub fn file_bytes(&self) -> u64 {
+        self.input.len()
+    }
+
+    /// Its dictionary in the store. None also if it has fewer than eight bytes, which zstd does not
+    /// use.
+    pub fn dictionary(&self) -> Option<Id> {
+        self.dictionary.as_ref().map(|dictionary| dictionary.id).filter(|id| *id != Id::NONE)
+    }
+
+    /// Its range deletions, as they stand in it.
+    pub fn range_deletions(&self) -> &[RangeDeletion] {
+        &self.ranges
+    }
+
+    /// The store that has its dictionary.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    pub(super) fn load(input: Input, options: Options, reader: &mut Reader) -> Result<Sst> {
+        let footer = read_footer(&input)?;
+        let store = reader.store().clone();
+        // Nothing of it is read with a dictionary before there is one.
+        let mut sst = Sst {
+            input,
+            options,
+            footer,
+            properties: Handle::default(),
+            order: KeyOrder::Unknown,
+            shape: Shape { kind: IndexKind::BinarySearch, user_keys: false, delta: false },
+            index: Box::default(),
+            partitions: Vec::new(),
+            dictionary: None,
+            ranges: Vec::new(),
+            store,
+        };
+        let names = sst.read_names(reader)?;
+        sst.properties = names.properties.ok_or(NO_PROPERTIES)?;
+        let properties = reader.properties(&sst)?;
+        sst.describe(&properties)?;
+        let index = names.index.or(sst.footer.index).ok_or(NO_INDEX)?;
+        sst.index = reader.plain(&sst, index)?.into();
+        sst.split_index().map_err(|e| e.shifted(index.offset))?;
+        if let Some(handle) = names.ranges {
+            let limit = sst.options.block_limit;
+            sst.ranges =
+                ranges::parse(reader.plain(&sst, handle)?, limit).map_err(|e| e.shifted(handle.offset))?;
+        }
+        if let Some(handle) = names.dictionary {
+            sst.dictionary = Some(keep(reader.plain(&sst, handle)?, handle, &sst.store)?);
+        }
+        Ok(sst)
+    }
+
+    fn read_names(&self, reader: &mut Reader) -> Result<Names> {
+        let mut names = Names::default();
+        for (name, handle) in reader.meta_blocks(self)? {
+            match &name[..] {
+                b"rocksdb.properties" => names.properties = Some(handle),
+                b"rocksdb.index" => names.index = Some(handle),
+                b"rocksdb.compression_dict" => names.dictionary = Some(handle),
+                b"rocksdb.range_del" => names.ranges = Some(handle),
+                _ => {}
+            }
+        }
+        Ok(names)
+    }
+
+    /// Takes from the properties what it takes to read the index.
+    fn describe(&mut self, properties: &Properties) -> Result<()> {
+        let unknown = Error::new(Kind::Unsupported, self.properties.offset, "the kind of index is not known");
+        let kind = properties.fixed("rocksdb.block.based.table.index.type").unwrap_or(0);
+        let yes = |name| properties.number(name).is_some_and(|number| number != 0);
+        self.shape = Shape {
+            kind: u32::try_from(kind).ok().and_then(IndexKind::of_number).ok_or(unknown)?,
+            user_keys: yes("rocksdb.index.key.is.user.key"),
+            delta: yes("rocksdb.index.value.is.delta.encoded"),
+        };
+        self.order = KeyOrder::of_name(properties.get("rocksdb.comparator").unwrap_or_default());
+        Ok(())
+    }
+
+    fn split_index(&mut self) -> Result<()> {
+        let layout = Layout::parse(&self.index)?;
+        if self.shape.kind == IndexKind::Partitioned {
+            self.partitions = partitions(&layout, self.shape, self.input.len())?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Sst {
+    fn drop(&mut self) {
+        if let Some(id) = self.dictionary() {
+            // Only who released it in our place can have made it unknown.
+            let _ = self.store.release(id);
+        }
+    }
+}
+
+impl std::fmt::Debug for Sst {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sst")
+            .field("footer", &self.footer)
+            .field("shape", &self.shape)
+            .finish_non_exhaustive()
+    }
+}
+
+fn read_footer(input: &Input) -> Result<Footer> {
+    let at = input.len().checked_sub(FOOTER as u64);
+    let at = at.ok_or(Error::new(Kind::Truncated, input.len(), "the file is shorter than a footer"))?;
+    Footer::parse(&input.array(at)?, at)
+}
+
+fn keep(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dictionary> {
+    if bytes.len() < SHORTEST {
+        return Ok(Dictionary { handle, id: Id::NONE, short: bytes.to_vec() });
+    }
+    let id = store.insert(bytes).map_err(|e| Error { at: handle.offset, ..e })?;
+    Ok(Dictionary { handle, id, short: Vec::new() })
+}
+
+/// Names and handles of a metaindex.
+pub(super) fn names(content: &[u8]) -> Result<Vec<(Vec<u8>, Handle)>> {
+    /// The most bytes of names; RocksDB writes a dozen short ones.
+    const MOST: usize = 1 << 20;
+    let mut walk = Walk::new(&Layout::parse(content)?, 0);
+    let (mut name, mut all, mut kept) = (Vec::new(), Vec::new(), 0);
+    while let Some(value) = walk.next(&mut name)? {
+        kept += name.len() + size_of::<(Vec<u8>, Handle)>();
+        if kept > MOST {
+            return Err(Error::new(Kind::Limit, 0, "the metaindex names too many blocks"));
+        }
+        all.push((name.clone(), Handle::read(&mut Bytes(value))?));
+    }
+    Ok(all)
+}

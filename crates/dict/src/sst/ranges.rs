@@ -1,0 +1,69 @@
+//! Deletions of all keys in a range, which stand apart from the entries.
+
+use std::cmp::Ordering;
+
+use linerate_core::{Error, Kind, Result};
+
+use super::block::{Layout, Walk};
+use super::entry::split;
+use super::order::KeyOrder;
+
+/// All keys from `start` on and before `end` were deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RangeDeletion {
+    /// The first key.
+    pub start: Vec<u8>,
+    /// The first key that is not deleted any more.
+    pub end: Vec<u8>,
+    /// When: what has a lower number is gone.
+    pub sequence: u64,
+}
+
+/// Reads the block of range deletions; together they may take `limit` bytes.
+pub(super) fn parse(content: &[u8], limit: usize) -> Result<Vec<RangeDeletion>> {
+    let mut walk = Walk::new(&Layout::parse(content)?, 0);
+    let (mut key, mut all, mut taken) = (Vec::new(), Vec::new(), 0);
+    while let Some(end) = walk.next(&mut key)? {
+        let (start, tail) = split(&key)?;
+        taken += size_of::<RangeDeletion>() + start.len() + end.len();
+        if taken > limit {
+            return Err(Error::new(Kind::Limit, 0, "the range deletions of the file exceed the limit"));
+        }
+        all.push(RangeDeletion { start: start.to_vec(), end: end.to_vec(), sequence: tail >> 8 });
+    }
+    Ok(all)
+}
+
+/// The last number, up to `sequence`, under which a key was deleted.
+pub(super) fn covering(all: &[RangeDeletion], order: KeyOrder, key: &[u8], sequence: u64) -> Option<u64> {
+    let covers = |range: &&RangeDeletion| {
+        range.sequence <= sequence
+            && order.compare(&range.start, key) != Ordering::Greater
+            && order.compare(key, &range.end) == Ordering::Less
+    };
+    all.iter().filter(covers).map(|range| range.sequence).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_end_before_their_end() {
+        let range = |start: &[u8], end: &[u8], sequence| RangeDeletion {
+            start: start.into(),
+            end: end.into(),
+            sequence,
+        };
+        let all = [range(b"b", b"d", 5), range(b"c", b"x", 3)];
+        let find = |key: &[u8], sequence| covering(&all, KeyOrder::Bytewise, key, sequence);
+        assert_eq!(find(b"a", u64::MAX), None);
+        assert_eq!(find(b"b", u64::MAX), Some(5));
+        assert_eq!(find(b"c", 4), Some(3));
+        assert_eq!(find(b"c", 2), None);
+        assert_eq!(find(b"d", u64::MAX), Some(3));
+        assert_eq!(find(b"x", u64::MAX), None);
+        assert_eq!(covering(&[range(b"d", b"b", 5)], KeyOrder::Reverse, b"c", 9), Some(5));
+    }
+}

@@ -1,0 +1,395 @@
+//! What one thread needs to read files: finding keys, and loading blocks.
+
+use std::ops::Range;
+use std::path::Path;
+
+use linerate_core::{Error, Kind, Result};
+
+use super::block::{self, Layout};
+use super::checksum::{Checksum, context};
+use super::codec::{Codec, Packed};
+use super::compression::Compression;
+use super::entry::{Entry, EntryKind, split};
+use super::handle::{Handle, TRAILER};
+use super::index::{self, IndexKind, Steps, follow};
+use super::open::{Dictionary, Sst, names};
+use super::options::Options;
+use super::properties::Properties;
+use super::ranges::covering;
+use crate::input::Input;
+use crate::stats::Tally;
+use crate::store::Store;
+
+const WRONG_STORE: Error =
+    Error::new(Kind::BadArgument, 0, "the file was opened with another store than the reader's");
+const ASTRAY: Error = Error::new(Kind::Corrupt, 0, "a block stands beyond the end of the file");
+
+/// Reads files whose dictionaries are in one store. Each thread needs one of its own, of about 330 KiB
+/// and the largest blocks it has read.
+pub struct Reader {
+    pub(super) codec: Codec,
+    /// Blocks as stored, of files that are not in memory.
+    pub(super) stored: Vec<u8>,
+    /// Blocks decoded.
+    pub(super) content: Vec<u8>,
+    /// Values of keys that were found in a block behind that of their batch.
+    pub(super) extra: Vec<u8>,
+    pub(super) key: Vec<u8>,
+}
+
+/// A block that was loaded: in the file's memory, or in `Reader::content`.
+#[derive(Clone, Copy)]
+pub(super) enum Loaded<'s> {
+    There(&'s [u8]),
+    Here(usize),
+}
+
+impl<'s> Loaded<'s> {
+    #[inline]
+    pub(super) fn content<'a>(self, content: &'a [u8]) -> &'a [u8]
+    where
+        's: 'a,
+    {
+        match self {
+            Loaded::There(bytes) => bytes,
+            Loaded::Here(len) => &content[..len],
+        }
+    }
+}
+
+/// How far a walk through the data blocks of a file is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Place {
+    top: Steps,
+    /// The part of an index of indexes, and how far in it.
+    low: Option<(usize, Steps)>,
+    /// Where the last block ended.
+    end: u64,
+}
+
+/// What a block has under a key.
+pub(super) enum Look {
+    Hit(Hit),
+    /// It is not there, nor in a later block.
+    Absent,
+    /// All keys of the block are before it.
+    Beyond,
+}
+
+/// Where in a block's content the value stands, and the number and type behind the key.
+#[derive(Clone, Debug)]
+pub(super) struct Hit {
+    pub(super) value: Range<usize>,
+    pub(super) tail: u64,
+}
+
+impl Reader {
+    /// A reader of files that are opened with `store`.
+    pub fn new(store: &Store) -> Self {
+        let (stored, content, extra, key) = Default::default();
+        Reader { codec: Codec::new(store), stored, content, extra, key }
+    }
+
+    /// The store.
+    pub fn store(&self) -> &Store {
+        self.codec.decoder.store()
+    }
+
+    /// What its decoder of zstd blocks has done.
+    pub fn tally(&self) -> Tally {
+        self.codec.decoder.tally()
+    }
+
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// As [`Sst::open`].
+    pub fn open(&mut self, path: &Path, options: Options) -> Result<Sst> {
+        let input = if options.map { Input::map(path) } else { Input::file(path) };
+        Sst::load(input?, options, self)
+    }
+
+    /// Opens a file that is in memory.
+    ///
+    /// # Errors
+    /// As [`Sst::open`].
+    pub fn open_bytes(&mut self, bytes: Vec<u8>, options: Options) -> Result<Sst> {
+        Sst::load(Input::memory(bytes), options, self)
+    }
+
+    /// The newest entry of a key: a value, or what else was written last. If a range deletion is newer
+    /// it is that, with an empty value, also where the file has no entry of the key. None if the
+    /// file says nothing of the key.
+    ///
+    /// # Errors
+    /// [`Kind::Corrupt`] and [`Kind::Truncated`] if a block on the way is damaged, [`Kind::Io`] if it
+    /// cannot be read, [`Kind::Unsupported`] for a compression that is not read, or an order of keys
+    /// that is not known, [`Kind::Limit`] for a block that exceeds the limit,
+    /// [`Kind::BadArgument`] for a file that was opened with another store.
+    pub fn get<'a>(&'a mut self, sst: &'a Sst, key: &'a [u8]) -> Result<Option<Entry<'a>>> {
+        self.get_at(sst, key, u64::MAX)
+    }
+
+    /// As [`get`](Self::get), as if nothing had been written after `sequence`.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn get_at<'a>(&'a mut self, sst: &'a Sst, key: &'a [u8], sequence: u64) -> Result<Option<Entry<'a>>> {
+        let found = self.find(sst, key, sequence)?;
+        Ok(entry(
+            sst,
+            key,
+            sequence,
+            found.as_ref().map(|(loaded, hit)| (loaded.content(&self.content), hit)),
+        ))
+    }
+
+    /// The block that has the key, loaded, and where in it.
+    pub(super) fn find<'s>(
+        &mut self,
+        sst: &'s Sst,
+        key: &[u8],
+        sequence: u64,
+    ) -> Result<Option<(Loaded<'s>, Hit)>> {
+        let Some((handle, place)) = self.locate(sst, key, sequence)? else { return Ok(None) };
+        let loaded = self.load(sst, handle, sst.dictionary.as_ref())?;
+        let content = loaded.content(&self.content);
+        match look(sst, content, key, sequence, &mut self.key).map_err(|e| e.shifted(handle.offset))? {
+            Look::Hit(hit) => Ok(Some((loaded, hit))),
+            Look::Absent => Ok(None),
+            Look::Beyond => self.find_after(sst, key, sequence, place),
+        }
+    }
+
+    /// As `find`, in the blocks behind a place. A key in the index need not be one of a block: then
+    /// the next block has what is looked for.
+    pub(super) fn find_after<'s>(
+        &mut self,
+        sst: &'s Sst,
+        key: &[u8],
+        sequence: u64,
+        mut place: Place,
+    ) -> Result<Option<(Loaded<'s>, Hit)>> {
+        while let Some(handle) = self.next_block(sst, &mut place)? {
+            let loaded = self.load(sst, handle, sst.dictionary.as_ref())?;
+            let content = loaded.content(&self.content);
+            match look(sst, content, key, sequence, &mut self.key).map_err(|e| e.shifted(handle.offset))? {
+                Look::Hit(hit) => return Ok(Some((loaded, hit))),
+                Look::Absent => return Ok(None),
+                Look::Beyond => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first data block that may have an entry that is not before `(key, sequence)`.
+    pub(super) fn locate(&mut self, sst: &Sst, key: &[u8], sequence: u64) -> Result<Option<(Handle, Place)>> {
+        sst.order.check()?;
+        let layout = Layout::parse(&sst.index)?;
+        let found = index::seek(&layout, sst.shape, sst.order, key, sequence, &mut self.key)?;
+        let Some((handle, top)) = found else { return Ok(None) };
+        if sst.shape.kind != IndexKind::Partitioned {
+            return Ok(Some((handle, Place { top, low: None, end: handle.end().unwrap_or(u64::MAX) })));
+        }
+        let (part, content) = self.partition(sst, handle)?;
+        let layout = Layout::parse(content)?;
+        let found = index::seek(&layout, sst.shape, sst.order, key, sequence, &mut self.key)
+            .map_err(|e| e.shifted(handle.offset))?;
+        if let Some((handle, steps)) = found {
+            let end = handle.end().unwrap_or(u64::MAX);
+            return Ok(Some((handle, Place { top, low: Some((part, steps)), end })));
+        }
+        let mut place = Place { top, low: None, end: 0 };
+        Ok(self.next_block(sst, &mut place)?.map(|handle| (handle, place)))
+    }
+
+    /// The next data block of a walk. Blocks stand one behind the other, so that every walk ends.
+    pub(super) fn next_block(&mut self, sst: &Sst, place: &mut Place) -> Result<Option<Handle>> {
+        let top = Layout::parse(&sst.index)?;
+        loop {
+            let next = if sst.shape.kind != IndexKind::Partitioned {
+                place.top.next(&top, sst.shape)?
+            } else if let Some((part, steps)) = &mut place.low {
+                let handle = sst.partitions[*part].handle;
+                let (_, content) = self.partition(sst, handle)?;
+                let step = Layout::parse(content).and_then(|layout| steps.next(&layout, sst.shape));
+                match step.map_err(|e| e.shifted(handle.offset))? {
+                    Some(next) => Some(next),
+                    None => {
+                        place.low = None;
+                        continue;
+                    }
+                }
+            } else if let Some(handle) = place.top.next(&top, sst.shape)? {
+                place.low = Some((self.partition(sst, handle)?.0, Steps::default()));
+                continue;
+            } else {
+                None
+            };
+            let Some(handle) = next else { return Ok(None) };
+            place.end = follow(handle, place.end, sst.input.len())?;
+            return Ok(Some(handle));
+        }
+    }
+
+    /// A part of an index of indexes, which stays once it was read.
+    pub(super) fn partition<'s>(&mut self, sst: &'s Sst, handle: Handle) -> Result<(usize, &'s [u8])> {
+        let at = sst.partitions.binary_search_by(|part| part.handle.cmp(&handle)).map_err(|_| ASTRAY)?;
+        let kept = &sst.partitions[at].content;
+        if kept.get().is_none() {
+            let content: Box<[u8]> = self.plain(sst, handle)?.into();
+            // Another thread may have been faster.
+            let _ = kept.set(content);
+        }
+        Ok((at, kept.get().map_or(&[], |content| content)))
+    }
+
+    /// What the file says of itself.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn properties(&mut self, sst: &Sst) -> Result<Properties> {
+        let handle = sst.properties;
+        Properties::parse(self.plain(sst, handle)?).map_err(|e| e.shifted(handle.offset))
+    }
+
+    /// The blocks beside those of data and index, by name: filters, properties, dictionary and such.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn meta_blocks(&mut self, sst: &Sst) -> Result<Vec<(Vec<u8>, Handle)>> {
+        let handle = sst.footer.metaindex;
+        names(self.plain(sst, handle)?).map_err(|e| e.shifted(handle.offset))
+    }
+
+    /// Numbers of one store say nothing in another.
+    #[inline]
+    pub(super) fn check_store(&self, sst: &Sst) -> Result<()> {
+        if std::ptr::eq(sst.store().shared(), self.store().shared()) { Ok(()) } else { Err(WRONG_STORE) }
+    }
+
+    /// Loads a block that is decoded without the dictionary.
+    pub(super) fn plain<'a>(&'a mut self, sst: &'a Sst, handle: Handle) -> Result<&'a [u8]> {
+        Ok(self.load_checked(sst, handle, None)?.content(&self.content))
+    }
+
+    /// Loads a block, and decodes it if need be.
+    #[inline]
+    pub(super) fn load<'s>(
+        &mut self,
+        sst: &'s Sst,
+        handle: Handle,
+        dictionary: Option<&Dictionary>,
+    ) -> Result<Loaded<'s>> {
+        self.load_with(sst, handle, dictionary, sst.options.checksums)
+    }
+
+    /// As `load`, comparing the checksum whatever the options say.
+    pub(super) fn load_checked<'s>(
+        &mut self,
+        sst: &'s Sst,
+        handle: Handle,
+        dictionary: Option<&Dictionary>,
+    ) -> Result<Loaded<'s>> {
+        self.load_with(sst, handle, dictionary, true)
+    }
+
+    fn load_with<'s>(
+        &mut self,
+        sst: &'s Sst,
+        handle: Handle,
+        dictionary: Option<&Dictionary>,
+        checksums: bool,
+    ) -> Result<Loaded<'s>> {
+        self.check_store(sst)?;
+        let len = stored_len(sst, handle)?;
+        let view = sst.input.view(handle.offset, len);
+        let bytes = match view {
+            Some(bytes) => bytes,
+            None => sst.input.bytes(handle.offset, len, &mut self.stored)?,
+        };
+        let (body, compression) = check(sst, handle, bytes, checksums)?;
+        if compression == Compression::None {
+            if let Some(bytes) = view {
+                return Ok(Loaded::There(&bytes[..bytes.len() - TRAILER]));
+            }
+            let len = body.len();
+            std::mem::swap(&mut self.stored, &mut self.content);
+            return Ok(Loaded::Here(len));
+        }
+        let packed = Packed::parse(compression, body, sst.options.block_limit);
+        let packed = packed.map_err(|e| e.shifted(handle.offset))?;
+        room(&mut self.content, packed.len);
+        let out = &mut self.content[..packed.len];
+        self.codec.unpack(packed, dictionary, out).map_err(|e| e.shifted(handle.offset))?;
+        Ok(Loaded::Here(packed.len))
+    }
+}
+
+/// Makes sure that there are `len` bytes. What is there stays, so that it need not be zeroed again.
+pub(super) fn room(bytes: &mut Vec<u8>, len: usize) {
+    if bytes.len() < len {
+        bytes.resize(len, 0);
+    }
+}
+
+/// Bytes of a block with its trailer, which are within the file.
+pub(super) fn stored_len(sst: &Sst, handle: Handle) -> Result<usize> {
+    let end = handle.end().filter(|end| *end <= sst.input.len()).ok_or(ASTRAY.shifted(handle.offset))?;
+    usize::try_from(end - handle.offset).map_err(|_| ASTRAY.shifted(handle.offset))
+}
+
+/// Checks the trailer of a block: the bytes before it, and how they are compressed.
+#[inline]
+pub(super) fn check<'a>(
+    sst: &Sst,
+    handle: Handle,
+    bytes: &'a [u8],
+    checksums: bool,
+) -> Result<(&'a [u8], Compression)> {
+    let corrupt = |what| Error::new(Kind::Corrupt, handle.offset, what);
+    let (typed, sum) = bytes.split_last_chunk::<4>().ok_or(ASTRAY)?;
+    let (&number, body) = typed.split_last().ok_or(ASTRAY)?;
+    let footer = &sst.footer;
+    if checksums && footer.checksum != Checksum::None {
+        let expected = footer.checksum.of(typed).wrapping_add(context(footer.base, handle.offset));
+        if expected != u32::from_le_bytes(*sum) {
+            return Err(corrupt("the checksum of a block is wrong"));
+        }
+    }
+    Ok((body, Compression::of_number(number)))
+}
+
+/// Looks for the newest entry of a key, up to `sequence`, in a block.
+pub(super) fn look(sst: &Sst, content: &[u8], key: &[u8], sequence: u64, room: &mut Vec<u8>) -> Result<Look> {
+    let layout = Layout::parse(content)?;
+    let (walk, found) = block::seek(&layout, sst.order, key, sequence, room)?;
+    let Some(value) = found else { return Ok(Look::Beyond) };
+    let (user, tail) = split(room)?;
+    if user != key {
+        return Ok(Look::Absent);
+    }
+    Ok(Look::Hit(Hit { value: walk.at - value.len()..walk.at, tail }))
+}
+
+/// The answer for a key, of what was found in a block's content.
+pub(super) fn entry<'a>(
+    sst: &Sst,
+    key: &'a [u8],
+    sequence: u64,
+    found: Option<(&'a [u8], &Hit)>,
+) -> Option<Entry<'a>> {
+    let deleted = covering(sst.range_deletions(), sst.order, key, sequence);
+    match (found, deleted) {
+        (Some((content, hit)), deleted) if deleted.is_none_or(|deleted| deleted <= hit.tail >> 8) => {
+            Some(Entry {
+                key,
+                sequence: hit.tail >> 8,
+                kind: EntryKind::of_number(hit.tail as u8),
+                value: &content[hit.value.clone()],
+            })
+        }
+        (_, Some(sequence)) => Some(Entry { key, sequence, kind: EntryKind::RangeDeletion, value: &[] }),
+        _ => None,
+    }
+}

@@ -1,0 +1,114 @@
+//! Entries in order.
+
+use linerate_core::Result;
+
+use super::block::{self, Layout, Walk};
+use super::entry::Entry;
+use super::open::Sst;
+use super::reader::{Loaded, Place, Reader};
+
+/// Goes through the entries of a file in their order: all versions of a key, the newest first, and
+/// deletions as such. Range deletions stand apart, in [`Sst::range_deletions`].
+pub struct Scan<'a> {
+    reader: &'a mut Reader,
+    sst: &'a Sst,
+    place: Place,
+    block: Option<Open<'a>>,
+    key: Vec<u8>,
+    /// Where to begin, until that is found.
+    start: Option<&'a [u8]>,
+    done: bool,
+}
+
+/// The block that it is in.
+#[derive(Clone, Copy)]
+struct Open<'a> {
+    loaded: Loaded<'a>,
+    /// Where it stands in the file.
+    offset: u64,
+    /// Where the next entry stands in it.
+    at: usize,
+}
+
+impl Reader {
+    /// Goes through all entries of a file.
+    pub fn scan<'a>(&'a mut self, sst: &'a Sst) -> Scan<'a> {
+        let place = Place::default();
+        Scan { reader: self, sst, place, block: None, key: Vec::new(), start: None, done: false }
+    }
+
+    /// Goes through the entries from a key on.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get).
+    pub fn scan_from<'a>(&'a mut self, sst: &'a Sst, key: &'a [u8]) -> Result<Scan<'a>> {
+        let found = self.locate(sst, key, u64::MAX)?;
+        let mut scan = self.scan(sst);
+        match found {
+            Some((handle, place)) => {
+                (scan.place, scan.start) = (place, Some(key));
+                scan.enter(handle)?;
+            }
+            None => scan.done = true,
+        }
+        Ok(scan)
+    }
+}
+
+impl<'a> Scan<'a> {
+    /// The next entry; none at the end, and after an error.
+    ///
+    /// # Errors
+    /// As [`Reader::get`].
+    pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>> {
+        if self.done {
+            return Ok(None);
+        }
+        self.done = true;
+        let Some(open) = self.step()? else { return Ok(None) };
+        self.done = false;
+        let content = open.loaded.content(&self.reader.content);
+        let mut value = &content[open.at..];
+        if let Some(next) = self.block {
+            value = &content[open.at..next.at];
+        }
+        Entry::new(&self.key, value).map(Some).map_err(|e| e.shifted(open.offset))
+    }
+
+    /// Goes to the next entry: `at` is where its value begins then, and the walk is behind it.
+    fn step(&mut self) -> Result<Option<Open<'a>>> {
+        loop {
+            if let Some(open) = &mut self.block {
+                let content = open.loaded.content(&self.reader.content);
+                let layout = Layout::parse(content).map_err(|e| e.shifted(open.offset))?;
+                let mut walk = Walk::new(&layout, open.at);
+                let next = match self.start {
+                    Some(start) => {
+                        let found = block::seek(&layout, self.sst.order, start, u64::MAX, &mut self.key);
+                        found.map(|(found, value)| {
+                            walk = found;
+                            value
+                        })
+                    }
+                    None => walk.next(&mut self.key),
+                };
+                open.at = walk.at;
+                if let Some(value) = next.map_err(|e| e.shifted(open.offset))? {
+                    self.start = None;
+                    return Ok(Some(Open { at: walk.at - value.len(), ..*open }));
+                }
+            }
+            match self.reader.next_block(self.sst, &mut self.place)? {
+                Some(handle) => self.enter(handle)?,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    fn enter(&mut self, handle: super::handle::Handle) -> Result<()> {
+        let loaded = self.reader.load(self.sst, handle, self.sst.dictionary.as_ref())?;
+        self.block = Some(Open { loaded, offset: handle.offset, at: 0 });
+        self.key.clear();
+        Ok(())
+    }
+}

@@ -1,0 +1,150 @@
+//! What is in a file, in numbers.
+
+use std::collections::BTreeMap;
+
+use linerate_core::{Error, Result};
+use linerate_zstd::Dictionary as Digest;
+
+use super::checksum::Checksum;
+use super::codec::Packed;
+use super::compression::Compression;
+use super::handle::Handle;
+use super::index::IndexKind;
+use super::open::Sst;
+use super::properties::Properties;
+use super::reader::{Place, Reader, check, stored_len};
+
+/// What kind of dictionary a file has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DictionaryKind {
+    /// Bytes that blocks repeat.
+    Raw,
+    /// Tables and content, with the 32-bit number of its format.
+    Trained {
+        /// The number, which blocks name; many dictionaries may have the same.
+        number: u32,
+    },
+}
+
+/// The dictionary of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DictionaryStats {
+    /// Bytes of it.
+    pub bytes: u64,
+    /// Its kind.
+    pub kind: DictionaryKind,
+}
+
+/// The data blocks that are stored in one way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BlockCount {
+    /// How many.
+    pub blocks: u64,
+    /// Bytes of them as stored, without trailers.
+    pub stored: u64,
+    /// Bytes that they decode to. For ways that are not read, as stored.
+    pub content: u64,
+}
+
+/// A file in numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SstStats {
+    /// Bytes of the file.
+    pub file_bytes: u64,
+    /// Its version, 2 to 7.
+    pub format_version: u32,
+    /// What guards its blocks.
+    pub checksum: Checksum,
+    /// The kind of its index.
+    pub index: IndexKind,
+    /// Its dictionary.
+    pub dictionary: Option<DictionaryStats>,
+    /// Its data blocks, by how they are stored. None is decoded for it.
+    pub blocks: BTreeMap<Compression, BlockCount>,
+    /// What the file says of itself.
+    pub properties: Properties,
+}
+
+impl SstStats {
+    /// All data blocks.
+    pub fn all_blocks(&self) -> BlockCount {
+        self.blocks.values().fold(BlockCount::default(), |all, some| BlockCount {
+            blocks: all.blocks + some.blocks,
+            stored: all.stored + some.stored,
+            content: all.content + some.content,
+        })
+    }
+
+    /// Keys and values by bytes of the file.
+    pub fn ratio(&self) -> f64 {
+        let raw = self.properties.raw_key_bytes().saturating_add(self.properties.raw_value_bytes());
+        raw as f64 / self.file_bytes.max(1) as f64
+    }
+
+    /// Content of the data blocks by their bytes as stored, and those of the dictionary.
+    pub fn block_ratio(&self) -> f64 {
+        let all = self.all_blocks();
+        let dictionary = self.dictionary.map_or(0, |dictionary| dictionary.bytes);
+        all.content as f64 / (all.stored + dictionary).max(1) as f64
+    }
+}
+
+impl Reader {
+    /// Counts what is in a file. Each data block is read, but not decoded.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), if index, properties or a block cannot be read.
+    pub fn stats(&mut self, sst: &Sst) -> Result<SstStats> {
+        let mut blocks: BTreeMap<Compression, BlockCount> = BTreeMap::new();
+        let mut place = Place::default();
+        while let Some(handle) = self.next_block(sst, &mut place)? {
+            let (compression, content) = self.measure(sst, handle)?;
+            let count = blocks.entry(compression).or_default();
+            count.blocks += 1;
+            count.stored += handle.size;
+            count.content += content;
+        }
+        Ok(SstStats {
+            file_bytes: sst.file_bytes(),
+            format_version: sst.format_version(),
+            checksum: sst.checksum(),
+            index: sst.index_kind(),
+            dictionary: dictionary(sst)?,
+            blocks,
+            properties: self.properties(sst)?,
+        })
+    }
+
+    /// How a block is stored, and what it decodes to.
+    fn measure(&mut self, sst: &Sst, handle: Handle) -> Result<(Compression, u64)> {
+        let len = stored_len(sst, handle)?;
+        let bytes = sst.input.bytes(handle.offset, len, &mut self.stored)?;
+        let (body, compression) = check(sst, handle, bytes, sst.options.checksums)?;
+        let content = match compression {
+            Compression::None | Compression::Bzip2 | Compression::Other(_) => handle.size,
+            Compression::Snappy => super::bytes::Bytes(body).varint32()?.into(),
+            _ => {
+                Packed::parse(compression, body, usize::MAX).map_err(|e| e.shifted(handle.offset))?.len as u64
+            }
+        };
+        Ok((compression, content))
+    }
+}
+
+fn dictionary(sst: &Sst) -> Result<Option<DictionaryStats>> {
+    let Some(dictionary) = &sst.dictionary else { return Ok(None) };
+    let bytes = dictionary.handle.size;
+    let mut kind = DictionaryKind::Raw;
+    if let Some(id) = sst.dictionary() {
+        let copy = sst.store().bytes(id)?;
+        let digest = Digest::measure(&copy).map_err(|e| Error { at: dictionary.handle.offset, ..e })?;
+        if digest.is_trained() {
+            kind = DictionaryKind::Trained { number: digest.id() };
+        }
+    }
+    Ok(Some(DictionaryStats { bytes, kind }))
+}

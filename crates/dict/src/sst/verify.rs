@@ -1,0 +1,291 @@
+//! Whether a file is whole: all checksums, the order of all keys, and the numbers it states.
+
+use std::cmp::Ordering;
+
+use linerate_core::{Error, Kind, Result};
+
+use super::block::{Layout, Walk};
+use super::entry::{Entry, EntryKind, TAIL};
+use super::handle::Handle;
+use super::index::Steps;
+use super::open::Sst;
+use super::reader::{Place, Reader};
+
+/// Failures that are kept.
+const KEPT: usize = 100;
+
+/// What was verified, and what failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verified {
+    /// Data blocks.
+    pub data_blocks: u64,
+    /// Blocks beside those of data: metaindex, properties, index, filters and such.
+    pub other_blocks: u64,
+    /// Entries in data blocks that could be decoded.
+    pub entries: u64,
+    /// Of these, deletions.
+    pub deletions: u64,
+    /// Of these, merge operands.
+    pub merge_operands: u64,
+    /// Bytes of their keys, with the eight behind each, without those that range deletions have.
+    pub key_bytes: u64,
+    /// Bytes of their values.
+    pub value_bytes: u64,
+    /// What is wrong, at most the first hundred.
+    pub failures: Vec<Error>,
+    /// How much is wrong.
+    pub failed: u64,
+}
+
+impl Verified {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.failed == 0
+    }
+
+    fn fail(&mut self, e: Error) {
+        self.failed += 1;
+        if self.failures.len() < KEPT {
+            self.failures.push(e);
+        }
+    }
+}
+
+/// What the entries before say of the next.
+#[derive(Default)]
+struct Before {
+    key: Vec<u8>,
+    sequence: u64,
+    /// None before the first entry, and behind a block that could not be decoded.
+    any: bool,
+}
+
+impl Reader {
+    /// Reads and decodes every block, whatever the options say of checksums. What is damaged is in
+    /// the report, and the rest is verified all the same: the order of the entries, that none is
+    /// behind the key of its block in the index, and the numbers in the properties.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for a file that was opened with another store.
+    pub fn verify(&mut self, sst: &Sst) -> Result<Verified> {
+        self.check_store(sst)?;
+        let mut report = Verified::default();
+        self.verify_others(sst, &mut report);
+        let mut before = Before::default();
+        if let Err(e) = self.verify_data(sst, &mut before, &mut report) {
+            report.fail(e);
+        }
+        if report.is_sound() {
+            self.verify_counts(sst, &mut report);
+        }
+        Ok(report)
+    }
+
+    fn verify_others(&mut self, sst: &Sst, report: &mut Verified) {
+        report.other_blocks += 1;
+        match self.meta_blocks(sst) {
+            Ok(blocks) => {
+                for (name, handle) in blocks {
+                    // Others than these may be in a form that only their writer knows.
+                    let known = name.starts_with(b"rocksdb.");
+                    report.other_blocks += 1;
+                    if let Err(e) = self.verify_block(sst, handle, known) {
+                        report.fail(e);
+                    }
+                }
+            }
+            Err(e) => report.fail(e),
+        }
+        if let Some(handle) = sst.footer.index {
+            report.other_blocks += 1;
+            if let Err(e) = self.verify_block(sst, handle, true) {
+                report.fail(e);
+            }
+        }
+        for part in &sst.partitions {
+            report.other_blocks += 1;
+            if let Err(e) = self.verify_block(sst, part.handle, true) {
+                report.fail(e);
+            }
+        }
+    }
+
+    fn verify_block(&mut self, sst: &Sst, handle: Handle, known: bool) -> Result<()> {
+        match self.load_checked(sst, handle, None) {
+            Err(e) if e.kind == Kind::Unsupported && !known => Ok(()),
+            result => result.map(drop),
+        }
+    }
+
+    fn verify_data(&mut self, sst: &Sst, before: &mut Before, report: &mut Verified) -> Result<()> {
+        let mut place = Place::default();
+        let mut keys = Separators::default();
+        while let Some(handle) = self.next_block(sst, &mut place)? {
+            let separator = keys.next(self, sst)?;
+            report.data_blocks += 1;
+            if let Err(e) = self.verify_entries(sst, handle, separator, before, report) {
+                report.fail(e);
+                before.any = false;
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_entries(
+        &mut self,
+        sst: &Sst,
+        handle: Handle,
+        separator: &[u8],
+        before: &mut Before,
+        report: &mut Verified,
+    ) -> Result<()> {
+        let loaded = self.load_checked(sst, handle, sst.dictionary.as_ref())?;
+        let shifted = |e: Error| e.shifted(handle.offset);
+        let layout = Layout::parse(loaded.content(&self.content)).map_err(shifted)?;
+        for i in 0..layout.restarts() {
+            if !layout.entries.is_empty() {
+                layout.restart(i).map_err(shifted)?;
+            }
+        }
+        let mut walk = Walk::new(&layout, 0);
+        self.key.clear();
+        while let Some(value) = walk.next(&mut self.key).map_err(shifted)? {
+            let entry = Entry::new(&self.key, value).map_err(shifted)?;
+            before.check(sst, &entry).map_err(shifted)?;
+            check_separator(sst, &entry, separator).map_err(shifted)?;
+            before.take(&entry);
+            report.entries += 1;
+            report.deletions += u64::from(entry.kind.is_deletion());
+            report.merge_operands += u64::from(entry.kind == EntryKind::Merge);
+            report.key_bytes += self.key.len() as u64;
+            report.value_bytes += value.len() as u64;
+        }
+        Ok(())
+    }
+
+    fn verify_counts(&mut self, sst: &Sst, report: &mut Verified) {
+        let properties = match self.properties(sst) {
+            Ok(properties) => properties,
+            Err(e) => return report.fail(e),
+        };
+        let at = sst.properties.offset;
+        let ranges = sst.range_deletions();
+        let range_keys: usize = ranges.iter().map(|range| range.start.len() + TAIL).sum();
+        let range_values: usize = ranges.iter().map(|range| range.end.len()).sum();
+        let rows = [
+            (
+                "rocksdb.num.data.blocks",
+                properties.data_blocks(),
+                report.data_blocks,
+                "the file has another number of data blocks than it says",
+            ),
+            (
+                "rocksdb.num.entries",
+                properties.entries(),
+                report.entries,
+                "the file has another number of entries than it says",
+            ),
+            (
+                "rocksdb.deleted.keys",
+                properties.deletions(),
+                report.deletions,
+                "the file has another number of deletions than it says",
+            ),
+            (
+                "rocksdb.merge.operands",
+                properties.merge_operands(),
+                report.merge_operands,
+                "the file has another number of merge operands than it says",
+            ),
+            (
+                "rocksdb.num.range-deletions",
+                properties.range_deletions(),
+                ranges.len() as u64,
+                "the file has another number of range deletions than it says",
+            ),
+            (
+                "rocksdb.raw.key.size",
+                properties.raw_key_bytes(),
+                report.key_bytes + range_keys as u64,
+                "the keys of the file have another number of bytes than it says",
+            ),
+            (
+                "rocksdb.raw.value.size",
+                properties.raw_value_bytes(),
+                report.value_bytes + range_values as u64,
+                "the values of the file have another number of bytes than it says",
+            ),
+        ];
+        for (name, stated, counted, what) in rows {
+            // Not every version writes every number.
+            if properties.get(name).is_some() && stated != counted {
+                report.fail(Error::new(Kind::Corrupt, at, what));
+            }
+        }
+    }
+}
+
+impl Before {
+    /// That an entry comes after the one before it: by key, then by falling number.
+    fn check(&self, sst: &Sst, entry: &Entry<'_>) -> Result<()> {
+        if !self.any || sst.order.check().is_err() {
+            return Ok(());
+        }
+        let order = sst.order.compare(&self.key, entry.key).then_with(|| entry.sequence.cmp(&self.sequence));
+        if order == Ordering::Less {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Corrupt, 0, "a key does not come after the one before it"))
+    }
+
+    fn take(&mut self, entry: &Entry<'_>) {
+        self.key.clear();
+        self.key.extend_from_slice(entry.key);
+        (self.sequence, self.any) = (entry.sequence, true);
+    }
+}
+
+/// That no entry is behind the key of its block in the index.
+fn check_separator(sst: &Sst, entry: &Entry<'_>, separator: &[u8]) -> Result<()> {
+    if sst.order.check().is_err() {
+        return Ok(());
+    }
+    match super::index::compare(separator, sst.shape, sst.order, entry.key, entry.sequence)? {
+        Ordering::Less => Err(Error::new(Kind::Corrupt, 0, "a key is behind the one in the index")),
+        _ => Ok(()),
+    }
+}
+
+/// The keys of the index, block by block.
+#[derive(Default)]
+struct Separators {
+    steps: Steps,
+    key: Vec<u8>,
+    /// Parts of an index of indexes that were begun.
+    begun: usize,
+}
+
+impl Separators {
+    /// The key of the next data block, which is there.
+    fn next(&mut self, reader: &mut Reader, sst: &Sst) -> Result<&[u8]> {
+        loop {
+            let content = match self.begun.checked_sub(1).and_then(|at| sst.partitions.get(at)) {
+                Some(part) => reader.partition(sst, part.handle)?.1,
+                None => &sst.index,
+            };
+            let partitioned = !sst.partitions.is_empty();
+            let here = !partitioned || self.begun > 0;
+            let layout = Layout::parse(content)?;
+            if here && self.steps.next_with_key(&layout, sst.shape, &mut self.key)?.is_some() {
+                return Ok(&self.key);
+            }
+            if !partitioned || self.begun == sst.partitions.len() {
+                return Err(Error::new(Kind::Corrupt, 0, "the index ends before its blocks do"));
+            }
+            self.begun += 1;
+            self.steps = Steps::default();
+            self.key.clear();
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! RocksDB's SST files: those that RocksDB writes now, those that are stored, and damaged ones.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod forged;
+mod matrix;
+mod model;
+mod writer;

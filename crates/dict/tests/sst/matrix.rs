@@ -1,0 +1,275 @@
+//! Files of every kind that RocksDB writes here, read back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use linerate_dict::Store;
+use linerate_dict::sst::{
+    Checksum, Compression, DictionaryKind, EntryKind, IndexKind, KeyOrder, Options, Reader,
+};
+
+use crate::common::Noise;
+use crate::forged::seal;
+use crate::model::{Record, Row, check, records, scan};
+use crate::writer::{has_sst_dump, sst_dump_accepts, write, writer};
+
+/// Numbers of compressions.
+const COMPRESSIONS: [usize; 6] = [0, 1, 2, 4, 5, 7];
+
+/// Dictionaries: none, samples, trained, samples with tables.
+const DICTIONARIES: [&[(&str, usize)]; 4] = [
+    &[],
+    &[("dict", 2048)],
+    &[("dict", 2048), ("train", 65_536)],
+    &[("dict", 2048), ("train", 65_536), ("trainer", 0)],
+];
+
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Choices of layout, of which each file gets some.
+fn layout(noise: &mut Noise) -> Vec<(&'static str, usize)> {
+    let mut choices = vec![
+        ("block", [512, 1024, 2048][noise.below(3)]),
+        ("restart", [1, 2, 16, 40][noise.below(4)]),
+        ("index_restart", [1, 1, 4][noise.below(3)]),
+        ("index", [0, 0, 2, 3][noise.below(4)]),
+        ("part", [100, 600][noise.below(2)]),
+        ("delta", noise.below(2)),
+        ("hash", noise.below(2)),
+        ("filter", noise.below(2)),
+    ];
+    if noise.below(8) == 0 {
+        choices.extend([("index", 1), ("prefix", 2)]);
+    }
+    choices
+}
+
+#[test]
+fn every_version_checksum_compression_and_dictionary() {
+    let Some(program) = writer() else { return };
+    let dump = has_sst_dump();
+    let folder = folder("sst-matrix");
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let mut noise = Noise::new(1);
+    let mut seen = Vec::new();
+    let records: Vec<_> = (0..4).map(|seed| records(seed, 300)).collect();
+    for version in 2..=5 {
+        for checksum in 0..5 {
+            for compression in COMPRESSIONS {
+                for (i, dictionary) in DICTIONARIES.iter().enumerate() {
+                    let path = folder.join("file.sst");
+                    let mut choices =
+                        vec![("version", version), ("checksum", checksum), ("compression", compression)];
+                    choices.extend_from_slice(dictionary);
+                    choices.extend(layout(&mut noise));
+                    let records = &records[noise.below(4)];
+                    write(program, "table", &path, &choices, records);
+                    let options = Options::new().with_map(noise.below(2) == 0);
+                    let sst = reader.open(&path, options).unwrap_or_else(|e| panic!("{choices:?}: {e}"));
+                    assert_eq!(sst.format_version() as usize, version);
+                    check(&mut reader, &sst, records);
+                    let stats = reader.stats(&sst).unwrap();
+                    seen.extend(stats.blocks.keys().copied());
+                    // It is there also where the compression has no use for it.
+                    assert_eq!(stats.dictionary.is_some(), i > 0, "{choices:?}");
+                    if let Some(found) = stats.dictionary {
+                        assert_eq!(found.kind == DictionaryKind::Raw, i == 1, "{choices:?}");
+                    }
+                    drop(sst);
+                    assert_eq!(store.stats().dictionaries, 0);
+                    // It takes as long as all the rest.
+                    if dump && noise.below(6) == 0 {
+                        assert!(sst_dump_accepts(&path), "{choices:?}");
+                    }
+                }
+            }
+        }
+    }
+    seen.sort_unstable();
+    seen.dedup();
+    use Compression::{Lz4, Lz4Hc, None, Snappy, Zlib, Zstd};
+    assert_eq!(seen, [None, Snappy, Zlib, Lz4, Lz4Hc, Zstd]);
+}
+
+/// One bit of one block or trailer, under each checksum. RocksDB's verdict is the same.
+#[test]
+fn each_checksum_finds_damage() {
+    let Some(program) = writer() else { return };
+    let dump = has_sst_dump();
+    let folder = folder("sst-checksums");
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let records = records(5, 200);
+    for (number, kind) in
+        [(1, Checksum::Crc32c), (2, Checksum::Xxh32), (3, Checksum::Xxh64), (4, Checksum::Xxh3)]
+    {
+        for compression in [0, 7] {
+            let path = folder.join("file.sst");
+            write(program, "table", &path, &[("checksum", number), ("compression", compression)], &records);
+            let bytes = fs::read(&path).unwrap();
+            let sst = reader.open_bytes(bytes.clone(), Options::new()).unwrap();
+            assert_eq!(sst.checksum(), kind);
+            let blocks = reader.blocks(&sst).unwrap();
+            let block = blocks[blocks.len() / 2];
+            let end = (block.offset + block.size) as usize;
+            for at in [block.offset as usize, end - 1, end, end + 1, end + 4] {
+                let mut bad = bytes.clone();
+                bad[at] ^= 4;
+                let sst = reader.open_bytes(bad.clone(), Options::new()).unwrap();
+                let e = reader.decode_block(&sst, block).unwrap_err();
+                assert_eq!((e.kind, e.at), (linerate_dict::Kind::Corrupt, block.offset));
+                let report = reader.verify(&sst).unwrap();
+                assert_eq!((report.failed, report.failures[0]), (1, e));
+                assert_eq!(report.data_blocks, blocks.len() as u64);
+                if dump {
+                    let bad_path = folder.join("bad.sst");
+                    fs::write(&bad_path, bad).unwrap();
+                    assert!(!sst_dump_accepts(&bad_path) && sst_dump_accepts(&path));
+                }
+            }
+        }
+    }
+}
+
+/// A key with several entries, deletions of all kinds, and what was visible when.
+#[test]
+fn a_database_with_versions_and_deletions() {
+    let Some(program) = writer() else { return };
+    let folder = folder("sst-db");
+    for (turn, choices) in [
+        &[("block", 256)][..],
+        &[("block", 256), ("index", 2), ("part", 100)],
+        &[("block", 256), ("version", 2)],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let db = folder.join(format!("db-{turn}"));
+        let _ = fs::remove_dir_all(&db);
+        // Sequences count from 1, one for each record but snapshots.
+        let mut written = Vec::new();
+        for round in 0..30 {
+            for key in ["a", "b", "c", "d"] {
+                written.push(Record::new(b'p', key, format!("{key} {round} {}", "x".repeat(30))));
+            }
+            written.push(Record::new(b'x', "", ""));
+        }
+        written.push(Record::new(b'd', "a", ""));
+        written.push(Record::new(b'x', "", ""));
+        written.push(Record::new(b'p', "e", "once"));
+        written.push(Record::new(b'x', "", ""));
+        written.push(Record::new(b's', "e", ""));
+        written.push(Record::new(b'x', "", ""));
+        written.push(Record::new(b'r', "c", "dd"));
+        written.push(Record::new(b'x', "", ""));
+        written.push(Record::new(b'p', "d", "again"));
+        write(program, "db", &db, choices, &written);
+        let path = fs::read_dir(&db).unwrap().map(|e| e.unwrap().path());
+        let path: Vec<_> = path.filter(|p| p.extension().is_some_and(|e| e == "sst")).collect();
+        let store = Store::new();
+        let mut reader = Reader::new(&store);
+        let sst = reader.open(&path[0], Options::new()).unwrap();
+
+        let mut expected: Vec<Row> = Vec::new();
+        let mut sequence = 0;
+        for record in written.iter().filter(|r| r.letter != b'x') {
+            sequence += 1;
+            if record.letter != b'r' {
+                expected.push((record.key.clone(), sequence, record.kind(), record.value.clone()));
+            }
+        }
+        expected.sort_by(|a, b| (&a.0, b.1).cmp(&(&b.0, a.1)));
+        assert_eq!(scan(&mut reader, &sst), expected);
+        assert_eq!(sst.range_deletions().len(), 1);
+        let range = &sst.range_deletions()[0];
+        assert_eq!((&range.start[..], &range.end[..], range.sequence), (&b"c"[..], &b"dd"[..], 124));
+
+        let mut kind = |key: &[u8]| reader.get(&sst, key).unwrap().map(|e| (e.kind, e.sequence));
+        assert_eq!(kind(b"a"), Some((EntryKind::Deletion, 121)));
+        assert_eq!(kind(b"b"), Some((EntryKind::Value, 118)));
+        assert_eq!(kind(b"c"), Some((EntryKind::RangeDeletion, 124)));
+        assert_eq!(kind(b"cc"), Some((EntryKind::RangeDeletion, 124)));
+        assert_eq!(kind(b"d"), Some((EntryKind::Value, 125)));
+        assert_eq!(kind(b"e"), Some((EntryKind::SingleDeletion, 123)));
+        assert_eq!(kind(b"f"), None);
+        // What a snapshot saw, across blocks.
+        for round in 0..30usize {
+            for (i, key) in ["a", "b", "c", "d"].into_iter().enumerate() {
+                let at = (4 * round + 4) as u64;
+                let entry = reader.get_at(&sst, key.as_bytes(), at).unwrap().unwrap();
+                assert_eq!(entry.sequence, (4 * round + i + 1) as u64);
+                assert!(entry.value.starts_with(format!("{key} {round} ").as_bytes()));
+            }
+        }
+        assert_eq!(reader.get_at(&sst, b"e", 121).unwrap(), None);
+        let keys = [&b"a"[..], b"b", b"c", b"d", b"e"];
+        let found = reader.multi_get(&keys.map(|key| (&sst, key)));
+        let sequences: Vec<u64> = found.into_iter().map(|e| e.unwrap().unwrap().sequence).collect();
+        assert_eq!(sequences, [121, 118, 124, 125, 123]);
+        let report = reader.verify(&sst).unwrap();
+        assert!(report.is_sound(), "{report:?}");
+        let stats = reader.stats(&sst).unwrap();
+        let properties = &stats.properties;
+        assert_eq!((properties.entries(), properties.deletions(), properties.range_deletions()), (124, 2, 1));
+    }
+}
+
+#[test]
+fn falling_keys_are_found_and_unknown_orders_scanned() {
+    let Some(program) = writer() else { return };
+    let path = folder("sst-reverse").join("file.sst");
+    let mut falling = records(6, 150);
+    falling.reverse();
+    write(program, "table", &path, &[("reverse", 1), ("block", 512)], &falling);
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let sst = reader.open(&path, Options::new()).unwrap();
+    assert_eq!((sst.key_order(), sst.index_kind()), (KeyOrder::Reverse, IndexKind::BinarySearch));
+    for record in &falling {
+        let entry = reader.get(&sst, &record.key).unwrap().unwrap();
+        assert!(entry.value == record.value);
+    }
+    assert!(reader.verify(&sst).unwrap().is_sound());
+
+    // The same file with another name of its order.
+    let mut bytes = fs::read(&path).unwrap();
+    let name = b"rocksdb.ReverseBytewiseComparator";
+    let at = bytes.windows(name.len()).position(|w| w == name).unwrap();
+    bytes[at] = b'R';
+    let others = reader.meta_blocks(&sst).unwrap();
+    let (_, block) = others.iter().find(|(name, _)| name == b"rocksdb.properties").unwrap();
+    seal(&mut bytes, *block);
+    let sst = reader.open_bytes(bytes, Options::new()).unwrap();
+    assert_eq!(sst.key_order(), KeyOrder::Unknown);
+    assert_eq!(scan(&mut reader, &sst).len(), falling.len());
+    assert_eq!(reader.get(&sst, b"1").unwrap_err().kind, linerate_dict::Kind::Unsupported);
+    assert!(reader.scan_from(&sst, b"1").is_err());
+    assert!(reader.verify(&sst).unwrap().is_sound());
+}
+
+#[test]
+fn empty_and_tiny_files() {
+    let Some(program) = writer() else { return };
+    let path = folder("sst-tiny").join("file.sst");
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    for records in [
+        vec![Record::new(b'p', "", "")],
+        vec![Record::new(b'p', "k", "v")],
+        vec![Record::new(b'r', "a", "b")],
+        vec![Record::new(b'd', "x", "")],
+    ] {
+        write(program, "table", &path, &[("dict", 4096)], &records);
+        let sst = reader.open(&path, Options::new()).unwrap();
+        let points: Vec<Record> = records.into_iter().filter(|r| r.letter != b'r').collect();
+        assert_eq!(scan(&mut reader, &sst).len(), points.len());
+        assert_eq!(sst.range_deletions().len(), 1 - points.len());
+        let report = reader.verify(&sst).unwrap();
+        assert!(report.is_sound(), "{report:?}");
+    }
+}

@@ -1,0 +1,73 @@
+//! RocksDB itself: `writer.c`, compiled against its library, and its `sst_dump`.
+
+use std::env;
+use std::ffi::OsStr;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use crate::model::Record;
+
+/// The program, if RocksDB is there to write files with. Without it the test says so and is skipped, or
+/// with STRICT=1 fails.
+pub(crate) fn writer() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sst-writer");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sst/writer.c");
+        let done = Command::new("cc")
+            .args(["-O1", "-Wall", "-Wextra", "-o"])
+            .arg(&program)
+            .args([source, "-lrocksdb"])
+            .stderr(Stdio::null())
+            .status();
+        done.is_ok_and(|status| status.success()).then_some(program)
+    });
+    missing(built.is_some(), "RocksDB's library or a C compiler is not installed");
+    built.as_deref()
+}
+
+/// Whether there is RocksDB's `sst_dump`.
+pub(crate) fn has_sst_dump() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    let found = *FOUND.get_or_init(|| {
+        let quiet = (Stdio::null(), Stdio::null());
+        Command::new("sst_dump").arg("--version").stdout(quiet.0).stderr(quiet.1).status().is_ok()
+    });
+    missing(found, "sst_dump is not installed");
+    found
+}
+
+fn missing(found: bool, what: &str) {
+    if !found {
+        assert!(env::var_os("STRICT").as_deref() != Some(OsStr::new("1")), "{what}");
+        // Not `println`, which the test runner swallows.
+        let _ = writeln!(io::stderr(), "SKIP: {what}");
+    }
+}
+
+/// Has a file written from records. `way` is `table` or `db`, the choices are those of the program.
+pub(crate) fn write(program: &Path, way: &str, path: &Path, choices: &[(&str, usize)], records: &[Record]) {
+    let mut child = Command::new(program)
+        .arg(way)
+        .arg(path)
+        .args(choices.iter().map(|(name, value)| format!("{name}={value}")))
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let bytes: Vec<u8> = records.iter().flat_map(Record::bytes).collect();
+    child.stdin.take().expect("a pipe").write_all(&bytes).expect("it reads everything");
+    assert!(child.wait().expect("it ends").success(), "{choices:?}");
+}
+
+/// What RocksDB says of a file: it reads all entries, comparing checksums.
+pub(crate) fn sst_dump_accepts(path: &Path) -> bool {
+    let output = Command::new("sst_dump")
+        .arg(format!("--file={}", path.display()))
+        .args(["--command=scan", "--verify_checksum"])
+        .output()
+        .expect("it starts");
+    // It ends well whatever it finds, and says on standard error what is wrong.
+    output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("Corruption")
+}
