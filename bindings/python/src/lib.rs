@@ -3,6 +3,7 @@
 //! Functions take flat, C-contiguous NumPy arrays and release the interpreter while they work. The
 //! Python modules beside it know about shapes, defaults and other libraries.
 
+mod dict;
 mod error;
 mod grid;
 mod hdf5;
@@ -18,6 +19,11 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _linerate {
     #[pymodule_export]
+    use crate::dict::{
+        DictBlocks, DictDecoder, DictEncoder, DictStore, dict_content_hash, dict_gain, dict_shrink_tables,
+        dict_train,
+    };
+    #[pymodule_export]
     use crate::error::Error;
     #[pymodule_export]
     use crate::hdf5::{hdf5_class, hdf5_decode};
@@ -31,4 +37,11 @@ mod _linerate {
     /// The version of the package.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("UnknownId", crate::error::unknown_id_class(module.py())?)
+    }
 }

@@ -1,5 +1,6 @@
 """What several tests share."""
 
+import random
 import struct
 import subprocess
 import sys
@@ -53,3 +54,17 @@ CRAFTED = {
     "a byte behind the end": words(7, 1, 0x88888880) + b"\x00",
     "words behind no samples": words(0, 0),
 }
+
+
+def log_rows(seed, size):
+    """``size`` bytes of log rows, the same for the same seed."""
+    rng = random.Random(seed)
+    rows = ""
+    while len(rows) < size:
+        words = " ".join(rng.choice(WORDS) for _ in range(rng.randint(3, 8)))
+        level = rng.choice(["info", "warning", "error"])
+        rows += f'{{"time":{rng.randint(17, 18)}{rng.random()},"level":"{level}","text":"{words}"}}\n'
+    return rows.encode()[:size]
+
+
+WORDS = "timeout accepted user session retry queue disk index flush commit replica leader".split()

@@ -1,4 +1,5 @@
-//! Memory that threads share.
+//! Memory that threads share, and memory of other objects.
 #![allow(unsafe_code)]
 
+pub(crate) mod buffers;
 pub(crate) mod shared;

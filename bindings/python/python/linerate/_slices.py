@@ -1,0 +1,120 @@
+"""Many pieces of one buffer, and what a batch of blocks was decoded to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._arrays import flat_bytes
+from ._linerate import Error
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+    from typing_extensions import Buffer
+
+    #: Type checkers know that arrays are buffers from Python 3.12 on.
+    AnyBuffer: TypeAlias = Buffer | NDArray[Any]
+
+Integer = TypeVar("Integer", bound="np.integer[Any]")
+
+
+def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Integer]:
+    """``values`` in one dimension. Other numbers than integers are refused, not rounded."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{name} are {array.dtype}, but must be integers")
+    if array.ndim > 1:
+        raise ValueError(f"{name} have {array.ndim} axes, but must have one")
+    return np.ascontiguousarray(array, dtype)
+
+
+class Slices(Sequence[memoryview]):
+    """Pieces of one buffer: blocks that lie in a file, or rooms to decode into. A sequence of
+    ``memoryview``; nothing is copied.
+
+    Attributes
+    ----------
+    data : array of uint8
+        The bytes of the buffer.
+    starts, lengths : array of int64
+        Where each piece begins, and how many bytes it has.
+    """
+
+    data: NDArray[np.uint8]
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+    def __init__(self, data: AnyBuffer, starts: ArrayLike, lengths: ArrayLike) -> None:
+        self.data = flat_bytes(data)
+        self.starts = integers(starts, np.int64, "starts")
+        self.lengths = integers(lengths, np.int64, "lengths")
+        if self.starts.shape != self.lengths.shape:
+            raise ValueError(f"there are {len(self.starts)} starts and {len(self.lengths)} lengths")
+        ends = self.starts + self.lengths
+        if ((self.starts < 0) | (self.lengths < 0) | (ends < self.starts) | (ends > self.data.size)).any():
+            raise ValueError(f"a slice is not within the {self.data.size} bytes")
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> memoryview: ...
+    @overload
+    def __getitem__(self, index: slice) -> Slices: ...
+    def __getitem__(self, index: int | slice) -> memoryview | Slices:
+        if isinstance(index, slice):
+            return Slices(self.data, self.starts[index], self.lengths[index])
+        start = int(self.starts[index])
+        return self.data.data[start : start + int(self.lengths[index])]
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {len(self)} of {self.data.size} bytes>"
+
+
+class Batch(Slices):
+    """What became of the blocks of a batch, in the order in which they were given.
+
+    ``batch[i]`` is the content of a block, a ``memoryview`` of :attr:`data`, or raises what went wrong
+    with it. Attributes of :class:`Slices`, where the length of a block that could not be decoded is 0,
+    and:
+
+    Attributes
+    ----------
+    errors : dict of int to Error
+        What went wrong, by the index of the block.
+    """
+
+    errors: dict[int, Error]
+
+    def __init__(
+        self, data: AnyBuffer, starts: ArrayLike, lengths: ArrayLike, errors: dict[int, Error]
+    ) -> None:
+        super().__init__(data, starts, lengths)
+        self.errors = errors
+
+    @property
+    def ok(self) -> NDArray[np.bool_]:
+        """Of each block, whether it was decoded."""
+        ok = np.ones(len(self), np.bool_)
+        ok[list(self.errors)] = False
+        return ok
+
+    @overload
+    def __getitem__(self, index: int) -> memoryview: ...
+    @overload
+    def __getitem__(self, index: slice) -> Batch: ...
+    def __getitem__(self, index: int | slice) -> memoryview | Batch:
+        chosen = range(len(self))[index]
+        if isinstance(chosen, range):
+            errors = {i: self.errors[at] for i, at in enumerate(chosen) if at in self.errors}
+            return Batch(self.data, self.starts[index], self.lengths[index], errors)
+        if chosen in self.errors:
+            raise self.errors[chosen].with_traceback(None)
+        return super().__getitem__(chosen)
+
+    def __repr__(self) -> str:
+        return f"<Batch: {len(self)} blocks, {len(self.errors)} of them with an error>"

@@ -1,0 +1,87 @@
+//! The blocks of a batch, where they lie.
+
+use std::ops::Range;
+
+use linerate_core::{Error, Kind, Result};
+use linerate_zstd::{BLOCK_MAX, Format, FrameHeader, frame_extent};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+
+use crate::error::raise;
+use crate::kernel::buffers::Input;
+
+/// Blocks that stay as they are until this is gone: each in a buffer of its own, or all in one.
+#[pyclass(frozen)]
+pub(crate) struct DictBlocks {
+    buffers: Vec<Input>,
+    /// The blocks in the only buffer.
+    slices: Option<Vec<Range<usize>>>,
+}
+
+#[pymethods]
+impl DictBlocks {
+    #[new]
+    fn new(blocks: Vec<Input>) -> Self {
+        DictBlocks { buffers: blocks, slices: None }
+    }
+
+    /// The blocks at `starts` of one buffer.
+    #[staticmethod]
+    fn slices(
+        py: Python<'_>,
+        data: Input,
+        starts: PyReadonlyArray1<'_, i64>,
+        lengths: PyReadonlyArray1<'_, i64>,
+    ) -> PyResult<Self> {
+        let slices = ranges(starts.as_slice()?, lengths.as_slice()?, data.bytes().len());
+        Ok(DictBlocks { buffers: vec![data], slices: Some(slices.map_err(|e| raise(py, e))?) })
+    }
+
+    fn __len__(&self) -> usize {
+        self.slices.as_ref().map_or(self.buffers.len(), Vec::len)
+    }
+
+    /// The room that each block needs, at most `most`. What needs more has none.
+    fn sizes<'py>(&self, py: Python<'py>, most: usize) -> Bound<'py, PyArray1<i64>> {
+        let blocks: Vec<&[u8]> = self.iter().collect();
+        let sizes: Vec<i64> = py.detach(|| blocks.iter().map(|block| room_for(block, most) as i64).collect());
+        PyArray1::from_vec(py, sizes)
+    }
+}
+
+impl DictBlocks {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let in_one = self.slices.iter().flatten().map(|slice| &self.buffers[0].bytes()[slice.clone()]);
+        let each = if self.slices.is_some() { &[][..] } else { &self.buffers[..] };
+        in_one.chain(each.iter().map(Input::bytes))
+    }
+}
+
+/// Ranges of a buffer of `len` bytes, from where they start and how long they are.
+pub(super) fn ranges(starts: &[i64], lengths: &[i64], len: usize) -> Result<Vec<Range<usize>>> {
+    let bad = |what| Error::new(Kind::BadArgument, 0, what);
+    if starts.len() != lengths.len() {
+        return Err(bad("there are not as many lengths as starts"));
+    }
+    let range = |(&start, &length): (&i64, &i64)| {
+        let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
+        Some(start..start.checked_add(length).filter(|&end| end <= len)?)
+    };
+    let all =
+        starts.iter().zip(lengths).map(|pair| range(pair).ok_or(bad("a slice is not within its buffer")));
+    all.collect()
+}
+
+/// The bytes that a block decodes to, as far as can be said before: exact if its frame tells its size.
+/// None if that is more than `most`.
+pub(super) fn room_for(block: &[u8], most: usize) -> usize {
+    let Ok(header) = FrameHeader::parse(block, Format::Standard) else { return 0 };
+    match header.content_size {
+        Some(size) if size > most as u64 => 0,
+        // A frame cannot hold more, whatever it says: its blocks have at least four bytes.
+        Some(size) => (size as usize).min((block.len() / 4 + 1).saturating_mul(BLOCK_MAX)),
+        None => {
+            frame_extent(block, Format::Standard).map_or(0, |extent| extent.bound.min(most as u64) as usize)
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Blocks decoded one by one and in batches.
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use linerate_core::{Error, Kind};
+use linerate_dict::{Decoder, Id, Job, Order, Result, Store};
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+
+use super::blocks::{DictBlocks, ranges, room_for};
+use super::store::{DictStore, raise_for};
+use crate::error::raise;
+use crate::kernel::buffers::{Input, Output};
+
+/// Threads that share one wait for each other, none of them with the interpreter's lock.
+#[pyclass(frozen)]
+pub(crate) struct DictDecoder {
+    store: Store,
+    decoder: Mutex<Decoder>,
+}
+
+/// Lengths, and the errors by index.
+type Done<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyDict>);
+
+#[pymethods]
+impl DictDecoder {
+    #[new]
+    fn new(store: &DictStore) -> Self {
+        DictDecoder { store: store.0.clone(), decoder: Mutex::new(Decoder::new(&store.0)) }
+    }
+
+    /// Decodes a block of at most `most` bytes.
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        id: u64,
+        block: Input,
+        most: usize,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let block = block.bytes();
+        let room = room_for(block, most);
+        let mut written = room;
+        let decoded = PyBytes::new_with(py, room, |out| {
+            written =
+                py.detach(|| self.one(id, block, out)).map_err(|e| raise_for(py, &self.store, id, e))?;
+            Ok(())
+        })?;
+        // Only frames that do not tell their size leave room.
+        if written == room { Ok(decoded) } else { Ok(PyBytes::new(py, &decoded.as_bytes()[..written])) }
+    }
+
+    /// Decodes a block into the start of `out`, returns the bytes written.
+    fn decode_into(&self, py: Python<'_>, id: u64, block: Input, mut out: Output) -> PyResult<usize> {
+        let block = block.bytes();
+        let out = out.bytes_mut([block])?;
+        let n = py.detach(|| self.one(id, block, out));
+        n.map_err(|e| raise_for(py, &self.store, id, e))
+    }
+
+    /// Decodes all blocks into their rooms in `out`.
+    #[allow(clippy::too_many_arguments)]
+    fn decode_batch<'py>(
+        &self,
+        py: Python<'py>,
+        ids: PyReadonlyArray1<'_, u64>,
+        blocks: &DictBlocks,
+        mut out: Output,
+        starts: PyReadonlyArray1<'_, i64>,
+        sizes: PyReadonlyArray1<'_, i64>,
+        order: &str,
+    ) -> PyResult<Done<'py>> {
+        let order = order_of(order)?;
+        let ids = ids.as_slice()?;
+        let blocks: Vec<&[u8]> = blocks.iter().collect();
+        let out = out.bytes_mut(blocks.iter().copied())?;
+        let rooms = ranges(starts.as_slice()?, sizes.as_slice()?, out.len()).map_err(|e| raise(py, e))?;
+        if ids.len() != blocks.len() || rooms.len() != blocks.len() {
+            let bad = Error::new(Kind::BadArgument, 0, "there are not as many numbers, blocks and rooms");
+            return Err(raise(py, bad));
+        }
+        let rooms = apart(out, &rooms).map_err(|e| raise(py, e))?;
+        let requests = ids.iter().zip(&blocks).zip(rooms);
+        let mut jobs: Vec<Job<'_>> =
+            requests.map(|((&id, block), room)| Job::new(Id::from_raw(id), block, room)).collect();
+        py.detach(|| self.lock().decode_batch(&mut jobs, order));
+        let errors = PyDict::new(py);
+        for (i, job) in jobs.iter().enumerate() {
+            if let Err(e) = job.result {
+                let error = raise_for(py, &self.store, job.id.get(), e);
+                errors.set_item(i, error.into_value(py))?;
+            }
+        }
+        let lengths = jobs.iter().map(|job| job.result.map_or(0, |n| n as i64));
+        Ok((PyArray1::from_iter(py, lengths), errors))
+    }
+
+    /// Blocks, with tables that were kept, with tables made for the block, errors, lines fetched.
+    fn tally(&self, py: Python<'_>) -> (u64, u64, u64, u64, u64) {
+        let tally = py.detach(|| self.lock().tally());
+        (tally.blocks, tally.with_tables, tally.without_tables, tally.errors, tally.lines)
+    }
+}
+
+impl DictDecoder {
+    /// To be called without the interpreter's lock, which who has this one may wait for.
+    fn lock(&self) -> MutexGuard<'_, Decoder> {
+        self.decoder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn one(&self, id: u64, block: &[u8], out: &mut [u8]) -> Result<usize> {
+        self.lock().decode(Id::from_raw(id), block, out)
+    }
+}
+
+fn order_of(name: &str) -> PyResult<Order> {
+    match name {
+        "as_given" => Ok(Order::AsGiven),
+        "by_dictionary" => Ok(Order::ByDictionary),
+        "any" => Ok(Order::Any),
+        _ => Err(PyValueError::new_err(format!(
+            "order is {name:?}, but must be \"as_given\", \"by_dictionary\" or \"any\""
+        ))),
+    }
+}
+
+/// The rooms of a buffer as slices of it.
+fn apart<'a>(mut out: &'a mut [u8], rooms: &[Range<usize>]) -> Result<Vec<&'a mut [u8]>> {
+    let mut slices: Vec<&mut [u8]> = rooms.iter().map(|_| &mut [][..]).collect();
+    let mut order: Vec<usize> = (0..rooms.len()).filter(|&i| !rooms[i].is_empty()).collect();
+    order.sort_unstable_by_key(|&i| rooms[i].start);
+    let mut at = 0;
+    for i in order {
+        let Range { start, end } = rooms[i];
+        let overlap = Error::new(Kind::BadArgument, start as u64, "two rooms of the output overlap");
+        let gap = start.checked_sub(at).ok_or(overlap)?;
+        let (slice, rest) = out.split_at_mut(gap).1.split_at_mut(end - start);
+        slices[i] = slice;
+        (out, at) = (rest, end);
+    }
+    Ok(slices)
+}

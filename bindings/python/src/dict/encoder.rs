@@ -1,0 +1,49 @@
+//! Blocks compressed.
+
+use std::sync::{Mutex, PoisonError};
+
+use linerate_core::{Error, Kind};
+use linerate_dict::{Encoder, Id, Result, Store};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::store::{DictStore, raise_for};
+use crate::error::raise;
+use crate::kernel::buffers::Input;
+
+#[pyclass(frozen)]
+pub(crate) struct DictEncoder {
+    store: Store,
+    /// And room for what it writes.
+    encoder: Mutex<(Encoder, Vec<u8>)>,
+}
+
+#[pymethods]
+impl DictEncoder {
+    #[new]
+    fn new(py: Python<'_>, store: &DictStore, level: i32, checksum: bool) -> PyResult<Self> {
+        let encoder = Encoder::new(&store.0).with_level(level).and_then(|e| e.with_checksum(checksum));
+        let encoder = encoder.map_err(|e| raise(py, e))?;
+        Ok(DictEncoder { store: store.0.clone(), encoder: Mutex::new((encoder, Vec::new())) })
+    }
+
+    fn encode<'py>(&self, py: Python<'py>, id: u64, data: Input) -> PyResult<Bound<'py, PyBytes>> {
+        let data = data.bytes();
+        let block = py.detach(|| self.one(id, data)).map_err(|e| raise_for(py, &self.store, id, e))?;
+        Ok(PyBytes::new(py, &block))
+    }
+}
+
+impl DictEncoder {
+    fn one(&self, id: u64, data: &[u8]) -> Result<Vec<u8>> {
+        let mut encoder = self.encoder.lock().unwrap_or_else(PoisonError::into_inner);
+        let (encoder, room) = &mut *encoder;
+        let bound = Encoder::bound(data.len());
+        let full = Error::new(Kind::Limit, 0, "there is no memory for the compressed block");
+        room.clear();
+        room.try_reserve(bound).map_err(|_| full)?;
+        room.resize(bound, 0);
+        let n = encoder.encode(Id::from_raw(id), data, room)?;
+        Ok(room[..n].to_vec())
+    }
+}

@@ -1,0 +1,94 @@
+//! Dictionaries under numbers.
+
+use linerate_dict::{HugePages, Id, Kind, Settings, Store};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::{raise, unknown_id};
+use crate::kernel::buffers::Input;
+
+#[pyclass(frozen)]
+pub(crate) struct DictStore(pub(crate) Store);
+
+/// Of a store: dictionaries, their bytes, dictionaries with tables, bytes of tables, of slots, of
+/// address space, what became of huge pages, tables made, tables given up.
+type Numbers = (usize, usize, usize, usize, usize, usize, &'static str, u64, u64);
+
+#[pymethods]
+impl DictStore {
+    #[new]
+    fn new(table_budget: Option<usize>, raw_limit: Option<usize>, huge_pages: bool) -> Self {
+        let settings = Settings::new()
+            .with_table_budget(table_budget.unwrap_or(usize::MAX))
+            .with_raw_limit(raw_limit.unwrap_or(usize::MAX))
+            .with_huge_pages(huge_pages);
+        DictStore(Store::with_settings(settings))
+    }
+
+    fn insert(&self, py: Python<'_>, dictionary: Input, hash: Option<u64>) -> PyResult<u64> {
+        let bytes = dictionary.bytes();
+        let id = py.detach(|| match hash {
+            Some(hash) => self.0.insert_expecting(bytes, hash),
+            None => self.0.insert(bytes),
+        });
+        id.map(Id::get).map_err(|e| raise(py, e))
+    }
+
+    fn retain(&self, py: Python<'_>, id: u64) -> PyResult<()> {
+        self.0.retain(Id::from_raw(id)).map_err(|e| raise_for(py, &self.0, id, e))
+    }
+
+    fn release(&self, py: Python<'_>, id: u64) -> PyResult<bool> {
+        self.0.release(Id::from_raw(id)).map_err(|e| raise_for(py, &self.0, id, e))
+    }
+
+    fn contains(&self, id: u64) -> bool {
+        self.0.contains(Id::from_raw(id))
+    }
+
+    fn hash(&self, py: Python<'_>, id: u64) -> PyResult<u64> {
+        self.0.hash(Id::from_raw(id)).map_err(|e| raise_for(py, &self.0, id, e))
+    }
+
+    fn find(&self, hash: u64) -> Option<u64> {
+        self.0.find(hash).map(Id::get)
+    }
+
+    fn bytes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = self.0.bytes(Id::from_raw(id)).map_err(|e| raise_for(py, &self.0, id, e))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn stats(&self) -> Numbers {
+        let stats = self.0.stats();
+        let huge_pages = match stats.huge_pages {
+            HugePages::Off => "off",
+            HugePages::Advised => "advised",
+            HugePages::Refused => "refused",
+        };
+        (
+            stats.dictionaries,
+            stats.raw_bytes,
+            stats.digested,
+            stats.table_bytes,
+            stats.slot_bytes,
+            stats.mapped_bytes,
+            huge_pages,
+            stats.digests,
+            stats.evictions,
+        )
+    }
+}
+
+/// XXH3 of 64 bits of a dictionary.
+#[pyfunction]
+pub(crate) fn dict_content_hash(dictionary: Input) -> u64 {
+    linerate_dict::content_hash(dictionary.bytes())
+}
+
+/// The error of what was done with a dictionary: of its own class if there is none.
+pub(super) fn raise_for(py: Python<'_>, store: &Store, id: u64, e: linerate_dict::Error) -> PyErr {
+    let number = Id::from_raw(id);
+    let unknown = e.kind == Kind::BadArgument && number != Id::NONE && !store.contains(number);
+    if unknown { unknown_id(py, id) } else { raise(py, e) }
+}

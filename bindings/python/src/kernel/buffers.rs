@@ -1,0 +1,80 @@
+//! The memory of other Python objects, used without the interpreter's lock.
+//!
+//! As long as a buffer is held, its object can neither be resized nor go away. That nobody writes to
+//! it meanwhile, from another thread, is up to the caller, as with the arrays of the other engines.
+
+use std::slice;
+
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+
+/// Bytes to read: of any object with a C-contiguous buffer.
+pub(crate) struct Input(PyUntypedBuffer);
+
+impl Input {
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let len = self.0.len_bytes();
+        if len == 0 {
+            return &[];
+        }
+        // SAFETY: the buffer is contiguous, which was checked, and held; nobody writes to it, see above.
+        unsafe { slice::from_raw_parts(self.0.buf_ptr().cast::<u8>(), len) }
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Input {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(&object)?;
+        if !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("the buffer is not C-contiguous"));
+        }
+        Ok(Input(buffer))
+    }
+}
+
+/// Bytes to write: of an object with a writeable C-contiguous buffer of bytes.
+pub(crate) struct Output(PyUntypedBuffer);
+
+impl Output {
+    /// The bytes, unless some of them are also those of an input.
+    pub(crate) fn bytes_mut<'a>(
+        &'a mut self,
+        inputs: impl IntoIterator<Item = &'a [u8]>,
+    ) -> PyResult<&'a mut [u8]> {
+        let len = self.0.len_bytes();
+        if len == 0 {
+            return Ok(&mut []);
+        }
+        let start = self.0.buf_ptr().cast::<u8>();
+        let own = start as usize..start as usize + len;
+        let overlaps = |input: &[u8]| {
+            let input = input.as_ptr_range();
+            (input.start as usize) < own.end && own.start < input.end as usize && !input.is_empty()
+        };
+        if inputs.into_iter().any(overlaps) {
+            return Err(PyValueError::new_err("out overlaps what is to be read"));
+        }
+        // SAFETY: the buffer is contiguous and writeable, which was checked, and held; no input has these
+        // bytes, and nobody else uses them, see above.
+        Ok(unsafe { slice::from_raw_parts_mut(start, len) })
+    }
+}
+
+impl<'py> FromPyObject<'_, 'py> for Output {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let buffer = PyUntypedBuffer::get(&object)?;
+        if buffer.readonly() || !buffer.is_c_contiguous() {
+            return Err(PyValueError::new_err("out must be writeable and C-contiguous"));
+        }
+        // Objects of Python, for one, must not be overwritten as bytes.
+        if buffer.item_size() != 1 || !matches!(buffer.format().to_bytes(), b"B" | b"b" | b"c") {
+            return Err(PyTypeError::new_err("out must be a buffer of bytes, as an array of uint8 is"));
+        }
+        Ok(Output(buffer))
+    }
+}

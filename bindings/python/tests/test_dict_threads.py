@@ -1,0 +1,150 @@
+"""Decoders, and the store below them, in several threads."""
+
+import threading
+import time
+
+import pytest
+from support import log_rows
+
+from linerate.dict import Decoder, Encoder, Store, UnknownId, train
+
+
+def in_threads(count, work):
+    """Runs ``work(i)`` in so many threads at once. Raises what one of them raised."""
+    raised = []
+    barrier = threading.Barrier(count)
+
+    def run(i):
+        try:
+            barrier.wait(timeout=60)
+            work(i)
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+        assert not thread.is_alive()
+    if raised:
+        raise raised[0]
+
+
+@pytest.fixture(scope="module")
+def dictionaries():
+    return [train([log_rows(97 * i + j, 700) for j in range(150)], 4096) for i in range(8)]
+
+
+def blocks_of(store, dictionaries):
+    """Per dictionary: its number, blocks, contents."""
+    encoder = Encoder(store)
+    made = []
+    for i, dictionary in enumerate(dictionaries):
+        id = store.insert(dictionary)
+        rows = [log_rows(1000 * i + j, 2000) for j in range(20)]
+        made.append((id, [encoder.encode(id, row) for row in rows], rows))
+    return made
+
+
+@pytest.mark.parametrize("budget", [None, 20_000, 0])
+@pytest.mark.parametrize("shared", [False, True])
+def test_each_thread_gets_its_blocks(dictionaries, budget, shared):
+    store = Store(table_budget=budget)
+    made = blocks_of(store, dictionaries)
+    common = Decoder(store)
+
+    def work(i):
+        decoder = common if shared else Decoder(store)
+        for turn in range(12):
+            id, blocks, rows = made[(i + turn) % len(made)]
+            batch = decoder.decode_batch(id, blocks)
+            assert all(content == row for content, row in zip(batch, rows))
+            assert decoder.decode(id, blocks[turn]) == rows[turn]
+
+    in_threads(4, work)
+    stats = store.stats()
+    assert budget is None or stats.table_bytes <= budget
+    assert (stats.evictions > 0) == (budget == 20_000)
+
+
+def test_dictionaries_come_and_go(dictionaries):
+    """What is released while others decode is there for them or is not; nothing else."""
+    store = Store(table_budget=30_000)
+    made = blocks_of(store, dictionaries)
+    content = {id: (blocks, rows) for id, blocks, rows in made}
+    current = [id for id, _, _ in made]
+    stop = threading.Event()
+    seen = set()
+
+    def work(i):
+        if i == 0:
+            for turn in range(60):
+                at = turn % len(current)
+                old = current[at]
+                new = store.insert(dictionaries[at])
+                content[new] = content[old]
+                current[at] = new
+                assert store.release(old)
+            stop.set()
+            return
+        decoder = Decoder(store)
+        turn = 0
+        while not stop.is_set() or turn < 20:
+            id = current[(i + turn) % len(current)]
+            turn += 1
+            blocks, rows = content[id]
+            batch = decoder.decode_batch(id, blocks)
+            for at, row in enumerate(rows):
+                if at in batch.errors:
+                    assert type(batch.errors[at]) is UnknownId
+                    seen.add("gone")
+                else:
+                    assert batch[at] == row
+                    seen.add("there")
+
+    in_threads(3, work)
+    assert "there" in seen and len(store) == len(dictionaries)
+
+
+def test_encoders_may_be_shared(dictionaries):
+    store = Store()
+    ids = [store.insert(dictionary) for dictionary in dictionaries]
+    encoder, decoder = Encoder(store), Decoder(store)
+
+    def work(i):
+        for turn in range(20):
+            id, row = ids[(i + turn) % len(ids)], log_rows(turn, 1500)
+            assert decoder.decode(id, encoder.encode(id, row)) == row
+
+    in_threads(4, work)
+
+
+def test_other_threads_run_meanwhile(dictionaries):
+    store = Store()
+    id = store.insert(dictionaries[0])
+    row = log_rows(1, 100_000)
+    block = Encoder(store).encode(id, row)
+    decoder = Decoder(store)
+    samples = [log_rows(i, 1000) for i in range(1000)]
+    for work in (
+        lambda: decoder.decode_batch(id, [block] * 1000),
+        lambda: Encoder(store, 19).encode(id, row * 5),
+        lambda: train(samples, 16 << 10),
+    ):
+        started, done = threading.Event(), threading.Event()
+
+        def run(work=work, started=started, done=done):
+            started.set()
+            work()
+            done.set()
+
+        worker = threading.Thread(target=run)
+        worker.start()
+        started.wait()
+        ticks = 0
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.0005)
+        worker.join()
+        assert ticks > 3, "the interpreter was held"

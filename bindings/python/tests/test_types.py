@@ -1,0 +1,97 @@
+"""Types as a checker sees them: those of the stub are those of the extension, and users are helped."""
+
+import subprocess
+import sys
+
+import pytest
+
+#: What users write.
+GOOD = """
+import mmap
+from typing import assert_type
+
+import numpy as np
+from numpy.typing import NDArray
+
+from linerate.dict import Batch, Decoder, Encoder, Gain, Slices, Stats, Store, gain, train
+
+store = Store(table_budget=1 << 20, huge_pages=False)
+id = store.insert(np.zeros(100, np.uint8))
+assert_type(id, int)
+assert_type(store[id], bytes)
+assert_type(store.find(store.hash(id)), int | None)
+assert_type(store.stats(), Stats)
+assert_type(store.stats().digested, int)
+block = Encoder(store, level=19, checksum=True).encode(id, bytearray(100))
+assert_type(block, bytes)
+decoder = Decoder(store)
+assert_type(decoder.decode(id, memoryview(block)), bytes)
+assert_type(decoder.decode_into(id, block, bytearray(100)), int)
+mapped = mmap.mmap(-1, 100)
+batch = decoder.decode_batch([id, 0], [block, mapped], out=np.empty(200, np.uint8), order="any")
+assert_type(batch, Batch)
+assert_type(batch[0], memoryview)
+assert_type(batch[1:], Batch)
+assert_type(batch.lengths, NDArray[np.int64])
+assert_type(batch.errors[0].kind, str)
+decoder.decode_batch(id, Slices(mapped, np.arange(3), [1, 2, 3]), [10, 10, 10], errors="raise")
+dictionary = train([block, mapped, np.zeros(5)], 4096, small_tables=True)
+assert_type(gain(dictionary, [block]), Gain)
+assert_type(gain(dictionary, [block]).ratio, float)
+"""
+
+#: What a checker shall find, line by line.
+BAD = """
+decoder.decode("x", block)
+decoder.decode(id, "text")
+decoder.decode_batch([id], [block], order="sorted")
+decoder.decode_batch([id], [block], errors="ignore")
+store.insert(7)
+store["x"]
+for id in store: pass
+Decoder(decoder)
+Encoder(store, level="best")
+train(b"bytes", 100)
+"""
+
+
+@pytest.fixture(scope="module")
+def mypy(tmp_path_factory):
+    """Runs mypy, or a module of it; returns its exit status and what it said."""
+    pytest.importorskip("mypy", reason="SKIP: mypy is not installed")
+    folder = tmp_path_factory.mktemp("mypy")
+
+    def run(*arguments, module="mypy"):
+        command = [sys.executable, "-m", module, *map(str, arguments)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=folder)
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def test_the_stub_is_that_of_the_extension(mypy, tmp_path):
+    allowed = tmp_path / "allowed"
+    allowed.write_text("linerate._linerate.__all__\n")
+    options = ["--ignore-disjoint-bases", "--allowlist", allowed]
+    status, said = mypy(*options, "linerate._linerate", module="mypy.stubtest")
+    assert status == 0, said
+
+
+def test_the_modules_are_typed(mypy):
+    status, said = mypy(
+        "--strict", "-m", "linerate.dict", "-m", "linerate._slices", "-m", "linerate._linerate"
+    )
+    assert status == 0, said
+
+
+def test_users_are_helped(mypy, tmp_path):
+    code = tmp_path / "good.py"
+    code.write_text(GOOD)
+    status, said = mypy("--strict", code)
+    assert status == 0, said
+    code = tmp_path / "bad.py"
+    code.write_text(GOOD + BAD)
+    _, said = mypy("--strict", code)
+    first = GOOD.count("\n") + 2
+    lines = {int(line.split(":")[1]) for line in said.splitlines() if ": error:" in line}
+    assert lines == set(range(first, first + BAD.count("\n") - 1)), said
