@@ -1,9 +1,15 @@
 //! `linerate dict`: dictionaries trained and shared, files of them and of blocks, and SST files.
 
+mod blockfile;
+mod build;
 mod cluster;
 mod figures;
+mod get;
 mod input;
+mod keys;
+mod rows;
 mod samples;
+mod scan;
 mod target;
 mod train;
 mod watch;
@@ -39,12 +45,21 @@ enum DictCommand {
     Train(Box<train::TrainArgs>),
     /// Share few dictionaries between many files, tenants or tables
     Cluster(Box<cluster::ClusterArgs>),
+    /// Build a sorted file of blocks from JSON lines or length-prefixed records
+    Build(Box<build::BuildArgs>),
+    /// Print values of a block file by their keys
+    Get(Box<get::GetArgs>),
+    /// Print records of a block file in the order of their keys
+    Scan(Box<scan::ScanArgs>),
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     let result = match &args.command {
         DictCommand::Train(args) => train::run(args),
         DictCommand::Cluster(args) => cluster::run(args),
+        DictCommand::Build(args) => build::run(args),
+        DictCommand::Get(args) => get::run(args),
+        DictCommand::Scan(args) => scan::run(args),
     };
     result.unwrap_or_else(|what| {
         to_stderr(format_args!("linerate: {what}"));

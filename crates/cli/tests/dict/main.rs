@@ -1,5 +1,6 @@
 //! `linerate dict` as a user meets it: the real program, real files.
 
+mod blocks;
 mod cluster;
 mod data;
 mod pages;

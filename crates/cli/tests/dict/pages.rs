@@ -2,7 +2,7 @@
 
 use crate::support::{Folder, Run};
 
-const COMMANDS: &[&str] = &["train", "cluster"];
+const COMMANDS: &[&str] = &["train", "cluster", "build", "get", "scan"];
 
 fn text(args: &[&str]) -> String {
     let folder = Folder::new();

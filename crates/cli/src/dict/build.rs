@@ -1,0 +1,283 @@
+//! `linerate dict build`: a sorted block file from lines or records.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{ValueEnum, ValueHint};
+use linerate_core::Kind;
+use linerate_dict::blocks::{Builder, DictionaryChoice, DictionaryPlace, Duplicates, Options, Sorter};
+use serde_json::{Value, json};
+
+use super::figures::{failure, ratio, rounded};
+use super::input::{Pieces, open};
+use super::watch::Watch;
+use crate::account::Account;
+use crate::done::Done;
+use crate::failure::Failure;
+use crate::say::SayArgs;
+use crate::signals::Stop;
+use crate::{exit, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate dict build --key id rows.json -o rows.blocks          a dictionary of 8 KiB is trained
+  linerate dict build --key id -D rows.dict rows.json -o rows.blocks
+  linerate dict build --key /user/name --no-dictionary - -o rows.blocks < rows.json
+  linerate dict build --records --duplicates last *.rec -o rows.blocks
+
+Input:
+  With --key, files hold JSON lines: the key is what is in that field, which is text or a number; the value
+  is the whole line. With --records, files are length-prefixed. Records come in any order; what exceeds
+  --memory goes to temporary files.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+#[group(id = "form", required = true, args = ["key", "records"])]
+pub(crate) struct BuildArgs {
+    /// Files hold JSON lines, whose keys are in FIELD: its name, or a JSON pointer such as /user/name
+    #[arg(short = 'k', long, value_name = "FIELD", conflicts_with = "records")]
+    key: Option<String>,
+
+    /// Files hold length-prefixed records
+    #[arg(long)]
+    records: bool,
+
+    /// Bytes of content of a block
+    #[arg(short = 'B', long, value_name = "SIZE", default_value = "4K", value_parser = size::parse)]
+    block: u64,
+
+    /// The level of zstd, -7 to 22
+    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    level: i32,
+
+    #[command(flatten)]
+    dictionary: DictionaryArgs,
+
+    /// Write no hashes of contents: 8 bytes less for each block, and damage may go unnoticed
+    #[arg(long)]
+    no_checksums: bool,
+
+    /// What becomes of several records of one key
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "refuse")]
+    duplicates: DuplicateChoice,
+
+    /// Bytes of records to sort in memory
+    #[arg(short = 'M', long, value_name = "SIZE", default_value = "256M", value_parser = size::parse)]
+    memory: u64,
+
+    /// The file to write; it appears under its name when it is complete
+    #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    target: PathBuf,
+
+    /// Replace an existing file
+    #[arg(short = 'f', long)]
+    force: bool,
+
+    #[command(flatten)]
+    say: SayArgs,
+
+    /// Files with records; `-` is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+}
+
+/// The dictionary of the blocks.
+#[derive(clap::Args, Debug)]
+pub(crate) struct DictionaryArgs {
+    /// Use this dictionary, which then stands in the file
+    #[arg(short = 'D', long, value_name = "DICT", conflicts_with_all = ["no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
+    dictionary: Option<PathBuf>,
+
+    /// Use none
+    #[arg(long, conflicts_with_all = ["size", "small_tables"])]
+    no_dictionary: bool,
+
+    /// Train a dictionary of at most this many bytes with the first 8 MiB of records
+    #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
+    size: u64,
+
+    /// Train it with tables of half the size
+    #[arg(long)]
+    small_tables: bool,
+}
+
+impl DictionaryArgs {
+    fn choice(&self) -> Result<DictionaryChoice, Failure> {
+        if self.no_dictionary {
+            return Ok(DictionaryChoice::None);
+        }
+        let Some(path) = &self.dictionary else {
+            return Ok(DictionaryChoice::Train { size: self.size as usize, small_tables: self.small_tables });
+        };
+        let bytes = std::fs::read(path).map_err(Failure::doing_to("cannot open", path))?;
+        Ok(DictionaryChoice::Given(bytes))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DuplicateChoice {
+    /// They are an error
+    Refuse,
+    /// The last one stays
+    Last,
+}
+
+pub(crate) fn run(args: &BuildArgs) -> Result<ExitCode, String> {
+    if !(16..=32 << 20).contains(&args.block) {
+        return Err("blocks have from 16 bytes to 32M".into());
+    }
+    if args.dictionary.size > super::train::MOST {
+        return Err(format!("a dictionary of {} bytes is too large: at most 64M", args.dictionary.size));
+    }
+    Ok(Account::new(&args.say, false).one(&args.files[0], |account| {
+        let stop = Stop::on_signal();
+        let outcome = process(args, account, &stop);
+        stop.die_if_asked();
+        outcome
+    }))
+}
+
+fn process(args: &BuildArgs, account: &mut Account, stop: &Stop) -> Result<Done, Failure> {
+    let mut done = Done::new(&args.files[0], "build");
+    check_target(args)?;
+    let choice = args.dictionary.choice()?;
+    let options = Options::new()
+        .with_block_size(args.block as u32)
+        .with_level(args.level)
+        .with_checksums(!args.no_checksums)
+        .with_dictionary(choice);
+    let mut builder = Builder::create(&args.target, options).map_err(failure)?;
+    let duplicates = match args.duplicates {
+        DuplicateChoice::Refuse => Duplicates::Refuse,
+        DuplicateChoice::Last => Duplicates::LastWins,
+    };
+    let mut sorter = Sorter::new(args.memory as usize, duplicates);
+    let read = read(args, account, stop, &mut sorter)?;
+    let watch = Watch::new(account, "writing", Some(read));
+    let mut sorted = sorter.sorted().map_err(failure)?;
+    while let Some((key, value)) = sorted.step().map_err(|e| named(e, &[]))? {
+        builder.add(key, value).map_err(|e| named(e, key))?;
+        watch.add(key.len() + value.len());
+        check(stop)?;
+    }
+    let summary = builder.finish().map_err(failure)?;
+    drop(watch);
+    let counts = summary.counts;
+    let content = counts.key_bytes + counts.value_bytes;
+    done.bytes = content;
+    done.words = Some(format!(
+        "{} records of {content} bytes, {} blocks, dictionary of {} -> {} bytes, ratio {:.3}",
+        counts.records,
+        counts.blocks,
+        summary.dictionary.len,
+        summary.len,
+        ratio(content, summary.len)
+    ));
+    done.output = Some(args.target.clone());
+    done.set("records", counts.records);
+    done.set("blocks", counts.blocks);
+    done.set("key_bytes", counts.key_bytes);
+    done.set("value_bytes", counts.value_bytes);
+    done.set("stored_bytes", counts.stored_bytes);
+    done.set("bytes", summary.len);
+    done.set("ratio", rounded(content, summary.len));
+    done.set(
+        "dictionary",
+        match summary.dictionary.place {
+            DictionaryPlace::None => Value::Null,
+            _ => json!({ "bytes": summary.dictionary.len, "id": summary.dictionary.number }),
+        },
+    );
+    Ok(done)
+}
+
+fn check_target(args: &BuildArgs) -> Result<(), Failure> {
+    if args.target.is_dir() {
+        return Err(Failure::Refused(format!("the output {} is a directory", args.target.display())));
+    }
+    if !args.force && args.target.exists() {
+        return Err(Failure::Refused(format!("{} exists already; -f overwrites it", args.target.display())));
+    }
+    Ok(())
+}
+
+/// An end that a signal asked for: what was begun is removed, and the signal then ends the program.
+fn check(stop: &Stop) -> Result<(), Failure> {
+    if stop.is_asked() { Err(Failure::Refused("interrupted".into())) } else { Ok(()) }
+}
+
+/// An error that a key is to blame for names it.
+fn named(error: linerate_core::Error, key: &[u8]) -> Failure {
+    match error.kind {
+        Kind::BadArgument if !key.is_empty() => {
+            Failure::Refused(format!("{}: `{}`", error.what, String::from_utf8_lossy(key)))
+        }
+        _ => failure(error),
+    }
+}
+
+/// Sorts all records; returns their bytes.
+fn read(args: &BuildArgs, account: &Account, stop: &Stop, sorter: &mut Sorter) -> Result<u64, Failure> {
+    let sizes: Option<u64> =
+        args.files.iter().map(|file| std::fs::metadata(file).ok().map(|m| m.len())).sum();
+    let watch = Watch::new(account, "reading", sizes);
+    let mut bytes = 0;
+    for file in &args.files {
+        let added = add(args, file, &watch, stop, sorter);
+        bytes += added
+            .map_err(|e| if *file == args.files[0] { e } else { e.within(&file.display().to_string()) })?;
+    }
+    Ok(bytes)
+}
+
+fn add(
+    args: &BuildArgs,
+    file: &Path,
+    watch: &Watch,
+    stop: &Stop,
+    sorter: &mut Sorter,
+) -> Result<u64, Failure> {
+    let mut pieces = Pieces::new(open(file)?);
+    let (mut key, mut value, mut bytes) = (Vec::new(), Vec::new(), 0);
+    loop {
+        let begin = pieces.at;
+        let more = match &args.key {
+            Some(field) => {
+                let more = pieces.line(&mut value)?;
+                if more && value.trim_ascii().is_empty() {
+                    continue;
+                }
+                key.clear();
+                if more {
+                    field_of(&value, field, begin, &mut key)?;
+                }
+                more
+            }
+            None => pieces.record(&mut key, &mut value)?,
+        };
+        if !more {
+            return Ok(bytes);
+        }
+        sorter.add(&key, &value).map_err(|e| match e.kind {
+            Kind::BadArgument | Kind::Limit => Failure::data(Kind::Limit, begin, e.what),
+            _ => failure(e),
+        })?;
+        bytes += (key.len() + value.len()) as u64;
+        watch.add((pieces.at - begin) as usize);
+        check(stop)?;
+    }
+}
+
+/// The key in a line of JSON.
+fn field_of(line: &[u8], field: &str, at: u64, key: &mut Vec<u8>) -> Result<(), Failure> {
+    let damaged = |what: String| Failure::data(Kind::Corrupt, at, what);
+    let row: Value = serde_json::from_slice(line).map_err(|_| damaged("the line is not JSON".into()))?;
+    let found = if field.starts_with('/') { row.pointer(field) } else { row.get(field) };
+    match found {
+        Some(Value::String(text)) => key.extend_from_slice(text.as_bytes()),
+        Some(Value::Number(number)) => key.extend_from_slice(number.to_string().as_bytes()),
+        Some(_) => return Err(damaged(format!("the field `{field}` is neither text nor a number"))),
+        None => return Err(damaged(format!("the line has no field `{field}`"))),
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! `linerate dict get`: values by their keys.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueHint;
+
+use super::blockfile::open_blocks;
+use super::figures::failure;
+use super::rows::{RowArgs, Rows};
+use crate::account::Account;
+use crate::done::Done;
+use crate::exit;
+use crate::failure::Failure;
+use crate::say::SayArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate dict get rows.blocks user-17              the value, and a line end
+  linerate dict get --json rows.blocks user-17 user-4
+  linerate dict get --hex rows.blocks 0007ff";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+pub(crate) struct GetArgs {
+    #[command(flatten)]
+    rows: RowArgs,
+
+    /// The block file
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    file: PathBuf,
+
+    /// Keys; one that is not there is an error, and the others are printed all the same
+    #[arg(value_name = "KEY", required = true)]
+    keys: Vec<String>,
+}
+
+pub(crate) fn run(args: &GetArgs) -> Result<ExitCode, String> {
+    let keys: Result<Vec<Vec<u8>>, String> = args.keys.iter().map(|key| args.rows.keys.parse(key)).collect();
+    let keys = keys?;
+    let say = SayArgs { verbose: false, quiet: false, json: false };
+    Ok(Account::new(&say, true).one(&args.file, |account| process(args, &keys, account)))
+}
+
+fn process(args: &GetArgs, keys: &[Vec<u8>], account: &mut Account) -> Result<Done, Failure> {
+    let mut done = Done::new(&args.file, "get");
+    done.silent = true;
+    let file = open_blocks(&args.file)?;
+    let wanted: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+    let name = args.file.display().to_string();
+    let mut rows = Rows::new(&args.rows)?;
+    for (key, value) in wanted.iter().zip(file.multi_get(&mut file.reader(), &wanted)) {
+        match value {
+            Ok(Some(value)) => rows.put(key, &value)?,
+            Ok(None) => {
+                let missing = Failure::Refused("there is no such key".into());
+                account.entry_failed(&name, &args.rows.keys.show(key), missing);
+            }
+            Err(error) => account.entry_failed(&name, &args.rows.keys.show(key), failure(error)),
+        }
+    }
+    rows.end()?;
+    Ok(done)
+}

@@ -1,0 +1,82 @@
+//! Keys on the command line and in output: text, or hexadecimal.
+
+use serde_json::{Value, json};
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct KeyArgs {
+    /// Keys are given and printed in hexadecimal
+    #[arg(long)]
+    pub(crate) hex: bool,
+}
+
+impl KeyArgs {
+    /// The bytes of a key as it was given.
+    pub(crate) fn parse(&self, text: &str) -> Result<Vec<u8>, String> {
+        if !self.hex {
+            return Ok(text.as_bytes().to_vec());
+        }
+        let bad = || format!("`{text}` is not hexadecimal");
+        if !text.len().is_multiple_of(2) || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(bad());
+        }
+        (0..text.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&text[at..at + 2], 16).map_err(|_| bad()))
+            .collect()
+    }
+
+    /// A key as it is printed.
+    pub(crate) fn show(&self, key: &[u8]) -> String {
+        if self.hex { hex(key) } else { String::from_utf8_lossy(key).into_owned() }
+    }
+
+    /// Puts bytes into an object under a name: as text if they are, else under the name with `_hex`.
+    pub(crate) fn put(&self, object: &mut Value, name: &str, bytes: &[u8]) {
+        match std::str::from_utf8(bytes) {
+            Ok(text) if !self.hex => object[name] = json!(text),
+            _ => object[format!("{name}_hex")] = json!(hex(bytes)),
+        }
+    }
+}
+
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The first key behind all that begin with `prefix`; `None` if there is no such.
+pub(crate) fn behind(prefix: &[u8]) -> Option<Vec<u8>> {
+    let mut key = prefix.to_vec();
+    while let Some(last) = key.pop() {
+        if last < 0xff {
+            key.push(last + 1);
+            return Some(key);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_text_or_hexadecimal() {
+        let (text, hex) = (KeyArgs { hex: false }, KeyArgs { hex: true });
+        assert_eq!(text.parse("6a"), Ok(b"6a".to_vec()));
+        assert_eq!(hex.parse("6aFf"), Ok(vec![0x6a, 0xff]));
+        assert_eq!(hex.parse(""), Ok(vec![]));
+        assert!(["6", "6g", "+1", "é1"].iter().all(|text| hex.parse(text).is_err()));
+        assert_eq!((text.show(b"a"), hex.show(b"a")), ("a".into(), "61".into()));
+        let mut object = json!({});
+        text.put(&mut object, "key", b"a");
+        text.put(&mut object, "value", &[0xff]);
+        assert_eq!(object, json!({ "key": "a", "value_hex": "ff" }));
+    }
+
+    #[test]
+    fn behind_a_prefix() {
+        assert_eq!(behind(b"ab"), Some(b"ac".to_vec()));
+        assert_eq!(behind(b"a\xff"), Some(b"b".to_vec()));
+        assert_eq!((behind(b"\xff\xff"), behind(b"")), (None, None));
+    }
+}

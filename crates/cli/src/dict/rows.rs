@@ -1,0 +1,84 @@
+//! Records printed: values as lines, JSON objects, or length-prefixed.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use serde_json::{Value, json};
+
+use super::keys::KeyArgs;
+use crate::failure::Failure;
+use crate::output;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct RowArgs {
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+
+    /// Print a JSON object for each record, with its key, and its value as it is if it is JSON
+    #[arg(long, conflicts_with = "records")]
+    pub(crate) json: bool,
+
+    /// Write length-prefixed records, as `build --records` reads them
+    #[arg(long)]
+    pub(crate) records: bool,
+}
+
+/// Writes records to standard output.
+pub(crate) struct Rows<'a> {
+    out: BufWriter<File>,
+    args: &'a RowArgs,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(args: &'a RowArgs) -> Result<Rows<'a>, Failure> {
+        let stdout = output::stdout().map_err(Failure::writing_stdout)?;
+        Ok(Rows { out: BufWriter::with_capacity(64 << 10, stdout), args })
+    }
+
+    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), Failure> {
+        let RowArgs { json, records, .. } = self.args;
+        let written = match (json, records) {
+            (true, _) => writeln!(self.out, "{}", self.object(key, value)),
+            (_, true) => self.record(key, value),
+            _ => self.out.write_all(value).and_then(|()| self.out.write_all(b"\n")),
+        };
+        written.map_err(Failure::writing_stdout)
+    }
+
+    /// A key alone, on a line.
+    pub(crate) fn put_key(&mut self, key: &[u8]) -> Result<(), Failure> {
+        let written = if self.args.json {
+            let mut object = json!({});
+            self.args.keys.put(&mut object, "key", key);
+            writeln!(self.out, "{object}")
+        } else if self.args.keys.hex {
+            writeln!(self.out, "{}", self.args.keys.show(key))
+        } else {
+            self.out.write_all(key).and_then(|()| self.out.write_all(b"\n"))
+        };
+        written.map_err(Failure::writing_stdout)
+    }
+
+    fn object(&self, key: &[u8], value: &[u8]) -> Value {
+        let mut object = json!({});
+        self.args.keys.put(&mut object, "key", key);
+        match serde_json::from_slice::<Value>(value) {
+            Ok(value) => object["value"] = value,
+            Err(_) => KeyArgs { hex: false }.put(&mut object, "value", value),
+        }
+        object
+    }
+
+    fn record(&mut self, key: &[u8], value: &[u8]) -> std::io::Result<()> {
+        for bytes in [key, value] {
+            // Neither is ever longer than what a file may have.
+            self.out.write_all(&(bytes.len() as u32).to_le_bytes())?;
+            self.out.write_all(bytes)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end(mut self) -> Result<(), Failure> {
+        self.out.flush().map_err(Failure::writing_stdout)
+    }
+}

@@ -1,0 +1,212 @@
+//! `linerate dict build`, `get` and `scan`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::data::{DAMAGED, FAILED, Noise, USAGE, lines_of, rows};
+use crate::support::Folder;
+
+/// Rows in another order than that of their keys.
+fn shuffled(count: usize) -> Vec<Value> {
+    let mut rows = rows(1, count, 3);
+    let mut noise = Noise::new(9);
+    for i in (1..rows.len()).rev() {
+        rows.swap(i, noise.below(i + 1));
+    }
+    rows
+}
+
+/// Length-prefixed.
+fn records(rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
+    let mut out = Vec::new();
+    for bytes in rows.iter().flat_map(|(key, value)| [key, value]) {
+        out.extend((bytes.len() as u32).to_le_bytes());
+        out.extend(bytes);
+    }
+    out
+}
+
+#[test]
+fn json_lines_come_back_sorted() {
+    let folder = Folder::new();
+    let rows = shuffled(3000);
+    folder.write("rows", &lines_of(&rows));
+    let mut sorted = rows.clone();
+    sorted.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
+    let cases: [&[&str]; 5] = [
+        &[],
+        &["--no-dictionary", "--no-checksums", "-B", "1K"],
+        &["-s", "2K", "--small-tables", "-l", "9"],
+        &["-D", "d", "-B", "16K"],
+        &["-M", "64K"],
+    ];
+    folder.dict(&["train", "--lines", "rows", "-o", "d"]).ok();
+    for (i, options) in cases.iter().enumerate() {
+        let name = format!("{i}.blocks");
+        let args = [&["build", "--key", "id", "--json", "rows", "-o", &name][..], options].concat();
+        let built = folder.dict(&args).ok().objects().remove(0);
+        assert_eq!(
+            (built["records"].as_u64(), built["bytes"].as_u64()),
+            (Some(3000), Some(folder.read(&name).len() as u64))
+        );
+        assert_eq!(built["dictionary"].is_null(), i == 1, "{built}");
+        assert!(folder.dict(&["scan", &name]).ok().stdout == lines_of(&sorted), "{options:?}");
+        let objects = folder.dict(&["scan", "--json", &name]).ok().objects();
+        assert!(
+            objects
+                .iter()
+                .zip(&sorted)
+                .all(|(found, row)| found["value"] == *row && found["key"] == row["id"])
+        );
+        assert_eq!(objects.len(), 3000);
+        for row in sorted.iter().step_by(271) {
+            let found = folder.dict(&["get", &name, row["id"].as_str().unwrap()]).ok().stdout;
+            assert_eq!(found, format!("{row}\n").as_bytes());
+        }
+    }
+    let size = |i: usize| folder.read(&format!("{i}.blocks")).len();
+    assert!(size(0) < size(1), "a dictionary makes it smaller");
+    assert!(folder.read("4.blocks") == folder.read("0.blocks"), "memory changes nothing");
+    assert_eq!(folder.names(), ["0.blocks", "1.blocks", "2.blocks", "3.blocks", "4.blocks", "d", "rows"]);
+}
+
+#[test]
+fn records_come_back() {
+    let folder = Folder::new();
+    let mut noise = Noise::new(3);
+    let mut rows = BTreeMap::new();
+    for i in 0..1000 {
+        let key: Vec<u8> = (0..1 + noise.below(20)).map(|_| noise.below(256) as u8).collect();
+        rows.insert(key, vec![i as u8; noise.below(400)]);
+    }
+    rows.insert(Vec::new(), b"of the empty key".to_vec());
+    let bytes = records(&rows);
+    folder.write("rec", &bytes);
+    folder.dict_with(&["build", "--records", "-", "-o", "a.blocks"], &bytes).ok();
+    folder.dict(&["build", "--records", "rec", "-o", "b.blocks"]).ok();
+    assert!(folder.read("a.blocks") == folder.read("b.blocks"));
+    assert!(folder.dict(&["scan", "--records", "a.blocks"]).ok().stdout == bytes);
+    let (key, value) = rows.iter().find(|(key, _)| std::str::from_utf8(key).is_err()).unwrap();
+    let hex: String = key.iter().map(|byte| format!("{byte:02x}")).collect();
+    let found = folder.dict(&["get", "--hex", "--records", "a.blocks", &hex]).ok().stdout;
+    assert_eq!(found, records(&BTreeMap::from([(key.clone(), value.clone())])));
+    let object = folder.dict(&["get", "--hex", "--json", "a.blocks", &hex]).ok().objects().remove(0);
+    assert_eq!(object["key_hex"], json!(hex));
+}
+
+#[test]
+fn ranges_and_prefixes() {
+    let folder = Folder::new();
+    folder.write("rows", &lines_of(&rows(1, 500, 1)));
+    folder.dict(&["build", "-k", "id", "rows", "-o", "a"]).ok();
+    let keys = |args: &[&str]| folder.dict(&[&["scan", "--keys", "a"][..], args].concat()).ok().lines();
+    let numbers = |range: std::ops::Range<usize>| range.map(|i| format!("user-{i:06}")).collect::<Vec<_>>();
+    assert_eq!(keys(&[]), numbers(0..500));
+    assert_eq!(keys(&["--from", "user-000100", "--to", "user-000103"]), numbers(100..103));
+    assert_eq!(keys(&["--from", "user-000495x"]), numbers(496..500));
+    assert_eq!(keys(&["--to", "user-000002"]), numbers(0..2));
+    assert_eq!(keys(&["--prefix", "user-00012"]), numbers(120..130));
+    assert_eq!(keys(&["--prefix", "user-00012", "--limit", "3"]), numbers(120..123));
+    assert_eq!(keys(&["--prefix", "nobody"]), numbers(0..0));
+    assert_eq!(keys(&["--from", "z", "--to", "a"]), numbers(0..0));
+    let objects = folder.dict(&["scan", "--keys", "--json", "--limit=1", "a"]).ok().objects();
+    assert_eq!(objects, [json!({ "key": "user-000000" })]);
+    assert_eq!(keys(&["--hex", "--limit=1"]), ["757365722d303030303030"]);
+}
+
+#[test]
+fn keys_that_are_not_there_are_named_and_others_found() {
+    let folder = Folder::new();
+    folder
+        .write("rows", b"{\"n\":7,\"user\":{\"name\":\"ann\"}}\n\n{\"n\":12,\"user\":{\"name\":\"bob\"}}\n");
+    folder.dict(&["build", "-k", "/user/name", "rows", "-o", "a"]).ok();
+    let run = folder.dict(&["get", "a", "bob", "eve", "ann"]);
+    run.fails(FAILED, "linerate: a: eve: there is no such key");
+    assert_eq!(run.lines().len(), 2);
+    folder.dict(&["build", "-k", "n", "rows", "-o", "b"]).ok();
+    assert_eq!(folder.dict(&["scan", "--keys", "b"]).ok().lines(), ["12", "7"]);
+}
+
+#[test]
+fn duplicates_are_refused_or_the_last_one_stays() {
+    let folder = Folder::new();
+    folder.write("rows", b"{\"k\":\"a\",\"v\":1}\n{\"k\":\"b\"}\n{\"k\":\"a\",\"v\":2}\n");
+    let run = folder.dict(&["build", "-k", "k", "rows", "-o", "a"]);
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(FAILED), 1), "{}", run.stderr);
+    assert!(run.stderr.contains("twice"), "{}", run.stderr);
+    assert_eq!(folder.names(), ["rows"]);
+    folder.dict(&["build", "-k", "k", "--duplicates=last", "rows", "-o", "a"]).ok();
+    assert_eq!(folder.dict(&["get", "a", "a"]).ok().lines(), ["{\"k\":\"a\",\"v\":2}"]);
+}
+
+#[test]
+fn what_is_no_record_is_one_line() {
+    let folder = Folder::new();
+    let build = |bytes: &[u8], args: &[&str]| {
+        folder.write("in", bytes);
+        let run = folder.dict(&[&["build", "in", "-o", "a"][..], args].concat());
+        assert_eq!(folder.names(), ["in"]);
+        run
+    };
+    let key = &["-k", "id"][..];
+    for (bytes, line) in [
+        (&b"{\"id\":\"a\"}\nhello\n"[..], "the line is not JSON (at byte 11)"),
+        (b"{\"name\":1}", "the line has no field `id` (at byte 0)"),
+        (b"{\"id\":[]}", "the field `id` is neither text nor a number (at byte 0)"),
+    ] {
+        build(bytes, key).fails(DAMAGED, &format!("linerate: in: {line}"));
+    }
+    let records = &["--records"][..];
+    for bytes in [&[1][..], &[1, 0, 0, 0], &[1, 0, 0, 0, 65, 1, 0], &[1, 0, 0, 0, 65, 1, 0, 0, 0]] {
+        let line = format!("linerate: in: the file ends within a record (at byte {})", bytes.len());
+        build(bytes, records).fails(DAMAGED, &line);
+    }
+    assert_eq!(build(&[0xff; 20], records).status, Some(4));
+    build(b"", &["-k", "id", "-D", "absent"])
+        .fails(FAILED, "linerate: in: cannot open absent: No such file or directory");
+    for wrong in [
+        &["build", "in", "-o", "a"][..],
+        &["build", "-k", "id", "--records", "in", "-o", "a"],
+        &["build", "-k", "id", "in"],
+        &["build", "-k", "id", "-B", "3", "in", "-o", "a"],
+        &["build", "-k", "id", "-D", "in", "--no-dictionary", "in", "-o", "a"],
+        &["get", "a"],
+        &["get", "--hex", "a", "xyz"],
+        &["scan", "--prefix=a", "--from=b", "a"],
+        &["scan", "--json", "--records", "a"],
+    ] {
+        assert_eq!(folder.dict(wrong).status, Some(USAGE), "{wrong:?}");
+    }
+}
+
+#[test]
+fn damaged_files_are_said_to_be() {
+    let folder = Folder::new();
+    folder.write("rows", &lines_of(&rows(1, 2000, 1)));
+    folder.dict(&["build", "-k", "id", "rows", "-o", "a"]).ok();
+    let bytes = folder.read("a");
+    let sorted = folder.dict(&["scan", "a"]).ok().stdout;
+    for len in [0, 7, 63, 64, 5000, bytes.len() / 2, bytes.len() - 1] {
+        folder.write("cut", &bytes[..len]);
+        for args in [&["scan", "cut"][..], &["get", "cut", "user-000000"]] {
+            let run = folder.dict(args);
+            assert_eq!((run.status, run.stderr.lines().count()), (Some(DAMAGED), 1), "{len}: {}", run.stderr);
+        }
+    }
+    for at in (0..bytes.len()).step_by(bytes.len() / 40) {
+        let mut bad = bytes.clone();
+        bad[at] ^= 0x10;
+        folder.write("bad", &bad);
+        let run = folder.dict(&["scan", "bad"]);
+        assert_eq!((run.status, run.stderr.lines().count()), (Some(DAMAGED), 1), "{at}: {}", run.stderr);
+        assert!(sorted.starts_with(&run.stdout), "what is printed before is right: {at}");
+    }
+    let run = folder.dict(&["scan", "rows"]);
+    assert_eq!(run.status, Some(DAMAGED), "{}", run.stderr);
+    folder
+        .dict(&["scan", "absent"])
+        .fails(FAILED, "linerate: absent: cannot open: No such file or directory");
+    folder.write("folder/x", b"");
+    folder.dict(&["get", "folder", "k"]).fails(FAILED, "linerate: folder: it is a directory");
+}
