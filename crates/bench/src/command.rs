@@ -8,6 +8,7 @@ use clap::{Args, Subcommand, ValueEnum};
 
 use crate::archives::row::{self, Row};
 use crate::archives::{Input, Part, Setup, mapped, peak};
+use crate::cold::{self, args::ColdArgs};
 use crate::corpus::Corpus;
 use crate::filter::{Chunk, Filter, parse_bytes};
 use crate::record::{self, Record};
@@ -31,6 +32,8 @@ pub enum Command {
     Peak(PeakArgs),
     /// Zstd frames in, their content out: ours and others, CPU time on one core
     Frames(FramesArgs),
+    /// Small blocks through very many dictionaries, hot and cold, beside libzstd
+    Cold(Box<ColdArgs>),
     /// Make detector waveforms, the same for everyone, as a .npy file of int16 rows
     Waveforms(WaveformsArgs),
     /// The contenders, and why some are not available here
@@ -230,6 +233,7 @@ pub fn run(command: &Command) -> Result<(), String> {
         Command::ExtractMapped(args) => mapped::extract(&args.archive, &args.out, args.threads),
         Command::Peak(args) => peak::run(&args.command).and_then(|bytes| print(&format!("{bytes}\n"))),
         Command::Frames(args) => frames_in(args),
+        Command::Cold(args) => cold::args::run(args),
         Command::Waveforms(args) => waveforms(args),
         Command::List => print(&session::list()),
         #[cfg(feature = "plot")]
@@ -389,7 +393,7 @@ impl OutputArgs {
 }
 
 /// Writes to standard output; a reader that has gone away is no error.
-fn print(text: &str) -> Result<(), String> {
+pub(crate) fn print(text: &str) -> Result<(), String> {
     match std::io::stdout().write_all(text.as_bytes()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(format!("standard output: {e}")),
         _ => Ok(()),
@@ -397,7 +401,7 @@ fn print(text: &str) -> Result<(), String> {
 }
 
 /// Shows one line of progress on a terminal, overwriting the last one.
-fn progress(what: &str) {
+pub(crate) fn progress(what: &str) {
     let mut terminal = std::io::stderr();
     if terminal.is_terminal() {
         // A progress line that cannot be shown is no reason to stop.

@@ -106,7 +106,7 @@ impl Corpus {
     }
 }
 
-fn corpora() -> Option<PathBuf> {
+pub(crate) fn corpora() -> Option<PathBuf> {
     std::env::var_os("LINERATE_CORPORA").map(PathBuf::from)
 }
 

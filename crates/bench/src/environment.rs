@@ -1,6 +1,7 @@
 //! Where and with what a measurement was made.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -70,8 +71,10 @@ pub fn linerate() -> String {
 /// is kept, and `--csv` with its file is left out.
 pub fn command() -> String {
     let mask = std::env::var("LINERATE_CPU").ok().map(|tier| format!("LINERATE_CPU={tier}"));
-    let args = portable(std::env::args().skip(1));
-    mask.into_iter().chain(["linerate-bench".into()]).chain(args).collect::<Vec<_>>().join(" ")
+    let mut args = std::env::args();
+    let program = args.next().unwrap_or_default();
+    let program = Path::new(&program).file_stem().map(|stem| stem.to_string_lossy().into_owned());
+    mask.into_iter().chain(program).chain(portable(args)).collect::<Vec<_>>().join(" ")
 }
 
 fn portable(args: impl Iterator<Item = String>) -> Vec<String> {

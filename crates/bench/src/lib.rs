@@ -5,10 +5,11 @@
 //! [`table`] lists who takes part, [`verify`] proves each stream with a decoder that is not its
 //! encoder's, [`measure`] times them in interleaved rounds, and a [`record::Record`] is what is
 //! kept. The shape [`threads`] is one stream from several threads, the shape [`archives`] whole Nx
-//! archives beside libzstd and other programs, the shape [`frames`] zstd frames decoded. [`waveforms`]
-//! are made-up samples for the codecs of such.
+//! archives beside libzstd and other programs, the shape [`frames`] zstd frames decoded, the shape
+//! [`cold`] small ones through very many dictionaries. [`waveforms`] are made-up samples for the codecs of such.
 
 pub mod archives;
+pub mod cold;
 pub mod command;
 pub mod contender;
 pub mod corpus;
@@ -33,4 +34,4 @@ pub mod threads;
 pub mod verify;
 pub mod waveforms;
 
-pub use kernel::os::{cpu_time, heap_in_use, pin};
+pub use kernel::os::{cpu_time, heap_in_use, pin, thread_time};

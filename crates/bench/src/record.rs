@@ -145,7 +145,7 @@ impl Record {
 }
 
 /// Rounds to that many decimals; what is not finite becomes 0, which JSON can hold.
-fn rounded(x: f64, decimals: i32) -> f64 {
+pub(crate) fn rounded(x: f64, decimals: i32) -> f64 {
     let scale = 10_f64.powi(decimals);
     if x.is_finite() { (x * scale).round() / scale } else { 0.0 }
 }

@@ -10,3 +10,4 @@ pub(crate) mod os;
 pub(crate) mod slz;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 pub(crate) mod zlib;
+pub(crate) mod zstd;

@@ -7,10 +7,22 @@ use std::time::Duration;
 /// # Panics
 /// If the system has no such clock.
 pub fn cpu_time() -> Duration {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+/// CPU time of this thread so far, user and system.
+///
+/// # Panics
+/// If the system has no such clock.
+pub fn thread_time() -> Duration {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+fn clock(id: libc::clockid_t) -> Duration {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `t` is a valid timespec to write to; the clock exists on every Unix.
-    let failed = unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut t) };
-    assert_eq!(failed, 0, "the process CPU clock cannot be read");
+    // SAFETY: `t` is a valid timespec to write to; both clocks exist on every Unix.
+    let failed = unsafe { libc::clock_gettime(id, &mut t) };
+    assert_eq!(failed, 0, "the CPU clock cannot be read");
     Duration::new(t.tv_sec as u64, t.tv_nsec as u32)
 }
 

@@ -15,7 +15,7 @@
 mod events;
 pub mod npy;
 pub mod plain;
-mod random;
+pub(crate) mod random;
 mod shapes;
 
 use random::Random;

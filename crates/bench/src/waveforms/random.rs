@@ -4,11 +4,11 @@
 use std::f64::consts::LN_2;
 
 /// A splitmix64 sequence.
-pub(super) struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     /// Stream number `index` of a seed. Streams start at unrelated points.
-    pub(super) fn stream(seed: u64, index: u64) -> Random {
+    pub(crate) fn stream(seed: u64, index: u64) -> Random {
         let mut of_seed = Random(seed);
         let mut of_index = Random(of_seed.next() ^ index);
         Random(of_index.next())
@@ -19,6 +19,11 @@ impl Random {
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         z ^ z >> 31
+    }
+
+    /// A number below `n`, which is not 0. Numbers far below 2^64 are as likely as each other.
+    pub(crate) fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
     }
 
     /// Evenly distributed from 0 to below 1.

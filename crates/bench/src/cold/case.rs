@@ -1,0 +1,67 @@
+//! What is decoded: blocks of a size through so many dictionaries of a size.
+
+use crate::filter::Chunk;
+
+/// One set of blocks and dictionaries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Case {
+    /// Bytes of a block.
+    pub block: usize,
+    /// Bytes of a dictionary.
+    pub dictionary: usize,
+    /// Dictionaries, all different.
+    pub count: usize,
+}
+
+impl Case {
+    /// Blocks that are decoded: one for each dictionary, or more of few dictionaries, so that there are
+    /// `least` bytes to time.
+    pub(crate) fn blocks(&self, least: usize) -> usize {
+        self.count.max(least / self.block).max(1)
+    }
+}
+
+/// A size as the records have it: `4K`.
+pub(crate) fn size(bytes: usize) -> String {
+    Chunk::Bytes(bytes).to_string()
+}
+
+/// A size as sentences have it: `4 KiB`.
+pub(crate) fn kib(bytes: usize) -> String {
+    match bytes % 1024 {
+        0 => format!("{} KiB", bytes / 1024),
+        _ => format!("{bytes} B"),
+    }
+}
+
+/// A count as sentences have it: `30,000`.
+pub(crate) fn grouped(n: usize) -> String {
+    let digits = n.to_string();
+    let first = digits.len() % 3;
+    let mut text = digits[..first].to_owned();
+    for (i, digit) in digits[first..].chars().enumerate() {
+        if i % 3 == 0 && !text.is_empty() {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_as_people_write_them() {
+        let shown: Vec<_> = [0, 7, 100, 2500, 30_000, 1_234_567].map(grouped).into();
+        assert_eq!(shown, ["0", "7", "100", "2,500", "30,000", "1,234,567"]);
+        assert_eq!((kib(4096), kib(1000), size(8192)), ("4 KiB".into(), "1000 B".into(), "8K".into()));
+    }
+
+    #[test]
+    fn few_dictionaries_have_many_blocks_each() {
+        let blocks = |block, count| Case { block, dictionary: 8192, count }.blocks(8 << 20);
+        assert_eq!((blocks(4096, 1), blocks(4096, 30_000), blocks(1 << 30, 1)), (2048, 30_000, 1));
+    }
+}

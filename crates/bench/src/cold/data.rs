@@ -1,0 +1,185 @@
+//! The bytes that blocks and dictionaries are pieces of.
+
+use std::path::{Path, PathBuf};
+
+use crate::corpus::{Corpus, corpora};
+
+/// Bytes of generated rows.
+const ROWS: usize = 10_500_000;
+/// Pieces of this many bytes go to blocks and to dictionaries by turns, so that no block stands in a
+/// dictionary.
+const SEGMENT: usize = 16 << 10;
+/// Where text is looked for below `$LINERATE_CORPORA`.
+const CORPUS_TEXT: &str = "silesia/dickens";
+/// Text that the project carries: below its own folder.
+const CARRIED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/corpus");
+const CARRIED_TEXT: [&str; 3] = ["northamerica.tz", "theory.html", "zic.c"];
+
+/// What the published figures have under which name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Generated log rows in JSON.
+    Json,
+    /// Text.
+    Text,
+    /// Something else.
+    Other,
+}
+
+impl Kind {
+    /// A word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Json => "JSON",
+            Kind::Text => "text",
+            Kind::Other => "file",
+        }
+    }
+}
+
+/// Bytes in two halves: what dictionaries are made of, and what blocks are made of.
+pub struct Data {
+    /// Its kind.
+    pub kind: Kind,
+    /// What the record calls it. Never a path of the machine.
+    pub name: String,
+    pub(crate) dictionaries: Vec<u8>,
+    pub(crate) blocks: Vec<u8>,
+}
+
+impl Data {
+    /// `json`, `text`, or a file; also one below `$LINERATE_CORPORA`.
+    ///
+    /// # Errors
+    /// A sentence that names the file.
+    pub fn find(name: &str) -> Result<Data, String> {
+        match name {
+            "json" => Ok(Data::json()),
+            "text" => Data::text(),
+            path => Data::file(Path::new(path)),
+        }
+    }
+
+    /// Log rows of some 370 bytes in JSON, the same on every machine.
+    pub fn json() -> Data {
+        Data::new(Kind::Json, "generated rows".into(), &Corpus::rows(ROWS).files.concat())
+    }
+
+    /// `silesia/dickens` below `$LINERATE_CORPORA`, or else the text in the project's test data.
+    ///
+    /// # Errors
+    /// A sentence, if there is neither.
+    pub fn text() -> Result<Data, String> {
+        if let Some(path) = corpora().map(|root| root.join(CORPUS_TEXT)).filter(|path| path.is_file()) {
+            return Data::file(&path);
+        }
+        Data::carried()
+    }
+
+    /// The text in the project's test data.
+    ///
+    /// # Errors
+    /// A sentence, if it is not where this program was built.
+    pub fn carried() -> Result<Data, String> {
+        let mut bytes = Vec::new();
+        for name in CARRIED_TEXT {
+            let read = std::fs::read(Path::new(CARRIED).join(name));
+            bytes.extend(read.map_err(|_| {
+                "there is no text here: name a file with --data, or a folder with silesia/dickens in LINERATE_CORPORA"
+            })?);
+        }
+        Ok(Data::new(Kind::Text, "carried text".into(), &bytes))
+    }
+
+    fn file(path: &Path) -> Result<Data, String> {
+        let corpus = Corpus::read(path, None)?;
+        let stem = path.file_name().map(PathBuf::from).unwrap_or_default();
+        let kind = if stem == Path::new("dickens") { Kind::Text } else { Kind::Other };
+        let name = stem.to_string_lossy().into_owned();
+        Ok(Data::new(kind, name, &corpus.files.concat()))
+    }
+
+    pub(crate) fn new(kind: Kind, name: String, bytes: &[u8]) -> Data {
+        let (mut dictionaries, mut blocks) = (Vec::new(), Vec::new());
+        // What is shorter than two segments is halved.
+        let segment = SEGMENT.min(bytes.len() / 2).max(1);
+        for (i, part) in bytes.chunks(segment).enumerate() {
+            if i % 2 == 0 { &mut dictionaries } else { &mut blocks }.extend_from_slice(part);
+        }
+        Data { kind, name, dictionaries, blocks }
+    }
+}
+
+/// Pieces of a length, which begin at other places each, until there are no more such places.
+pub(crate) struct Pieces<'a> {
+    source: &'a [u8],
+    len: usize,
+    places: usize,
+    start: usize,
+    step: usize,
+}
+
+impl<'a> Pieces<'a> {
+    /// None if the source is shorter than a piece.
+    pub(crate) fn new(source: &'a [u8], len: usize, start: usize) -> Option<Self> {
+        let places = source.len().checked_sub(len)? + 1;
+        // Steps of the golden section lie evenly; one that has no divisor in common with the number of
+        // places comes to each of them.
+        let mut step = (places as f64 * 0.618_034) as usize | 1;
+        while divisor(step, places) != 1 {
+            step += 1;
+        }
+        Some(Pieces { source, len, places, start: start % places, step })
+    }
+
+    /// How many there are that begin at different places.
+    pub(crate) fn places(&self) -> usize {
+        self.places
+    }
+
+    pub(crate) fn get(&self, i: usize) -> &'a [u8] {
+        let at = (self.start + (i % self.places) * self.step) % self.places;
+        &self.source[at..at + self.len]
+    }
+}
+
+/// The greatest common divisor.
+fn divisor(a: usize, b: usize) -> usize {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn pieces_begin_at_every_place_once() {
+        let source: Vec<u8> = (0..=255).collect();
+        for len in [1, 2, 50, 256] {
+            let pieces = Pieces::new(&source, len, 77).unwrap();
+            let starts: HashSet<u8> = (0..pieces.places()).map(|i| pieces.get(i)[0]).collect();
+            assert_eq!(starts.len(), 257 - len);
+            assert!((0..1000).all(|i| pieces.get(i).len() == len));
+        }
+        assert!(Pieces::new(&source, 257, 0).is_none());
+    }
+
+    #[test]
+    fn no_block_stands_in_a_dictionary() {
+        let bytes: Vec<u8> = (0..40_000u32).flat_map(u32::to_le_bytes).collect();
+        let data = Data::new(Kind::Other, String::new(), &bytes);
+        assert_eq!(data.dictionaries.len() + data.blocks.len(), bytes.len());
+        let words = |half: &[u8]| half.chunks(4).map(<[u8]>::to_vec).collect::<HashSet<_>>();
+        assert!(words(&data.dictionaries).is_disjoint(&words(&data.blocks)));
+        let short = Data::new(Kind::Other, String::new(), b"abcd");
+        assert_eq!((&short.dictionaries[..], &short.blocks[..]), (&b"ab"[..], &b"cd"[..]));
+    }
+
+    #[test]
+    fn carried_text_is_there() {
+        let text = Data::carried().unwrap();
+        assert!(text.blocks.len() > 150_000 && text.dictionaries.len() > 150_000);
+    }
+}

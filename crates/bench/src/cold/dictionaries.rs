@@ -1,0 +1,71 @@
+//! Dictionaries that are all different: the tables of a few trained ones, before content of their own.
+
+use linerate_dict::Training;
+use linerate_zstd::Dictionary;
+
+use super::data::{Data, Pieces};
+use super::{Case, Setup};
+use crate::waveforms::random::Random;
+
+/// The first number of dictionaries that the format leaves to everyone.
+const FIRST_NUMBER: u32 = 32_768;
+/// Bytes of samples for each training.
+const SAMPLES: (usize, usize) = (1 << 20, 4 << 20);
+/// Bytes of the head of a trained dictionary: magic number and its own.
+const MAGIC: usize = 4;
+
+/// `case.count` dictionaries of `case.dictionary` bytes. Each has another number and another piece of
+/// the data.
+pub(crate) fn make(data: &Data, case: &Case, setup: &Setup) -> Result<Vec<Vec<u8>>, String> {
+    let heads = heads(data, case, setup)?;
+    let mut made = Vec::with_capacity(case.count);
+    let pieces: Vec<Pieces<'_>> = heads
+        .iter()
+        .map(|head| {
+            let len = case.dictionary.checked_sub(head.len()).filter(|&len| len >= 64);
+            let len = len.ok_or("dictionaries of that size have no room for content")?;
+            Pieces::new(&data.dictionaries, len, setup.seed as usize).ok_or_else(|| too_short(data, case))
+        })
+        .collect::<Result<_, String>>()?;
+    if pieces.iter().any(|pieces| pieces.places() < case.count) {
+        return Err(too_short(data, case));
+    }
+    for i in 0..case.count {
+        let (head, pieces) = (&heads[i % heads.len()], &pieces[i % heads.len()]);
+        let mut bytes = Vec::with_capacity(case.dictionary);
+        bytes.extend_from_slice(&head[..MAGIC]);
+        bytes.extend_from_slice(&(FIRST_NUMBER + i as u32).to_le_bytes());
+        bytes.extend_from_slice(&head[MAGIC + 4..]);
+        bytes.extend_from_slice(pieces.get(i));
+        made.push(bytes);
+    }
+    Ok(made)
+}
+
+fn too_short(data: &Data, case: &Case) -> String {
+    format!(
+        "{}: {} bytes are too few for {} different dictionaries of {} bytes",
+        data.name,
+        data.dictionaries.len() + data.blocks.len(),
+        case.count,
+        case.dictionary
+    )
+}
+
+/// Trained dictionaries without their content.
+fn heads(data: &Data, case: &Case, setup: &Setup) -> Result<Vec<Vec<u8>>, String> {
+    let mut random = Random::stream(setup.seed, 1);
+    let pieces = Pieces::new(&data.dictionaries, case.block, random.below(1 << 30))
+        .ok_or_else(|| too_short(data, case))?;
+    let samples = (16 * case.dictionary).clamp(SAMPLES.0, SAMPLES.1) / case.block;
+    (0..setup.trained.min(case.count))
+        .map(|_| {
+            let first = random.below(1 << 30);
+            let samples: Vec<&[u8]> = (first..first + samples).map(|i| pieces.get(i)).collect();
+            let training = Training::new(case.dictionary).with_small_tables(setup.small_tables);
+            let trained = training.train(&samples).map_err(|e| format!("{}: {}", data.name, e.what))?;
+            let content = Dictionary::measure(&trained).map_err(|e| e.to_string())?.content_len();
+            Ok(trained[..trained.len() - content].to_vec())
+        })
+        .collect()
+}

@@ -1,0 +1,231 @@
+//! The shape "cold": small blocks through very many dictionaries, each of which left the cache long
+//! before it is used again. Ours beside libzstd, hot and cold, in CPU time of one thread.
+
+pub mod args;
+mod case;
+mod contenders;
+mod data;
+mod dictionaries;
+#[cfg(feature = "plot")]
+mod draw;
+mod need;
+mod opening;
+mod plan;
+mod published;
+mod rounds;
+pub mod row;
+mod table;
+mod work;
+
+use linerate_dict::{HugePages, Id, Store};
+
+pub use self::case::Case;
+use self::case::{grouped, kib};
+use self::contenders::{CHOICES, Calls, Contender, Requests, Tools, Who};
+pub use self::data::{Data, Kind};
+pub use self::plan::{SWEEP, published_cases};
+pub use self::published::{PUBLISHED, Published, SOURCE};
+use self::rounds::Times;
+use self::row::Row;
+pub use self::table::{sentence, summary, table};
+use self::work::Work;
+use crate::kernel::zstd::Digested;
+use crate::stats;
+
+/// How to measure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Setup {
+    /// The level at which libzstd compresses.
+    pub level: i32,
+    /// Whether dictionaries have small tables of sequences.
+    pub small_tables: bool,
+    /// How often each contender decodes all blocks.
+    pub rounds: usize,
+    /// Jobs of a batch.
+    pub batch: usize,
+    /// Which pieces of the data are taken, and in which order blocks come.
+    pub seed: u64,
+    /// Dictionaries that are trained; all others have the tables of one of them.
+    pub trained: usize,
+    /// The least bytes of content that a round decodes: more blocks than dictionaries, if need be.
+    pub least: usize,
+    /// Whether to measure opening, too.
+    pub opening: bool,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Setup {
+            level: 3,
+            small_tables: false,
+            rounds: 7,
+            batch: 64,
+            seed: 1,
+            trained: 8,
+            least: 8 << 20,
+            opening: true,
+        }
+    }
+}
+
+/// Measures one case, after every block was decoded in every way and compared: a row for each
+/// contender, then one for each way to open.
+///
+/// # Errors
+/// A sentence: there is not enough memory or data, or a decoder failed.
+pub fn measure(
+    data: &Data,
+    case: &Case,
+    setup: &Setup,
+    mut progress: impl FnMut(&str),
+) -> Result<Vec<Row>, String> {
+    need::check(case, setup.least)?;
+    let name = format!(
+        "{}, {} blocks, {} dictionaries of {}",
+        data.kind.name(),
+        kib(case.block),
+        grouped(case.count),
+        kib(case.dictionary)
+    );
+    let mut say = |what: &str| progress(&format!("{name}: {what}"));
+    say("training");
+    let dictionaries = dictionaries::make(data, case, setup)?;
+    let openings = match setup.opening {
+        true => {
+            say("opening");
+            opening::measure(data, case, setup, &dictionaries)?
+        }
+        false => Vec::new(),
+    };
+    say("compressing");
+    let store = Store::new();
+    let insert = |bytes: &Vec<u8>| store.insert(bytes).map_err(|e| e.to_string());
+    let ids = dictionaries.iter().map(insert).collect::<Result<Vec<Id>, _>>()?;
+    let digested: Option<Vec<Digested<'_>>> = dictionaries.iter().map(|bytes| Digested::new(bytes)).collect();
+    let digested = digested.ok_or("libzstd has no memory")?;
+    let requests = |choice| {
+        let work = Work::new(data, case, choice, (&store, &ids), setup)?;
+        Ok(Requests::new(work, &ids, &digested, &dictionaries))
+    };
+    let all: Vec<_> = CHOICES.into_iter().map(requests).collect::<Result<_, String>>()?;
+    let of = |contender: &Contender| {
+        &all[CHOICES.iter().position(|choice| *choice == contender.choice).unwrap_or_default()]
+    };
+    let mut tools = Tools::new(&store, case.block, setup.batch)?;
+    say("checking");
+    rounds::check(of, &mut tools)?;
+    let times = rounds::time(of, &mut tools, setup.rounds, |round| {
+        say(&format!("round {} of {}", round + 1, setup.rounds));
+    })?;
+    progress("");
+
+    let blank = Row {
+        level: setup.level,
+        tables: if setup.small_tables { "small" } else { "full" },
+        seed: setup.seed,
+        ..Row::blank(data, case)
+    };
+    let beside = |who| beside(who, &store, &digested, &dictionaries);
+    let published = Published::of(data.kind, case);
+    let row = |i: usize| {
+        let contender = &times[i].contender;
+        let row = decoded(&times, i, of(contender), setup.batch, &blank);
+        Row {
+            beside_bytes: Some(beside(contender.who)),
+            huge_pages: if contender.who == Who::Linerate { pages(&store) } else { "" },
+            ..with_published(row, contender, published)
+        }
+    };
+    let rows = (0..times.len()).map(row);
+    let opened = openings.iter().map(|opening| {
+        let row = timed(&opening.rounds, 1, &blank);
+        let (contender, version) = (opening.who.name(), opening.who.version());
+        Row { measure: "open", contender, version, mode: opening.mode, blocks: 1, ..row }
+    });
+    Ok(rows.chain(opened).collect())
+}
+
+/// The row of a contender.
+fn decoded(times: &[Times], i: usize, requests: &Requests<'_>, batch: usize, blank: &Row) -> Row {
+    let Times { contender, rounds } = &times[i];
+    let best = |at: usize| stats::best(&times[at].rounds).unwrap_or_default();
+    let by = |at: usize| best(at).as_secs_f64() / best(i).as_secs_f64();
+    let pairs = times[contender.hot].rounds.iter().zip(rounds);
+    let ratios = pairs.map(|(hot, own)| hot.as_secs_f64() / own.as_secs_f64()).collect();
+    let work = &requests.work;
+    let speed = |time| stats::speed(work.bytes, time);
+    Row {
+        measure: "cold",
+        contender: contender.who.name(),
+        version: contender.who.version(),
+        mode: contender.mode,
+        calls: match contender.calls {
+            Calls::Single => "single".into(),
+            Calls::Batch => format!("batch {batch}"),
+            Calls::Sorted => format!("sorted {}", contenders::SORTED),
+            Calls::Burst => "burst".into(),
+            Calls::Raw => "raw".into(),
+        },
+        blocks: work.len(),
+        ratio: Some(work.ratio()),
+        best_mbs: stats::best(rounds).map(speed),
+        median_mbs: stats::median(rounds).map(speed),
+        share: Some(by(contender.hot)),
+        share_median: Some(stats::middle(ratios)),
+        vs_none: Some(by(contender.none)),
+        ..timed(rounds, work.len(), blank)
+    }
+}
+
+fn timed(rounds: &[std::time::Duration], blocks: usize, blank: &Row) -> Row {
+    let us = |time: Option<std::time::Duration>| {
+        time.unwrap_or_default().as_secs_f64() * 1e6 / blocks.max(1) as f64
+    };
+    Row {
+        rounds: rounds.len(),
+        best_us: us(stats::best(rounds)),
+        median_us: us(stats::median(rounds)),
+        ..blank.clone()
+    }
+}
+
+/// Bytes held for each dictionary beside its own.
+fn beside(who: Who, store: &Store, theirs: &[Digested<'_>], dictionaries: &[Vec<u8>]) -> usize {
+    let count = dictionaries.len().max(1);
+    match who {
+        Who::Libzstd => theirs.iter().map(Digested::memory).sum::<usize>() / count,
+        Who::Linerate => {
+            let stats = store.stats();
+            let own: usize = dictionaries.iter().map(Vec::len).sum();
+            (stats.raw_bytes + stats.table_bytes + stats.slot_bytes).saturating_sub(own) / count
+        }
+    }
+}
+
+fn pages(store: &Store) -> &'static str {
+    match store.stats().huge_pages {
+        HugePages::Off => "off",
+        HugePages::Advised => "advised",
+        HugePages::Refused => "refused",
+    }
+}
+
+fn with_published(row: Row, contender: &Contender, published: Option<&Published>) -> Row {
+    let Some(published) = published else { return row };
+    let percent = match (contender.who, contender.mode, contender.calls) {
+        (Who::Libzstd, "hot", _) => Some(100.0),
+        (Who::Libzstd, "none", _) => published.none,
+        (Who::Libzstd, "cold", Calls::Single) => Some(published.cold),
+        (Who::Libzstd, "cold", Calls::Burst) => published.burst,
+        (Who::Libzstd, "cold", Calls::Raw) => published.raw,
+        (Who::Libzstd, _, Calls::Sorted) => published.sorted,
+        (Who::Linerate, "cold", Calls::Batch) => published.ahead,
+        (Who::Linerate, _, Calls::Sorted) => published.sorted_ahead,
+        _ => None,
+    };
+    Row {
+        published_mbs: percent.map(|percent| published.hot * percent / 100.0),
+        published_share: percent.map(|percent| percent / 100.0),
+        ..row
+    }
+}

@@ -1,0 +1,65 @@
+//! Whether there is memory for a case.
+
+use super::case::{Case, grouped, kib};
+
+/// Bytes beside the content of a dictionary: libzstd's object, our tables and slot, and what allocators
+/// round up to.
+const BESIDE: usize = (27 << 10) + (9 << 10) + (2 << 10);
+/// Sets of compressed blocks, none larger than its content by much.
+const SETS: usize = 6;
+/// Decoders, data, the program.
+const FIXED: usize = 128 << 20;
+
+/// Bytes that measuring a case takes: each dictionary as bytes and in our store, and tables for both.
+pub(crate) fn bytes(case: &Case, least: usize) -> usize {
+    let dictionary = case.dictionary.saturating_mul(2).saturating_add(BESIDE);
+    let blocks = case.blocks(least).saturating_mul(case.block).saturating_mul(SETS);
+    case.count.saturating_mul(dictionary).saturating_add(blocks).saturating_add(FIXED)
+}
+
+/// # Errors
+/// A sentence, if the system has less memory than a case takes.
+pub(crate) fn check(case: &Case, least: usize) -> Result<(), String> {
+    match available() {
+        Some(free) => compare(case, bytes(case, least), free),
+        None => Ok(()),
+    }
+}
+
+fn compare(case: &Case, need: usize, free: usize) -> Result<(), String> {
+    // Some is left to the rest of the system.
+    if need > free / 10 * 9 {
+        let gib = |bytes: usize| bytes as f64 / f64::from(1 << 30);
+        return Err(format!(
+            "{} dictionaries of {} take {:.1} GiB, and {:.1} GiB are free: take fewer (--count)",
+            grouped(case.count),
+            kib(case.dictionary),
+            gib(need),
+            gib(free)
+        ));
+    }
+    Ok(())
+}
+
+/// Bytes that the system can give, where it tells.
+fn available() -> Option<usize> {
+    let info = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = info.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.trim().strip_suffix(" kB")?.parse::<usize>().ok().map(|kib| kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_in_a_sentence() {
+        let case = |count| Case { block: 4096, dictionary: 110 << 10, count };
+        let need = |count| bytes(&case(count), 8 << 20);
+        assert!((7 << 30..10 << 30).contains(&need(30_000)), "{}", need(30_000));
+        assert_eq!(compare(&case(2500), need(2500), 16 << 30), Ok(()));
+        let said = compare(&case(30_000), need(30_000), 4 << 30).unwrap_err();
+        assert!(said.starts_with("30,000 dictionaries of 110 KiB take 8."), "{said}");
+        assert!(compare(&case(usize::MAX), need(usize::MAX), usize::MAX / 2).is_err());
+    }
+}

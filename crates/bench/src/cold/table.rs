@@ -1,0 +1,261 @@
+//! What the terminal shows: a table for each case, and one line for each of many.
+
+use super::case::{grouped, kib};
+use super::published::SOURCE;
+use super::row::Row;
+
+/// Cells of aligned columns, the first `left` of them aligned to the left.
+fn aligned(rows: &[Vec<String>], left: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |i: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(i));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = String::new();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate();
+        let shown =
+            cells.map(|(i, (cell, w))| if i < left { format!("{cell:<w$}") } else { format!("{cell:>w$}") });
+        text += shown.collect::<Vec<_>>().join("  ").trim_end();
+        text.push('\n');
+    }
+    text
+}
+
+fn speed(mbs: Option<f64>, share: Option<f64>) -> String {
+    match (mbs, share) {
+        (Some(mbs), Some(share)) => format!("{mbs:.0} ({:3.0} %)", 100.0 * share),
+        (Some(mbs), None) => format!("{mbs:.0}"),
+        _ => "-".into(),
+    }
+}
+
+/// A row's place in the tables: who, which dictionaries, how.
+fn find<'a>(rows: &'a [Row], contender: &str, mode: &str, calls: &str) -> Option<&'a Row> {
+    let is = |row: &&Row| (row.contender, row.mode) == (contender, mode) && row.calls.starts_with(calls);
+    rows.iter().find(is)
+}
+
+/// One case: its name, the speed of each contender, and what is said of memory and opening.
+pub fn table(rows: &[Row]) -> String {
+    let Some(first) = rows.first() else { return String::new() };
+    let ratio = |mode| find(rows, "linerate", mode, "single").and_then(|row| row.ratio).unwrap_or(0.0);
+    let mut text = format!(
+        "{} ({}), blocks of {}, {} dictionaries of {}{}, level {}: ratio {:.2}, without dictionaries {:.2}\n\n",
+        first.kind,
+        first.data,
+        kib(first.block),
+        grouped(first.count),
+        kib(first.dictionary),
+        if first.tables == "small" { " with small tables" } else { "" },
+        first.level,
+        ratio("cold"),
+        ratio("none")
+    );
+    let heads = ["", "dictionaries", "calls", "MB/s (of hot)", "median", "us/block", "of none", "published"];
+    let mut cells = vec![heads.map(String::from).to_vec()];
+    let decoded = rows.iter().filter(|row| row.measure == "cold");
+    cells.extend(decoded.map(|row| {
+        vec![
+            row.contender.into(),
+            row.mode.into(),
+            row.calls.clone(),
+            speed(row.best_mbs, row.share),
+            row.median_mbs.map_or_else(String::new, |mbs| format!("{mbs:.0}")),
+            format!("{:.2}", row.best_us),
+            row.vs_none.map_or_else(String::new, |x| format!("{x:.2}")),
+            speed(row.published_mbs, row.published_share),
+        ]
+    }));
+    text += &aligned(&cells, 3);
+    text.push('\n');
+    text += &memory(rows);
+    text += &openings(rows);
+    if rows.iter().any(|row| row.published_mbs.is_some()) {
+        text += &format!("published: {SOURCE}; for linerate, of a prototype that asks ahead\n");
+    }
+    text
+}
+
+fn memory(rows: &[Row]) -> String {
+    let of = |contender| find(rows, contender, "cold", "").and_then(|row| Some((row, row.beside_bytes?)));
+    match (of("linerate"), of("libzstd")) {
+        (Some((row, ours)), Some((_, theirs))) => format!(
+            "beside the content of a dictionary: linerate {:.1} KiB, libzstd {:.1} KiB; huge pages: {}\n",
+            ours as f64 / 1024.0,
+            theirs as f64 / 1024.0,
+            row.huge_pages
+        ),
+        _ => String::new(),
+    }
+}
+
+fn openings(rows: &[Row]) -> String {
+    let ms = |contender: &str, mode: &str| {
+        let row = rows.iter().find(|row| (row.measure, row.contender, row.mode) == ("open", contender, mode));
+        row.map(|row| format!("{:.1} ms", row.best_us / 1e3))
+    };
+    match (ms("linerate", "lazy"), ms("linerate", "all"), ms("libzstd", "all")) {
+        (Some(lazy), Some(all), Some(theirs)) => {
+            format!(
+                "from nothing to the first block: linerate {lazy}, with all digested {all}; libzstd {theirs}\n"
+            )
+        }
+        _ => String::new(),
+    }
+}
+
+/// A line for each case, and below it the one that was published.
+pub fn summary(rows: &[Row]) -> String {
+    let heads = [
+        "",
+        "block",
+        "dictionaries",
+        "libzstd hot",
+        "none",
+        "cold",
+        "burst",
+        "raw",
+        "linerate hot",
+        "single",
+        "batch",
+        "/ libzstd cold",
+    ];
+    let mut cells = vec![heads.map(String::from).to_vec()];
+    for group in groups(rows) {
+        let first = &group[0];
+        let row = |who, mode, calls| find(group, who, mode, calls);
+        let columns = [
+            row("libzstd", "hot", "single"),
+            row("libzstd", "none", "single"),
+            row("libzstd", "cold", "single"),
+            row("libzstd", "cold", "burst"),
+            row("libzstd", "cold", "raw"),
+            row("linerate", "hot", "batch"),
+            row("linerate", "cold", "single"),
+            row("linerate", "cold", "batch"),
+        ];
+        let hot = |row: &Row| row.mode == "hot";
+        let today = columns.map(|row| {
+            row.map_or_else(|| "-".into(), |row| speed(row.best_mbs, row.share.filter(|_| !hot(row))))
+        });
+        let times = columns[7].zip(columns[2]).and_then(|(a, b)| Some(a.best_mbs? / b.best_mbs?));
+        let mut line = vec![
+            first.kind.into(),
+            kib(first.block),
+            format!("{} of {}", grouped(first.count), kib(first.dictionary)),
+        ];
+        line.extend(today);
+        line.push(times.map_or_else(|| "-".into(), |x| format!("{x:.1} x")));
+        cells.push(line);
+        if group.iter().any(|row| row.published_mbs.is_some()) {
+            let mut line = vec!["published".into(), String::new(), String::new()];
+            line.extend(columns.map(|row| {
+                row.map_or_else(
+                    || "-".into(),
+                    |row| speed(row.published_mbs, row.published_share.filter(|_| !hot(row))),
+                )
+            }));
+            cells.push(line);
+        }
+    }
+    format!(
+        "MB/s of content in CPU time of one thread, best round, and the share of the decoder's own hot speed.\n\
+         published: {SOURCE}; for linerate, of a prototype that asks ahead.\n\n{}",
+        aligned(&cells, 3)
+    )
+}
+
+/// Rows of one case each.
+pub(crate) fn groups(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
+    rows.chunk_by(|a, b| (a.kind, &a.data, a.case(), a.tables) == (b.kind, &b.data, b.case(), b.tables))
+}
+
+/// What was seen in one case, in a sentence; none without its rows.
+pub fn sentence(rows: &[Row]) -> Option<String> {
+    let row = |who, mode, calls| find(rows, who, mode, calls);
+    let (hot, stock) = (row("libzstd", "hot", "single")?, row("libzstd", "cold", "single")?);
+    let (own, cold) = (row("linerate", "hot", "batch")?, row("linerate", "cold", "batch")?);
+    let percent = |row: &Row| row.share.map(|share| 100.0 * share);
+    Some(format!(
+        "{} blocks of {}: with its dictionary in the cache libzstd decodes {:.0} MB/s; when each of {} blocks has a \
+         dictionary of its own it keeps {:.0} % of that, {:.0} MB/s. linerate keeps {:.0} % of its {:.0} MB/s: \
+         {:.0} MB/s, {:.1} times as fast.",
+        stock.kind,
+        kib(stock.block),
+        hot.best_mbs?,
+        grouped(stock.count),
+        percent(stock)?,
+        stock.best_mbs?,
+        percent(cold)?,
+        own.best_mbs?,
+        cold.best_mbs?,
+        cold.best_mbs? / stock.best_mbs?,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(contender: &'static str, mode: &'static str, calls: &str, mbs: f64, share: f64) -> Row {
+        Row {
+            measure: "cold",
+            kind: "JSON",
+            data: "rows".into(),
+            block: 4096,
+            dictionary: 8192,
+            count: 2500,
+            contender,
+            mode,
+            calls: calls.into(),
+            best_mbs: Some(mbs),
+            median_mbs: Some(mbs),
+            share: Some(share),
+            ..Row::default()
+        }
+    }
+
+    fn rows() -> Vec<Row> {
+        vec![
+            row("linerate", "hot", "batch 64", 1600.0, 1.0),
+            row("linerate", "cold", "batch 64", 1200.0, 0.75),
+            Row {
+                published_mbs: Some(1238.0),
+                published_share: Some(1.0),
+                ..row("libzstd", "hot", "single", 1000.0, 1.0)
+            },
+            row("libzstd", "cold", "single", 250.0, 0.25),
+        ]
+    }
+
+    #[test]
+    fn absolute_speed_stands_beside_every_share() {
+        let text = table(&rows());
+        assert!(text.contains("2,500 dictionaries of 8 KiB"), "{text}");
+        assert!(text.contains("1200 ( 75 %)") && text.contains("250 ( 25 %)"), "{text}");
+        assert!(text.contains("1238 (100 %)") && text.contains("2026-11"), "{text}");
+        let text = summary(&rows());
+        assert!(text.contains("4.8 x"), "{text}");
+        assert!(text.lines().any(|line| line.starts_with("published") && line.contains("1238")), "{text}");
+    }
+
+    #[test]
+    fn the_sentence_has_the_numbers_of_the_run() {
+        let said = sentence(&rows()).unwrap();
+        for part in
+            ["JSON blocks of 4 KiB", "25 % of that, 250 MB/s", "75 % of its 1600", "4.8 times as fast"]
+        {
+            assert!(said.contains(part), "{said}");
+        }
+        assert_eq!(sentence(&rows()[..3]), None);
+    }
+
+    #[test]
+    fn cases_are_told_apart() {
+        let mut two = rows();
+        two.extend(rows().into_iter().map(|row| Row { count: 30_000, ..row }));
+        assert_eq!(groups(&two).map(<[Row]>::len).collect::<Vec<_>>(), [4, 4]);
+    }
+}

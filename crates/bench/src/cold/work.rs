@@ -1,0 +1,172 @@
+//! Requests: which block is decoded with which dictionary, in which order.
+
+use linerate_dict::{Encoder, Id, Store};
+
+use super::data::{Data, Pieces};
+use super::{Case, Setup};
+use crate::waveforms::random::Random;
+
+/// Dictionaries that a hot pass uses one after the other, each for a run of blocks: a single one may be
+/// better or worse than others.
+pub(crate) const RUNS: usize = 8;
+
+/// Which dictionaries blocks have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// The same for a run of blocks.
+    Hot,
+    /// Two by turns for a run of blocks.
+    Two,
+    /// None.
+    Nothing,
+    /// Each once, in random order, before the first comes again.
+    Cold,
+    /// Any at random.
+    Random,
+}
+
+#[derive(Clone, Copy)]
+struct Request {
+    dictionary: Option<u32>,
+    content: u32,
+    start: usize,
+    len: usize,
+}
+
+/// Blocks in the order of their requests. Where they lie in memory has nothing to do with that.
+pub(crate) struct Work<'d> {
+    requests: Vec<Request>,
+    frames: Vec<u8>,
+    contents: Vec<&'d [u8]>,
+    /// Bytes of all blocks, decoded.
+    pub(crate) bytes: usize,
+}
+
+impl<'d> Work<'d> {
+    /// Compresses blocks of `data`, each once, with the dictionaries that `ids` are of.
+    pub(crate) fn new(
+        data: &'d Data,
+        case: &Case,
+        choice: Choice,
+        (store, ids): (&Store, &[Id]),
+        setup: &Setup,
+    ) -> Result<Work<'d>, String> {
+        let pieces = Pieces::new(&data.blocks, case.block, setup.seed as usize)
+            .ok_or_else(|| format!("{}: it is shorter than two blocks", data.name))?;
+        let contents: Vec<&[u8]> = (0..case.blocks(setup.least)).map(|i| pieces.get(i)).collect();
+        // The order of blocks is the same for every choice.
+        let order = shuffled(contents.len(), &mut Random::stream(setup.seed, 2));
+        let chosen = choice.dictionaries(contents.len(), ids.len(), &mut Random::stream(setup.seed, 3));
+        let mut encoder = Encoder::new(store).with_level(setup.level).map_err(|e| e.what)?;
+        // An encoder keeps few dictionaries prepared: those of one come together.
+        let mut by_dictionary: Vec<usize> = (0..order.len()).collect();
+        by_dictionary.sort_by_key(|&i| chosen[i]);
+        let mut room = vec![0; Encoder::bound(case.block)];
+        let mut packed = vec![Vec::new(); contents.len()];
+        for i in by_dictionary {
+            let id = chosen[i].map_or(Id::NONE, |at| ids[at as usize]);
+            let content = order[i] as usize;
+            let n = encoder.encode(id, contents[content], &mut room).map_err(|e| e.what)?;
+            packed[content] = room[..n].to_vec();
+        }
+        let mut frames = Vec::with_capacity(packed.iter().map(Vec::len).sum());
+        let mut starts = Vec::with_capacity(packed.len());
+        for frame in &packed {
+            starts.push(frames.len());
+            frames.extend_from_slice(frame);
+        }
+        let request = |(&content, dictionary): (&u32, Option<u32>)| Request {
+            dictionary,
+            content,
+            start: starts[content as usize],
+            len: packed[content as usize].len(),
+        };
+        let requests = order.iter().zip(chosen).map(request).collect();
+        let bytes = contents.len() * case.block;
+        Ok(Work { requests, frames, contents, bytes })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.requests.len()
+    }
+
+    /// Bytes of content for each compressed byte, not counting dictionaries.
+    pub(crate) fn ratio(&self) -> f64 {
+        self.bytes as f64 / self.frames.len().max(1) as f64
+    }
+
+    /// The block of a request.
+    pub(crate) fn frame(&self, i: usize) -> &[u8] {
+        let Request { start, len, .. } = self.requests[i];
+        &self.frames[start..start + len]
+    }
+
+    /// What the block of a request decodes to.
+    pub(crate) fn content(&self, i: usize) -> &[u8] {
+        self.contents[self.requests[i].content as usize]
+    }
+
+    /// The dictionary of each request.
+    pub(crate) fn dictionaries(&self) -> impl Iterator<Item = Option<usize>> {
+        self.requests.iter().map(|request| request.dictionary.map(|at| at as usize))
+    }
+}
+
+impl Choice {
+    /// Which of `count` dictionaries each of `blocks` has.
+    fn dictionaries(self, blocks: usize, count: usize, random: &mut Random) -> Vec<Option<u32>> {
+        let runs = RUNS.min(count);
+        let run = |i: usize| i * runs / blocks;
+        match self {
+            Choice::Nothing => vec![None; blocks],
+            Choice::Hot => (0..blocks).map(|i| Some(run(i) as u32)).collect(),
+            Choice::Two => (0..blocks).map(|i| Some(((run(i) + i % 2) % count) as u32)).collect(),
+            Choice::Random => (0..blocks).map(|_| Some(random.below(count) as u32)).collect(),
+            Choice::Cold => {
+                let mut chosen = Vec::with_capacity(blocks + count);
+                while chosen.len() < blocks {
+                    chosen.extend(shuffled(count, random).into_iter().map(Some));
+                }
+                chosen.truncate(blocks);
+                chosen
+            }
+        }
+    }
+}
+
+/// The numbers below `n` in random order.
+fn shuffled(n: usize, random: &mut Random) -> Vec<u32> {
+    let mut all: Vec<u32> = (0..n as u32).collect();
+    for i in (1..n).rev() {
+        all.swap(i, random.below(i + 1));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(choice: Choice, blocks: usize, count: usize) -> Vec<u32> {
+        let random = &mut Random::stream(1, 1);
+        choice.dictionaries(blocks, count, random).into_iter().flatten().collect()
+    }
+
+    #[test]
+    fn dictionaries_come_as_the_choice_says() {
+        assert_eq!(chosen(Choice::Hot, 8, 2), [0, 0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!(chosen(Choice::Two, 8, 2), [0, 1, 0, 1, 1, 0, 1, 0]);
+        assert_eq!(chosen(Choice::Two, 3, 1), [0, 0, 0]);
+        assert_eq!(chosen(Choice::Nothing, 8, 2), []);
+        let cold = chosen(Choice::Cold, 250, 100);
+        for turn in cold.chunks(100) {
+            let mut sorted = turn.to_vec();
+            sorted.sort_unstable();
+            sorted.dedup();
+            assert_eq!(sorted.len(), turn.len());
+            assert_ne!(sorted, turn);
+        }
+        let random = chosen(Choice::Random, 1000, 100);
+        assert!((1000 - 100..1000).contains(&random.windows(2).filter(|w| w[0] != w[1]).count()));
+    }
+}
