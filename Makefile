@@ -5,21 +5,23 @@ CARGO ?= cargo
 STRICT ?= 0
 CORPUS ?= testdata/corpus
 CSV ?= target/bench.csv
+DATA ?= json,text
 PLOTS ?= target/plots
 FLAGS ?=
 SECONDS_PER_TARGET ?= 60
 HDF5_PLUGINS ?= target/hdf5-plugins
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-frames bench-nx bench-waveforms plots fuzz hdf5-plugins setup
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-dict bench-frames bench-nx bench-waveforms plots fuzz hdf5-plugins setup
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Compress testdata/corpus and waveforms, pack the project; verify, compare, measure
+demo: ## Compress testdata/corpus and waveforms, decode through 2,500 dictionaries, pack the project; compare
 	@scripts/setup.sh rust cc
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-waveforms
+	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-cold
 	@scripts/demo-nx.sh
 
 test: ## Everything below but the bench; installs what it needs on Debian as root
@@ -66,6 +68,12 @@ bench-frames: ## Decode zstd frames beside libzstd and ruzstd: CORPUS=dir CSV=fi
 	@scripts/setup.sh rust cc
 	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) run --release --locked --package linerate-bench --features ruzstd -- frames --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+
+bench-dict: CSV = target/bench-dict.csv
+bench-dict: ## Decode through 1,245 to 30,000 dictionaries beside libzstd: DATA=json,text CSV=file FLAGS="--quick"
+	@scripts/setup.sh rust cc
+	@mkdir -p "$(dir $(CSV))"
+	$(CARGO) run --release --locked --package linerate-bench -- cold --data "$(DATA)" --csv "$(CSV)" $(FLAGS)
 
 bench-waveforms: CORPUS =
 bench-waveforms: CSV = target/bench-waveforms.csv

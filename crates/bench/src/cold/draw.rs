@@ -201,6 +201,6 @@ mod tests {
         assert_eq!(svg.len(), 2);
         assert_eq!(svg[0].matches("50 %  321 MB/s").count(), 3 * SHOWN.len());
         assert_eq!(svg[1].matches("<circle").count(), 3 * SHOWN.len());
-        assert!(svg[1].contains("2,500") && svg.iter().all(|svg| svg.trim_end().ends_with("</svg>")));
+        assert!(svg[1].contains("1,000") && svg.iter().all(|svg| svg.trim_end().ends_with("</svg>")));
     }
 }

@@ -1,5 +1,7 @@
 //! `linerate dict`: dictionaries trained and shared, files of them and of blocks, and SST files.
 
+#[cfg(feature = "bench")]
+mod bench;
 mod blockfile;
 mod build;
 mod cluster;
@@ -51,6 +53,9 @@ enum DictCommand {
     Get(Box<get::GetArgs>),
     /// Print records of a block file in the order of their keys
     Scan(Box<scan::ScanArgs>),
+    /// Measure blocks through very many dictionaries, hot and cold, beside libzstd
+    #[cfg(feature = "bench")]
+    Bench(Box<bench::BenchArgs>),
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
@@ -60,6 +65,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         DictCommand::Build(args) => build::run(args),
         DictCommand::Get(args) => get::run(args),
         DictCommand::Scan(args) => scan::run(args),
+        #[cfg(feature = "bench")]
+        DictCommand::Bench(args) => Ok(bench::run(args)),
     };
     result.unwrap_or_else(|what| {
         to_stderr(format_args!("linerate: {what}"));
