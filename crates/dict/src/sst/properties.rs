@@ -94,7 +94,7 @@ impl Properties {
         self.count("rocksdb.num.range-deletions")
     }
 
-    /// Data blocks.
+    /// Data blocks. RocksDB 10 says fewer, often none, in files with a dictionary.
     pub fn data_blocks(&self) -> u64 {
         self.count("rocksdb.num.data.blocks")
     }

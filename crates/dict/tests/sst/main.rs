@@ -3,6 +3,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod damage;
+mod fixtures;
 mod forged;
 mod matrix;
 mod model;

@@ -1,4 +1,6 @@
 //! RocksDB itself: `writer.c`, compiled against its library, and its `sst_dump`.
+//!
+//! The library is that of the system, or the file that `LINERATE_ROCKSDB` names.
 
 use std::env;
 use std::ffi::OsStr;
@@ -16,16 +18,35 @@ pub(crate) fn writer() -> Option<&'static Path> {
     let built = BUILT.get_or_init(|| {
         let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sst-writer");
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sst/writer.c");
+        let library = match other_library() {
+            Some(file) => vec![file.clone(), format!("-Wl,-rpath,{}", folder_of(&file))],
+            None => vec!["-lrocksdb".to_owned()],
+        };
         let done = Command::new("cc")
             .args(["-O1", "-Wall", "-Wextra", "-o"])
             .arg(&program)
-            .args([source, "-lrocksdb"])
+            .arg(source)
+            .args(library)
             .stderr(Stdio::null())
             .status();
         done.is_ok_and(|status| status.success()).then_some(program)
     });
     missing(built.is_some(), "RocksDB's library or a C compiler is not installed");
     built.as_deref()
+}
+
+fn other_library() -> Option<String> {
+    env::var("LINERATE_ROCKSDB").ok()
+}
+
+fn folder_of(file: &str) -> String {
+    Path::new(file).parent().map_or_else(String::new, |folder| folder.display().to_string())
+}
+
+/// The latest version that files can be written with: Debian's library is of RocksDB 7, others must
+/// be of 10.4 or newer.
+pub(crate) fn latest_version() -> usize {
+    if other_library().is_some() { 7 } else { 5 }
 }
 
 /// Whether there is RocksDB's `sst_dump`.

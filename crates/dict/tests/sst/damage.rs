@@ -1,0 +1,106 @@
+//! Stored files, cut off and with every bit changed: an error, or the data that was written.
+
+use linerate_dict::sst::{Options, Reader};
+use linerate_dict::{Error, Kind, Store};
+
+use crate::common::Noise;
+use crate::fixtures::{TABLES, read, records};
+use crate::model::Record;
+
+/// Reads a damaged file in every way. Without checksums it may hold anything; with them, what is read
+/// is what was written.
+fn attempt(reader: &mut Reader, bytes: Vec<u8>, records: &[Record], guarded: bool) -> Result<(), Error> {
+    let sst = reader.open_bytes(bytes, Options::new().with_block_limit(1 << 20))?;
+    let report = reader.verify(&sst)?;
+    let mut scan = reader.scan(&sst);
+    let mut rows = 0;
+    let end = loop {
+        match scan.next_entry() {
+            Ok(Some(entry)) => {
+                if guarded {
+                    assert!(entry.key == records[rows].key && entry.value == records[rows].value);
+                }
+                rows += 1;
+            }
+            Ok(None) => break Ok(()),
+            Err(e) => break Err(e),
+        }
+    };
+    assert!(!guarded || !report.is_sound() || (rows, end) == (records.len(), Ok(())));
+    assert!(end.is_ok() || !report.is_sound());
+    let keys: Vec<_> = records.iter().step_by(9).map(|record| (&sst, &record.key[..])).collect();
+    for (record, found) in records.iter().step_by(9).zip(reader.multi_get(&keys)) {
+        if guarded && let Ok(found) = found {
+            assert!(found.is_some_and(|entry| entry.value == record.value));
+        }
+    }
+    match report.failures.first() {
+        Some(e) => Err(*e),
+        None => end,
+    }
+}
+
+#[test]
+fn every_truncation_is_an_error() {
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let records = records();
+    for (name, _) in TABLES {
+        let bytes = read(name);
+        attempt(&mut reader, bytes.clone(), &records, true).unwrap();
+        for len in 0..bytes.len() {
+            let e = attempt(&mut reader, bytes[..len].to_vec(), &records, false).unwrap_err();
+            assert_eq!(e.kind, if len < 53 { Kind::Truncated } else { Kind::Corrupt });
+            // What is cut off at its beginning has a footer, but is not where that says.
+            assert!(attempt(&mut reader, bytes[1 + len..].to_vec(), &records, false).is_err());
+        }
+    }
+    assert_eq!(store.stats().dictionaries, 0);
+}
+
+#[test]
+fn every_bit_is_guarded() {
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let records = records();
+    for (name, _) in TABLES {
+        let bytes = read(name);
+        let guarded = !name.contains("none");
+        // All bits of some, one of each byte of others.
+        let all = ["3-xxhash-lz4-samples", "5-crc32c-zstd-trained", "7-xxh3-zstd-trained"].contains(name);
+        let (mut found, mut tried) = (0, 0);
+        for at in 0..bytes.len() {
+            for bit in if all { 0..8 } else { at % 8..at % 8 + 1 } {
+                let mut bad = bytes.clone();
+                bad[at] ^= 1 << bit;
+                found += usize::from(attempt(&mut reader, bad, &records, guarded).is_err());
+                tried += 1;
+            }
+        }
+        // Below version 6, the footer's padding is read by nobody, nor does the kind "none" of checksum
+        // guard anything.
+        assert!(!guarded || found + 8 * 40 >= tried, "{name}: {found} of {tried}");
+    }
+    assert_eq!(store.stats().dictionaries, 0);
+}
+
+/// Many bytes changed at once, which no checksum guards.
+#[test]
+fn nothing_is_too_strange() {
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let records = records();
+    let mut noise = Noise::new(17);
+    for name in ["5-none-lz4hc-first-keys", "7-none-zlib-samples"] {
+        let bytes = read(name);
+        for _ in 0..20_000 {
+            let mut bad = bytes.clone();
+            for _ in 0..1 + noise.below(6) {
+                let at = noise.below(bad.len());
+                bad[at] = [0, 1, 0x7f, 0x80, 0xff, noise.below(256) as u8][noise.below(6)];
+            }
+            let _ = attempt(&mut reader, bad, &records, false);
+        }
+    }
+    assert_eq!(store.stats().dictionaries, 0);
+}

@@ -1,0 +1,188 @@
+//! Small files that RocksDB wrote, stored in `testdata/sst`: they are read where there is no RocksDB.
+//!
+//! `LINERATE_UPDATE=1` writes them anew, those of versions 6 and 7 only with a library that
+//! `LINERATE_ROCKSDB` names.
+
+use std::env;
+use std::fs;
+use std::path::PathBuf;
+
+use linerate_dict::sst::{Compression, DictionaryKind, EntryKind, IndexKind, Options, Reader};
+use linerate_dict::{Kind, Store};
+
+use crate::model::{Record, check};
+use crate::writer::{latest_version, write, writer};
+
+/// The choices of `writer.c`.
+type Choices = &'static [(&'static str, usize)];
+
+/// Files of `records`, by name. Numbers of compressions and checksums are those of the format.
+pub(crate) const TABLES: &[(&str, Choices)] = &[
+    ("2-crc32c-snappy", &[("version", 2), ("checksum", 1), ("compression", 1)]),
+    ("3-xxhash-lz4-samples", &[("version", 3), ("checksum", 2), ("compression", 4), ("dict", 512)]),
+    ("4-crc32c-stored", &[("version", 4), ("checksum", 1), ("compression", 0), ("hash", 1), ("restart", 4)]),
+    (
+        "4-xxhash64-zlib-samples-parts",
+        &[("version", 4), ("checksum", 3), ("compression", 2), ("dict", 512), ("index", 2), ("part", 100)],
+    ),
+    ("5-none-lz4hc-first-keys", &[("version", 5), ("checksum", 0), ("compression", 5), ("index", 3)]),
+    ("5-xxh3-zstd", &[("version", 5), ("checksum", 4), ("compression", 7), ("delta", 0)]),
+    ("5-xxh3-zstd-samples", &[("version", 5), ("checksum", 4), ("compression", 7), ("dict", 512)]),
+    (
+        "5-crc32c-zstd-trained",
+        &[("version", 5), ("checksum", 1), ("compression", 7), ("dict", 1024), ("train", 65_536)],
+    ),
+    (
+        "5-xxh3-zstd-finalized",
+        &[
+            ("version", 5),
+            ("checksum", 4),
+            ("compression", 7),
+            ("dict", 1024),
+            ("train", 65_536),
+            ("trainer", 0),
+            ("index_restart", 4),
+        ],
+    ),
+    (
+        "6-xxh3-zstd-trained",
+        &[("version", 6), ("checksum", 4), ("compression", 7), ("dict", 1024), ("train", 65_536)],
+    ),
+    (
+        "6-crc32c-lz4-parts",
+        &[("version", 6), ("checksum", 1), ("compression", 4), ("index", 2), ("part", 100)],
+    ),
+    ("6-xxhash-stored", &[("version", 6), ("checksum", 2), ("compression", 0), ("index_restart", 4)]),
+    (
+        "7-xxh3-zstd-trained",
+        &[("version", 7), ("checksum", 4), ("compression", 7), ("dict", 1024), ("train", 65_536)],
+    ),
+    ("7-xxhash64-snappy", &[("version", 7), ("checksum", 3), ("compression", 1), ("hash", 1)]),
+    ("7-none-zlib-samples", &[("version", 7), ("checksum", 0), ("compression", 2), ("dict", 512)]),
+    ("7-crc32c-zstd-samples", &[("version", 7), ("checksum", 1), ("compression", 7), ("dict", 512)]),
+];
+
+/// What all of them have.
+const ALL: Choices = &[("block", 256)];
+
+pub(crate) fn path(name: &str) -> PathBuf {
+    [env!("CARGO_MANIFEST_DIR"), "../../testdata/sst", &format!("{name}.sst")].iter().collect()
+}
+
+pub(crate) fn read(name: &str) -> Vec<u8> {
+    fs::read(path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// What the files hold.
+pub(crate) fn records() -> Vec<Record> {
+    const NAMES: [&str; 8] = ["ann", "berta", "carl", "dora", "emil", "frieda", "gustav", "hanna"];
+    const TOWNS: [&str; 5] = ["Aalen", "Bremen", "Celle", "Dessau", "Essen"];
+    (0..64usize)
+        .map(|i| {
+            let (name, town) = (NAMES[i * 5 % 8], TOWNS[i * i % 5]);
+            let value = format!(
+                "{{\"name\":\"{name}\",\"town\":\"{town}\",\"score\":{},\"active\":true}}",
+                i * 7919 % 1000
+            );
+            match i % 16 {
+                9 => Record::new(b'd', format!("user/{i:03}"), ""),
+                11 => Record::new(b'm', format!("user/{i:03}"), "+1"),
+                _ => Record::new(b'p', format!("user/{i:03}"), value),
+            }
+        })
+        .collect()
+}
+
+/// What the file of a database holds: three rounds of keys, deletions, a range of them.
+fn history() -> Vec<Record> {
+    let mut all = Vec::new();
+    for round in 0..3 {
+        all.extend(["a", "b", "c", "d"].map(|key| Record::new(b'p', key, format!("{key}{round}"))));
+        all.push(Record::new(b'x', "", ""));
+    }
+    all.extend([Record::new(b'd', "a", ""), Record::new(b'x', "", ""), Record::new(b'r', "b", "cc")]);
+    all
+}
+
+fn update() -> bool {
+    env::var("LINERATE_UPDATE").is_ok_and(|update| update == "1")
+}
+
+#[test]
+fn every_stored_file_is_read() {
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    for &(name, choices) in TABLES {
+        let version = choices[0].1;
+        let own = if version > 5 { latest_version() > 5 } else { latest_version() == 5 };
+        if update() && own {
+            let program = writer().expect("what writes the files");
+            write(program, "table", &path(name), &[ALL, choices].concat(), &records());
+        }
+        for map in [true, false] {
+            let sst = reader.open(&path(name), Options::new().with_map(map)).unwrap();
+            assert_eq!(sst.format_version() as usize, version, "{name}");
+            check(&mut reader, &sst, &records());
+            let stats = reader.stats(&sst).unwrap();
+            let kind = stats.dictionary.map(|dictionary| dictionary.kind);
+            match name.rsplit('-').find(|part| ["samples", "trained", "finalized"].contains(part)) {
+                None => assert_eq!(kind, None, "{name}"),
+                Some("samples") => assert_eq!(kind, Some(DictionaryKind::Raw), "{name}"),
+                Some(_) => assert!(matches!(kind, Some(DictionaryKind::Trained { .. })), "{name}"),
+            }
+            if name.ends_with("parts") {
+                assert_eq!(sst.index_kind(), IndexKind::Partitioned);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stored_history_is_read() {
+    let path = path("5-history");
+    if update() && latest_version() == 5 {
+        let folder = tempfile::tempdir().unwrap();
+        let db = folder.path().join("db");
+        write(writer().expect("what writes it"), "db", &db, &[("block", 64)], &history());
+        let files = fs::read_dir(&db).unwrap().map(|entry| entry.unwrap().path());
+        let table = files.into_iter().find(|p| p.extension().is_some_and(|e| e == "sst")).unwrap();
+        fs::copy(table, &path).unwrap();
+    }
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let sst = reader.open(&path, Options::new()).unwrap();
+    let found: Vec<_> = crate::model::scan(&mut reader, &sst).into_iter().map(|row| (row.0, row.1)).collect();
+    let mut expected = vec![(b"a".to_vec(), 13)];
+    for (i, key) in [b"a", b"b", b"c", b"d"].into_iter().enumerate() {
+        expected.extend([8, 4, 0].map(|round| (key.to_vec(), round + i as u64 + 1)));
+    }
+    assert_eq!(found, expected);
+    let mut newest = |key: &[u8]| reader.get(&sst, key).unwrap().map(|e| (e.kind, e.sequence));
+    assert_eq!(newest(b"a"), Some((EntryKind::Deletion, 13)));
+    assert_eq!(newest(b"b"), Some((EntryKind::RangeDeletion, 14)));
+    assert_eq!(newest(b"bb"), Some((EntryKind::RangeDeletion, 14)));
+    assert_eq!(newest(b"d"), Some((EntryKind::Value, 12)));
+    assert_eq!(reader.get_at(&sst, b"b", 7).unwrap().unwrap().value, b"b1");
+    assert!(reader.verify(&sst).unwrap().is_sound());
+}
+
+#[test]
+fn bzip2_is_refused_block_by_block() {
+    let name = "5-xxh3-bzip2";
+    if update() && latest_version() == 5 {
+        let program = writer().expect("what writes it");
+        write(program, "table", &path(name), &[("compression", 3), ("block", 2048)], &records());
+    }
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let sst = reader.open(&path(name), Options::new()).unwrap();
+    let refused = |e: linerate_dict::Error| {
+        assert_eq!((e.kind, e.what), (Kind::Unsupported, "blocks compressed with bzip2 are not read"));
+    };
+    refused(reader.get(&sst, b"user/001").unwrap_err());
+    refused(reader.multi_get(&[(&sst, &b"user/001"[..])])[0].unwrap_err());
+    refused(reader.scan(&sst).next_entry().unwrap_err());
+    refused(reader.verify(&sst).unwrap().failures[0]);
+    let stats = reader.stats(&sst).unwrap();
+    assert!(stats.blocks.keys().eq([&Compression::Bzip2]));
+}
