@@ -10,6 +10,7 @@
 //! * [`Decoder`]: one per thread. Decodes one block, or a batch of [`Job`]s in an [`Order`].
 //! * [`Pipeline`]: for jobs that come one by one.
 //! * [`Encoder`]: blocks compressed with the dictionaries of a store, through libzstd.
+//! * [`Pack`]: a file of dictionaries.
 //! * [`BlockFile`]: sorted records in a file of such blocks.
 //! * [`sst`]: RocksDB's SST files, read through the store.
 //! * [`Training`]: dictionaries from samples, also with small tables; [`Gain`], what they are worth.
@@ -47,6 +48,7 @@ mod job;
 mod keep;
 mod kernel;
 mod memory;
+pub mod pack;
 mod pending;
 mod pipeline;
 mod ranges;
@@ -73,6 +75,7 @@ pub use id::Id;
 pub use input::Input;
 pub use job::{Job, Order};
 pub use linerate_core::{Error, Kind, Result};
+pub use pack::Pack;
 pub use pipeline::Pipeline;
 pub use search::{Candidate, Found, SIZES, Search};
 pub use source::Source;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::TempPath;
@@ -38,19 +38,43 @@ impl Pending {
         self.file.get_ref().sync_all()
     }
 
-    /// Gives the file its name, in place of what had it. The disk may forget until
-    /// [`sync_folder`].
-    pub(crate) fn rename(mut self) -> io::Result<()> {
-        self.sync()?;
-        self.path.persist(&self.target).map_err(|error| error.error)
+    /// Overwrites what was written at `at`; what is written next goes behind all again.
+    pub(crate) fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(at))?;
+        self.file.write_all(bytes)?;
+        self.file.seek(SeekFrom::End(0)).map(|_| ())
     }
 
-    /// All of it, to the end.
+    /// The folder that it will be in.
+    pub(crate) fn folder(&self) -> PathBuf {
+        folder_of(&self.target).to_owned()
+    }
+
+    /// Gives the file its name. The disk may forget it until [`sync_folder`].
+    pub(crate) fn rename(mut self, replace: Replace) -> io::Result<()> {
+        self.sync()?;
+        let done = match replace {
+            Replace::Permit => self.path.persist(&self.target),
+            Replace::Refuse => self.path.persist_noclobber(&self.target),
+        };
+        done.map_err(|error| error.error)
+    }
+
+    /// All of it, to the end, in place of what has the name.
     pub(crate) fn finish(self) -> io::Result<()> {
-        let folder = folder_of(&self.target).to_owned();
-        self.rename()?;
+        let folder = self.folder();
+        self.rename(Replace::Permit)?;
         sync_folder(&folder)
     }
+}
+
+/// What becomes of a file that has the name already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replace {
+    /// It is replaced.
+    Permit,
+    /// It stays, and that is an error.
+    Refuse,
 }
 
 impl Write for Pending {
@@ -63,7 +87,7 @@ impl Write for Pending {
     }
 }
 
-pub(crate) fn folder_of(target: &Path) -> &Path {
+fn folder_of(target: &Path) -> &Path {
     target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
@@ -98,6 +122,20 @@ mod tests {
         pending.write_all(b"new").unwrap();
         pending.finish().unwrap();
         assert_eq!((std::fs::read(&target).unwrap(), files()), (b"new".to_vec(), 1));
+        let mut pending = Pending::create(&target).unwrap();
+        pending.write_all(b"0123456789").unwrap();
+        pending.overwrite(2, b"ab").unwrap();
+        pending.write_all(b"!").unwrap();
+        let refused = pending.rename(Replace::Refuse).unwrap_err();
+        assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!((std::fs::read(&target).unwrap(), files()), (b"new".to_vec(), 1));
+        std::fs::remove_file(&target).unwrap();
+        let mut pending = Pending::create(&target).unwrap();
+        pending.write_all(b"0123456789").unwrap();
+        pending.overwrite(2, b"ab").unwrap();
+        pending.write_all(b"!").unwrap();
+        pending.rename(Replace::Refuse).unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"01ab456789!");
         assert!(Pending::create(Path::new("/")).is_err());
     }
 }

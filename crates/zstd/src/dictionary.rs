@@ -62,6 +62,12 @@ impl Digest {
         self.logs[3] != 0
     }
 
+    /// Logarithms of the cells of its tables: literal lengths, match lengths, offsets, Huffman codes.
+    /// All are 0 for raw content.
+    pub fn logs(&self) -> [u8; 4] {
+        self.logs
+    }
+
     /// Bytes of the tables: at most [`MAX_TABLES`], and 0 for raw content.
     pub fn tables_len(&self) -> usize {
         if !self.is_trained() {

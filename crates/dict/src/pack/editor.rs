@@ -1,0 +1,568 @@
+//! Packs made and changed.
+
+use std::collections::HashMap;
+use std::fs::{File, TryLockError};
+use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use linerate_core::{Error, Kind, Result};
+use linerate_zstd::Dictionary;
+
+use super::index::{Entry, Form, Index, LEAST, MOST};
+use super::layout::{ALIGN, End, Head, Header};
+use super::open::{Pack, UNKNOWN};
+use super::packer::{Base, Packer};
+use crate::fields::hash;
+use crate::input::{Input, io_error};
+use crate::pending::{Pending, Replace};
+
+/// Bytes gathered before they are written.
+const BUFFER: usize = 256 << 10;
+
+/// How a pack is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// Whether dictionaries are stored as they are, so that they can be used from where they are mapped;
+    /// they are compressed unless told.
+    pub uncompressed: bool,
+    /// Level of zstd, 19 unless told.
+    pub level: i32,
+}
+
+impl Options {
+    /// The defaults.
+    pub const fn new() -> Self {
+        Options { uncompressed: false, level: 19 }
+    }
+
+    /// Storing dictionaries as they are, or compressed.
+    #[must_use]
+    pub const fn with_uncompressed(self, uncompressed: bool) -> Self {
+        Options { uncompressed, ..self }
+    }
+
+    /// At a level of zstd, -7 to 22.
+    #[must_use]
+    pub const fn with_level(self, level: i32) -> Self {
+        Options { level, ..self }
+    }
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The number of the user of that name: XXH3 of 64 bits, with seed 0, of its bytes.
+pub fn user(name: &str) -> u64 {
+    hash(name.as_bytes())
+}
+
+/// Changes a pack. Nothing of it is seen before [`commit`](Self::commit), and nothing is left of it if
+/// that is not reached.
+///
+/// What is there is never rewritten: new dictionaries and a new index are appended. A pack has one
+/// editor at a time; readers read on, and see the changes when they open it again.
+///
+/// ```
+/// use linerate_dict::pack::{Editor, Options, Pack, user};
+/// use linerate_dict::Input;
+///
+/// let mut editor = Editor::in_memory(Options::new())?;
+/// let id = editor.add(b"a dictionary of a few words", 0)?;
+/// editor.retain(id, user("000123.sst"))?;
+/// let pack = Pack::open_input(Input::memory(editor.into_bytes()?))?;
+/// assert_eq!(&pack.read(id)?[..], b"a dictionary of a few words");
+/// assert_eq!(pack.users(id)?, [user("000123.sst")]);
+/// # Ok::<(), linerate_dict::Error>(())
+/// ```
+pub struct Editor {
+    out: Out,
+    header: Header,
+    /// All rows, by their numbers, and their users, rising.
+    rows: Vec<(Entry, Vec<u64>)>,
+    by_hash: HashMap<u64, u64>,
+    next_id: u64,
+    /// That of the segment which is being written.
+    generation: u64,
+    /// Where that begins.
+    segment: u64,
+    /// Where the next byte goes.
+    at: u64,
+    changed: bool,
+    broken: bool,
+    /// What was there before.
+    pack: Option<Pack>,
+    packer: Packer,
+    /// The base of each cluster that something was added to; none if its first dictionary is none.
+    bases: HashMap<u32, Option<Base>>,
+    #[cfg(test)]
+    pub(super) pass: Option<super::tests::Pass>,
+}
+
+enum Out {
+    New(Box<Pending>),
+    Append(Appending),
+    Memory(Vec<u8>),
+}
+
+/// A file that is written to behind what is there.
+struct Appending {
+    file: BufWriter<File>,
+    /// Bytes that were there.
+    before: u64,
+    /// Whether what was written may be whole.
+    ending: bool,
+}
+
+impl Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Out::New(file) => file.write_all(bytes),
+            Out::Append(Appending { file, .. }) => file.write_all(bytes),
+            Out::Memory(memory) => {
+                memory.extend_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Overwrites what was written at `at`; what is written next goes behind all again.
+    fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        match self {
+            Out::New(file) => file.overwrite(at, bytes),
+            Out::Append(Appending { file, .. }) => {
+                file.seek(SeekFrom::Start(at))?;
+                file.write_all(bytes)?;
+                file.seek(SeekFrom::End(0)).map(|_| ())
+            }
+            Out::Memory(memory) => {
+                memory[at as usize..][..bytes.len()].copy_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts everything on the disk.
+    fn sync(&mut self) -> io::Result<()> {
+        match self {
+            Out::New(file) => file.sync(),
+            Out::Append(Appending { file, .. }) => {
+                file.flush()?;
+                file.get_ref().sync_all()
+            }
+            Out::Memory(_) => Ok(()),
+        }
+    }
+}
+
+impl Drop for Appending {
+    fn drop(&mut self) {
+        // What was not committed goes; readers would pass over it.
+        if !self.ending {
+            let _ = self.file.flush();
+            let _ = self.file.get_ref().set_len(self.before);
+        }
+    }
+}
+
+impl Editor {
+    /// An editor of a new pack, whose file is there when it is committed.
+    ///
+    /// # Errors
+    /// [`Kind::Io`], also for a file that is there; [`Kind::BadArgument`] for a level that there is
+    /// not.
+    pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Editor> {
+        let path = path.as_ref();
+        if std::fs::symlink_metadata(path).is_ok() {
+            return Err(io_error(&io::ErrorKind::AlreadyExists.into()));
+        }
+        let pending = Pending::create(path).map_err(|e| io_error(&e))?;
+        Self::new(Out::New(Box::new(pending)), options, 1)
+    }
+
+    /// An editor of a new pack in memory.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for a level that there is not.
+    pub fn in_memory(options: Options) -> Result<Editor> {
+        Self::new(Out::Memory(Vec::new()), options, 1)
+    }
+
+    fn new(out: Out, options: Options, generation: u64) -> Result<Editor> {
+        if !(-7..=zstd_safe::max_c_level()).contains(&options.level) {
+            return Err(Error::new(Kind::BadArgument, 0, "there is no such level"));
+        }
+        let header = Header { uncompressed: options.uncompressed, level: options.level };
+        let mut editor = Editor {
+            out,
+            header,
+            rows: Vec::new(),
+            by_hash: HashMap::new(),
+            next_id: 1,
+            generation,
+            segment: Header::LEN as u64,
+            at: 0,
+            changed: true,
+            broken: false,
+            pack: None,
+            packer: Packer::new(options.level),
+            bases: HashMap::new(),
+            #[cfg(test)]
+            pass: None,
+        };
+        editor.put(&header.write())?;
+        editor.put(&[0; Head::LEN])?;
+        Ok(editor)
+    }
+
+    /// An editor that replaces a pack by another one when it is committed.
+    pub(super) fn replacing(path: &Path, options: Options, pack: &Pack) -> Result<Editor> {
+        let pending = Pending::create(path).map_err(|e| io_error(&e))?;
+        let mut editor = Self::new(Out::New(Box::new(pending)), options, pack.generation() + 1)?;
+        editor.next_id = pack.open.index.next_id();
+        Ok(editor)
+    }
+
+    /// An editor of a pack that is there. Bytes that writing left behind when it was broken off are
+    /// removed.
+    ///
+    /// # Errors
+    /// [`Kind::Io`], also if somebody else edits it; those of [`Pack::open`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Editor> {
+        let locked = Locked::open(path.as_ref())?;
+        let pack = Pack::open_input(Input::map(path)?)?;
+        let before = pack.open.end;
+        let mut file = locked.file;
+        let begin = |file: &mut File| {
+            file.set_len(before)?;
+            file.seek(SeekFrom::End(0))
+        };
+        begin(&mut file).map_err(|e| io_error(&e))?;
+        let file = BufWriter::with_capacity(BUFFER, file);
+        Self::behind(Out::Append(Appending { file, before, ending: false }), pack)
+    }
+
+    /// An editor of a pack in memory.
+    ///
+    /// # Errors
+    /// Those of [`Pack::open`].
+    pub fn open_memory(mut bytes: Vec<u8>) -> Result<Editor> {
+        let pack = Pack::open_input(Input::memory(bytes.clone()))?;
+        bytes.truncate(pack.open.end as usize);
+        Self::behind(Out::Memory(bytes), pack)
+    }
+
+    /// An editor that writes behind what is there.
+    fn behind(out: Out, pack: Pack) -> Result<Editor> {
+        let index = &pack.open.index;
+        let rows: Vec<_> = (0..index.len()).map(|i| (index.entry(i), index.users_of(i).collect())).collect();
+        let by_hash = pack.entries().map(|entry| (entry.hash, entry.id)).collect();
+        let generation = index.generation().checked_add(1);
+        let mut editor = Editor {
+            out,
+            header: pack.open.header,
+            rows,
+            by_hash,
+            next_id: index.next_id(),
+            generation: generation.ok_or(Error::new(Kind::Limit, 0, "the pack was changed too often"))?,
+            segment: pack.open.end,
+            at: pack.open.end,
+            changed: false,
+            broken: false,
+            packer: Packer::new(pack.open.header.level),
+            bases: HashMap::new(),
+            pack: Some(pack),
+            #[cfg(test)]
+            pass: None,
+        };
+        editor.put(&[0; Head::LEN])?;
+        Ok(editor)
+    }
+
+    /// Adds a dictionary, compressed with the first one of its `cluster`, and returns its number. One
+    /// that is there already is not added again; it keeps its number and its cluster.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for a trained one that is damaged,
+    /// [`Kind::BadArgument`] for fewer than 8 bytes, [`Kind::Limit`] for more than 64 MiB;
+    /// [`Kind::Io`], and what [`Pack::read`] says of a damaged base.
+    pub fn add(&mut self, bytes: &[u8], cluster: u32) -> Result<u64> {
+        if bytes.len() < LEAST as usize {
+            return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
+        }
+        if bytes.len() > MOST as usize {
+            return Err(Error::new(Kind::Limit, 0, "a dictionary has more than 64 MiB"));
+        }
+        let sum = hash(bytes);
+        if let Some(&id) = self.by_hash.get(&sum) {
+            return Ok(id);
+        }
+        let id = self.next_id;
+        self.next_id = id.checked_add(1).ok_or(Error::new(Kind::Limit, 0, "the pack has no more numbers"))?;
+        self.place(id, bytes, cluster, Vec::new())?;
+        Ok(id)
+    }
+
+    /// Writes a dictionary, whose number is greater than all before.
+    pub(super) fn place(&mut self, id: u64, bytes: &[u8], cluster: u32, users: Vec<u64>) -> Result<()> {
+        let digest = Dictionary::measure(bytes)?;
+        let mut form = Form::Plain;
+        let mut packed = None;
+        if !self.header.uncompressed {
+            if !self.bases.contains_key(&cluster) {
+                let base = self.first_of(cluster)?;
+                self.bases.insert(cluster, base);
+            }
+            let base = self.bases.get(&cluster).and_then(Option::as_ref);
+            let (best, stored) = self.packer.pack(bytes, base);
+            form = best;
+            packed = Some(stored.to_vec());
+            if base.is_none() {
+                self.bases.insert(cluster, Some(Base::new(id, bytes.to_vec(), self.header.level)));
+            }
+        }
+        let stored = packed.as_deref().unwrap_or(bytes);
+        let entry = Entry {
+            id,
+            len: bytes.len() as u32,
+            hash: hash(bytes),
+            number: digest.id(),
+            logs: digest.logs(),
+            cluster,
+            form,
+            at: self.at,
+            stored: stored.len() as u32,
+            users: users.len() as u32,
+            hidden: false,
+        };
+        self.put(stored)?;
+        self.align()?;
+        self.by_hash.insert(entry.hash, id);
+        self.rows.push((entry, users));
+        self.changed = true;
+        Ok(())
+    }
+
+    /// The first dictionary of a cluster that was there before.
+    fn first_of(&self, cluster: u32) -> Result<Option<Base>> {
+        let Some(pack) = &self.pack else { return Ok(None) };
+        let index = &pack.open.index;
+        let mut rows = (0..index.len()).map(|i| (i, index.entry(i)));
+        // Later ones are compressed with an earlier one, which is a base for these, too.
+        let first = rows.find(|(_, entry)| entry.cluster == cluster && !matches!(entry.form, Form::With(_)));
+        let Some((i, entry)) = first else { return Ok(None) };
+        Ok(Some(Base::new(entry.id, pack.open.read(i)?.into_owned(), self.header.level)))
+    }
+
+    /// Notes that a user needs a dictionary. Returns whether that was new.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an unknown number.
+    pub fn retain(&mut self, id: u64, user: u64) -> Result<bool> {
+        let (entry, users) = self.row(id)?;
+        let Err(at) = users.binary_search(&user) else { return Ok(false) };
+        users.insert(at, user);
+        entry.users = users.len() as u32;
+        self.changed = true;
+        Ok(true)
+    }
+
+    /// Notes that a user needs a dictionary no longer. Returns whether it did before. A dictionary
+    /// stays without users until it is removed.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an unknown number.
+    pub fn release(&mut self, id: u64, user: u64) -> Result<bool> {
+        let (entry, users) = self.row(id)?;
+        let Ok(at) = users.binary_search(&user) else { return Ok(false) };
+        users.remove(at);
+        entry.users = users.len() as u32;
+        self.changed = true;
+        Ok(true)
+    }
+
+    /// Removes a dictionary. Its bytes go with the next [`compact`](super::compact).
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an unknown number, and for a dictionary that has users.
+    pub fn remove(&mut self, id: u64) -> Result<()> {
+        let (entry, users) = self.row(id)?;
+        if !users.is_empty() {
+            return Err(IN_USE);
+        }
+        entry.hidden = true;
+        let (sum, cluster) = (entry.hash, entry.cluster);
+        self.by_hash.remove(&sum);
+        // It stays for those that are compressed with it, but serves no more.
+        let is_base = |base: &Base| base.id == id;
+        if self.bases.get(&cluster).is_some_and(|base| base.as_ref().is_some_and(is_base)) {
+            self.bases.insert(cluster, None);
+        }
+        if !self.rows.iter().any(|(entry, _)| entry.form == Form::With(id)) {
+            self.rows.retain(|(entry, _)| entry.id != id);
+        }
+        self.changed = true;
+        Ok(())
+    }
+
+    fn row(&mut self, id: u64) -> Result<(&mut Entry, &mut Vec<u64>)> {
+        let at = self.rows.binary_search_by_key(&id, |(entry, _)| entry.id).map_err(|_| UNKNOWN)?;
+        let (entry, users) = &mut self.rows[at];
+        if entry.hidden { Err(UNKNOWN) } else { Ok((entry, users)) }
+    }
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.broken {
+            return Err(Error::new(Kind::Io, self.at, "writing the pack failed before"));
+        }
+        // Nobody knows how much of it was written if it fails.
+        self.broken = true;
+        self.out.write(bytes).map_err(|e| io_error(&e))?;
+        self.broken = false;
+        self.at += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn align(&mut self) -> Result<()> {
+        let gap = self.at.next_multiple_of(ALIGN) - self.at;
+        self.put(&[0; ALIGN as usize][..gap as usize])
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.out.sync().map_err(|e| io_error(&e))
+    }
+
+    /// Tests look in, and may stop it here.
+    fn pass(&mut self, _step: &'static str) -> Result<()> {
+        #[cfg(test)]
+        if let Some(pass) = &mut self.pass {
+            return pass(_step);
+        }
+        Ok(())
+    }
+
+    /// Writes the index, and the ends of the segment when all else is on the disk.
+    fn write_out(&mut self) -> Result<()> {
+        self.pass("dictionaries")?;
+        let used: std::collections::HashSet<u64> = (self.rows.iter())
+            .filter_map(|(entry, _)| if let Form::With(base) = entry.form { Some(base) } else { None })
+            .collect();
+        self.rows.retain(|(entry, _)| !entry.hidden || used.contains(&entry.id));
+        let index = Index::write(self.generation, self.next_id, &self.rows);
+        let index_at = self.at;
+        self.put(&index)?;
+        self.align()?;
+        let end = self.at + End::TWICE;
+        let head = Head { at: self.segment, len: end - self.segment, generation: self.generation };
+        self.out.overwrite(self.segment, &head.write()).map_err(|e| io_error(&e))?;
+        self.pass("index")?;
+        self.sync()?;
+        self.pass("index on the disk")?;
+        let end = End {
+            index: index_at,
+            index_len: index.len() as u64,
+            index_hash: hash(&index),
+            segment: self.segment,
+            end,
+            generation: self.generation,
+        };
+        if let Out::Append(appending) = &mut self.out {
+            appending.ending = true;
+        }
+        self.put(&end.write())?;
+        self.put(&end.write())?;
+        self.pass("ends")?;
+        self.sync()?;
+        self.pass("ends on the disk")
+    }
+
+    /// Makes the changes last. The pack is as it was before, or as it is now, whatever happens.
+    /// Returns its generation.
+    ///
+    /// # Errors
+    /// [`Kind::Io`].
+    pub fn commit(mut self) -> Result<u64> {
+        if !self.changed {
+            return Ok(self.generation - 1);
+        }
+        self.write_out()?;
+        let generation = self.generation;
+        self.finish(Replace::Refuse)?;
+        Ok(generation)
+    }
+
+    /// Gives a new file its name.
+    fn finish(&mut self, replace: Replace) -> Result<()> {
+        let Out::New(file) = std::mem::replace(&mut self.out, Out::Memory(Vec::new())) else { return Ok(()) };
+        self.pass("before the name")?;
+        let folder = file.folder();
+        file.rename(replace).map_err(|e| io_error(&e))?;
+        self.pass("after the name")?;
+        crate::pending::sync_folder(&folder).map_err(|e| io_error(&e))
+    }
+
+    /// As [`commit`](Self::commit), in place of the pack that was there.
+    pub(super) fn replace(mut self) -> Result<()> {
+        self.write_out()?;
+        self.finish(Replace::Permit)
+    }
+
+    /// Makes the changes, and returns the bytes of an editor in memory.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an editor of a file, which is then not changed.
+    pub fn into_bytes(mut self) -> Result<Vec<u8>> {
+        if !matches!(self.out, Out::Memory(_)) {
+            return Err(Error::new(Kind::BadArgument, 0, "the editor is one of a file"));
+        }
+        if self.changed {
+            self.write_out()?;
+        } else if let Out::Memory(bytes) = &mut self.out {
+            bytes.truncate(self.segment as usize);
+        }
+        match &mut self.out {
+            Out::Memory(bytes) => Ok(std::mem::take(bytes)),
+            _ => Ok(Vec::new()),
+        }
+    }
+}
+
+pub(super) const IN_USE: Error = Error::new(Kind::BadArgument, 0, "a dictionary is still in use");
+
+/// A pack that nobody else changes.
+pub(super) struct Locked {
+    pub(super) file: File,
+}
+
+impl Locked {
+    pub(super) fn open(path: &Path) -> Result<Locked> {
+        let file = File::options().read(true).write(true).open(path).map_err(|e| io_error(&e))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(io_error(&io::ErrorKind::WouldBlock.into())),
+            Err(TryLockError::Error(error)) => return Err(io_error(&error)),
+        }
+        // Whoever compacted the pack meanwhile put another file in its place.
+        if is_at(&file, path).map_err(|e| io_error(&e))? {
+            Ok(Locked { file })
+        } else {
+            Err(io_error(&io::ErrorKind::WouldBlock.into()))
+        }
+    }
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (open, named) = (file.metadata()?, std::fs::metadata(path)?);
+    Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
+}
+
+/// An open file keeps its name here.
+#[cfg(not(unix))]
+fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
+    Ok(true)
+}

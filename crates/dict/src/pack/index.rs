@@ -1,0 +1,247 @@
+//! What a pack says of its dictionaries: a row for each, and who uses it.
+
+use linerate_core::{Error, Kind, Result};
+
+use super::layout::corrupt;
+use crate::fields::{put, u32_at, u64_at};
+
+const MAGIC: &[u8; 8] = b"LRPKIDX\n";
+/// Bytes before the rows.
+const HEAD: usize = 64;
+const ROW: usize = 80;
+/// Flag of a row that stays only because others are compressed with it.
+const HIDDEN: u8 = 1;
+/// The longest dictionary of a pack.
+pub(super) const MOST: u32 = 64 << 20;
+/// The shortest, as in a store.
+pub(super) const LEAST: u32 = 8;
+
+/// How a dictionary is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As it is.
+    Plain,
+    /// As a zstd frame.
+    Alone,
+    /// As a zstd frame whose raw dictionary is the dictionary of that number, without its first eight
+    /// bytes.
+    With(u64),
+}
+
+/// A dictionary in a pack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// Its number in this pack, which no other dictionary ever had or will have there.
+    pub id: u64,
+    /// Bytes of it.
+    pub len: u32,
+    /// Its [`content_hash`](crate::content_hash).
+    pub hash: u64,
+    /// Its number in zstd's format; 0 for raw content.
+    pub number: u32,
+    /// Logarithms of its tables of literal lengths, match lengths, offsets and Huffman codes; all 0 for
+    /// raw content.
+    pub logs: [u8; 4],
+    /// The cluster that it was added to.
+    pub cluster: u32,
+    /// How it is stored.
+    pub form: Form,
+    /// Where it is stored in the file.
+    pub at: u64,
+    /// Bytes stored.
+    pub stored: u32,
+    /// How many use it.
+    pub users: u32,
+    /// Whether it was removed, and stays only because others are compressed with it.
+    pub(super) hidden: bool,
+}
+
+impl Entry {
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut row = [0; ROW];
+        let (form, base) = match self.form {
+            Form::Plain => (0, 0),
+            Form::Alone => (1, 0),
+            Form::With(base) => (2, base),
+        };
+        put(&mut row, 0, &self.id.to_le_bytes());
+        put(&mut row, 8, &self.at.to_le_bytes());
+        put(&mut row, 16, &self.stored.to_le_bytes());
+        put(&mut row, 20, &self.len.to_le_bytes());
+        put(&mut row, 24, &self.hash.to_le_bytes());
+        put(&mut row, 32, &u64::to_le_bytes(base));
+        put(&mut row, 40, &self.number.to_le_bytes());
+        put(&mut row, 44, &self.cluster.to_le_bytes());
+        put(&mut row, 48, &self.logs);
+        row[52] = form;
+        row[53] = if self.hidden { HIDDEN } else { 0 };
+        put(&mut row, 56, &self.users.to_le_bytes());
+        out.extend_from_slice(&row);
+    }
+
+    /// Reads a row. That nothing else was there tells who writes it again.
+    fn read(row: &[u8]) -> Entry {
+        let form = match row[52] {
+            0 => Form::Plain,
+            1 => Form::Alone,
+            _ => Form::With(u64_at(row, 32)),
+        };
+        Entry {
+            id: u64_at(row, 0),
+            at: u64_at(row, 8),
+            stored: u32_at(row, 16),
+            len: u32_at(row, 20),
+            hash: u64_at(row, 24),
+            number: u32_at(row, 40),
+            cluster: u32_at(row, 44),
+            logs: [row[48], row[49], row[50], row[51]],
+            form,
+            users: u32_at(row, 56),
+            hidden: row[53] & HIDDEN != 0,
+        }
+    }
+}
+
+/// The index of a pack, as its bytes.
+#[derive(Debug)]
+pub(super) struct Index {
+    bytes: Vec<u8>,
+    entries: usize,
+    /// How many users stand before those of each dictionary.
+    begins: Vec<u32>,
+}
+
+impl Index {
+    /// Takes an index of a pack whose dictionaries end before `end`. An offset in an error is one in
+    /// the index.
+    pub(super) fn parse(bytes: Vec<u8>, end: u64) -> Result<Index> {
+        if bytes.len() < HEAD || !bytes.starts_with(MAGIC) {
+            return Err(contradiction(0));
+        }
+        let (entries, users) = (u64_at(&bytes, 24), u64_at(&bytes, 32));
+        let len = entries
+            .checked_mul(ROW as u64)
+            .and_then(|rows| users.checked_mul(8)?.checked_add(rows)?.checked_add(HEAD as u64));
+        if len != Some(bytes.len() as u64) {
+            return Err(contradiction(24));
+        }
+        if bytes[40..HEAD].iter().any(|&byte| byte != 0) {
+            return Err(Error::new(Kind::Unsupported, 40, "the index of a pack uses reserved fields"));
+        }
+        let mut index = Index { bytes, entries: entries as usize, begins: Vec::new() };
+        index.check_rows(end)?;
+        index.begins = index.count_users(users)?;
+        let sorted = |i: &usize| index.users_of(*i).is_sorted_by(|a, b| a < b);
+        match (0..index.entries).find(|i| !sorted(i)) {
+            None => Ok(index),
+            Some(i) => Err(contradiction(HEAD + i * ROW + 56)),
+        }
+    }
+
+    fn check_rows(&self, end: u64) -> Result<()> {
+        let mut before = 0;
+        let mut known_base = 0;
+        let mut again = Vec::with_capacity(ROW);
+        for i in 0..self.entries {
+            let at = HEAD + i * ROW;
+            let entry = self.entry(i);
+            again.clear();
+            entry.write(&mut again);
+            if again != self.bytes[at..at + ROW] {
+                return Err(Error::new(Kind::Unsupported, at as u64, "a row of a pack uses reserved fields"));
+            }
+            let inside = entry.at.checked_add(entry.stored.into()).is_some_and(|after| after <= end);
+            let plain = entry.form != Form::Plain || entry.stored == entry.len;
+            let sizes = (LEAST..=MOST).contains(&entry.len) && plain;
+            let idle = !entry.hidden || entry.users == 0;
+            if entry.id <= before || entry.id >= self.next_id() || !inside || !sizes || !idle {
+                return Err(contradiction(at));
+            }
+            before = entry.id;
+            if let Form::With(base) = entry.form
+                && base != known_base
+            {
+                // A base is never compressed with another one.
+                match self.position(base).map(|base| self.entry(base).form) {
+                    Some(Form::Plain | Form::Alone) => known_base = base,
+                    _ => return Err(contradiction(at + 32)),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn count_users(&self, users: u64) -> Result<Vec<u32>> {
+        let mut begins = Vec::with_capacity(self.entries + 1);
+        begins.push(0);
+        let mut sum = 0u32;
+        for i in 0..self.entries {
+            sum = sum.checked_add(self.entry(i).users).ok_or(contradiction(32))?;
+            begins.push(sum);
+        }
+        if u64::from(sum) == users { Ok(begins) } else { Err(contradiction(32)) }
+    }
+
+    /// Writes an index of rows and their users.
+    pub(super) fn write(generation: u64, next_id: u64, rows: &[(Entry, Vec<u64>)]) -> Vec<u8> {
+        let users: usize = rows.iter().map(|(_, users)| users.len()).sum();
+        let mut out = Vec::with_capacity(HEAD + rows.len() * ROW + users * 8);
+        out.extend_from_slice(MAGIC);
+        for field in [generation, next_id, rows.len() as u64, users as u64] {
+            out.extend(field.to_le_bytes());
+        }
+        out.resize(HEAD, 0);
+        rows.iter().for_each(|(entry, _)| entry.write(&mut out));
+        out.extend(rows.iter().flat_map(|(_, users)| users.iter().flat_map(|user| user.to_le_bytes())));
+        out
+    }
+
+    pub(super) fn generation(&self) -> u64 {
+        u64_at(&self.bytes, 8)
+    }
+
+    /// The number that the next dictionary gets.
+    pub(super) fn next_id(&self) -> u64 {
+        u64_at(&self.bytes, 16)
+    }
+
+    /// Rows, also those of removed dictionaries.
+    pub(super) fn len(&self) -> usize {
+        self.entries
+    }
+
+    /// The `i`th row.
+    pub(super) fn entry(&self, i: usize) -> Entry {
+        Entry::read(&self.bytes[HEAD + i * ROW..][..ROW])
+    }
+
+    /// Which row has this number.
+    pub(super) fn position(&self, id: u64) -> Option<usize> {
+        let (mut low, mut high) = (0, self.entries);
+        while low < high {
+            let middle = low.midpoint(high);
+            let found = u64_at(&self.bytes, HEAD + middle * ROW);
+            if found == id {
+                return Some(middle);
+            }
+            if found < id {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        None
+    }
+
+    /// Who uses the dictionary of the `i`th row.
+    pub(super) fn users_of(&self, i: usize) -> impl Iterator<Item = u64> + '_ {
+        let all = &self.bytes[HEAD + self.entries * ROW..];
+        let own = &all[8 * self.begins[i] as usize..8 * self.begins[i + 1] as usize];
+        own.chunks_exact(8).map(|user| u64_at(user, 0))
+    }
+}
+
+fn contradiction(at: usize) -> Error {
+    corrupt(at as u64, "the index of a pack contradicts itself")
+}

@@ -1,0 +1,166 @@
+//! The fixed parts of a pack: its header, and the heads and ends of its segments.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::fields::{is_sealed, put, seal, u16_at, u32_at, u64_at};
+
+const MAGIC: &[u8; 8] = b"\x89LRPACK\n";
+const SEGMENT_MAGIC: &[u8; 8] = b"LRPKSEG\n";
+const END_MAGIC: &[u8; 8] = b"LRPKEND\n";
+const VERSION: u16 = 1;
+/// Flag of a pack whose dictionaries are all stored as they are.
+const UNCOMPRESSED: u16 = 1;
+/// Everything begins at multiples of a cache line.
+pub(super) const ALIGN: u64 = 64;
+
+pub(super) const fn corrupt(at: u64, what: &'static str) -> Error {
+    Error::new(Kind::Corrupt, at, what)
+}
+
+/// How a pack begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    pub(super) uncompressed: bool,
+    /// Level of zstd.
+    pub(super) level: i32,
+}
+
+impl Header {
+    pub(super) const LEN: usize = 64;
+
+    pub(super) fn write(&self) -> [u8; Header::LEN] {
+        let mut out = [0; Header::LEN];
+        put(&mut out, 0, MAGIC);
+        put(&mut out, 8, &VERSION.to_le_bytes());
+        put(&mut out, 10, &if self.uncompressed { UNCOMPRESSED } else { 0 }.to_le_bytes());
+        put(&mut out, 12, &self.level.to_le_bytes());
+        seal(&mut out);
+        out
+    }
+
+    pub(super) fn parse(bytes: &[u8; Header::LEN]) -> Result<Header> {
+        if !bytes.starts_with(MAGIC) {
+            return Err(corrupt(0, "this is no pack of dictionaries"));
+        }
+        if !is_sealed(bytes) {
+            return Err(corrupt(0, "the header of a pack is damaged"));
+        }
+        let uncompressed = u16_at(bytes, 10) & UNCOMPRESSED != 0;
+        let header = Header { uncompressed, level: u32_at(bytes, 12) as i32 };
+        // What is not used is zero, so that a later version may say something there.
+        if header.write() != *bytes {
+            return Err(Error::new(Kind::Unsupported, 8, "the pack has another version"));
+        }
+        Ok(header)
+    }
+}
+
+/// How a segment begins: what was written at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    pub(super) at: u64,
+    /// Bytes of the segment, this and its ends included.
+    pub(super) len: u64,
+    pub(super) generation: u64,
+}
+
+impl Head {
+    pub(super) const LEN: usize = 64;
+
+    pub(super) fn write(&self) -> [u8; Head::LEN] {
+        let mut out = [0; Head::LEN];
+        put(&mut out, 0, SEGMENT_MAGIC);
+        put(&mut out, 8, &self.at.to_le_bytes());
+        put(&mut out, 16, &self.len.to_le_bytes());
+        put(&mut out, 24, &self.generation.to_le_bytes());
+        seal(&mut out);
+        out
+    }
+
+    /// The head at `at`, if there is one.
+    pub(super) fn parse(bytes: &[u8; Head::LEN], at: u64) -> Option<Head> {
+        let head = Head { at: u64_at(bytes, 8), len: u64_at(bytes, 16), generation: u64_at(bytes, 24) };
+        (head.write() == *bytes && head.at == at && head.len >= Head::LEN as u64 + End::TWICE).then_some(head)
+    }
+}
+
+/// How a segment ends. It stands there twice, so that damage to one is no loss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct End {
+    /// Where the index is.
+    pub(super) index: u64,
+    pub(super) index_len: u64,
+    pub(super) index_hash: u64,
+    /// Where the segment is.
+    pub(super) segment: u64,
+    /// Where it ends, which is the end of the file if nothing was appended.
+    pub(super) end: u64,
+    pub(super) generation: u64,
+}
+
+impl End {
+    pub(super) const LEN: usize = 64;
+    /// Bytes of both.
+    pub(super) const TWICE: u64 = 2 * End::LEN as u64;
+
+    pub(super) fn write(&self) -> [u8; End::LEN] {
+        let mut out = [0; End::LEN];
+        put(&mut out, 0, END_MAGIC);
+        let fields = [self.index, self.index_len, self.index_hash, self.segment, self.end, self.generation];
+        for (i, field) in fields.iter().enumerate() {
+            put(&mut out, 8 + 8 * i, &field.to_le_bytes());
+        }
+        seal(&mut out);
+        out
+    }
+
+    /// The end of a segment that ends at `end`, of which `bytes` are the last 128, if either copy is
+    /// whole.
+    pub(super) fn parse(bytes: &[u8; 2 * End::LEN], end: u64) -> Option<End> {
+        bytes.chunks_exact(End::LEN).find_map(|bytes| {
+            let field = |i: usize| u64_at(bytes, 8 + 8 * i);
+            let found = End {
+                index: field(0),
+                index_len: field(1),
+                index_hash: field(2),
+                segment: field(3),
+                end: field(4),
+                generation: field(5),
+            };
+            let after = found.index.checked_add(found.index_len)?.checked_add(End::TWICE)?;
+            let inside = found.segment >= Header::LEN as u64
+                && found.index >= found.segment.checked_add(Head::LEN as u64)?
+                && after <= end;
+            (found.write() == *bytes && found.end == end && inside).then_some(found)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flipped_bit_is_noticed_and_one_end_is_enough() {
+        let header = Header { uncompressed: true, level: -5 };
+        let head = Head { at: 64, len: 4096, generation: 3 };
+        let end = End { index: 1024, index_len: 500, index_hash: 9, segment: 64, end: 4160, generation: 3 };
+        let ends: [u8; 128] = [end.write(), end.write()].concat().try_into().unwrap();
+        assert_eq!(Header::parse(&header.write()), Ok(header));
+        assert_eq!((Head::parse(&head.write(), 64), Head::parse(&head.write(), 128)), (Some(head), None));
+        assert_eq!((End::parse(&ends, 4160), End::parse(&ends, 4161)), (Some(end), None));
+        for bit in 0..8 * 64 {
+            let flipped = |mut bytes: [u8; 64]| {
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                bytes
+            };
+            assert!(Header::parse(&flipped(header.write())).is_err());
+            assert!(Head::parse(&flipped(head.write()), 64).is_none());
+            let both = [flipped(end.write()), flipped(end.write())].concat().try_into().unwrap();
+            assert!(End::parse(&both, 4160).is_none());
+            for one in [[flipped(end.write()), end.write()], [end.write(), flipped(end.write())]] {
+                assert_eq!(End::parse(&one.concat().try_into().unwrap(), 4160), Some(end));
+            }
+        }
+    }
+}

@@ -1,0 +1,290 @@
+//! Packs that are open for reading.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use linerate_core::{Error, Kind, Result};
+use linerate_zstd::Dictionary;
+
+use super::index::{Entry, Form, Index};
+use super::layout::{End, Head, Header, corrupt};
+use super::packer::Unpacker;
+use crate::fields::hash;
+use crate::input::Input;
+
+pub(super) const UNKNOWN: Error =
+    Error::new(Kind::BadArgument, 0, "the pack has no dictionary of this number");
+
+/// A file of dictionaries, as it was when it was opened. Clones share it.
+#[derive(Clone)]
+pub struct Pack {
+    pub(super) open: Arc<Open>,
+}
+
+pub(super) struct Open {
+    input: Input,
+    pub(super) header: Header,
+    pub(super) index: Index,
+    /// Where the last segment ends.
+    pub(super) end: u64,
+    unpacking: Mutex<Unpacking>,
+}
+
+/// What decompressing needs, and the base that it needed last.
+struct Unpacking {
+    unpacker: Option<Unpacker>,
+    base: Option<(u64, Vec<u8>)>,
+}
+
+/// What is in a pack.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stats {
+    /// Dictionaries.
+    pub dictionaries: usize,
+    /// Those that nobody uses.
+    pub unused: usize,
+    /// Bytes of the dictionaries.
+    pub bytes: u64,
+    /// Bytes of them as they are stored.
+    pub stored_bytes: u64,
+    /// Bytes of removed dictionaries that others are compressed with.
+    pub hidden_bytes: u64,
+    /// Bytes of the file.
+    pub len: u64,
+    /// Bytes behind the last whole segment, from writing that was broken off.
+    pub ignored: u64,
+    /// How often it was changed.
+    pub generation: u64,
+    /// Whether dictionaries are stored as they are.
+    pub uncompressed: bool,
+}
+
+impl Pack {
+    /// Opens a file by mapping it: [`Input::map`]. Of the dictionaries nothing is read yet.
+    ///
+    /// # Errors
+    /// [`Kind::Io`]; [`Kind::Truncated`] if no whole segment is left, [`Kind::Corrupt`] for a damaged
+    /// header or index, [`Kind::Unsupported`] for another version.
+    pub fn open(path: impl AsRef<Path>) -> Result<Pack> {
+        Self::open_input(Input::map(path)?)
+    }
+
+    /// Opens a pack of any input.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_input(input: Input) -> Result<Pack> {
+        let header = Header::parse(&input.array(0)?)?;
+        let end = match last_end(&input)? {
+            Some(end) => end,
+            None => whole_segments(&input)?.ok_or(Error::new(
+                Kind::Truncated,
+                input.len(),
+                "the pack ends before its first segment does",
+            ))?,
+        };
+        let len = usize::try_from(end.index_len).map_err(|_| corrupt(end.index, "the index is too large"))?;
+        let mut bytes = Vec::new();
+        input.append(end.index, len, &mut bytes)?;
+        if hash(&bytes) != end.index_hash {
+            return Err(corrupt(end.index, "the index of a pack is damaged"));
+        }
+        let index = Index::parse(bytes, end.index).map_err(|e| e.shifted(end.index))?;
+        if index.generation() != end.generation {
+            return Err(corrupt(end.index, "the index of a pack is one of another segment"));
+        }
+        let unpacking = Mutex::new(Unpacking { unpacker: None, base: None });
+        Ok(Pack { open: Arc::new(Open { input, header, index, end: end.end, unpacking }) })
+    }
+
+    /// Dictionaries there are.
+    pub fn len(&self) -> usize {
+        self.entries().count()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How often it was changed. Who opens it again and finds the same number has the same pack.
+    pub fn generation(&self) -> u64 {
+        self.open.index.generation()
+    }
+
+    /// The dictionaries, by their numbers.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
+        self.open.rows().map(|(_, entry)| entry)
+    }
+
+    /// The dictionary of that number.
+    pub fn entry(&self, id: u64) -> Option<Entry> {
+        self.open.find(id).map(|i| self.open.index.entry(i))
+    }
+
+    /// The first dictionary with this [`content_hash`](crate::content_hash), which it looks for among
+    /// all.
+    pub fn find(&self, hash: u64) -> Option<Entry> {
+        self.entries().find(|entry| entry.hash == hash)
+    }
+
+    /// Who uses a dictionary, by the numbers of users.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an unknown number.
+    pub fn users(&self, id: u64) -> Result<Vec<u64>> {
+        let i = self.open.find(id).ok_or(UNKNOWN)?;
+        Ok(self.open.index.users_of(i).collect())
+    }
+
+    /// The bytes of a dictionary, whose hash is right: those in the file, if they are stored as they
+    /// are and the pack is mapped or in memory.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for an unknown number, [`Kind::Truncated`] and [`Kind::Corrupt`] for
+    /// damage, [`Kind::Io`].
+    pub fn read(&self, id: u64) -> Result<Cow<'_, [u8]>> {
+        self.open.read(self.open.find(id).ok_or(UNKNOWN)?)
+    }
+
+    /// What is in it.
+    pub fn stats(&self) -> Stats {
+        let open = &self.open;
+        let mut stats = Stats {
+            len: open.input.len(),
+            ignored: open.input.len() - open.end,
+            generation: self.generation(),
+            uncompressed: open.header.uncompressed,
+            ..Stats::default()
+        };
+        for entry in (0..open.index.len()).map(|i| open.index.entry(i)) {
+            if entry.hidden {
+                stats.hidden_bytes += u64::from(entry.stored);
+                continue;
+            }
+            stats.dictionaries += 1;
+            stats.unused += usize::from(entry.users == 0);
+            stats.bytes += u64::from(entry.len);
+            stats.stored_bytes += u64::from(entry.stored);
+        }
+        stats
+    }
+
+    /// Reads every dictionary, and compares it with what the index says; reads the head of each
+    /// segment.
+    ///
+    /// # Errors
+    /// Those of [`read`](Self::read).
+    pub fn verify(&self) -> Result<Stats> {
+        let open = &self.open;
+        if whole_segments(&open.input)?.is_none_or(|end| end.end != open.end) {
+            return Err(corrupt(0, "the segments of a pack do not follow each other"));
+        }
+        for i in 0..open.index.len() {
+            let entry = open.index.entry(i);
+            let digest = Dictionary::measure(&open.read(i)?)?;
+            if (digest.id(), digest.logs()) != (entry.number, entry.logs) {
+                return Err(corrupt(entry.at, "a dictionary is another than the index says"));
+            }
+        }
+        Ok(self.stats())
+    }
+}
+
+impl std::fmt::Debug for Pack {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Pack").field(&self.stats()).finish()
+    }
+}
+
+/// What the file ends with, if that is the end of a segment.
+fn last_end(input: &Input) -> Result<Option<End>> {
+    let Some(at) = input.len().checked_sub(End::TWICE).filter(|&at| at >= Header::LEN as u64) else {
+        return Ok(None);
+    };
+    Ok(End::parse(&input.array(at)?, input.len()))
+}
+
+/// The end of the last of the whole segments that the file begins with. Whoever is broken off leaves
+/// bytes that are none.
+fn whole_segments(input: &Input) -> Result<Option<End>> {
+    let mut last: Option<End> = None;
+    let mut at = Header::LEN as u64;
+    while at + Head::LEN as u64 + End::TWICE <= input.len() {
+        let Some(head) = Head::parse(&input.array(at)?, at) else { break };
+        let Some(end) = at.checked_add(head.len).filter(|&end| end <= input.len()) else { break };
+        let Some(found) = End::parse(&input.array(end - End::TWICE)?, end) else { break };
+        let follows = last.is_none_or(|last| last.generation.checked_add(1) == Some(head.generation));
+        if found.segment != at || found.generation != head.generation || !follows {
+            break;
+        }
+        last = Some(found);
+        at = end;
+    }
+    Ok(last)
+}
+
+impl Open {
+    /// The rows of dictionaries that were not removed, and their numbers in the index.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Entry)> + '_ {
+        (0..self.index.len()).map(|i| (i, self.index.entry(i))).filter(|(_, entry)| !entry.hidden)
+    }
+
+    pub(super) fn find(&self, id: u64) -> Option<usize> {
+        self.index.position(id).filter(|&i| !self.index.entry(i).hidden)
+    }
+
+    /// The bytes of the dictionary of the `i`th row.
+    pub(super) fn read(&self, i: usize) -> Result<Cow<'_, [u8]>> {
+        let entry = self.index.entry(i);
+        let bytes = self.unpack(&entry).map_err(|e| e.shifted(entry.at))?;
+        if hash(&bytes) != entry.hash {
+            return Err(corrupt(entry.at, "a dictionary of a pack is damaged"));
+        }
+        Ok(bytes)
+    }
+
+    fn unpack(&self, entry: &Entry) -> Result<Cow<'_, [u8]>> {
+        let mut room = Vec::new();
+        let stored = match self.input.view(entry.at, entry.stored as usize) {
+            Some(stored) if entry.form == Form::Plain => return Ok(Cow::Borrowed(stored)),
+            Some(stored) => stored,
+            None => {
+                self.input.append(entry.at, entry.stored as usize, &mut room)?;
+                &room
+            }
+        };
+        let base = match entry.form {
+            Form::Plain => return Ok(Cow::Owned(room)),
+            Form::Alone => None,
+            Form::With(base) => Some(base),
+        };
+        let mut unpacking = self.unpacking.lock().unwrap_or_else(PoisonError::into_inner);
+        let Unpacking { unpacker, base: known } = &mut *unpacking;
+        let unpacker = unpacker.get_or_insert_with(Unpacker::new);
+        let base = match base {
+            None => None,
+            Some(id) => match known {
+                Some((known, bytes)) if *known == id => Some(&bytes[..]),
+                _ => Some(&known.insert((id, self.read_base(id, unpacker)?)).1[..]),
+            },
+        };
+        unpacker.unpack(stored, base, entry.len as usize).map(Cow::Owned)
+    }
+
+    /// The bytes of a dictionary that others are compressed with.
+    fn read_base(&self, id: u64, unpacker: &mut Unpacker) -> Result<Vec<u8>> {
+        let entry = self.index.entry(self.index.position(id).ok_or(UNKNOWN)?);
+        let mut bytes = Vec::new();
+        self.input.append(entry.at, entry.stored as usize, &mut bytes)?;
+        if entry.form != Form::Plain {
+            bytes = unpacker.unpack(&bytes, None, entry.len as usize)?;
+        }
+        if hash(&bytes) != entry.hash {
+            return Err(corrupt(0, "the dictionary that others are compressed with is damaged"));
+        }
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,100 @@
+//! Dictionaries compressed among each other.
+//!
+//! Each is compressed with the first of its cluster, so that no more than two pieces of a file are
+//! read for one, and the first is likely to be at hand.
+
+use linerate_core::{Error, Kind, Result};
+use linerate_zstd::{self as zstd, Dictionary, Scratch};
+use zstd_safe::{CCtx, CDict};
+
+use super::index::Form;
+
+/// What of a dictionary serves as base: all behind the magic number and its own.
+fn prefix(base: &[u8]) -> &[u8] {
+    base.get(8..).unwrap_or_default()
+}
+
+/// The first dictionary of a cluster.
+pub(super) struct Base {
+    pub(super) id: u64,
+    bytes: Vec<u8>,
+    prepared: Option<CDict<'static>>,
+}
+
+impl Base {
+    pub(super) fn new(id: u64, bytes: Vec<u8>, level: i32) -> Base {
+        let prepared = CDict::try_create(prefix(&bytes), level);
+        Base { id, bytes, prepared }
+    }
+}
+
+/// Compresses dictionaries.
+pub(super) struct Packer {
+    context: CCtx<'static>,
+    level: i32,
+    room: Vec<u8>,
+    unpacker: Unpacker,
+}
+
+impl Packer {
+    pub(super) fn new(level: i32) -> Packer {
+        Packer { context: CCtx::create(), level, room: Vec::new(), unpacker: Unpacker::new() }
+    }
+
+    /// The smallest form of a dictionary, and its bytes.
+    pub(super) fn pack<'a>(&'a mut self, bytes: &'a [u8], base: Option<&Base>) -> (Form, &'a [u8]) {
+        let bound = zstd_safe::compress_bound(bytes.len());
+        self.room.resize(2 * bound, 0);
+        let (alone, with) = self.room.split_at_mut(bound);
+        let mut best = (Form::Plain, bytes.len());
+        if let Ok(len) = self.context.compress(alone, bytes, self.level)
+            && len < best.1
+        {
+            best = (Form::Alone, len);
+        }
+        let prepared = base.and_then(|base| Some((base.id, base.prepared.as_ref()?)));
+        if let Some((id, prepared)) = prepared
+            && let Ok(len) = self.context.compress_using_cdict(with, bytes, prepared)
+            && len < best.1
+        {
+            best = (Form::With(id), len);
+        }
+        let (stored, base) = match best.0 {
+            Form::Plain => return (Form::Plain, bytes),
+            Form::Alone => (&self.room[..best.1], None),
+            Form::With(_) => (&self.room[bound..][..best.1], base.map(|base| &base.bytes[..])),
+        };
+        // What does not come back is not stored like that: a lost dictionary is lost data.
+        match self.unpacker.unpack(stored, base, bytes.len()) {
+            Ok(again) if again == bytes => (best.0, stored),
+            _ => (Form::Plain, bytes),
+        }
+    }
+}
+
+/// Decompresses dictionaries.
+pub(super) struct Unpacker {
+    scratch: Scratch,
+}
+
+impl Unpacker {
+    pub(super) fn new() -> Unpacker {
+        Unpacker { scratch: Scratch::new() }
+    }
+
+    /// The dictionary of `len` bytes that `stored` is the frame of.
+    pub(super) fn unpack(&mut self, stored: &[u8], base: Option<&[u8]>, len: usize) -> Result<Vec<u8>> {
+        let base = base.map(|base| Dictionary::raw_by_reference(prefix(base))).transpose()?;
+        let mut out = vec![0; len];
+        let decoder = zstd::Decoder::new(zstd::Options::new());
+        let written = decoder.decode(&mut self.scratch, base.as_ref(), stored, &mut out)?;
+        if written != len {
+            return Err(Error::new(
+                Kind::Corrupt,
+                0,
+                "a dictionary of a pack has not the length that it says",
+            ));
+        }
+        Ok(out)
+    }
+}

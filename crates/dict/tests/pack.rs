@@ -1,0 +1,301 @@
+//! Packs of dictionaries: made, read, changed, compacted, broken off and damaged.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use common::{compress, distinct, rows, train};
+use linerate_dict::pack::{Editor, Form, Options, Pack, compact, user};
+use linerate_dict::{Decoder, Input, Kind, Store, content_hash};
+
+/// Dictionaries by their numbers, and who uses them.
+type Expected = BTreeMap<u64, (Vec<u8>, Vec<u64>)>;
+
+fn compare(pack: &Pack, expected: &Expected) {
+    assert_eq!(pack.len(), expected.len());
+    assert!(pack.entries().map(|entry| entry.id).eq(expected.keys().copied()));
+    for (id, (bytes, users)) in expected {
+        let entry = pack.entry(*id).unwrap();
+        assert!(pack.read(*id).unwrap() == &bytes[..]);
+        assert_eq!((entry.len as usize, entry.hash), (bytes.len(), content_hash(bytes)));
+        assert_eq!(pack.find(entry.hash).unwrap(), entry);
+        assert_eq!((&pack.users(*id).unwrap(), entry.users as usize), (users, users.len()));
+    }
+    let stats = pack.verify().unwrap();
+    assert_eq!(stats, pack.stats());
+    assert_eq!(stats.unused, expected.values().filter(|(_, users)| users.is_empty()).count());
+    assert_eq!(stats.bytes, expected.values().map(|(bytes, _)| bytes.len() as u64).sum::<u64>());
+}
+
+/// Adds a dictionary to both.
+fn add(editor: &mut Editor, expected: &mut Expected, bytes: Vec<u8>, cluster: u32) -> u64 {
+    let id = editor.add(&bytes, cluster).unwrap();
+    expected.entry(id).or_insert((bytes, Vec::new()));
+    id
+}
+
+fn with_users(editor: &mut Editor, expected: &mut Expected, id: u64, users: &[u64]) {
+    for user in users {
+        assert!(editor.retain(id, *user).unwrap());
+        assert!(!editor.retain(id, *user).unwrap());
+    }
+    let of = &mut expected.get_mut(&id).unwrap().1;
+    of.extend(users);
+    of.sort_unstable();
+}
+
+#[test]
+fn dictionaries_come_back_however_they_are_stored_and_read() {
+    let folder = tempfile::tempdir().unwrap();
+    for uncompressed in [false, true] {
+        let path = folder.path().join(format!("{uncompressed}"));
+        let mut editor = Editor::create(&path, Options::new().with_uncompressed(uncompressed)).unwrap();
+        let mut expected = Expected::new();
+        for i in 0..60 {
+            let id = add(&mut editor, &mut expected, distinct(i, 4000), i as u32 % 3);
+            with_users(&mut editor, &mut expected, id, &[user("a"), i, 7, u64::MAX][..i as usize % 5 % 4]);
+        }
+        add(&mut editor, &mut expected, b"raw content".to_vec(), 9);
+        assert_eq!(editor.add(&distinct(5, 4000), 77).unwrap(), 6, "it is there already");
+        assert_eq!(editor.add(b"7 bytes", 0).unwrap_err().kind, Kind::BadArgument);
+        assert!(editor.add(&train(1, 2048)[..60], 0).is_err());
+        assert!(!path.exists());
+        assert_eq!(editor.commit().unwrap(), 1);
+        let inputs = [
+            Input::map(&path).unwrap(),
+            Input::file(&path).unwrap(),
+            Input::memory(fs::read(&path).unwrap()),
+        ];
+        for input in inputs {
+            let pack = Pack::open_input(input).unwrap();
+            compare(&pack, &expected);
+            assert_eq!(pack.read(0).unwrap_err().kind, Kind::BadArgument);
+            assert_eq!(pack.read(62).unwrap_err().kind, Kind::BadArgument);
+        }
+        let pack = Pack::open(&path).unwrap();
+        let forms: Vec<Form> = pack.entries().map(|entry| entry.form).collect();
+        assert!(pack.entries().all(|entry| entry.at % 64 == 0));
+        if uncompressed {
+            assert!(forms.iter().all(|form| *form == Form::Plain));
+        } else {
+            // The first of each cluster stands alone; rows of the same kind resemble it.
+            assert!((0..3).all(|i| forms[i] == Form::Alone && forms[i + 3] == Form::With(i as u64 + 1)));
+            assert!(pack.stats().stored_bytes < pack.stats().bytes / 2);
+        }
+        assert_eq!(Editor::create(&path, Options::new()).err().unwrap().kind, Kind::Io);
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
+}
+
+/// A pack of ten dictionaries, then changed in every way. Returns what it was and what it is.
+fn changed(path: &Path, options: Options) -> (Expected, Expected) {
+    let mut expected = Expected::new();
+    let mut editor = Editor::create(path, options).unwrap();
+    for i in 0..10 {
+        let id = add(&mut editor, &mut expected, distinct(i, 700), i as u32 % 2);
+        with_users(&mut editor, &mut expected, id, &[i]);
+    }
+    editor.commit().unwrap();
+    let before = expected.clone();
+    let mut editor = Editor::open(path).unwrap();
+    for i in 10..13 {
+        add(&mut editor, &mut expected, distinct(i, 700), i as u32 % 2);
+    }
+    for id in [1, 2, 5] {
+        assert_eq!(editor.remove(id).unwrap_err().kind, Kind::BadArgument, "{id} is in use");
+        assert!(editor.release(id, id - 1).unwrap());
+        assert!(!editor.release(id, id - 1).unwrap());
+        expected.get_mut(&id).unwrap().1.clear();
+    }
+    for id in [1, 5, 13] {
+        editor.remove(id).unwrap();
+        expected.remove(&id);
+        assert_eq!(editor.remove(id).unwrap_err().kind, Kind::BadArgument);
+        assert_eq!(editor.retain(id, 1).unwrap_err().kind, Kind::BadArgument);
+    }
+    with_users(&mut editor, &mut expected, 12, &[100, 50]);
+    assert_eq!(editor.commit().unwrap(), 2);
+    (before, expected)
+}
+
+#[test]
+fn changes_are_appended_and_numbers_never_come_again() {
+    for uncompressed in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pack");
+        let options = Options::new().with_uncompressed(uncompressed);
+        let (_, mut expected) = changed(&path, options);
+        let pack = Pack::open(&path).unwrap();
+        compare(&pack, &expected);
+        // What others are compressed with stays, though nobody sees it.
+        assert_eq!(pack.stats().hidden_bytes > 0, !uncompressed);
+        assert!(pack.read(1).is_err() && pack.find(content_hash(&distinct(0, 700))).is_none());
+        let before = fs::read(&path).unwrap();
+
+        let mut editor = Editor::open(&path).unwrap();
+        let second = Editor::open(&path).err().unwrap();
+        assert_eq!((second.kind, second.what), (Kind::Io, "somebody else writes the file"));
+        assert_eq!(compact(&path, options, |_| true).unwrap_err().kind, Kind::Io);
+        let id = add(&mut editor, &mut expected, distinct(0, 700), 0);
+        assert_eq!(id, 14, "not 1 again, and not 13");
+        drop(editor);
+        assert!(fs::read(&path).unwrap() == before, "what is not committed goes");
+        expected.remove(&14);
+
+        let mut editor = Editor::open(&path).unwrap();
+        add(&mut editor, &mut expected, distinct(20, 700), 0);
+        editor.commit().unwrap();
+        assert!(fs::read(&path).unwrap().starts_with(&before));
+        compare(&Pack::open(&path).unwrap(), &expected);
+
+        assert_eq!(compact(&path, options, |_| false).unwrap_err().kind, Kind::BadArgument);
+        compare(&Pack::open(&path).unwrap(), &expected);
+        let len = fs::metadata(&path).unwrap().len();
+        let compacted = compact(&path, options, |entry| entry.users > 0 || entry.id == 14).unwrap();
+        expected.retain(|id, (_, users)| !users.is_empty() || *id == 14);
+        assert_eq!((compacted.kept, compacted.before), (expected.len(), len));
+        assert!(compacted.dropped == 2 && compacted.after < len * 2 / 3);
+        let compact = Pack::open(&path).unwrap();
+        compare(&compact, &expected);
+        assert_eq!((compact.stats().hidden_bytes, compact.generation()), (0, 4));
+        // The old one is read on.
+        assert!(pack.read(2).unwrap() == &distinct(1, 700)[..]);
+        let mut editor = Editor::open(&path).unwrap();
+        assert_eq!(editor.add(&distinct(30, 700), 0).unwrap(), 15);
+        drop(editor);
+        let before = fs::read(&path).unwrap();
+        assert_eq!(Editor::open(&path).unwrap().commit().unwrap(), 4, "nothing was changed");
+        assert!(fs::read(&path).unwrap() == before);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn wherever_appending_is_broken_off_the_old_state_is_readable() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pack");
+    let (before, after) = changed(&path, Options::new());
+    let bytes = fs::read(&path).unwrap();
+    let lens: Vec<usize> =
+        (0..=bytes.len()).filter(|&len| Pack::open_input(Input::memory(&bytes[..len])).is_ok()).collect();
+    let first = lens[0];
+    assert!(lens.iter().copied().eq(first..=bytes.len()) && first < bytes.len() - 1000);
+    for len in (first..bytes.len()).step_by(61).chain(bytes.len() - 200..bytes.len()) {
+        let pack = Pack::open_input(Input::memory(&bytes[..len])).unwrap();
+        compare(&pack, &before);
+        assert_eq!(pack.stats().ignored as usize, len - first);
+    }
+    for len in (first..bytes.len()).step_by(997) {
+        // Blocks that were never written read as zeros.
+        let mut bytes = bytes.clone();
+        bytes[len..].fill(0);
+        compare(&Pack::open_input(Input::memory(&bytes[..])).unwrap(), &before);
+        // An editor goes on from there.
+        fs::write(&path, &bytes[..]).unwrap();
+        let mut expected = before.clone();
+        let mut editor = Editor::open(&path).unwrap();
+        assert_eq!(add(&mut editor, &mut expected, distinct(50, 700), 0), 11);
+        editor.commit().unwrap();
+        let pack = Pack::open(&path).unwrap();
+        compare(&pack, &expected);
+        assert_eq!(pack.stats().ignored, 0);
+    }
+    compare(&Pack::open_input(Input::memory(bytes)).unwrap(), &after);
+}
+
+#[test]
+fn every_bit_and_every_length_of_a_small_pack_counts() {
+    for uncompressed in [false, true] {
+        let mut editor = Editor::in_memory(Options::new().with_uncompressed(uncompressed)).unwrap();
+        let mut expected = Expected::new();
+        for i in 0..4 {
+            let id = add(&mut editor, &mut expected, distinct(i, 250), 0);
+            with_users(&mut editor, &mut expected, id, &[3, 9]);
+        }
+        let bytes = editor.into_bytes().unwrap();
+        compare(&Pack::open_input(Input::memory(&bytes[..])).unwrap(), &expected);
+        for len in 0..bytes.len() {
+            assert!(Pack::open_input(Input::memory(&bytes[..len])).is_err(), "cut to {len} bytes");
+        }
+        let mut unnoticed = 0;
+        for bit in 0..8 * bytes.len() {
+            let mut other = bytes.clone();
+            other[bit / 8] ^= 1 << (bit % 8);
+            let Ok(pack) = Pack::open_input(Input::memory(other)) else { continue };
+            let mut whole = true;
+            for (id, (bytes, users)) in &expected {
+                assert_eq!(&pack.users(*id).unwrap(), users);
+                match pack.read(*id) {
+                    Ok(read) => assert!(read == &bytes[..]),
+                    Err(_) => whole = false,
+                }
+            }
+            let verified = pack.verify().is_ok();
+            assert!(whole || !verified);
+            unnoticed += usize::from(verified);
+        }
+        // One of both ends, what fills up to 64 bytes, and bits of frames that say the same either way.
+        assert!(unnoticed < 8 * (2 * 64 + 6 * 64), "{unnoticed}");
+    }
+}
+
+#[test]
+fn a_store_has_the_dictionaries_of_a_pack_as_long_as_they_are_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    for uncompressed in [false, true] {
+        let path = folder.path().join(format!("{uncompressed}"));
+        let mut editor = Editor::create(&path, Options::new().with_uncompressed(uncompressed)).unwrap();
+        (0..40).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
+        editor.commit().unwrap();
+        for lazily in [false, true] {
+            let store = Store::new();
+            let there = store.insert(&distinct(3, 2000)).unwrap();
+            let loaded = {
+                let pack = Pack::open(&path).unwrap();
+                if lazily { pack.register(&store) } else { pack.load_into(&store) }.unwrap()
+            };
+            assert_eq!((loaded.len(), store.stats().dictionaries), (40, 40));
+            assert_eq!((loaded.get(4), loaded.get(0), loaded.get(41)), (Some(there), None, None));
+            let mut decoder = Decoder::new(&store);
+            let mut out = vec![0; 3000];
+            for (number, id) in loaded.iter() {
+                let content = rows(number, 3000);
+                let block = compress(&distinct(number - 1, 2000), 3, true, &content);
+                assert_eq!(decoder.decode(id, &block, &mut out), Ok(3000));
+                assert!(out == content);
+            }
+            drop(loaded);
+            assert_eq!(store.stats().dictionaries, 1);
+            assert!(store.contains(there));
+        }
+    }
+}
+
+/// Damage that is found when the dictionary is read concerns that one alone.
+#[test]
+fn a_damaged_dictionary_disturbs_no_other() {
+    let mut editor = Editor::in_memory(Options::new().with_uncompressed(true)).unwrap();
+    (0..5).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
+    let mut bytes = editor.into_bytes().unwrap();
+    let pack = Pack::open_input(Input::memory(&bytes[..])).unwrap();
+    let at = pack.entry(3).unwrap().at as usize;
+    bytes[at + 500] ^= 1;
+    let pack = Pack::open_input(Input::memory(&bytes[..])).unwrap();
+    assert!(pack.load_into(&Store::new()).is_err());
+    let store = Store::new();
+    let mut out = vec![0; 1000];
+    let block = |i| compress(&distinct(i, 2000), 3, false, &rows(i, 1000));
+    if let Ok(loaded) = pack.register(&store) {
+        let mut decoder = Decoder::new(&store);
+        let mut decode = |id: u64| decoder.decode(loaded.get(id).unwrap(), &block(id - 1), &mut out);
+        assert_eq!(decode(3).unwrap_err().kind, Kind::Corrupt);
+        for id in [1, 2, 4, 5] {
+            assert_eq!(decode(id), Ok(1000));
+        }
+    }
+    for id in 1..6 {
+        assert_eq!(pack.read(id).is_ok(), id != 3);
+    }
+}
