@@ -26,14 +26,14 @@ pub struct Options {
     /// Whether dictionaries are stored as they are, so that they can be used from where they are mapped;
     /// they are compressed unless told.
     pub uncompressed: bool,
-    /// Level of zstd, 19 unless told.
+    /// Level of zstd, 3 unless told. At 19 dictionaries take a tenth less and a hundred times as long to add.
     pub level: i32,
 }
 
 impl Options {
     /// The defaults.
     pub const fn new() -> Self {
-        Options { uncompressed: false, level: 19 }
+        Options { uncompressed: false, level: 3 }
     }
 
     /// Storing dictionaries as they are, or compressed.

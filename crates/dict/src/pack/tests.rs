@@ -1,4 +1,142 @@
 //! What is left of a pack when writing it is broken off at any step.
 
+use std::fs;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use linerate_core::{Error, Kind, Result};
+
+use super::compact::prepare;
+use super::{Editor, Options, Pack};
+
 /// Is told the steps of writing; an error breaks it off there.
-pub(super) type Pass = Box<dyn FnMut(&'static str) -> linerate_core::Result<()>>;
+pub(super) type Pass = Box<dyn FnMut(&'static str) -> Result<()> + Send>;
+
+const BROKEN_OFF: Error = Error::new(Kind::Io, 0, "broken off");
+
+fn dictionary(number: u32) -> Vec<u8> {
+    format!("dictionary {number}: ").repeat(20 + number as usize % 7).into_bytes()
+}
+
+/// The numbers of the dictionaries in a pack that is sound; none if there is none.
+fn numbers(path: &Path) -> Option<Vec<u64>> {
+    if !path.exists() {
+        return None;
+    }
+    let pack = Pack::open(path).unwrap();
+    pack.verify().unwrap();
+    Some(pack.entries().map(|entry| entry.id).collect())
+}
+
+fn pack_of(path: &Path, count: u32) {
+    let mut editor = Editor::create(path, Options::new()).unwrap();
+    (0..count).for_each(|i| _ = editor.add(&dictionary(i), i % 2).unwrap());
+    editor.commit().unwrap();
+}
+
+/// A way to change the pack at the path, with what is to be told.
+type Change = fn(&Path, Pass) -> Result<()>;
+
+fn create(path: &Path, pass: Pass) -> Result<()> {
+    let mut editor = Editor::create(path, Options::new())?;
+    editor.pass = Some(pass);
+    editor.add(&dictionary(1), 0)?;
+    editor.commit().map(|_| ())
+}
+
+fn append(path: &Path, pass: Pass) -> Result<()> {
+    let mut editor = Editor::open(path)?;
+    editor.pass = Some(pass);
+    editor.add(&dictionary(50), 0)?;
+    editor.remove(2)?;
+    editor.commit().map(|_| ())
+}
+
+fn compacted(path: &Path, pass: Pass) -> Result<()> {
+    let mut prepared = None;
+    prepare(path, Options::new(), |entry| entry.id > 3, &mut prepared)?;
+    let (mut editor, _lock) = prepared.unwrap();
+    editor.pass = Some(pass);
+    editor.replace()
+}
+
+/// Breaks off at each step, and looks at each step at what a kill would leave. Returns the steps.
+fn broken_off(
+    change: Change,
+    there: Option<u32>,
+    before: Option<&[u64]>,
+    after: &[u64],
+) -> Vec<&'static str> {
+    let steps = Arc::new(Mutex::new(Vec::new()));
+    for stop in 0.. {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pack");
+        if let Some(count) = there {
+            pack_of(&path, count);
+        }
+        let copies = tempfile::tempdir().unwrap();
+        let told = steps.clone();
+        told.lock().unwrap().clear();
+        let (from, to) = (path.clone(), copies.path().to_owned());
+        let pass: Pass = Box::new(move |step| {
+            let mut steps = told.lock().unwrap();
+            if from.exists() {
+                fs::copy(&from, to.join(steps.len().to_string())).unwrap();
+            }
+            steps.push(step);
+            if steps.len() > stop { Err(BROKEN_OFF) } else { Ok(()) }
+        });
+        let result = change(&path, pass);
+        let left = numbers(&path);
+        assert!(left.as_deref() == before || left.as_deref() == Some(after), "{left:?}");
+        // Beside it there is nothing.
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), usize::from(left.is_some()));
+        let passed = steps.lock().unwrap().len();
+        let mut seen_after = false;
+        for step in 0..passed {
+            let copy = numbers(&copies.path().join(step.to_string()));
+            assert!(copy.as_deref() == before || copy.as_deref() == Some(after), "{copy:?}");
+            // There is no way back.
+            assert!(!seen_after || copy.as_deref() == Some(after));
+            seen_after = copy.as_deref() == Some(after);
+        }
+        if result.is_ok() {
+            assert_eq!(left.as_deref(), Some(after));
+            assert_eq!(stop, passed);
+            break;
+        }
+        assert_eq!(result, Err(BROKEN_OFF));
+        // What is left can be changed.
+        if left.is_some() {
+            Editor::open(&path).unwrap().add(&dictionary(99), 0).unwrap();
+            assert_eq!(numbers(&path), left);
+        }
+    }
+    let steps = steps.lock().unwrap().clone();
+    steps
+}
+
+#[test]
+fn one_of_both_states_is_there_whatever_happens() {
+    let writing = ["dictionaries", "index", "index on the disk", "ends", "ends on the disk"];
+    let naming = [&writing[..], &["before the name", "after the name"]].concat();
+    assert_eq!(broken_off(create, None, None, &[1]), naming);
+    assert_eq!(broken_off(append, Some(4), Some(&[1, 2, 3, 4]), &[1, 3, 4, 5]), writing);
+    assert_eq!(broken_off(compacted, Some(6), Some(&[1, 2, 3, 4, 5, 6]), &[4, 5, 6]), naming);
+}
+
+#[test]
+fn a_pack_that_was_replaced_meanwhile_is_not_written_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pack");
+    pack_of(&path, 3);
+    let mut prepared = None;
+    prepare(&path, Options::new(), |_| true, &mut prepared).unwrap();
+    assert_eq!(Editor::open(&path).err().unwrap().kind, Kind::Io);
+    let (editor, lock) = prepared.unwrap();
+    editor.replace().unwrap();
+    // The lock was one of the old file.
+    Editor::open(&path).unwrap().add(&dictionary(9), 0).unwrap();
+    drop(lock);
+    assert_eq!(numbers(&path).unwrap(), [1, 2, 3]);
+}
