@@ -1,7 +1,7 @@
 //! Errors of the engines as Python exceptions.
 
 use pyo3::create_exception;
-use pyo3::exceptions::{PyBaseException, PyKeyError, PyValueError};
+use pyo3::exceptions::{PyBaseException, PyKeyError, PyOSError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
@@ -17,8 +17,11 @@ create_exception!(
      offset : int\n    Where, in bytes from the start of the data (or of the ``cd_values``, 4 bytes each)."
 );
 
-/// An engine's error as the exception, with its kind and offset.
+/// An engine's error as the exception, with its kind and offset. What the system says is an `OSError`.
 pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
+    if e.kind == linerate_core::Kind::Io {
+        return PyOSError::new_err(e.what);
+    }
     with_attributes(py, Error::new_err(e.to_string()), e.kind, e.at)
 }
 

@@ -20,8 +20,8 @@ use pyo3::prelude::*;
 mod _linerate {
     #[pymodule_export]
     use crate::dict::{
-        DictBlocks, DictDecoder, DictEncoder, DictStore, dict_content_hash, dict_gain, dict_shrink_tables,
-        dict_train,
+        DictBlockFile, DictBlocks, DictBuilder, DictDecoder, DictEncoder, DictSst, DictStore,
+        dict_content_hash, dict_gain, dict_shrink_tables, dict_train,
     };
     #[pymodule_export]
     use crate::error::Error;

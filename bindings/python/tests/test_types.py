@@ -13,7 +13,10 @@ from typing import assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from linerate.dict import Batch, Decoder, Encoder, Gain, Slices, Stats, Store, gain, train
+from linerate import Error
+from linerate.dict import (
+    Batch, BlockFile, Decoder, Encoder, Entry, Gain, Slices, Sst, Stats, Store, gain, train
+)
 
 store = Store(table_budget=1 << 20, huge_pages=False)
 id = store.insert(np.zeros(100, np.uint8))
@@ -38,6 +41,21 @@ decoder.decode_batch(id, Slices(mapped, np.arange(3), [1, 2, 3]), [10, 10, 10], 
 dictionary = train([block, mapped, np.zeros(5)], 4096, small_tables=True)
 assert_type(gain(dictionary, [block]), Gain)
 assert_type(gain(dictionary, [block]).ratio, float)
+BlockFile.build("users", [(b"key", mapped)], dictionary=4096, sort=True)
+with BlockFile.open("users", store) as users:
+    assert_type(users, BlockFile)
+    assert_type(users.get(b"key"), bytes | None)
+    assert_type(users[b"key"], bytes)
+    assert_type(users.multi_get([b"a", b"b"]), list[bytes | None])
+    assert_type(users.multi_get([b"a", b"b"], errors="return"), list[bytes | Error | None])
+    assert_type([value for key, value in users.scan(b"a")], list[bytes])
+    assert_type(users.stats().counts.records, int)
+with Sst.open("000012.sst", store) as sst:
+    assert_type(sst.get(b"key"), bytes | None)
+    assert_type(sst.entry(b"key"), Entry | None)
+    assert_type([entry.sequence for entry in sst.scan(stop=b"z")], list[int])
+    assert_type(sst.stats().blocks["zstd"].stored, int)
+    assert_type(sst.verify().failures, list[Error])
 """
 
 #: What a checker shall find, line by line.
@@ -52,6 +70,9 @@ for id in store: pass
 Decoder(decoder)
 Encoder(store, level="best")
 train(b"bytes", 100)
+BlockFile.open("users")
+BlockFile.build("users", [b"key"])
+BlockFile.open("users", store)["key"]
 """
 
 
@@ -79,7 +100,15 @@ def test_the_stub_is_that_of_the_extension(mypy, tmp_path):
 
 def test_the_modules_are_typed(mypy):
     status, said = mypy(
-        "--strict", "-m", "linerate.dict", "-m", "linerate._slices", "-m", "linerate._linerate"
+        "--strict",
+        "-m",
+        "linerate.dict",
+        "-m",
+        "linerate._files",
+        "-m",
+        "linerate._slices",
+        "-m",
+        "linerate._linerate",
     )
     assert status == 0, said
 

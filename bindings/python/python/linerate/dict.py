@@ -26,6 +26,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _linerate
+from ._files import (
+    BlockCount,
+    BlockFile,
+    BlockFileStats,
+    Counts,
+    Entry,
+    RangeDeletion,
+    Sst,
+    SstReport,
+    SstStats,
+)
 from ._linerate import UnknownId
 from ._slices import Batch, Slices, integers
 
@@ -39,10 +50,19 @@ __all__ = [
     "MAX_SIZE",
     "NONE",
     "Batch",
+    "BlockCount",
+    "BlockFile",
+    "BlockFileStats",
+    "Counts",
     "Decoder",
     "Encoder",
+    "Entry",
     "Gain",
+    "RangeDeletion",
     "Slices",
+    "Sst",
+    "SstReport",
+    "SstStats",
     "Stats",
     "Store",
     "Tally",

@@ -29,7 +29,7 @@ type Done<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyDict>);
 impl DictDecoder {
     #[new]
     fn new(store: &DictStore) -> Self {
-        DictDecoder { store: store.0.clone(), decoder: Mutex::new(Decoder::new(&store.0)) }
+        DictDecoder { store: store.store.clone(), decoder: Mutex::new(Decoder::new(&store.store)) }
     }
 
     /// Decodes a block of at most `most` bytes.

@@ -22,9 +22,9 @@ pub(crate) struct DictEncoder {
 impl DictEncoder {
     #[new]
     fn new(py: Python<'_>, store: &DictStore, level: i32, checksum: bool) -> PyResult<Self> {
-        let encoder = Encoder::new(&store.0).with_level(level).and_then(|e| e.with_checksum(checksum));
+        let encoder = Encoder::new(&store.store).with_level(level).and_then(|e| e.with_checksum(checksum));
         let encoder = encoder.map_err(|e| raise(py, e))?;
-        Ok(DictEncoder { store: store.0.clone(), encoder: Mutex::new((encoder, Vec::new())) })
+        Ok(DictEncoder { store: store.store.clone(), encoder: Mutex::new((encoder, Vec::new())) })
     }
 
     fn encode<'py>(&self, py: Python<'py>, id: u64, data: Input) -> PyResult<Bound<'py, PyBytes>> {

@@ -1,13 +1,18 @@
 //! Blocks through many dictionaries: the classes that those of `linerate.dict` are made of.
 
+mod block_file;
 mod blocks;
 mod decoder;
 mod encoder;
+mod pool;
+mod sst;
 mod store;
 mod training;
 
+pub(crate) use block_file::{DictBlockFile, DictBuilder};
 pub(crate) use blocks::DictBlocks;
 pub(crate) use decoder::DictDecoder;
 pub(crate) use encoder::DictEncoder;
+pub(crate) use sst::DictSst;
 pub(crate) use store::{DictStore, dict_content_hash};
 pub(crate) use training::{dict_gain, dict_shrink_tables, dict_train};

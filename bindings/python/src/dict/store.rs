@@ -1,14 +1,22 @@
 //! Dictionaries under numbers.
 
-use linerate_dict::{HugePages, Id, Kind, Settings, Store};
+use std::sync::Arc;
+
+use linerate_dict::{HugePages, Id, Kind, Settings, Store, blocks, sst};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
+use super::pool::Pool;
 use crate::error::{raise, unknown_id};
 use crate::kernel::buffers::Input;
 
 #[pyclass(frozen)]
-pub(crate) struct DictStore(pub(crate) Store);
+pub(crate) struct DictStore {
+    pub(super) store: Store,
+    /// Those of files that were opened with the store.
+    pub(super) readers: Arc<Pool<blocks::Reader>>,
+    pub(super) sst_readers: Arc<Pool<sst::Reader>>,
+}
 
 /// Of a store: dictionaries, their bytes, dictionaries with tables, bytes of tables, of slots, of
 /// address space, what became of huge pages, tables made, tables given up.
@@ -22,45 +30,49 @@ impl DictStore {
             .with_table_budget(table_budget.unwrap_or(usize::MAX))
             .with_raw_limit(raw_limit.unwrap_or(usize::MAX))
             .with_huge_pages(huge_pages);
-        DictStore(Store::with_settings(settings))
+        DictStore {
+            store: Store::with_settings(settings),
+            readers: Arc::default(),
+            sst_readers: Arc::default(),
+        }
     }
 
     fn insert(&self, py: Python<'_>, dictionary: Input, hash: Option<u64>) -> PyResult<u64> {
         let bytes = dictionary.bytes();
         let id = py.detach(|| match hash {
-            Some(hash) => self.0.insert_expecting(bytes, hash),
-            None => self.0.insert(bytes),
+            Some(hash) => self.store.insert_expecting(bytes, hash),
+            None => self.store.insert(bytes),
         });
         id.map(Id::get).map_err(|e| raise(py, e))
     }
 
     fn retain(&self, py: Python<'_>, id: u64) -> PyResult<()> {
-        self.0.retain(Id::from_raw(id)).map_err(|e| raise_for(py, &self.0, id, e))
+        self.store.retain(Id::from_raw(id)).map_err(|e| raise_for(py, &self.store, id, e))
     }
 
     fn release(&self, py: Python<'_>, id: u64) -> PyResult<bool> {
-        self.0.release(Id::from_raw(id)).map_err(|e| raise_for(py, &self.0, id, e))
+        self.store.release(Id::from_raw(id)).map_err(|e| raise_for(py, &self.store, id, e))
     }
 
     fn contains(&self, id: u64) -> bool {
-        self.0.contains(Id::from_raw(id))
+        self.store.contains(Id::from_raw(id))
     }
 
     fn hash(&self, py: Python<'_>, id: u64) -> PyResult<u64> {
-        self.0.hash(Id::from_raw(id)).map_err(|e| raise_for(py, &self.0, id, e))
+        self.store.hash(Id::from_raw(id)).map_err(|e| raise_for(py, &self.store, id, e))
     }
 
     fn find(&self, hash: u64) -> Option<u64> {
-        self.0.find(hash).map(Id::get)
+        self.store.find(hash).map(Id::get)
     }
 
     fn bytes<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = self.0.bytes(Id::from_raw(id)).map_err(|e| raise_for(py, &self.0, id, e))?;
+        let bytes = self.store.bytes(Id::from_raw(id)).map_err(|e| raise_for(py, &self.store, id, e))?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     fn stats(&self) -> Numbers {
-        let stats = self.0.stats();
+        let stats = self.store.stats();
         let huge_pages = match stats.huge_pages {
             HugePages::Off => "off",
             HugePages::Advised => "advised",

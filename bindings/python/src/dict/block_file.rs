@@ -1,0 +1,237 @@
+//! Sorted files of records.
+
+use std::ops::Bound as Limit;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use linerate_core::{Error, Kind};
+use linerate_dict::blocks::{Builder, Counts, DictionaryChoice, Duplicates, Options, Reader, Sorter};
+use linerate_dict::{BlockFile, Id, Input as Source};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use super::pool::{Open, Pool};
+use super::store::DictStore;
+use crate::error::raise;
+use crate::kernel::buffers::Input;
+
+/// Bytes of records that are sorted in memory.
+const SORTED: usize = 256 << 20;
+
+#[pyclass(frozen)]
+pub(crate) struct DictBlockFile {
+    open: Open<BlockFile>,
+    readers: Arc<Pool<Reader>>,
+}
+
+/// Records, bytes of keys and values, blocks, bytes of their contents and as stored, blocks of the
+/// index and their bytes.
+type Numbers = (u64, u64, u64, u64, u64, u64, u64, u64);
+/// Those; bytes of the file, of blocks when they were filled, level, checksums, bytes of the dictionary
+/// and its hash.
+type Stats = (Numbers, u64, u32, i32, bool, u32, u64);
+/// Values, and the errors by index.
+type Found<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
+
+fn numbers(counts: &Counts) -> Numbers {
+    (
+        counts.records,
+        counts.key_bytes,
+        counts.value_bytes,
+        counts.blocks,
+        counts.content_bytes,
+        counts.stored_bytes,
+        counts.index_blocks,
+        counts.index_bytes,
+    )
+}
+
+#[pymethods]
+impl DictBlockFile {
+    /// Opens a file, mapped or not; a dictionary that stands elsewhere may be given by its number.
+    #[staticmethod]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        store: &DictStore,
+        map: bool,
+        dictionary: Option<u64>,
+    ) -> PyResult<Self> {
+        let file = py.detach(|| {
+            let source = if map { Source::map(&path) } else { Source::file(&path) }?;
+            match dictionary {
+                Some(id) => BlockFile::open_with(source, &store.store, Id::from_raw(id)),
+                None => BlockFile::open_input(source, &store.store),
+            }
+        });
+        let open = Open::new(file.map_err(|e| raise(py, e))?);
+        Ok(DictBlockFile { open, readers: store.readers.clone() })
+    }
+
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(self.open.close()));
+    }
+
+    fn is_closed(&self) -> bool {
+        self.open.is_closed()
+    }
+
+    /// The number of its dictionary in the store.
+    fn dictionary(&self) -> PyResult<u64> {
+        Ok(self.open.file()?.dictionary().get())
+    }
+
+    fn get<'py>(&self, py: Python<'py>, key: Input) -> PyResult<Option<Bound<'py, PyBytes>>> {
+        let file = self.open.file()?;
+        let mut reader = self.readers.lend(|| file.reader());
+        let key = key.bytes();
+        let value = py.detach(|| file.get(&mut reader, key)).map_err(|e| raise(py, e))?;
+        Ok(value.map(|value| PyBytes::new(py, value)))
+    }
+
+    fn multi_get<'py>(&self, py: Python<'py>, keys: Vec<Input>) -> PyResult<Found<'py>> {
+        let file = self.open.file()?;
+        let mut reader = self.readers.lend(|| file.reader());
+        let keys: Vec<&[u8]> = keys.iter().map(Input::bytes).collect();
+        let found = py.detach(|| file.multi_get(&mut reader, &keys));
+        let (values, errors) = (PyList::empty(py), PyDict::new(py));
+        for (i, value) in found.into_iter().enumerate() {
+            if let Err(e) = value {
+                set_error(py, &errors, i, e)?;
+            }
+            values.append(value.ok().flatten().map(|value| PyBytes::new(py, &value)))?;
+        }
+        Ok((values, errors))
+    }
+
+    /// Records from `start` on, or behind it, and before `stop`, of about `most` bytes. None at the end.
+    fn scan<'py>(
+        &self,
+        py: Python<'py>,
+        start: Option<Input>,
+        behind: bool,
+        stop: Option<Input>,
+        most: usize,
+    ) -> PyResult<Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
+        let file = self.open.file()?;
+        let mut reader = self.readers.lend(|| file.reader());
+        let from = match start.as_ref().map(Input::bytes) {
+            None => Limit::Unbounded,
+            Some(start) if behind => Limit::Excluded(start),
+            Some(start) => Limit::Included(start),
+        };
+        let to = stop.as_ref().map_or(Limit::Unbounded, |stop| Limit::Excluded(stop.bytes()));
+        let records = py.detach(|| {
+            let (mut records, mut bytes) = (Vec::new(), 0);
+            for record in file.scan::<&[u8]>(&mut reader, (from, to)) {
+                match record {
+                    Ok(record) => {
+                        bytes += record.0.len() + record.1.len();
+                        records.push(record);
+                    }
+                    // First those before it; the next call finds it again.
+                    Err(_) if !records.is_empty() => break,
+                    Err(e) => return Err(e),
+                }
+                if bytes >= most {
+                    break;
+                }
+            }
+            Ok(records)
+        });
+        let records = records.map_err(|e| raise(py, e))?;
+        Ok(records.iter().map(|(key, value)| (PyBytes::new(py, key), PyBytes::new(py, value))).collect())
+    }
+
+    fn verify(&self, py: Python<'_>) -> PyResult<Numbers> {
+        let file = self.open.file()?;
+        let mut reader = self.readers.lend(|| file.reader());
+        let verified = py.detach(|| file.verify(&mut reader)).map_err(|e| raise(py, e))?;
+        Ok(numbers(&verified.counts))
+    }
+
+    fn stats(&self) -> PyResult<Stats> {
+        let stats = self.open.file()?.stats();
+        let (len, hash) = (stats.dictionary.len, stats.dictionary.hash);
+        Ok((numbers(&stats.counts), stats.len, stats.block_size, stats.level, stats.checksums, len, hash))
+    }
+}
+
+/// Keeps the error of one of many.
+pub(super) fn set_error(py: Python<'_>, errors: &Bound<'_, PyDict>, index: usize, e: Error) -> PyResult<()> {
+    errors.set_item(index, raise(py, e).into_value(py))
+}
+
+/// Where records go, in order or to be sorted.
+struct Building {
+    builder: Builder,
+    sorter: Option<Sorter>,
+}
+
+#[pyclass(frozen)]
+pub(crate) struct DictBuilder(Mutex<Option<Building>>);
+
+#[pymethods]
+impl DictBuilder {
+    /// `train` is the size of a dictionary to be trained.
+    #[new]
+    #[allow(clippy::too_many_arguments)]
+    fn new(
+        py: Python<'_>,
+        path: PathBuf,
+        block_size: u32,
+        level: i32,
+        checksums: bool,
+        dictionary: Option<Input>,
+        train: Option<usize>,
+        small_tables: bool,
+        sort: bool,
+    ) -> PyResult<Self> {
+        let dictionary = match (dictionary, train) {
+            (Some(bytes), _) => DictionaryChoice::Given(bytes.bytes().to_vec()),
+            (None, Some(size)) => DictionaryChoice::Train { size, small_tables },
+            (None, None) => DictionaryChoice::None,
+        };
+        let options = Options::new()
+            .with_block_size(block_size)
+            .with_level(level)
+            .with_checksums(checksums)
+            .with_dictionary(dictionary);
+        let builder = py.detach(|| Builder::create(&path, options)).map_err(|e| raise(py, e))?;
+        let sorter = sort.then(|| Sorter::new(SORTED, Duplicates::Refuse));
+        Ok(DictBuilder(Mutex::new(Some(Building { builder, sorter }))))
+    }
+
+    /// Adds records, keys and values.
+    fn add(&self, py: Python<'_>, records: Vec<(Input, Input)>) -> PyResult<()> {
+        let records: Vec<_> = records.iter().map(|(key, value)| (key.bytes(), value.bytes())).collect();
+        let added = py.detach(|| {
+            let mut building = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let Some(Building { builder, sorter }) = &mut *building else { return Err(FINISHED) };
+            records.iter().try_for_each(|(key, value)| match sorter {
+                Some(sorter) => sorter.add(key, value),
+                None => builder.add(key, value),
+            })
+        });
+        added.map_err(|e| raise(py, e))
+    }
+
+    fn finish(&self, py: Python<'_>) -> PyResult<()> {
+        let finished = py.detach(|| {
+            let building = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let Building { mut builder, sorter } = building.ok_or(FINISHED)?;
+            if let Some(sorter) = sorter {
+                sorter.into_builder(&mut builder)?;
+            }
+            builder.finish().map(|_| ())
+        });
+        finished.map_err(|e| raise(py, e))
+    }
+
+    /// Leaves no file behind.
+    fn discard(&self, py: Python<'_>) {
+        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
+}
+
+const FINISHED: Error = Error::new(Kind::BadArgument, 0, "the file is finished");

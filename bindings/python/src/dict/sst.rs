@@ -1,0 +1,238 @@
+//! RocksDB's SST files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use linerate_core::{Error, Kind};
+use linerate_dict::Result;
+use linerate_dict::sst::{Compression, DictionaryKind, Entry, EntryKind, KeyOrder, Options, Reader, Sst};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+
+use super::block_file::set_error;
+use super::pool::{Lent, Open, Pool};
+use super::store::DictStore;
+use crate::error::raise;
+use crate::kernel::buffers::Input;
+
+#[pyclass(frozen)]
+pub(crate) struct DictSst {
+    open: Open<Arc<Sst>>,
+    readers: Arc<Pool<Reader>>,
+}
+
+/// Of an entry: key, number, kind, value.
+type Row<'py> = (Bound<'py, PyBytes>, u64, &'static str, Bound<'py, PyBytes>);
+/// Of a range deletion: first key, end, number.
+type Deletion<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64);
+/// Entries or None, and the errors by index.
+type Found<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
+/// Of a file: its bytes, version, checksum, index, order of keys; bytes of its dictionary and its
+/// 32-bit number.
+type Head = (u64, u32, &'static str, &'static str, &'static str, Option<u64>, Option<u32>);
+/// How data blocks are stored, how many, their bytes as stored, and of their contents.
+type Stored = Vec<(String, u64, u64, u64)>;
+type Properties<'py> = Vec<(String, Bound<'py, PyBytes>)>;
+/// Data blocks, others; entries, deletions and operands among them; bytes of keys, of values.
+type Verified = (u64, u64, u64, u64, u64, u64, u64);
+
+/// An entry that was taken from a file.
+struct Taken {
+    key: Vec<u8>,
+    sequence: u64,
+    kind: EntryKind,
+    value: Vec<u8>,
+}
+
+#[pymethods]
+impl DictSst {
+    #[staticmethod]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        store: &DictStore,
+        map: bool,
+        checksums: bool,
+        block_limit: usize,
+    ) -> PyResult<Self> {
+        let options = Options::new().with_map(map).with_checksums(checksums).with_block_limit(block_limit);
+        let mut reader = store.sst_readers.lend(|| Reader::new(&store.store));
+        let sst = py.detach(|| reader.open(&path, options)).map_err(|e| raise(py, e))?;
+        Ok(DictSst { open: Open::new(Arc::new(sst)), readers: store.sst_readers.clone() })
+    }
+
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(self.open.close()));
+    }
+
+    fn is_closed(&self) -> bool {
+        self.open.is_closed()
+    }
+
+    fn key_order(&self) -> PyResult<&'static str> {
+        Ok(order_name(self.open.file()?.key_order()))
+    }
+
+    /// The newest entry of a key that is not newer than `sequence`.
+    fn get<'py>(&self, py: Python<'py>, key: Input, sequence: u64) -> PyResult<Option<Row<'py>>> {
+        let sst = self.open.file()?;
+        let mut reader = self.reader(&sst);
+        let key = key.bytes();
+        let found = py.detach(|| reader.get_at(&sst, key, sequence)).map_err(|e| raise(py, e))?;
+        Ok(found.map(|entry| row(py, entry)))
+    }
+
+    fn multi_get<'py>(&self, py: Python<'py>, keys: Vec<Input>) -> PyResult<Found<'py>> {
+        let sst = self.open.file()?;
+        let mut reader = self.reader(&sst);
+        let wanted: Vec<(&Sst, &[u8])> = keys.iter().map(|key| (&*sst, key.bytes())).collect();
+        let found = py.detach(|| reader.multi_get(&wanted));
+        let (entries, errors) = (PyList::empty(py), PyDict::new(py));
+        for (i, entry) in found.into_iter().enumerate() {
+            if let Err(e) = entry {
+                set_error(py, &errors, i, e)?;
+            }
+            entries.append(entry.ok().flatten().map(|entry| row(py, entry)))?;
+        }
+        Ok((entries, errors))
+    }
+
+    /// Entries from `start` on, without the first `skip`, and before `stop`, of about `most` bytes. None
+    /// at the end.
+    fn scan<'py>(
+        &self,
+        py: Python<'py>,
+        start: Option<Input>,
+        skip: usize,
+        stop: Option<Input>,
+        most: usize,
+    ) -> PyResult<Vec<Row<'py>>> {
+        let sst = self.open.file()?;
+        let mut reader = self.reader(&sst);
+        let (start, stop) = (start.as_ref().map(Input::bytes), stop.as_ref().map(Input::bytes));
+        let taken = py.detach(|| take(&mut reader, &sst, start, skip, stop, most));
+        let taken = taken.map_err(|e| raise(py, e))?;
+        let entry = |taken: &Taken| {
+            let Taken { key, sequence, kind, value } = taken;
+            (PyBytes::new(py, key), *sequence, kind.name(), PyBytes::new(py, value))
+        };
+        Ok(taken.iter().map(entry).collect())
+    }
+
+    fn range_deletions<'py>(&self, py: Python<'py>) -> PyResult<Vec<Deletion<'py>>> {
+        let sst = self.open.file()?;
+        let all = sst.range_deletions().iter();
+        Ok(all.map(|r| (PyBytes::new(py, &r.start), PyBytes::new(py, &r.end), r.sequence)).collect())
+    }
+
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<(Head, Stored, Properties<'py>)> {
+        let sst = self.open.file()?;
+        let mut reader = self.reader(&sst);
+        let stats = py.detach(|| reader.stats(&sst)).map_err(|e| raise(py, e))?;
+        let number = stats.dictionary.and_then(|dictionary| match dictionary.kind {
+            DictionaryKind::Trained { number } => Some(number),
+            _ => None,
+        });
+        let head = (
+            stats.file_bytes,
+            stats.format_version,
+            stats.checksum.name(),
+            stats.index.name(),
+            order_name(sst.key_order()),
+            stats.dictionary.map(|dictionary| dictionary.bytes),
+            number,
+        );
+        let stored = stats.blocks.iter().map(|(way, count)| {
+            let name = match way {
+                Compression::Other(number) => format!("other {number}"),
+                known => known.name().to_owned(),
+            };
+            (name, count.blocks, count.stored, count.content)
+        });
+        let properties = stats.properties.iter().map(|property| {
+            (String::from_utf8_lossy(&property.name).into_owned(), PyBytes::new(py, &property.value))
+        });
+        Ok((head, stored.collect(), properties.collect()))
+    }
+
+    /// What was verified, what failed, and how much did.
+    fn verify<'py>(&self, py: Python<'py>) -> PyResult<(Verified, Bound<'py, PyList>, u64)> {
+        let sst = self.open.file()?;
+        let mut reader = self.reader(&sst);
+        let v = py.detach(|| reader.verify(&sst)).map_err(|e| raise(py, e))?;
+        let failures = PyList::empty(py);
+        for failure in &v.failures {
+            failures.append(raise(py, *failure).into_value(py))?;
+        }
+        let counts = (
+            v.data_blocks,
+            v.other_blocks,
+            v.entries,
+            v.deletions,
+            v.merge_operands,
+            v.key_bytes,
+            v.value_bytes,
+        );
+        Ok((counts, failures, v.failed))
+    }
+}
+
+impl DictSst {
+    fn reader(&self, sst: &Sst) -> Lent<'_, Reader> {
+        self.readers.lend(|| Reader::new(sst.store()))
+    }
+}
+
+fn row<'py>(py: Python<'py>, entry: Entry<'_>) -> Row<'py> {
+    (PyBytes::new(py, entry.key), entry.sequence, entry.kind.name(), PyBytes::new(py, entry.value))
+}
+
+fn order_name(order: KeyOrder) -> &'static str {
+    match order {
+        KeyOrder::Bytewise => "bytewise",
+        KeyOrder::Reverse => "reverse",
+        _ => "unknown",
+    }
+}
+
+/// Takes entries out of a file. An error comes when there is nothing before it.
+fn take(
+    reader: &mut Reader,
+    sst: &Sst,
+    start: Option<&[u8]>,
+    mut skip: usize,
+    stop: Option<&[u8]>,
+    most: usize,
+) -> Result<Vec<Taken>> {
+    let order = sst.key_order();
+    let unknown = !matches!(order, KeyOrder::Bytewise | KeyOrder::Reverse);
+    if unknown && stop.is_some() {
+        let what = "the keys are in an order that only the program knows which wrote them";
+        return Err(Error::new(Kind::Unsupported, 0, what));
+    }
+    let mut scan = match start {
+        Some(start) => reader.scan_from(sst, start)?,
+        None => reader.scan(sst),
+    };
+    let (mut taken, mut bytes) = (Vec::new(), 0);
+    while bytes < most {
+        let entry = match scan.next_entry() {
+            Ok(Some(entry)) => entry,
+            Ok(None) => break,
+            Err(_) if !taken.is_empty() => break,
+            Err(e) => return Err(e),
+        };
+        let over = |stop| if order == KeyOrder::Reverse { entry.key <= stop } else { entry.key >= stop };
+        if stop.is_some_and(over) {
+            break;
+        }
+        if skip > 0 {
+            skip -= 1;
+            continue;
+        }
+        bytes += entry.key.len() + entry.value.len() + size_of::<Taken>();
+        let (key, value) = (entry.key.to_vec(), entry.value.to_vec());
+        taken.push(Taken { key, sequence: entry.sequence, kind: entry.kind, value });
+    }
+    Ok(taken)
+}
