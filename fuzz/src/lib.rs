@@ -11,6 +11,7 @@ mod r3a;
 mod rice;
 mod rice_v2;
 mod roundtrip;
+mod sst;
 mod tight_output;
 mod zstd;
 
@@ -19,6 +20,7 @@ pub use r3a::r3a;
 pub use rice::rice;
 pub use rice_v2::rice_v2;
 pub use roundtrip::roundtrip;
+pub use sst::sst;
 pub use tight_output::tight_output;
 pub use zstd::{zstd_dictionary, zstd_frame, zstd_stream};
 
@@ -36,6 +38,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("zstd_frame", zstd_frame),
     ("zstd_stream", zstd_stream),
     ("zstd_dictionary", zstd_dictionary),
+    ("sst", sst),
 ];
 
 /// Most bytes that one [`linerate_deflate::Stream::encode`] may write for `n` bytes after the

@@ -47,12 +47,8 @@ impl<'a> Layout<'a> {
         Ok(Layout { entries, restarts: restarts.as_chunks().0 })
     }
 
-    pub(super) fn restarts(&self) -> usize {
-        self.restarts.len()
-    }
-
     /// Where the entry of a restart stands.
-    pub(super) fn restart(&self, i: usize) -> Result<usize> {
+    fn restart(&self, i: usize) -> Result<usize> {
         let at = u32::from_le_bytes(self.restarts[i]) as usize;
         if at < self.entries.len() { Ok(at) } else { Err(NO_RESTART) }
     }
@@ -131,8 +127,36 @@ fn sizes(rest: &mut Bytes<'_>) -> Result<(Head, usize)> {
     Ok((Head { shared: shared as usize, unshared: unshared as usize }, len as usize))
 }
 
+/// Whether the restarts are entries that share nothing, told while a block is walked through.
+pub(super) struct Restarts<'a> {
+    layout: Layout<'a>,
+    passed: usize,
+}
+
+impl<'a> Restarts<'a> {
+    pub(super) fn new(layout: Layout<'a>) -> Self {
+        Restarts { layout, passed: 0 }
+    }
+
+    /// An entry begins at `at`; `key_at` reads the key of a restart.
+    pub(super) fn pass(&mut self, at: usize, key_at: impl Fn(usize) -> Result<&'a [u8]>) -> Result<()> {
+        let left = at < self.layout.entries.len() && self.passed < self.layout.restarts.len();
+        if left && self.layout.restart(self.passed)? == at {
+            key_at(at)?;
+            self.passed += 1;
+        }
+        Ok(())
+    }
+
+    /// The entries are at their end.
+    pub(super) fn end(&self) -> Result<()> {
+        let all = self.passed == self.layout.restarts.len();
+        if all || self.layout.entries.is_empty() { Ok(()) } else { Err(NO_RESTART) }
+    }
+}
+
 /// The key of a restart of a block of data.
-fn restart_key<'a>(layout: &Layout<'a>, at: usize) -> Result<&'a [u8]> {
+pub(super) fn restart_key<'a>(layout: &Layout<'a>, at: usize) -> Result<&'a [u8]> {
     let mut rest = Bytes(&layout.entries[at..]);
     let (head, _) = sizes(&mut rest)?;
     if head.shared != 0 { Err(NO_RESTART) } else { rest.take(head.unshared) }

@@ -9,13 +9,14 @@ use std::sync::OnceLock;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Head, Layout, extend};
+use super::block::{Head, Layout, Restarts, extend};
 use super::bytes::{Bytes, SHORT};
 use super::entry::split;
 use super::handle::Handle;
 use super::order::KeyOrder;
 
 const ASTRAY: Error = Error::new(Kind::Corrupt, 0, "an index says that a block is where none can be");
+const FALLING: Error = Error::new(Kind::Corrupt, 0, "the keys of an index are not in their order");
 const SHARED_RESTART: Error = Error::new(Kind::Corrupt, 0, "a restart of an index is no whole entry");
 
 /// The kinds of indexes.
@@ -177,6 +178,25 @@ pub(super) fn seek(
         }
     }
     Ok(None)
+}
+
+/// Checks that the restarts of a block are what a search takes them for, and that its keys rise.
+pub(super) fn verify(layout: Layout<'_>, shape: Shape, order: KeyOrder) -> Result<()> {
+    let (mut steps, mut key, mut before) = (Steps::default(), Vec::new(), None::<Vec<u8>>);
+    let mut restarts = Restarts::new(layout);
+    loop {
+        restarts.pass(steps.at, |at| restart_key(&layout, at, shape))?;
+        if steps.next_with_key(&layout, shape, &mut key)?.is_none() {
+            return restarts.end();
+        }
+        if let Some(before) = &before {
+            let (user, sequence) = if shape.user_keys { (&before[..], 0) } else { split(before)? };
+            if compare(&key, shape, order, user, sequence >> 8)? == Ordering::Less {
+                return Err(FALLING);
+            }
+        }
+        before.get_or_insert_default().clone_from(&key);
+    }
 }
 
 /// The parts of an index of indexes in a file of `len` bytes. They stand one behind the other, so

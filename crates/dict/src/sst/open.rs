@@ -37,6 +37,8 @@ pub struct Sst {
     pub(super) order: KeyOrder,
     pub(super) shape: Shape,
     pub(super) index: Box<[u8]>,
+    /// Where the index stands.
+    pub(super) index_at: u64,
     pub(super) partitions: Vec<Partition>,
     pub(super) dictionary: Option<Dictionary>,
     ranges: Vec<RangeDeletion>,
@@ -135,6 +137,7 @@ impl Sst {
             order: KeyOrder::Unknown,
             shape: Shape { kind: IndexKind::BinarySearch, user_keys: false, delta: false },
             index: Box::default(),
+            index_at: 0,
             partitions: Vec::new(),
             dictionary: None,
             ranges: Vec::new(),
@@ -146,6 +149,7 @@ impl Sst {
         sst.describe(&properties)?;
         let index = names.index.or(sst.footer.index).ok_or(NO_INDEX)?;
         sst.index = reader.plain(&sst, index)?.into();
+        sst.index_at = index.offset;
         sst.split_index().map_err(|e| e.shifted(index.offset))?;
         if let Some(handle) = names.ranges {
             let limit = sst.options.block_limit;

@@ -185,9 +185,9 @@ impl Reader {
     /// The first data block that may have an entry that is not before `(key, sequence)`.
     pub(super) fn locate(&mut self, sst: &Sst, key: &[u8], sequence: u64) -> Result<Option<(Handle, Place)>> {
         sst.order.check()?;
-        let layout = Layout::parse(&sst.index)?;
-        let found = index::seek(&layout, sst.shape, sst.order, key, sequence, &mut self.key)?;
-        let Some((handle, top)) = found else { return Ok(None) };
+        let found = Layout::parse(&sst.index)
+            .and_then(|layout| index::seek(&layout, sst.shape, sst.order, key, sequence, &mut self.key));
+        let Some((handle, top)) = found.map_err(|e| e.shifted(sst.index_at))? else { return Ok(None) };
         if sst.shape.kind != IndexKind::Partitioned {
             return Ok(Some((handle, Place { top, low: None, end: handle.end().unwrap_or(u64::MAX) })));
         }
@@ -208,7 +208,7 @@ impl Reader {
         let top = Layout::parse(&sst.index)?;
         loop {
             let next = if sst.shape.kind != IndexKind::Partitioned {
-                place.top.next(&top, sst.shape)?
+                place.top.next(&top, sst.shape).map_err(|e| e.shifted(sst.index_at))?
             } else if let Some((part, steps)) = &mut place.low {
                 let handle = sst.partitions[*part].handle;
                 let (_, content) = self.partition(sst, handle)?;

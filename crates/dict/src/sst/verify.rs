@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Layout, Walk};
-use super::entry::{Entry, EntryKind, TAIL};
+use super::block::{Layout, Restarts, Walk, restart_key};
+use super::entry::{Entry, EntryKind, TAIL, split};
 use super::handle::Handle;
-use super::index::Steps;
+use super::index::{self, Steps};
 use super::open::Sst;
 use super::reader::{Place, Reader};
 
@@ -103,12 +103,22 @@ impl Reader {
                 report.fail(e);
             }
         }
+        let top = Layout::parse(&sst.index).and_then(|layout| index::verify(layout, sst.shape, sst.order));
+        if let Err(e) = top {
+            report.fail(e.shifted(sst.index_at));
+        }
         for part in &sst.partitions {
             report.other_blocks += 1;
-            if let Err(e) = self.verify_block(sst, part.handle, true) {
+            if let Err(e) = self.verify_part(sst, part.handle) {
                 report.fail(e);
             }
         }
+    }
+
+    fn verify_part(&mut self, sst: &Sst, handle: Handle) -> Result<()> {
+        let content = self.load_checked(sst, handle, None)?.content(&self.content);
+        let layout = Layout::parse(content).map_err(|e| e.shifted(handle.offset))?;
+        index::verify(layout, sst.shape, sst.order).map_err(|e| e.shifted(handle.offset))
     }
 
     fn verify_block(&mut self, sst: &Sst, handle: Handle, known: bool) -> Result<()> {
@@ -143,14 +153,14 @@ impl Reader {
         let loaded = self.load_checked(sst, handle, sst.dictionary.as_ref())?;
         let shifted = |e: Error| e.shifted(handle.offset);
         let layout = Layout::parse(loaded.content(&self.content)).map_err(shifted)?;
-        for i in 0..layout.restarts() {
-            if !layout.entries.is_empty() {
-                layout.restart(i).map_err(shifted)?;
-            }
-        }
+        let mut restarts = Restarts::new(layout);
         let mut walk = Walk::new(&layout, 0);
         self.key.clear();
-        while let Some(value) = walk.next(&mut self.key).map_err(shifted)? {
+        loop {
+            restarts.pass(walk.at, |at| restart_key(&layout, at)).map_err(shifted)?;
+            let Some(value) = walk.next(&mut self.key).map_err(shifted)? else {
+                return restarts.end().map_err(shifted);
+            };
             let entry = Entry::new(&self.key, value).map_err(shifted)?;
             before.check(sst, &entry).map_err(shifted)?;
             check_separator(sst, &entry, separator).map_err(shifted)?;
@@ -161,7 +171,6 @@ impl Reader {
             report.key_bytes += self.key.len() as u64;
             report.value_bytes += value.len() as u64;
         }
-        Ok(())
     }
 
     fn verify_counts(&mut self, sst: &Sst, report: &mut Verified) {
@@ -254,7 +263,7 @@ fn check_separator(sst: &Sst, entry: &Entry<'_>, separator: &[u8]) -> Result<()>
     if sst.order.check().is_err() {
         return Ok(());
     }
-    match super::index::compare(separator, sst.shape, sst.order, entry.key, entry.sequence)? {
+    match index::compare(separator, sst.shape, sst.order, entry.key, entry.sequence)? {
         Ordering::Less => Err(Error::new(Kind::Corrupt, 0, "a key is behind the one in the index")),
         _ => Ok(()),
     }
@@ -267,6 +276,9 @@ struct Separators {
     key: Vec<u8>,
     /// Parts of an index of indexes that were begun.
     begun: usize,
+    top: Steps,
+    /// The key of the part, which none in it is behind.
+    top_key: Vec<u8>,
 }
 
 impl Separators {
@@ -281,6 +293,9 @@ impl Separators {
             let here = !partitioned || self.begun > 0;
             let layout = Layout::parse(content)?;
             if here && self.steps.next_with_key(&layout, sst.shape, &mut self.key)?.is_some() {
+                if partitioned {
+                    self.check_part(sst)?;
+                }
                 return Ok(&self.key);
             }
             if !partitioned || self.begun == sst.partitions.len() {
@@ -289,6 +304,17 @@ impl Separators {
             self.begun += 1;
             self.steps = Steps::default();
             self.key.clear();
+            self.top.next_with_key(&Layout::parse(&sst.index)?, sst.shape, &mut self.top_key)?;
+        }
+    }
+
+    fn check_part(&self, sst: &Sst) -> Result<()> {
+        let (user, tail) = if sst.shape.user_keys { (&self.key[..], 0) } else { split(&self.key)? };
+        match index::compare(&self.top_key, sst.shape, sst.order, user, tail >> 8)? {
+            Ordering::Less => {
+                Err(Error::new(Kind::Corrupt, 0, "a key of an index is behind that of its part"))
+            }
+            _ => Ok(()),
         }
     }
 }

@@ -1,0 +1,5 @@
+//! `sst` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::sst(data));

@@ -1,0 +1,76 @@
+//! SST files of RocksDB: any bytes as a file.
+
+use std::cell::RefCell;
+
+use linerate_dict::Store;
+use linerate_dict::sst::{KeyOrder, Options, Reader, Sst};
+
+/// The most bytes of a block.
+const MOST: usize = 1 << 20;
+/// Bytes of a footer, which begins with the kind of checksum.
+const FOOTER: usize = 53;
+
+thread_local! {
+    static READER: RefCell<Reader> = RefCell::new(Reader::new(&Store::new()));
+}
+
+/// Takes the bytes as a file, and as one without checksums.
+///
+/// # Panics
+/// If a file that is verified cannot be read, or if the ways to read it differ.
+pub fn sst(data: &[u8]) {
+    READER.with_borrow_mut(|reader| {
+        file(reader, data.to_vec());
+        if let Some(at) = data.len().checked_sub(FOOTER) {
+            let mut bytes = data.to_vec();
+            bytes[at] = 0;
+            file(reader, bytes);
+        }
+        assert_eq!(reader.store().stats().dictionaries, 0);
+    });
+}
+
+fn file(reader: &mut Reader, bytes: Vec<u8>) {
+    let len = bytes.len() as u64;
+    let Ok(sst) = reader.open_bytes(bytes, Options::new().with_block_limit(MOST)) else { return };
+    let report = reader.verify(&sst).expect("its own store");
+    assert!(report.failures.iter().all(|e| e.at <= len));
+    let _ = reader.stats(&sst);
+    let mut rows: Vec<(Vec<u8>, u64, Vec<u8>)> = Vec::new();
+    let mut scan = reader.scan(&sst);
+    let whole = loop {
+        match scan.next_entry() {
+            Ok(Some(entry)) => rows.push((entry.key.to_vec(), entry.sequence, entry.value.to_vec())),
+            Ok(None) => break true,
+            Err(e) => {
+                assert!(e.at <= len);
+                break false;
+            }
+        }
+        if rows.len() > 2000 {
+            return;
+        }
+    };
+    if !report.is_sound() {
+        return;
+    }
+    assert!(whole && rows.len() as u64 == report.entries);
+    if sst.key_order() != KeyOrder::Unknown && sst.range_deletions().is_empty() {
+        same(reader, &sst, &rows);
+    }
+}
+
+/// Each key of a sound file is found, alone and in a batch.
+fn same(reader: &mut Reader, sst: &Sst, rows: &[(Vec<u8>, u64, Vec<u8>)]) {
+    let first = |i: usize| i == 0 || rows[i - 1].0 != rows[i].0;
+    for (key, sequence, value) in rows {
+        let found = reader.get_at(sst, key, *sequence).expect("a sound file").expect("it was scanned");
+        assert_eq!((found.sequence, found.value), (*sequence, &value[..]));
+    }
+    let newest: Vec<_> = (0..rows.len()).filter(|&i| first(i)).map(|i| &rows[i]).collect();
+    let wanted: Vec<_> = newest.iter().map(|row| (sst, &row.0[..])).collect();
+    for (row, found) in newest.iter().zip(reader.multi_get(&wanted)) {
+        let found = found.expect("a sound file").expect("it was scanned");
+        assert_eq!((found.sequence, found.value), (row.1, &row.2[..]));
+    }
+}
