@@ -56,12 +56,17 @@ impl Account {
     fn archive_is(&mut self, archive: &Path, outcome: Result<Done, Failure>) {
         match outcome {
             Ok(done) => self.done(&done),
-            Err(Failure::ClosedPipe) => signals::die_of_closed_pipe(),
-            Err(failure) => {
-                self.tally.fail(&failure);
-                self.reporter.failed(&archive.display().to_string(), &failure);
-            }
+            Err(failure) => self.failed(&archive.display().to_string(), failure),
         }
+    }
+
+    /// Something of a file that was not done. A closed pipe ends the program.
+    pub(crate) fn failed(&mut self, file: &str, failure: Failure) {
+        if matches!(failure, Failure::ClosedPipe) {
+            signals::die_of_closed_pipe();
+        }
+        self.tally.fail(&failure);
+        self.reporter.failed(file, &failure);
     }
 
     fn done(&self, done: &Done) {

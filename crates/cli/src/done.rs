@@ -38,6 +38,11 @@ impl Done {
         }
     }
 
+    /// The file that is worked on.
+    pub(crate) fn file(&self) -> &str {
+        &self.file
+    }
+
     pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
         self.more.insert(key.into(), value.into());
     }

@@ -15,11 +15,16 @@ pub(crate) fn open_blocks(path: &Path) -> Result<BlockFile, Failure> {
 
 /// A file as the engine reads it.
 pub(crate) fn input(path: &Path) -> Result<Input, Failure> {
+    openable(path)?;
+    Input::map(path).map_err(failure)
+}
+
+/// Fails where a file cannot be opened. The system says best why.
+pub(crate) fn openable(path: &Path) -> Result<(), Failure> {
     let cannot_open = || Failure::doing("cannot open");
     if fs::metadata(path).map_err(cannot_open())?.is_dir() {
         return Err(Failure::Refused("it is a directory".into()));
     }
-    // The system says best why it cannot be opened.
     fs::File::open(path).map_err(cannot_open())?;
-    Input::map(path).map_err(failure)
+    Ok(())
 }

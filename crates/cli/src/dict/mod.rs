@@ -12,6 +12,9 @@ mod keys;
 mod rows;
 mod samples;
 mod scan;
+mod sst;
+mod sst_entries;
+mod sst_report;
 mod target;
 mod train;
 mod watch;
@@ -53,6 +56,8 @@ enum DictCommand {
     Get(Box<get::GetArgs>),
     /// Print records of a block file in the order of their keys
     Scan(Box<scan::ScanArgs>),
+    /// List, read and check RocksDB's SST files
+    Sst(Box<sst::SstArgs>),
     /// Measure blocks through very many dictionaries, hot and cold, beside libzstd
     #[cfg(feature = "bench")]
     Bench(Box<bench::BenchArgs>),
@@ -65,6 +70,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         DictCommand::Build(args) => build::run(args),
         DictCommand::Get(args) => get::run(args),
         DictCommand::Scan(args) => scan::run(args),
+        DictCommand::Sst(args) => sst::run(args),
         #[cfg(feature = "bench")]
         DictCommand::Bench(args) => Ok(bench::run(args)),
     };

@@ -54,7 +54,7 @@ pub(crate) struct RangeArgs {
 
     /// Only keys that begin with this
     #[arg(long, value_name = "PREFIX", conflicts_with_all = ["from", "to"])]
-    prefix: Option<String>,
+    pub(crate) prefix: Option<String>,
 
     /// At most so many
     #[arg(long, value_name = "N")]

@@ -1,0 +1,138 @@
+//! `linerate dict sst stats` and `verify`: SST files in numbers, and whether they are sound.
+
+use std::path::Path;
+
+use linerate_dict::sst::{DictionaryKind, SstStats};
+use serde_json::{Map, Value, json};
+
+use super::figures::failure;
+use super::keys::hex;
+use super::sst::{StatsArgs, VerifyArgs, open};
+use crate::account::Account;
+use crate::done::Done;
+use crate::failure::Failure;
+
+pub(super) fn stats(args: &StatsArgs, path: &Path) -> Result<Done, Failure> {
+    let mut done = Done::new(path, "stats");
+    let (sst, mut reader) = open(path, &args.limits)?;
+    let stats = reader.stats(&sst).map_err(failure)?;
+    lines(&stats, &mut done);
+    record(&stats, &mut done);
+    if args.properties {
+        let mut all = Map::new();
+        for property in stats.properties.iter() {
+            let name = String::from_utf8_lossy(&property.name).into_owned();
+            let value = value_of(&stats, &name, &property.value);
+            done.lines
+                .push(format!("  {name} = {}", value.as_str().map_or(value.to_string(), str::to_owned)));
+            all.insert(name, value);
+        }
+        done.set("properties", Value::Object(all));
+    }
+    Ok(done)
+}
+
+/// A property as text if it is printable, as a number if it is one, else in hexadecimal.
+fn value_of(stats: &SstStats, name: &str, value: &[u8]) -> Value {
+    match (std::str::from_utf8(value), stats.properties.number(name)) {
+        (Ok(text), _) if !text.is_empty() && !text.contains(char::is_control) => json!(text),
+        (_, Some(number)) => json!(number),
+        _ => json!(hex(value)),
+    }
+}
+
+fn lines(stats: &SstStats, done: &mut Done) {
+    let SstStats { properties, .. } = stats;
+    let all = stats.all_blocks();
+    let dictionary = match stats.dictionary.map(|found| (found.bytes, found.kind)) {
+        None => "none".into(),
+        Some((bytes, DictionaryKind::Trained { number })) => {
+            format!("{bytes} bytes, trained, number {number}")
+        }
+        Some((bytes, _)) => format!("{bytes} bytes, raw content"),
+    };
+    done.lines.extend([
+        format!("file        {}", done.file()),
+        format!(
+            "format      version {}, checksums {}, index {}",
+            stats.format_version,
+            stats.checksum.name(),
+            stats.index.name()
+        ),
+        format!("bytes       {}", stats.file_bytes),
+        format!(
+            "entries     {}: {} deletions, {} merge operands; {} range deletions",
+            properties.entries(),
+            properties.deletions(),
+            properties.merge_operands(),
+            properties.range_deletions()
+        ),
+        format!("content     keys {}, values {}", properties.raw_key_bytes(), properties.raw_value_bytes()),
+        format!("dictionary  {dictionary}"),
+        format!("blocks      {}, {} -> {} bytes", all.blocks, all.content, all.stored),
+    ]);
+    for (compression, count) in &stats.blocks {
+        let (name, blocks) = (compression.name(), count.blocks);
+        done.lines.push(format!("  {name:<9} {blocks}, {} -> {} bytes", count.content, count.stored));
+    }
+    done.lines.push(format!(
+        "ratio       {:.3} of blocks with the dictionary, {:.3} of the file",
+        stats.block_ratio(),
+        stats.ratio()
+    ));
+}
+
+fn record(stats: &SstStats, done: &mut Done) {
+    let SstStats { properties, .. } = stats;
+    done.set("bytes", stats.file_bytes);
+    done.set("format_version", stats.format_version);
+    done.set("checksum", stats.checksum.name());
+    done.set("index", stats.index.name());
+    done.set("entries", properties.entries());
+    done.set("deletions", properties.deletions());
+    done.set("merge_operands", properties.merge_operands());
+    done.set("range_deletions", properties.range_deletions());
+    done.set("key_bytes", properties.raw_key_bytes());
+    done.set("value_bytes", properties.raw_value_bytes());
+    let dictionary = stats.dictionary.map(|found| match found.kind {
+        DictionaryKind::Trained { number } => {
+            json!({ "bytes": found.bytes, "kind": "trained", "id": number })
+        }
+        _ => json!({ "bytes": found.bytes, "kind": "raw" }),
+    });
+    done.set("dictionary", dictionary.unwrap_or_default());
+    let of = |count: &linerate_dict::sst::BlockCount| json!({ "blocks": count.blocks, "stored": count.stored, "content": count.content });
+    let blocks: Map<String, Value> =
+        stats.blocks.iter().map(|(compression, count)| (compression.name().to_owned(), of(count))).collect();
+    done.set("blocks", Value::Object(blocks));
+    let digits = |ratio: f64| (ratio * 1e4).round() / 1e4;
+    done.set("block_ratio", digits(stats.block_ratio()));
+    done.set("ratio", digits(stats.ratio()));
+}
+
+pub(super) fn verify(args: &VerifyArgs, path: &Path, account: &mut Account) -> Result<Done, Failure> {
+    let mut done = Done::new(path, "verify");
+    let (sst, mut reader) = open(path, &args.limits)?;
+    let verified = reader.verify(&sst).map_err(failure)?;
+    for error in &verified.failures {
+        account.failed(&path.display().to_string(), failure(*error));
+    }
+    done.bytes = verified.key_bytes + verified.value_bytes;
+    let (blocks, entries) = (verified.data_blocks, verified.entries);
+    done.words = Some(match verified.failed {
+        0 => format!("OK, {entries} entries in {blocks} blocks"),
+        failed => format!("{entries} entries in {blocks} blocks were read, {failed} failed"),
+    });
+    done.set("data_blocks", blocks);
+    done.set("other_blocks", verified.other_blocks);
+    done.set("entries", entries);
+    done.set("deletions", verified.deletions);
+    done.set("merge_operands", verified.merge_operands);
+    done.set("key_bytes", verified.key_bytes);
+    done.set("value_bytes", verified.value_bytes);
+    done.set("failed", verified.failed);
+    if !verified.is_sound() {
+        done.set("status", "failed");
+    }
+    Ok(done)
+}
