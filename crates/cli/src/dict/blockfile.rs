@@ -1,16 +1,48 @@
-//! Block files opened.
+//! Block files opened, and the packs that their dictionaries may stand in.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use linerate_dict::{BlockFile, Input, Store};
+use clap::ValueHint;
+use linerate_dict::blocks::DictionaryPlace;
+use linerate_dict::{BlockFile, Input, Pack, Store};
 
 use super::figures::failure;
 use crate::failure::Failure;
 
-/// Opens a block file; its dictionary stands in it.
-pub(crate) fn open_blocks(path: &Path) -> Result<BlockFile, Failure> {
-    BlockFile::open_input(input(path)?, &Store::new()).map_err(failure)
+#[derive(clap::Args, Debug)]
+pub(crate) struct PackArg {
+    /// The pack with the dictionary of the file, if that does not stand in the file
+    #[arg(long, value_name = "PACK", value_hint = ValueHint::FilePath)]
+    pack: Option<PathBuf>,
+}
+
+/// Opens a block file.
+pub(crate) fn open_blocks(path: &Path, pack: &PackArg) -> Result<BlockFile, Failure> {
+    let input = input(path)?;
+    let store = Store::new();
+    let wanted = BlockFile::dictionary_of(&input).map_err(failure)?;
+    let DictionaryPlace::Named(number) = wanted.place else {
+        return BlockFile::open_input(input, &store).map_err(failure);
+    };
+    let Some(pack) = &pack.pack else {
+        return Err(Failure::Refused(format!(
+            "its dictionary stands in a pack, under {number}: --pack names it"
+        )));
+    };
+    let within = |failure: Failure| failure.within(&pack.display().to_string());
+    let opened = open_pack(pack).map_err(within)?;
+    // Packs may have been merged: what counts is what it is, not its number.
+    let Some(entry) = opened.find(wanted.hash) else {
+        return Err(Failure::Refused(format!("{} does not have its dictionary", pack.display())));
+    };
+    let bytes = opened.read(entry.id).map_err(|e| within(failure(e)))?;
+    let id = store.insert_expecting(&bytes, wanted.hash).map_err(failure)?;
+    BlockFile::open_with(input, &store, id).map_err(failure)
+}
+
+pub(crate) fn open_pack(path: &Path) -> Result<Pack, Failure> {
+    Pack::open_input(input(path)?).map_err(failure)
 }
 
 /// A file as the engine reads it.

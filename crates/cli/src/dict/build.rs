@@ -6,8 +6,10 @@ use std::process::ExitCode;
 use clap::{ValueEnum, ValueHint};
 use linerate_core::Kind;
 use linerate_dict::blocks::{Builder, DictionaryChoice, DictionaryPlace, Duplicates, Options, Sorter};
+use linerate_dict::pack::{Editor, user};
 use serde_json::{Value, json};
 
+use super::blockfile::{open_pack, openable};
 use super::figures::{failure, ratio, rounded};
 use super::input::{Pieces, open};
 use super::watch::Watch;
@@ -24,6 +26,7 @@ Examples:
   linerate dict build --key id -D rows.dict rows.json -o rows.blocks
   linerate dict build --key /user/name --no-dictionary - -o rows.blocks < rows.json
   linerate dict build --records --duplicates last *.rec -o rows.blocks
+  linerate dict build --key id --pack all.pack --number 7 rows.json -o rows.blocks
 
 Input:
   With --key, files hold JSON lines: the key is what is in that field, which is text or a number; the value
@@ -88,6 +91,14 @@ pub(crate) struct DictionaryArgs {
     #[arg(short = 'D', long, value_name = "DICT", conflicts_with_all = ["no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
     dictionary: Option<PathBuf>,
 
+    /// Use a dictionary of this pack, where it stays; the pack notes that the file of this name uses it
+    #[arg(long, value_name = "PACK", requires = "number", conflicts_with_all = ["dictionary", "no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
+    pack: Option<PathBuf>,
+
+    /// The number of the dictionary in the pack
+    #[arg(long, value_name = "N", requires = "pack")]
+    number: Option<u64>,
+
     /// Use none
     #[arg(long, conflicts_with_all = ["size", "small_tables"])]
     no_dictionary: bool,
@@ -102,9 +113,12 @@ pub(crate) struct DictionaryArgs {
 }
 
 impl DictionaryArgs {
-    fn choice(&self) -> Result<DictionaryChoice, Failure> {
+    fn choice(&self, target: &Path) -> Result<DictionaryChoice, Failure> {
         if self.no_dictionary {
             return Ok(DictionaryChoice::None);
+        }
+        if let (Some(pack), Some(number)) = (&self.pack, self.number) {
+            return of_pack(pack, number, target).map_err(|e| e.within(&pack.display().to_string()));
         }
         let Some(path) = &self.dictionary else {
             return Ok(DictionaryChoice::Train { size: self.size as usize, small_tables: self.small_tables });
@@ -112,6 +126,17 @@ impl DictionaryArgs {
         let bytes = std::fs::read(path).map_err(Failure::doing_to("cannot open", path))?;
         Ok(DictionaryChoice::Given(bytes))
     }
+}
+
+/// A dictionary of a pack, which notes its use first: from then on it is not dropped.
+fn of_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, Failure> {
+    openable(pack)?;
+    let mut editor = Editor::open(pack).map_err(failure)?;
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    editor.retain(id, user(&name)).map_err(failure)?;
+    editor.commit().map_err(failure)?;
+    let bytes = open_pack(pack)?.read(id).map_err(failure)?.into_owned();
+    Ok(DictionaryChoice::Named { id, bytes })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -140,7 +165,7 @@ pub(crate) fn run(args: &BuildArgs) -> Result<ExitCode, String> {
 fn process(args: &BuildArgs, account: &mut Account, stop: &Stop) -> Result<Done, Failure> {
     let mut done = Done::new(&args.files[0], "build");
     check_target(args)?;
-    let choice = args.dictionary.choice()?;
+    let choice = args.dictionary.choice(&args.target)?;
     let options = Options::new()
         .with_block_size(args.block as u32)
         .with_level(args.level)
@@ -185,7 +210,12 @@ fn process(args: &BuildArgs, account: &mut Account, stop: &Stop) -> Result<Done,
         "dictionary",
         match summary.dictionary.place {
             DictionaryPlace::None => Value::Null,
-            _ => json!({ "bytes": summary.dictionary.len, "id": summary.dictionary.number }),
+            DictionaryPlace::Embedded => {
+                json!({ "bytes": summary.dictionary.len, "id": summary.dictionary.number })
+            }
+            DictionaryPlace::Named(number) => {
+                json!({ "bytes": summary.dictionary.len, "id": summary.dictionary.number, "number": number })
+            }
         },
     );
     Ok(done)

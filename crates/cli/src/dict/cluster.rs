@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
+use linerate_dict::pack::{Editor, Options, user};
 use linerate_dict::{Choice, Clustered, Clustering, Costs, SampleSet, Why};
 use linerate_zstd::Dictionary;
 use serde_json::{Value, json};
@@ -29,7 +30,8 @@ Examples:
 
 Output:
   The folder gets dictionary-000.dict, dictionary-001.dict and so on, and last assignment.json, which has
-  a line for each set: its path, the dictionary's file name or null, and its bytes.";
+  a line for each set: its path, the dictionary's file name or null, and its bytes. With --pack it gets
+  dictionaries.pack, and assignment.json has numbers in it.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
@@ -60,6 +62,11 @@ pub(crate) struct ClusterArgs {
     /// Bytes of samples of each set to use, taken evenly
     #[arg(long, value_name = "SIZE", default_value = "256K", value_parser = size::parse)]
     max_samples: u64,
+
+    /// Write one pack, dictionaries.pack, instead of a file for each dictionary; it notes each set as a user
+    /// of its dictionary, by the path of the set
+    #[arg(long)]
+    pack: bool,
 
     #[command(flatten)]
     target: TargetArgs,
@@ -102,11 +109,12 @@ fn process(args: &ClusterArgs, account: &mut Account) -> Result<Done, Failure> {
         .map_err(failure)?;
     drop(watch);
     tell(&found, &mut done);
+    let named = Named { paths: &paths, found: &found, packed: args.pack };
     if let Some(folder) = args.target.path() {
-        write(folder, args.target.force, &paths, &found)?;
+        named.write(folder, args.target.force)?;
         done.output = Some(folder.to_owned());
     }
-    set_records(&paths, &found).for_each(|set| account.record(&set));
+    named.records().for_each(|set| account.record(&set));
     done.words = Some(format!(
         "{} sets, {} dictionaries, {} -> {} bytes",
         paths.len(),
@@ -168,31 +176,68 @@ fn check_target(args: &ClusterArgs) -> Result<(), Failure> {
     }
 }
 
-fn write(folder: &Path, force: bool, paths: &[PathBuf], found: &Clustered) -> Result<(), Failure> {
-    fs::create_dir_all(folder).map_err(Failure::doing_to("cannot create", folder))?;
-    for (i, dictionary) in found.dictionaries.iter().enumerate() {
-        target::write(&folder.join(dictionary_name(i)), force, dictionary)?;
-    }
-    let lines: Vec<String> = set_records(paths, found).map(|set| format!("{set}\n")).collect();
-    target::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
+/// What was found, with the names of the sets.
+struct Named<'a> {
+    paths: &'a [PathBuf],
+    found: &'a Clustered,
+    /// Dictionaries are in a pack.
+    packed: bool,
 }
 
-fn set_records<'a>(paths: &'a [PathBuf], found: &'a Clustered) -> impl Iterator<Item = Value> + 'a {
-    paths.iter().zip(&found.sets).map(|(path, set)| {
-        let (dictionary, why) = match set.choice {
-            Choice::Dictionary(index) => (Some(dictionary_name(index)), None),
-            Choice::Plain(why) => (None, Some(word(why))),
-        };
-        json!({
-            "set": path.display().to_string(),
-            "dictionary": dictionary,
-            "why": why,
-            "bytes": set.content,
-            "without": set.without,
-            "own": set.own,
-            "compressed": set.chosen,
+impl Named<'_> {
+    fn write(&self, folder: &Path, force: bool) -> Result<(), Failure> {
+        fs::create_dir_all(folder).map_err(Failure::doing_to("cannot create", folder))?;
+        if self.packed {
+            let path = folder.join("dictionaries.pack");
+            target::write(&path, force, &self.pack().map_err(failure)?)?;
+        } else {
+            for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
+                target::write(&folder.join(dictionary_name(i)), force, dictionary)?;
+            }
+        }
+        let lines: Vec<String> = self.records().map(|set| format!("{set}\n")).collect();
+        target::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
+    }
+
+    /// The dictionaries are alike as far as anybody knows, and share their first one.
+    fn pack(&self) -> linerate_core::Result<Vec<u8>> {
+        let mut editor = Editor::in_memory(Options::new())?;
+        for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
+            let number = editor.add(dictionary, 0)?;
+            // Two that are the same would be one.
+            debug_assert!(number <= pack_number(i));
+            for (path, set) in self.paths.iter().zip(&self.found.sets) {
+                if set.choice == Choice::Dictionary(i) {
+                    editor.retain(number, user(&path.display().to_string()))?;
+                }
+            }
+        }
+        editor.into_bytes()
+    }
+
+    fn records(&self) -> impl Iterator<Item = Value> + '_ {
+        self.paths.iter().zip(&self.found.sets).map(|(path, set)| {
+            let (dictionary, why) = match set.choice {
+                Choice::Dictionary(index) if self.packed => (json!(pack_number(index)), None),
+                Choice::Dictionary(index) => (json!(dictionary_name(index)), None),
+                Choice::Plain(why) => (Value::Null, Some(word(why))),
+            };
+            json!({
+                "set": path.display().to_string(),
+                "dictionary": dictionary,
+                "why": why,
+                "bytes": set.content,
+                "without": set.without,
+                "own": set.own,
+                "compressed": set.chosen,
+            })
         })
-    })
+    }
+}
+
+/// The number that a pack gives the dictionary of this index.
+fn pack_number(index: usize) -> u64 {
+    index as u64 + 1
 }
 
 fn word(why: Why) -> &'static str {

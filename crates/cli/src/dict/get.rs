@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::ValueHint;
 
-use super::blockfile::open_blocks;
+use super::blockfile::{PackArg, open_blocks};
 use super::figures::failure;
 use super::rows::{RowArgs, Rows};
 use crate::account::Account;
@@ -26,6 +26,9 @@ pub(crate) struct GetArgs {
     #[command(flatten)]
     rows: RowArgs,
 
+    #[command(flatten)]
+    pack: PackArg,
+
     /// The block file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: PathBuf,
@@ -45,7 +48,7 @@ pub(crate) fn run(args: &GetArgs) -> Result<ExitCode, String> {
 fn process(args: &GetArgs, keys: &[Vec<u8>], account: &mut Account) -> Result<Done, Failure> {
     let mut done = Done::new(&args.file, "get");
     done.silent = true;
-    let file = open_blocks(&args.file)?;
+    let file = open_blocks(&args.file, &args.pack)?;
     let wanted: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
     let name = args.file.display().to_string();
     let mut rows = Rows::new(&args.rows)?;

@@ -7,8 +7,12 @@ mod build;
 mod cluster;
 mod figures;
 mod get;
+mod info;
 mod input;
 mod keys;
+mod kinds;
+mod pack;
+mod pack_files;
 mod rows;
 mod samples;
 mod scan;
@@ -17,6 +21,7 @@ mod sst_entries;
 mod sst_report;
 mod target;
 mod train;
+mod verify;
 mod watch;
 
 use std::process::ExitCode;
@@ -56,6 +61,12 @@ enum DictCommand {
     Get(Box<get::GetArgs>),
     /// Print records of a block file in the order of their keys
     Scan(Box<scan::ScanArgs>),
+    /// Make, change and list packs: files of dictionaries
+    Pack(Box<pack::PackArgs>),
+    /// Check block files, packs and SST files
+    Verify(Box<verify::VerifyArgs>),
+    /// Print what is in block files, packs and SST files
+    Info(Box<info::InfoArgs>),
     /// List, read and check RocksDB's SST files
     Sst(Box<sst::SstArgs>),
     /// Measure blocks through very many dictionaries, hot and cold, beside libzstd
@@ -70,6 +81,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         DictCommand::Build(args) => build::run(args),
         DictCommand::Get(args) => get::run(args),
         DictCommand::Scan(args) => scan::run(args),
+        DictCommand::Pack(args) => pack::run(args),
+        DictCommand::Verify(args) => verify::run(args),
+        DictCommand::Info(args) => info::run(args),
         DictCommand::Sst(args) => sst::run(args),
         #[cfg(feature = "bench")]
         DictCommand::Bench(args) => Ok(bench::run(args)),

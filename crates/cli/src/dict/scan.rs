@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::ValueHint;
 
-use super::blockfile::open_blocks;
+use super::blockfile::{PackArg, open_blocks};
 use super::figures::failure;
 use super::keys::{KeyArgs, behind};
 use super::rows::{RowArgs, Rows};
@@ -35,6 +35,9 @@ pub(crate) struct ScanArgs {
 
     #[command(flatten)]
     rows: RowArgs,
+
+    #[command(flatten)]
+    pack: PackArg,
 
     /// The block file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -94,7 +97,7 @@ pub(crate) fn run(args: &ScanArgs) -> Result<ExitCode, String> {
 fn process(args: &ScanArgs, range: Range) -> Result<Done, Failure> {
     let mut done = Done::new(&args.file, "scan");
     done.silent = true;
-    let file = open_blocks(&args.file)?;
+    let file = open_blocks(&args.file, &args.pack)?;
     let mut rows = Rows::new(&args.rows)?;
     let printed = print(args, &file, range, &mut rows);
     // What came before the damage is printed.

@@ -178,10 +178,9 @@ pub(crate) fn run(args: &SstArgs) -> Result<ExitCode, String> {
     match &args.command {
         SstCommand::Ls(args) => sst_entries::ls(args),
         SstCommand::Get(args) => sst_entries::get(args),
-        SstCommand::Stats(args) => {
-            Ok(Account::new(&args.say, false).each(&args.files, |path, _| sst_report::stats(args, path)))
-        }
+        SstCommand::Stats(args) => Ok(Account::new(&args.say, false)
+            .each(&args.files, |path, _| sst_report::stats(&args.limits, args.properties, path))),
         SstCommand::Verify(args) => Ok(Account::new(&args.say, false)
-            .each(&args.files, |path, account| sst_report::verify(args, path, account))),
+            .each(&args.files, |path, account| sst_report::verify(&args.limits, path, account))),
     }
 }

@@ -7,18 +7,19 @@ use serde_json::{Map, Value, json};
 
 use super::figures::failure;
 use super::keys::hex;
-use super::sst::{StatsArgs, VerifyArgs, open};
+use super::sst::{LimitArgs, open};
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
 
-pub(super) fn stats(args: &StatsArgs, path: &Path) -> Result<Done, Failure> {
+pub(super) fn stats(limits: &LimitArgs, all_properties: bool, path: &Path) -> Result<Done, Failure> {
     let mut done = Done::new(path, "stats");
-    let (sst, mut reader) = open(path, &args.limits)?;
+    done.set("kind", "sst");
+    let (sst, mut reader) = open(path, limits)?;
     let stats = reader.stats(&sst).map_err(failure)?;
     lines(&stats, &mut done);
     record(&stats, &mut done);
-    if args.properties {
+    if all_properties {
         let mut all = Map::new();
         for property in stats.properties.iter() {
             let name = String::from_utf8_lossy(&property.name).into_owned();
@@ -110,9 +111,10 @@ fn record(stats: &SstStats, done: &mut Done) {
     done.set("ratio", digits(stats.ratio()));
 }
 
-pub(super) fn verify(args: &VerifyArgs, path: &Path, account: &mut Account) -> Result<Done, Failure> {
+pub(super) fn verify(limits: &LimitArgs, path: &Path, account: &mut Account) -> Result<Done, Failure> {
     let mut done = Done::new(path, "verify");
-    let (sst, mut reader) = open(path, &args.limits)?;
+    done.set("kind", "sst");
+    let (sst, mut reader) = open(path, limits)?;
     let verified = reader.verify(&sst).map_err(failure)?;
     for error in &verified.failures {
         account.failed(&path.display().to_string(), failure(*error));

@@ -1,0 +1,47 @@
+//! What kind of file it is, by how it begins or ends.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+use linerate_core::Kind;
+
+use super::blockfile::openable;
+use crate::failure::Failure;
+
+/// A file of this engine, or of RocksDB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    Blocks,
+    Pack,
+    Sst,
+}
+
+const BLOCKS: &[u8; 8] = b"\x89LRBLKS\n";
+const PACK: &[u8; 8] = b"\x89LRPACK\n";
+const SST: &[u8; 8] = &0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
+
+/// The kind of a file. One that is too short to tell is none of them.
+pub(crate) fn kind_of(path: &Path) -> Result<FileKind, Failure> {
+    openable(path)?;
+    let mut file = File::open(path).map_err(Failure::doing("cannot open"))?;
+    let reading = |error| Failure::Read { error, at: 0 };
+    let mut bytes = [0; 8];
+    let short = |error: &std::io::Error| error.kind() == std::io::ErrorKind::UnexpectedEof;
+    let begins = match file.read_exact(&mut bytes) {
+        Ok(()) => Some(bytes),
+        Err(error) if short(&error) => None,
+        Err(error) => return Err(reading(error)),
+    };
+    match begins.as_ref() {
+        Some(BLOCKS) => return Ok(FileKind::Blocks),
+        Some(PACK) => return Ok(FileKind::Pack),
+        _ => {}
+    }
+    let ends =
+        begins.is_some() && file.seek(SeekFrom::End(-8)).is_ok() && file.read_exact(&mut bytes).is_ok();
+    if ends && bytes == *SST {
+        return Ok(FileKind::Sst);
+    }
+    Err(Failure::data(Kind::Corrupt, 0, "it is neither a block file nor a pack nor an SST file"))
+}
