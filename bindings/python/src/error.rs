@@ -17,12 +17,22 @@ create_exception!(
      offset : int\n    Where, in bytes from the start of the data (or of the ``cd_values``, 4 bytes each)."
 );
 
-/// An engine's error as the exception, with its kind and offset. What the system says is an `OSError`.
+/// An engine's error as the exception, with its kind and offset.
 pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
-    if e.kind == linerate_core::Kind::Io {
-        return PyOSError::new_err(e.what);
-    }
-    with_attributes(py, Error::new_err(e.to_string()), e.kind, e.at)
+    let error = match e.kind {
+        linerate_core::Kind::Io => {
+            file_error_class(py).map(|class| PyErr::from_type(class.clone(), e.what)).unwrap_or_else(|e| e)
+        }
+        _ => Error::new_err(e.to_string()),
+    };
+    with_attributes(py, error, e.kind, e.at)
+}
+
+/// The error for the number of a dictionary that is not there.
+pub(crate) fn unknown_id(py: Python<'_>, what: &str, id: u64) -> PyErr {
+    let message = format!("the {what} has no dictionary {id}");
+    let error = unknown_id_class(py).map(|class| PyErr::from_type(class.clone(), message));
+    with_attributes(py, error.unwrap_or_else(|e| e), linerate_core::Kind::BadArgument, 0)
 }
 
 fn with_attributes(py: Python<'_>, error: PyErr, kind: linerate_core::Kind, offset: u64) -> PyErr {
@@ -31,30 +41,37 @@ fn with_attributes(py: Python<'_>, error: PyErr, kind: linerate_core::Kind, offs
     set.err().unwrap_or(error)
 }
 
-/// The class of errors for numbers that a store does not have: an [`Error`] and a `KeyError`.
+/// The class of errors for numbers that a store or pack does not have.
 pub(crate) fn unknown_id_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let class = CLASS.get_or_try_init(py, || {
-        let bases = (py.get_type::<Error>(), py.get_type::<PyKeyError>());
+    let doc = "There is no dictionary of this number. The kind is \"bad argument\".";
+    class(py, &CLASS, "UnknownId", py.get_type::<PyKeyError>(), doc)
+}
+
+/// The class of errors of the system.
+pub(crate) fn file_error_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
+    static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
+    let doc = "The system could not read or write a file. The kind is \"input/output error\".";
+    class(py, &CLASS, "FileError", py.get_type::<PyOSError>(), doc)
+}
+
+/// A class of `linerate.dict` that is an [`Error`] and something else.
+fn class<'py>(
+    py: Python<'py>,
+    known: &'py PyOnceLock<Py<PyType>>,
+    name: &str,
+    other: Bound<'py, PyType>,
+    doc: &str,
+) -> PyResult<&'py Bound<'py, PyType>> {
+    let class = known.get_or_try_init(py, || {
         let members = PyDict::new(py);
         members.set_item("__module__", "linerate.dict")?;
-        members
-            .set_item("__doc__", "A store has no dictionary of this number. Its kind is \"bad argument\".")?;
+        members.set_item("__doc__", doc)?;
         // The message of a KeyError would be in quotes.
         members.set_item("__str__", py.get_type::<PyBaseException>().getattr("__str__")?)?;
-        let class = py.get_type::<PyType>().call1(("UnknownId", bases, members))?;
+        let bases = (py.get_type::<Error>(), other);
+        let class = py.get_type::<PyType>().call1((name, bases, members))?;
         Ok::<_, PyErr>(class.cast_into::<PyType>()?.unbind())
     })?;
     Ok(class.bind(py))
-}
-
-/// The error for the number of a dictionary that is not there.
-pub(crate) fn unknown_id(py: Python<'_>, id: u64) -> PyErr {
-    match unknown_id_class(py) {
-        Ok(class) => {
-            let error = PyErr::from_type(class.clone(), format!("the store has no dictionary {id}"));
-            with_attributes(py, error, linerate_core::Kind::BadArgument, 0)
-        }
-        Err(error) => error,
-    }
 }

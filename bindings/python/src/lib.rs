@@ -20,8 +20,9 @@ use pyo3::prelude::*;
 mod _linerate {
     #[pymodule_export]
     use crate::dict::{
-        DictBlockFile, DictBlocks, DictBuilder, DictDecoder, DictEncoder, DictSst, DictStore,
-        dict_content_hash, dict_gain, dict_shrink_tables, dict_train,
+        DictBlockFile, DictBlocks, DictBuilder, DictDecoder, DictEditor, DictEncoder, DictLoaded, DictPack,
+        DictSst, DictStore, dict_cluster, dict_compact, dict_content_hash, dict_gain, dict_search,
+        dict_shrink_tables, dict_train, dict_user,
     };
     #[pymodule_export]
     use crate::error::Error;
@@ -42,6 +43,7 @@ mod _linerate {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("FileError", crate::error::file_error_class(module.py())?)?;
         module.add("UnknownId", crate::error::unknown_id_class(module.py())?)
     }
 }

@@ -21,7 +21,6 @@ from linerate.dict import (
     Store,
     UnknownId,
     content_hash,
-    gain,
     shrink_tables,
     train,
 )
@@ -494,33 +493,6 @@ def test_levels(store, ids):
     assert len(Encoder(store, 3, True).encode(ids[0], row)) == sizes[1] + 4
 
 
-def test_training(dictionaries):
-    samples = [log_rows(i, 1000) for i in range(200)]
-    dictionary = train((memoryview(sample) for sample in samples), 4096)
-    assert dictionary == train(samples, 4096) and 1000 < len(dictionary) <= 4096
-    small = train(samples, 4096, small_tables=True)
-    assert small == shrink_tables(dictionary) and small != dictionary
-    assert shrink_tables(dictionaries[3]) == dictionaries[3]
-    rows = [log_rows(i, 1000) for i in range(3000, 3100)]
-    found, smaller = gain(dictionary, rows), gain(small, rows)
-    assert found.content == 100_000 and found.dictionary == len(dictionary)
-    assert found.with_dictionary < found.without_dictionary
-    assert found.ratio_without == found.content / found.without_dictionary
-    assert found.ratio == found.content / (found.with_dictionary + found.dictionary)
-    assert smaller.tables < found.tables <= 9 << 10
-    # More room than there is to learn from costs nothing.
-    assert len(train(samples, 1 << 62)) < 1 << 20
-    for bad in ([], [b"x"], [b""] * 100):
-        with pytest.raises(linerate.Error):
-            train(bad, 4096)
-    with pytest.raises(linerate.Error):
-        train(samples, 10)
-    with pytest.raises(linerate.Error):
-        shrink_tables(dictionary[:50])
-    with pytest.raises(linerate.Error):
-        gain(dictionary[:50], rows)
-
-
 def test_examples_in_the_documentation():
     done = doctest.testmod(linerate.dict)
-    assert done.attempted > 10 and done.failed == 0
+    assert done.attempted > 8 and done.failed == 0

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from linerate import Error
 from linerate.dict import (
-    Batch, BlockFile, Decoder, Encoder, Entry, Gain, Slices, Sst, Stats, Store, gain, train
+    Batch, BlockFile, Candidate, Choice, Decoder, Encoder, Entry, Gain, Pack, Slices, Sst, Stats, Store,
+    cluster, gain, search, train
 )
 
 store = Store(table_budget=1 << 20, huge_pages=False)
@@ -41,6 +42,10 @@ decoder.decode_batch(id, Slices(mapped, np.arange(3), [1, 2, 3]), [10, 10, 10], 
 dictionary = train([block, mapped, np.zeros(5)], 4096, small_tables=True)
 assert_type(gain(dictionary, [block]), Gain)
 assert_type(gain(dictionary, [block]).ratio, float)
+assert_type(search([block]).dictionary, bytes | None)
+assert_type(search([block], threads=2).candidates, list[Candidate])
+assert_type(cluster([[block], [block, mapped]], most=2, size=4096).dictionaries, list[bytes])
+assert_type(cluster([[block]], 2, 4096).choices[0], Choice)
 BlockFile.build("users", [(b"key", mapped)], dictionary=4096, sort=True)
 with BlockFile.open("users", store) as users:
     assert_type(users, BlockFile)
@@ -56,6 +61,12 @@ with Sst.open("000012.sst", store) as sst:
     assert_type([entry.sequence for entry in sst.scan(stop=b"z")], list[int])
     assert_type(sst.stats().blocks["zstd"].stored, int)
     assert_type(sst.verify().failures, list[Error])
+with Pack.create("dictionaries", level=19) as editor:
+    editor.retain(editor.add(dictionary, cluster=7), "users")
+with Pack.open("dictionaries") as pack, pack.load(store) as ids:
+    assert_type(pack[7], bytes)
+    assert_type(ids[7], int)
+    assert_type([entry.hash for entry in pack.entries()], list[int])
 """
 
 #: What a checker shall find, line by line.
@@ -99,17 +110,8 @@ def test_the_stub_is_that_of_the_extension(mypy, tmp_path):
 
 
 def test_the_modules_are_typed(mypy):
-    status, said = mypy(
-        "--strict",
-        "-m",
-        "linerate.dict",
-        "-m",
-        "linerate._files",
-        "-m",
-        "linerate._slices",
-        "-m",
-        "linerate._linerate",
-    )
+    modules = ["dict", "_files", "_pack", "_slices", "_training", "_linerate"]
+    status, said = mypy("--strict", *[word for name in modules for word in ("-m", f"linerate.{name}")])
     assert status == 0, said
 
 

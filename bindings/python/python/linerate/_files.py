@@ -11,9 +11,7 @@ from ._linerate import Error
 
 if TYPE_CHECKING:
     import os
-    from typing import TypeAlias
-
-    from typing_extensions import Self
+    from typing import Self, TypeAlias
 
     from ._slices import AnyBuffer
     from .dict import Store
@@ -157,25 +155,19 @@ def _results(values: list[Any], failed: dict[int, Error], errors: str) -> list[A
     return values
 
 
-def _look(path: Path) -> None:
+def look(path: Path) -> None:
     """Lets the system say what is wrong with a path, as of any other file."""
     with open(path, "rb"):
         pass
 
 
-class _File:
+class File:
     """What files have in common. They are closed when they are no longer used, too."""
 
-    __slots__ = ("__weakref__", "_file", "_path", "_store")
+    __slots__ = ("__weakref__", "_file", "_path")
 
-    _file: _linerate.DictBlockFile | _linerate.DictSst
+    _file: _linerate.DictBlockFile | _linerate.DictPack | _linerate.DictSst
     _path: Path
-    _store: Store
-
-    @property
-    def store(self) -> Store:
-        """The store that has its dictionary."""
-        return self._store
 
     @property
     def closed(self) -> bool:
@@ -183,7 +175,7 @@ class _File:
         return self._file.is_closed()
 
     def close(self) -> None:
-        """Closes the file, which gives its dictionary back to the store. What is read from it at this
+        """Closes the file, whose dictionary is given back to its store. What is read from it at this
         moment ends undisturbed; anything else is a ``ValueError`` from then on.
         """
         self._file.close()
@@ -201,7 +193,20 @@ class _File:
         return f"<{type(self).__name__} {str(self._path)!r}{', closed' if self.closed else ''}>"
 
 
-class BlockFile(_File):
+class ReadThroughStore(File):
+    """Files with a dictionary that is in a store."""
+
+    __slots__ = ("_store",)
+
+    _store: Store
+
+    @property
+    def store(self) -> Store:
+        """The store that has its dictionary."""
+        return self._store
+
+
+class BlockFile(ReadThroughStore):
     """A sorted file of records, in blocks that share a dictionary. Any number of threads may read it.
 
     Open files share a store, in which each has its dictionary as long as it is open.
@@ -248,7 +253,7 @@ class BlockFile(_File):
         Error
             If it is damaged, or its dictionary is not there.
         """
-        _look(path)
+        look(path)
         self = cls.__new__(cls)
         self._file = _linerate.DictBlockFile.open(path, store._store, map, dictionary)
         self._path, self._store = path, store
@@ -380,7 +385,7 @@ class BlockFile(_File):
         return Counts(*self._file.verify())
 
 
-class Sst(_File):
+class Sst(ReadThroughStore):
     """One of RocksDB's SST files: a block-based table of format version 2 to 7. Any number of threads
     may read it.
 
@@ -426,7 +431,7 @@ class Sst(_File):
         Error
             If it is damaged or no such file, or uses something that is not read.
         """
-        _look(path)
+        look(path)
         self = cls.__new__(cls)
         self._file = _linerate.DictSst.open(path, store._store, map, checksums, block_limit)
         self._path, self._store = path, store

@@ -37,8 +37,23 @@ from ._files import (
     SstReport,
     SstStats,
 )
-from ._linerate import UnknownId
+from ._linerate import FileError, UnknownId
+from ._pack import Compacted, Loaded, Pack, PackEditor, PackEntry, PackStats
 from ._slices import Batch, Slices, integers
+from ._training import (
+    SIZES,
+    Candidate,
+    Choice,
+    Clustered,
+    Costs,
+    Found,
+    Gain,
+    cluster,
+    gain,
+    search,
+    shrink_tables,
+    train,
+)
 
 if TYPE_CHECKING:
     from ._slices import AnyBuffer
@@ -49,15 +64,28 @@ if TYPE_CHECKING:
 __all__ = [
     "MAX_SIZE",
     "NONE",
+    "SIZES",
     "Batch",
     "BlockCount",
     "BlockFile",
     "BlockFileStats",
+    "Candidate",
+    "Choice",
+    "Clustered",
+    "Compacted",
+    "Costs",
     "Counts",
     "Decoder",
     "Encoder",
     "Entry",
+    "FileError",
+    "Found",
     "Gain",
+    "Loaded",
+    "Pack",
+    "PackEditor",
+    "PackEntry",
+    "PackStats",
     "RangeDeletion",
     "Slices",
     "Sst",
@@ -67,8 +95,10 @@ __all__ = [
     "Store",
     "Tally",
     "UnknownId",
+    "cluster",
     "content_hash",
     "gain",
+    "search",
     "shrink_tables",
     "train",
 ]
@@ -115,31 +145,6 @@ class Tally(NamedTuple):
     errors: int
     #: Cache lines named to be fetched ahead.
     lines: int
-
-
-class Gain(NamedTuple):
-    """What a dictionary gains on some blocks: see :func:`gain`."""
-
-    #: Bytes of the blocks.
-    content: int
-    #: Bytes of them compressed without a dictionary.
-    without_dictionary: int
-    #: Bytes of them compressed with it.
-    with_dictionary: int
-    #: Bytes of the dictionary.
-    dictionary: int
-    #: Bytes of its tables when it is digested.
-    tables: int
-
-    @property
-    def ratio(self) -> float:
-        """Content by compressed bytes and those of the dictionary, which must be kept, too."""
-        return self.content / max(1, self.with_dictionary + self.dictionary)
-
-    @property
-    def ratio_without(self) -> float:
-        """Content by bytes compressed without."""
-        return self.content / max(1, self.without_dictionary)
 
 
 class _OfThisProcess:
@@ -438,41 +443,3 @@ class Encoder(_OfThisProcess):
 def content_hash(dictionary: AnyBuffer) -> int:
     """The hash by which dictionaries are told apart: XXH3 of 64 bits of all bytes."""
     return _linerate.dict_content_hash(dictionary)
-
-
-def train(samples: Iterable[AnyBuffer], size: int, small_tables: bool = False) -> bytes:
-    """Trains a dictionary, through libzstd.
-
-    Parameters
-    ----------
-    samples : iterable of buffers
-        As blocks will be, of at least 10 times ``size`` together.
-    size : int
-        The most bytes that it may have.
-    small_tables : bool
-        Whether its tables are of half the size, see :func:`shrink_tables`.
-
-    Raises
-    ------
-    Error
-        If the samples are too few or too short to learn from, or ``size`` is too small.
-    """
-    return _linerate.dict_train(list(samples), size, small_tables)
-
-
-def shrink_tables(dictionary: AnyBuffer) -> bytes:
-    """The same dictionary with tables of half the size, so that less has to be fetched for a block, and
-    blocks are slightly larger. Blocks must be compressed with the new one. Every decoder of zstd takes it.
-    """
-    return _linerate.dict_shrink_tables(dictionary)
-
-
-def gain(dictionary: AnyBuffer, blocks: Iterable[AnyBuffer], level: int = 3) -> Gain:
-    """Compresses ``blocks`` with a dictionary and without. Those that it was trained with flatter it.
-
-    >>> rows = [b'{"time": %d, "user": "ann", "level": "info"}' % (i * i * 977) for i in range(4000)]
-    >>> found = gain(train(rows[:2000], 1024), rows[2000:])
-    >>> found.ratio > 1.5 * found.ratio_without
-    True
-    """
-    return Gain(*_linerate.dict_gain(dictionary, list(blocks), level))

@@ -102,5 +102,5 @@ pub(crate) fn dict_content_hash(dictionary: Input) -> u64 {
 pub(super) fn raise_for(py: Python<'_>, store: &Store, id: u64, e: linerate_dict::Error) -> PyErr {
     let number = Id::from_raw(id);
     let unknown = e.kind == Kind::BadArgument && number != Id::NONE && !store.contains(number);
-    if unknown { unknown_id(py, id) } else { raise(py, e) }
+    if unknown { unknown_id(py, "store", id) } else { raise(py, e) }
 }

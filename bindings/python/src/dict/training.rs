@@ -1,14 +1,35 @@
 //! Dictionaries from samples, and what they gain.
 
-use linerate_dict::{Gain, Training, shrink_tables};
+use linerate_dict::{
+    Choice, Clustering, Costs, Gain, SampleSet, Search, SetReport, Training, Why, shrink_tables,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::error::raise;
 use crate::kernel::buffers::Input;
 
+/// Bytes of blocks, compressed without and with a dictionary, of the dictionary, of its tables.
+type Gained = (usize, usize, usize, usize, usize);
+/// Dictionary, which of the candidates it is, these with their size, gain and bytes of all; bytes of
+/// expected data, and of it without a dictionary.
+type Found<'py> = (Option<Bound<'py, PyBytes>>, Option<usize>, Vec<(usize, Gained, u64)>, u64, u64);
+/// Bytes of blocks, of dictionaries, and how many these are.
+type Spent = (u64, u64, usize);
+/// Of a set: its dictionary or why it has none; its bytes, without a dictionary, with one of its own, as
+/// chosen.
+type Chosen = (Option<usize>, Option<&'static str>, u64, u64, Option<u64>, u64);
+/// Dictionaries; sets; what none, one each, one for all and the shared ones cost; rounds.
+type Shared<'py> = (Vec<Bound<'py, PyBytes>>, Vec<Chosen>, Vec<Spent>, usize);
+
 /// A dictionary is not made larger than the samples, or than this.
 const LARGEST_OF_LITTLE: usize = 1 << 20;
+
+/// A size for which there may be memory.
+fn sensible(size: usize, samples: &[&[u8]]) -> usize {
+    let all: usize = samples.iter().map(|sample| sample.len()).sum();
+    size.min(all.max(LARGEST_OF_LITTLE))
+}
 
 /// A dictionary of at most `size` bytes.
 #[pyfunction]
@@ -19,8 +40,7 @@ pub(crate) fn dict_train<'py>(
     small_tables: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let samples: Vec<&[u8]> = samples.iter().map(Input::bytes).collect();
-    let all: usize = samples.iter().map(|sample| sample.len()).sum();
-    let training = Training::new(size.min(all.max(LARGEST_OF_LITTLE))).with_small_tables(small_tables);
+    let training = Training::new(sensible(size, &samples)).with_small_tables(small_tables);
     let dictionary = py.detach(|| training.train(&samples));
     dictionary.map(|bytes| PyBytes::new(py, &bytes)).map_err(|e| raise(py, e))
 }
@@ -40,9 +60,86 @@ pub(crate) fn dict_gain(
     dictionary: Input,
     blocks: Vec<Input>,
     level: i32,
-) -> PyResult<(usize, usize, usize, usize, usize)> {
+) -> PyResult<Gained> {
     let dictionary = dictionary.bytes();
     let blocks: Vec<&[u8]> = blocks.iter().map(Input::bytes).collect();
     let gain = py.detach(|| Gain::measure(dictionary, &blocks, level)).map_err(|e| raise(py, e))?;
-    Ok((gain.content, gain.without, gain.with, gain.dictionary, gain.tables))
+    Ok(gained(&gain))
+}
+
+fn gained(gain: &Gain) -> Gained {
+    (gain.content, gain.without, gain.with, gain.dictionary, gain.tables)
+}
+
+/// Looks for the best of some sizes.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn dict_search<'py>(
+    py: Python<'py>,
+    samples: Vec<Input>,
+    sizes: Vec<usize>,
+    small_tables: bool,
+    level: i32,
+    expected: Option<u64>,
+    threads: usize,
+) -> PyResult<Found<'py>> {
+    let samples: Vec<&[u8]> = samples.iter().map(Input::bytes).collect();
+    let sizes: Vec<usize> = sizes.iter().map(|&size| sensible(size, &samples)).collect();
+    let mut search =
+        Search::new(&sizes).with_small_tables(small_tables).with_level(level).with_threads(threads);
+    if let Some(expected) = expected {
+        search = search.for_bytes(expected);
+    }
+    let found = py.detach(|| search.run(&samples)).map_err(|e| raise(py, e))?;
+    let dictionary = found.dictionary.map(|bytes| PyBytes::new(py, &bytes));
+    let candidates = found.candidates.iter().map(|c| (c.size, gained(&c.gain), c.total)).collect();
+    Ok((dictionary, found.best, candidates, found.expected, found.without))
+}
+
+fn spent(costs: &Costs) -> Spent {
+    (costs.blocks, costs.dictionaries, costs.count)
+}
+
+fn chosen(set: &SetReport) -> Chosen {
+    let (dictionary, why) = match set.choice {
+        Choice::Dictionary(index) => (Some(index), None),
+        Choice::Plain(Why::Empty) => (None, Some("empty")),
+        Choice::Plain(Why::TooFew) => (None, Some("too few")),
+        Choice::Plain(Why::DoesNotPay) => (None, Some("does not pay")),
+    };
+    (dictionary, why, set.content, set.without, set.own, set.chosen)
+}
+
+/// Looks for few dictionaries for many sets of samples, which stand for so many bytes each.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn dict_cluster<'py>(
+    py: Python<'py>,
+    sets: Vec<(Vec<Input>, Option<u64>)>,
+    most: usize,
+    size: usize,
+    small_tables: bool,
+    level: i32,
+    rounds: usize,
+    sample_limit: usize,
+    threads: usize,
+) -> PyResult<Shared<'py>> {
+    let samples: Vec<Vec<&[u8]>> =
+        sets.iter().map(|(samples, _)| samples.iter().map(Input::bytes).collect()).collect();
+    let largest = samples.iter().map(|samples| sensible(size, samples)).sum();
+    let sets = samples.iter().zip(&sets).map(|(samples, (_, bytes))| {
+        let set = SampleSet::new(samples);
+        bytes.map_or(set, |bytes| set.standing_for(bytes))
+    });
+    let sets: Vec<SampleSet<'_>> = sets.collect();
+    let clustering = Clustering::new(most, size.min(largest))
+        .with_small_tables(small_tables)
+        .with_level(level)
+        .with_rounds(rounds)
+        .with_sample_limit(sample_limit)
+        .with_threads(threads);
+    let found = py.detach(|| clustering.run(&sets)).map_err(|e| raise(py, e))?;
+    let dictionaries = found.dictionaries.iter().map(|bytes| PyBytes::new(py, bytes)).collect();
+    let costs = [&found.without, &found.own, &found.one, &found.shared].map(spent);
+    Ok((dictionaries, found.sets.iter().map(chosen).collect(), costs.into(), found.rounds))
 }

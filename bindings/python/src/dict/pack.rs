@@ -1,0 +1,215 @@
+//! Files of dictionaries.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use linerate_core::{Error, Kind};
+use linerate_dict::pack::{Editor, Entry, Loaded, Options, Pack, Stats, compact, user};
+use linerate_dict::{Input as Source, Result};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use super::pool::Open;
+use super::store::DictStore;
+use crate::error::{raise, unknown_id};
+use crate::kernel::buffers::Input;
+
+#[pyclass(frozen)]
+pub(crate) struct DictPack(Open<Pack>);
+
+/// Of a dictionary: number, bytes, hash, 32-bit number, logarithms of its tables, cluster, bytes stored,
+/// users.
+type Row = (u64, u32, u64, u32, (u8, u8, u8, u8), u32, u32, u32);
+/// Of a pack: dictionaries, unused ones, their bytes, these stored, bytes of hidden ones, of the file,
+/// ignored; generation; whether they are stored as they are.
+type Numbers = (usize, usize, u64, u64, u64, u64, u64, u64, bool);
+
+fn row(entry: Entry) -> Row {
+    let [literals, matches, offsets, codes] = entry.logs;
+    let logs = (literals, matches, offsets, codes);
+    (entry.id, entry.len, entry.hash, entry.number, logs, entry.cluster, entry.stored, entry.users)
+}
+
+fn numbers(stats: &Stats) -> Numbers {
+    (
+        stats.dictionaries,
+        stats.unused,
+        stats.bytes,
+        stats.stored_bytes,
+        stats.hidden_bytes,
+        stats.len,
+        stats.ignored,
+        stats.generation,
+        stats.uncompressed,
+    )
+}
+
+#[pymethods]
+impl DictPack {
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf, map: bool) -> PyResult<Self> {
+        let pack = py.detach(|| {
+            let source = if map { Source::map(&path) } else { Source::file(&path) };
+            Pack::open_input(source?)
+        });
+        Ok(DictPack(Open::new(pack.map_err(|e| raise(py, e))?)))
+    }
+
+    fn close(&self, py: Python<'_>) {
+        py.detach(|| drop(self.0.close()));
+    }
+
+    fn is_closed(&self) -> bool {
+        self.0.is_closed()
+    }
+
+    fn entries(&self) -> PyResult<Vec<Row>> {
+        Ok(self.0.file()?.entries().map(row).collect())
+    }
+
+    fn entry(&self, id: u64) -> PyResult<Option<Row>> {
+        Ok(self.0.file()?.entry(id).map(row))
+    }
+
+    fn find(&self, py: Python<'_>, hash: u64) -> PyResult<Option<u64>> {
+        let pack = self.0.file()?;
+        Ok(py.detach(|| pack.find(hash)).map(|entry| entry.id))
+    }
+
+    fn users(&self, py: Python<'_>, id: u64) -> PyResult<Vec<u64>> {
+        let pack = self.0.file()?;
+        pack.users(id).map_err(|e| raise_in(py, &pack, id, e))
+    }
+
+    fn read<'py>(&self, py: Python<'py>, id: u64) -> PyResult<Bound<'py, PyBytes>> {
+        let pack = self.0.file()?;
+        let bytes = py.detach(|| pack.read(id)).map_err(|e| raise_in(py, &pack, id, e))?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    fn stats(&self) -> PyResult<Numbers> {
+        Ok(numbers(&self.0.file()?.stats()))
+    }
+
+    fn verify(&self, py: Python<'_>) -> PyResult<Numbers> {
+        let pack = self.0.file()?;
+        let stats = py.detach(|| pack.verify()).map_err(|e| raise(py, e))?;
+        Ok(numbers(&stats))
+    }
+
+    /// Its dictionaries in a store, read now or when they are first used.
+    fn load(&self, py: Python<'_>, store: &DictStore, lazy: bool) -> PyResult<DictLoaded> {
+        let pack = self.0.file()?;
+        let store = &store.store;
+        let loaded = py.detach(|| if lazy { pack.register(store) } else { pack.load_into(store) });
+        Ok(DictLoaded(Mutex::new(Some(loaded.map_err(|e| raise(py, e))?))))
+    }
+}
+
+fn raise_in(py: Python<'_>, pack: &Pack, id: u64, e: Error) -> PyErr {
+    let unknown = e.kind == Kind::BadArgument && pack.entry(id).is_none();
+    if unknown { unknown_id(py, "pack", id) } else { raise(py, e) }
+}
+
+/// The dictionaries of a pack, which a store has as long as this is not released.
+#[pyclass(frozen)]
+pub(crate) struct DictLoaded(Mutex<Option<Loaded>>);
+
+#[pymethods]
+impl DictLoaded {
+    /// Numbers in the pack and in the store.
+    fn ids(&self) -> Vec<(u64, u64)> {
+        let loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        loaded.iter().flat_map(Loaded::iter).map(|(id, there)| (id, there.get())).collect()
+    }
+
+    fn release(&self, py: Python<'_>) {
+        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
+}
+
+#[pyclass(frozen)]
+pub(crate) struct DictEditor(Mutex<Option<Editor>>);
+
+const FINISHED: Error = Error::new(Kind::BadArgument, 0, "the pack is no longer edited");
+
+#[pymethods]
+impl DictEditor {
+    #[staticmethod]
+    fn create(py: Python<'_>, path: PathBuf, uncompressed: bool, level: i32) -> PyResult<Self> {
+        let options = Options::new().with_uncompressed(uncompressed).with_level(level);
+        let editor = py.detach(|| Editor::create(&path, options)).map_err(|e| raise(py, e))?;
+        Ok(DictEditor(Mutex::new(Some(editor))))
+    }
+
+    #[staticmethod]
+    fn open(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let editor = py.detach(|| Editor::open(&path)).map_err(|e| raise(py, e))?;
+        Ok(DictEditor(Mutex::new(Some(editor))))
+    }
+
+    fn add(&self, py: Python<'_>, dictionary: Input, cluster: u32) -> PyResult<u64> {
+        let bytes = dictionary.bytes();
+        self.edit(py, |editor| editor.add(bytes, cluster))
+    }
+
+    fn retain(&self, py: Python<'_>, id: u64, user: u64) -> PyResult<bool> {
+        self.edit(py, |editor| editor.retain(id, user))
+    }
+
+    fn release(&self, py: Python<'_>, id: u64, user: u64) -> PyResult<bool> {
+        self.edit(py, |editor| editor.release(id, user))
+    }
+
+    fn remove(&self, py: Python<'_>, id: u64) -> PyResult<()> {
+        self.edit(py, |editor| editor.remove(id))
+    }
+
+    fn commit(&self, py: Python<'_>) -> PyResult<u64> {
+        let committed = py.detach(|| {
+            let editor = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+            editor.ok_or(FINISHED)?.commit()
+        });
+        committed.map_err(|e| raise(py, e))
+    }
+
+    fn discard(&self, py: Python<'_>) {
+        py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
+    }
+}
+
+impl DictEditor {
+    fn edit<T: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut Editor) -> Result<T> + Send,
+    ) -> PyResult<T> {
+        let done = py.detach(|| {
+            let mut editor = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            work(editor.as_mut().ok_or(FINISHED)?)
+        });
+        done.map_err(|e| raise(py, e))
+    }
+}
+
+/// The number of the user of that name.
+#[pyfunction]
+pub(crate) fn dict_user(name: &str) -> u64 {
+    user(name)
+}
+
+/// Rewrites a pack without some dictionaries. Returns how many were kept and dropped, and bytes before
+/// and after.
+#[pyfunction]
+pub(crate) fn dict_compact(
+    py: Python<'_>,
+    path: PathBuf,
+    drop: HashSet<u64>,
+    uncompressed: bool,
+    level: i32,
+) -> PyResult<(usize, usize, u64, u64)> {
+    let options = Options::new().with_uncompressed(uncompressed).with_level(level);
+    let done = py.detach(|| compact(&path, options, |entry| !drop.contains(&entry.id)));
+    done.map(|c| (c.kept, c.dropped, c.before, c.after)).map_err(|e| raise(py, e))
+}

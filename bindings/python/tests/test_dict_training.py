@@ -1,0 +1,99 @@
+"""Dictionaries from samples, and what they are worth."""
+
+import doctest
+
+import pytest
+from support import log_rows
+
+import linerate
+from linerate import _training
+from linerate.dict import SIZES, Store, cluster, gain, search, shrink_tables, train
+
+
+def test_training():
+    samples = [log_rows(i, 1000) for i in range(200)]
+    dictionary = train((memoryview(sample) for sample in samples), 4096)
+    assert dictionary == train(samples, 4096) and 1000 < len(dictionary) <= 4096
+    small = train(samples, 4096, small_tables=True)
+    assert small == shrink_tables(dictionary) and small != dictionary
+    assert shrink_tables(samples[0]) == samples[0]
+    rows = [log_rows(i, 1000) for i in range(3000, 3100)]
+    found, smaller = gain(dictionary, rows), gain(small, rows)
+    assert found.content == 100_000 and found.dictionary == len(dictionary)
+    assert found.with_dictionary < found.without_dictionary
+    assert found.ratio_without == found.content / found.without_dictionary
+    assert found.ratio == found.content / (found.with_dictionary + found.dictionary)
+    assert smaller.tables < found.tables <= 9 << 10
+    # More room than there is to learn from costs nothing.
+    assert len(train(samples, 1 << 62)) < 1 << 20
+    for bad in ([], [b"x"], [b""] * 100):
+        with pytest.raises(linerate.Error):
+            train(bad, 4096)
+    with pytest.raises(linerate.Error):
+        train(samples, 10)
+    with pytest.raises(linerate.Error):
+        shrink_tables(dictionary[:50])
+    with pytest.raises(linerate.Error):
+        gain(dictionary[:50], rows)
+
+
+def test_the_best_size():
+    samples = [log_rows(i, 1000) for i in range(400)]
+    found = search(samples)
+    assert [c.size for c in found.candidates] == sorted(SIZES)[: len(found.candidates)]
+    best = found.candidates[found.best]
+    assert found.expected == 400_000 and best.total < found.without_dictionary
+    assert best.total == min(c.total for c in found.candidates)
+    assert found.dictionary == train(samples, best.size)
+    assert search(samples, threads=3) == found
+    # For more data a larger one pays, for little none.
+    more = search(iter(samples), expected=1 << 40)
+    assert more.best >= found.best and more.dictionary is not None
+    few = search(samples, [4096, 4096, 2048], expected=1000, small_tables=True)
+    assert (few.dictionary, few.best, len(few.candidates)) == (None, None, 2)
+    assert all(c.gain.dictionary <= c.size for c in few.candidates)
+    for bad in ([], [b"x"] * 3):
+        with pytest.raises(linerate.Error):
+            search(bad)
+    with pytest.raises(linerate.Error):
+        search(samples, [])
+    with pytest.raises(ValueError):
+        search(samples, threads=0)
+    assert search(samples, [1 << 62, 1024]).best is not None
+
+
+def other_rows(seed, size):
+    """Rows unlike those of `log_rows`."""
+    return log_rows(seed, size).swapcase().replace(b",", b" | ")[:size]
+
+
+def test_few_dictionaries_for_many():
+    kinds = [log_rows if i % 2 else other_rows for i in range(12)]
+    sets = [[rows(100 * i + j, 700) for j in range(60)] for i, rows in enumerate(kinds)]
+    sets += [[], [b"x"]]
+    found = cluster(sets, most=2, size=2048)
+    assert len(found.dictionaries) == 2 == found.shared.count
+    assert all(len(dictionary) <= 2048 for dictionary in found.dictionaries)
+    by_kind = [{c.dictionary for c in found.choices[i:12:2]} for i in (0, 1)]
+    assert sorted(map(sorted, by_kind)) == [[0], [1]]
+    assert found.choices[12].why_none == "empty" and found.choices[13].dictionary is None
+    assert found.shared.total < found.none.total and found.shared.total < found.own.total
+    assert found.one.count == 1 and found.none.count == 0 and found.none.dictionaries == 0
+    assert (
+        found.choices[0].content == 60 * 700 and found.choices[0].chosen < found.choices[0].without_dictionary
+    )
+    assert cluster(map(iter, sets), 2, 2048, threads=3) == found
+    store = Store()
+    assert len({store.insert(dictionary) for dictionary in found.dictionaries}) == 2
+    # Sets that stand for much more.
+    larger = cluster(sets, 2, 2048, set_bytes=[10**9] * 12 + [0, 1])
+    assert larger.choices[0].content == 10**9
+    with pytest.raises(ValueError):
+        cluster(sets, 2, 2048, set_bytes=[1])
+    assert cluster([], 2, 2048).dictionaries == []
+    assert len(cluster(sets, 1, 1 << 62).dictionaries) == 1
+
+
+def test_examples_in_the_documentation():
+    done = doctest.testmod(_training)
+    assert done.attempted > 3 and done.failed == 0
