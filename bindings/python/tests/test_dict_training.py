@@ -72,13 +72,13 @@ def test_few_dictionaries_for_many():
     sets = [[rows(100 * i + j, 700) for j in range(60)] for i, rows in enumerate(kinds)]
     sets += [[], [b"x"]]
     found = cluster(sets, most=2, size=2048)
-    assert len(found.dictionaries) == 2 == found.shared.count
+    assert len(found.dictionaries) == 2 == found.shared.dictionaries
     assert all(len(dictionary) <= 2048 for dictionary in found.dictionaries)
     by_kind = [{c.dictionary for c in found.choices[i:12:2]} for i in (0, 1)]
     assert sorted(map(sorted, by_kind)) == [[0], [1]]
     assert found.choices[12].why_none == "empty" and found.choices[13].dictionary is None
     assert found.shared.total < found.none.total and found.shared.total < found.own.total
-    assert found.one.count == 1 and found.none.count == 0 and found.none.dictionaries == 0
+    assert found.one.dictionaries == 1 and found.none[1:] == (0, 0)
     assert (
         found.choices[0].content == 60 * 700 and found.choices[0].chosen < found.choices[0].without_dictionary
     )
@@ -91,7 +91,7 @@ def test_few_dictionaries_for_many():
     with pytest.raises(ValueError):
         cluster(sets, 2, 2048, set_bytes=[1])
     assert cluster([], 2, 2048).dictionaries == []
-    assert len(cluster(sets, 1, 1 << 62).dictionaries) == 1
+    assert cluster(sets, 1, 1 << 62).one.dictionaries == 1
 
 
 def test_examples_in_the_documentation():

@@ -88,16 +88,16 @@ class Costs(NamedTuple):
     """Bytes that everything comes to."""
 
     #: Bytes of compressed blocks.
-    blocks: int
+    block_bytes: int
     #: Bytes of dictionaries.
-    dictionaries: int
+    dictionary_bytes: int
     #: How many dictionaries.
-    count: int
+    dictionaries: int
 
     @property
     def total(self) -> int:
         """All bytes."""
-        return self.blocks + self.dictionaries
+        return self.block_bytes + self.dictionary_bytes
 
 
 class Clustered(NamedTuple):
