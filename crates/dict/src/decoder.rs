@@ -8,7 +8,7 @@ use crate::job::{Job, Order};
 use crate::pipeline::Pipeline;
 use crate::stats::Tally;
 use crate::store::Store;
-use crate::worker::{Worker, hurry, list};
+use crate::worker::{Ready, Worker};
 
 /// Decodes blocks with the dictionaries of a store. Each thread needs one of its own, of about
 /// 330 KiB, and 4 bytes for each job of its largest batch.
@@ -20,14 +20,12 @@ pub struct Decoder {
     store: Store,
     worker: Worker,
     order: Vec<u32>,
-    /// The dictionary of the last single block, whose tables are likely to be in the cache.
-    last: Id,
 }
 
 impl Decoder {
     /// A decoder for the dictionaries of `store`.
     pub fn new(store: &Store) -> Self {
-        Decoder { store: store.clone(), worker: Worker::new(), order: Vec::new(), last: Id::NONE }
+        Decoder { store: store.clone(), worker: Worker::new(), order: Vec::new() }
     }
 
     /// The store.
@@ -49,16 +47,12 @@ impl Decoder {
     /// [`Corrupt`](crate::Kind::Corrupt) for what is no frame, or more than one;
     /// [`OutputTooSmall`](crate::Kind::OutputTooSmall). What `dst` holds then is unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
-        let result = self.store.shared().open(id).and_then(|pin| {
-            if let Some(pin) = &pin
-                && id != self.last
-            {
-                hurry(pin);
-            }
-            self.worker.decode(pin.as_ref(), block, dst, &mut Prefetch::new())
+        let Decoder { store, worker, .. } = self;
+        let result = worker.open(store.shared(), id, block).and_then(|ready| {
+            ready.hurry();
+            worker.decode(&ready, block, dst, &mut Prefetch::new())
         });
-        self.last = id;
-        self.worker.count(&result);
+        worker.count(&result);
         result
     }
 
@@ -67,28 +61,31 @@ impl Decoder {
     /// by another.
     pub fn decode_batch(&mut self, jobs: &mut [Job<'_>], order: Order) {
         order.arrange(jobs, &mut self.order);
-        let shared = self.store.shared();
+        let Decoder { store, worker, order } = self;
+        let shared = store.shared();
         let mut lines = Prefetch::new();
-        let mut coming = self.order.first().map(|&first| shared.open(jobs[first as usize].id));
-        for (turn, &index) in self.order.iter().enumerate() {
-            let Some(pin) = coming.take() else { break };
-            if let Some(&second) = self.order.get(turn + 2) {
-                shared.announce(jobs[second as usize].id);
-            }
+        let job_at = |turn: usize| order.get(turn).map(|&index| index as usize);
+        let mut coming: Option<Result<Ready<'_>>> = None;
+        for turn in 0..order.len() {
+            let Some(index) = job_at(turn) else { break };
+            let ready = match coming.take() {
+                Some(ready) => ready,
+                None => worker.open(shared, jobs[index].id, jobs[index].block),
+            };
             lines.clear();
-            if let Some(&next) = self.order.get(turn + 1) {
-                let next = &jobs[next as usize];
-                let opened = shared.open(next.id);
-                // Tables that are in use are at hand already.
-                let new = opened.as_ref().ok().and_then(Option::as_ref);
-                list(&mut lines, new.filter(|_| next.id != jobs[index as usize].id), next.block);
-                coming = Some(opened);
+            if let Some(second) = job_at(turn + 2) {
+                shared.announce(jobs[second].id);
+                lines.add(jobs[second].block);
             }
-            let job = &mut jobs[index as usize];
-            job.result = pin.and_then(|pin| self.worker.decode(pin.as_ref(), job.block, job.dst, &mut lines));
-            self.worker.count(&job.result);
+            coming = job_at(turn + 1).map(|next| {
+                let next = worker.open(shared, jobs[next].id, jobs[next].block)?;
+                next.list(&mut lines);
+                Ok(next)
+            });
+            let job = &mut jobs[index];
+            job.result = ready.and_then(|ready| worker.decode(&ready, job.block, job.dst, &mut lines));
+            worker.count(&job.result);
         }
-        self.last = self.order.last().map_or(self.last, |&last| jobs[last as usize].id);
     }
 
     /// For jobs that come one by one.

@@ -1,7 +1,7 @@
 //! Small zstd blocks, each with one of very many dictionaries.
 //!
 //! A storage engine that gives each file, tenant or table a dictionary of its own meets, with each
-//! random read, tables that left the cache long ago. Here they are small, at most 9 KiB beside the
+//! random read, tables that left the cache long ago. Here they are small, at most 5.3 KiB beside the
 //! dictionary's bytes, they lie in huge pages, and those of the next block are fetched while the
 //! current one is decoded.
 //!

@@ -6,9 +6,8 @@ use linerate_core::Result;
 use linerate_zstd::Prefetch;
 
 use crate::job::Job;
-use crate::kernel::Pin;
 use crate::store::Shared;
-use crate::worker::{Worker, list};
+use crate::worker::{Ready, Worker};
 
 /// Takes jobs one by one, and decodes each when the next has come, whose memory is fetched meanwhile.
 ///
@@ -36,7 +35,7 @@ use crate::worker::{Worker, list};
 pub struct Pipeline<'a, 'j> {
     shared: &'a Shared,
     worker: &'a mut Worker,
-    waiting: Option<(Job<'j>, Result<Option<Pin<'a>>>)>,
+    waiting: Option<(Job<'j>, Result<Ready<'a>>)>,
     done: VecDeque<Job<'j>>,
 }
 
@@ -47,13 +46,14 @@ impl<'a, 'j> Pipeline<'a, 'j> {
 
     /// Takes a job, and decodes the one before it.
     pub fn push(&mut self, job: Job<'j>) {
-        let pin = self.shared.open(job.id);
+        let ready = self.worker.open(self.shared, job.id, job.block);
         let mut lines = Prefetch::new();
-        let opened = pin.as_ref().ok().and_then(Option::as_ref);
-        let new = opened.filter(|_| self.waiting.as_ref().is_none_or(|(before, _)| before.id != job.id));
-        list(&mut lines, new, job.block);
+        lines.add(job.block);
+        if let Ok(ready) = &ready {
+            ready.list(&mut lines);
+        }
         self.decode(&mut lines);
-        self.waiting = Some((job, pin));
+        self.waiting = Some((job, ready));
     }
 
     /// Decodes the job that is left.
@@ -78,8 +78,8 @@ impl<'a, 'j> Pipeline<'a, 'j> {
     }
 
     fn decode(&mut self, lines: &mut Prefetch) {
-        let Some((mut job, pin)) = self.waiting.take() else { return };
-        job.result = pin.and_then(|pin| self.worker.decode(pin.as_ref(), job.block, job.dst, lines));
+        let Some((mut job, ready)) = self.waiting.take() else { return };
+        job.result = ready.and_then(|ready| self.worker.decode(&ready, job.block, job.dst, lines));
         self.worker.count(&job.result);
         self.done.push_back(job);
     }

@@ -1,42 +1,86 @@
 //! One thread's part: decoding one block while the memory of the next is fetched.
 
 use linerate_core::{Error, Kind, Result};
-use linerate_zstd::{self as zstd, Dictionary, MAX_TABLES, Options, Prefetch, Scratch};
+use linerate_zstd::{self as zstd, Codes, Dictionary, Format, MAX_TABLES, Needs, Options, Prefetch, Scratch};
 
-use crate::kernel::{Pin, fetch};
+use crate::id::Id;
+use crate::kernel::{Digested, Pin, fetch};
 use crate::stats::Tally;
+use crate::store::Shared;
 
 /// Of larger dictionaries, not all content is fetched ahead, but the lines that the block copies
 /// from, once they are known.
 const SMALL_CONTENT: usize = 16 << 10;
 
+/// Dictionaries used last whose memory is taken to be at hand.
+const RECENT: usize = 4;
+
 pub(crate) struct Worker {
     scratch: Scratch,
     /// Room for the tables of a dictionary that are not kept.
     tables: Box<[u64]>,
+    /// The codes of the dictionary `codes_of`, if it is one.
+    codes: Codes,
+    codes_of: Id,
+    recent: [Id; RECENT],
+    /// Where the next one goes.
+    turn: usize,
     pub(crate) tally: Tally,
+}
+
+/// A block whose dictionary is pinned.
+pub(crate) struct Ready<'a> {
+    id: Id,
+    pin: Option<Pin<'a>>,
+    needs: Needs,
+    /// Whether the memory of the dictionary is not taken to be at hand.
+    cold: bool,
 }
 
 impl Worker {
     pub(crate) fn new() -> Self {
-        let tables = vec![0; MAX_TABLES.div_ceil(8)].into();
-        Worker { scratch: Scratch::new(), tables, tally: Tally::default() }
+        Worker {
+            scratch: Scratch::new(),
+            tables: vec![0; MAX_TABLES.div_ceil(8)].into(),
+            codes: Codes::new(),
+            codes_of: Id::NONE,
+            recent: [Id::NONE; RECENT],
+            turn: 0,
+            tally: Tally::default(),
+        }
     }
 
-    /// Decodes a block with the dictionary of `pin`, asking for the lines of `next` meanwhile.
+    /// Opens the dictionary of a block.
+    #[inline]
+    pub(crate) fn open<'a>(&mut self, shared: &'a Shared, id: Id, block: &[u8]) -> Result<Ready<'a>> {
+        let pin = shared.open(id)?;
+        let cold = !self.recent.contains(&id);
+        if cold {
+            self.recent[self.turn] = id;
+            self.turn = (self.turn + 1) % RECENT;
+        }
+        Ok(Ready { id, pin, needs: Needs::of(block, Format::Standard), cold })
+    }
+
+    /// Decodes a block, asking for the lines of `next` meanwhile.
     pub(crate) fn decode(
         &mut self,
-        pin: Option<&Pin<'_>>,
+        ready: &Ready<'_>,
         block: &[u8],
         dst: &mut [u8],
         next: &mut Prefetch,
     ) -> Result<usize> {
-        let Worker { scratch, tables, tally } = self;
-        let dictionary = match pin.map(|pin| (pin, pin.dictionary())) {
+        let Worker { scratch, tables, codes, codes_of, tally, .. } = self;
+        let dictionary = match ready.pin.as_ref().map(|pin| (pin, pin.digested())) {
             None => None,
             Some((_, Some(digested))) => {
                 tally.with_tables += 1;
-                Some(digested)
+                if ready.needs.codes && *codes_of != ready.id && digested.digest.is_trained() {
+                    *codes_of = Id::NONE;
+                    codes.lay_out(&digested.digest, digested.tables)?;
+                    *codes_of = ready.id;
+                }
+                Some(digested.with(codes))
             }
             Some((pin, None)) => {
                 tally.without_tables += 1;
@@ -44,7 +88,7 @@ impl Worker {
             }
         };
         let large = dictionary.as_ref().is_some_and(|d| d.content().len() > SMALL_CONTENT);
-        let decoder = zstd::Decoder::new(Options::new().with_two_phase(large));
+        let decoder = zstd::Decoder::new(Options::new().with_two_phase(large && ready.cold));
         tally.lines += next.lines() as u64;
         let sizes = decoder.decode_prefetching(scratch, dictionary.as_ref(), block, dst, next)?;
         if sizes.read != block.len() {
@@ -60,22 +104,25 @@ impl Worker {
     }
 }
 
-/// Lists what a block and its dictionary have in memory.
-pub(crate) fn list(next: &mut Prefetch, pin: Option<&Pin<'_>>, block: &[u8]) {
-    // The last piece is asked for first.
-    if let Some(dictionary) = pin.and_then(Pin::dictionary) {
-        let content = dictionary.content();
-        if content.len() <= SMALL_CONTENT {
+impl Ready<'_> {
+    fn digested(&self) -> Option<Digested<'_>> {
+        self.pin.as_ref().filter(|_| self.cold)?.digested()
+    }
+
+    /// Lists what a block needs of its dictionary.
+    pub(crate) fn list(&self, next: &mut Prefetch) {
+        let Some(Digested { digest, tables, content }) = self.digested() else { return };
+        // The last piece is asked for first.
+        if self.needs.content && content.len() <= SMALL_CONTENT {
             next.add(content);
         }
-        next.add(dictionary.tables());
+        self.needs.list(&digest, tables, next);
     }
-    next.add(block);
-}
 
-/// Asks for all tables of a dictionary at once, for who has no block to decode meanwhile.
-pub(crate) fn hurry(pin: &Pin<'_>) {
-    if let Some(dictionary) = pin.dictionary() {
-        fetch(dictionary.tables());
+    /// Asks for what it needs of the tables at once, for who has no block to decode meanwhile.
+    pub(crate) fn hurry(&self) {
+        if let Some(digested) = self.digested() {
+            fetch(digested.tables);
+        }
     }
 }

@@ -80,7 +80,10 @@ impl Work<'_> {
         let repeats = self.tables.repeats;
         let table = |which| self.tables.table(which, self.dictionary).ok_or(corrupt("a block has no tables"));
         let (ll, of, ml) = (table(Which::LiteralLength)?, table(Which::Offset)?, table(Which::MatchLength)?);
-        let prefetch = self.prefetch.as_deref_mut();
+        let mut prefetch = self.prefetch.as_deref_mut();
+        if let Some(list) = &mut prefetch {
+            list.spread(count);
+        }
         // Only small blocks: large ones have what they need at hand by the time they need it.
         let ahead = self.ahead.as_deref_mut().filter(|room| count <= room.len());
         let job = Job { count, ll, of, ml, whole: src, bits, literals, repeats, max, prefetch, ahead, out };

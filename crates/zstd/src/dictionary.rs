@@ -5,8 +5,9 @@ use alloc::vec;
 
 use linerate_core::{Error, Kind, Result};
 
+use crate::codes::Codes;
 use crate::fse::{self, Cell, Counts};
-use crate::huffman::{self, Weights};
+use crate::huffman::{self, Tree, Weights};
 use crate::kernel;
 use crate::output::Piece;
 use crate::scratch::Form;
@@ -17,6 +18,8 @@ use crate::tables::HuffmanTable;
 const MAGIC: u32 = 0xec30_a437;
 /// Bytes that may be read behind the content, so that copies from it need not be exact.
 pub(crate) const SLACK: usize = 32;
+/// The most bytes that the compact tables of one dictionary take.
+pub const MAX_COMPACT: usize = MAX_TABLES - 2 * huffman::MAX_CELLS + Tree::LEN;
 /// The most bytes that the tables of one dictionary take: 9 KiB.
 pub const MAX_TABLES: usize = 4
     * ((1 << Which::LiteralLength.max_log())
@@ -77,6 +80,27 @@ impl Digest {
         4 * ((1 << ll) + (1 << ml) + (1 << of)) + (2 << huffman)
     }
 
+    /// Bytes of the tables when they are compact: at most 5400, and 0 for raw content.
+    pub fn compact_len(&self) -> usize {
+        if self.is_trained() { Tree::LEN + self.tables_len() - self.codes_len() } else { 0 }
+    }
+
+    /// Bytes of the table of Huffman codes.
+    fn codes_len(&self) -> usize {
+        2 << self.logs[3]
+    }
+
+    /// The parts of compact tables: Huffman codes, and the tables of literal lengths, match lengths and
+    /// offsets. None for raw content.
+    pub(crate) fn parts<'a>(&self, compact: &'a [u8]) -> Option<[&'a [u8]; 4]> {
+        let (tree, mut rest) = compact.split_at_checked(Tree::LEN)?;
+        let mut parts = [tree; 4];
+        for (part, log) in parts[1..].iter_mut().zip(self.logs) {
+            (*part, rest) = rest.split_at_checked(4 << log)?;
+        }
+        Some(parts)
+    }
+
     /// Bytes that [`Dictionary::digest_into`] needs for tables and content.
     pub fn region_len(&self) -> usize {
         self.tables_len() + self.content_len() + SLACK
@@ -98,6 +122,8 @@ enum Region<'a> {
     /// Words, so that the tables are aligned.
     Owned(Box<[u64]>),
     Borrowed(&'a [u8]),
+    /// Tables that are compact, and their codes.
+    Compact(&'a [u8], &'a Codes),
 }
 
 /// A digested dictionary.
@@ -154,15 +180,29 @@ impl<'a> Parsed<'a> {
 
     /// Lays the tables out from the beginning of `region`.
     fn build(&self, region: &mut [u8]) {
+        let end = self.digest.tables_len();
+        let (sequences, codes) = region[..end].split_at_mut(end - self.digest.codes_len());
+        self.build_sequences(sequences);
+        let form = Form::Fast(linerate_core::cpu::tier());
+        kernel::build::huffman(form, &self.weights, bytemuck::cast_slice_mut(codes));
+    }
+
+    /// Lays the tables out compactly from the beginning of `region`.
+    fn build_compact(&self, region: &mut [u8]) {
+        let (tree, sequences) = region[..self.digest.compact_len()].split_at_mut(Tree::LEN);
+        if let Ok(tree) = tree.try_into() {
+            self.weights.tree().write(tree);
+        }
+        self.build_sequences(sequences);
+    }
+
+    fn build_sequences(&self, region: &mut [u8]) {
         let form = Form::Fast(linerate_core::cpu::tier());
         for which in [Which::LiteralLength, Which::MatchLength, Which::Offset] {
             let (at, log) = self.digest.place(which);
             let cells: &mut [Cell] = bytemuck::cast_slice_mut(&mut region[at..at + (4 << log)]);
             kernel::build::fse(form, &self.counts[which as usize], which.extra_bits(), cells);
         }
-        let end = self.digest.tables_len();
-        let cells = bytemuck::cast_slice_mut(&mut region[end - (2 << self.weights.log)..end]);
-        kernel::build::huffman(form, &self.weights, cells);
     }
 }
 
@@ -306,6 +346,21 @@ impl<'a> Dictionary<'a> {
         })
     }
 
+    /// Makes the tables of a dictionary as [`tables_into`](Self::tables_into), but compact:
+    /// [`Digest::compact_len`] bytes of `tables` are used, and to decode with them takes [`Codes`].
+    ///
+    /// # Errors
+    /// As [`digest_into`](Self::digest_into).
+    pub fn compact_into(bytes: &[u8], tables: &mut [u8]) -> Result<Digest> {
+        if !is_trained(bytes) {
+            return raw_digest(bytes);
+        }
+        let parsed = Parsed::read(bytes)?;
+        check_room(parsed.digest.compact_len(), tables)?;
+        parsed.build_compact(tables);
+        Ok(parsed.digest)
+    }
+
     /// The dictionary that `region`, or what was copied there, holds. Each cell of its tables is
     /// checked, which reads all of them.
     ///
@@ -325,9 +380,9 @@ impl<'a> Dictionary<'a> {
         Dictionary { digest, region: Region::Borrowed(region), outside: None }
     }
 
-    /// With content that does not stand behind the tables.
-    pub(crate) fn apart(digest: Digest, tables: &'a [u8], content: &'a [u8]) -> Self {
-        Dictionary { digest, region: Region::Borrowed(tables), outside: Some(content) }
+    /// With tables that are compact, and content that stands elsewhere.
+    pub(crate) fn compact(digest: Digest, tables: &'a [u8], codes: &'a Codes, content: &'a [u8]) -> Self {
+        Dictionary { digest, region: Region::Compact(tables, codes), outside: Some(content) }
     }
 
     /// Whether no state leads out of its table.
@@ -392,7 +447,10 @@ impl<'a> Dictionary<'a> {
 
     /// The tables, as they lie in memory: literal lengths, match lengths, offsets, Huffman codes.
     pub fn tables(&self) -> &[u8] {
-        &self.region()[..self.digest.tables_len()]
+        match self.region {
+            Region::Compact(tables, _) => &tables[..self.digest.compact_len()],
+            _ => &self.region()[..self.digest.tables_len()],
+        }
     }
 
     /// Bytes that it holds beside its content, on the heap, in the caller's memory and in itself.
@@ -403,7 +461,7 @@ impl<'a> Dictionary<'a> {
     fn region(&self) -> &[u8] {
         match &self.region {
             Region::Owned(words) => bytemuck::cast_slice(words),
-            Region::Borrowed(bytes) => bytes,
+            Region::Borrowed(bytes) | Region::Compact(bytes, _) => bytes,
         }
     }
 
@@ -424,13 +482,19 @@ impl<'a> Dictionary<'a> {
         if !self.is_trained() {
             return None;
         }
-        let (at, log) = self.digest.place(which);
+        let (mut at, log) = self.digest.place(which);
+        if let Region::Compact(..) = self.region {
+            at += Tree::LEN;
+        }
         Some(Table { cells: bytemuck::cast_slice(&self.region()[at..at + (4 << log)]), log })
     }
 
     pub(crate) fn huffman(&self) -> Option<HuffmanTable<'_>> {
         if !self.is_trained() {
             return None;
+        }
+        if let Region::Compact(_, codes) = self.region {
+            return codes.table();
         }
         let log = u32::from(self.digest.logs[3]);
         let end = self.digest.tables_len();

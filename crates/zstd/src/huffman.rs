@@ -169,6 +169,12 @@ impl Weights {
     /// Lays the table out in `cells`, of which it fills the first `1 << log`.
     #[inline(always)]
     pub(crate) fn build(&self, cells: &mut [u16]) {
+        self.tree().lay_out(cells);
+    }
+
+    /// The tree with its symbols in the order of their codes.
+    #[inline(always)]
+    pub(crate) fn tree(&self) -> Tree {
         // Symbols by rising weight, and within a weight in their order. Those without a code come
         // last, where they are not looked at.
         let mut next = [0u16; 16];
@@ -178,18 +184,72 @@ impl Weights {
             at += count;
         }
         next[0] = at;
-        let mut sorted = [0u8; 256];
+        let mut symbols = [0u8; 256];
         for (symbol, &weight) in self.of[..self.len].iter().enumerate() {
             let place = &mut next[usize::from(weight) & 15];
-            sorted[usize::from(*place) & 255] = symbol as u8;
+            symbols[usize::from(*place) & 255] = symbol as u8;
             *place += 1;
         }
-        let mut cells = &mut cells[..1 << self.log];
-        let mut symbols = &sorted[..];
-        for weight in 1..=self.log as usize {
-            let (now, later) = symbols.split_at(usize::from(self.ranks[weight]));
+        let mut ranks = [0; MAX_LOG as usize];
+        ranks.copy_from_slice(&self.ranks[1..=MAX_LOG as usize]);
+        Tree { ranks, log: self.log as u16, symbols }
+    }
+}
+
+/// A tree as it is kept where its table would take too much room.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct Tree {
+    /// Symbols of each weight, from 1.
+    ranks: [u16; MAX_LOG as usize],
+    log: u16,
+    /// Symbols by rising weight, and within a weight in their order.
+    symbols: [u8; 256],
+}
+
+impl Tree {
+    /// Bytes that it is kept in.
+    pub(crate) const LEN: usize = size_of::<Tree>();
+
+    pub(crate) fn write(&self, into: &mut [u8; Tree::LEN]) {
+        let (numbers, symbols) = into.split_at_mut(Tree::LEN - 256);
+        for (to, number) in
+            numbers.as_chunks_mut::<2>().0.iter_mut().zip(self.ranks.iter().chain([&self.log]))
+        {
+            *to = number.to_ne_bytes();
+        }
+        symbols.copy_from_slice(&self.symbols);
+    }
+
+    /// What was written, if it is a whole tree of codes of at most 11 bits.
+    #[inline(always)]
+    pub(crate) fn read(from: &[u8; Tree::LEN]) -> Option<Tree> {
+        let mut tree = Tree { ranks: [0; _], log: 0, symbols: [0; _] };
+        let (numbers, symbols) = from.split_at(Tree::LEN - 256);
+        for (number, bytes) in tree.ranks.iter_mut().chain([&mut tree.log]).zip(numbers.as_chunks::<2>().0) {
+            *number = u16::from_ne_bytes(*bytes);
+        }
+        tree.symbols.copy_from_slice(symbols);
+        let count: u32 = tree.ranks.iter().map(|&rank| u32::from(rank)).sum();
+        let cells: u32 = tree.ranks.iter().zip(0..).map(|(&rank, shift)| u32::from(rank) << shift).sum();
+        let longest = u32::from(tree.log);
+        ((1..=MAX_LOG).contains(&longest) && count <= 256 && cells == 1 << longest).then_some(tree)
+    }
+
+    pub(crate) fn log(&self) -> u32 {
+        self.log.into()
+    }
+
+    /// Lays the table out in `cells`, of which it fills the first `1 << log`.
+    #[inline(always)]
+    pub(crate) fn lay_out(&self, cells: &mut [u16]) {
+        let log = usize::from(self.log);
+        let mut cells = &mut cells[..1 << log];
+        let mut symbols = &self.symbols[..];
+        for weight in 1..=log {
+            let (now, later) = symbols.split_at(usize::from(self.ranks[weight - 1]));
             let (to, after) = cells.split_at_mut(now.len() << (weight - 1));
-            let bits = self.log as usize + 1 - weight;
+            let bits = log + 1 - weight;
             match weight {
                 1 => fill::<1>(to, now, bits),
                 2 => fill::<2>(to, now, bits),

@@ -7,9 +7,9 @@ use crate::kernel::{LINE, fetch_line};
 const PIECES: usize = 8;
 
 /// The cache lines that the next job will need. Decoding with such a list
-/// ([`Decoder::decode_prefetching`](crate::Decoder::decode_prefetching)) asks for a few of them with
-/// each sequence and each run of literals, and for what is left at the end of the block, so that they
-/// arrive one by one while there is other work, and not in a burst.
+/// ([`Decoder::decode_prefetching`](crate::Decoder::decode_prefetching)) asks for them spread over the
+/// sequences of the block, since a CPU waits when many are asked for at once, and for what is left at the
+/// end.
 ///
 /// The memory is named, never read: it need not even exist any more.
 #[derive(Clone, Debug)]
@@ -17,23 +17,18 @@ pub struct Prefetch {
     /// Addresses of the first line and behind the last.
     pieces: [(usize, usize); PIECES],
     len: usize,
-    rate: usize,
+    /// Lines that a turn of a loop asks for: 1, 2 or 4.
+    rate: u32,
 }
 
 impl Prefetch {
-    /// An empty list, of which two lines are asked for at a time.
+    /// An empty list.
     pub const fn new() -> Self {
-        Prefetch { pieces: [(0, 0); PIECES], len: 0, rate: 2 }
+        Prefetch { pieces: [(0, 0); PIECES], len: 0, rate: 1 }
     }
 
-    /// With `rate` lines at a time, 1 to 4.
-    #[must_use]
-    pub fn with_rate(mut self, rate: usize) -> Self {
-        self.rate = rate.clamp(1, 4);
-        self
-    }
-
-    /// Adds the lines of `bytes`. A list takes 8 pieces; others are ignored.
+    /// Adds the lines of `bytes`, which are asked for before those that were added before. A list takes
+    /// 8 pieces; others are ignored.
     pub fn add(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.len == PIECES {
             return;
@@ -60,30 +55,90 @@ impl Prefetch {
         self.pieces[..self.len].iter().map(|(at, end)| (end - at).div_ceil(LINE)).sum()
     }
 
-    /// Asks for the next few lines.
+    /// Makes the lines last for about so many turns of a loop.
+    pub(crate) fn spread(&mut self, turns: usize) {
+        self.rate = match self.lines().div_ceil(turns.max(1)) {
+            rate @ 0..=2 => rate as u32,
+            _ => 4,
+        };
+    }
+
+    /// Asks for the lines of a turn.
     #[inline]
     pub(crate) fn pop(&mut self) {
-        for _ in 0..self.rate {
-            self.pop_line();
+        let mut run = self.take();
+        run.pop(self);
+        self.put_back(run);
+    }
+
+    /// Takes the list into a loop.
+    #[inline]
+    pub(crate) fn take(&mut self) -> Run {
+        let mut run = Run { at: 0, end: 0, rate: self.rate };
+        run.next(self);
+        run
+    }
+
+    /// Takes back what a loop has left.
+    #[inline]
+    pub(crate) fn put_back(&mut self, run: Run) {
+        if run.at < run.end {
+            self.pieces[self.len] = (run.at, run.end);
+            self.len += 1;
         }
     }
 
     /// Asks for all lines that are left.
     pub(crate) fn flush(&mut self) {
-        while self.len > 0 {
-            self.pop_line();
+        for &(at, end) in &self.pieces[..self.len] {
+            (at..end).step_by(LINE).for_each(fetch_line);
+        }
+        self.len = 0;
+    }
+}
+
+/// The piece of a list that a loop is at.
+#[derive(Clone, Copy)]
+pub(crate) struct Run {
+    at: usize,
+    end: usize,
+    rate: u32,
+}
+
+impl Run {
+    /// No lines.
+    pub(crate) const NONE: Run = Run { at: 0, end: 0, rate: 1 };
+
+    /// Asks for the lines of a turn. The last may lie behind the piece: that costs less than to look.
+    #[inline(always)]
+    pub(crate) fn pop(&mut self, list: &mut Prefetch) {
+        if self.at >= self.end && !self.next(list) {
+            return;
+        }
+        self.line();
+        // Not a loop: it would cost as much as the lines.
+        if self.rate > 1 {
+            self.line();
+            if self.rate > 2 {
+                self.line();
+                self.line();
+            }
         }
     }
 
-    #[inline]
-    fn pop_line(&mut self) {
-        let Some(last) = self.len.checked_sub(1) else { return };
-        let (at, end) = &mut self.pieces[last];
-        fetch_line(*at);
-        *at += LINE;
-        if *at >= *end {
-            self.len = last;
-        }
+    #[inline(always)]
+    fn line(&mut self) {
+        fetch_line(self.at);
+        self.at += LINE;
+    }
+
+    /// Goes to the next piece, if there is one.
+    #[inline(always)]
+    fn next(&mut self, list: &mut Prefetch) -> bool {
+        let Some(last) = list.len.checked_sub(1) else { return false };
+        list.len = last;
+        (self.at, self.end) = list.pieces[last];
+        true
     }
 }
 
@@ -100,19 +155,25 @@ mod tests {
     #[test]
     fn every_line_is_asked_for_once() {
         let bytes = vec![0u8; 1000];
-        let mut list = Prefetch::new().with_rate(3);
-        for _ in 0..10 {
-            list.add(&bytes);
-        }
-        list.add(&[]);
-        let lines = list.lines();
-        assert!((8 * 16..=8 * 17).contains(&lines));
-        for popped in 1..=lines / 3 {
+        for turns in [1, 7, 60, 135, 1000] {
+            let mut list = Prefetch::new();
+            for _ in 0..10 {
+                list.add(&bytes);
+            }
+            list.add(&[]);
+            let lines = list.lines();
+            assert!((8 * 16..=8 * 17).contains(&lines));
+            list.spread(turns);
+            for turn in 1..=turns {
+                list.pop();
+                let asked = lines - list.lines();
+                assert!(asked <= 4 * turn && (asked >= turn.min(lines) || lines == asked));
+            }
+            // All were asked for, unless there are more than four for a turn.
+            assert!(list.lines() == 0 || 4 * turns < lines + 8 * 4);
+            list.flush();
             list.pop();
-            assert_eq!(list.lines(), lines - 3 * popped);
+            assert_eq!(list.lines(), 0);
         }
-        list.flush();
-        list.pop();
-        assert_eq!(list.lines(), 0);
     }
 }

@@ -158,7 +158,7 @@ fn damaged_frames_stay_within_their_buffers() {
 fn fetching_ahead_touches_nothing() {
     let gone = {
         let mut memory = Guarded::new(100_000);
-        let mut list = Prefetch::new().with_rate(4);
+        let mut list = Prefetch::new();
         list.add(memory.last(100_000));
         list.add(memory.first(5000));
         list

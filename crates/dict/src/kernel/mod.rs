@@ -10,4 +10,4 @@ mod slot;
 pub(crate) use arena::{Arena, Room};
 pub(crate) use fetch::fetch;
 pub(crate) use map::Map;
-pub(crate) use slot::{Evicted, Filling, Pin, Slot};
+pub(crate) use slot::{Digested, Evicted, Filling, Pin, Slot};

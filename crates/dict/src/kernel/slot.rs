@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use linerate_core::Result;
-use linerate_zstd::{Dictionary, Digest};
+use linerate_zstd::{Codes, Dictionary, Digest};
 
 use super::arena::{Kept, Room};
 use crate::source::Source;
@@ -144,7 +144,7 @@ impl Slot {
         self.owner.store(owner, Ordering::Relaxed);
         // SAFETY: as the caller vouches, nobody looks yet and nobody else writes.
         unsafe { *self.digest.get() = digest };
-        if digest.tables_len() == 0 { READ | TABLES } else { READ }
+        if digest.is_trained() { READ } else { READ | TABLES }
     }
 
     /// Counts a reader in, if the slot still has what it was filled with then.
@@ -225,7 +225,7 @@ impl Slot {
     fn take_tables(&self) -> Option<Kept> {
         let at = NonNull::new(self.tables.swap(null_mut(), Ordering::Relaxed))?;
         // SAFETY: only who set `BUSY` while `READ` is not set writes it.
-        let len = unsafe { *self.digest.get() }.tables_len() as u32;
+        let len = unsafe { *self.digest.get() }.compact_len() as u32;
         Some(Kept { at, len })
     }
 }
@@ -305,21 +305,20 @@ impl Pin<'_> {
 
     /// The digested dictionary, if its tables are there.
     #[inline]
-    pub(crate) fn dictionary(&self) -> Option<Dictionary<'_>> {
+    pub(crate) fn digested(&self) -> Option<Digested<'_>> {
         if !self.has_tables() {
             return None;
         }
         // SAFETY: nobody writes it once `READ` is set, without which `TABLES` is not.
         let digest = unsafe { *self.slot.digest.get() };
         let at = self.slot.tables.load(Ordering::Relaxed);
-        let len = if at.is_null() { 0 } else { digest.tables_len() };
+        let len = if at.is_null() { 0 } else { digest.compact_len() };
         // SAFETY: the tables were made before `TABLES` was seen, in a room that is not taken from who
         // has a pin.
         let tables = if len == 0 { &[][..] } else { unsafe { from_raw_parts(at, len) } };
         let bytes = self.bytes();
         let content = &bytes[bytes.len().saturating_sub(digest.content_len())..];
-        // SAFETY: they are the tables that were made for the dictionary of this digest.
-        Some(unsafe { Dictionary::trusted(digest, tables, content) })
+        Some(Digested { digest, tables, content })
     }
 
     /// Makes the tables in the room that is found for so many bytes, if nobody else does. Returns
@@ -334,10 +333,10 @@ impl Pin<'_> {
         }
         // SAFETY: nobody writes it once `READ` is set.
         let digest = unsafe { *self.slot.digest.get() };
-        let made = match find(digest.tables_len()) {
+        let made = match find(digest.compact_len()) {
             None => Ok(false),
-            Some(mut room) => match Dictionary::tables_into(self.bytes(), room.bytes_mut()) {
-                Ok(dictionary) if dictionary.digest() == digest => {
+            Some(mut room) => match Dictionary::compact_into(self.bytes(), room.bytes_mut()) {
+                Ok(made) if made == digest => {
                     self.slot.tables.store(room.leave().at.as_ptr(), Ordering::Relaxed);
                     Ok(true)
                 }
@@ -348,6 +347,24 @@ impl Pin<'_> {
         let done = |s: u64| Some((s & !BUSY) | flags);
         let _ = self.slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, done);
         made
+    }
+}
+
+/// What there is of a digested dictionary, as long as its reader lives.
+#[derive(Clone, Copy)]
+pub(crate) struct Digested<'a> {
+    pub(crate) digest: Digest,
+    /// Compact.
+    pub(crate) tables: &'a [u8],
+    pub(crate) content: &'a [u8],
+}
+
+impl<'a> Digested<'a> {
+    /// The dictionary, with codes that were laid out for it.
+    #[inline]
+    pub(crate) fn with(&self, codes: &'a Codes) -> Dictionary<'a> {
+        // SAFETY: a slot has the tables that were made for its digest, in a room of the same alignment.
+        unsafe { Dictionary::trusted(self.digest, self.tables, codes, self.content) }
     }
 }
 
@@ -378,7 +395,7 @@ mod tests {
         assert!(slot.fill(filling(&mut arena, 9), 9).is_err());
         assert!(slot.retire(first) && !slot.retire(first));
         assert!(slot.pin(first).is_none() && slot.reclaim().is_none());
-        assert_eq!((pin.bytes(), pin.dictionary().unwrap().content()), (&[1; 16][..], &[1; 16][..]));
+        assert_eq!((pin.bytes(), pin.digested().unwrap().content), (&[1; 16][..], &[1; 16][..]));
         assert_eq!(pin.hash(), 7);
         drop(pin);
         let content = slot.reclaim().unwrap();
@@ -401,9 +418,9 @@ mod tests {
         assert!(matches!(slot.evict(), Evicted::Room(None)));
         assert!(matches!(slot.evict(), Evicted::Unable));
         let pin = slot.pin(generation).unwrap();
-        assert!(pin.dictionary().is_none());
+        assert!(pin.digested().is_none());
         assert!(matches!(pin.make_tables(|_| None), Ok(false)));
-        assert!(matches!(pin.make_tables(|_| arena.take(64)), Ok(true)) && pin.dictionary().is_some());
+        assert!(matches!(pin.make_tables(|_| arena.take(64)), Ok(true)) && pin.digested().is_some());
         assert!(matches!(pin.make_tables(|_| panic!("they are there")), Ok(false)));
     }
 
@@ -422,14 +439,12 @@ mod tests {
             let generation = slot.fill(Filling::Source { source: 3, index }, 1).ok().unwrap();
             let pin = slot.pin(generation).unwrap();
             assert!(!pin.is_read() && pin.bytes().is_empty());
-            assert!(
-                pin.dictionary().is_none() && matches!(pin.make_tables(|_| panic!("no bytes")), Ok(false))
-            );
+            assert!(pin.digested().is_none() && matches!(pin.make_tables(|_| panic!("no bytes")), Ok(false)));
             let find = |number| if number == 3 { Ok(two.clone()) } else { panic!("of another slot") };
             let rest = pin.read(find, Dictionary::measure, |len| Ok(arena.take(len).unwrap()));
             assert_eq!(rest, Ok((index == 1).then_some(3)));
             assert!(pin.is_read() && pin.bytes() == [5; 16]);
-            assert_eq!(pin.dictionary().unwrap().content(), [5; 16]);
+            assert_eq!(pin.digested().unwrap().content, [5; 16]);
             drop(pin);
             assert!(slot.retire(generation));
             let content = slot.reclaim().unwrap();

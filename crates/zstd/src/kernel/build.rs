@@ -2,7 +2,7 @@
 
 use super::isa::{Isa, Kernel, dispatch};
 use crate::fse::{Cell, Counts};
-use crate::huffman::Weights;
+use crate::huffman::{Tree, Weights};
 use crate::scratch::Form;
 
 struct Fse<'a, const N: usize> {
@@ -47,5 +47,31 @@ pub(crate) fn huffman(form: Form, weights: &Weights, cells: &mut [u16]) {
     match form {
         Form::Safe => weights.build(cells),
         Form::Fast(tier) => dispatch(tier, Huffman { weights, cells }),
+    }
+}
+
+struct Codes<'a> {
+    tree: &'a [u8; Tree::LEN],
+    cells: &'a mut [u16],
+}
+
+impl Kernel for Codes<'_> {
+    type Output = Option<u32>;
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) -> Option<u32> {
+        let tree = Tree::read(self.tree)?;
+        tree.lay_out(self.cells);
+        Some(tree.log())
+    }
+}
+
+/// Lays out the table of a tree that was written; returns its logarithm, or none if it is no tree.
+pub(crate) fn codes(form: Form, tree: &[u8; Tree::LEN], cells: &mut [u16]) -> Option<u32> {
+    let all = Codes { tree, cells };
+    match form {
+        // SAFETY: every CPU supports the scalar tier.
+        Form::Safe => unsafe { all.run::<super::isa::Scalar>() },
+        Form::Fast(tier) => dispatch(tier, all),
     }
 }

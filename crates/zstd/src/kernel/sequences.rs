@@ -15,7 +15,7 @@ use super::isa::{Isa, Kernel, Scalar, copy16, dispatch};
 use crate::execute;
 use crate::fse::{self, Cell};
 use crate::output::{Output, Piece, TOO_SMALL};
-use crate::prefetch::Prefetch;
+use crate::prefetch::{Prefetch, Run};
 use crate::scratch::Form;
 use crate::sequences::{BASES, Repeats, Table};
 
@@ -345,9 +345,13 @@ impl<'a, 'b> Sink<'a, 'b> {
             let mut from = self.from;
             let literals_end = self.literals_end;
             let [near, far] = out.before.map(History::new);
+            let mut run = match &mut prefetch {
+                Some(list) if PREFETCH => list.take(),
+                _ => Run::NONE,
+            };
             for sequence in batch {
                 if PREFETCH && let Some(list) = &mut prefetch {
-                    list.pop();
+                    run.pop(list);
                 }
                 let (literal_len, match_len, offset) =
                     (sequence.literals as usize, sequence.len as usize, sequence.offset as usize);
@@ -410,6 +414,9 @@ impl<'a, 'b> Sink<'a, 'b> {
                     }
                 }
                 to = to.add(match_len);
+            }
+            if PREFETCH && let Some(list) = prefetch {
+                list.put_back(run);
             }
             self.from = from;
             out.at = to.offset_from_unsigned(buf);
