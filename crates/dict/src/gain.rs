@@ -1,7 +1,7 @@
 //! What a dictionary gains.
 
 use linerate_core::{Error, Kind, Result};
-use linerate_zstd::{Dictionary, MAX_TABLES};
+use linerate_zstd::Dictionary;
 use zstd_safe::{CCtx, CDict};
 
 /// What a dictionary gains on some blocks.
@@ -16,7 +16,7 @@ pub struct Gain {
     pub with: usize,
     /// Bytes of the dictionary.
     pub dictionary: usize,
-    /// Bytes of its tables when it is digested.
+    /// Bytes of its tables in a store.
     pub tables: usize,
 }
 
@@ -27,8 +27,7 @@ impl Gain {
     /// # Errors
     /// As [`shrink_tables`](crate::shrink_tables); [`Kind::Limit`] if libzstd has no memory.
     pub fn measure(dictionary: &[u8], blocks: &[&[u8]], level: i32) -> Result<Gain> {
-        let tables = Dictionary::measure(dictionary)?.tables_len();
-        debug_assert!(tables <= MAX_TABLES);
+        let tables = Dictionary::measure(dictionary)?.compact_len();
         let prepared = prepare(dictionary, level)?;
         let mut meter = Meter::new(level)?;
         Ok(Gain {
