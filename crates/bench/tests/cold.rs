@@ -38,7 +38,7 @@ fn a_sweep_prints_keeps_and_draws() {
     let kept = std::fs::read_to_string(folder.path().join("r.csv")).unwrap();
     let rows: Vec<Vec<String>> = kept.lines().map(|line| csv::fields(line).unwrap()).collect();
     assert_eq!(rows[0], COLUMNS);
-    assert_eq!(rows.len(), 1 + 6 * 18);
+    assert_eq!(rows.len(), 1 + 6 * 20);
     let at = |name: &str| COLUMNS.iter().position(|column| *column == name).unwrap();
     for row in &rows[1..] {
         assert_eq!(row.len(), COLUMNS.len());
@@ -86,7 +86,7 @@ fn json_has_numbers_and_the_options_that_were_given() {
     assert!(out.status.success(), "{}", text(&out.stderr));
     let rows: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
     let rows = rows.as_array().unwrap();
-    assert_eq!(rows.len(), 18);
+    assert_eq!(rows.len(), 20);
     let first = &rows[0];
     assert_eq!(
         (&first["dictionaries"], &first["level"], &first["tables"]),

@@ -17,12 +17,15 @@ pub mod row;
 mod table;
 mod work;
 
+use std::sync::Arc;
+
 use linerate_dict::{HugePages, Id, Store};
 
 pub use self::case::Case;
 use self::case::{grouped, kib};
 use self::contenders::{CHOICES, Calls, Contender, Requests, Tools, Who};
 pub use self::data::{Data, Kind};
+use self::opening::Shelf;
 pub use self::plan::{SWEEP, published_cases};
 pub use self::published::{PUBLISHED, Published, SOURCE};
 use self::rounds::Times;
@@ -89,11 +92,12 @@ pub fn measure(
     );
     let mut say = |what: &str| progress(&format!("{name}: {what}"));
     say("training");
-    let dictionaries = dictionaries::make(data, case, setup)?;
+    let shelf = Arc::new(Shelf(dictionaries::make(data, case, setup)?));
+    let dictionaries = &shelf.0;
     let openings = match setup.opening {
         true => {
             say("opening");
-            opening::measure(data, case, setup, &dictionaries)?
+            opening::measure(data, case, setup, &shelf)?
         }
         false => Vec::new(),
     };
@@ -105,7 +109,7 @@ pub fn measure(
     let digested = digested.ok_or("libzstd has no memory")?;
     let requests = |choice| {
         let work = Work::new(data, case, choice, (&store, &ids), setup)?;
-        Ok(Requests::new(work, &ids, &digested, &dictionaries))
+        Ok(Requests::new(work, &ids, &digested, dictionaries))
     };
     let all: Vec<_> = CHOICES.into_iter().map(requests).collect::<Result<_, String>>()?;
     let of = |contender: &Contender| {
@@ -125,7 +129,7 @@ pub fn measure(
         seed: setup.seed,
         ..Row::blank(data, case)
     };
-    let beside = |who| beside(who, &store, &digested, &dictionaries);
+    let beside = |who| beside(who, &store, &digested, dictionaries);
     let published = Published::of(data.kind, case);
     let row = |i: usize| {
         let contender = &times[i].contender;

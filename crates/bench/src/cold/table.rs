@@ -96,12 +96,13 @@ fn openings(rows: &[Row]) -> String {
         let row = rows.iter().find(|row| (row.measure, row.contender, row.mode) == ("open", contender, mode));
         row.map(|row| format!("{:.1} ms", row.best_us / 1e3))
     };
-    match (ms("linerate", "lazy"), ms("linerate", "all"), ms("libzstd", "all")) {
-        (Some(lazy), Some(all), Some(theirs)) => {
-            format!(
-                "from nothing to the first block: linerate {lazy}, with all digested {all}; libzstd {theirs}\n"
-            )
-        }
+    let ways = ["register", "insert", "digest"].map(|way| ms("linerate", way));
+    let pack = ms("linerate", "pack").map_or_else(String::new, |ms| format!("from a pack {ms}, "));
+    match (ways, ms("libzstd", "digest")) {
+        ([Some(register), Some(insert), Some(digest)], Some(theirs)) => format!(
+            "from nothing to the first block: linerate {pack}known by hashes {register}, with all copied {insert}, with all digested {digest}; \
+             libzstd {theirs}\n"
+        ),
         _ => String::new(),
     }
 }
