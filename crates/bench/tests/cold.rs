@@ -31,7 +31,7 @@ fn a_sweep_prints_keeps_and_draws() {
     let (shown, said) = (text(&out.stdout), text(&out.stderr));
     assert!(out.status.success(), "{said}");
     assert!(shown.contains("JSON (generated rows), blocks of 4 KiB, 20 dictionaries of 2 KiB"), "{shown}");
-    assert!(shown.contains("text (carried text), blocks of 4 KiB, 1 dictionaries of 2 KiB"), "{shown}");
+    assert!(shown.contains("text (carried text), blocks of 4 KiB, 1 dictionary of 2 KiB"), "{shown}");
     assert_eq!(shown.matches("beside the content of a dictionary: linerate ").count(), 6);
     assert_eq!(shown.matches("from nothing to the first block: linerate ").count(), 6);
 

@@ -34,6 +34,12 @@ pub(crate) fn kib(bytes: usize) -> String {
     }
 }
 
+/// So many dictionaries of a size: `2,500 dictionaries of 8 KiB`.
+pub(crate) fn dictionaries(count: usize, bytes: usize) -> String {
+    let noun = if count == 1 { "dictionary" } else { "dictionaries" };
+    format!("{} {noun} of {}", grouped(count), kib(bytes))
+}
+
 /// A count as sentences have it: `30,000`.
 pub(crate) fn grouped(n: usize) -> String {
     let digits = n.to_string();
@@ -56,6 +62,7 @@ mod tests {
     fn numbers_are_shown_as_people_write_them() {
         let shown: Vec<_> = [0, 7, 100, 2500, 30_000, 1_234_567].map(grouped).into();
         assert_eq!(shown, ["0", "7", "100", "2,500", "30,000", "1,234,567"]);
+        assert_eq!(dictionaries(1, 8192), "1 dictionary of 8 KiB");
         assert_eq!((kib(4096), kib(1000), size(8192)), ("4 KiB".into(), "1000 B".into(), "8K".into()));
     }
 

@@ -6,7 +6,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::case::{grouped, kib, size};
+use super::case::{dictionaries, grouped, kib, size};
 use super::row::Row;
 use super::table::groups;
 use crate::labels;
@@ -87,12 +87,11 @@ fn bars(area: &Area<'_>, cases: &[&[Row]]) -> Fallible {
     for case in cases {
         let first = &case[0];
         let name = format!(
-            "{} ({}), blocks of {}, {} dictionaries of {}",
+            "{} ({}), blocks of {}, {}",
             first.kind,
             first.data,
             kib(first.block),
-            grouped(first.count),
-            kib(first.dictionary)
+            dictionaries(first.count, first.dictionary)
         );
         area.draw(&Text::new(name, (16, y), text(14)))?;
         y += NAME - 6;
@@ -130,7 +129,7 @@ fn lines(area: &Area<'_>, cases: &[&[Row]]) -> Fallible {
     let mut chart = ChartBuilder::on(area)
         .caption(title, (FONT, 18))
         .margin(16)
-        .margin_right(190)
+        .margin_right(250)
         .x_label_area_size(44)
         .y_label_area_size(56)
         .build_cartesian_2d((least..most * 1.01).log_scale(), 0.0..top)?;

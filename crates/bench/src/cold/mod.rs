@@ -84,11 +84,10 @@ pub fn measure(
 ) -> Result<Vec<Row>, String> {
     need::check(case, setup.least)?;
     let name = format!(
-        "{}, {} blocks, {} dictionaries of {}",
+        "{}, {} blocks, {}",
         data.kind.name(),
         kib(case.block),
-        grouped(case.count),
-        kib(case.dictionary)
+        case::dictionaries(case.count, case.dictionary)
     );
     let mut say = |what: &str| progress(&format!("{name}: {what}"));
     say("training");

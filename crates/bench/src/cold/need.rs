@@ -1,6 +1,6 @@
 //! Whether there is memory for a case.
 
-use super::case::{Case, grouped, kib};
+use super::case::{Case, dictionaries};
 
 /// Bytes beside the content of a dictionary: libzstd's object, our tables and slot, and what allocators
 /// round up to.
@@ -31,9 +31,8 @@ fn compare(case: &Case, need: usize, free: usize) -> Result<(), String> {
     if need > free / 10 * 9 {
         let gib = |bytes: usize| bytes as f64 / f64::from(1 << 30);
         return Err(format!(
-            "{} dictionaries of {} take {:.1} GiB, and {:.1} GiB are free: take fewer (--count)",
-            grouped(case.count),
-            kib(case.dictionary),
+            "{} take {:.1} GiB, and {:.1} GiB are free: take fewer (--count)",
+            dictionaries(case.count, case.dictionary),
             gib(need),
             gib(free)
         ));

@@ -1,6 +1,6 @@
 //! What the terminal shows: a table for each case, and one line for each of many.
 
-use super::case::{grouped, kib};
+use super::case::{dictionaries, grouped, kib};
 use super::published::SOURCE;
 use super::row::Row;
 
@@ -42,12 +42,11 @@ pub fn table(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let ratio = |mode| find(rows, "linerate", mode, "single").and_then(|row| row.ratio).unwrap_or(0.0);
     let mut text = format!(
-        "{} ({}), blocks of {}, {} dictionaries of {}{}, level {}: ratio {:.2}, without dictionaries {:.2}\n\n",
+        "{} ({}), blocks of {}, {}{}, level {}: ratio {:.2}, without dictionaries {:.2}\n\n",
         first.kind,
         first.data,
         kib(first.block),
-        grouped(first.count),
-        kib(first.dictionary),
+        dictionaries(first.count, first.dictionary),
         if first.tables == "small" { " with small tables" } else { "" },
         first.level,
         ratio("cold"),
