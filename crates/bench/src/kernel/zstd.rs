@@ -144,20 +144,24 @@ mod tests {
 
     #[test]
     fn frames_decode_in_each_way_and_damage_has_a_name() {
-        let dictionary = b"a dictionary of raw content";
-        let digested = Digested::new(dictionary).unwrap();
+        let dictionary: Vec<u8> = (0..=255).collect();
+        let content = &dictionary[10..200];
+        let digested = Digested::new(&dictionary).unwrap();
         assert_eq!(digested.memory(), OBJECT, "another version of libzstd: look at IN_USE");
         digested.burst();
         let mut context = Context::new().unwrap();
-        let mut frame = Vec::with_capacity(100);
-        zstd_safe::CCtx::create().compress_using_dict(&mut frame, dictionary, dictionary, 3).unwrap();
-        let mut out = [0; 27];
-        for with in [With::Digested(&digested), With::Raw(dictionary)] {
+        let mut frame = Vec::with_capacity(300);
+        let prepared = zstd_safe::CDict::create(&dictionary, 3);
+        zstd_safe::CCtx::create().compress_using_cdict(&mut frame, content, &prepared).unwrap();
+        assert!(frame.len() < 50, "{}", frame.len());
+        let mut out = [0; 190];
+        for with in [With::Digested(&digested), With::Raw(&dictionary)] {
             out.fill(0);
-            assert_eq!(context.decode(with, &frame, &mut out), Ok(27));
-            assert_eq!(&out, dictionary);
+            assert_eq!(context.decode(with, &frame, &mut out), Ok(190));
+            assert_eq!(&out, content);
         }
         assert!(context.decode(With::Nothing, &frame, &mut out).is_err());
-        assert!(context.decode(With::Raw(dictionary), &frame[1..], &mut out).unwrap_err().contains("frame"));
+        let said = context.decode(With::Raw(&dictionary), &frame[1..], &mut out).unwrap_err();
+        assert!(said.contains("frame"), "{said}");
     }
 }
