@@ -53,6 +53,8 @@ def test_each_thread_gets_its_blocks(dictionaries, budget, shared):
     store = Store(table_budget=budget)
     made = blocks_of(store, dictionaries)
     common = Decoder(store)
+    for id, blocks, rows in made * 2:
+        assert common.decode(id, blocks[0]) == rows[0]
 
     def work(i):
         decoder = common if shared else Decoder(store)
