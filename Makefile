@@ -12,7 +12,7 @@ SECONDS_PER_TARGET ?= 60
 HDF5_PLUGINS ?= target/hdf5-plugins
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-dict bench-frames bench-nx bench-waveforms plots fuzz hdf5-plugins setup
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-dict bench-frames bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -74,6 +74,12 @@ bench-dict: ## Decode through 1,245 to 30,000 dictionaries beside libzstd: DATA=
 	@scripts/setup.sh rust cc
 	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) run --release --locked --package linerate-bench -- cold --data "$(DATA)" --csv "$(CSV)" $(FLAGS)
+
+bench-sst: CSV = target/bench-sst.csv
+bench-sst: ## Read rows of 2,048 SST files, each with its dictionary, beside RocksDB: CSV=file FLAGS="--rounds 3"
+	@scripts/setup.sh rust cc rocksdb
+	@mkdir -p "$(dir $(CSV))"
+	$(CARGO) run --release --locked --package linerate-bench --example sst-cold -- --csv "$(CSV)" $(FLAGS)
 
 bench-waveforms: CORPUS =
 bench-waveforms: CSV = target/bench-waveforms.csv
