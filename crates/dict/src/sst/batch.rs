@@ -13,6 +13,7 @@ use super::open::Sst;
 use super::reader::{Hit, Look, Place, Reader, check, entry, look, room, stored_len};
 use crate::id::Id;
 use crate::job::{Job, Order};
+use crate::kernel::fetch;
 
 const WRONG_LENGTH: Error = Error::new(Kind::Corrupt, 0, "a block does not hold as much as it says");
 
@@ -73,7 +74,7 @@ impl Reader {
     /// Finds keys in any files, as [`get`](Self::get) does, each block decoded once. The results are in
     /// the order of `wanted`; what is damaged is an error of those keys alone that need it.
     pub fn multi_get<'a>(&'a mut self, wanted: &[(&'a Sst, &'a [u8])]) -> Vec<Result<Option<Entry<'a>>>> {
-        let located: Vec<_> = wanted.iter().map(|(sst, key)| self.locate(sst, key, u64::MAX)).collect();
+        let located = self.locate_all(wanted);
         let (blocks, turns) = distinct(wanted, &located);
         let pieces = self.unpack_all(&blocks, Order::AsGiven);
         let mut found: Vec<Result<Found>> = Vec::with_capacity(wanted.len());
@@ -114,6 +115,28 @@ impl Reader {
         found.into_iter().zip(wanted).map(answer).collect()
     }
 
+    /// Finds the blocks of keys, asking for the memory of each file before its turn comes, and for that
+    /// of its block afterwards.
+    fn locate_all(&mut self, wanted: &[(&Sst, &[u8])]) -> Vec<Result<Option<(Handle, Place)>>> {
+        let mut all = Vec::with_capacity(wanted.len());
+        for (i, &(sst, key)) in wanted.iter().enumerate() {
+            if let Some(&(second, _)) = wanted.get(i + 2) {
+                fetch(second);
+            }
+            if let Some(&(next, _)) = wanted.get(i + 1)
+                && !std::ptr::eq(next, sst)
+            {
+                next.expect_search();
+            }
+            let found = self.locate(sst, key, u64::MAX);
+            if let Ok(Some((handle, _))) = found {
+                sst.expect_block(handle);
+            }
+            all.push(found);
+        }
+        all
+    }
+
     /// Looks for those keys in the next blocks that all of their block is before.
     fn look_behind(
         &mut self,
@@ -151,8 +174,12 @@ impl Reader {
         let fetched: Vec<_> = wanted
             .iter()
             .zip(places)
-            .map(|(&(sst, handle), place)| {
-                let fetched = fetch(sst, handle, place?, stored)?;
+            .enumerate()
+            .map(|(i, (&(sst, handle), place))| {
+                if let Some(&(next, handle)) = wanted.get(i + 1) {
+                    next.expect_block(handle);
+                }
+                let fetched = take(sst, handle, place?, stored)?;
                 if let Fetched::Packed(packed) = &fetched {
                     total += packed.len;
                 }
@@ -214,7 +241,7 @@ impl Reader {
 }
 
 /// Checks a block that is in memory or was read to `place`.
-fn fetch<'a, 's>(
+fn take<'a, 's>(
     sst: &'s Sst,
     handle: Handle,
     place: Range<usize>,

@@ -17,6 +17,7 @@ use super::ranges::{self, RangeDeletion};
 use super::reader::Reader;
 use crate::id::Id;
 use crate::input::Input;
+use crate::kernel::fetch;
 use crate::store::Store;
 
 /// What the store does not take is no dictionary for zstd, but may be one for others.
@@ -123,6 +124,26 @@ impl Sst {
     /// The store that has its dictionary.
     pub fn store(&self) -> &Store {
         &self.store
+    }
+
+    /// Asks for the memory that a search will touch: small indexes as a whole, of others the restarts
+    /// at their end and the middle, where it begins.
+    pub(super) fn expect_search(&self) {
+        const SMALL: usize = 2 << 10;
+        let (index, len) = (&self.index, self.index.len());
+        if len <= SMALL {
+            return fetch(&index[..]);
+        }
+        fetch(&index[len - SMALL / 4..]);
+        fetch(&index[len / 2]);
+    }
+
+    /// Asks for the memory of a block, as far as one is read soon.
+    pub(super) fn expect_block(&self, handle: Handle) {
+        const SMALL: u64 = 8 << 10;
+        if let Some(bytes) = self.input.view(handle.offset, handle.size.min(SMALL) as usize) {
+            fetch(bytes);
+        }
     }
 
     pub(super) fn load(input: Input, options: Options, reader: &mut Reader) -> Result<Sst> {

@@ -6,6 +6,7 @@ mod common;
 mod damage;
 mod fixtures;
 mod forged;
+mod many;
 mod matrix;
 mod model;
 mod writer;

@@ -1,0 +1,128 @@
+//! Many files through one store and several threads.
+
+use linerate_dict::sst::{Options, Reader, Sst};
+use linerate_dict::{Kind, Order, Settings, Store};
+
+use crate::common::Noise;
+use crate::fixtures::{TABLES, path, read, records};
+use crate::model::Record;
+
+fn open_all(reader: &mut Reader, options: Options) -> Vec<Sst> {
+    TABLES.iter().map(|(name, _)| reader.open(&path(name), options).unwrap()).collect()
+}
+
+/// Keys of all files in no order.
+fn wanted<'a>(files: &'a [Sst], records: &'a [Record], seed: u64) -> Vec<(&'a Sst, &'a [u8])> {
+    let mut all: Vec<_> =
+        files.iter().flat_map(|sst| records.iter().map(move |record| (sst, &record.key[..]))).collect();
+    let mut noise = Noise::new(seed);
+    for i in (1..all.len()).rev() {
+        all.swap(i, noise.below(i + 1));
+    }
+    all
+}
+
+fn value<'a>(records: &'a [Record], key: &[u8]) -> &'a [u8] {
+    &records[records.binary_search_by(|record| record.key[..].cmp(key)).unwrap()].value
+}
+
+#[test]
+fn threads_share_files_and_their_store() {
+    // Room for the tables of one or two dictionaries.
+    for settings in [Settings::new(), Settings::new().with_table_budget(12 << 10)] {
+        let store = Store::with_settings(settings);
+        let files = open_all(&mut Reader::new(&store), Options::new());
+        let with_dictionary = files.iter().filter(|sst| sst.dictionary().is_some()).count();
+        assert_eq!(store.stats().dictionaries, with_dictionary);
+        assert!(with_dictionary >= 8);
+        let records = records();
+        std::thread::scope(|scope| {
+            for seed in 0..4 {
+                let (store, files, records) = (&store, &files, &records);
+                scope.spawn(move || {
+                    let mut reader = Reader::new(store);
+                    for wanted in wanted(files, records, seed).chunks(50) {
+                        for (found, (_, key)) in reader.multi_get(wanted).into_iter().zip(wanted) {
+                            assert!(found.unwrap().unwrap().value == value(records, key));
+                        }
+                    }
+                });
+            }
+        });
+        drop(files);
+        assert_eq!(store.stats().dictionaries, 0);
+    }
+}
+
+/// A damaged block is an error of those keys alone that are in it.
+#[test]
+fn damage_disturbs_no_other() {
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let mut files = open_all(&mut reader, Options::new().with_map(false));
+    let mut bad = read("5-crc32c-zstd-trained");
+    bad[300] ^= 1;
+    let bad = reader.open_bytes(bad, Options::new()).unwrap();
+    let report = reader.verify(&bad).unwrap();
+    assert_eq!(report.failed, 1);
+    let records = records();
+    let lost: Vec<bool> = records.iter().map(|record| reader.get(&bad, &record.key).is_err()).collect();
+    assert!(lost.contains(&true) && lost.contains(&false));
+    files.push(bad);
+    let bad = &files[files.len() - 1];
+    let wanted = wanted(&files, &records, 9);
+    for (found, (sst, key)) in reader.multi_get(&wanted).into_iter().zip(&wanted) {
+        let at = records.iter().position(|record| record.key == *key).unwrap();
+        match found {
+            Ok(found) => assert!(found.unwrap().value == records[at].value),
+            Err(e) => {
+                assert!(std::ptr::eq(*sst, bad) && lost[at]);
+                assert_eq!(e, report.failures[0]);
+            }
+        }
+    }
+    // The same for blocks, one by one and together.
+    let blocks = reader.blocks(bad).unwrap();
+    let alone: Vec<_> = blocks
+        .iter()
+        .map(|block| reader.decode_block(bad, *block).map(|block| block.content().to_vec()))
+        .collect();
+    let wanted: Vec<_> = blocks.iter().map(|block| (bad, *block)).collect();
+    for order in [Order::AsGiven, Order::Any] {
+        let together = reader.decode_blocks(&wanted, order);
+        assert_eq!(together.iter().filter(|block| block.is_err()).count(), 1);
+        for (a, b) in alone.iter().zip(together) {
+            assert!(b.map(|block| block.content().to_vec()) == *a);
+        }
+    }
+}
+
+#[test]
+fn whoever_takes_the_dictionary_away_is_told() {
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let sst = reader.open(&path("7-xxh3-zstd-trained"), Options::new()).unwrap();
+    assert!(reader.get(&sst, b"user/001").is_ok());
+    store.release(sst.dictionary().unwrap()).unwrap();
+    assert_eq!(reader.get(&sst, b"user/001").unwrap_err().kind, Kind::BadArgument);
+    assert_eq!(reader.multi_get(&[(&sst, &b"user/001"[..])])[0].unwrap_err().kind, Kind::BadArgument);
+}
+
+/// A store without room refuses the file, and keeps nothing of it.
+#[test]
+fn a_full_store_refuses_files() {
+    let store = Store::with_settings(Settings::new().with_raw_limit(1000));
+    let mut reader = Reader::new(&store);
+    let e = reader.open(&path("7-xxh3-zstd-trained"), Options::new()).unwrap_err();
+    assert_eq!(e.kind, Kind::Limit);
+    assert!(reader.open(&path("2-crc32c-snappy"), Options::new()).is_ok());
+    assert_eq!(store.stats().dictionaries, 0);
+}
+
+#[test]
+fn files_and_readers_go_between_threads() {
+    fn both<T: Send + Sync>() {}
+    fn sent<T: Send>() {}
+    both::<Sst>();
+    sent::<Reader>();
+}
