@@ -27,6 +27,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-nx", Role::Engine),
     ("linerate-zstd", Role::Kernel),
     ("linerate-dict", Role::Engine),
+    ("linerate-gateway", Role::Engine),
     ("linerate-bench", Role::Bench),
     ("linerate", Role::Cli),
     ("linerate-hdf5", Role::Binding),

@@ -200,6 +200,15 @@ impl StreamDecoder {
             && self.failed.is_none()
     }
 
+    /// Whether all that was given has been decoded and handed over: no header or block has begun that
+    /// has not ended. Where an encoder flushes, that is so.
+    pub fn is_between_blocks(&self) -> bool {
+        matches!(self.state, State::FrameHeader | State::BlockHeader)
+            && self.head_len == 0
+            && self.pending == 0
+            && self.failed.is_none()
+    }
+
     /// The header of the frame that is being decoded, or was last.
     pub fn header(&self) -> Option<&FrameHeader> {
         (self.header.len > 0).then_some(&self.header)

@@ -1,0 +1,202 @@
+//! One term in Erlang's external term format, walked by its lengths.
+
+use crate::envelope::Envelope;
+
+type Result<T> = std::result::Result<T, &'static str>;
+
+const CUT_OFF: &str = "the payload is a term that is cut off";
+const DAMAGED: &str = "the payload is a damaged term";
+
+const VERSION: u8 = 131;
+const NEW_FLOAT: u8 = 70;
+const SMALL_INTEGER: u8 = 97;
+const INTEGER: u8 = 98;
+const FLOAT: u8 = 99;
+const ATOM: u8 = 100;
+const SMALL_TUPLE: u8 = 104;
+const LARGE_TUPLE: u8 = 105;
+const NIL: u8 = 106;
+const STRING: u8 = 107;
+const LIST: u8 = 108;
+const BINARY: u8 = 109;
+const SMALL_BIG: u8 = 110;
+const LARGE_BIG: u8 = 111;
+const SMALL_ATOM: u8 = 115;
+const MAP: u8 = 116;
+const ATOM_UTF8: u8 = 118;
+const SMALL_ATOM_UTF8: u8 = 119;
+
+pub(crate) fn envelope(payload: &[u8]) -> Result<Envelope<'_>> {
+    let mut walk = Walk { rest: payload };
+    let mut envelope = Envelope::default();
+    if walk.byte()? != VERSION {
+        return Err("the payload is not a term");
+    }
+    if walk.byte()? != MAP {
+        return Err("the payload is a term, but not a map");
+    }
+    for _ in 0..walk.u32()? {
+        match walk.text()? {
+            Some("op") => envelope.op = walk.number()?,
+            Some("s") => envelope.sequence = walk.number()?,
+            Some("t") => envelope.event = walk.text()?.filter(|name| *name != "nil"),
+            _ => walk.term()?,
+        }
+    }
+    if walk.rest.is_empty() { Ok(envelope) } else { Err("something follows the payload's term") }
+}
+
+struct Walk<'p> {
+    rest: &'p [u8],
+}
+
+impl<'p> Walk<'p> {
+    fn take(&mut self, len: u64) -> Result<&'p [u8]> {
+        let len = usize::try_from(len).map_err(|_| CUT_OFF)?;
+        let (taken, rest) = self.rest.split_at_checked(len).ok_or(CUT_OFF)?;
+        self.rest = rest;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8> {
+        Ok(self.take(1)?[0])
+    }
+
+    fn u16(&mut self) -> Result<u16> {
+        Ok(u16::from_be_bytes(self.take(2)?.try_into().map_err(|_| CUT_OFF)?))
+    }
+
+    fn u32(&mut self) -> Result<u32> {
+        Ok(u32::from_be_bytes(self.take(4)?.try_into().map_err(|_| CUT_OFF)?))
+    }
+
+    /// A name or a text, if the next term is one. Any other term is skipped.
+    fn text(&mut self) -> Result<Option<&'p str>> {
+        let len: u64 = match self.rest.first() {
+            Some(&BINARY) => {
+                self.byte()?;
+                self.u32()?.into()
+            }
+            Some(&(ATOM | ATOM_UTF8)) => {
+                self.byte()?;
+                self.u16()?.into()
+            }
+            Some(&(SMALL_ATOM | SMALL_ATOM_UTF8)) => {
+                self.byte()?;
+                self.byte()?.into()
+            }
+            _ => return self.term().map(|()| None),
+        };
+        std::str::from_utf8(self.take(len)?).map(Some).map_err(|_| DAMAGED)
+    }
+
+    /// A number, if the next term is one that is not negative. Any other term is skipped.
+    fn number(&mut self) -> Result<Option<u64>> {
+        match self.rest.first() {
+            Some(&SMALL_INTEGER) => {
+                self.byte()?;
+                Ok(Some(self.byte()?.into()))
+            }
+            Some(&INTEGER) => {
+                self.byte()?;
+                Ok(u64::try_from(self.u32()?.cast_signed()).ok())
+            }
+            Some(&SMALL_BIG) => {
+                self.byte()?;
+                let (len, negative) = (self.byte()?, self.byte()? != 0);
+                let digits = self.take(len.into())?;
+                let fits = !negative && digits.iter().skip(8).all(|&d| d == 0);
+                let value = digits.iter().take(8).rev().fold(0, |value, &d| value << 8 | u64::from(d));
+                Ok(fits.then_some(value))
+            }
+            _ => self.term().map(|()| None),
+        }
+    }
+
+    /// Skips a term and all that it contains. Each term takes a byte, so that counting those to come
+    /// is all that nesting needs.
+    fn term(&mut self) -> Result<()> {
+        let mut left = 1u64;
+        while left > 0 {
+            left -= 1;
+            let (bytes, terms) = match self.byte()? {
+                NEW_FLOAT => (8, 0),
+                SMALL_INTEGER => (1, 0),
+                INTEGER => (4, 0),
+                FLOAT => (31, 0),
+                ATOM | ATOM_UTF8 | STRING => (self.u16()?.into(), 0),
+                SMALL_ATOM | SMALL_ATOM_UTF8 => (self.byte()?.into(), 0),
+                BINARY => (self.u32()?.into(), 0),
+                SMALL_BIG => (1 + u64::from(self.byte()?), 0),
+                LARGE_BIG => (1 + u64::from(self.u32()?), 0),
+                NIL => (0, 0),
+                SMALL_TUPLE => (0, self.byte()?.into()),
+                LARGE_TUPLE => (0, self.u32()?.into()),
+                // A list ends with a term of its own.
+                LIST => (0, 1 + u64::from(self.u32()?)),
+                MAP => (0, 2 * u64::from(self.u32()?)),
+                _ => return Err("the payload has a term of a kind that gateways do not send"),
+            };
+            self.take(bytes)?;
+            left += terms;
+            if left > self.rest.len() as u64 {
+                return Err(CUT_OFF);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `#{d => [1, <<"x">>, #{}], op => 0, s => 300, t => 'READY'}`, keys as binaries.
+    fn sample() -> Vec<u8> {
+        let mut term = vec![VERSION, MAP, 0, 0, 0, 4];
+        let key = |term: &mut Vec<u8>, name: &str| {
+            term.extend([BINARY, 0, 0, 0, name.len() as u8]);
+            term.extend(name.bytes());
+        };
+        key(&mut term, "d");
+        term.extend([LIST, 0, 0, 0, 3, SMALL_INTEGER, 1, BINARY, 0, 0, 0, 1, b'x', MAP, 0, 0, 0, 0, NIL]);
+        key(&mut term, "op");
+        term.extend([SMALL_INTEGER, 0]);
+        key(&mut term, "s");
+        term.extend([INTEGER, 0, 0, 1, 44]);
+        key(&mut term, "t");
+        term.extend([SMALL_ATOM_UTF8, 5]);
+        term.extend(b"READY");
+        term
+    }
+
+    #[test]
+    fn members_are_found() {
+        let expected = Envelope { op: Some(0), sequence: Some(300), event: Some("READY") };
+        assert_eq!(envelope(&sample()), Ok(expected));
+        let big = [VERSION, MAP, 0, 0, 0, 1, SMALL_ATOM, 1, b's', SMALL_BIG, 2, 0, 1, 2];
+        assert_eq!(envelope(&big).unwrap().sequence, Some(513));
+    }
+
+    #[test]
+    fn every_cut_and_every_addition_is_seen() {
+        let term = sample();
+        for len in 0..term.len() {
+            assert!(envelope(&term[..len]).is_err(), "{len}");
+        }
+        assert!(envelope(&[&term[..], &[0]].concat()).is_err());
+    }
+
+    #[test]
+    fn lengths_that_lie_are_refused_at_once() {
+        for bad in [
+            &[VERSION, MAP, 255, 255, 255, 255][..],
+            &[VERSION, MAP, 0, 0, 0, 1, LIST, 255, 255, 255, 255, NIL],
+            &[VERSION, MAP, 0, 0, 0, 1, BINARY, 255, 255, 255, 255],
+            &[VERSION, NIL],
+            &[VERSION, MAP, 0, 0, 0, 1, 80, 0],
+        ] {
+            assert!(envelope(bad).is_err());
+        }
+    }
+}

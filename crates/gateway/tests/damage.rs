@@ -1,0 +1,201 @@
+//! Streams that are damaged, hostile or incomplete: each gives what was sent, or a typed error that stays.
+
+mod common;
+
+use common::{hex, traffic, wire};
+use linerate_gateway::{Checks, Encoding, Kind, Limits, Scratch, Session, Transport};
+
+fn first_fault(transport: Transport, limits: Limits, frame: &[u8]) -> Kind {
+    Session::new(transport, limits).message(frame, &mut Scratch::new()).unwrap_err().kind()
+}
+
+#[test]
+fn every_truncation_of_a_zstd_message_is_an_error() {
+    let sent = traffic(1, 1, 5);
+    let wire = wire(Transport::Zstd, &sent);
+    let mut scratch = Scratch::new();
+    let last = wire.last().unwrap();
+    for len in 1..last.len() {
+        let mut session = Session::new(Transport::Zstd, Limits::new());
+        for wire in &wire[..wire.len() - 1] {
+            session.message(wire, &mut scratch).unwrap();
+        }
+        let fault = session.message(&last[..len], &mut scratch).unwrap_err();
+        assert_eq!((fault.kind(), fault.message), (Kind::Truncated, wire.len() as u64 - 1), "{len}");
+        let consumed: usize = wire[..wire.len() - 1].iter().map(Vec::len).sum();
+        assert_eq!(fault.error.at, (consumed + len) as u64);
+    }
+}
+
+#[test]
+fn a_truncated_zlib_message_waits_and_the_next_one_is_no_silent_error() {
+    let sent = traffic(1, 1, 5);
+    let wire = wire(Transport::Zlib, &sent);
+    let mut scratch = Scratch::new();
+    for len in 0..wire[2].len() {
+        let mut session = Session::new(Transport::Zlib, Limits::new())
+            .with_checks(Checks::complete(Encoding::Json).with_sequence());
+        for wire in &wire[..2] {
+            session.message(wire, &mut scratch).unwrap().unwrap();
+        }
+        assert_eq!(session.message(&wire[2][..len], &mut scratch).unwrap(), None);
+        // The rest is lost; what follows is garbage to the decoder, or a payload that is not one object.
+        let next = wire[3..].iter().map(|wire| session.message(wire, &mut scratch).map(|m| m.is_some()));
+        assert!(next.into_iter().any(|result| result.is_err()), "{len}");
+    }
+}
+
+/// Flips each bit of a message in the middle of a connection; returns how many of them were errors at
+/// once, errors later, right, and never noticed.
+fn flips(transport: Transport, checks: Checks) -> [usize; 4] {
+    let sent = traffic(4, 1, 9);
+    let wire = wire(transport, &sent);
+    let mut scratch = Scratch::new();
+    let mut counts = [0; 4];
+    let at = 4;
+    for bit in 0..8 * wire[at].len() {
+        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        let mut wrong = false;
+        let mut failed = None;
+        for (i, (wire, sent)) in wire.iter().zip(&sent).enumerate() {
+            let mut frame = wire.clone();
+            if i == at {
+                frame[bit / 8] ^= 1 << (bit % 8);
+            }
+            match session.message(&frame, &mut scratch) {
+                Ok(Some(message)) => wrong |= message.payload != sent,
+                Ok(None) => wrong = true,
+                Err(fault) => {
+                    assert_eq!(session.fault(), Some(fault));
+                    failed = Some(i);
+                    break;
+                }
+            }
+        }
+        counts[match (failed, wrong) {
+            (Some(i), _) if i == at => 0,
+            (Some(_), _) => 1,
+            (None, false) => 2,
+            (None, true) => 3,
+        }] += 1;
+        // A new connection knows nothing of it.
+        session.reset();
+        for (wire, sent) in wire.iter().zip(&sent) {
+            assert_eq!(session.message(wire, &mut scratch).unwrap().unwrap().payload, sent);
+        }
+    }
+    counts
+}
+
+#[test]
+fn flipped_bits_are_errors_or_harmless_or_beyond_what_the_format_tells() {
+    for transport in Transport::ALL {
+        let plain = flips(transport, Checks::NONE);
+        let checked = flips(transport, Checks::complete(Encoding::Json).with_sequence());
+        println!("{transport}: at once, later, right, unnoticed: {plain:?}, with checks {checked:?}");
+        assert!(checked[0] > plain[0] && checked[3] < plain[3]);
+    }
+}
+
+#[test]
+fn a_lost_message_is_noticed_with_checks() {
+    let sent = traffic(5, 2, 100);
+    for transport in Transport::ALL {
+        let wire = wire(transport, &sent);
+        let mut scratch = Scratch::new();
+        for lost in 1..wire.len() - 40 {
+            // Answers to heartbeats have no number, and need not change what follows.
+            if sent[lost].starts_with(b"{\"t\":null") {
+                continue;
+            }
+            let mut session = Session::new(transport, Limits::new())
+                .with_checks(Checks::complete(Encoding::Json).with_sequence());
+            let mut rest = wire.iter().enumerate().filter(|(i, _)| *i != lost);
+            let noticed = rest.find(|(_, wire)| session.message(wire, &mut scratch).is_err());
+            assert!(noticed.is_some_and(|(i, _)| i > lost && i < lost + 40), "{transport} {lost}");
+        }
+    }
+}
+
+#[test]
+fn two_frames_in_one_message_are_both_read() {
+    let (a, b) = (traffic(6, 0, 1), traffic(7, 0, 1));
+    let mut ended = wire(Transport::Zstd, &a)[0].clone();
+    ended.extend([1, 0, 0]); // an empty last block
+    let frame =
+        [&ended[..], &hex("50 2a 4d 18 03 00 00 00 aa bb cc"), &wire(Transport::Zstd, &b)[0]].concat();
+    let mut scratch = Scratch::new();
+    let mut session = Session::new(Transport::Zstd, Limits::new());
+    let message = session.message(&frame, &mut scratch).unwrap().unwrap();
+    assert_eq!(message.payload, [&a[0][..], &b[0]].concat());
+    // The connection goes on within the second frame.
+    let next = &wire(Transport::Zstd, &b)[1];
+    assert_eq!(session.message(next, &mut scratch).unwrap().unwrap().payload, b[1]);
+}
+
+#[test]
+fn frames_that_ask_for_too_much_are_refused_before_memory_is_made() {
+    let window = |log: u8| [&hex("28b52ffd 00")[..], &[(log - 10) << 3], &hex("010000")].concat();
+    let limits = Limits::new();
+    assert_eq!(first_fault(Transport::Zstd, limits, &window(17)), Kind::Limit);
+    assert_eq!(first_fault(Transport::Zstd, limits, &window(27)), Kind::Limit);
+    let mut session = Session::new(Transport::Zstd, limits.with_window_log(17));
+    assert_eq!(session.message(&window(17), &mut Scratch::new()).unwrap().unwrap().payload, b"");
+    assert!(session.memory() < 20 << 10);
+}
+
+#[test]
+fn streams_that_are_none_are_refused() {
+    let limits = Limits::new();
+    let zstd = |digits: &str| first_fault(Transport::Zstd, limits, &hex(digits));
+    assert_eq!(zstd("28b52ffe 00 30 010000"), Kind::Corrupt); // the magic number
+    assert_eq!(zstd("28b52ffd 08 30 010000"), Kind::Corrupt); // a reserved bit
+    assert_eq!(zstd("28b52ffd 01 30 07 010000"), Kind::Unsupported); // a dictionary
+    assert_eq!(zstd("28b52ffd 00 30 070000"), Kind::Corrupt); // a block of no type
+    assert_eq!(zstd("28b52ffd 04 30 010000 00000000"), Kind::Corrupt); // a wrong checksum
+    // What looks like the end of a message is what starts the decoder.
+    let zlib = |digits: &str| first_fault(Transport::Zlib, limits, &hex(&format!("{digits}0000ffff")));
+    assert_eq!(zlib("789d"), Kind::Corrupt); // the check of the header
+    assert_eq!(zlib("7820 00000000"), Kind::Unsupported); // a dictionary
+    assert_eq!(zlib("789c 010000ffff 00000001"), Kind::Corrupt); // a last block
+    assert_eq!(zlib("789c 06"), Kind::Corrupt); // a block of no type
+    assert_eq!(zlib("789c 000100ffff"), Kind::Corrupt); // a length that is not that of its complement
+    assert_eq!(zlib("789c 02 02 00"), Kind::Corrupt); // a copy from before the beginning
+    assert_eq!(first_fault(Transport::Zlib, limits, &hex("789d")), Kind::Corrupt); // at once
+}
+
+#[test]
+fn half_a_message_is_forgotten_by_a_reset() {
+    let sent = traffic(8, 1, 5);
+    for transport in Transport::ALL {
+        let wire = wire(transport, &sent);
+        let mut scratch = Scratch::new();
+        let mut session = Session::new(transport, Limits::new()).with_recent(10, 1 << 20);
+        for len in 0..wire[0].len() {
+            let _ = session.message(&wire[0][..len], &mut scratch);
+            session.reset();
+            assert_eq!(session.recent().unwrap().frames().len(), 0);
+            for (wire, sent) in wire.iter().zip(&sent) {
+                assert_eq!(session.message(wire, &mut scratch).unwrap().unwrap().payload, sent);
+            }
+            session.reset();
+        }
+    }
+}
+
+#[test]
+fn recent_messages_can_be_replayed() {
+    let sent = traffic(9, 1, 20);
+    let wire = wire(Transport::Zstd, &sent);
+    let mut scratch = Scratch::new();
+    let mut session = Session::new(Transport::Zstd, Limits::new()).with_recent(100, 1 << 20);
+    for wire in &wire {
+        session.message(wire, &mut scratch).unwrap();
+    }
+    session.message(b"garbage", &mut scratch).unwrap_err();
+    let recent = session.recent().unwrap();
+    assert!(recent.is_whole());
+    let mut again = Session::new(Transport::Zstd, Limits::new());
+    let faults = recent.frames().filter(|frame| again.message(frame, &mut scratch).is_err()).count();
+    assert_eq!((faults, again.messages()), (1, sent.len() as u64));
+}
