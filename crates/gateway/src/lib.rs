@@ -8,6 +8,8 @@
 //! * [`Limits`]: the largest payload, the largest window.
 //! * [`Checks`]: what tells that a message was lost, since neither format does.
 //! * [`Encoder`]: the other end, for tests, recordings and gateways.
+//! * [`Recorder`], [`Recording`], [`Replay`], [`Statistics`], [`transcode`]: connections kept in files,
+//!   decoded again, counted, and compressed the other way.
 //!
 //! ```
 //! use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
@@ -36,6 +38,8 @@ mod limits;
 mod message;
 mod payload;
 mod recent;
+mod record;
+mod replay;
 mod scratch;
 mod session;
 mod transport;
@@ -50,6 +54,8 @@ pub use limits::Limits;
 pub use linerate_core::{Error, Kind};
 pub use message::Message;
 pub use recent::Recent;
+pub use record::{Entry, Recorder, Recording};
+pub use replay::{Replay, Statistics, Tally, transcode};
 pub use scratch::Scratch;
 pub use session::Session;
 pub use transport::Transport;

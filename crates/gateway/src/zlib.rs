@@ -114,7 +114,7 @@ impl Zlib {
 /// Checks the two bytes that a stream begins with.
 fn check_header(header: [u8; HEADER]) -> Result<(), Error> {
     let [method, flags] = header;
-    if u16::from_be_bytes(header) % 31 != 0 || method & 15 != 8 || method >> 4 > 7 {
+    if !u16::from_be_bytes(header).is_multiple_of(31) || method & 15 != 8 || method >> 4 > 7 {
         return Err(Error::new(Kind::Corrupt, 0, "this is no zlib stream"));
     }
     if flags & 0x20 != 0 {

@@ -93,7 +93,7 @@ pub(crate) static SYMBOLS: [Cell; 288] = {
             0..256 => (symbol as u32) << 16 | LITERAL,
             256 => END,
             257..265 | 285 => BASES[symbol - 257] << 16,
-            _ => BASES[symbol - 257] << 16 | (symbol as u32 - 261) / 4,
+            _ => (BASES[symbol - 257] << 16) | ((symbol as u32 - 261) / 4),
         };
         symbol += 1;
     }
@@ -109,7 +109,7 @@ pub(crate) static DISTANCES: [Cell; 32] = {
             (symbol + 1) << 16
         } else {
             let extra = symbol / 2 - 1;
-            ((2 + symbol % 2) << extra) + 1 << 16 | extra
+            ((((2 + symbol % 2) << extra) + 1) << 16) | extra
         };
         symbol += 1;
     }
@@ -135,18 +135,17 @@ mod tests {
     #[test]
     fn bases_follow_each_other() {
         let mut next = 3;
-        for s in 257..285 {
-            let cell = SYMBOLS[s];
-            assert_eq!(value(cell), next, "{s}");
+        for &cell in &SYMBOLS[257..285] {
+            assert_eq!(value(cell), next);
             assert!(!is_literal(cell) && !is_special(cell));
             next += 1 << bits(cell);
         }
         // The last length of the code before also has one of its own.
         assert_eq!((next, value(SYMBOLS[285]), bits(SYMBOLS[285])), (259, 258, 0));
         let mut next = 1;
-        for s in 0..30 {
-            assert_eq!(value(DISTANCES[s]), next, "{s}");
-            next += 1 << bits(DISTANCES[s]);
+        for &cell in &DISTANCES[..30] {
+            assert_eq!(value(cell), next);
+            next += 1 << bits(cell);
         }
         assert_eq!(next, (32 << 10) + 1);
         assert!(is_special(SYMBOLS[286]) && is_special(DISTANCES[30]));

@@ -1,0 +1,257 @@
+//! Files of recorded connections.
+//!
+//! A file begins with `LGWR`, the version 1, the transport (0 zlib, 1 zstd) and two zero bytes. Entries
+//! follow, numbers lowest byte first:
+//!
+//! | bytes | |
+//! |---|---|
+//! | 8 | when it came: nanoseconds since 1970, signed |
+//! | 4 | compressed bytes |
+//! | 4 | bytes of the payload; 2^32 - 1 if that is not known, or the message is not whole |
+//! | 2 | what it is: 0 a message, 1 a new connection, which has no bytes |
+//! | as said | compressed bytes |
+//!
+//! Recordings hold what people wrote to each other. They are made only where they are asked for.
+
+use std::io::{self, Read, Write};
+
+use linerate_core::{Error, Kind};
+
+use crate::transport::Transport;
+
+const MAGIC: [u8; 4] = *b"LGWR";
+const VERSION: u8 = 1;
+const HEADER: usize = 8;
+const HEAD: usize = 18;
+const UNKNOWN: u32 = u32::MAX;
+/// The largest message that is taken from a file.
+const LARGEST: u32 = 1 << 30;
+
+/// What an entry of a recording is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Entry {
+    /// The connection was lost, and what follows is a new one.
+    Connection {
+        /// Nanoseconds since 1970.
+        time: i64,
+    },
+    /// What a websocket message brought.
+    Frame {
+        /// Nanoseconds since 1970.
+        time: i64,
+        /// Bytes of its payload, if they were known and it was whole.
+        payload: Option<u32>,
+        /// What came over the wire.
+        wire: Vec<u8>,
+    },
+}
+
+/// Writes a recording.
+pub struct Recorder<W> {
+    out: W,
+}
+
+impl<W: Write> Recorder<W> {
+    /// Begins a recording.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn new(mut out: W, transport: Transport) -> io::Result<Self> {
+        let [a, b, c, d] = MAGIC;
+        let transport = match transport {
+            Transport::Zlib => 0,
+            Transport::Zstd => 1,
+        };
+        out.write_all(&[a, b, c, d, VERSION, transport, 0, 0])?;
+        Ok(Recorder { out })
+    }
+
+    /// Adds an entry.
+    ///
+    /// # Errors
+    /// Those of `out`; [`io::ErrorKind::InvalidInput`] for more than 1 GiB.
+    pub fn add(&mut self, entry: &Entry) -> io::Result<()> {
+        let (time, payload, wire, kind) = match entry {
+            Entry::Connection { time } => (*time, UNKNOWN, &[][..], 1u16),
+            Entry::Frame { time, payload, wire } => (*time, payload.unwrap_or(UNKNOWN), &wire[..], 0),
+        };
+        let len = u32::try_from(wire.len()).ok().filter(|&len| len <= LARGEST);
+        let len = len.ok_or(io::Error::new(io::ErrorKind::InvalidInput, "a message has more than 1 GiB"))?;
+        self.out.write_all(&time.to_le_bytes())?;
+        self.out.write_all(&len.to_le_bytes())?;
+        self.out.write_all(&payload.to_le_bytes())?;
+        self.out.write_all(&kind.to_le_bytes())?;
+        self.out.write_all(wire)
+    }
+
+    /// Writes out what is buffered, and gives the writer back.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn finish(mut self) -> io::Result<W> {
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// Reads a recording: an iterator over its entries.
+pub struct Recording<R> {
+    source: R,
+    transport: Transport,
+    /// Bytes read.
+    at: u64,
+    done: bool,
+}
+
+impl<R: Read> Recording<R> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// Those of `source`; [`Kind::Corrupt`], [`Kind::Truncated`] or [`Kind::Unsupported`], as
+    /// [`io::Error`], for what is no recording or one of a later version.
+    pub fn open(mut source: R) -> io::Result<Self> {
+        let mut header = [0; HEADER];
+        if fill(&mut source, &mut header)? < HEADER {
+            return Err(Error::new(Kind::Truncated, 0, "a recording is cut off").into());
+        }
+        if header[..4] != MAGIC {
+            return Err(Error::new(Kind::Corrupt, 0, "this is no recording").into());
+        }
+        let transport = match header[4..] {
+            [VERSION, 0, 0, 0] => Transport::Zlib,
+            [VERSION, 1, 0, 0] => Transport::Zstd,
+            _ => {
+                return Err(Error::new(Kind::Unsupported, 4, "a recording is of an unknown version").into());
+            }
+        };
+        Ok(Recording { source, transport, at: HEADER as u64, done: false })
+    }
+
+    /// How the recorded gateway compressed.
+    pub fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    fn entry(&mut self) -> io::Result<Option<Entry>> {
+        let cut_off = |at| Error::new(Kind::Truncated, at, "a recording is cut off");
+        let mut head = [0; HEAD];
+        match fill(&mut self.source, &mut head)? {
+            0 => return Ok(None),
+            HEAD => {}
+            _ => return Err(cut_off(self.at).into()),
+        }
+        let (time, rest) = head.split_first_chunk::<8>().expect("eighteen bytes");
+        let (len, rest) = rest.split_first_chunk::<4>().expect("ten bytes");
+        let (payload, kind) = rest.split_first_chunk::<4>().expect("six bytes");
+        let (time, len) = (i64::from_le_bytes(*time), u32::from_le_bytes(*len));
+        let payload = Some(u32::from_le_bytes(*payload)).filter(|&len| len != UNKNOWN);
+        if len > LARGEST {
+            return Err(Error::new(Kind::Limit, self.at, "a recorded message has more than 1 GiB").into());
+        }
+        let entry = match kind {
+            [0, 0] => {
+                // Memory grows with what is there, whatever the length says.
+                let mut wire = Vec::new();
+                self.source.by_ref().take(len.into()).read_to_end(&mut wire)?;
+                if wire.len() < len as usize {
+                    return Err(cut_off(self.at).into());
+                }
+                Entry::Frame { time, payload, wire }
+            }
+            [1, 0] if len == 0 => Entry::Connection { time },
+            _ => {
+                return Err(
+                    Error::new(Kind::Corrupt, self.at, "an entry of a recording is of no kind").into()
+                );
+            }
+        };
+        self.at += HEAD as u64 + u64::from(len);
+        Ok(Some(entry))
+    }
+}
+
+impl<R: Read> Iterator for Recording<R> {
+    type Item = io::Result<Entry>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let entry = self.entry().transpose();
+        self.done = !matches!(entry, Some(Ok(_)));
+        entry
+    }
+}
+
+/// Reads up to the end of `into` or of the source; returns how much.
+fn fill(source: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
+    let mut at = 0;
+    while at < into.len() {
+        match source.read(&mut into[at..]) {
+            Ok(0) => break,
+            Ok(n) => at += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample() -> (Vec<Entry>, Vec<u8>) {
+        let entries = vec![
+            Entry::Frame { time: -5, payload: Some(70_000), wire: vec![1; 300] },
+            Entry::Connection { time: 1 << 60 },
+            Entry::Frame { time: 0, payload: None, wire: Vec::new() },
+        ];
+        let mut recorder = Recorder::new(Vec::new(), Transport::Zstd).unwrap();
+        entries.iter().for_each(|entry| recorder.add(entry).unwrap());
+        (entries, recorder.finish().unwrap())
+    }
+
+    #[test]
+    fn what_is_written_is_read() {
+        let (entries, file) = sample();
+        let recording = Recording::open(&file[..]).unwrap();
+        assert_eq!(recording.transport(), Transport::Zstd);
+        assert_eq!(recording.collect::<io::Result<Vec<_>>>().unwrap(), entries);
+    }
+
+    #[test]
+    fn every_truncation_keeps_what_was_whole() {
+        let (entries, file) = sample();
+        let ends = [8, 8 + 18 + 300, 8 + 2 * 18 + 300, file.len()];
+        for len in 0..file.len() {
+            let Ok(recording) = Recording::open(&file[..len]) else {
+                assert!(len < 8);
+                continue;
+            };
+            let read: Vec<_> = recording.collect();
+            let whole = ends.iter().filter(|&&end| end > 8 && end <= len).count();
+            assert_eq!(
+                read.iter().filter_map(|e| e.as_ref().ok()).cloned().collect::<Vec<_>>(),
+                entries[..whole]
+            );
+            assert_eq!(read.last().is_some_and(Result::is_err), !ends.contains(&len), "{len}");
+        }
+    }
+
+    #[test]
+    fn damage_is_refused() {
+        let (_, file) = sample();
+        for (at, byte) in [(0, b'X'), (4, 2), (5, 9), (6, 1)] {
+            let mut bad = file.clone();
+            bad[at] = byte;
+            assert!(Recording::open(&bad[..]).is_err());
+        }
+        let mut long = file.clone();
+        long[8 + 8..8 + 12].fill(0xff);
+        assert!(Recording::open(&long[..]).unwrap().next().unwrap().is_err());
+        let mut odd = file;
+        odd[8 + 16] = 7;
+        assert!(Recording::open(&odd[..]).unwrap().next().unwrap().is_err());
+    }
+}

@@ -1,0 +1,64 @@
+//! Recordings replayed, and compressed anew.
+
+mod common;
+
+use common::{traffic, wire};
+use linerate_gateway::{
+    Checks, Encoder, Encoding, Entry, Kind, Limits, Recorder, Recording, Replay, Scratch, Session, Transport,
+    transcode,
+};
+
+#[test]
+fn a_recording_is_replayed_up_to_its_first_fault() {
+    let sent = traffic(1, 3, 50);
+    for transport in Transport::ALL {
+        let mut recorder = Recorder::new(Vec::new(), transport).unwrap();
+        for (i, wire) in wire(transport, &sent).into_iter().enumerate() {
+            recorder
+                .add(&Entry::Frame { time: i as i64, payload: Some(sent[i].len() as u32), wire })
+                .unwrap();
+        }
+        let file = recorder.finish().unwrap();
+        let mut frames: Vec<Vec<u8>> = Recording::open(&file[..])
+            .unwrap()
+            .map(|entry| match entry.unwrap() {
+                Entry::Frame { wire, .. } => wire,
+                Entry::Connection { .. } => unreachable!("none was recorded"),
+            })
+            .collect();
+        let mut scratch = Scratch::new();
+        let checks = Checks::complete(Encoding::Json).with_sequence();
+        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        let mut at = 0;
+        let replay = Replay::run(&mut session, &mut scratch, frames.iter().map(|f| &f[..]), |payload| {
+            assert_eq!(payload, sent[at]);
+            at += 1;
+        });
+        assert_eq!((replay.fault, replay.messages), (None, sent.len() as u64));
+        assert_eq!(replay.payload, sent.iter().map(Vec::len).sum::<usize>() as u64);
+        frames[30] = b"\x05\0\0\0\0\0\xff\xff".to_vec();
+        session.reset();
+        let replay = Replay::run(&mut session, &mut scratch, frames.iter().map(|f| &f[..]), |_| {});
+        let fault = replay.fault.unwrap();
+        assert_eq!((fault.message, replay.messages, replay.frames), (30, 30, 31));
+        let before: usize = frames[..30].iter().map(Vec::len).sum();
+        assert!(fault.error.at >= before as u64);
+        assert!(matches!(fault.kind(), Kind::Corrupt | Kind::Truncated), "{fault}");
+    }
+}
+
+#[test]
+fn a_connection_is_compressed_anew() {
+    let sent = traffic(2, 3, 50);
+    let payloads = || sent.iter().map(|payload| &payload[..]);
+    for transport in Transport::ALL {
+        let frames = transcode(&mut Encoder::new(transport).unwrap(), payloads()).unwrap();
+        let mut session = Session::new(transport, Limits::new());
+        let mut again = Vec::new();
+        let replay =
+            Replay::run(&mut session, &mut Scratch::new(), frames.iter().map(|f| &f[..]), |payload| {
+                again.push(payload.to_vec())
+            });
+        assert_eq!((replay.fault, again), (None, sent.clone()));
+    }
+}
