@@ -4,6 +4,7 @@
 //! Every target takes any bytes and panics if an engine breaks a promise. Those for deflate read
 //! them as a [`program`] of calls on one stream.
 
+mod gateway;
 mod kernel;
 mod nx;
 pub mod program;
@@ -15,6 +16,7 @@ mod sst;
 mod tight_output;
 mod zstd;
 
+pub use gateway::{gateway, gateway_zlib};
 pub use nx::nx;
 pub use r3a::r3a;
 pub use rice::rice;
@@ -39,6 +41,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("zstd_stream", zstd_stream),
     ("zstd_dictionary", zstd_dictionary),
     ("sst", sst),
+    ("gateway", gateway),
+    ("gateway_zlib", gateway_zlib),
 ];
 
 /// Most bytes that one [`linerate_deflate::Stream::encode`] may write for `n` bytes after the

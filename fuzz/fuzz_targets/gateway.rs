@@ -1,0 +1,5 @@
+//! `gateway` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::gateway(data));
