@@ -5,7 +5,9 @@ use std::process::ExitCode;
 
 use clap::{ValueEnum, ValueHint};
 use linerate_core::Kind;
-use linerate_dict::blocks::{Builder, DictionaryChoice, DictionaryPlace, Duplicates, Options, Sorter};
+use linerate_dict::blocks::{
+    Builder, DictionaryChoice, DictionaryPlace, Duplicates, Options, Sorter, Summary,
+};
 use linerate_dict::pack::{Editor, user};
 use serde_json::{Value, json};
 
@@ -29,8 +31,8 @@ Examples:
   linerate dict build --key id --pack all.pack --number 7 rows.json -o rows.blocks
 
 Input:
-  With --key, files hold JSON lines: the key is what is in that field, which is text or a number; the value
-  is the whole line. With --records, files are length-prefixed. Records come in any order; what exceeds
+  With --key, files hold JSON lines: the key is what is in that field, which is text or a whole number; the
+  value is the whole line. With --records, files are length-prefixed. Records come in any order; what exceeds
   --memory goes to temporary files.";
 
 #[derive(clap::Args, Debug)]
@@ -154,15 +156,10 @@ pub(crate) fn run(args: &BuildArgs) -> Result<ExitCode, String> {
     if args.dictionary.size > super::train::MOST {
         return Err(format!("a dictionary of {} bytes is too large: at most 64M", args.dictionary.size));
     }
-    Ok(Account::new(&args.say, false).one(&args.files[0], |account| {
-        let stop = Stop::on_signal();
-        let outcome = process(args, account, &stop);
-        stop.die_if_asked();
-        outcome
-    }))
+    Ok(Account::new(&args.say, false).one(&args.files[0], |account| process(args, account)))
 }
 
-fn process(args: &BuildArgs, account: &mut Account, stop: &Stop) -> Result<Done, Failure> {
+fn process(args: &BuildArgs, account: &mut Account) -> Result<Done, Failure> {
     let mut done = Done::new(&args.files[0], "build");
     check_target(args)?;
     let choice = args.dictionary.choice(&args.target)?;
@@ -171,34 +168,33 @@ fn process(args: &BuildArgs, account: &mut Account, stop: &Stop) -> Result<Done,
         .with_level(args.level)
         .with_checksums(!args.no_checksums)
         .with_dictionary(choice);
-    let mut builder = Builder::create(&args.target, options).map_err(failure)?;
     let duplicates = match args.duplicates {
         DuplicateChoice::Refuse => Duplicates::Refuse,
         DuplicateChoice::Last => Duplicates::LastWins,
     };
     let mut sorter = Sorter::new(args.memory as usize, duplicates);
-    let read = read(args, account, stop, &mut sorter)?;
-    let watch = Watch::new(account, "writing", Some(read));
-    let mut sorted = sorter.sorted().map_err(failure)?;
-    while let Some((key, value)) = sorted.step().map_err(|e| named(e, &[]))? {
-        builder.add(key, value).map_err(|e| named(e, key))?;
-        watch.add(key.len() + value.len());
-        check(stop)?;
-    }
-    let summary = builder.finish().map_err(failure)?;
-    drop(watch);
-    let counts = summary.counts;
+    // A signal ends this at once, also where it waits for input: nothing is begun yet.
+    let bytes = read(args, account, &mut sorter)?;
+    let stop = Stop::on_signal();
+    let written = write(args, options, sorter, &Watch::new(account, "writing", Some(bytes)), &stop);
+    stop.die_if_asked();
+    tell(&written?, &mut done);
+    done.output = Some(args.target.clone());
+    Ok(done)
+}
+
+fn tell(summary: &Summary, done: &mut Done) {
+    let (counts, dictionary) = (summary.counts, summary.dictionary);
     let content = counts.key_bytes + counts.value_bytes;
     done.bytes = content;
     done.words = Some(format!(
         "{} records of {content} bytes, {} blocks, dictionary of {} -> {} bytes, ratio {:.3}",
         counts.records,
         counts.blocks,
-        summary.dictionary.len,
+        dictionary.len,
         summary.len,
         ratio(content, summary.len)
     ));
-    done.output = Some(args.target.clone());
     done.set("records", counts.records);
     done.set("blocks", counts.blocks);
     done.set("key_bytes", counts.key_bytes);
@@ -206,24 +202,43 @@ fn process(args: &BuildArgs, account: &mut Account, stop: &Stop) -> Result<Done,
     done.set("stored_bytes", counts.stored_bytes);
     done.set("bytes", summary.len);
     done.set("ratio", rounded(content, summary.len));
-    done.set(
-        "dictionary",
-        match summary.dictionary.place {
-            DictionaryPlace::None => Value::Null,
-            DictionaryPlace::Embedded => {
-                json!({ "bytes": summary.dictionary.len, "id": summary.dictionary.number })
-            }
-            DictionaryPlace::Named(number) => {
-                json!({ "bytes": summary.dictionary.len, "id": summary.dictionary.number, "number": number })
-            }
-        },
-    );
-    Ok(done)
+    let (bytes, id) = (dictionary.len, dictionary.number);
+    let dictionary = match dictionary.place {
+        DictionaryPlace::None => Value::Null,
+        DictionaryPlace::Embedded => json!({ "bytes": bytes, "id": id }),
+        DictionaryPlace::Named(number) => json!({ "bytes": bytes, "id": id, "number": number }),
+    };
+    done.set("dictionary", dictionary);
+}
+
+/// Writes the file. If a signal asks to end, what was begun is removed, and the signal then ends the
+/// program.
+fn write(
+    args: &BuildArgs,
+    options: Options,
+    sorter: Sorter,
+    watch: &Watch,
+    stop: &Stop,
+) -> Result<Summary, Failure> {
+    let mut builder = Builder::create(&args.target, options).map_err(failure)?;
+    let mut sorted = sorter.sorted().map_err(failure)?;
+    while let Some((key, value)) = sorted.step().map_err(failure)? {
+        builder.add(key, value).map_err(failure)?;
+        watch.add(key.len() + value.len());
+        if stop.is_asked() {
+            return Err(Failure::Refused("interrupted".into()));
+        }
+    }
+    builder.finish().map_err(failure)
 }
 
 fn check_target(args: &BuildArgs) -> Result<(), Failure> {
     if args.target.is_dir() {
         return Err(Failure::Refused(format!("the output {} is a directory", args.target.display())));
+    }
+    let folder = args.target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(Failure::Refused(format!("there is no folder {} to write to", folder.display())));
     }
     if !args.force && args.target.exists() {
         return Err(Failure::Refused(format!("{} exists already; -f overwrites it", args.target.display())));
@@ -231,42 +246,21 @@ fn check_target(args: &BuildArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An end that a signal asked for: what was begun is removed, and the signal then ends the program.
-fn check(stop: &Stop) -> Result<(), Failure> {
-    if stop.is_asked() { Err(Failure::Refused("interrupted".into())) } else { Ok(()) }
-}
-
-/// An error that a key is to blame for names it.
-fn named(error: linerate_core::Error, key: &[u8]) -> Failure {
-    match error.kind {
-        Kind::BadArgument if !key.is_empty() => {
-            Failure::Refused(format!("{}: `{}`", error.what, String::from_utf8_lossy(key)))
-        }
-        _ => failure(error),
-    }
-}
-
 /// Sorts all records; returns their bytes.
-fn read(args: &BuildArgs, account: &Account, stop: &Stop, sorter: &mut Sorter) -> Result<u64, Failure> {
+fn read(args: &BuildArgs, account: &Account, sorter: &mut Sorter) -> Result<u64, Failure> {
     let sizes: Option<u64> =
         args.files.iter().map(|file| std::fs::metadata(file).ok().map(|m| m.len())).sum();
     let watch = Watch::new(account, "reading", sizes);
     let mut bytes = 0;
     for file in &args.files {
-        let added = add(args, file, &watch, stop, sorter);
+        let added = add(args, file, &watch, sorter);
         bytes += added
             .map_err(|e| if *file == args.files[0] { e } else { e.within(&file.display().to_string()) })?;
     }
     Ok(bytes)
 }
 
-fn add(
-    args: &BuildArgs,
-    file: &Path,
-    watch: &Watch,
-    stop: &Stop,
-    sorter: &mut Sorter,
-) -> Result<u64, Failure> {
+fn add(args: &BuildArgs, file: &Path, watch: &Watch, sorter: &mut Sorter) -> Result<u64, Failure> {
     let mut pieces = Pieces::new(open(file)?);
     let (mut key, mut value, mut bytes) = (Vec::new(), Vec::new(), 0);
     loop {
@@ -294,7 +288,6 @@ fn add(
         })?;
         bytes += (key.len() + value.len()) as u64;
         watch.add((pieces.at - begin) as usize);
-        check(stop)?;
     }
 }
 
@@ -305,8 +298,11 @@ fn field_of(line: &[u8], field: &str, at: u64, key: &mut Vec<u8>) -> Result<(), 
     let found = if field.starts_with('/') { row.pointer(field) } else { row.get(field) };
     match found {
         Some(Value::String(text)) => key.extend_from_slice(text.as_bytes()),
-        Some(Value::Number(number)) => key.extend_from_slice(number.to_string().as_bytes()),
-        Some(_) => return Err(damaged(format!("the field `{field}` is neither text nor a number"))),
+        // Others were rounded when they were read: two that differ might be the same here.
+        Some(Value::Number(number)) if !number.is_f64() => {
+            key.extend_from_slice(number.to_string().as_bytes())
+        }
+        Some(_) => return Err(damaged(format!("the field `{field}` is neither text nor a whole number"))),
         None => return Err(damaged(format!("the line has no field `{field}`"))),
     }
     Ok(())

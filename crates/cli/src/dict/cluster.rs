@@ -63,6 +63,10 @@ pub(crate) struct ClusterArgs {
     #[arg(long, value_name = "SIZE", default_value = "256K", value_parser = size::parse)]
     max_samples: u64,
 
+    /// Bytes of samples of all sets together, which are kept in memory
+    #[arg(short = 'M', long, value_name = "SIZE", default_value = "1G", value_parser = size::parse)]
+    max_memory: u64,
+
     /// Write one pack, dictionaries.pack, instead of a file for each dictionary; it notes each set as a user
     /// of its dictionary, by the path of the set
     #[arg(long)]
@@ -145,9 +149,10 @@ fn sets_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 
 fn read(args: &ClusterArgs, sets: &[PathBuf], account: &Account) -> Result<Vec<Samples>, Failure> {
     let watch = Watch::new(account, "reading", None);
+    let limit = args.max_samples.min(args.max_memory / sets.len().max(1) as u64);
     let read = |set: &PathBuf| {
         let files = files_of(std::slice::from_ref(set))?;
-        let mut sampler = Sampler::new(&args.samples, args.max_samples, &files)?;
+        let mut sampler = Sampler::new(&args.samples, limit, &files)?;
         for file in &files {
             let added = sampler.add(file, &|bytes| watch.add(bytes));
             added.map_err(|e| if file == set { e } else { e.within(&file.display().to_string()) })?;

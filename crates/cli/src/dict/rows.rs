@@ -59,14 +59,21 @@ impl<'a> Rows<'a> {
         written.map_err(Failure::writing_stdout)
     }
 
-    fn object(&self, key: &[u8], value: &[u8]) -> Value {
+    /// An object as text: what a value has of numbers and order stays as it is.
+    fn object(&self, key: &[u8], value: &[u8]) -> String {
         let mut object = json!({});
         self.args.keys.put(&mut object, "key", key);
-        match serde_json::from_slice::<Value>(value) {
-            Ok(value) => object["value"] = value,
-            Err(_) => KeyArgs { hex: false }.put(&mut object, "value", value),
+        let line = std::str::from_utf8(value).ok().filter(|text| !text.contains(['\n', '\r']));
+        match line.filter(|text| serde_json::from_str::<Value>(text).is_ok()) {
+            Some(text) => {
+                let object = object.to_string();
+                format!("{},\"value\":{text}}}", object.trim_end_matches('}'))
+            }
+            None => {
+                KeyArgs { hex: false }.put(&mut object, "value", value);
+                object.to_string()
+            }
         }
-        object
     }
 
     fn record(&mut self, key: &[u8], value: &[u8]) -> std::io::Result<()> {

@@ -129,6 +129,47 @@ fn keys_that_are_not_there_are_named_and_others_found() {
 }
 
 #[test]
+fn values_are_printed_as_they_are() {
+    let folder = Folder::new();
+    let line = r#"{"z":1,"id":7,"a":123456789012345678901234567890,"f":1.50}"#;
+    folder.write("rows", format!("{line}\n").as_bytes());
+    folder.dict(&["build", "-k", "id", "rows", "-o", "a"]).ok();
+    let printed = folder.dict(&["scan", "--json", "a"]).ok().lines();
+    assert_eq!(printed, [format!("{{\"key\":\"7\",\"value\":{line}}}")]);
+    for (value, expected) in [
+        (&b"no JSON"[..], r#"{"key":"k","value":"no JSON"}"#),
+        (b"[1,\n2]", r#"{"key":"k","value":"[1,\n2]"}"#),
+        (b"\xff", r#"{"key":"k","value_hex":"ff"}"#),
+    ] {
+        folder.write("rec", &records(&BTreeMap::from([(b"k".to_vec(), value.to_vec())])));
+        folder.dict(&["build", "-f", "--records", "rec", "-o", "b"]).ok();
+        assert_eq!(folder.dict(&["get", "--json", "b", "k"]).ok().lines(), [expected]);
+    }
+}
+
+/// Whatever it does at that moment: waiting for input, or writing.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_nothing_behind() {
+    use std::io::Write;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Stdio};
+
+    let folder = Folder::new();
+    let mut command = folder.command(&["dict", "build", "--records", "-", "-o", "a"]);
+    let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
+    let mut stdin = child.stdin.take().expect("piped");
+    // More than a pipe holds: once it is written, the program is reading.
+    let record = records(&BTreeMap::from([(b"k".to_vec(), vec![0; 300_000])]));
+    stdin.write_all(&record).expect("the program reads");
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.is_ok_and(|status| status.success()));
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.signal(), Some(2), "{status}");
+    assert!(folder.names().is_empty());
+}
+
+#[test]
 fn duplicates_are_refused_or_the_last_one_stays() {
     let folder = Folder::new();
     folder.write("rows", b"{\"k\":\"a\",\"v\":1}\n{\"k\":\"b\"}\n{\"k\":\"a\",\"v\":2}\n");
@@ -153,7 +194,8 @@ fn what_is_no_record_is_one_line() {
     for (bytes, line) in [
         (&b"{\"id\":\"a\"}\nhello\n"[..], "the line is not JSON (at byte 11)"),
         (b"{\"name\":1}", "the line has no field `id` (at byte 0)"),
-        (b"{\"id\":[]}", "the field `id` is neither text nor a number (at byte 0)"),
+        (b"{\"id\":[]}", "the field `id` is neither text nor a whole number (at byte 0)"),
+        (b"{\"id\":1.5}", "the field `id` is neither text nor a whole number (at byte 0)"),
     ] {
         build(bytes, key).fails(DAMAGED, &format!("linerate: in: {line}"));
     }
@@ -165,6 +207,8 @@ fn what_is_no_record_is_one_line() {
     assert_eq!(build(&[0xff; 20], records).status, Some(4));
     build(b"", &["-k", "id", "-D", "absent"])
         .fails(FAILED, "linerate: in: cannot open absent: No such file or directory");
+    let nowhere = "linerate: in: there is no folder no to write to";
+    folder.dict(&["build", "-k", "id", "in", "-o", "no/where"]).fails(FAILED, nowhere);
     for wrong in [
         &["build", "in", "-o", "a"][..],
         &["build", "-k", "id", "--records", "in", "-o", "a"],

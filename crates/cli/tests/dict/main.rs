@@ -3,7 +3,9 @@
 mod blocks;
 mod cluster;
 mod data;
+mod pack;
 mod pages;
+mod sst;
 #[allow(dead_code)]
 #[path = "../gzip/support.rs"]
 mod support;

@@ -2,7 +2,24 @@
 
 use crate::support::{Folder, Run};
 
-const COMMANDS: &[&str] = &["train", "cluster", "build", "get", "scan"];
+const COMMANDS: &[&str] = &[
+    "train",
+    "cluster",
+    "build",
+    "get",
+    "scan",
+    "verify",
+    "info",
+    "pack make",
+    "pack append",
+    "pack list",
+    "pack compact",
+    "pack extract",
+    "sst ls",
+    "sst get",
+    "sst stats",
+    "sst verify",
+];
 
 fn text(args: &[&str]) -> String {
     let folder = Folder::new();

@@ -89,6 +89,45 @@ fn archives_without_solid_blocks_take_the_small_form() {
 }
 
 #[test]
+fn dictionaries_are_for_small_files_of_one_kind_in_r3a() {
+    let folder = Folder::new();
+    // Lines from 300 that files share, which a block of 16 KiB hardly repeats.
+    let mix = |n: u32| (n ^ n >> 15).wrapping_mul(2_246_822_519) ^ n.wrapping_mul(2_654_435_761);
+    let line = |n: u32| (0..12).map(|k| format!("{:08x}", mix(n + k * 1000))).collect::<String>() + "\n";
+    for i in 0..400 {
+        let text: String = (0..12).map(|k| line(mix(i * 31 + k) % 300)).collect();
+        folder.write(&format!("in/{i}.ini"), text.as_bytes());
+    }
+    let coding = ["--chunksize=16K", "--solidlevel=9", "--chunkedlevel=9"];
+    let pack = |args: &[&str]| folder.nx(&[&["pack", "in", "-o"], args, &coding].concat());
+    pack(&["plain.r3a", "--format=r3a"]).ok();
+    pack(&["a.r3a", "--format=r3a", "--dictionaries"]).ok();
+    assert!(folder.read("a.r3a").len() < folder.read("plain.r3a").len());
+    folder.nx(&["verify", "--against", "in", "a.r3a"]).ok();
+    folder.nx(&["extract", "-p3", "a.r3a", "-o", "out"]).ok();
+    assert!(files_below(&folder.path("out")) == files_below(&folder.path("in")));
+    let run = pack(&["a.nx", "--dictionaries"]);
+    assert!(run.status != Some(0) && run.stderr.contains("--format r3a"), "{}", run.stderr);
+    assert!(!folder.has("a.nx"));
+}
+
+#[test]
+fn searches_and_groups_change_sizes_and_no_content() {
+    let folder = Folder::new();
+    plant(&folder, "in");
+    for (name, args) in [
+        ("a", ["--fit-search=true", "--group-alike=true"]),
+        ("b", ["--fit-search=false", "--group-alike=false"]),
+    ] {
+        let coding = ["--chunksize=512K", "--solidlevel=9", "--chunkedlevel=9"];
+        folder.nx(&[&["pack", "in", "-o", name][..], &args, &coding].concat()).ok();
+        folder.nx(&["verify", "--against", "in", name]).ok();
+    }
+    folder.nx(&["diff", "--exit-code", "a", "b"]).ok();
+    assert!(folder.read("a") != folder.read("b"));
+}
+
+#[test]
 fn the_solid_limit_is_that_of_the_format() {
     let folder = Folder::new();
     // Files that would share a block of 32 MiB - 1.

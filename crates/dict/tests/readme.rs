@@ -1,0 +1,51 @@
+//! The example of README.md, run.
+
+mod common;
+
+use common::{compress, rows, train};
+use linerate_dict::{Decoder, Id, Job, Order, Settings, Store};
+
+struct Wanted<'a> {
+    id: Id,
+    block: &'a [u8],
+}
+
+#[test]
+#[rustfmt::skip]
+fn a_storage_engine_reads_as_readme_says() -> linerate_dict::Result<()> {
+    let dictionary = train(1, 4 << 10);
+    let content = rows(2, 4 << 10);
+    let block = compress(&dictionary, 3, false, &content);
+    let mut room = vec![0; 4 << 10];
+    let mut rooms = vec![vec![0; 4 << 10]; 2];
+
+    let store = Store::with_settings(Settings::new().with_table_budget(256 << 20)); // one, threads share it
+    let id = store.insert(&dictionary)?;                           // a table is opened: its dictionary block
+    let mut decoder = Decoder::new(&store);                        // one per thread
+    let n = decoder.decode(id, &block, &mut room)?;                // Get: one block
+
+    let wanted = [Wanted { id, block: &block }, Wanted { id: Id::NONE, block: b"damaged" }];
+    let jobs = wanted.iter().zip(&mut rooms);                      // MultiGet: blocks of any tables
+    let mut jobs: Vec<Job> = jobs.map(|(w, room)| Job::new(w.id, w.block, room)).collect();
+    decoder.decode_batch(&mut jobs, Order::Any);                   // the next is fetched while one is decoded
+    let found: Vec<Option<&[u8]>> = jobs.iter().map(Job::content).collect();
+    store.release(id)?;                                            // a table is closed; who still reads, reads on
+
+    assert!(room[..n] == content);
+    assert!(found == [Some(&content[..]), None]);
+    Ok(())
+}
+
+#[test]
+fn the_example_is_the_one_of_readme() {
+    let readme = include_str!("../../../README.md");
+    let (_, section) = readme.split_once("## Cold dictionaries\n").expect("a section");
+    let (_, example) = section.split_once("```rust\n").expect("an example");
+    let (example, _) = example.split_once("```\n").expect("its end");
+    let mut lines = include_str!("readme.rs").lines().map(str::trim);
+    // In this order, with other lines between.
+    for line in example.lines().filter(|line| !line.is_empty() && !line.starts_with("use ")) {
+        assert!(lines.any(|ours| ours == line.trim()), "{line}");
+    }
+    assert!(example.lines().count() > 10);
+}
