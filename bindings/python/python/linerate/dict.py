@@ -114,13 +114,13 @@ class Stats(NamedTuple):
 
     #: Dictionaries.
     dictionaries: int
-    #: Bytes of the dictionaries themselves.
+    #: Bytes of the dictionaries themselves, but for those that are used from where a pack is mapped.
     raw_bytes: int
     #: Dictionaries whose tables are made.
     digested: int
     #: Bytes of their tables.
     table_bytes: int
-    #: Bytes of the slots, 128 for each dictionary or place for one.
+    #: Bytes of the slots and lists of dictionaries.
     slot_bytes: int
     #: Bytes of address space; what was never used of it takes no memory.
     mapped_bytes: int
@@ -167,7 +167,7 @@ class Store(_OfThisProcess):
     Parameters
     ----------
     table_budget : int, optional
-        Bytes for tables, at most 9 KiB for a dictionary. With less than all need, the most used have
+        Bytes for tables, at most 5.3 KiB for a dictionary. With less than all need, the most used have
         theirs, and for others they are made with each block.
     raw_limit : int, optional
         Bytes for the dictionaries, each rounded up to 64. What exceeds it is not inserted.
