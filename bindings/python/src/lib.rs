@@ -21,8 +21,8 @@ mod _linerate {
     #[pymodule_export]
     use crate::dict::{
         DictBlockFile, DictBlocks, DictBuilder, DictDecoder, DictEditor, DictEncoder, DictLoaded, DictPack,
-        DictSst, DictStore, dict_cluster, dict_compact, dict_content_hash, dict_gain, dict_search,
-        dict_shrink_tables, dict_train, dict_user,
+        DictSst, DictStore, dict_block_multi_get, dict_cluster, dict_compact, dict_content_hash, dict_gain,
+        dict_search, dict_shrink_tables, dict_sst_multi_get, dict_train, dict_user,
     };
     #[pymodule_export]
     use crate::error::Error;

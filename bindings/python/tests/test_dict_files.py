@@ -10,7 +10,7 @@ from support import log_rows
 
 import linerate
 from linerate import _files
-from linerate.dict import NONE, BlockFile, Decoder, Store, UnknownId, content_hash, train
+from linerate.dict import NONE, BlockFile, Decoder, Store, UnknownId, content_hash, multi_get, train
 
 
 @pytest.fixture(scope="module")
@@ -200,6 +200,35 @@ def test_damage_concerns_only_what_it_hits(path, records, store, tmp_path):
         for key, _ in file.scan():
             before.append(key)
     assert before == keys[: bad[0]]
+
+
+def test_many_files_at_once(records, store, tmp_path):
+    files, expected = [], {}
+    for i in range(6):
+        path = tmp_path / str(i)
+        BlockFile.build(path, [(key, b"%d " % i + value) for key, value in records[i::6]], dictionary=2048)
+        files.append(BlockFile.open(path, store))
+        expected[i] = {key: b"%d " % i + value for key, value in records[i::6]}
+    assert len(store) == 6
+    wanted = [(i % 6, records[i * 11 % len(records)][0]) for i in range(900)]
+    found = multi_get((files[i], key) for i, key in wanted)
+    assert found == [expected[i].get(key) for i, key in wanted]
+    assert None in found and found.count(None) < len(found)
+    assert multi_get([]) == []
+    # What is wrong with one request is no other's matter.
+    other = BlockFile.open(tmp_path / "0", Store())
+    key = records[0][0]
+    found = multi_get([(files[0], key), (other, key), (files[0], key)], errors="return")
+    assert found[0] == found[2] == expected[0][key] and found[1].kind == "bad argument"
+    with pytest.raises(linerate.Error) as e:
+        multi_get([(files[0], key), (other, key)])
+    assert e.value.index == 1
+    files[3].close()
+    with pytest.raises(ValueError, match="the file is closed"):
+        multi_get([(files[0], key), (files[3], key)])
+    for bad in ([(files[0], "text")], [(7, key)], [files[0]]):
+        with pytest.raises(TypeError):
+            multi_get(bad)
 
 
 def test_threads_share_a_file(path, records, store):

@@ -8,7 +8,7 @@ import pytest
 from support import REPOSITORY
 
 import linerate
-from linerate.dict import Entry, RangeDeletion, Sst, Store
+from linerate.dict import Entry, RangeDeletion, Sst, Store, multi_get
 
 FILES = REPOSITORY / "testdata" / "sst"
 #: Those that hold `entries`.
@@ -77,6 +77,15 @@ def test_what_only_the_program_can_tell(store):
     with pytest.raises(linerate.Error) as e:
         sst.multi_get([b"user/012", b"user/027", b"user/011"])
     assert e.value.index == 1
+
+
+def test_many_files_at_once(store):
+    files = [Sst.open(FILES / f"{name}.sst", store) for name in TABLES]
+    values = {e.key: e.value for e in entries() if e.kind == "value"}
+    wanted = [(files[i % len(files)], key) for i, key in enumerate([*values, b"user/009"] * 5)]
+    assert multi_get(wanted) == [values.get(key) for _, key in wanted]
+    merged = multi_get([wanted[0], (files[1], b"user/011"), wanted[0]], errors="return")
+    assert merged[0] == merged[2] == values[b"user/000"] and merged[1].kind == "unsupported"
 
 
 def test_a_history(store):

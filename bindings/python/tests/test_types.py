@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from linerate import Error
 from linerate.dict import (
     Batch, BlockFile, Candidate, Choice, Decoder, Encoder, Entry, Gain, Pack, Slices, Sst, Stats, Store,
-    cluster, gain, search, train
+    cluster, gain, multi_get, search, train
 )
 
 store = Store(table_budget=1 << 20, huge_pages=False)
@@ -61,6 +61,7 @@ with Sst.open("000012.sst", store) as sst:
     assert_type([entry.sequence for entry in sst.scan(stop=b"z")], list[int])
     assert_type(sst.stats().blocks["zstd"].stored, int)
     assert_type(sst.verify().failures, list[Error])
+assert_type(multi_get([(users, b"a"), (users, b"b")]), list[bytes | None])
 with Pack.create("dictionaries", level=19) as editor:
     editor.retain(editor.add(dictionary, cluster=7), "users")
 with Pack.open("dictionaries") as pack, pack.load(store) as ids:

@@ -143,18 +143,6 @@ class SstReport(NamedTuple):
         return self.failed == 0
 
 
-def _results(values: list[Any], failed: dict[int, Error], errors: str) -> list[Any]:
-    """The values of many keys with errors in their places, or the first of these raised."""
-    if errors not in ("return", "raise"):
-        raise ValueError(f'errors is {errors!r}, but must be "return" or "raise"')
-    for index, error in failed.items():
-        error.index = index
-        values[index] = error
-    if failed and errors == "raise":
-        raise failed[min(failed)]
-    return values
-
-
 def look(path: Path) -> None:
     """Lets the system say what is wrong with a path, as of any other file."""
     with open(path, "rb"):
@@ -343,7 +331,7 @@ class BlockFile(ReadThroughStore):
     def multi_get(
         self, keys: Iterable[AnyBuffer], errors: Literal["return"]
     ) -> list[bytes | Error | None]: ...
-    def multi_get(self, keys: Iterable[AnyBuffer], errors: str = "raise") -> list[Any]:
+    def multi_get(self, keys: Iterable[AnyBuffer], errors: Literal["raise", "return"] = "raise") -> list[Any]:
         """The values of many keys, in their order, whose blocks are decoded in batches, each once.
 
         Parameters
@@ -354,8 +342,7 @@ class BlockFile(ReadThroughStore):
             Whether the first error is raised once all keys were looked up, with the ``index`` of its
             key, or each stands in the place of its value.
         """
-        values, failed = self._file.multi_get(list(keys))
-        return _results(values, failed, errors)
+        return multi_get(((self, key) for key in keys), errors)
 
     def scan(
         self, start: AnyBuffer | None = None, stop: AnyBuffer | None = None
@@ -474,7 +461,7 @@ class Sst(ReadThroughStore):
     def multi_get(
         self, keys: Iterable[AnyBuffer], errors: Literal["return"]
     ) -> list[bytes | Error | None]: ...
-    def multi_get(self, keys: Iterable[AnyBuffer], errors: str = "raise") -> list[Any]:
+    def multi_get(self, keys: Iterable[AnyBuffer], errors: Literal["raise", "return"] = "raise") -> list[Any]:
         """The values of many keys, in their order, as of :meth:`get`, each block decoded once.
 
         Parameters
@@ -485,10 +472,7 @@ class Sst(ReadThroughStore):
             Whether the first error is raised once all keys were looked up, with the ``index`` of its
             key, or each stands in the place of its value.
         """
-        found, failed = self._file.multi_get(list(keys))
-        values = [_value(entry) for entry in found]
-        failed.update((i, value) for i, value in enumerate(values) if isinstance(value, Error))
-        return _results(values, failed, errors)
+        return multi_get(((self, key) for key in keys), errors)
 
     def scan(self, start: AnyBuffer | None = None, stop: AnyBuffer | None = None) -> Iterator[Entry]:
         """All entries in the order of the keys, from ``start`` on and before ``stop``: all versions of a
@@ -534,3 +518,48 @@ def _value(entry: tuple[bytes, int, str, bytes] | None) -> bytes | Error | None:
     error = Error(f"the newest entry of the key is a {entry[2]}: only the program can tell the value")
     error.kind, error.offset = "unsupported", 0
     return error
+
+
+@overload
+def multi_get(
+    requests: Iterable[tuple[BlockFile | Sst, AnyBuffer]], errors: Literal["raise"] = ...
+) -> list[bytes | None]: ...
+@overload
+def multi_get(
+    requests: Iterable[tuple[BlockFile | Sst, AnyBuffer]], errors: Literal["return"]
+) -> list[bytes | Error | None]: ...
+def multi_get(
+    requests: Iterable[tuple[BlockFile | Sst, AnyBuffer]], errors: Literal["raise", "return"] = "raise"
+) -> list[Any]:
+    """The values of keys in many files, in their order. Blocks are decoded in batches, each once, and
+    the memory of the next is fetched meanwhile, with that of its file's dictionary.
+
+    Parameters
+    ----------
+    requests : iterable of pairs
+        Files, all of them a :class:`BlockFile` or all an :class:`Sst`, opened with one store; and keys.
+    errors : "raise" or "return"
+        Whether the first error is raised once all keys were looked up, with the ``index`` of its
+        request, or each stands in the place of its value.
+    """
+    if errors not in ("return", "raise"):
+        raise ValueError(f'errors is {errors!r}, but must be "return" or "raise"')
+    pairs = list(requests)
+    block_files = [(file._file, key) for file, key in pairs if isinstance(file, BlockFile)]
+    tables = [(file._file, key) for file, key in pairs if isinstance(file, Sst)]
+    values: list[Any] = []
+    if len(block_files) == len(pairs):
+        found, failed = _linerate.dict_block_multi_get(block_files)
+        values.extend(found)
+    elif len(tables) == len(pairs):
+        entries, failed = _linerate.dict_sst_multi_get(tables)
+        values.extend(map(_value, entries))
+        failed.update((i, value) for i, value in enumerate(values) if isinstance(value, Error))
+    else:
+        raise TypeError("the files must all be of one kind, BlockFile or Sst")
+    for index, error in failed.items():
+        error.index = index
+        values[index] = error
+    if failed and errors == "raise":
+        raise failed[min(failed)]
+    return values

@@ -36,6 +36,7 @@ from ._files import (
     Sst,
     SstReport,
     SstStats,
+    multi_get,
 )
 from ._linerate import FileError, UnknownId
 from ._pack import Compacted, Loaded, Pack, PackEditor, PackEntry, PackStats
@@ -98,6 +99,7 @@ __all__ = [
     "cluster",
     "content_hash",
     "gain",
+    "multi_get",
     "search",
     "shrink_tables",
     "train",

@@ -89,21 +89,6 @@ impl DictBlockFile {
         Ok(value.map(|value| PyBytes::new(py, value)))
     }
 
-    fn multi_get<'py>(&self, py: Python<'py>, keys: Vec<Input>) -> PyResult<Found<'py>> {
-        let file = self.open.file()?;
-        let mut reader = self.readers.lend(|| file.reader());
-        let keys: Vec<&[u8]> = keys.iter().map(Input::bytes).collect();
-        let found = py.detach(|| file.multi_get(&mut reader, &keys));
-        let (values, errors) = (PyList::empty(py), PyDict::new(py));
-        for (i, value) in found.into_iter().enumerate() {
-            if let Err(e) = value {
-                set_error(py, &errors, i, e)?;
-            }
-            values.append(value.ok().flatten().map(|value| PyBytes::new(py, &value)))?;
-        }
-        Ok((values, errors))
-    }
-
     /// Records from `start` on, or behind it, and before `stop`, of about `most` bytes. None at the end.
     fn scan<'py>(
         &self,
@@ -155,6 +140,31 @@ impl DictBlockFile {
         let (len, hash) = (stats.dictionary.len, stats.dictionary.hash);
         Ok((numbers(&stats.counts), stats.len, stats.block_size, stats.level, stats.checksums, len, hash))
     }
+}
+
+/// The values of keys in files of one store.
+#[pyfunction]
+pub(crate) fn dict_block_multi_get<'py>(
+    py: Python<'py>,
+    requests: Vec<(PyRef<'py, DictBlockFile>, Input)>,
+) -> PyResult<Found<'py>> {
+    let (values, errors) = (PyList::empty(py), PyDict::new(py));
+    let files: Vec<BlockFile> = requests.iter().map(|(file, _)| file.open.file()).collect::<PyResult<_>>()?;
+    let Some((first, _)) = requests.first() else { return Ok((values, errors)) };
+    let mut reader = first.readers.lend(|| files[0].reader());
+    let wanted: Vec<(&BlockFile, &[u8])> =
+        files.iter().zip(&requests).map(|(file, (_, key))| (file, key.bytes())).collect();
+    let mut found = Vec::with_capacity(wanted.len());
+    py.detach(|| {
+        reader.multi_get(&wanted, |_, value| found.push(value.map(|value| value.map(<[u8]>::to_vec))))
+    });
+    for (i, value) in found.into_iter().enumerate() {
+        if let Err(e) = value {
+            set_error(py, &errors, i, e)?;
+        }
+        values.append(value.ok().flatten().map(|value| PyBytes::new(py, &value)))?;
+    }
+    Ok((values, errors))
 }
 
 /// Keeps the error of one of many.

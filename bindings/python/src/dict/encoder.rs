@@ -11,6 +11,9 @@ use super::store::{DictStore, raise_for};
 use crate::error::raise;
 use crate::kernel::buffers::Input;
 
+/// Room that is kept between blocks.
+const KEPT: usize = 1 << 20;
+
 #[pyclass(frozen)]
 pub(crate) struct DictEncoder {
     store: Store,
@@ -43,7 +46,10 @@ impl DictEncoder {
         room.clear();
         room.try_reserve(bound).map_err(|_| full)?;
         room.resize(bound, 0);
-        let n = encoder.encode(Id::from_raw(id), data, room)?;
-        Ok(room[..n].to_vec())
+        let n = encoder.encode(Id::from_raw(id), data, room);
+        let block = n.map(|n| room[..n].to_vec());
+        room.clear();
+        room.shrink_to(KEPT);
+        block
     }
 }

@@ -10,11 +10,11 @@ mod sst;
 mod store;
 mod training;
 
-pub(crate) use block_file::{DictBlockFile, DictBuilder};
+pub(crate) use block_file::{DictBlockFile, DictBuilder, dict_block_multi_get};
 pub(crate) use blocks::DictBlocks;
 pub(crate) use decoder::DictDecoder;
 pub(crate) use encoder::DictEncoder;
 pub(crate) use pack::{DictEditor, DictLoaded, DictPack, dict_compact, dict_user};
-pub(crate) use sst::DictSst;
+pub(crate) use sst::{DictSst, dict_sst_multi_get};
 pub(crate) use store::{DictStore, dict_content_hash};
 pub(crate) use training::{dict_cluster, dict_gain, dict_search, dict_shrink_tables, dict_train};

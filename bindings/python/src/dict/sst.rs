@@ -82,21 +82,6 @@ impl DictSst {
         Ok(found.map(|entry| row(py, entry)))
     }
 
-    fn multi_get<'py>(&self, py: Python<'py>, keys: Vec<Input>) -> PyResult<Found<'py>> {
-        let sst = self.open.file()?;
-        let mut reader = self.reader(&sst);
-        let wanted: Vec<(&Sst, &[u8])> = keys.iter().map(|key| (&*sst, key.bytes())).collect();
-        let found = py.detach(|| reader.multi_get(&wanted));
-        let (entries, errors) = (PyList::empty(py), PyDict::new(py));
-        for (i, entry) in found.into_iter().enumerate() {
-            if let Err(e) = entry {
-                set_error(py, &errors, i, e)?;
-            }
-            entries.append(entry.ok().flatten().map(|entry| row(py, entry)))?;
-        }
-        Ok((entries, errors))
-    }
-
     /// Entries from `start` on, without the first `skip`, and before `stop`, of about `most` bytes. None
     /// at the end.
     fn scan<'py>(
@@ -181,6 +166,28 @@ impl DictSst {
     fn reader(&self, sst: &Sst) -> Lent<'_, Reader> {
         self.readers.lend(|| Reader::new(sst.store()))
     }
+}
+
+/// The newest entries of keys in files of one store.
+#[pyfunction]
+pub(crate) fn dict_sst_multi_get<'py>(
+    py: Python<'py>,
+    requests: Vec<(PyRef<'py, DictSst>, Input)>,
+) -> PyResult<Found<'py>> {
+    let (entries, errors) = (PyList::empty(py), PyDict::new(py));
+    let files: Vec<Arc<Sst>> = requests.iter().map(|(file, _)| file.open.file()).collect::<PyResult<_>>()?;
+    let Some((first, _)) = requests.first() else { return Ok((entries, errors)) };
+    let mut reader = first.reader(&files[0]);
+    let wanted: Vec<(&Sst, &[u8])> =
+        files.iter().zip(&requests).map(|(file, (_, key))| (&**file, key.bytes())).collect();
+    let found = py.detach(|| reader.multi_get(&wanted));
+    for (i, entry) in found.into_iter().enumerate() {
+        if let Err(e) = entry {
+            set_error(py, &errors, i, e)?;
+        }
+        entries.append(entry.ok().flatten().map(|entry| row(py, entry)))?;
+    }
+    Ok((entries, errors))
 }
 
 fn row<'py>(py: Python<'py>, entry: Entry<'_>) -> Row<'py> {
