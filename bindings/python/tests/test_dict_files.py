@@ -226,7 +226,7 @@ def test_many_files_at_once(records, store, tmp_path):
     files[3].close()
     with pytest.raises(ValueError, match="the file is closed"):
         multi_get([(files[0], key), (files[3], key)])
-    for bad in ([(files[0], "text")], [(7, key)], [files[0]]):
+    for bad in ([(files[0], "text")], [(7, key)], [7], 7):
         with pytest.raises(TypeError):
             multi_get(bad)
 
