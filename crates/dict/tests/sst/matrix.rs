@@ -79,10 +79,12 @@ fn every_version_checksum_compression_and_dictionary() {
                     if compression > 1 || i == 0 {
                         assert_eq!(stats.dictionary.is_some(), i > 0, "{choices:?}");
                     }
+                    // RocksDB 10 trains for zstd alone.
+                    let trained = i > 1 && (compression == 7 || latest_version() == 5);
                     if compression > 1
                         && let Some(found) = stats.dictionary
                     {
-                        assert_eq!(found.kind == DictionaryKind::Raw, i == 1, "{choices:?}");
+                        assert_eq!(found.kind != DictionaryKind::Raw, trained, "{choices:?}");
                     }
                     drop(sst);
                     assert_eq!(store.stats().dictionaries, 0);
