@@ -4,6 +4,9 @@
 //! Every target takes any bytes and panics if an engine breaks a promise. Those for deflate read
 //! them as a [`program`] of calls on one stream.
 
+mod dict_blocks;
+mod dict_pack;
+mod files;
 mod gateway;
 mod kernel;
 mod nx;
@@ -16,6 +19,8 @@ mod sst;
 mod tight_output;
 mod zstd;
 
+pub use dict_blocks::dict_blocks;
+pub use dict_pack::dict_pack;
 pub use gateway::{gateway, gateway_zlib};
 pub use nx::nx;
 pub use r3a::r3a;
@@ -41,6 +46,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("zstd_stream", zstd_stream),
     ("zstd_dictionary", zstd_dictionary),
     ("sst", sst),
+    ("dict_pack", dict_pack),
+    ("dict_blocks", dict_blocks),
     ("gateway", gateway),
     ("gateway_zlib", gateway_zlib),
 ];

@@ -1,13 +1,15 @@
-//! What packs cost: `packs [COUNT [BYTES [FILE...]]]`, 30000 dictionaries of 8192 bytes unless told.
+//! What packs cost, as CSV: `packs [COUNT [BYTES [FILE...]]]`, 30000 dictionaries of 8192 bytes unless
+//! told.
 //!
 //! Dictionaries are trained with pieces of the files, or with generated rows, as many as that gives;
-//! more of them have the same tables and other content, so that all are distinct.
+//! more of them have the same tables and other content, so that all are distinct. Times are those of
+//! the wall clock, with the files in the system's cache, once a first round has passed.
 
 use std::path::Path;
 use std::time::Instant;
 
 use linerate_dict::pack::{Editor, Options, Pack};
-use linerate_dict::{Decoder, Encoder, Id, Store, Training};
+use linerate_dict::{Decoder, Encoder, Id, Input, Result, Store, Training, content_hash};
 use linerate_zstd::Dictionary;
 
 /// Bytes that a dictionary is trained with, by its own.
@@ -51,80 +53,126 @@ fn trained(data: &[u8], size: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Rounds of which the best and the one in the middle are told.
+const ROUNDS: usize = 9;
+
 fn millis(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
+/// Prints a row: best and median of what was measured.
+fn row(data: &str, count: usize, measure: &str, case: &str, mut values: Vec<f64>, unit: &str) {
+    values.sort_by(f64::total_cmp);
+    let (best, median) = (values[0], values[values.len() / 2]);
+    println!("{data},{count},{measure},{case},{best:.3},{median:.3},{unit},{}", values.len());
+}
+
 /// How dictionaries compress alone and among each other.
-fn forms(name: &str, trained: &[Vec<u8>]) -> Result<(), Box<dyn std::error::Error>> {
+fn forms(data: &str, trained: &[Vec<u8>]) -> Result<()> {
     let bytes: usize = trained.iter().map(Vec::len).sum();
-    println!("{name}: {} dictionaries trained, {bytes} bytes", trained.len());
+    let count = trained.len();
     for level in [3, 9, 19] {
-        let mut sizes = Vec::new();
-        for same_cluster in [false, true] {
+        for (case, same_cluster) in [("alone", false), ("with the first", true)] {
+            let case = format!("{case} at level {level}");
             let mut editor = Editor::in_memory(Options::new().with_level(level))?;
             let start = Instant::now();
             for (i, dictionary) in trained.iter().enumerate() {
                 editor.add(dictionary, if same_cluster { 0 } else { i as u32 })?;
             }
-            let time = millis(start) / trained.len() as f64;
-            let pack = Pack::open_input(linerate_dict::Input::memory(editor.into_bytes()?))?;
-            let start = Instant::now();
-            for entry in pack.entries() {
-                pack.read(entry.id)?;
+            let added = millis(start) / count as f64;
+            let pack = Pack::open_input(Input::memory(editor.into_bytes()?))?;
+            let mut times = Vec::new();
+            for _ in 0..ROUNDS {
+                let start = Instant::now();
+                for entry in pack.entries() {
+                    pack.read(entry.id)?;
+                }
+                times.push(millis(start) * 1e3 / count as f64);
             }
-            let read = millis(start) * 1e3 / trained.len() as f64;
-            sizes.push((bytes as f64 / pack.stats().stored_bytes as f64, time, read));
+            row(data, count, "ratio", &case, vec![bytes as f64 / pack.stats().stored_bytes as f64], "");
+            row(data, count, "add", &case, vec![added], "ms");
+            row(data, count, "read", &case, times, "us");
         }
-        let [(alone, ..), (with, time, read)] = sizes[..] else { unreachable!("two of them") };
-        println!(
-            "  level {level:2}: ratio {alone:.2} alone, {with:.2} with the first; {time:.2} ms to add, {read:.1} us to read"
-        );
     }
     Ok(())
 }
 
-/// What tables cost that are made, and that are looked through.
-fn tables(dictionaries: &[Vec<u8>]) -> Result<(), Box<dyn std::error::Error>> {
+/// What tables cost that are made, and that were made before and are looked through.
+fn tables(data: &str, dictionaries: &[Vec<u8>]) -> Result<()> {
     let mut regions = Vec::new();
     for bytes in dictionaries {
         let digest = Dictionary::measure(bytes)?;
         let mut words = vec![0u64; digest.region_len().div_ceil(8)];
-        let region: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
-        Dictionary::digest_into(bytes, region)?;
+        Dictionary::digest_into(bytes, bytemuck::cast_slice_mut(&mut words))?;
         regions.push((digest, words));
     }
-    let count = dictionaries.len() as f64;
     let mut room = vec![0u64; linerate_zstd::MAX_TABLES.div_ceil(8)];
+    let mut times = [const { Vec::new() }; 3];
     let mut sum = 0;
-    let start = Instant::now();
-    for bytes in dictionaries {
-        sum += Dictionary::tables_into(bytes, bytemuck::cast_slice_mut(&mut room))?.tables().len();
+    for _ in 0..ROUNDS {
+        let start = Instant::now();
+        for bytes in dictionaries {
+            sum += Dictionary::tables_into(bytes, bytemuck::cast_slice_mut(&mut room))?.tables().len();
+        }
+        times[0].push(millis(start) * 1e3 / dictionaries.len() as f64);
+        let start = Instant::now();
+        for (digest, words) in &regions {
+            sum += Dictionary::view(*digest, bytemuck::cast_slice(words))?.tables().len();
+        }
+        times[1].push(millis(start) * 1e3 / dictionaries.len() as f64);
+        let start = Instant::now();
+        for (digest, words) in &regions {
+            let region: &[u8] = bytemuck::cast_slice(words);
+            sum += content_hash(&region[..digest.tables_len()]) as usize & 1;
+        }
+        times[2].push(millis(start) * 1e3 / dictionaries.len() as f64);
     }
-    let made = millis(start) * 1e3 / count;
-    let start = Instant::now();
-    for (digest, words) in &regions {
-        sum += Dictionary::view(*digest, bytemuck::cast_slice(words))?.tables().len();
+    assert!(sum > 0);
+    for (case, times) in ["made", "looked through", "hashed"].into_iter().zip(times) {
+        row(data, dictionaries.len(), "tables", case, times, "us");
     }
-    let viewed = millis(start) * 1e3 / count;
-    let start = Instant::now();
-    for (digest, words) in &regions {
-        let region: &[u8] = bytemuck::cast_slice(words);
-        sum += linerate_dict::content_hash(&region[..digest.tables_len()]) as usize & 1;
-    }
-    let hashed = millis(start) * 1e3 / count;
-    println!(
-        "tables of {} dictionaries: {made:.2} us made, {viewed:.2} us checked, {hashed:.2} us hashed ({sum})",
-        dictionaries.len()
-    );
     Ok(())
 }
 
-fn packs(dictionaries: &[Vec<u8>], folder: &Path) -> Result<(), Box<dyn std::error::Error>> {
+/// From opening a pack to the first block that is decoded.
+fn open(data: &str, dictionaries: &[Vec<u8>], path: &Path, name: &str) -> Result<()> {
     let content = rows(7, 4000);
-    for (name, options) in
-        [("plain", Options::new().with_uncompressed(true)), ("level 3", Options::new().with_level(3))]
-    {
+    let middle = dictionaries.len() / 2;
+    let other = Store::new();
+    let id = other.insert(&dictionaries[middle])?;
+    let mut block = vec![0; Encoder::bound(content.len())];
+    let len = Encoder::new(&other).encode(id, &content, &mut block)?;
+    let mut out = vec![0; content.len()];
+    for (how, lazily) in [("lazily", true), ("all read", false)] {
+        let mut times = [const { Vec::new() }; 3];
+        for round in 0..=ROUNDS {
+            let store = Store::new();
+            let mut decoder = Decoder::new(&store);
+            let start = Instant::now();
+            let pack = Pack::open(path)?;
+            let opened = millis(start);
+            let loaded = if lazily { pack.register(&store)? } else { pack.load_into(&store)? };
+            let known = millis(start);
+            let id = loaded.get(middle as u64 + 1).unwrap_or(Id::NONE);
+            decoder.decode(id, &block[..len], &mut out)?;
+            let first = millis(start);
+            assert!(out == content);
+            if round > 0 {
+                times.iter_mut().zip([opened, known, first]).for_each(|(times, time)| times.push(time));
+            }
+        }
+        for (measure, times) in ["open", "open and load", "open to first block"].into_iter().zip(times) {
+            row(data, dictionaries.len(), measure, &format!("{name} {how}"), times, "ms");
+        }
+    }
+    Ok(())
+}
+
+fn packs(data: &str, dictionaries: &[Vec<u8>], folder: &Path) -> Result<()> {
+    for (name, options) in [
+        ("uncompressed", Options::new().with_uncompressed(true)),
+        ("at level 3", Options::new().with_level(3)),
+    ] {
         let path = folder.join(name);
         let start = Instant::now();
         let mut editor = Editor::create(&path, options)?;
@@ -132,42 +180,23 @@ fn packs(dictionaries: &[Vec<u8>], folder: &Path) -> Result<(), Box<dyn std::err
             editor.add(dictionary, 0)?;
         }
         editor.commit()?;
-        let len = std::fs::metadata(&path)?.len();
-        println!("{name}: written in {:.0} ms, {:.1} MB", millis(start), len as f64 / 1e6);
-        for round in 0..3 {
-            for lazily in [true, false] {
-                let store = Store::new();
-                let middle = dictionaries.len() as u64 / 2 + 1;
-                let other = Store::new();
-                let id = other.insert(&dictionaries[middle as usize - 1])?;
-                let mut block = vec![0; Encoder::bound(content.len())];
-                let n = Encoder::new(&other).encode(id, &content, &mut block)?;
-                let mut decoder = Decoder::new(&store);
-                let mut out = vec![0; content.len()];
-                let start = Instant::now();
-                let pack = Pack::open(&path)?;
-                let opened = millis(start);
-                let loaded = if lazily { pack.register(&store)? } else { pack.load_into(&store)? };
-                let known = millis(start);
-                decoder.decode(loaded.get(middle).unwrap_or(Id::NONE), &block[..n], &mut out)?;
-                let first = millis(start);
-                assert_eq!(out, content);
-                println!(
-                    "  round {round}, {}: open {opened:.2} ms, in the store {known:.2} ms, first block {first:.2} ms",
-                    if lazily { "register" } else { "load_into" }
-                );
-            }
-        }
+        row(data, dictionaries.len(), "write", name, vec![millis(start)], "ms");
+        let len = Pack::open(&path)?.stats().len;
+        row(data, dictionaries.len(), "size", name, vec![len as f64 / 1e6], "MB");
+        open(data, dictionaries, &path, name)?;
     }
     Ok(())
 }
 
-fn main() -> Result<(), Box<dyn std::error::Error>> {
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let count = arguments.first().map_or(Ok(30_000), |text| text.parse())?;
     let size: usize = arguments.get(1).map_or(Ok(8192), |text| text.parse())?;
+    println!("data,dictionaries,measure,case,best,median,unit,rounds");
     for file in arguments.iter().skip(2) {
-        forms(file, &trained(&std::fs::read(file)?, size))?;
+        let name =
+            Path::new(file).file_name().map_or_else(|| file.clone(), |name| name.to_string_lossy().into());
+        forms(&name, &trained(&std::fs::read(file)?, size))?;
     }
     let bases = trained(&rows(1, size * SAMPLES * 4), size);
     forms("rows", &bases)?;
@@ -179,8 +208,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             bytes.extend(rows(1000 + i, content));
             Ok(bytes)
         })
-        .collect::<linerate_dict::Result<_>>()?;
-    tables(&dictionaries)?;
-    let folder = tempfile::tempdir()?;
-    packs(&dictionaries, folder.path())
+        .collect::<Result<_>>()?;
+    tables("rows", &dictionaries)?;
+    packs("rows", &dictionaries, tempfile::tempdir()?.path())?;
+    Ok(())
 }

@@ -36,6 +36,17 @@ pub(crate) fn io_error(error: &io::Error) -> Error {
     Error::new(Kind::Io, 0, what)
 }
 
+/// What a decoder says of a frame at `at` in a file, in words of the file: a frame that names another
+/// dictionary or has more content than the file says is damage there.
+pub(crate) fn frame_error(error: Error, at: u64) -> Error {
+    match error.kind {
+        Kind::BadArgument | Kind::OutputTooSmall => {
+            Error::new(Kind::Corrupt, at, "a frame is another one than its file says")
+        }
+        _ => error.shifted(at),
+    }
+}
+
 impl Input {
     /// A file mapped into memory, of which nothing is read before it is needed.
     ///

@@ -229,7 +229,10 @@ fn every_bit_and_every_length_of_a_small_pack_counts() {
                 assert_eq!(&pack.users(*id).unwrap(), users);
                 match pack.read(*id) {
                     Ok(read) => assert!(read == &bytes[..]),
-                    Err(_) => whole = false,
+                    Err(e) => {
+                        assert!(matches!(e.kind, Kind::Corrupt | Kind::Truncated | Kind::Unsupported), "{e}");
+                        whole = false;
+                    }
                 }
             }
             let verified = pack.verify().is_ok();

@@ -166,6 +166,26 @@ impl<'a> Block<'a> {
         Ok(found)
     }
 
+    /// Whether every eighth record, and no other, is where whole keys are said to be.
+    ///
+    /// # Errors
+    /// [`Kind::Corrupt`] if not.
+    pub(super) fn check(&self) -> Result<()> {
+        let (mut at, mut count) = (0, 0);
+        while at < self.records.len() {
+            let record = self.record(at)?;
+            if count % INTERVAL == 0 {
+                let listed = 4 * (count / INTERVAL) < self.restarts.len();
+                if !listed || self.restart(count / INTERVAL) != at || record.shared > 0 {
+                    return Err(DAMAGED);
+                }
+            }
+            at = record.value.end;
+            count += 1;
+        }
+        if count.div_ceil(INTERVAL) * 4 == self.restarts.len() { Ok(()) } else { Err(DAMAGED) }
+    }
+
     /// The bytes that ranges of values are of.
     pub(super) fn records(&self) -> &'a [u8] {
         self.records
@@ -259,6 +279,7 @@ mod tests {
         for count in [0, 1, 7, 8, 9, 64, 100] {
             let bytes = filled(count);
             let block = Block::new(&bytes).unwrap();
+            block.check().unwrap();
             for i in 0..count {
                 let found = block.floor(format!("key-{i:03}").as_bytes(), &mut walk).unwrap().unwrap();
                 assert!(found.exact);
@@ -291,6 +312,16 @@ mod tests {
         let mut walk = Walk::default();
         assert_eq!(&block.records()[block.floor(b"", &mut walk).unwrap().unwrap().value], b"none");
         assert!(block.floor(b"\0", &mut walk).unwrap().unwrap().value.is_empty());
+    }
+
+    #[test]
+    fn whole_keys_are_where_they_are_said_to_be() {
+        let bytes = filled(20);
+        for at in bytes.len() - 16..bytes.len() {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 1;
+            assert!(Block::new(&bytes).and_then(|block| block.check()).is_err(), "{at}");
+        }
     }
 
     /// Every change of a byte is read to the end without harm.

@@ -203,7 +203,7 @@ impl Footer {
         }
         let field = |i: usize| u64_at(bytes, 8 + 8 * i);
         let len = u32::try_from(field(1)).map_err(|_| corrupt("the index of a block file is too large"))?;
-        Ok(Footer {
+        let footer = Footer {
             root: Piece { at: field(0), len, hash: field(2) },
             counts: Counts {
                 records: field(3),
@@ -217,7 +217,11 @@ impl Footer {
             },
             len: field(11),
             header: field(12),
-        })
+        };
+        if footer.write() != *bytes {
+            return Err(Error::new(Kind::Unsupported, 112, "the block file uses reserved fields"));
+        }
+        Ok(footer)
     }
 }
 

@@ -8,6 +8,7 @@ use linerate_core::{Error, Kind, Result};
 use super::block::{Block, Walk};
 use super::file::BlockFile;
 use super::layout::Place;
+use crate::input::frame_error;
 use crate::{Decoder, Job, Order, Store};
 
 /// Content of blocks that is decoded in one batch, apart from that of a single block.
@@ -82,7 +83,8 @@ impl Reader {
         self.holds = None;
         let stored = open.input.bytes(place.piece.at, place.piece.len as usize, &mut self.stored)?;
         self.content.resize(place.content as usize, 0);
-        let len = self.decoder.decode(open.id, stored, &mut self.content)?;
+        let len = self.decoder.decode(open.id, stored, &mut self.content);
+        let len = len.map_err(|e| frame_error(e, place.piece.at))?;
         open.check(place, &self.content[..len])?;
         self.holds = wanted;
         Ok(&self.content)
@@ -212,7 +214,7 @@ impl Reader {
         }
         self.decoder.decode_batch(&mut jobs, Order::Any);
         let check = |(job, block): (&Job<'_>, &Wanted)| {
-            let len = job.result?;
+            let len = job.result.map_err(|e| frame_error(e, block.place.piece.at))?;
             requests[block.request].0.parts().check(&block.place, &job.dst[..len])
         };
         jobs.iter().zip(wanted).map(check).collect()

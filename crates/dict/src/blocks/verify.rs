@@ -39,6 +39,7 @@ pub(super) fn verify(file: &BlockFile, reader: &mut Reader) -> Result<Verified> 
         }
         end = place.piece.at + u64::from(place.piece.len);
         let block = Block::new(reader.load(file, &place)?)?;
+        block.check().map_err(|e| e.shifted(place.piece.at))?;
         let wrong = |what| corrupt(what).shifted(place.piece.at);
         let mut records = 0;
         walk.start(0);
@@ -98,6 +99,7 @@ fn dictionary(file: &BlockFile) -> Result<()> {
 fn index(file: &BlockFile, counts: &mut Counts) -> Result<()> {
     let open = file.parts();
     let root = Block::new(open.root())?;
+    root.check().map_err(|e| e.shifted(open.footer.root.at))?;
     let (mut walk, mut inner) = (Walk::default(), Walk::default());
     walk.start(0);
     let mut room = Vec::new();
@@ -105,6 +107,7 @@ fn index(file: &BlockFile, counts: &mut Counts) -> Result<()> {
         let branch = Branch::parse(&root.records()[walk.value.clone()])?;
         let wrong = |what| corrupt(what).shifted(branch.piece.at);
         let leaf = Block::new(open.leaf(&branch, &mut room)?)?;
+        leaf.check().map_err(|e| e.shifted(branch.piece.at))?;
         let mut blocks = 0;
         inner.start(0);
         while inner.step(&leaf)? {

@@ -11,7 +11,7 @@ use super::index::{Entry, Form, Index};
 use super::layout::{End, Head, Header, corrupt};
 use super::packer::Unpacker;
 use crate::fields::hash;
-use crate::input::Input;
+use crate::input::{Input, frame_error};
 
 pub(super) const UNKNOWN: Error =
     Error::new(Kind::BadArgument, 0, "the pack has no dictionary of this number");
@@ -239,7 +239,7 @@ impl Open {
     /// The bytes of the dictionary of the `i`th row.
     pub(super) fn read(&self, i: usize) -> Result<Cow<'_, [u8]>> {
         let entry = self.index.entry(i);
-        let bytes = self.unpack(&entry).map_err(|e| e.shifted(entry.at))?;
+        let bytes = self.unpack(&entry)?;
         if hash(&bytes) != entry.hash {
             return Err(corrupt(entry.at, "a dictionary of a pack is damaged"));
         }
@@ -271,7 +271,8 @@ impl Open {
                 _ => Some(&known.insert((id, self.read_base(id, unpacker)?)).1[..]),
             },
         };
-        unpacker.unpack(stored, base, entry.len as usize).map(Cow::Owned)
+        let bytes = unpacker.unpack(stored, base, entry.len as usize);
+        bytes.map(Cow::Owned).map_err(|e| frame_error(e, entry.at))
     }
 
     /// The bytes of a dictionary that others are compressed with.
@@ -280,10 +281,11 @@ impl Open {
         let mut bytes = Vec::new();
         self.input.append(entry.at, entry.stored as usize, &mut bytes)?;
         if entry.form != Form::Plain {
-            bytes = unpacker.unpack(&bytes, None, entry.len as usize)?;
+            bytes =
+                unpacker.unpack(&bytes, None, entry.len as usize).map_err(|e| frame_error(e, entry.at))?;
         }
         if hash(&bytes) != entry.hash {
-            return Err(corrupt(0, "the dictionary that others are compressed with is damaged"));
+            return Err(corrupt(entry.at, "the dictionary that others are compressed with is damaged"));
         }
         Ok(bytes)
     }

@@ -1,0 +1,128 @@
+//! Files of the first version of each format, in `testdata/dict`, which must be readable for ever.
+//!
+//! `LINERATE_UPDATE=1 cargo test -p linerate-dict --test goldens` writes those that are missing.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::train;
+use linerate_dict::blocks::{BlockFile, Builder, DictionaryChoice, DictionaryPlace, Options};
+use linerate_dict::pack::{Editor, Form, Options as PackOptions, Pack, user};
+use linerate_dict::{Input, Store, content_hash};
+
+fn golden(name: &str, write: impl FnOnce(&Path)) -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/dict");
+    let path = folder.join(name);
+    if !path.exists() && std::env::var_os("LINERATE_UPDATE").is_some() {
+        write(&path);
+    }
+    path
+}
+
+/// What `records-1.lrb` holds.
+fn records() -> impl Iterator<Item = (String, String)> {
+    (0..900u32).map(|i| {
+        let hash = i.wrapping_mul(2_654_435_761) >> 12;
+        let value = format!(
+            "{{\"item\":{i},\"colour\":\"{}\",\"stock\":{}}}",
+            ["red", "green", "blue"][hash as usize % 3],
+            hash % 1000
+        );
+        (format!("shelf-{:02}/item-{i:04}", i / 100), value)
+    })
+}
+
+#[test]
+fn a_block_file_of_version_1() {
+    let path = golden("records-1.lrb", |path| {
+        let dictionary = DictionaryChoice::Train { size: 1024, small_tables: true };
+        let options = Options::new().with_block_size(256).with_dictionary(dictionary);
+        let mut builder = Builder::create(path, options).unwrap();
+        records().for_each(|(key, value)| builder.add(key.as_bytes(), value.as_bytes()).unwrap());
+        builder.finish().unwrap();
+    });
+    let store = Store::new();
+    for input in [Input::map(&path).unwrap(), Input::file(&path).unwrap()] {
+        let file = BlockFile::open_input(input, &store).unwrap();
+        let mut reader = file.reader();
+        let counts = file.verify(&mut reader).unwrap().counts;
+        assert!(counts.records == 900 && counts.blocks > 100 && counts.index_blocks > 1);
+        assert_eq!(file.stats().dictionary.place, DictionaryPlace::Embedded);
+        let mut scan = file.scan::<&str>(&mut reader, ..);
+        for (key, value) in records() {
+            assert_eq!(scan.step().unwrap(), Some((key.as_bytes(), value.as_bytes())));
+        }
+        assert_eq!(scan.step().unwrap(), None);
+        let keys: Vec<String> = records().map(|(key, _)| key).collect();
+        let keys: Vec<&[u8]> = keys.iter().map(String::as_bytes).collect();
+        for (value, (_, expected)) in file.multi_get(&mut reader, &keys).into_iter().zip(records()) {
+            assert_eq!(value, Ok(Some(expected.into_bytes())));
+        }
+    }
+}
+
+/// Raw content, by its number in the packs.
+fn raw(number: u64) -> Vec<u8> {
+    format!("raw content {number} of a pack: shelf, item, colour, stock, red, green, blue. ")
+        .repeat(3)
+        .into_bytes()
+}
+
+/// Two segments: five dictionaries, of which the first is trained; then one more, the second removed,
+/// and other users.
+fn write_pack(path: &Path, options: PackOptions) {
+    let mut editor = Editor::create(path, options).unwrap();
+    editor.add(&train(1, 1024), 7).unwrap();
+    (2..6).for_each(|number| assert_eq!(editor.add(&raw(number), 0).unwrap(), number));
+    editor.retain(3, user("records-1.lrb")).unwrap();
+    editor.retain(3, 5).unwrap();
+    editor.commit().unwrap();
+    let mut editor = Editor::open(path).unwrap();
+    editor.add(&raw(6), 0).unwrap();
+    editor.remove(2).unwrap();
+    editor.release(3, 5).unwrap();
+    editor.retain(6, 1).unwrap();
+    editor.retain(6, 2).unwrap();
+    editor.commit().unwrap();
+}
+
+#[test]
+fn packs_of_version_1() {
+    for (name, options) in [
+        ("compressed-1.lrp", PackOptions::new().with_level(19)),
+        ("plain-1.lrp", PackOptions::new().with_uncompressed(true)),
+    ] {
+        let path = golden(name, |path| write_pack(path, options));
+        for input in [Input::map(&path).unwrap(), Input::file(&path).unwrap()] {
+            let pack = Pack::open_input(input).unwrap();
+            let stats = pack.verify().unwrap();
+            assert_eq!((stats.dictionaries, stats.unused, stats.generation, stats.ignored), (5, 3, 2, 0));
+            assert_eq!(stats.uncompressed, options.uncompressed);
+            assert!(pack.entries().map(|entry| entry.id).eq([1, 3, 4, 5, 6]));
+            for entry in pack.entries().skip(1) {
+                assert!(pack.read(entry.id).unwrap() == raw(entry.id));
+                assert_eq!((entry.number, entry.logs, entry.cluster), (0, [0; 4], 0));
+                // The removed one is what they were compressed with.
+                let form = if options.uncompressed { Form::Plain } else { Form::With(2) };
+                assert_eq!(entry.form, form);
+            }
+            let trained = pack.entry(1).unwrap();
+            assert!(trained.number != 0 && trained.cluster == 7 && trained.logs.iter().all(|log| *log > 4));
+            assert_eq!(content_hash(&pack.read(1).unwrap()), trained.hash);
+            assert_eq!(pack.users(3).unwrap(), [user("records-1.lrb")]);
+            assert_eq!(pack.users(6).unwrap(), [1, 2]);
+        }
+        // The state before is in it, too.
+        let bytes = fs::read(&path).unwrap();
+        let before = Pack::open_input(Input::memory(&bytes[..bytes.len() - 1])).unwrap();
+        assert!(before.entries().map(|entry| entry.id).eq(1..6));
+        assert_eq!(before.users(3).unwrap().len(), 2);
+        // And it can be changed.
+        let mut editor = Editor::open_memory(bytes).unwrap();
+        assert_eq!(editor.add(&raw(7), 0).unwrap(), 7);
+        let pack = Pack::open_input(Input::memory(editor.into_bytes().unwrap())).unwrap();
+        assert_eq!(pack.verify().unwrap().dictionaries, 6);
+    }
+}

@@ -1,0 +1,5 @@
+//! `dict_pack` for libFuzzer.
+
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| linerate_fuzz::dict_pack(data));
