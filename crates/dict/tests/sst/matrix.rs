@@ -281,3 +281,27 @@ fn empty_and_tiny_files() {
         assert!(report.is_sound(), "{report:?}");
     }
 }
+
+/// Dictionaries that zstd does not use for being too short, and such as exceed the windows of LZ4 and
+/// zlib.
+#[test]
+fn short_and_long_dictionaries() {
+    let Some(program) = writer() else { return };
+    let path = folder("sst-sizes").join("file.sst");
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let records = records(9, 1500);
+    for compression in [2, 4, 5, 7] {
+        for (dictionary, train) in [(4, 0), (8, 0), (150_000, 0), (110_000, 1 << 20)] {
+            let sizes = [("dict", dictionary), ("train", train)];
+            write(program, "table", &path, &[&[("compression", compression)], &sizes[..]].concat(), &records);
+            let sst = reader.open(&path, Options::new()).unwrap();
+            check(&mut reader, &sst, &records);
+            let stats = reader.stats(&sst).unwrap();
+            let found = stats.dictionary.unwrap().bytes as usize;
+            assert!(found <= dictionary && found * 2 > dictionary, "{found} for {dictionary}");
+            assert_eq!(sst.dictionary().is_some(), found >= 8);
+        }
+    }
+    assert_eq!(store.stats().dictionaries, 0);
+}
