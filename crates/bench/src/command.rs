@@ -33,6 +33,7 @@ pub enum Command {
     /// Zstd frames in, their content out: ours and others, CPU time on one core
     Frames(FramesArgs),
     /// Small blocks through very many dictionaries, hot and cold, beside libzstd
+    #[command(after_help = cold::args::EXAMPLES)]
     Cold(Box<ColdArgs>),
     /// Make detector waveforms, the same for everyone, as a .npy file of int16 rows
     Waveforms(WaveformsArgs),

@@ -7,7 +7,8 @@ use super::{Case, Data, Kind, SWEEP, Setup, grouped, kib, measure, published_cas
 use crate::command::{print, progress};
 use crate::filter::parse_bytes;
 
-const EXAMPLES: &str = "\
+/// What the help says below the options.
+pub const EXAMPLES: &str = "\
 Without --block, --dict, --count, --sweep and --quick, the cases of the tables that were published before are
 measured, in 10 to 15 minutes: blocks of 1, 4 and 8 KiB, dictionaries of 4, 8, 12 and 110 KiB, 1,245 to 30,000 of
 them. Cases for which there is not enough memory are left out.
@@ -22,7 +23,6 @@ SIZE is a number of bytes, or with K or M a multiple of 1024.";
 
 /// What to measure, and where the results go.
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = EXAMPLES)]
 pub struct ColdArgs {
     /// json (generated log rows), text ($LINERATE_CORPORA/silesia/dickens, or else text that the project
     /// carries), or files

@@ -3,12 +3,20 @@
 
 use std::process::ExitCode;
 
-pub(crate) use linerate_bench::cold::args::ColdArgs as BenchArgs;
+use linerate_bench::cold::args::{ColdArgs, EXAMPLES};
 
+use crate::exit;
 use crate::report::to_stderr;
 
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+pub(crate) struct BenchArgs {
+    #[command(flatten)]
+    cold: ColdArgs,
+}
+
 pub(crate) fn run(args: &BenchArgs) -> ExitCode {
-    match linerate_bench::cold::args::run(args) {
+    match linerate_bench::cold::args::run(&args.cold) {
         Ok(()) => ExitCode::SUCCESS,
         Err(what) => {
             to_stderr(format_args!("linerate: {what}"));

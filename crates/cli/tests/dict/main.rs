@@ -1,5 +1,7 @@
 //! `linerate dict` as a user meets it: the real program, real files.
 
+#[cfg(feature = "bench")]
+mod bench;
 mod blocks;
 mod cluster;
 mod data;
