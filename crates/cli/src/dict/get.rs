@@ -41,7 +41,7 @@ pub(crate) struct GetArgs {
 pub(crate) fn run(args: &GetArgs) -> Result<ExitCode, String> {
     let keys: Result<Vec<Vec<u8>>, String> = args.keys.iter().map(|key| args.rows.keys.parse(key)).collect();
     let keys = keys?;
-    let say = SayArgs { verbose: false, quiet: false, json: false };
+    let say = SayArgs { verbose: false, quiet: false, json: args.rows.json };
     Ok(Account::new(&say, true).one(&args.file, |account| process(args, &keys, account)))
 }
 

@@ -9,11 +9,14 @@ use super::input::{Pieces, is_stdin, open};
 use crate::failure::Failure;
 use crate::size;
 
+/// Bytes of the largest block, one of which is in memory.
+const MOST_BLOCK: u64 = 64 << 20;
+
 /// What a sample is.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SampleArgs {
     /// Bytes of a sample, as blocks will have; 0 makes each file, line or record one
-    #[arg(short = 'B', long, value_name = "SIZE", default_value = "4K", value_parser = size::parse)]
+    #[arg(short = 'B', long, value_name = "SIZE", default_value = "4K", value_parser = block_size)]
     pub(crate) block: u64,
 
     /// Files hold lines, such as JSON; samples are whole lines
@@ -23,6 +26,13 @@ pub(crate) struct SampleArgs {
     /// Files hold length-prefixed records; samples are whole values
     #[arg(long)]
     pub(crate) records: bool,
+}
+
+fn block_size(text: &str) -> Result<u64, String> {
+    match size::parse(text)? {
+        size if size > MOST_BLOCK => Err("blocks have at most 64M".into()),
+        size => Ok(size),
+    }
 }
 
 /// Samples, one after another.

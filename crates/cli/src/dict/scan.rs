@@ -90,7 +90,7 @@ impl Range {
 
 pub(crate) fn run(args: &ScanArgs) -> Result<ExitCode, String> {
     let range = args.range.range(&args.rows.keys)?;
-    let say = SayArgs { verbose: false, quiet: false, json: false };
+    let say = SayArgs { verbose: false, quiet: false, json: args.rows.json };
     Ok(Account::new(&say, true).one(&args.file, |_| process(args, range)))
 }
 

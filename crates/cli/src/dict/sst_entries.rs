@@ -18,7 +18,10 @@ use crate::failure::Failure;
 use crate::output;
 use crate::say::SayArgs;
 
-const SILENT: SayArgs = SayArgs { verbose: false, quiet: false, json: false };
+/// Standard output has entries; failures are said on standard error.
+fn say(json: bool) -> SayArgs {
+    SayArgs { verbose: false, quiet: false, json }
+}
 
 /// Which entries are listed.
 struct Choice {
@@ -68,7 +71,7 @@ impl Choice {
 pub(super) fn ls(args: &LsArgs) -> Result<ExitCode, String> {
     let prefix = args.range.prefix.as_ref().map(|prefix| args.keys.parse(prefix)).transpose()?;
     let choice = Choice { prefix, range: args.range.range(&args.keys)? };
-    Ok(Account::new(&SILENT, true).one(&args.file, |_| {
+    Ok(Account::new(&say(args.json), true).one(&args.file, |_| {
         let mut done = Done::new(&args.file, "ls");
         done.silent = true;
         let (sst, mut reader) = open(&args.file, &args.limits)?;
@@ -147,7 +150,7 @@ fn object(keys: &KeyArgs, entry: &Entry<'_>, values: bool) -> Value {
 pub(super) fn get(args: &GetArgs) -> Result<ExitCode, String> {
     let wanted: Result<Vec<Vec<u8>>, String> = args.wanted.iter().map(|key| args.keys.parse(key)).collect();
     let wanted = wanted?;
-    Ok(Account::new(&SILENT, true).one(&args.file, |account| {
+    Ok(Account::new(&say(args.json), true).one(&args.file, |account| {
         let mut done = Done::new(&args.file, "get");
         done.silent = true;
         let (sst, mut reader) = open(&args.file, &args.limits)?;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::ValueHint;
 use linerate_dict::{Found, SIZES, Search, Training};
 use linerate_zstd::Dictionary;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::figures::{failure, ratio, rounded};
 use super::samples::{SampleArgs, Sampler, Samples, files_of};
@@ -118,6 +118,7 @@ fn process(args: &TrainArgs, account: &mut Account) -> Result<Done, Failure> {
         (None, false) => train(args, &blocks)?,
         (None, true) => {
             account.warn(&args.files[0].display().to_string(), "no size pays: nothing is written");
+            done.set("dictionary", Value::Null);
             return Ok(done);
         }
     };

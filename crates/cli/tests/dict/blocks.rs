@@ -124,6 +124,10 @@ fn keys_that_are_not_there_are_named_and_others_found() {
     let run = folder.dict(&["get", "a", "bob", "eve", "ann"]);
     run.fails(FAILED, "linerate: a: eve: there is no such key");
     assert_eq!(run.lines().len(), 2);
+    let run = folder.dict(&["get", "--json", "a", "eve"]);
+    let (line, object) = run.stderr.split_once('\n').expect("a line and an object");
+    assert_eq!((run.status, line), (Some(FAILED), "linerate: a: eve: there is no such key"));
+    assert_eq!(serde_json::from_str::<Value>(object).expect("JSON")["entry"], "eve");
     folder.dict(&["build", "-k", "n", "rows", "-o", "b"]).ok();
     assert_eq!(folder.dict(&["scan", "--keys", "b"]).ok().lines(), ["12", "7"]);
 }

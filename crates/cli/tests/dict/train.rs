@@ -136,6 +136,10 @@ fn what_cannot_be_is_one_line() {
     let there = "linerate: rows: there exists already; -f overwrites it";
     folder.dict(&["train", "--lines", "rows", "-o", "there"]).fails(FAILED, there);
     folder.dict(&["train", "-f", "--lines", "rows", "-o", "there"]).ok();
+    for size in ["0", "1", "255"] {
+        let run = folder.dict(&["train", "-s", size, "--lines", "rows", "-o", "d"]);
+        run.fails(FAILED, &format!("linerate: rows: {few}"));
+    }
     // Noise: a dictionary was asked for, and is made.
     folder.dict(&["train", "noise", "-o", "d"]).ok();
     for wrong in [
@@ -145,6 +149,7 @@ fn what_cannot_be_is_one_line() {
         &["train", "--search", "--size=4K", "rows", "-o", "d"],
         &["train", "--level=40", "rows", "-o", "d"],
         &["train", "--size=65M", "rows", "-o", "d"],
+        &["train", "--block=65M", "rows", "-o", "d"],
         &["train", "--sizes=1K", "rows", "-o", "d"],
         &["nothing"],
     ] {
