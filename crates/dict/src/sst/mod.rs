@@ -10,7 +10,7 @@
 //! use linerate_dict::sst::{Reader, Sst};
 //!
 //! let store = Store::new();
-//! let table = Sst::open("000012.sst".as_ref(), &store)?;
+//! let table = Sst::open("000012.sst", &store)?;
 //! let mut reader = Reader::new(&store);
 //! if let Some(entry) = reader.get(&table, b"user/7")? {
 //!     println!("{:?} {:?}", entry.kind, entry.value);

@@ -73,7 +73,7 @@ impl Sst {
     /// file, or one of the parts that are read now is damaged: footer, metaindex, properties, index,
     /// dictionary and range deletions. [`Kind::Unsupported`] for a version, an index or a compression
     /// that is not read, [`Kind::Limit`] if it exceeds the limit of the options or the store is full.
-    pub fn open(path: &Path, store: &Store) -> Result<Sst> {
+    pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<Sst> {
         Reader::new(store).open(path, Options::new())
     }
 

@@ -104,7 +104,7 @@ impl Reader {
     ///
     /// # Errors
     /// As [`Sst::open`].
-    pub fn open(&mut self, path: &Path, options: Options) -> Result<Sst> {
+    pub fn open(&mut self, path: impl AsRef<Path>, options: Options) -> Result<Sst> {
         let input = if options.map { Input::map(path) } else { Input::file(path) };
         Sst::load(input?, options, self)
     }
