@@ -78,7 +78,18 @@ impl Hashes {
     }
 
     fn grow(&mut self, hash_of: impl Fn(u32) -> u64) {
-        let size = (self.table.len() * 9 / 8).max(16);
+        self.resize((self.table.len() * 9 / 8).max(16), hash_of);
+    }
+
+    /// Makes room for so many more at once.
+    pub(crate) fn reserve(&mut self, more: usize, hash_of: impl Fn(u32) -> u64) {
+        let size = self.len.saturating_add(more).saturating_mul(5) / 4 + 1;
+        if size > self.table.len() {
+            self.resize(size, hash_of);
+        }
+    }
+
+    fn resize(&mut self, size: usize, hash_of: impl Fn(u32) -> u64) {
         let old = std::mem::replace(&mut self.table, vec![EMPTY; size]);
         for slot in old.into_iter().filter(|&slot| slot != EMPTY) {
             self.place(slot, hash_of(slot));
@@ -104,6 +115,9 @@ mod tests {
             if there.remove(&slot) {
                 hashes.remove(slot, hash_of);
             } else if seed >> 30 != 0 {
+                if seed >> 29 & 1 == 0 {
+                    hashes.reserve(slot as usize % 40, hash_of);
+                }
                 hashes.add(slot, hash_of);
                 there.insert(slot);
             }

@@ -87,6 +87,12 @@ impl Memory {
         }
     }
 
+    /// Makes room in the lists for so many more dictionaries at once.
+    pub(crate) fn reserve(&mut self, slots: &Slots, more: usize) {
+        self.users.reserve(more);
+        self.by_hash.reserve(more, hash_in(slots));
+    }
+
     /// Bytes that the lists of this take.
     pub(crate) fn lists(&self) -> usize {
         let numbers = self.vacant.capacity() + self.dropped.capacity() + self.users.capacity();

@@ -158,7 +158,10 @@ impl Store {
         let source = memory.sources.add(source).ok_or(FULL)?;
         // A user of its own, so that it does not end in between.
         memory.sources.retain(source);
-        let all_taken = dictionaries.into_iter().all(|(index, hash)| {
+        let mut dictionaries = dictionaries.into_iter();
+        // Iterators may promise anything.
+        memory.reserve(&shared.slots, dictionaries.size_hint().0.min(1 << 20));
+        let all_taken = dictionaries.all(|(index, hash)| {
             let id = memory.fill(&shared.slots, Filling::Source { source, index }, hash);
             ids.extend(id);
             id.is_some()
