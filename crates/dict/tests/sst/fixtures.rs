@@ -120,7 +120,7 @@ fn every_stored_file_is_read() {
             write(program, "table", &path(name), &[ALL, choices].concat(), &records());
         }
         for map in [true, false] {
-            let sst = reader.open(&path(name), Options::new().with_map(map)).unwrap();
+            let sst = reader.open(path(name), Options::new().with_map(map)).unwrap();
             assert_eq!(sst.format_version() as usize, version, "{name}");
             check(&mut reader, &sst, &records());
             let stats = reader.stats(&sst).unwrap();
@@ -175,7 +175,7 @@ fn bzip2_is_refused_block_by_block() {
     }
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open(&path(name), Options::new()).unwrap();
+    let sst = reader.open(path(name), Options::new()).unwrap();
     let refused = |e: linerate_dict::Error| {
         assert_eq!((e.kind, e.what), (Kind::Unsupported, "blocks compressed with bzip2 are not read"));
     };

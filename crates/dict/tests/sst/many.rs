@@ -8,7 +8,7 @@ use crate::fixtures::{TABLES, path, read, records};
 use crate::model::Record;
 
 fn open_all(reader: &mut Reader, options: Options) -> Vec<Sst> {
-    TABLES.iter().map(|(name, _)| reader.open(&path(name), options).unwrap()).collect()
+    TABLES.iter().map(|(name, _)| reader.open(path(name), options).unwrap()).collect()
 }
 
 /// Keys of all files in no order.
@@ -101,7 +101,7 @@ fn damage_disturbs_no_other() {
 fn whoever_takes_the_dictionary_away_is_told() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open(&path("7-xxh3-zstd-trained"), Options::new()).unwrap();
+    let sst = reader.open(path("7-xxh3-zstd-trained"), Options::new()).unwrap();
     assert!(reader.get(&sst, b"user/001").is_ok());
     store.release(sst.dictionary().unwrap()).unwrap();
     assert_eq!(reader.get(&sst, b"user/001").unwrap_err().kind, Kind::BadArgument);
@@ -113,9 +113,9 @@ fn whoever_takes_the_dictionary_away_is_told() {
 fn a_full_store_refuses_files() {
     let store = Store::with_settings(Settings::new().with_raw_limit(1000));
     let mut reader = Reader::new(&store);
-    let e = reader.open(&path("7-xxh3-zstd-trained"), Options::new()).unwrap_err();
+    let e = reader.open(path("7-xxh3-zstd-trained"), Options::new()).unwrap_err();
     assert_eq!(e.kind, Kind::Limit);
-    assert!(reader.open(&path("2-crc32c-snappy"), Options::new()).is_ok());
+    assert!(reader.open(path("2-crc32c-snappy"), Options::new()).is_ok());
     assert_eq!(store.stats().dictionaries, 0);
 }
 
