@@ -31,9 +31,9 @@ Examples:
   linerate dict build --key id --pack all.pack --number 7 rows.json -o rows.blocks
 
 Input:
-  With --key, files hold JSON lines: the key is what is in that field, which is text or a whole number; the
-  value is the whole line. With --records, files are length-prefixed. Records come in any order; what exceeds
-  --memory goes to temporary files.";
+  With --key, files hold JSON lines: the key is what is in that field, which is text or a
+  whole number; the value is the whole line. With --records, files are length-prefixed.
+  Records come in any order; what exceeds --memory goes to temporary files.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]

@@ -24,14 +24,15 @@ use crate::{exit, size};
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate dict cluster -k 16 --lines tenants -o shared       a set for each file or folder in tenants
+  linerate dict cluster -k 16 --lines tenants -o shared       a set for each entry of tenants
   linerate dict cluster -k 4 --small-tables *.tbl -o shared   a set for each operand
   linerate dict cluster -k 8 -n --json tenants                only the report
 
 Output:
-  The folder gets dictionary-000.dict, dictionary-001.dict and so on, and last assignment.json, which has
-  a line for each set: its path, the dictionary's file name or null, and its bytes. With --pack it gets
-  dictionaries.pack, and assignment.json has numbers in it.";
+  The folder gets dictionary-000.dict, dictionary-001.dict and so on, and last
+  assignment.json, which has a line for each set: its path, the dictionary's file name or
+  null, and its bytes. With --pack it gets dictionaries.pack, and assignment.json has numbers
+  in it.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]

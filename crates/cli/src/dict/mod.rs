@@ -33,13 +33,14 @@ use crate::report::to_stderr;
 
 const NOTES: &str = "\
 Samples:
-  Files are cut into blocks of --block bytes, as a storage engine compresses them; with --lines whole
-  lines, such as JSON, are gathered to blocks of that size, with --records the records of a length-prefixed
-  file. --block 0 makes each file, line or record a sample by itself. A folder stands for all files in it.
+  Files are cut into blocks of --block bytes, as a storage engine compresses them; with
+  --lines whole lines, such as JSON, are gathered to blocks of that size, with --records the
+  records of a length-prefixed file. --block 0 makes each file, line or record a sample by
+  itself. A folder stands for all files in it.
 
 Records:
-  A length-prefixed file is a sequence of: key length, key, value length, value. Lengths are 32-bit
-  little-endian numbers.";
+  A length-prefixed file is a sequence of: key length, key, value length, value. Lengths are
+  32-bit little-endian numbers.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit::HELP))]

@@ -12,10 +12,10 @@ use crate::say::SayArgs;
 
 const NOTES: &str = "\
 Packs:
-  Dictionaries under numbers that are never given twice, compressed with the first one of their cluster.
-  Who uses a dictionary is kept as the hash of a name, such as that of a file. A dictionary that is used is
-  never dropped. Adding appends to the file: whoever reads it meanwhile sees it as it was. Compacting
-  writes it anew, in one step.";
+  Dictionaries under numbers that are never given twice, compressed with the first one of
+  their cluster. Who uses a dictionary is kept as the hash of a name, such as that of a file.
+  A dictionary that is used is never dropped. Adding appends to the file: whoever reads it
+  meanwhile sees it as it was. Compacting writes it anew, in one step.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit::HELP))]
@@ -47,7 +47,7 @@ enum PackCommand {
 const MAKE_EXAMPLES: &str = "\
 Examples:
   linerate dict pack make -o all.pack *.dict
-  linerate dict pack make --uncompressed -o all.pack dictionaries    used from where they are mapped";
+  linerate dict pack make --uncompressed -o all.pack dictionaries    used where they are mapped";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{MAKE_EXAMPLES}\n\n{}", exit::HELP))]

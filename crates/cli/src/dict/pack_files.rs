@@ -24,15 +24,19 @@ pub(super) fn make(args: &MakeArgs, account: &mut Account) -> Result<Done, Failu
         return Err(Failure::Refused("the pack exists already; `append` adds to it".into()));
     }
     let options = Options::new().with_uncompressed(args.uncompressed).with_level(args.level);
-    let editor = Editor::create(&args.target, options).map_err(failure)?;
-    stoppable(|stop| add(&args.add, editor, &args.target, stop, account, done))
+    stoppable(|stop| {
+        let editor = Editor::create(&args.target, options).map_err(failure)?;
+        add(&args.add, editor, &args.target, stop, account, done)
+    })
 }
 
 pub(super) fn append(args: &AppendArgs, account: &mut Account) -> Result<Done, Failure> {
     let done = Done::new(&args.pack, "append");
     openable(&args.pack)?;
-    let editor = Editor::open(&args.pack).map_err(failure)?;
-    stoppable(|stop| add(&args.add, editor, &args.pack, stop, account, done))
+    stoppable(|stop| {
+        let editor = Editor::open(&args.pack).map_err(failure)?;
+        add(&args.add, editor, &args.pack, stop, account, done)
+    })
 }
 
 /// Ends by a signal once what was begun has been removed.
@@ -150,9 +154,12 @@ pub(super) fn compact(args: &CompactArgs) -> Result<Done, Failure> {
     let uncompressed = args.uncompressed || pack.stats().uncompressed;
     let options = Options::new().with_uncompressed(uncompressed).with_level(args.level);
     drop(pack);
+    // A signal ends the program when it is done, so that nothing half-made is left.
+    let stop = Stop::on_signal();
     let compacted = linerate_dict::pack::compact(&args.pack, options, |entry| {
         !args.drop.contains(&entry.id) && (entry.users > 0 || !args.drop_unused)
     });
+    stop.die_if_asked();
     let compacted = compacted.map_err(failure)?;
     done.words = Some(format!(
         "{} dictionaries kept, {} dropped, {} -> {} bytes",

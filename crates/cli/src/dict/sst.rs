@@ -19,9 +19,9 @@ use crate::{exit, size};
 
 const NOTES: &str = "\
 Files:
-  Block-based tables of format versions 2 to 7, with any of the checksums, blocks of zstd, LZ4, Snappy or
-  zlib, and with dictionaries. They are read alone, without the database that they belong to: what other
-  files say of a key is not known here.";
+  Block-based tables of format versions 2 to 7, with any of the checksums, blocks of zstd,
+  LZ4, Snappy or zlib, and with dictionaries. They are read alone, without the database that
+  they belong to: what other files say of a key is not known here.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit::HELP))]

@@ -20,7 +20,7 @@ use crate::say::SayArgs;
 const EXAMPLES: &str = "\
 Examples:
   linerate dict verify rows.blocks dictionaries.pack 000012.sst
-  linerate dict verify --pack dictionaries.pack *.blocks     block files whose dictionaries stand there
+  linerate dict verify --pack dictionaries.pack *.blocks     files whose dictionaries are there
   linerate dict verify -v --json rows.blocks";
 
 #[derive(clap::Args, Debug)]
