@@ -151,26 +151,53 @@ fn values_are_printed_as_they_are() {
     }
 }
 
-/// Whatever it does at that moment: waiting for input, or writing.
 #[cfg(unix)]
-#[test]
-fn an_interrupt_leaves_nothing_behind() {
+mod interrupted {
     use std::io::Write;
     use std::os::unix::process::ExitStatusExt;
-    use std::process::{Command, Stdio};
+    use std::process::{Child, Command, Stdio};
+    use std::thread::sleep;
+    use std::time::Duration;
 
-    let folder = Folder::new();
-    let mut command = folder.command(&["dict", "build", "--records", "-", "-o", "a"]);
-    let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
-    let mut stdin = child.stdin.take().expect("piped");
-    // More than a pipe holds: once it is written, the program is reading.
-    let record = records(&BTreeMap::from([(b"k".to_vec(), vec![0; 300_000])]));
-    stdin.write_all(&record).expect("the program reads");
-    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(kill.is_ok_and(|status| status.success()));
-    let status = child.wait().expect("it ends");
-    assert_eq!(status.signal(), Some(2), "{status}");
-    assert!(folder.names().is_empty());
+    use super::*;
+
+    /// Interrupts the program, which ends by that.
+    fn interrupt(mut child: Child) {
+        let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        assert!(kill.is_ok_and(|status| status.success()));
+        let status = child.wait().expect("it ends");
+        assert_eq!(status.signal(), Some(2), "{status}");
+    }
+
+    #[test]
+    fn while_it_waits_for_input() {
+        let folder = Folder::new();
+        let mut command = folder.command(&["dict", "build", "--records", "-", "-o", "a"]);
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
+        let mut stdin = child.stdin.take().expect("piped");
+        // More than a pipe holds: once it is written, the program is reading.
+        let record = records(&BTreeMap::from([(b"k".to_vec(), vec![0; 300_000])]));
+        stdin.write_all(&record).expect("the program reads");
+        interrupt(child);
+        assert!(folder.names().is_empty());
+    }
+
+    #[test]
+    fn while_it_writes() {
+        let folder = Folder::new();
+        let mut noise = Noise::new(1);
+        let value = |noise: &mut Noise| (0..1000).map(|_| b'a' + noise.below(9) as u8).collect();
+        let rows = (0..20_000u32).map(|i| (i.to_be_bytes().to_vec(), value(&mut noise))).collect();
+        folder.write("rec", &records(&rows));
+        // At level 22 it takes seconds.
+        let mut command = folder.command(&["dict", "build", "--records", "-l22", "rec", "-o", "a"]);
+        let child = command.spawn().expect("the program starts");
+        let is_begun = || folder.names().iter().any(|name| name.ends_with(".part"));
+        (0..3000).take_while(|_| !is_begun()).for_each(|_| sleep(Duration::from_millis(10)));
+        assert!(is_begun());
+        interrupt(child);
+        assert_eq!(folder.names(), ["rec"]);
+    }
 }
 
 #[test]
