@@ -188,6 +188,38 @@ fn files_share_the_dictionaries_of_a_store_as_long_as_they_are_open() {
 }
 
 #[test]
+fn threads_share_a_file() {
+    let records = records(7, 400);
+    let options = Options::new().with_dictionary(DictionaryChoice::Given(train(1, 4 << 10)));
+    let file = open(&built(&records, options), &Store::new()).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            let file = file.clone();
+            scope.spawn(|| compare(&{ file }, &records));
+        }
+    });
+}
+
+#[test]
+fn nothing_is_left_of_a_builder_that_is_dropped() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("file");
+    std::fs::write(&path, b"old").unwrap();
+    let mut builder = Builder::create(&path, Options::new()).unwrap();
+    for (key, value) in &records(3, 2000) {
+        builder.add(key, value).unwrap();
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
+    drop(builder);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    assert_eq!(std::fs::read(&path).unwrap(), b"old");
+    let absent = Builder::create(folder.path().join("absent/file"), Options::new());
+    assert_eq!(absent.err().unwrap().kind, Kind::Io);
+    assert_eq!(open(b"", &Store::new()).unwrap_err().kind, Kind::Truncated);
+    assert_eq!(open(&[7; 300], &Store::new()).unwrap_err().kind, Kind::Corrupt);
+}
+
+#[test]
 fn a_wrong_dictionary_is_refused_before_anything_is_decoded() {
     let (right, wrong) = (train(1, 4 << 10), train(2, 4 << 10));
     let records = records(1, 50);

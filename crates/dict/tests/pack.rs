@@ -276,6 +276,32 @@ fn a_store_has_the_dictionaries_of_a_pack_as_long_as_they_are_loaded() {
     }
 }
 
+#[test]
+fn threads_read_a_pack_side_by_side() {
+    let mut editor = Editor::in_memory(Options::new()).unwrap();
+    (0..60).for_each(|i| _ = editor.add(&distinct(i, 1500), i as u32 % 4).unwrap());
+    let pack = Pack::open_input(Input::memory(editor.into_bytes().unwrap())).unwrap();
+    let store = Store::new();
+    let loaded = pack.register(&store).unwrap();
+    let blocks: Vec<(Vec<u8>, Vec<u8>)> =
+        (0..60).map(|i| (rows(i, 1000), compress(&distinct(i, 1500), 3, true, &rows(i, 1000)))).collect();
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let (pack, loaded, blocks, store) = (&pack, &loaded, &blocks, &store);
+            scope.spawn(move || {
+                let mut decoder = Decoder::new(store);
+                let mut out = vec![0; 1000];
+                for i in (0..60).map(|i| (i * 7 + thread * 13) % 60) {
+                    let id = i as u64 + 1;
+                    assert!(pack.read(id).unwrap() == distinct(i as u64, 1500));
+                    assert_eq!(decoder.decode(loaded.get(id).unwrap(), &blocks[i].1, &mut out), Ok(1000));
+                    assert!(out == blocks[i].0);
+                }
+            });
+        }
+    });
+}
+
 /// Damage that is found when the dictionary is read concerns that one alone.
 #[test]
 fn a_damaged_dictionary_disturbs_no_other() {
