@@ -33,7 +33,8 @@ const fn refused(what: &'static str) -> Error {
 const BROKEN: Error = refused("writing a block file failed before");
 
 /// Writes a block file from records in the order of their keys, holding in memory one block, the
-/// index of the index, about 1/6000 of the file, and, to train a dictionary, the first records.
+/// index of the index, about 40 bytes for a hundred blocks, and, to train a dictionary, the first
+/// records.
 ///
 /// ```
 /// use linerate_dict::blocks::{BlockFile, Builder, Options};

@@ -396,13 +396,10 @@ impl Editor {
         entry.hidden = true;
         let (sum, cluster) = (entry.hash, entry.cluster);
         self.by_hash.remove(&sum);
-        // It stays for those that are compressed with it, but serves no more.
+        // Its row stays until the commit, and longer if others are compressed with it; it serves no more.
         let is_base = |base: &Base| base.id == id;
         if self.bases.get(&cluster).is_some_and(|base| base.as_ref().is_some_and(is_base)) {
             self.bases.insert(cluster, None);
-        }
-        if !self.rows.iter().any(|(entry, _)| entry.form == Form::With(id)) {
-            self.rows.retain(|(entry, _)| entry.id != id);
         }
         self.changed = true;
         Ok(())
