@@ -1,6 +1,6 @@
 //! Packs made and changed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -444,7 +444,8 @@ impl Editor {
     /// Writes the index, and the ends of the segment when all else is on the disk.
     fn write_out(&mut self) -> Result<()> {
         self.pass("dictionaries")?;
-        let used: std::collections::HashSet<u64> = (self.rows.iter())
+        let shown = self.rows.iter().filter(|(entry, _)| !entry.hidden);
+        let used: HashSet<u64> = shown
             .filter_map(|(entry, _)| if let Form::With(base) = entry.form { Some(base) } else { None })
             .collect();
         self.rows.retain(|(entry, _)| !entry.hidden || used.contains(&entry.id));
