@@ -8,8 +8,8 @@
  *         QUERIES and prints nanoseconds of CPU time, of wall time, and a sum of what was found
  *
  * QUERIES has pairs of little-endian u32: a file and a row. CACHE is bytes of the block cache, 0 for
- * none: then RocksDB holds the index and the prepared dictionary of each file for as long as it is
- * open. BATCH is how many keys go into one MultiGet, 0 for Get. */
+ * none: then RocksDB holds the index and the dictionary of each file for as long as it is open. BATCH is how
+ * many keys go into one MultiGet, 0 for Get. */
 #include <rocksdb/c.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,11 +1,13 @@
 //! Random rows from thousands of SST files, each with a dictionary of its own, beside RocksDB:
 //! `sst-cold [--files N] [--rows N] [--dictionary N] [--level N] [--queries N] [--batch N] [--rounds N]
-//! [--note TEXT] [--csv FILE] FOLDER`
+//! [--rocksdb VERSION] [--note TEXT] [--csv FILE] FOLDER`
 //!
 //! The files are written by RocksDB into FOLDER, if it does not have them yet, and are in the page
 //! cache. Each round looks up the same rows, in random order, in every way by turns; RocksDB runs in
 //! processes of its own, which wait meanwhile. All ways must find the same. Figures are microseconds of
 //! CPU time of the thread for each row, best and middle round.
+//!
+//! RocksDB is the system's, or the library that `LINERATE_ROCKSDB` names, whose version `--rocksdb` tells.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -50,6 +52,7 @@ struct Choice {
     queries: usize,
     batch: usize,
     rounds: usize,
+    rocksdb: Option<String>,
     note: String,
     csv: Option<PathBuf>,
     folder: PathBuf,
@@ -64,6 +67,7 @@ fn choice() -> Choice {
         queries: 40_000,
         batch: 64,
         rounds: 9,
+        rocksdb: None,
         note: String::new(),
         csv: None,
         folder: PathBuf::from("target/sst-cold"),
@@ -80,6 +84,7 @@ fn choice() -> Choice {
             "--queries" => choice.queries = number(),
             "--batch" => choice.batch = number(),
             "--rounds" => choice.rounds = number(),
+            "--rocksdb" => choice.rocksdb = Some(next()),
             "--note" => choice.note = next(),
             "--csv" => choice.csv = Some(next().into()),
             _ => choice.folder = arg.into(),
@@ -111,7 +116,14 @@ fn seen(value: &[u8]) -> u64 {
 fn rocksdb(folder: &Path) -> PathBuf {
     let program = folder.join("rocksdb-sst-cold");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../../bench/rocksdb/sst_cold.c");
-    let done = Command::new("cc").args(["-O2", "-o"]).arg(&program).args([source, "-lrocksdb"]).status();
+    let library = match std::env::var("LINERATE_ROCKSDB") {
+        Ok(file) => {
+            let folder = Path::new(&file).parent().unwrap_or(Path::new("."));
+            vec![file.clone(), format!("-Wl,-rpath,{}", folder.display())]
+        }
+        Err(_) => vec!["-lrocksdb".to_owned()],
+    };
+    let done = Command::new("cc").args(["-O2", "-o"]).arg(&program).arg(source).args(library).status();
     assert!(done.is_ok_and(|status| status.success()), "a C compiler and RocksDB's library are needed");
     program
 }
@@ -361,7 +373,7 @@ fn main() {
     let choice = choice();
     fs::create_dir_all(&choice.folder).expect("a folder that can be made");
     let program = rocksdb(&choice.folder);
-    let version = version();
+    let version = choice.rocksdb.clone().unwrap_or_else(version);
     let paths = tables(&choice, &program);
 
     let mut noise = Noise(0x9e37_79b9_7f4a_7c15);
