@@ -53,7 +53,6 @@ struct Choice {
     batch: usize,
     rounds: usize,
     rocksdb: Option<String>,
-    note: String,
     csv: Option<PathBuf>,
     folder: PathBuf,
 }
@@ -68,7 +67,6 @@ fn choice() -> Choice {
         batch: 64,
         rounds: 9,
         rocksdb: None,
-        note: String::new(),
         csv: None,
         folder: PathBuf::from("target/sst-cold"),
     };
@@ -85,7 +83,8 @@ fn choice() -> Choice {
             "--batch" => choice.batch = number(),
             "--rounds" => choice.rounds = number(),
             "--rocksdb" => choice.rocksdb = Some(next()),
-            "--note" => choice.note = next(),
+            // It stands in the record with the rest of the command.
+            "--note" => drop(next()),
             "--csv" => choice.csv = Some(next().into()),
             _ => choice.folder = arg.into(),
         }
@@ -512,10 +511,6 @@ fn report(choice: &Choice, rocksdb: &str, ways: &[Way<'_>]) {
         let numbers = [choice.files, choice.dictionary, 4096, choice.queries, choice.rounds];
         let [files, dictionary, block, queries, rounds] = numbers.map(|n| n.to_string());
         let batch = way.batch.to_string();
-        let command = match choice.note.as_str() {
-            "" => environment::command(),
-            note => format!("{} ({note})", environment::command()),
-        };
         let fields = [
             "sst-cold".into(),
             environment::date(),
@@ -536,7 +531,7 @@ fn report(choice: &Choice, rocksdb: &str, ways: &[Way<'_>]) {
             best.clone(),
             median.clone(),
             wall.clone(),
-            command,
+            environment::command(),
         ];
         lines.push(csv::line(&fields));
     }
