@@ -48,9 +48,10 @@ impl Decoder {
     /// [`OutputTooSmall`](crate::Kind::OutputTooSmall). What `dst` holds then is unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
-        let result = worker.open(store.shared(), id, block).and_then(|ready| {
-            ready.hurry();
-            worker.decode(&ready, block, dst, &mut Prefetch::new())
+        let result = worker.open(store.shared(), id, block).and_then(|mut ready| {
+            let mut own = Prefetch::new();
+            ready.hurry(&mut own);
+            worker.decode(&ready, block, dst, &mut own)
         });
         worker.count(&result);
         result
@@ -68,17 +69,18 @@ impl Decoder {
         let mut coming: Option<Result<Ready<'_>>> = None;
         for turn in 0..order.len() {
             let Some(index) = job_at(turn) else { break };
-            let ready = match coming.take() {
-                Some(ready) => ready,
-                None => worker.open(shared, jobs[index].id, jobs[index].block),
-            };
             lines.clear();
+            let ready = coming.take().unwrap_or_else(|| {
+                let mut first = worker.open(shared, jobs[index].id, jobs[index].block)?;
+                first.hurry(&mut lines);
+                Ok(first)
+            });
             if let Some(second) = job_at(turn + 2) {
                 shared.announce(jobs[second].id);
                 lines.add(jobs[second].block);
             }
             coming = job_at(turn + 1).map(|next| {
-                let next = worker.open(shared, jobs[next].id, jobs[next].block)?;
+                let mut next = worker.open(shared, jobs[next].id, jobs[next].block)?;
                 next.list(&mut lines);
                 Ok(next)
             });

@@ -46,10 +46,10 @@ impl<'a, 'j> Pipeline<'a, 'j> {
 
     /// Takes a job, and decodes the one before it.
     pub fn push(&mut self, job: Job<'j>) {
-        let ready = self.worker.open(self.shared, job.id, job.block);
+        let mut ready = self.worker.open(self.shared, job.id, job.block);
         let mut lines = Prefetch::new();
         lines.add(job.block);
-        if let Ok(ready) = &ready {
+        if let Ok(ready) = &mut ready {
             ready.list(&mut lines);
         }
         self.decode(&mut lines);

@@ -35,6 +35,8 @@ pub(crate) struct Ready<'a> {
     needs: Needs,
     /// Whether the memory of the dictionary is not taken to be at hand.
     cold: bool,
+    /// Whether its content was asked for, or need not be.
+    content: bool,
 }
 
 impl Worker {
@@ -59,7 +61,7 @@ impl Worker {
             self.recent[self.turn] = id;
             self.turn = (self.turn + 1) % RECENT;
         }
-        Ok(Ready { id, pin, needs: Needs::of(block, Format::Standard), cold })
+        Ok(Ready { id, pin, needs: Needs::of(block, Format::Standard), cold, content: !cold })
     }
 
     /// Decodes a block, asking for the lines of `next` meanwhile.
@@ -87,8 +89,7 @@ impl Worker {
                 Some(Dictionary::tables_into(pin.bytes(), bytemuck::cast_slice_mut(tables))?)
             }
         };
-        let large = dictionary.as_ref().is_some_and(|d| d.content().len() > SMALL_CONTENT);
-        let decoder = zstd::Decoder::new(Options::new().with_two_phase(large && ready.cold));
+        let decoder = zstd::Decoder::new(Options::new().with_two_phase(!ready.content));
         tally.lines += next.lines() as u64;
         let sizes = decoder.decode_prefetching(scratch, dictionary.as_ref(), block, dst, next)?;
         if sizes.read != block.len() {
@@ -105,24 +106,32 @@ impl Worker {
 }
 
 impl Ready<'_> {
-    fn digested(&self) -> Option<Digested<'_>> {
-        self.pin.as_ref().filter(|_| self.cold)?.digested()
-    }
-
     /// Lists what a block needs of its dictionary.
-    pub(crate) fn list(&self, next: &mut Prefetch) {
-        let Some(Digested { digest, tables, content }) = self.digested() else { return };
+    pub(crate) fn list(&mut self, next: &mut Prefetch) {
+        let Some(Digested { digest, tables, content }) = digested(&self.pin).filter(|_| self.cold) else {
+            return;
+        };
         // The last piece is asked for first.
         if self.needs.content && content.len() <= SMALL_CONTENT {
             next.add(content);
+            self.content = true;
         }
         self.needs.list(&digest, tables, next);
     }
 
-    /// Asks for what it needs of the tables at once, for who has no block to decode meanwhile.
-    pub(crate) fn hurry(&self) {
-        if let Some(digested) = self.digested() {
+    /// Asks for what it needs of the tables at once, for who has no block to decode meanwhile, and lists
+    /// the content.
+    pub(crate) fn hurry(&mut self, own: &mut Prefetch) {
+        if let Some(digested) = digested(&self.pin).filter(|_| self.cold) {
             fetch(digested.tables);
+            if digested.content.len() <= SMALL_CONTENT {
+                own.add(digested.content);
+                self.content = true;
+            }
         }
     }
+}
+
+fn digested<'a>(pin: &'a Option<Pin<'_>>) -> Option<Digested<'a>> {
+    pin.as_ref()?.digested()
 }

@@ -45,7 +45,8 @@ fn damaged_blocks_disturb_no_other() {
                 }
                 let mut alone = vec![0; 1500];
                 let verdict = Decoder::new(&store).decode(job.id, &frames[i], &mut alone);
-                assert_eq!(job.result, verdict);
+                // Of two faults, either may be found first.
+                assert_eq!(job.result.map_err(|e| e.kind), verdict.map_err(|e| e.kind));
                 refused += usize::from(verdict.is_err());
                 if let Ok(n) = verdict {
                     assert_eq!(libzstd(&dictionaries[i % 8], &frames[i], 1500).as_deref(), Some(&alone[..n]));

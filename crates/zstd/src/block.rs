@@ -5,7 +5,7 @@ use linerate_core::{Error, Kind, Result};
 use crate::dictionary::Dictionary;
 use crate::kernel;
 use crate::kernel::huffman::Pairs;
-use crate::kernel::sequences::{Job, SLACK, Sequence};
+use crate::kernel::sequences::{Job, SLACK};
 use crate::literals::{self, Coding, Streams};
 use crate::output::Output;
 use crate::prefetch::Prefetch;
@@ -22,8 +22,8 @@ pub(crate) struct Work<'a> {
     pub(crate) literals: &'a mut [u8],
     /// Room for a Huffman table of pairs.
     pub(crate) pairs: &'a mut Pairs,
-    /// Room for sequences, if they are to be decoded ahead.
-    pub(crate) ahead: Option<&'a mut [Sequence]>,
+    /// Whether sequences are decoded ahead of their execution.
+    pub(crate) ahead: bool,
     /// What to fetch meanwhile.
     pub(crate) prefetch: Option<&'a mut Prefetch>,
 }
@@ -84,8 +84,7 @@ impl Work<'_> {
         if let Some(list) = &mut prefetch {
             list.spread(count);
         }
-        // Only small blocks: large ones have what they need at hand by the time they need it.
-        let ahead = self.ahead.as_deref_mut().filter(|room| count <= room.len());
+        let ahead = self.ahead;
         let job = Job { count, ll, of, ml, whole: src, bits, literals, repeats, max, prefetch, ahead, out };
         self.tables.repeats =
             kernel::sequences::run(self.form, job).map_err(|e| place(e).shifted(len as u64))?;

@@ -142,7 +142,7 @@ impl Decoder {
         let max = header.block_max();
         let tables = &mut *scratch.tables;
         tables.start(dictionary);
-        let ahead = self.options.two_phase.then_some(&mut *scratch.sequences);
+        let ahead = self.options.two_phase;
         let literals = &mut scratch.literals[..];
         let mut work = Work {
             form: scratch.form,

@@ -13,9 +13,9 @@ pub struct Options {
     pub window_limit: u64,
     /// Whether checksums are compared; they are unless told not to.
     pub verify_checksum: bool,
-    /// Whether the sequences of a small block are decoded before any is executed, so that the lines
-    /// of the dictionary they copy from can be fetched together. Pays when the dictionary is large
-    /// and cold; off unless told.
+    /// Whether sequences are decoded some way ahead of their execution, so that the lines of the
+    /// dictionary they copy from can be fetched meanwhile. Pays when the dictionary is large and cold;
+    /// off unless told.
     pub two_phase: bool,
 }
 
@@ -43,7 +43,7 @@ impl Options {
         Options { verify_checksum: verify, ..self }
     }
 
-    /// Decoding sequences before executing them, or not.
+    /// Decoding sequences ahead of their execution, or not.
     #[must_use]
     pub const fn with_two_phase(self, two_phase: bool) -> Self {
         Options { two_phase, ..self }

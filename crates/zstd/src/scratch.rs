@@ -8,14 +8,10 @@ use linerate_core::Tier;
 use crate::frame::BLOCK_MAX;
 use crate::huffman;
 use crate::kernel::huffman::Pairs;
-use crate::kernel::sequences::Sequence;
 use crate::tables::Tables;
 
 /// Bytes that fast copies may touch behind what they copy.
 pub(crate) const SLACK: usize = 64;
-
-/// Sequences that are decoded ahead at most.
-const AHEAD: usize = 2048;
 
 /// Which form of the hot loops runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,8 +34,6 @@ pub struct Scratch {
     pub(crate) output: Box<[u8]>,
     /// Pairs of symbols of the current block's Huffman table.
     pub(crate) pairs: Box<Pairs>,
-    /// Sequences of a block that are decoded before any is executed.
-    pub(crate) sequences: Box<[Sequence]>,
     /// Tables of the current frame, for decoders that keep none.
     pub(crate) tables: Box<Tables>,
 }
@@ -55,7 +49,6 @@ impl Scratch {
             literals: vec![0; BLOCK_MAX + SLACK].into(),
             output: vec![0; BLOCK_MAX + SLACK].into(),
             pairs: Box::new([0; huffman::MAX_CELLS]),
-            sequences: vec![Sequence::default(); AHEAD].into(),
             tables: Box::new(Tables::new()),
         };
         debug_assert!(scratch.memory() <= Self::MAX_MEMORY);
@@ -85,12 +78,7 @@ impl Scratch {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        size_of::<Self>()
-            + self.literals.len()
-            + self.output.len()
-            + size_of::<Pairs>()
-            + size_of_val(&*self.sequences)
-            + size_of::<Tables>()
+        size_of::<Self>() + self.literals.len() + self.output.len() + size_of::<Pairs>() + size_of::<Tables>()
     }
 }
 

@@ -536,7 +536,7 @@ impl StreamDecoder {
             tables.start(dictionary);
             tables
         });
-        let ahead = self.options.two_phase.then_some(&mut *scratch.sequences);
+        let ahead = self.options.two_phase;
         let literals = &mut scratch.literals[..];
         let mut work = Work {
             form: scratch.form,

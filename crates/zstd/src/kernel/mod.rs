@@ -11,15 +11,6 @@ mod trusted;
 /// Bytes of a cache line.
 pub(crate) const LINE: usize = 64;
 
-/// Asks for the cache lines of `bytes`.
-#[inline(always)]
-fn fetch(bytes: &[u8]) {
-    let start = bytes.as_ptr() as usize & !(LINE - 1);
-    for address in (start..bytes.as_ptr() as usize + bytes.len()).step_by(LINE) {
-        fetch_line(address);
-    }
-}
-
 /// Asks for the cache line at `address`, which may be any.
 #[inline(always)]
 pub(crate) fn fetch_line(address: usize) {

@@ -10,8 +10,8 @@ use core::hint::select_unpredictable;
 use linerate_core::{Error, Kind, Result};
 
 use super::backward::{self, LOADED, field};
-use super::fetch;
 use super::isa::{Isa, Kernel, Scalar, copy16, dispatch};
+use super::{LINE, fetch_line};
 use crate::execute;
 use crate::fse::{self, Cell};
 use crate::output::{Output, Piece, TOO_SMALL};
@@ -38,8 +38,8 @@ pub(crate) struct Job<'a, 'b> {
     /// Bytes that the block may regenerate.
     pub(crate) max: usize,
     pub(crate) prefetch: Option<&'a mut Prefetch>,
-    /// Room for many sequences, to be decoded before what they copy is fetched all at once.
-    pub(crate) ahead: Option<&'a mut [Sequence]>,
+    /// Whether sequences are decoded ahead of their execution, so that what they copy can be fetched.
+    pub(crate) ahead: bool,
     pub(crate) out: &'a mut Output<'b>,
 }
 
@@ -69,6 +69,10 @@ struct Loop<'a, 'b, const HISTORY: bool, const PREFETCH: bool>(Job<'a, 'b>);
 /// first cache, and enough for either loop to settle.
 const BATCH: usize = 32;
 
+/// Batches that are decoded before the first of them is executed, if what they copy is fetched: it must
+/// arrive in their time, and a CPU fetches only so many lines at a time.
+const LEAD: usize = 2;
+
 /// A sequence, its offset resolved.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Sequence {
@@ -84,27 +88,37 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
     unsafe fn run<I: Isa>(self) -> Result<Repeats> {
         let Job { count, ll, of, ml, whole, bits, literals, repeats, max, mut prefetch, ahead, out } = self.0;
         let stream = backward::begin(whole, bits);
-        let fetch = ahead.is_some();
-        let mut short = [Sequence::default(); BATCH];
-        let batch = ahead.unwrap_or(&mut short);
+        let mut left = count;
         // SAFETY: tables are sound, `stream` has its headers before it, literals have slack behind them.
         unsafe {
             let mut source = Source::new::<I>([ll, of, ml], stream, bits, repeats)?;
             let mut sink = Sink::new(out, literals, max);
-            let mut left = count;
-            while left > 0 {
-                let turns = left.min(batch.len());
-                if turns < left {
-                    source.decode::<I>(&mut batch[..turns])?;
-                } else {
-                    source.decode::<I>(&mut batch[..turns - 1])?;
-                    batch[turns - 1] = source.decode_last()?;
+            if HISTORY && ahead {
+                // A batch is executed when what it copies was asked for `LEAD` batches ago.
+                let mut rooms = [[Sequence::default(); BATCH]; LEAD];
+                let mut made = sink.out.at - sink.out.start;
+                let batches = count.div_ceil(BATCH);
+                for turn in 0..batches + LEAD {
+                    let room = &mut rooms[turn % LEAD];
+                    if let Some(done) = turn.checked_sub(LEAD) {
+                        let turns = (count - BATCH * done).min(BATCH);
+                        sink.execute::<I, HISTORY, PREFETCH, true>(&room[..turns], prefetch.as_deref_mut())?;
+                    }
+                    if turn < batches {
+                        let turns = left.min(BATCH);
+                        source.fill::<I>(&mut room[..turns], turns == left)?;
+                        made = sink.fetch(&room[..turns], made);
+                        left -= turns;
+                    }
                 }
-                if HISTORY && fetch {
-                    sink.fetch(&batch[..turns]);
+            } else {
+                let mut batch = [Sequence::default(); BATCH];
+                while left > 0 {
+                    let turns = left.min(BATCH);
+                    source.fill::<I>(&mut batch[..turns], turns == left)?;
+                    sink.execute::<I, HISTORY, PREFETCH, false>(&batch[..turns], prefetch.as_deref_mut())?;
+                    left -= turns;
                 }
-                sink.execute::<I, HISTORY, PREFETCH>(&batch[..turns], prefetch.as_deref_mut())?;
-                left -= turns;
             }
             let repeats = source.finish()?;
             sink.finish()?;
@@ -155,6 +169,24 @@ impl<'a> Source<'a> {
             repeats: repeats.0,
             _bits: core::marker::PhantomData,
         })
+    }
+
+    /// Decodes as many sequences as `batch` takes, at least one.
+    ///
+    /// # Safety
+    /// The CPU supports the tier of `I`.
+    #[inline(always)]
+    unsafe fn fill<I: Isa>(&mut self, batch: &mut [Sequence], has_last: bool) -> Result<()> {
+        let (batch, last) = match batch.split_last_mut() {
+            Some((last, before)) if has_last => (before, Some(last)),
+            _ => (batch, None),
+        };
+        // SAFETY: as the caller vouches.
+        unsafe { self.decode::<I>(batch)? };
+        if let Some(last) = last {
+            *last = self.decode_last()?;
+        }
+        Ok(())
     }
 
     /// Decodes as many sequences as `batch` takes, none of which is the last.
@@ -328,7 +360,7 @@ impl<'a, 'b> Sink<'a, 'b> {
     /// # Safety
     /// The CPU supports the tier of `I`.
     #[inline(always)]
-    unsafe fn execute<I: Isa, const HISTORY: bool, const PREFETCH: bool>(
+    unsafe fn execute<I: Isa, const HISTORY: bool, const PREFETCH: bool, const AHEAD: bool>(
         &mut self,
         batch: &[Sequence],
         mut prefetch: Option<&mut Prefetch>,
@@ -397,7 +429,10 @@ impl<'a, 'b> Sink<'a, 'b> {
                 } else if back > 0 {
                     return Err(corrupt("a match reaches back before the history"));
                 }
-                if offset >= 16 {
+                if AHEAD && offset >= 16 && match_len <= 16 {
+                    // Nobody asked for the line that the next 16 bytes may be in.
+                    copy16(source, to);
+                } else if offset >= 16 {
                     copy16(source, to);
                     copy16(source.add(16), to.add(16));
                     if match_len > 32 {
@@ -424,19 +459,25 @@ impl<'a, 'b> Sink<'a, 'b> {
         Ok(())
     }
 
-    /// Asks for the lines of the first piece of history that a batch will copy.
-    fn fetch(&self, batch: &[Sequence]) {
+    /// Asks for the lines of the first piece of history that a batch will copy, before which `made`
+    /// bytes of output will have been made. Returns how many will have been after it.
+    fn fetch(&self, batch: &[Sequence], mut made: usize) -> usize {
         let piece = self.out.before[0].bytes();
-        let mut made = self.out.at - self.out.start;
+        let end = piece.as_ptr() as usize + piece.len();
         for sequence in batch {
             made += sequence.literals as usize;
-            let back = (sequence.offset as usize).saturating_sub(made);
-            if back > 0 && back <= piece.len() {
-                let bytes = &piece[piece.len() - back..];
-                fetch(&bytes[..bytes.len().min(sequence.len as usize)]);
+            let back = (sequence.offset as usize).wrapping_sub(made);
+            if back.wrapping_sub(1) < piece.len() {
+                let from = end - back;
+                let len = (sequence.len as usize).max(16);
+                let lines = (from + len).min(end) - (from & !(LINE - 1));
+                for line in (0..lines).step_by(LINE) {
+                    fetch_line((from & !(LINE - 1)) + line);
+                }
             }
             made += sequence.len as usize;
         }
+        made
     }
 
     /// Appends the literals that are left.
