@@ -67,6 +67,77 @@ fn a_budget_of_one_slot_serves_a_thousand_dictionaries_and_four_threads() {
     assert!(stats.table_bytes <= one_slot());
 }
 
+/// The same while dictionaries are dropped under way: none of them is lost to who still uses it.
+#[test]
+fn a_budget_of_one_slot_bears_that_dictionaries_are_dropped() {
+    let store = Store::with_settings(Settings::new().with_table_budget(one_slot()));
+    let entries = fill(&store, 1000);
+    let ready = Barrier::new(5);
+    let decoded: Vec<(u64, u64)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|seed| {
+                let (store, entries, ready) = (&store, &entries, &ready);
+                scope.spawn(move || {
+                    let mut noise = Noise::new(seed);
+                    let mut decoder = Decoder::new(store);
+                    let (mut whole, mut unknown) = (0, 0);
+                    ready.wait();
+                    // Until all that are dropped are known to be.
+                    while store.contains(entries[998].id) || whole + unknown < 500 {
+                        let entry = &entries[noise.below(1000)];
+                        let mut out = [0; 700];
+                        match decoder.decode(entry.id, &entry.frame, &mut out) {
+                            Ok(n) => {
+                                assert!(out[..n] == entry.content);
+                                whole += 1;
+                            }
+                            Err(error) => {
+                                assert_eq!(error.kind, Kind::BadArgument);
+                                unknown += 1;
+                            }
+                        }
+                    }
+                    (whole, unknown)
+                })
+            })
+            .collect();
+        ready.wait();
+        for entry in &entries[..999] {
+            assert!(store.release(entry.id).unwrap());
+        }
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert!(decoded.iter().map(|(_, unknown)| unknown).sum::<u64>() > 0);
+    let stats = store.stats();
+    assert_eq!(stats.dictionaries, 1);
+    assert!(stats.raw_bytes < 4096 && stats.digested <= 1 && stats.table_bytes <= one_slot(), "{stats:?}");
+    assert!(decodes(&mut Decoder::new(&store), &entries[999]));
+}
+
+#[test]
+fn unknown_numbers_in_a_batch_are_errors_of_their_jobs() {
+    let store = Store::new();
+    let entries = fill(&store, 8);
+    store.release(entries[2].id).unwrap();
+    let never = [Id::from_raw(u64::MAX), Id::from_raw(7 << 32), Id::from_raw(u64::from(u32::MAX))];
+    let mut rooms = [[0; 700]; 11];
+    let known = entries.iter().map(|entry| (entry.id, &entry.frame));
+    let unknown = never.iter().map(|&id| (id, &entries[0].frame));
+    let mut jobs: Vec<Job<'_>> =
+        known.chain(unknown).zip(&mut rooms).map(|((id, frame), room)| Job::new(id, frame, room)).collect();
+    jobs.swap(4, 9);
+    for order in [Order::AsGiven, Order::ByDictionary, Order::Any] {
+        Decoder::new(&store).decode_batch(&mut jobs, order);
+        for (at, job) in jobs.iter().enumerate() {
+            match at {
+                2 | 4 | 8 | 10 => assert_eq!(job.result.unwrap_err().kind, Kind::BadArgument),
+                9 => assert!(job.content() == Some(&entries[4].content[..])),
+                _ => assert!(job.content() == Some(&entries[at].content[..])),
+            }
+        }
+    }
+}
+
 #[test]
 fn what_is_used_most_is_kept() {
     let store = Store::with_settings(Settings::new().with_table_budget(10 * one_slot()));

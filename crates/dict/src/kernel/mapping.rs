@@ -120,3 +120,31 @@ mod other {
         }
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// What the system lets us do at an address.
+    fn permissions(address: usize) -> String {
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let hex = |s: &str| usize::from_str_radix(s, 16).unwrap();
+        let at = |line: &&str| {
+            let (from, to) = line.split(' ').next().unwrap().split_once('-').unwrap();
+            (hex(from)..hex(to)).contains(&address)
+        };
+        maps.lines().find(at).and_then(|line| line.split(' ').nth(1)).unwrap_or("not there").to_owned()
+    }
+
+    #[test]
+    fn nobody_may_touch_the_pages_around_it() {
+        for (len, huge) in [(1, false), (4096, true), (HUGE, true), (3 * HUGE + 5, true)] {
+            let mapping = Mapping::new(len, huge).unwrap();
+            let start = mapping.start().as_ptr() as usize;
+            let end = (start + len).next_multiple_of(rustix::param::page_size());
+            assert_eq!((start % HUGE, mapping.len()), (0, len));
+            assert_eq!([start - 1, end].map(permissions), ["---p", "---p"]);
+            assert_eq!([start, end - 1].map(permissions), ["rw-p", "rw-p"]);
+        }
+    }
+}
