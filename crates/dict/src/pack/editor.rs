@@ -7,6 +7,7 @@ use std::path::Path;
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
+use twox_hash::XxHash3_128;
 
 use super::index::{Entry, Form, Index, LEAST, MOST};
 use super::layout::{ALIGN, End, Head, Header};
@@ -84,6 +85,8 @@ pub struct Editor {
     /// All rows, by their numbers, and their users, rising.
     rows: Vec<(Entry, Vec<u64>)>,
     by_hash: HashMap<u64, u64>,
+    /// Hashes of 128 bits of the dictionaries that this editor has added, by their numbers.
+    added: HashMap<u64, u128>,
     next_id: u64,
     /// That of the segment which is being written.
     generation: u64,
@@ -201,6 +204,7 @@ impl Editor {
             header,
             rows: Vec::new(),
             by_hash: HashMap::new(),
+            added: HashMap::new(),
             next_id: 1,
             generation,
             segment: Header::LEN as u64,
@@ -266,6 +270,7 @@ impl Editor {
             header: pack.open.header,
             rows,
             by_hash,
+            added: HashMap::new(),
             next_id: index.next_id(),
             generation: generation.ok_or(Error::new(Kind::Limit, 0, "the pack was changed too often"))?,
             segment: pack.open.end,
@@ -288,7 +293,7 @@ impl Editor {
     /// # Errors
     /// [`Kind::Truncated`] and [`Kind::Corrupt`] for a trained one that is damaged,
     /// [`Kind::BadArgument`] for fewer than 8 bytes, [`Kind::Limit`] for more than 64 MiB;
-    /// [`Kind::Io`], and what [`Pack::read`] says of a damaged base.
+    /// [`Kind::Unsupported`] for another one that has the hash of one that is there; [`Kind::Io`], and what [`Pack::read`] says of a damaged base.
     pub fn add(&mut self, bytes: &[u8], cluster: u32) -> Result<u64> {
         if bytes.len() < LEAST as usize {
             return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
@@ -298,12 +303,22 @@ impl Editor {
         }
         let sum = hash(bytes);
         if let Some(&id) = self.by_hash.get(&sum) {
-            return Ok(id);
+            return if self.has(id, bytes)? { Ok(id) } else { Err(SAME_HASH) };
         }
         let id = self.next_id;
         self.next_id = id.checked_add(1).ok_or(Error::new(Kind::Limit, 0, "the pack has no more numbers"))?;
         self.place(id, bytes, cluster, Vec::new())?;
         Ok(id)
+    }
+
+    /// Whether the dictionary of that number is `bytes`, whose hash it has.
+    fn has(&self, id: u64, bytes: &[u8]) -> Result<bool> {
+        match (self.added.get(&id), &self.pack) {
+            // What this editor wrote may not be readable yet: another hash speaks for it.
+            (Some(&sum), _) => Ok(sum == XxHash3_128::oneshot(bytes)),
+            (None, Some(pack)) => Ok(*pack.read(id)? == *bytes),
+            (None, None) => Ok(false),
+        }
     }
 
     /// Writes a dictionary, whose number is greater than all before.
@@ -341,6 +356,7 @@ impl Editor {
         self.put(stored)?;
         self.align()?;
         self.by_hash.insert(entry.hash, id);
+        self.added.insert(id, XxHash3_128::oneshot(bytes));
         self.rows.push((entry, users));
         self.changed = true;
         Ok(())
@@ -528,6 +544,7 @@ impl Editor {
     }
 }
 
+const SAME_HASH: Error = Error::new(Kind::Unsupported, 0, "the pack has another dictionary of this hash");
 pub(super) const IN_USE: Error = Error::new(Kind::BadArgument, 0, "a dictionary is still in use");
 
 /// A pack that nobody else changes.
@@ -563,4 +580,24 @@ fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
     Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_dictionary_of_the_same_hash_is_refused() {
+        let (one, other) = (b"a dictionary of a few words", b"another one, of other words");
+        let mut editor = Editor::in_memory(Options::new()).unwrap();
+        let id = editor.add(one, 0).unwrap();
+        // As if both had the hash of the other.
+        editor.by_hash.insert(hash(other), id);
+        assert_eq!(editor.add(other, 0), Err(SAME_HASH));
+        assert_eq!(editor.add(one, 0), Ok(id));
+        let mut again = Editor::open_memory(editor.into_bytes().unwrap()).unwrap();
+        again.by_hash.insert(hash(other), id);
+        assert_eq!(again.add(other, 0), Err(SAME_HASH));
+        assert_eq!(again.add(one, 0), Ok(id));
+    }
 }
