@@ -129,14 +129,14 @@ fn process(args: &TrainArgs, account: &mut Account) -> Result<Done, Failure> {
             "bytes": dictionary.len(),
             "id": measured.id(),
             "content": measured.content_len(),
-            "tables": measured.tables_len(),
+            "tables": measured.compact_len(),
         }),
     );
     if let Some(path) = args.target.path() {
         target::write(path, args.target.force, &dictionary)?;
         done.output = Some(path.to_owned());
     }
-    let (bytes, tables) = (dictionary.len(), measured.tables_len());
+    let (bytes, tables) = (dictionary.len(), measured.compact_len());
     done.words = Some(format!("{} samples -> {bytes} bytes, tables of {tables}", blocks.len()));
     Ok(done)
 }
