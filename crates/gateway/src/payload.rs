@@ -94,6 +94,15 @@ impl Payload {
         self.len
     }
 
+    /// Without room that is far beyond what is there.
+    pub(crate) fn fitted(mut self) -> Self {
+        if self.bytes.len() > 4 * self.len + FIRST {
+            self.bytes.truncate(self.len);
+            self.bytes.shrink_to_fit();
+        }
+        self
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }

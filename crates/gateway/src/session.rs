@@ -162,8 +162,11 @@ impl Session {
         self.consumed += frame.len() as u64;
         self.partial_compressed += frame.len();
         if !whole {
-            // The buffer itself moves, so that many small fragments cost no copies.
-            self.partial = Some(std::mem::take(&mut scratch.payload));
+            // The buffer itself moves, so that many small fragments cost no copies. Mostly nothing was
+            // decoded yet, and a connection that waits must not keep the thread's buffer for that.
+            if scratch.payload.len() > 0 {
+                self.partial = Some(std::mem::take(&mut scratch.payload).fitted());
+            }
             return Ok(None);
         }
         let compressed = std::mem::take(&mut self.partial_compressed);

@@ -1,0 +1,29 @@
+//! Connections between two parts of a message.
+
+mod common;
+
+use common::wire;
+use linerate_gateway::{Limits, Scratch, Session, Transport};
+
+/// Many connections may wait for the rest of a message while their thread has decoded large ones.
+#[test]
+fn sessions_that_wait_hold_what_came() {
+    let mut scratch = Scratch::new();
+    let large = vec![b'x'; 3 << 20];
+    let small = b"few words".to_vec();
+    let sent = [large, small];
+    let wire = wire(Transport::Zlib, &sent);
+    let mut session = Session::new(Transport::Zlib, Limits::new());
+    session.message(&wire[0], &mut scratch).unwrap().unwrap();
+    let before = session.memory();
+    let (first, rest) = wire[1].split_at(5);
+    assert_eq!(session.message(first, &mut scratch).unwrap(), None);
+    assert!(session.memory() <= before + 64, "nothing is decoded before the message may be whole");
+    assert_eq!(session.message(rest, &mut scratch).unwrap().unwrap().payload, sent[1]);
+    // A stored block that looks like the end: its content is kept, but no room for three megabytes.
+    let block = [&[0, 4, 0, 0xfb, 0xff][..], &[0, 0, 0xff, 0xff]].concat();
+    assert_eq!(session.message(&block, &mut scratch).unwrap(), None);
+    assert!(session.memory() <= before + 64);
+    let end = [0, 0, 0, 0xff, 0xff];
+    assert_eq!(session.message(&end, &mut scratch).unwrap().unwrap().payload, [0, 0, 0xff, 0xff]);
+}
