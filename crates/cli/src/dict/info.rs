@@ -1,23 +1,20 @@
 //! `linerate dict info`: what is in files, without reading all of them.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::ValueHint;
 use linerate_dict::Pack;
 use linerate_dict::blocks::DictionaryPlace;
 use serde_json::json;
 
-use super::blockfile::{PackArg, input, open_blocks};
+use super::blockfile::{input, open_blocks};
 use super::figures::{failure, ratio, rounded};
-use super::kinds::{FileKind, kind_of};
-use super::sst::LimitArgs;
+use super::kinds::{FileKind, FilesArgs, kind_of};
 use super::sst_report;
 use crate::account::Account;
 use crate::done::Done;
 use crate::exit;
 use crate::failure::Failure;
-use crate::say::SayArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,31 +25,21 @@ Examples:
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub(crate) struct InfoArgs {
     #[command(flatten)]
-    pack: PackArg,
-
-    #[command(flatten)]
-    limits: LimitArgs,
-
-    #[command(flatten)]
-    say: SayArgs,
-
-    /// Block files, packs and SST files
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
-    files: Vec<PathBuf>,
+    given: FilesArgs,
 }
 
 pub(crate) fn run(args: &InfoArgs) -> Result<ExitCode, String> {
-    let account = Account::new(&args.say, false);
-    Ok(account.each(&args.files, |path, _| match kind_of(path)? {
+    let account = Account::new(&args.given.say, false);
+    Ok(account.each(&args.given.files, |path, _| match kind_of(path)? {
         FileKind::Blocks => blocks(args, path),
         FileKind::Pack => pack(path),
-        FileKind::Sst => sst_report::stats(&args.limits, false, path),
+        FileKind::Sst => sst_report::stats(&args.given.limits, false, path),
     }))
 }
 
 fn blocks(args: &InfoArgs, path: &Path) -> Result<Done, Failure> {
     let mut done = Done::new(path, "info");
-    let stats = open_blocks(path, &args.pack)?.stats();
+    let stats = open_blocks(path, &args.given.pack)?.stats();
     let counts = stats.counts;
     let content = counts.key_bytes + counts.value_bytes;
     let (len, number) = (stats.dictionary.len, stats.dictionary.number);

@@ -1,13 +1,16 @@
-//! What kind of file it is, by how it begins or ends.
+//! Files of any kind: what kind it is, by how it begins or ends, and the arguments of who takes all.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::ValueHint;
 use linerate_core::Kind;
 
-use super::blockfile::openable;
+use super::blockfile::{PackArg, openable};
+use super::sst::LimitArgs;
 use crate::failure::Failure;
+use crate::say::SayArgs;
 
 /// A file of this engine, or of RocksDB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +18,23 @@ pub(crate) enum FileKind {
     Blocks,
     Pack,
     Sst,
+}
+
+/// The files of a command that takes all kinds.
+#[derive(clap::Args, Debug)]
+pub(crate) struct FilesArgs {
+    #[command(flatten)]
+    pub(crate) pack: PackArg,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) say: SayArgs,
+
+    /// Block files, packs and SST files
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 const BLOCKS: &[u8; 8] = b"\x89LRBLKS\n";

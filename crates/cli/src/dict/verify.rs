@@ -1,21 +1,18 @@
 //! `linerate dict verify`: every block, dictionary and number of files, whatever their kind.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::ValueHint;
 use linerate_dict::Pack;
 
-use super::blockfile::{PackArg, input, open_blocks};
+use super::blockfile::{input, open_blocks};
 use super::figures::failure;
-use super::kinds::{FileKind, kind_of};
-use super::sst::LimitArgs;
+use super::kinds::{FileKind, FilesArgs, kind_of};
 use super::sst_report;
 use crate::account::Account;
 use crate::done::Done;
 use crate::exit;
 use crate::failure::Failure;
-use crate::say::SayArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,31 +24,21 @@ Examples:
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
 pub(crate) struct VerifyArgs {
     #[command(flatten)]
-    pack: PackArg,
-
-    #[command(flatten)]
-    limits: LimitArgs,
-
-    #[command(flatten)]
-    say: SayArgs,
-
-    /// Block files, packs and SST files
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
-    files: Vec<PathBuf>,
+    given: FilesArgs,
 }
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, String> {
-    let account = Account::new(&args.say, false);
-    Ok(account.each(&args.files, |path, account| match kind_of(path)? {
+    let account = Account::new(&args.given.say, false);
+    Ok(account.each(&args.given.files, |path, account| match kind_of(path)? {
         FileKind::Blocks => blocks(args, path),
         FileKind::Pack => pack(path),
-        FileKind::Sst => sst_report::verify(&args.limits, path, account),
+        FileKind::Sst => sst_report::verify(&args.given.limits, path, account),
     }))
 }
 
 fn blocks(args: &VerifyArgs, path: &Path) -> Result<Done, Failure> {
     let mut done = Done::new(path, "verify");
-    let file = open_blocks(path, &args.pack)?;
+    let file = open_blocks(path, &args.given.pack)?;
     let verified = file.verify(&mut file.reader()).map_err(failure)?;
     let counts = verified.counts;
     done.bytes = counts.content_bytes;
