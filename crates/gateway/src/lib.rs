@@ -5,6 +5,7 @@
 //!   one payload, or says that the rest is still to come.
 //! * [`Scratch`]: one per thread, shared by all its sessions: buffers that are of no use between two
 //!   messages. So a session holds little more than the history that its format demands.
+//! * [`ScratchPool`]: for programs with a thread per connection.
 //! * [`Limits`]: the largest payload, the largest window.
 //! * [`Checks`]: what tells that a message was lost, since neither format does.
 //! * [`Encoder`]: the other end, for tests, recordings and gateways.
@@ -37,6 +38,7 @@ mod kernel;
 mod limits;
 mod message;
 mod payload;
+mod pool;
 mod recent;
 mod record;
 mod replay;
@@ -53,6 +55,7 @@ pub use fault::{Fault, Result};
 pub use limits::Limits;
 pub use linerate_core::{Error, Kind};
 pub use message::Message;
+pub use pool::{Loan, ScratchPool};
 pub use recent::Recent;
 pub use record::{Entry, Recorder, Recording};
 pub use replay::{Replay, Statistics, Tally, transcode};

@@ -23,6 +23,10 @@ pub(crate) struct Payload {
 impl Payload {
     pub(crate) const TOO_LONG: Error = Error::new(Kind::Limit, 0, "a message is longer than the limit");
 
+    pub(crate) const fn new() -> Self {
+        Payload { bytes: Vec::new(), len: 0, small: 0 }
+    }
+
     /// Begins a message.
     pub(crate) fn begin(&mut self) {
         self.rest();

@@ -21,6 +21,10 @@ impl Scratch {
         Self::default()
     }
 
+    pub(crate) const fn empty() -> Self {
+        Scratch { payload: Payload::new(), zstd: None, tables: None }
+    }
+
     /// The buffers of both.
     pub(crate) fn for_zstd(&mut self) -> (&mut Payload, &mut linerate_zstd::Scratch) {
         (&mut self.payload, self.zstd.get_or_insert_with(linerate_zstd::Scratch::new))
