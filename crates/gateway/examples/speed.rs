@@ -4,9 +4,11 @@
 //! MB/s of payload in CPU time of the thread, median of rounds that take turns, and nanoseconds per
 //! message.
 
+use std::fs::File;
+use std::io::BufReader;
 use std::time::Duration;
 
-use linerate_gateway::{Limits, Scratch, Session, Transport};
+use linerate_gateway::{Limits, Messages, Scratch, Session, Transport};
 use rustix::time::{ClockId, clock_gettime};
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
@@ -19,15 +21,8 @@ fn cpu_time() -> Duration {
 }
 
 fn read(path: &str) -> Vec<Vec<u8>> {
-    let bytes = std::fs::read(path).expect("a file");
-    let mut rest = &bytes[..];
-    let mut messages = Vec::new();
-    while let Some((len, after)) = rest.split_first_chunk::<4>() {
-        let (message, after) = after.split_at(u32::from_le_bytes(*len) as usize);
-        messages.push(message.to_vec());
-        rest = after;
-    }
-    messages
+    let file = BufReader::new(File::open(path).expect("a file"));
+    Messages::new(file).collect::<Result<_, _>>().expect("messages")
 }
 
 fn ours(transport: Transport, messages: &[Vec<u8>], scratch: &mut Scratch) -> usize {

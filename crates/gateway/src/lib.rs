@@ -10,7 +10,7 @@
 //! * [`Checks`]: what tells that a message was lost, since neither format does.
 //! * [`Encoder`]: the other end, for tests, recordings and gateways.
 //! * [`Recorder`], [`Recording`], [`Replay`], [`Statistics`], [`transcode`]: connections kept in files,
-//!   decoded again, counted, and compressed the other way.
+//!   decoded again, counted, and compressed the other way. [`Messages`]: files of messages alone.
 //!
 //! ```
 //! use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
@@ -37,6 +37,7 @@ mod json;
 mod kernel;
 mod limits;
 mod message;
+mod messages;
 mod payload;
 mod pool;
 mod recent;
@@ -55,6 +56,7 @@ pub use fault::{Fault, Result};
 pub use limits::Limits;
 pub use linerate_core::{Error, Kind};
 pub use message::Message;
+pub use messages::{Messages, write_message};
 pub use pool::{Loan, ScratchPool};
 pub use recent::Recent;
 pub use record::{Entry, Recorder, Recording};

@@ -1,18 +1,42 @@
 //! The last compressed messages of a connection, for whoever looks for the cause of a fault.
 
 use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-/// The last compressed messages of a connection, as they came, the failed one too.
+use crate::record::Recorder;
+use crate::transport::Transport;
+
+/// The last compressed messages of a connection, as they came, the failed one too, each with the time
+/// when it came.
 ///
 /// Since each message builds on all before it, they can be replayed only if none was forgotten:
 /// [`is_whole`](Self::is_whole).
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
-    messages: VecDeque<Box<[u8]>>,
+    frames: VecDeque<Frame>,
     bytes: usize,
     most_messages: usize,
     most_bytes: usize,
     forgotten: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Frame {
+    /// Nanoseconds since 1970.
+    time: i64,
+    /// Bytes of its payload, if it made a message whole.
+    payload: Option<u32>,
+    wire: Box<[u8]>,
+}
+
+/// Nanoseconds since 1970, before it below zero.
+fn now() -> i64 {
+    let nanoseconds = match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(since) => i128::try_from(since.as_nanos()).unwrap_or(i128::MAX),
+        Err(before) => -i128::try_from(before.duration().as_nanos()).unwrap_or(i128::MAX),
+    };
+    nanoseconds.clamp(i64::MIN.into(), i64::MAX.into()) as i64
 }
 
 impl Recent {
@@ -25,19 +49,26 @@ impl Recent {
         *self = Self::new(self.most_messages, self.most_bytes);
     }
 
-    pub(crate) fn push(&mut self, frame: &[u8]) {
-        self.messages.push_back(frame.into());
-        self.bytes += frame.len();
-        while self.messages.len() > self.most_messages || self.bytes > self.most_bytes {
-            let Some(oldest) = self.messages.pop_front() else { break };
-            self.bytes -= oldest.len();
+    pub(crate) fn push(&mut self, wire: &[u8]) {
+        self.frames.push_back(Frame { time: now(), payload: None, wire: wire.into() });
+        self.bytes += wire.len();
+        while self.frames.len() > self.most_messages || self.bytes > self.most_bytes {
+            let Some(oldest) = self.frames.pop_front() else { break };
+            self.bytes -= oldest.wire.len();
             self.forgotten += 1;
+        }
+    }
+
+    /// Notes what the last frame has made whole.
+    pub(crate) fn gave(&mut self, payload: usize) {
+        if let Some(last) = self.frames.back_mut() {
+            last.payload = u32::try_from(payload).ok();
         }
     }
 
     /// What came, oldest first: one item for each call of [`Session::message`](crate::Session::message).
     pub fn frames(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.messages.iter().map(|frame| &frame[..])
+        self.frames.iter().map(|frame| &frame.wire[..])
     }
 
     /// Whether everything since the beginning of the connection is there.
@@ -52,7 +83,21 @@ impl Recent {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        self.bytes + self.messages.capacity() * size_of::<Box<[u8]>>()
+        self.bytes + self.frames.capacity() * size_of::<Frame>()
+    }
+
+    /// Writes them as a recording, which [`Recording`](crate::Recording) reads. `transport` is that of
+    /// the connection. If some were forgotten, the recording begins in the middle of a connection, and
+    /// replaying it fails.
+    ///
+    /// # Errors
+    /// Those of `out`.
+    pub fn write(&self, transport: Transport, out: impl Write) -> io::Result<()> {
+        let mut recorder = Recorder::new(out, transport)?;
+        for frame in &self.frames {
+            recorder.frame(frame.time, frame.payload, &frame.wire)?;
+        }
+        recorder.finish().map(drop)
     }
 }
 

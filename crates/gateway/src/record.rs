@@ -25,7 +25,7 @@ const HEADER: usize = 8;
 const HEAD: usize = 18;
 const UNKNOWN: u32 = u32::MAX;
 /// The largest message that is taken from a file.
-const LARGEST: u32 = 1 << 30;
+pub(crate) const LARGEST: u32 = 1 << 30;
 
 /// What an entry of a recording is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -71,10 +71,21 @@ impl<W: Write> Recorder<W> {
     /// # Errors
     /// Those of `out`; [`io::ErrorKind::InvalidInput`] for more than 1 GiB.
     pub fn add(&mut self, entry: &Entry) -> io::Result<()> {
-        let (time, payload, wire, kind) = match entry {
-            Entry::Connection { time } => (*time, UNKNOWN, &[][..], 1u16),
-            Entry::Frame { time, payload, wire } => (*time, payload.unwrap_or(UNKNOWN), &wire[..], 0),
-        };
+        match entry {
+            Entry::Connection { time } => self.entry(*time, UNKNOWN, &[], 1),
+            Entry::Frame { time, payload, wire } => self.frame(*time, *payload, wire),
+        }
+    }
+
+    /// Adds what a websocket message brought, as [`Entry::Frame`] does.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add).
+    pub fn frame(&mut self, time: i64, payload: Option<u32>, wire: &[u8]) -> io::Result<()> {
+        self.entry(time, payload.unwrap_or(UNKNOWN), wire, 0)
+    }
+
+    fn entry(&mut self, time: i64, payload: u32, wire: &[u8], kind: u16) -> io::Result<()> {
         let len = u32::try_from(wire.len()).ok().filter(|&len| len <= LARGEST);
         let len = len.ok_or(io::Error::new(io::ErrorKind::InvalidInput, "a message has more than 1 GiB"))?;
         self.out.write_all(&time.to_le_bytes())?;
@@ -184,7 +195,7 @@ impl<R: Read> Iterator for Recording<R> {
 }
 
 /// Reads up to the end of `into` or of the source; returns how much.
-fn fill(source: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
+pub(crate) fn fill(source: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     let mut at = 0;
     while at < into.len() {
         match source.read(&mut into[at..]) {

@@ -111,6 +111,14 @@ impl Session {
         self.recent.as_ref()
     }
 
+    /// The last compressed messages as the bytes of a recording, if they are kept: what
+    /// [`Recent::write`] writes.
+    pub fn recording(&self) -> Option<Vec<u8>> {
+        let mut file = Vec::new();
+        self.recent.as_ref()?.write(self.transport(), &mut file).ok()?;
+        Some(file)
+    }
+
     /// Bytes held: itself, its history and tables, a part of a message, the recent messages.
     pub fn memory(&self) -> usize {
         let codec = match &self.codec {
@@ -173,6 +181,9 @@ impl Session {
         let payload = scratch.payload.bytes();
         let envelope =
             self.check(payload).map_err(|what| self.fail(Error::new(Kind::Corrupt, begin, what)))?;
+        if let Some(recent) = &mut self.recent {
+            recent.gave(payload.len());
+        }
         let index = self.messages;
         self.messages += 1;
         Ok(Some(Message { payload, index, compressed, envelope }))

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{hex, traffic, wire};
-use linerate_gateway::{Checks, Encoding, Kind, Limits, Scratch, Session, Transport};
+use linerate_gateway::{Checks, Encoding, Entry, Kind, Limits, Recording, Scratch, Session, Transport};
 
 fn first_fault(transport: Transport, limits: Limits, frame: &[u8]) -> Kind {
     Session::new(transport, limits).message(frame, &mut Scratch::new()).unwrap_err().kind()
@@ -194,6 +194,19 @@ fn recent_messages_can_be_replayed() {
     session.message(b"garbage", &mut scratch).unwrap_err();
     let recent = session.recent().unwrap();
     assert!(recent.is_whole());
+    // As a file, they know when they came and what they were.
+    let recording = Recording::open(&session.recording().unwrap()[..]).map(|file| {
+        assert_eq!(file.transport(), Transport::Zstd);
+        file.collect::<Result<Vec<_>, _>>().unwrap()
+    });
+    let mut last = 0;
+    for (i, (entry, frame)) in recording.unwrap().iter().zip(recent.frames()).enumerate() {
+        let Entry::Frame { time, payload, wire } = entry else { panic!("{entry:?}") };
+        assert_eq!((&wire[..], *payload), (frame, sent.get(i).map(|sent| sent.len() as u32)));
+        assert!(*time > 1_577_836_800_000_000_000 && *time >= last - 1_000_000_000, "after 2020, in order");
+        last = *time;
+    }
+    assert_eq!(Session::new(Transport::Zstd, Limits::new()).recording(), None);
     let mut again = Session::new(Transport::Zstd, Limits::new());
     let faults = recent.frames().filter(|frame| again.message(frame, &mut scratch).is_err()).count();
     assert_eq!((faults, again.messages()), (1, sent.len() as u64));
