@@ -6,7 +6,8 @@
 //! encoder's, [`measure`] times them in interleaved rounds, and a [`record::Record`] is what is
 //! kept. The shape [`threads`] is one stream from several threads, the shape [`archives`] whole Nx
 //! archives beside libzstd and other programs, the shape [`frames`] zstd frames decoded, the shape
-//! [`cold`] small ones through very many dictionaries. [`waveforms`] are made-up samples for the codecs of such.
+//! [`cold`] small ones through very many dictionaries. [`waveforms`] are made-up samples for the codecs of
+//! such, [`messages::traffic`] is made-up traffic of chat gateways.
 
 pub mod archives;
 pub mod cold;
@@ -21,6 +22,7 @@ mod kernel;
 #[cfg(feature = "plot")]
 mod labels;
 pub mod measure;
+pub mod messages;
 mod ours;
 mod peers;
 #[cfg(feature = "plot")]

@@ -27,26 +27,31 @@ impl Random {
     }
 
     /// Evenly distributed from 0 to below 1.
-    pub(super) fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
     /// Evenly distributed from `low` to below `high`.
-    pub(super) fn between(&mut self, low: f64, high: f64) -> f64 {
+    pub(crate) fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * self.uniform()
     }
 
     /// Mean 0 and variance 1, near enough to a normal distribution: the sum of twelve even ones,
     /// each of variance 1/12. Nothing is farther out than 6.
-    pub(super) fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let lanes = |x: u64| (x & 0xffff) + (x >> 16 & 0xffff) + (x >> 32 & 0xffff) + (x >> 48);
         let sum = lanes(self.next()) + lanes(self.next()) + lanes(self.next());
         (sum as f64 - 6.0 * 65_535.0) / 65_536.0
     }
 
     /// Exponentially distributed with mean 1.
-    pub(super) fn exponential(&mut self) -> f64 {
+    pub(crate) fn exponential(&mut self) -> f64 {
         -ln(1.0 - self.uniform())
+    }
+
+    /// Log-normally distributed: median 1, and a logarithm of that deviation.
+    pub(crate) fn log_normal(&mut self, deviation: f64) -> f64 {
+        exp(deviation * self.normal())
     }
 }
 
@@ -60,6 +65,14 @@ fn ln(x: f64) -> f64 {
     f64::from(exponent) * LN_2 + 2.0 * s * series
 }
 
+/// e to the power of a number between -100 and 100.
+fn exp(x: f64) -> f64 {
+    // Halved ten times it is small enough for a short series; squared ten times that is the result.
+    let s = x / 1024.0;
+    let series = (1..12).rev().fold(1.0, |sum, n| 1.0 + sum * s / f64::from(n));
+    (0..10).fold(series, |y, _| y * y)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -68,6 +81,13 @@ mod tests {
     fn ln_is_the_logarithm() {
         for x in [1.0, 0.5, 1.999, 1e-16, 0.1, 3.7, f64::MIN_POSITIVE, 1e300] {
             assert!((ln(x) - x.ln()).abs() <= 1e-13 * x.ln().abs().max(1.0), "{x}: {} {}", ln(x), x.ln());
+        }
+    }
+
+    #[test]
+    fn exp_is_the_exponential_function() {
+        for x in [0.0, 1.0, -1.0, 0.3, -5.7, 5.7, 42.0, -42.0] {
+            assert!((exp(x) / x.exp() - 1.0).abs() <= 1e-12, "{x}: {} {}", exp(x), x.exp());
         }
     }
 

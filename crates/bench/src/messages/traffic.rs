@@ -1,0 +1,222 @@
+//! Made-up traffic of a chat gateway: seeded, JSON, the same bytes on every machine.
+//!
+//! A shard is what one connection brings: HELLO, READY, a GUILD_CREATE for each guild, and then live
+//! events. Sizes of guilds are spread log-normally. Guilds and members differ in how busy they are, so that
+//! the same members come again. Nobody who is named in it exists, and no word in it was ever sent; how
+//! well it compresses is only plausible.
+//!
+//! ```
+//! use linerate_bench::messages::traffic::Traffic;
+//! let traffic = Traffic::new(1).with_guilds(3).with_events(10);
+//! let shard: Vec<Vec<u8>> = traffic.shard(0).collect();
+//! assert_eq!(shard.len(), 2 + 3 + 10);
+//! assert!(traffic.shard(0).eq(shard)); // each shard has a seed of its own
+//! ```
+
+use super::guild::Guild;
+use super::source::Source;
+use super::{events, people};
+
+/// Which traffic to make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Traffic {
+    seed: u64,
+    guilds: usize,
+    events: usize,
+}
+
+impl Traffic {
+    /// The most guilds of a shard; what is known of each is kept while its events are made.
+    pub const MOST_GUILDS: usize = 10_000;
+
+    /// With 120 guilds and 2,500 events in each shard.
+    pub fn new(seed: u64) -> Traffic {
+        Traffic { seed, guilds: 120, events: 2500 }
+    }
+
+    /// With that many guilds in each shard, [`MOST_GUILDS`](Self::MOST_GUILDS) at most.
+    #[must_use]
+    pub fn with_guilds(self, guilds: usize) -> Traffic {
+        Traffic { guilds: guilds.min(Self::MOST_GUILDS), ..self }
+    }
+
+    /// With that many live events in each shard. Without guilds only heartbeats are acknowledged.
+    #[must_use]
+    pub fn with_events(self, events: usize) -> Traffic {
+        Traffic { events, ..self }
+    }
+
+    /// The messages of a shard, one after the other.
+    pub fn shard(&self, index: u64) -> Shard {
+        Shard {
+            traffic: *self,
+            index,
+            source: Source::new(self.seed, index),
+            announced: Vec::new(),
+            guilds: Vec::new(),
+            sent: 0,
+        }
+    }
+}
+
+/// The messages of one connection.
+pub struct Shard {
+    traffic: Traffic,
+    index: u64,
+    source: Source,
+    /// The guilds that READY named.
+    announced: Vec<u64>,
+    guilds: Vec<Guild>,
+    sent: usize,
+}
+
+impl Iterator for Shard {
+    type Item = Vec<u8>;
+
+    fn next(&mut self) -> Option<Vec<u8>> {
+        let Traffic { guilds, events, .. } = self.traffic;
+        let message = match self.sent {
+            0 => hello(self.index),
+            1 => self.ready(),
+            at if at < 2 + guilds => {
+                let (guild, message) = Guild::create(&mut self.source, self.announced[at - 2]);
+                self.guilds.push(guild);
+                message
+            }
+            at if at < 2 + guilds + events => events::live(&mut self.source, &self.guilds),
+            _ => return None,
+        };
+        self.sent += 1;
+        Some(message.into_bytes())
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = 2 + self.traffic.guilds + self.traffic.events - self.sent;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Shard {}
+
+fn trace(index: u64, more: &str) -> String {
+    format!(r#"["[\"gateway-{index}\",{{\"micros\":{more}}}]"]"#)
+}
+
+fn hello(index: u64) -> String {
+    let trace = trace(index, "0.0");
+    format!(r#"{{"t":null,"s":null,"op":10,"d":{{"heartbeat_interval":41250,"_trace":{trace}}}}}"#)
+}
+
+impl Shard {
+    fn ready(&mut self) -> String {
+        let source = &mut self.source;
+        let (id, user) = people::user(source, true);
+        self.announced = (0..self.traffic.guilds).map(|_| source.id()).collect();
+        let guilds: Vec<String> =
+            self.announced.iter().map(|id| format!(r#"{{"unavailable":true,"id":"{id}"}}"#)).collect();
+        let data = format!(
+            concat!(
+                r#"{{"v":10,"user_settings":{{}},"user":{user},"session_type":"normal","session_id":"{session}","#,
+                r#""resume_gateway_url":"wss://gateway-{index}.example","relationships":[],"private_channels":[],"#,
+                r#""presences":[],"guilds":[{guilds}],"auth":{{}},"application":{{"id":"{id}","flags":565248}},"#,
+                r#""_trace":{trace}}}"#
+            ),
+            user = user,
+            session = source.hex(),
+            index = self.index,
+            guilds = guilds.join(","),
+            id = id,
+            trace = trace(self.index, r#"123456,\"calls\":[\"start_session\",{\"micros\":98765}]"#),
+        );
+        source.dispatch("READY", &data)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::Value;
+
+    use super::*;
+
+    fn parsed(traffic: Traffic) -> Vec<Value> {
+        traffic.shard(0).map(|message| serde_json::from_slice(&message).expect("JSON")).collect()
+    }
+
+    #[test]
+    fn a_shard_begins_as_a_connection_does() {
+        let all = parsed(Traffic::new(3).with_guilds(5).with_events(40));
+        assert_eq!(all.len(), 47);
+        assert_eq!((all[0]["op"].as_u64(), &all[0]["d"]["heartbeat_interval"]), (Some(10), &41250.into()));
+        assert_eq!(all[1]["t"], "READY");
+        let named: Vec<&Value> = all[1]["d"]["guilds"].as_array().unwrap().iter().map(|g| &g["id"]).collect();
+        let made: Vec<&Value> =
+            all.iter().filter(|m| m["t"] == "GUILD_CREATE").map(|m| &m["d"]["id"]).collect();
+        assert_eq!(named, made);
+        let sequence: Vec<u64> = all.iter().filter_map(|m| m["s"].as_u64()).collect();
+        assert_eq!(sequence, (1..=sequence.len() as u64).collect::<Vec<_>>());
+        for message in &all {
+            assert_eq!(message["s"].is_null(), message["op"] != 0, "{message}");
+        }
+    }
+
+    #[test]
+    fn events_are_mixed_as_they_are_on_gateways() {
+        let mut counts = BTreeMap::new();
+        for message in parsed(Traffic::new(1).with_guilds(8).with_events(20_000)).split_off(10) {
+            *counts.entry(message["t"].as_str().unwrap_or("").to_owned()).or_insert(0u32) += 1;
+        }
+        for (event, percent) in [
+            ("MESSAGE_CREATE", 38.0),
+            ("PRESENCE_UPDATE", 40.0),
+            ("TYPING_START", 8.0),
+            ("MESSAGE_REACTION_ADD", 5.0),
+            ("GUILD_MEMBER_UPDATE", 4.0),
+            ("VOICE_STATE_UPDATE", 4.0),
+            ("", 1.0),
+        ] {
+            let had = 100.0 * f64::from(counts.remove(event).unwrap_or(0)) / 20_000.0;
+            assert!((had - percent).abs() < 1.0, "{event}: {had}");
+        }
+        assert!(counts.is_empty(), "{counts:?}");
+    }
+
+    #[test]
+    fn sizes_are_those_of_gateways() {
+        let mut guilds: Vec<usize> = Traffic::new(1).shard(0).skip(2).take(120).map(|m| m.len()).collect();
+        guilds.sort_unstable();
+        assert!((2_000..15_000).contains(&guilds[0]), "{guilds:?}");
+        assert!((30_000..75_000).contains(&guilds[60]), "{guilds:?}");
+        assert!((250_000..1_000_000).contains(&guilds[119]), "{guilds:?}");
+    }
+
+    #[test]
+    fn members_come_again() {
+        let all = parsed(Traffic::new(1).with_guilds(20).with_events(1000));
+        let authors: Vec<&str> = all.iter().filter_map(|m| m["d"]["author"]["id"].as_str()).collect();
+        let mut different = authors.clone();
+        different.sort_unstable();
+        different.dedup();
+        assert!(different.len() < authors.len() * 9 / 10, "{} of {}", different.len(), authors.len());
+        let known = |id| {
+            all.iter().filter(|m| m["t"] == "GUILD_CREATE").any(|m| {
+                m["d"]["members"].as_array().unwrap().iter().any(|member| member["user"]["id"] == id)
+            })
+        };
+        assert!(different.iter().all(|id| known(*id)));
+    }
+
+    #[test]
+    fn seeds_and_shards_differ_and_more_events_only_go_on() {
+        let all = |seed, index, events| -> Vec<_> {
+            Traffic::new(seed).with_guilds(2).with_events(events).shard(index).collect()
+        };
+        let one = all(1, 0, 20);
+        assert_ne!(one[2], all(2, 0, 20)[2]);
+        assert_ne!(one[2], all(1, 1, 20)[2]);
+        assert_eq!(one[..], all(1, 0, 50)[..24]);
+        assert_eq!(Traffic::new(1).with_guilds(0).with_events(3).shard(0).len(), 5);
+        assert_eq!(Traffic::new(1).with_guilds(0).with_events(3).shard(0).count(), 5);
+    }
+}
