@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::prefetch::Prefetch;
 use crate::scratch::Form;
 use crate::sequences::{Section, Which, read_section};
-use crate::tables::Tables;
+use crate::tables::{HuffmanRoom, Tables};
 
 /// What decoding a block needs beside the block and the output.
 pub(crate) struct Work<'a> {
@@ -20,6 +20,8 @@ pub(crate) struct Work<'a> {
     pub(crate) dictionary: Option<&'a Dictionary<'a>>,
     /// Room for the literals of any block.
     pub(crate) literals: &'a mut [u8],
+    /// Room for the Huffman table.
+    pub(crate) huffman: &'a mut HuffmanRoom,
     /// Room for a Huffman table of pairs.
     pub(crate) pairs: &'a mut Pairs,
     /// Whether sequences are decoded ahead of their execution.
@@ -62,7 +64,9 @@ impl Work<'_> {
             }
             Coding::Tree | Coding::Treeless => {
                 let tree = match header.coding {
-                    Coding::Tree => literals::read_tree(self.form, stored, self.tables).map_err(place)?,
+                    Coding::Tree => {
+                        literals::read_tree(self.form, stored, self.tables, self.huffman).map_err(place)?
+                    }
                     _ => 0,
                 };
                 self.decode_codes(&header, src, &stored[tree..], count)
@@ -99,7 +103,7 @@ impl Work<'_> {
         src: &[u8],
         count: usize,
     ) -> Result<()> {
-        let table = self.tables.huffman(self.dictionary).ok_or(literals::NO_TREE)?;
+        let table = self.tables.huffman(self.form, self.dictionary, self.huffman).ok_or(literals::NO_TREE)?;
         let out = &mut self.literals[..count];
         if header.streams == 1 {
             return kernel::huffman::decode_one(self.form, table, whole, src, out);

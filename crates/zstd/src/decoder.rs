@@ -142,6 +142,7 @@ impl Decoder {
         let max = header.block_max();
         let tables = &mut *scratch.tables;
         tables.start(dictionary);
+        scratch.huffman.start();
         let ahead = self.options.two_phase;
         let literals = &mut scratch.literals[..];
         let mut work = Work {
@@ -149,6 +150,7 @@ impl Decoder {
             tables,
             dictionary,
             literals,
+            huffman: &mut scratch.huffman,
             pairs: &mut scratch.pairs,
             ahead,
             prefetch,

@@ -166,10 +166,12 @@ impl Weights {
         Ok(())
     }
 
-    /// Lays the table out in `cells`, of which it fills the first `1 << log`.
+    /// Lays the table out in `cells`, of which it fills the first `1 << log`; returns the tree.
     #[inline(always)]
-    pub(crate) fn build(&self, cells: &mut [u16]) {
-        self.tree().lay_out(cells);
+    pub(crate) fn build(&self, cells: &mut [u16]) -> Tree {
+        let tree = self.tree();
+        tree.lay_out(cells);
+        tree
     }
 
     /// The tree with its symbols in the order of their codes.
@@ -208,6 +210,9 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
+    /// Before there is one.
+    pub(crate) const NONE: Tree = Tree { ranks: [0; _], log: 0, symbols: [0; _] };
+
     /// Bytes that it is kept in.
     pub(crate) const LEN: usize = size_of::<Tree>();
 
@@ -224,7 +229,7 @@ impl Tree {
     /// What was written, if it is a whole tree of codes of at most 11 bits.
     #[inline(always)]
     pub(crate) fn read(from: &[u8; Tree::LEN]) -> Option<Tree> {
-        let mut tree = Tree { ranks: [0; _], log: 0, symbols: [0; _] };
+        let mut tree = Tree::NONE;
         let (numbers, symbols) = from.split_at(Tree::LEN - 256);
         for (number, bytes) in tree.ranks.iter_mut().chain([&mut tree.log]).zip(numbers.as_chunks::<2>().0) {
             *number = u16::from_ne_bytes(*bytes);

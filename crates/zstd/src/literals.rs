@@ -4,7 +4,7 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::huffman::{self, Weights};
 use crate::scratch::Form;
-use crate::tables::{HuffmanTable, Tables};
+use crate::tables::{HuffmanRoom, HuffmanTable, Tables};
 
 /// How literals are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,10 +95,15 @@ pub(crate) fn decode_streams(table: HuffmanTable<'_>, streams: &Streams<'_>, out
 pub(crate) const NO_TREE: Error =
     Error::new(Kind::Corrupt, 0, "literals repeat a Huffman tree before there was one");
 
-/// Reads the tree that `src` begins with into the tables; returns its length.
-pub(crate) fn read_tree(form: Form, src: &[u8], tables: &mut Tables) -> Result<usize> {
+/// Reads the tree that `src` begins with into the tables, and lays its codes out; returns its length.
+pub(crate) fn read_tree(
+    form: Form,
+    src: &[u8],
+    tables: &mut Tables,
+    room: &mut HuffmanRoom,
+) -> Result<usize> {
     let mut weights = Weights::new();
     let used = weights.read(src)?;
-    tables.set_huffman(form, &weights);
+    tables.set_huffman(form, &weights, room);
     Ok(used)
 }

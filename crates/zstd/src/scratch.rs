@@ -8,7 +8,7 @@ use linerate_core::Tier;
 use crate::frame::BLOCK_MAX;
 use crate::huffman;
 use crate::kernel::huffman::Pairs;
-use crate::tables::Tables;
+use crate::tables::{HuffmanRoom, Tables};
 
 /// Bytes that fast copies may touch behind what they copy.
 pub(crate) const SLACK: usize = 64;
@@ -32,6 +32,8 @@ pub struct Scratch {
     pub(crate) literals: Box<[u8]>,
     /// What the current block regenerates, when the caller's room may not do.
     pub(crate) output: Box<[u8]>,
+    /// The current Huffman table.
+    pub(crate) huffman: Box<HuffmanRoom>,
     /// Pairs of symbols of the current block's Huffman table.
     pub(crate) pairs: Box<Pairs>,
     /// Tables of the current frame, for decoders that keep none.
@@ -48,6 +50,7 @@ impl Scratch {
             form: Form::Fast(linerate_core::cpu::tier()),
             literals: vec![0; BLOCK_MAX + SLACK].into(),
             output: vec![0; BLOCK_MAX + SLACK].into(),
+            huffman: Box::new(HuffmanRoom::new()),
             pairs: Box::new([0; huffman::MAX_CELLS]),
             tables: Box::new(Tables::new()),
         };
@@ -78,7 +81,8 @@ impl Scratch {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        size_of::<Self>() + self.literals.len() + self.output.len() + size_of::<Pairs>() + size_of::<Tables>()
+        let fixed = size_of::<HuffmanRoom>() + size_of::<Pairs>() + size_of::<Tables>();
+        size_of::<Self>() + self.literals.len() + self.output.len() + fixed
     }
 }
 

@@ -536,6 +536,7 @@ impl StreamDecoder {
             tables.start(dictionary);
             tables
         });
+        scratch.huffman.start();
         let ahead = self.options.two_phase;
         let literals = &mut scratch.literals[..];
         let mut work = Work {
@@ -543,6 +544,7 @@ impl StreamDecoder {
             tables,
             dictionary,
             literals,
+            huffman: &mut scratch.huffman,
             pairs: &mut scratch.pairs,
             ahead,
             prefetch: None,

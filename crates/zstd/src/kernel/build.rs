@@ -34,19 +34,41 @@ struct Huffman<'a> {
 }
 
 impl Kernel for Huffman<'_> {
-    type Output = ();
+    type Output = Tree;
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) {
-        self.weights.build(self.cells);
+    unsafe fn run<I: Isa>(self) -> Tree {
+        self.weights.build(self.cells)
     }
 }
 
 /// As [`Weights::build`].
-pub(crate) fn huffman(form: Form, weights: &Weights, cells: &mut [u16]) {
+pub(crate) fn huffman(form: Form, weights: &Weights, cells: &mut [u16]) -> Tree {
     match form {
         Form::Safe => weights.build(cells),
         Form::Fast(tier) => dispatch(tier, Huffman { weights, cells }),
+    }
+}
+
+struct Laid<'a> {
+    tree: &'a Tree,
+    cells: &'a mut [u16],
+}
+
+impl Kernel for Laid<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    unsafe fn run<I: Isa>(self) {
+        self.tree.lay_out(self.cells);
+    }
+}
+
+/// As [`Tree::lay_out`].
+pub(crate) fn tree(form: Form, tree: &Tree, cells: &mut [u16]) {
+    match form {
+        Form::Safe => tree.lay_out(cells),
+        Form::Fast(tier) => dispatch(tier, Laid { tree, cells }),
     }
 }
 
