@@ -1,8 +1,15 @@
 //! Decodes recorded connections beside zlib-rs and libzstd, in one process: `speed FILE.zlib FILE.zst ...`
 //!
-//! Files are messages, each behind its length in four bytes, as `linerate gateway` reads them. Figures are
-//! MB/s of payload in CPU time of the thread, median of rounds that take turns, and nanoseconds per
-//! message.
+//! Files are messages, each behind its length in four bytes, as `linerate gateway` reads them. Three rows
+//! for each file:
+//!
+//! * `whole`: one connection from its beginning.
+//! * `live`: the same, timed from a twentieth of its messages on, behind the large ones it begins with.
+//! * `cold`: 2,500 connections, which from there on take turns, a message each.
+//!
+//! Figures are MB/s of payload in CPU time of the thread, median of rounds that take turns, and
+//! nanoseconds per message. `CONNECTIONS=0` leaves the last row out, which takes a
+//! minute.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -14,6 +21,8 @@ use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 const ROUNDS: usize = 15;
+/// Messages that connections take in turns.
+const TURNS: usize = 10;
 
 fn cpu_time() -> Duration {
     let t = clock_gettime(ClockId::ThreadCPUTime);
@@ -25,69 +34,144 @@ fn read(path: &str) -> Vec<Vec<u8>> {
     Messages::new(file).collect::<Result<_, _>>().expect("messages")
 }
 
-fn ours(transport: Transport, messages: &[Vec<u8>], scratch: &mut Scratch) -> usize {
-    let mut session = Session::new(transport, Limits::new());
-    let mut bytes = 0;
-    for message in messages {
-        bytes += session.message(message, scratch).expect("sound").expect("whole").payload.len();
-    }
-    bytes
+/// Decoders under test: each message gives the length of its payload.
+trait Connection {
+    fn message(&mut self, frame: &[u8], shared: &mut Shared) -> usize;
 }
 
-fn zlib_rs(messages: &[Vec<u8>], out: &mut [u8]) -> usize {
-    let mut inflate = Inflate::new(true, 15);
-    for message in messages {
-        inflate.decompress(message, out, InflateFlush::NoFlush).expect("sound");
-    }
-    inflate.total_out() as usize
+/// What all connections of a thread share.
+struct Shared {
+    scratch: Scratch,
+    out: Vec<u8>,
 }
 
-fn libzstd(messages: &[Vec<u8>], out: &mut [u8]) -> usize {
-    let mut context = DCtx::create();
-    context.set_parameter(DParameter::WindowLogMax(16)).expect("a parameter");
-    let mut bytes = 0;
-    for message in messages {
-        let mut input = InBuffer::around(message);
-        while input.pos() < message.len() {
-            let mut output = OutBuffer::around(&mut *out);
-            context.decompress_stream(&mut output, &mut input).expect("sound");
+impl Connection for Session {
+    fn message(&mut self, frame: &[u8], shared: &mut Shared) -> usize {
+        Session::message(self, frame, &mut shared.scratch).expect("sound").expect("whole").payload.len()
+    }
+}
+
+impl Connection for Inflate {
+    fn message(&mut self, frame: &[u8], shared: &mut Shared) -> usize {
+        let before = self.total_out();
+        self.decompress(frame, &mut shared.out, InflateFlush::NoFlush).expect("sound");
+        (self.total_out() - before) as usize
+    }
+}
+
+impl Connection for DCtx<'static> {
+    fn message(&mut self, frame: &[u8], shared: &mut Shared) -> usize {
+        let mut input = InBuffer::around(frame);
+        let mut bytes = 0;
+        while input.pos() < frame.len() {
+            let mut output = OutBuffer::around(&mut shared.out[..]);
+            self.decompress_stream(&mut output, &mut input).expect("sound");
             bytes += output.pos();
         }
+        bytes
     }
-    bytes
+}
+
+fn ours(transport: Transport) -> Box<dyn Connection> {
+    Box::new(Session::new(transport, Limits::new()))
+}
+
+fn theirs(transport: Transport) -> Box<dyn Connection> {
+    match transport {
+        Transport::Zlib => Box::new(Inflate::new(true, 15)),
+        Transport::Zstd => {
+            let mut context = DCtx::create();
+            context.set_parameter(DParameter::WindowLogMax(16)).expect("a parameter");
+            Box::new(context)
+        }
+    }
+}
+
+/// Seconds and bytes of the messages behind the first `untimed`.
+fn one(
+    mut connection: Box<dyn Connection>,
+    messages: &[Vec<u8>],
+    untimed: usize,
+    shared: &mut Shared,
+) -> (f64, usize) {
+    let (before, timed) = messages.split_at(untimed);
+    for message in before {
+        connection.message(message, shared);
+    }
+    let start = cpu_time();
+    let bytes = timed.iter().map(|message| connection.message(message, shared)).sum();
+    ((cpu_time() - start).as_secs_f64(), bytes)
+}
+
+/// Seconds and bytes of one message for each of many connections.
+fn turn(all: &mut [Box<dyn Connection>], message: &[u8], shared: &mut Shared) -> (f64, usize) {
+    let start = cpu_time();
+    let bytes = all.iter_mut().map(|connection| connection.message(message, shared)).sum();
+    ((cpu_time() - start).as_secs_f64(), bytes)
+}
+
+fn report(row: &str, transport: Transport, times: [Vec<f64>; 2], bytes: usize, messages: usize) {
+    let [ours, theirs] = times.map(|mut times| {
+        times.sort_by(f64::total_cmp);
+        times[times.len() / 2]
+    });
+    let rate = |t: f64| (bytes as f64 / 1e6 / t, 1e9 * t / messages as f64);
+    let ((a, a_ns), (b, b_ns)) = (rate(ours), rate(theirs));
+    let name = if transport == Transport::Zlib { "zlib-rs" } else { "libzstd" };
+    println!(
+        "  {row}: linerate {a:.0} MB/s, {a_ns:.0} ns; {name} {b:.0} MB/s, {b_ns:.0} ns; {:.3}x",
+        theirs / ours
+    );
+}
+
+fn single(row: &str, transport: Transport, messages: &[Vec<u8>], untimed: usize, shared: &mut Shared) {
+    let mut times = [const { Vec::new() }; 2];
+    let mut bytes = 0;
+    for _ in 0..ROUNDS {
+        let (ours, decoded) = one(ours(transport), messages, untimed, shared);
+        let (theirs, expected) = one(theirs(transport), messages, untimed, shared);
+        assert_eq!(decoded, expected);
+        times[0].push(ours);
+        times[1].push(theirs);
+        bytes = decoded;
+    }
+    report(row, transport, times, bytes, messages.len() - untimed);
+}
+
+fn many(transport: Transport, messages: &[Vec<u8>], connections: usize, shared: &mut Shared) {
+    let live = messages.len() / 20;
+    let mut sides = [ours, theirs].map(|make| (0..connections).map(|_| make(transport)).collect::<Vec<_>>());
+    for side in &mut sides {
+        for connection in side {
+            for message in &messages[..live] {
+                connection.message(message, shared);
+            }
+        }
+    }
+    let mut times = [const { Vec::new() }; 2];
+    let mut bytes = 0;
+    for message in &messages[live..live + TURNS] {
+        let [(ours, decoded), (theirs, expected)] = sides.each_mut().map(|side| turn(side, message, shared));
+        assert_eq!(decoded, expected);
+        times[0].push(ours);
+        times[1].push(theirs);
+        bytes += decoded;
+    }
+    let sums = times.map(|times| vec![times.iter().sum::<f64>()]);
+    report("cold", transport, sums, bytes, TURNS * connections);
 }
 
 fn main() {
-    let mut scratch = Scratch::new();
-    let mut out = vec![0; 1 << 20];
+    let mut shared = Shared { scratch: Scratch::new(), out: vec![0; 1 << 20] };
+    let connections = std::env::var("CONNECTIONS").map_or(2500, |n| n.parse().expect("a number"));
     for path in std::env::args().skip(1) {
         let messages = read(&path);
         let transport = if path.ends_with(".zlib") { Transport::Zlib } else { Transport::Zstd };
-        let startup = messages.len();
-        let mut times = [const { Vec::new() }; 2];
-        let mut bytes = 0;
-        for _ in 0..ROUNDS {
-            let start = cpu_time();
-            bytes = ours(transport, &messages, &mut scratch);
-            let between = cpu_time();
-            let theirs = match transport {
-                Transport::Zlib => zlib_rs(&messages, &mut out),
-                Transport::Zstd => libzstd(&messages, &mut out),
-            };
-            times[0].push((between - start).as_secs_f64());
-            times[1].push((cpu_time() - between).as_secs_f64());
-            assert_eq!(bytes, theirs);
+        println!("{path}");
+        single("whole", transport, &messages, 0, &mut shared);
+        single("live", transport, &messages, messages.len() / 20, &mut shared);
+        if connections > 0 {
+            many(transport, &messages, connections, &mut shared);
         }
-        let [ours, theirs] = times.map(|mut t| {
-            t.sort_by(f64::total_cmp);
-            t[ROUNDS / 2]
-        });
-        let rate = |t: f64| (bytes as f64 / 1e6 / t, 1e9 * t / startup as f64);
-        let ((a, a_ns), (b, b_ns)) = (rate(ours), rate(theirs));
-        println!(
-            "{path}: linerate {a:.0} MB/s, {a_ns:.0} ns; {} {b:.0} MB/s, {b_ns:.0} ns; {:.2}x",
-            if transport == Transport::Zlib { "zlib-rs" } else { "libzstd" },
-            theirs / ours
-        );
     }
 }

@@ -35,6 +35,6 @@ fn per_session(transport: Transport) -> usize {
 fn sessions_are_small() {
     let [zlib, zstd] = Transport::ALL.map(per_session);
     println!("bytes per session: zlib {zlib}, zstd {zstd}");
-    assert!(zlib <= 40 << 10, "{zlib}");
-    assert!(zstd <= 90 << 10, "{zstd}");
+    assert!(zlib <= 33 << 10, "{zlib}");
+    assert!(zstd <= 72 << 10, "{zstd}");
 }
