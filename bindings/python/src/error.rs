@@ -17,6 +17,17 @@ create_exception!(
      offset : int\n    Where, in bytes from the start of the data (or of the ``cd_values``, 4 bytes each)."
 );
 
+create_exception!(
+    linerate.gateway,
+    GatewayError,
+    Error,
+    "A stream that went wrong: damaged, cut off, or above the limits.\n\n\
+     Attributes\n----------\n\
+     kind : str\n    \"corrupt\", \"truncated\", \"limit exceeded\" or \"unsupported\".\n\
+     offset : int\n    Where, in compressed bytes from the beginning of the connection.\n\
+     message : int\n    In which message: how many came whole before it."
+);
+
 /// An engine's error as the exception, with its kind and offset.
 pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
     let error = match e.kind {
@@ -28,6 +39,20 @@ pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
     with_attributes(py, error, e.kind, e.at)
 }
 
+/// What went wrong on a connection as the exception.
+pub(crate) fn raise_fault(py: Python<'_>, fault: linerate_gateway::Fault) -> PyErr {
+    let error = GatewayError::new_err(fault.to_string());
+    let error = with_attributes(py, error, fault.error.kind, fault.error.at);
+    with(py, error, "message", fault.message)
+}
+
+/// The error for an output of fewer bytes than `needed`.
+pub(crate) fn output_too_small(py: Python<'_>, needed: usize) -> PyErr {
+    let text = format!("out has no room for the payload of {needed} bytes");
+    let error = with_attributes(py, Error::new_err(text), linerate_core::Kind::OutputTooSmall, 0);
+    with(py, error, "needed", needed as u64)
+}
+
 /// The error for the number of a dictionary that is not there.
 pub(crate) fn unknown_id(py: Python<'_>, what: &str, id: u64) -> PyErr {
     let message = format!("the {what} has no dictionary {id}");
@@ -36,8 +61,12 @@ pub(crate) fn unknown_id(py: Python<'_>, what: &str, id: u64) -> PyErr {
 }
 
 fn with_attributes(py: Python<'_>, error: PyErr, kind: linerate_core::Kind, offset: u64) -> PyErr {
-    let value = error.value(py);
-    let set = value.setattr("kind", kind.name()).and_then(|()| value.setattr("offset", offset));
+    let set = error.value(py).setattr("kind", kind.name());
+    with(py, set.err().unwrap_or(error), "offset", offset)
+}
+
+fn with(py: Python<'_>, error: PyErr, name: &str, value: u64) -> PyErr {
+    let set = error.value(py).setattr(name, value);
     set.err().unwrap_or(error)
 }
 

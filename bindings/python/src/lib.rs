@@ -5,6 +5,7 @@
 
 mod dict;
 mod error;
+mod gateway;
 mod grid;
 mod hdf5;
 mod kernel;
@@ -25,7 +26,9 @@ mod _linerate {
         dict_search, dict_shrink_tables, dict_sst_multi_get, dict_train, dict_user,
     };
     #[pymodule_export]
-    use crate::error::Error;
+    use crate::error::{Error, GatewayError};
+    #[pymodule_export]
+    use crate::gateway::GatewayDecompressor;
     #[pymodule_export]
     use crate::hdf5::{hdf5_class, hdf5_decode};
     #[pymodule_export]

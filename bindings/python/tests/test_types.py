@@ -8,7 +8,7 @@ import pytest
 #: What users write.
 GOOD = """
 import mmap
-from typing import assert_type
+from typing import Any, Protocol, assert_type
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from linerate.dict import (
     Batch, BlockFile, Candidate, Choice, Decoder, Encoder, Entry, Gain, Pack, Slices, Sst, Stats, Store,
     cluster, gain, multi_get, search, train
 )
+from linerate.gateway import Decompressor, Envelope, GatewayError, ZstdContext
 
 store = Store(table_budget=1 << 20, huge_pages=False)
 id = store.insert(np.zeros(100, np.uint8))
@@ -68,6 +69,29 @@ with Pack.open("dictionaries") as pack, pack.load(store) as ids:
     assert_type(pack[7], bytes)
     assert_type(ids[7], int)
     assert_type([entry.hash for entry in pack.entries()], list[int])
+decompressor = Decompressor("zstd-stream", checks="json", sequence=True, recent=(100, 1 << 20))
+assert_type(decompressor.decompress(b""), bytes | None)
+assert_type(decompressor.decompress_text(memoryview(b"")), str | None)
+assert_type(decompressor.decompress_into(mapped, np.empty(100, np.uint8)), int | None)
+assert_type(decompressor.envelope, Envelope | None)
+assert_type(decompressor.fault, GatewayError | None)
+assert_type(decompressor.recording(), bytes)
+assert_type(decompressor.memory, int)
+assert_type(ZstdContext().decompress(b""), str | None)
+
+class Context(Protocol):
+    COMPRESSION_TYPE: str
+    def decompress(self, data: bytes, /) -> str | None: ...
+
+active: type[Context] = ZstdContext
+
+class Counting(Decompressor):
+    count = 0
+    def decompress(self, data: Any) -> bytes | None:
+        self.count += 1
+        return super().decompress(data)
+
+Counting("zlib-stream").decompress(b"")
 """
 
 #: What a checker shall find, line by line.
@@ -85,6 +109,11 @@ train(b"bytes", 100)
 BlockFile.open("users")
 BlockFile.build("users", [b"key"])
 BlockFile.open("users", store)["key"]
+Decompressor("zlib")
+Decompressor("zlib-stream", checks="xml")
+decompressor.decompress("text")
+decompressor.messages = 5
+print(decompressor.envelope.op)
 """
 
 
@@ -111,7 +140,7 @@ def test_the_stub_is_that_of_the_extension(mypy, tmp_path):
 
 
 def test_the_modules_are_typed(mypy):
-    modules = ["dict", "_files", "_pack", "_slices", "_training", "_linerate"]
+    modules = ["dict", "gateway", "_files", "_pack", "_process", "_slices", "_training", "_linerate"]
     status, said = mypy("--strict", *[word for name in modules for word in ("-m", f"linerate.{name}")])
     assert status == 0, said
 

@@ -1,14 +1,31 @@
-"""Compression of detector waveforms, and of small blocks with many dictionaries.
+"""Compression of detector waveforms, of small blocks with many dictionaries, and of gateway messages.
 
 * :mod:`linerate.rice`: chunks of NumPy arrays in memory
 * :mod:`linerate.dict`: small zstd blocks, each with one of very many dictionaries
+* :mod:`linerate.gateway`: message streams of chat gateways
 * :mod:`linerate.hdf5`: filters for h5py, and parallel reading (needs h5py)
 * :mod:`linerate.numcodecs`, :mod:`linerate.zarr`: codecs, which numcodecs and zarr find by
   themselves once the package is installed
 """
 
-from . import rice
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from ._linerate import VERSION as __version__
 from ._linerate import Error
 
+if TYPE_CHECKING:
+    from . import rice
+
 __all__ = ["Error", "__version__", "rice"]
+
+
+def __getattr__(name: str) -> Any:
+    # Made when it is asked for: it brings NumPy along, which programs without arrays do not need.
+    if name == "rice":
+        return import_module(".rice", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,5 +1,5 @@
 import os
-from typing import Any, Literal, final
+from typing import Any, Literal, Self, final
 
 from numpy import int16, int32, int64, uint8, uint16, uint32, uint64
 from numpy.typing import NDArray
@@ -16,12 +16,19 @@ class Error(ValueError):
     offset: int
     #: Of a batch: which block.
     index: int
+    #: Of an output that is too small: bytes that it takes.
+    needed: int
 
 class UnknownId(Error, KeyError):
     """There is no dictionary of this number."""
 
 class FileError(Error, OSError):
     """The system could not read or write a file."""
+
+class GatewayError(Error):
+    """A stream that went wrong: damaged, cut off, or above the limits."""
+
+    message: int
 
 def rice_bound(params: _Numbers, samples: int) -> int: ...
 def rice_len(params: _Numbers, samples: NDArray[int16], threads: int) -> int: ...
@@ -261,3 +268,33 @@ def dict_cluster(
     sample_limit: int,
     threads: int,
 ) -> tuple[list[bytes], list[_Chosen], list[tuple[int, int, int]], int]: ...
+
+class GatewayDecompressor:
+    def __new__(
+        cls,
+        kind: Literal["zlib-stream", "zstd-stream"],
+        *,
+        max_message: int = 67108864,
+        window_log: int = 16,
+        checks: Literal["json", "etf"] | None = None,
+        sequence: bool = False,
+        recent: tuple[int, int] | None = None,
+    ) -> Self: ...
+    def decompress(self, data: _AnyBuffer) -> bytes | None: ...
+    def decompress_text(self, data: _AnyBuffer) -> str | None: ...
+    def decompress_into(self, data: _AnyBuffer, out: _AnyBuffer) -> int | None: ...
+    def reset(self) -> None: ...
+    def resume_after(self, sequence: int) -> None: ...
+    def recording(self) -> bytes: ...
+    @property
+    def kind(self) -> Literal["zlib-stream", "zstd-stream"]: ...
+    @property
+    def messages(self) -> int: ...
+    @property
+    def compressed_bytes(self) -> int: ...
+    @property
+    def memory(self) -> int: ...
+    @property
+    def fault(self) -> GatewayError | None: ...
+    # Opcode, sequence number, event.
+    def _envelope(self) -> tuple[int | None, int | None, str | None] | None: ...

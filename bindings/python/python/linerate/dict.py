@@ -20,7 +20,7 @@ not be changed meanwhile: a block is then decoded to other bytes or to an error.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ from ._files import (
 )
 from ._linerate import FileError, UnknownId
 from ._pack import Compacted, Loaded, Pack, PackEditor, PackEntry, PackStats
+from ._process import OfThisProcess
 from ._slices import Batch, Slices, integers
 from ._training import (
     SIZES,
@@ -149,16 +150,7 @@ class Tally(NamedTuple):
     lines: int
 
 
-class _OfThisProcess:
-    """Neither pickled nor copied."""
-
-    __slots__ = ()
-
-    def __reduce__(self) -> NoReturn:
-        raise TypeError(f"a {type(self).__name__} cannot be pickled or copied: make another one")
-
-
-class Store(_OfThisProcess):
+class Store(OfThisProcess):
     """Dictionaries under numbers of its own, shared by threads.
 
     A dictionary never changes. It is checked when it is inserted; its tables are made with the first
@@ -249,7 +241,7 @@ class Store(_OfThisProcess):
         return f"<Store: {stats.dictionaries} dictionaries, {stats.raw_bytes} bytes>"
 
 
-class Decoder(_OfThisProcess):
+class Decoder(OfThisProcess):
     """Decodes blocks with the dictionaries of a store.
 
     Each thread should have one of its own, of about 330 KiB: threads that share one wait for each other.
@@ -398,7 +390,7 @@ def _rooms(jobs: _linerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices | Non
     return Slices(np.empty(total, np.uint8) if out is None else out, starts, given)
 
 
-class Encoder(_OfThisProcess):
+class Encoder(OfThisProcess):
     """Compresses blocks with the dictionaries of a store, through libzstd.
 
     Each thread should have one of its own. The four prepared dictionaries that it used last are kept, of

@@ -2,4 +2,5 @@
 #![allow(unsafe_code)]
 
 pub(crate) mod buffers;
+pub(crate) mod bytes;
 pub(crate) mod shared;

@@ -1,0 +1,14 @@
+"""Objects that stay in the process that made them."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+
+class OfThisProcess:
+    """Neither pickled nor copied."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} cannot be pickled or copied: make another one")

@@ -1,0 +1,91 @@
+"""What tests of gateways share: traffic, and the other end of a connection."""
+
+import json
+import random
+import struct
+import zlib
+
+import pytest
+from support import REPOSITORY
+
+KINDS = ["zlib-stream", "zstd-stream"]
+SAMPLES = REPOSITORY / "testdata" / "gateway"
+
+
+def records(path):
+    """The records of a file: a length of four bytes, lowest first, then as many bytes."""
+    data, at, found = path.read_bytes(), 0, []
+    while at < len(data):
+        (length,) = struct.unpack_from("<I", data, at)
+        found.append(data[at + 4 : at + 4 + length])
+        at += 4 + length
+    assert at == len(data), path
+    return found
+
+
+def carried(name, kind):
+    """A sample that the repository has: payloads, and what came over the wire for each."""
+    ending = {"zlib-stream": "zlib", "zstd-stream": "zst"}[kind]
+    return records(SAMPLES / f"{name}.msgs"), records(SAMPLES / f"{name}.{ending}")
+
+
+#: The greeting of a gateway, and what both ways of compressing make of it at the beginning of a connection.
+(HELLO,) = records(SAMPLES / "hello.msgs")
+HELLO_FRAMES = {kind: carried("hello", kind)[1][0] for kind in KINDS}
+
+
+class Server:
+    """The other end: one stream, flushed after each message."""
+
+    def __init__(self, kind):
+        if kind == "zlib-stream":
+            stream = zlib.compressobj(6)
+            self._flush = lambda: stream.flush(zlib.Z_SYNC_FLUSH)
+        else:
+            zstandard = pytest.importorskip("zstandard", reason="SKIP: zstandard is not installed")
+            parameters = zstandard.ZstdCompressionParameters.from_level(
+                7, window_log=16, chain_log=15, hash_log=15, write_content_size=False, write_checksum=False
+            )
+            stream = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+            self._flush = lambda: stream.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+        self._stream = stream
+
+    def send(self, payload):
+        return self._stream.compress(payload) + self._flush()
+
+
+def frames_of(kind, payloads):
+    server = Server(kind)
+    return [server.send(payload) for payload in payloads]
+
+
+def traffic(seed=1, groups=3, events=60):
+    """The messages of a made-up connection: a greeting, a few large descriptions, then small events."""
+    rng = random.Random(seed)
+    members = [{"id": str(rng.getrandbits(62)), "name": rng.choice(NAMES)} for _ in range(300)]
+    messages, number = [HELLO], 0
+
+    def event(name, data):
+        nonlocal number
+        number += 1
+        return {"t": name, "s": number, "op": 0, "d": data}
+
+    texts = [event("READY", {"v": 10, "user": members[0]})]
+    for _ in range(groups):
+        joined = rng.sample(members, rng.randrange(50, 300))
+        texts.append(event("GUILD_CREATE", {"members": joined, "topic": "naïve ☃"}))
+    for _ in range(events):
+        author = rng.choice(members)
+        if rng.random() < 0.5:
+            words = " ".join(rng.choice(NAMES) for _ in range(rng.randrange(20)))
+            texts.append(event("MESSAGE_CREATE", {"author": author, "content": words}))
+        elif rng.random() < 0.9:
+            texts.append(event("PRESENCE_UPDATE", {"user": author, "status": "idle"}))
+        else:
+            texts.append({"t": None, "s": None, "op": 11, "d": None})
+    return messages + [
+        json.dumps(text, ensure_ascii=False, separators=(",", ":")).encode() for text in texts
+    ]
+
+
+NAMES = "ada ben cleo dov eva finn gus hana ivo june kofi lena mia noor otto pia quin rosa sven tess".split()

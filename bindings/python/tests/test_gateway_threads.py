@@ -1,0 +1,189 @@
+"""Decompressors in several threads, and very many of them."""
+
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from gateways import KINDS, frames_of, traffic
+from support import run_python
+
+from linerate.gateway import Decompressor
+
+
+def in_threads(count, work):
+    """Runs ``work(i)`` in so many threads at once. Raises what one of them raised."""
+    raised = []
+    barrier = threading.Barrier(count)
+
+    def run(i):
+        try:
+            barrier.wait(timeout=60)
+            work(i)
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=120)
+        assert not thread.is_alive()
+    if raised:
+        raise raised[0]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_thread_for_each_connection(kind):
+    # Large ones, too, while which other threads run.
+    text = large()
+    payloads = [traffic(seed, groups=2, events=30) + [text[1000 * seed :][:300_000]] for seed in range(12)]
+    frames = [frames_of(kind, each) for each in payloads]
+
+    def work(i):
+        decompressor = Decompressor(kind)
+        for _ in range(5):
+            for payload, frame in zip(payloads[i], frames[i]):
+                assert decompressor.decompress(frame) == payload
+            decompressor.reset()
+
+    in_threads(12, work)
+
+
+def large():
+    """Text that is large when it is compressed, too."""
+    return "".join(f"{i**7 % 99991:x}," for i in range(400_000)).encode()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_connections_that_threads_pass_on(kind):
+    """One after the other each thread takes the next message of one connection."""
+    payloads = traffic(3, groups=2, events=40)
+    frames = frames_of(kind, payloads)
+    decompressor, turn = Decompressor(kind), threading.Condition()
+    done = []
+
+    def work(i):
+        while True:
+            with turn:
+                turn.wait_for(lambda: len(done) == len(frames) or len(done) % 4 == i, timeout=60)
+                if len(done) == len(frames):
+                    return
+                done.append(decompressor.decompress(frames[len(done)]))
+                turn.notify_all()
+
+    in_threads(4, work)
+    assert done == payloads
+
+
+@pytest.fixture(scope="module")
+def huge():
+    """A message that takes tens of milliseconds, and one after it: payloads, and frames by kind."""
+    payloads = [large() * 5, b"after"]
+    return payloads, {kind: frames_of(kind, payloads) for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_threads_at_once_are_told(huge, kind):
+    """Who comes second gets an error, and the connection goes on as if nobody had come."""
+    payloads, frames = huge[0], huge[1][kind]
+    told = 0
+    for _ in range(20):
+        decompressor, results = Decompressor(kind), []
+        worker = threading.Thread(target=lambda: results.append(decompressor.decompress(frames[0])))
+        worker.start()
+        while worker.is_alive() and not told:
+            try:
+                # Before the other thread has begun this changes nothing that matters.
+                decompressor.resume_after(1)
+            except RuntimeError as error:
+                assert "another thread" in str(error)
+                told += 1
+        if told:
+            # Looking is allowed, and waits for a message that is being decoded.
+            assert decompressor.messages in (0, 1) and decompressor.memory > 0
+        worker.join()
+        assert results == payloads[:1]
+        assert decompressor.decompress(frames[1]) == payloads[1]
+        if told:
+            break
+    assert told
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_other_threads_run_meanwhile(huge, kind):
+    frames = huge[1][kind]
+    done = threading.Event()
+
+    def run():
+        for _ in range(5):
+            Decompressor(kind).decompress(frames[0])
+        done.set()
+
+    worker = threading.Thread(target=run)
+    worker.start()
+    ticks = 0
+    while not done.is_set():
+        ticks += 1
+        time.sleep(0.0005)
+    worker.join()
+    assert ticks > 10, "the interpreter was held"
+
+
+#: Bytes of a connection that has seen more than its history holds.
+MOST = {"zlib-stream": 33_500, "zstd-stream": 76_000}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_memory_of_many_connections(kind):
+    payloads = traffic(4, groups=20, events=0)
+    assert sum(map(len, payloads)) > 100_000
+    frames = frames_of(kind, payloads)
+    many = [Decompressor(kind) for _ in range(2500)]
+    assert sum(each.memory + sys.getsizeof(each) for each in many) < 2500 * 1500
+    for payload, frame in zip(payloads, frames):
+        for each in many:
+            assert each.decompress(frame) == payload
+    assert sum(each.memory for each in many) < 2500 * MOST[kind]
+    for each in many:
+        each.reset()
+    assert sum(each.memory for each in many) < 2500 * 1500
+
+
+#: Prints how many bytes of memory each of 2,500 connections takes, and how many more it is after as many
+#: came and went twice.
+RESIDENT = """
+import sys
+sys.path.insert(0, {folder!r})
+from gateways import frames_of, traffic
+from linerate.gateway import Decompressor
+
+def resident():
+    return int(open("/proc/self/statm").read().split()[1]) * 4096
+
+def make(count):
+    many = [Decompressor({kind!r}) for _ in range(count)]
+    for frame in frames:
+        for each in many:
+            each.decompress(frame)
+    return many
+
+frames = frames_of({kind!r}, traffic(4, groups=20, events=0))
+make(1)
+before = resident()
+many = make(2500)
+first = resident()
+for _ in range(2):
+    del many
+    many = make(2500)
+print((first - before) // 2500, (resident() - first) // 2500)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="SKIP: reads /proc")
+@pytest.mark.parametrize("kind", KINDS)
+def test_resident_memory(kind):
+    code = RESIDENT.format(folder=str(Path(__file__).parent), kind=kind)
+    each, more = map(int, run_python(code).split())
+    assert each < 1.2 * MOST[kind] and more < 0.1 * MOST[kind]
