@@ -31,9 +31,18 @@ impl Bits {
         }
     }
 
+    /// As [`refill`](Self::refill), unless there are `count` bits already.
+    #[inline(always)]
+    pub(crate) fn want(&mut self, src: &[u8], count: u32) {
+        if self.count < count {
+            self.refill(src);
+        }
+    }
+
     /// Uses `count` bits, at most 32, if there are so many.
+    #[inline(always)]
     pub(crate) fn take(&mut self, src: &[u8], count: u32) -> Result<u32, Exhausted> {
-        self.refill(src);
+        self.want(src, count);
         self.skip(count).map(|bits| (bits & ((1 << count) - 1)) as u32)
     }
 

@@ -3,8 +3,9 @@
 use linerate_core::{Error, Kind};
 
 use super::bits::{Bits, Exhausted};
-use super::codes::{self, DISTANCE_ROOT, MAX_LEN, SYMBOL_ROOT};
+use super::codes::{self, MAX_LEN};
 use super::history::History;
+use super::lengths::Coded;
 use super::tables::{Tables, fill};
 use crate::kernel;
 use crate::payload::Payload;
@@ -135,35 +136,52 @@ impl Blocks<'_> {
         for &place in &ORDER[..count] {
             lens[usize::from(place)] = self.bits.take(src, 3)? as u8;
         }
+        let mut used = [Coded::default(); 19];
+        let mut of = 0;
+        for (symbol, &len) in lens.iter().enumerate().filter(|(_, len)| **len > 0) {
+            used[of] = Coded::new(symbol, len.into());
+            of += 1;
+        }
         let mut table = [0; 1 << ROOT];
         let whole = lens.iter().map(|&len| if len == 0 { 0 } else { 128 >> len }).sum::<u32>() == 128;
-        if !whole || !fill(&mut table, ROOT, &lens, &codes::LENGTHS) {
-            return Err(corrupt("the code for code lengths of a deflate block is none"));
-        }
-        let mut lens = [0u8; 286 + 30];
-        let mut at = 0;
+        let root = if whole { fill(&mut table, ROOT, &used[..of], 0, &codes::LENGTHS) } else { None };
+        let root = root.ok_or_else(|| corrupt("the code for code lengths of a deflate block is none"))?;
+        let lengths = &mut self.tables.lengths;
+        lengths.clear();
+        let (mut at, mut last) = (0, 0);
         while at < symbols + distances {
-            self.bits.refill(src);
-            let cell = table[(self.bits.buffer & ((1 << ROOT) - 1)) as usize];
+            // A code and its extra bits.
+            self.bits.want(src, ROOT + 7);
+            let cell = table[(self.bits.buffer & ((1 << root) - 1)) as usize & ((1 << ROOT) - 1)];
             self.bits.skip(codes::bits(cell))?;
-            let (value, repeat) = match codes::value(cell) {
-                16 if at == 0 => {
-                    return Err(corrupt("a deflate block repeats a code length before the first"));
+            let symbol = codes::value(cell);
+            if symbol < 16 {
+                if symbol > 0 {
+                    lengths.push(at, symbol);
                 }
-                16 => (lens[at - 1], 3 + self.bits.take(src, 2)?),
-                17 => (0, 3 + self.bits.take(src, 3)?),
-                18 => (0, 11 + self.bits.take(src, 7)?),
-                len => (len as u8, 1),
+                (at, last) = (at + 1, symbol);
+                continue;
+            }
+            let (least, bits) = match symbol {
+                16 => (3, 2),
+                17 => (3, 3),
+                _ => (11, 7),
             };
-            let end = at + repeat as usize;
-            if end > symbols + distances {
+            if symbol == 16 && at == 0 {
+                return Err(corrupt("a deflate block repeats a code length before the first"));
+            }
+            let repeat = least + (self.bits.skip(bits)? & ((1 << bits) - 1)) as usize;
+            if at + repeat > symbols + distances {
                 return Err(corrupt("a deflate block has too many code lengths"));
             }
-            lens[at..end].fill(value);
-            at = end;
+            match symbol {
+                16 if last > 0 => (at..at + repeat).for_each(|at| lengths.push(at, last)),
+                16 => {}
+                _ => last = 0,
+            }
+            at += repeat;
         }
-        let (symbols, distances) = lens[..at].split_at(symbols);
-        self.tables.make(symbols, distances).map_err(corrupt)
+        self.tables.make(symbols).map_err(corrupt)
     }
 
     /// Decodes literals and matches up to the end of the block.
@@ -236,7 +254,7 @@ fn careful(
     const { assert!(2 * MAX_LEN + 5 + 13 <= 56) };
     for _ in 0..CAREFUL {
         bits.refill(src);
-        let (cell, len) = lookup(&tables.symbols, SYMBOL_ROOT, bits)?;
+        let (cell, len) = lookup(&tables.symbols, tables.symbol_root, bits)?;
         if codes::is_literal(cell) {
             let Some(room) = out.get_mut(*at) else { return Err(Stop::Failed(Payload::TOO_LONG)) };
             *room = codes::value(cell) as u8;
@@ -250,7 +268,7 @@ fn careful(
                 Err(corrupt("a deflate block has a code for nothing"))
             };
         }
-        let (cell, distance) = lookup(&tables.distances, DISTANCE_ROOT, bits)?;
+        let (cell, distance) = lookup(&tables.distances, tables.distance_root, bits)?;
         if codes::is_special(cell) {
             return Err(corrupt("a deflate block has a code for no distance"));
         }

@@ -8,6 +8,7 @@ mod bits;
 mod blocks;
 mod codes;
 mod history;
+mod lengths;
 #[cfg(test)]
 mod oracle;
 mod tables;

@@ -1,50 +1,87 @@
 //! Tables that a code's bits lead through.
 
 use super::codes::{self, Cell, DISTANCE_CELLS, DISTANCE_ROOT, MAX_LEN, NOTHING, SYMBOL_CELLS, SYMBOL_ROOT};
+use super::lengths::{Coded, Lengths};
 
 /// Codes for literals and lengths, and for distances, that are not sent but agreed.
 const FIXED_SYMBOLS: usize = 288;
 const FIXED_DISTANCES: usize = 32;
 
-/// The tables of a block.
+/// The tables of a block. Their first parts have as many bits as the longest code, so that small blocks
+/// have small tables, but no more than [`SYMBOL_ROOT`] and [`DISTANCE_ROOT`].
 pub(crate) struct Tables {
     pub(crate) symbols: [Cell; SYMBOL_CELLS],
     pub(crate) distances: [Cell; DISTANCE_CELLS],
+    pub(crate) symbol_root: u32,
+    pub(crate) distance_root: u32,
+    /// What they are made of.
+    pub(crate) lengths: Lengths,
     /// Whether they are those of the agreed codes, which then need not be made again.
     fixed: bool,
 }
 
 impl Tables {
     pub(crate) fn new() -> Self {
-        Tables { symbols: [NOTHING; SYMBOL_CELLS], distances: [NOTHING; DISTANCE_CELLS], fixed: false }
+        Tables {
+            symbols: [NOTHING; SYMBOL_CELLS],
+            distances: [NOTHING; DISTANCE_CELLS],
+            symbol_root: 1,
+            distance_root: 1,
+            lengths: Lengths::new(),
+            fixed: false,
+        }
     }
 
     /// Makes the tables of the agreed codes.
     pub(crate) fn fix(&mut self) {
+        const SYMBOLS: [Coded; FIXED_SYMBOLS] = {
+            let mut all = [Coded::new(0, 8); FIXED_SYMBOLS];
+            let mut symbol = 0;
+            while symbol < FIXED_SYMBOLS {
+                let len = match symbol {
+                    0..144 | 280.. => 8,
+                    144..256 => 9,
+                    _ => 7,
+                };
+                all[symbol] = Coded::new(symbol, len);
+                symbol += 1;
+            }
+            all
+        };
+        const DISTANCES: [Coded; FIXED_DISTANCES] = {
+            let mut all = [Coded::new(0, 5); FIXED_DISTANCES];
+            let mut symbol = 0;
+            while symbol < FIXED_DISTANCES {
+                all[symbol] = Coded::new(symbol, 5);
+                symbol += 1;
+            }
+            all
+        };
         if self.fixed {
             return;
         }
-        let mut lens = [8u8; FIXED_SYMBOLS];
-        lens[144..256].fill(9);
-        lens[256..280].fill(7);
-        let sound = fill(&mut self.symbols, SYMBOL_ROOT, &lens, &codes::SYMBOLS)
-            && fill(&mut self.distances, DISTANCE_ROOT, &[5; FIXED_DISTANCES], &codes::DISTANCES);
-        debug_assert!(sound);
+        let symbols = fill(&mut self.symbols, SYMBOL_ROOT, &SYMBOLS, 0, &codes::SYMBOLS);
+        let distances = fill(&mut self.distances, DISTANCE_ROOT, &DISTANCES, 0, &codes::DISTANCES);
+        (self.symbol_root, self.distance_root) = (symbols.unwrap_or(1), distances.unwrap_or(1));
+        debug_assert!(symbols.is_some() && distances.is_some());
         self.fixed = true;
     }
 
-    /// Makes the tables of codes of these lengths.
-    pub(crate) fn make(&mut self, symbols: &[u8], distances: &[u8]) -> Result<(), &'static str> {
+    /// Makes the tables of the codes whose lengths were listed: those of literals and lengths below
+    /// `symbols`, those of distances from there on.
+    pub(crate) fn make(&mut self, symbols: usize) -> Result<(), &'static str> {
+        const END: usize = 256;
         self.fixed = false;
-        if symbols.get(256).is_none_or(|&len| len == 0) {
+        let (of_symbols, of_distances) = self.lengths.split(symbols);
+        let last = of_symbols.iter().rev().find(|coded| coded.symbol() <= END);
+        if last.is_none_or(|coded| coded.symbol() != END) {
             return Err("a deflate block has no code for its end");
         }
-        if !fill(&mut self.symbols, SYMBOL_ROOT, symbols, &codes::SYMBOLS) {
-            return Err("the code for literals and lengths of a deflate block is none");
-        }
-        if !fill(&mut self.distances, DISTANCE_ROOT, distances, &codes::DISTANCES) {
-            return Err("the code for distances of a deflate block is none");
-        }
+        self.symbol_root = fill(&mut self.symbols, SYMBOL_ROOT, of_symbols, 0, &codes::SYMBOLS)
+            .ok_or("the code for literals and lengths of a deflate block is none")?;
+        self.distance_root =
+            fill(&mut self.distances, DISTANCE_ROOT, of_distances, symbols, &codes::DISTANCES)
+                .ok_or("the code for distances of a deflate block is none")?;
         Ok(())
     }
 }
@@ -58,42 +95,50 @@ fn next(code: u32, len: u32) -> u32 {
     code & ((1 << top) - 1) | 1 << top
 }
 
-/// Makes the table of a code, and tables for what is longer than `root` bits. Returns whether it is
-/// one: prefixes of none, all used up; or a single code of one bit; or none at all.
-pub(crate) fn fill(table: &mut [Cell], root: u32, lens: &[u8], cells: &[Cell]) -> bool {
+/// Makes the table of the code of these symbols, which count from `first`: a table of the longest code's
+/// bits, at most `most`, and tables for what is longer. Returns the bits of the first one, or none if it is
+/// no code: that is prefixes of none, all used up; or a single code of one bit; or none at all.
+pub(crate) fn fill(
+    table: &mut [Cell],
+    most: u32,
+    coded: &[Coded],
+    first: usize,
+    cells: &[Cell],
+) -> Option<u32> {
     let mut counts = [0u16; MAX_LEN as usize + 1];
-    for &len in lens {
-        counts[len as usize] += 1;
+    for coded in coded {
+        counts[coded.len()] += 1;
     }
-    let used = lens.len() - usize::from(counts[0]);
-    counts[0] = 0;
+    let mut place = [0u16; MAX_LEN as usize + 2];
     let mut left = 1i32;
-    for &count in &counts[1..] {
-        left = 2 * left - i32::from(count);
+    let mut longest = 0;
+    for len in 1..=MAX_LEN as usize {
+        place[len + 1] = place[len] + counts[len];
+        left = 2 * left - i32::from(counts[len]);
         if left < 0 {
-            return false;
+            return None;
+        }
+        if counts[len] > 0 {
+            longest = len as u32;
         }
     }
     if left > 0 {
-        table[..1 << root].fill(NOTHING);
-        if used > 1 || (used == 1 && counts[1] == 0) {
-            return false;
+        table[..2].fill(NOTHING);
+        match coded {
+            [] => {}
+            [only] if only.len() == 1 => table[0] = codes::coded(cells[only.symbol() - first], 1),
+            _ => return None,
         }
-        if let Some(only) = lens.iter().position(|&len| len == 1) {
-            table[..1 << root].iter_mut().step_by(2).for_each(|c| *c = codes::coded(cells[only], 1));
-        }
-        return true;
+        return Some(1);
     }
     let mut sorted = [0u16; 288];
-    let mut place = [0u16; MAX_LEN as usize + 2];
-    for len in 1..=MAX_LEN as usize {
-        place[len + 1] = place[len] + counts[len];
+    for coded in coded {
+        let place = &mut place[coded.len()];
+        sorted[usize::from(*place)] = (coded.symbol() - first) as u16;
+        *place += 1;
     }
-    for (symbol, &len) in lens.iter().enumerate().filter(|(_, len)| **len > 0) {
-        sorted[usize::from(place[usize::from(len)])] = symbol as u16;
-        place[usize::from(len)] += 1;
-    }
-    let mut symbols = sorted[..used].iter().map(|&s| usize::from(s));
+    let root = longest.min(most);
+    let mut symbols = sorted[..coded.len()].iter().map(|&s| usize::from(s));
     let mut code = 0;
     // What is said of short codes holds whatever comes behind them: the table doubles with each bit.
     for len in 1..=root {
@@ -105,7 +150,7 @@ pub(crate) fn fill(table: &mut [Cell], root: u32, lens: &[u8], cells: &[Cell]) -
             table.copy_within(..1 << len, 1 << len);
         }
     }
-    longer(table, root, &counts, code, symbols, cells)
+    longer(table, root, &counts, code, symbols, cells).then_some(root)
 }
 
 /// The part of a code that is longer than `root` bits: a further table for each beginning of it.
@@ -165,6 +210,12 @@ mod tests {
         assert_eq!(next(7, 3), 0);
     }
 
+    /// The symbols that have a code.
+    fn coded(lens: &[u8]) -> Vec<Coded> {
+        let all = lens.iter().enumerate().filter(|(_, len)| **len > 0);
+        all.map(|(symbol, &len)| Coded::new(symbol, len.into())).collect()
+    }
+
     /// Looks a code up as a decoder does.
     fn find(table: &[Cell], root: u32, bits: u32) -> (u32, u32) {
         let cell = table[(bits & ((1 << root) - 1)) as usize];
@@ -202,14 +253,15 @@ mod tests {
             }
             let plain: Vec<Cell> = (0..lens.len() as u32).map(|s| s << 16).collect();
             let mut table = [NOTHING; SYMBOL_CELLS];
-            assert!(fill(&mut table, SYMBOL_ROOT, &lens, &plain));
+            let root = fill(&mut table, SYMBOL_ROOT, &coded(&lens), 0, &plain).unwrap();
+            assert_eq!(root, u32::from(*lens.iter().max().unwrap()).min(SYMBOL_ROOT));
             let mut order: Vec<usize> = (0..lens.len()).collect();
             order.sort_by_key(|&s| (lens[s], s));
             let mut code = 0;
             for s in order {
                 let len = lens[s].into();
                 for above in [0u32, 1, 0x1555, 0x1fff] {
-                    assert_eq!(find(&table, SYMBOL_ROOT, code | above << len), (s as u32, len));
+                    assert_eq!(find(&table, root, code | above << len), (s as u32, len));
                 }
                 code = next(code, len);
             }
@@ -219,7 +271,8 @@ mod tests {
     #[test]
     fn what_is_no_code_is_refused() {
         let mut table = [NOTHING; DISTANCE_CELLS];
-        let mut try_lens = |lens: &[u8]| fill(&mut table, DISTANCE_ROOT, lens, &codes::DISTANCES);
+        let mut try_lens =
+            |lens: &[u8]| fill(&mut table, DISTANCE_ROOT, &coded(lens), 0, &codes::DISTANCES).is_some();
         assert!(!try_lens(&[1, 1, 1]));
         assert!(!try_lens(&[1, 2]));
         assert!(!try_lens(&[2]));

@@ -64,6 +64,9 @@ fn rounds(
     else {
         return false;
     };
+    // No more than the bounds of the tables, which the compiler then need not check.
+    let symbol_root = tables.symbol_root.min(SYMBOL_ROOT);
+    let distance_root = tables.distance_root.min(DISTANCE_ROOT);
     place.settle();
     let mut b = *place;
     let mut o = *at;
@@ -72,7 +75,7 @@ fn rounds(
     }
     // SAFETY: there are sixteen bytes.
     unsafe { refill(&mut b, src) };
-    let mut cell = tables.symbols[index(b.buffer, SYMBOL_ROOT)];
+    let mut cell = tables.symbols[index(b.buffer, symbol_root)];
     // At the beginning of a round there are 56 bits or more, of which `cell` is the first code.
     while b.at <= last_in && o <= last_out {
         let mut before = b;
@@ -82,14 +85,14 @@ fn rounds(
             // SAFETY: three bytes at most, and `o` leaves room for them.
             unsafe { *out.get_unchecked_mut(o) = value(cell) as u8 };
             o += 1;
-            cell = tables.symbols[index(b.buffer, SYMBOL_ROOT)];
+            cell = tables.symbols[index(b.buffer, symbol_root)];
             before = b;
             consume(&mut b, bits(cell));
             if is_literal(cell) {
                 // SAFETY: as above.
                 unsafe { *out.get_unchecked_mut(o) = value(cell) as u8 };
                 o += 1;
-                cell = tables.symbols[index(b.buffer, SYMBOL_ROOT)];
+                cell = tables.symbols[index(b.buffer, symbol_root)];
                 before = b;
                 consume(&mut b, bits(cell));
                 if is_literal(cell) {
@@ -99,7 +102,7 @@ fn rounds(
                     // SAFETY: a round refills twice at most, each time moving by at most eight bytes and
                     // looking at eight, and at its beginning there are sixteen.
                     unsafe { refill(&mut b, src) };
-                    cell = tables.symbols[index(b.buffer, SYMBOL_ROOT)];
+                    cell = tables.symbols[index(b.buffer, symbol_root)];
                     continue;
                 }
             }
@@ -116,7 +119,7 @@ fn rounds(
                     o += 1;
                     // SAFETY: as above.
                     unsafe { refill(&mut b, src) };
-                    cell = tables.symbols[index(b.buffer, SYMBOL_ROOT)];
+                    cell = tables.symbols[index(b.buffer, symbol_root)];
                     continue;
                 }
             }
@@ -131,7 +134,7 @@ fn rounds(
         // SAFETY: as above, the first time.
         unsafe { refill(&mut b, src) };
         let mut inner = b.buffer;
-        let mut far = tables.distances[index(inner, DISTANCE_ROOT)];
+        let mut far = tables.distances[index(inner, distance_root)];
         consume(&mut b, bits(far));
         if is_table(far) {
             inner = b.buffer;
@@ -146,7 +149,7 @@ fn rounds(
         // The next code is looked up before the copy, which it need not wait for.
         // SAFETY: as above, the second time.
         unsafe { refill(&mut b, src) };
-        cell = tables.symbols[index(b.buffer, SYMBOL_ROOT)];
+        cell = tables.symbols[index(b.buffer, symbol_root)];
         if distance <= o {
             // SAFETY: the distance is at least 1 and within what was written, and behind `o` there is room
             // for the longest match and a step.
