@@ -33,6 +33,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-hdf5", Role::Binding),
     ("linerate-hdf5-deltarice", Role::Binding),
     ("linerate-hdf5-deltarice2", Role::Binding),
+    ("linerate-java", Role::Binding),
     ("linerate-python", Role::Binding),
 ];
 

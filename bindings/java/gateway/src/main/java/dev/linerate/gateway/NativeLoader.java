@@ -1,0 +1,185 @@
+package dev.linerate.gateway;
+
+import java.io.File;
+import java.io.IOException;
+import java.util.Locale;
+
+/**
+ * Loads the native library, which the first decompressor does by itself.
+ *
+ * <p>It is taken from the jar, where it lies for the platforms that the jar was built for, and extracted
+ * into a folder of the user below {@code java.io.tmpdir}, whose name has the version and a hash of the
+ * library. The system property {@value #PATH_PROPERTY} names a library to be loaded instead, or the folder
+ * it is in.
+ */
+public final class NativeLoader {
+    /** The system property that names a library, or the folder it is in. */
+    public static final String PATH_PROPERTY = "linerate.native.path";
+
+    private static final String NAME = System.mapLibraryName("linerate_java");
+
+    private static volatile File loaded;
+    /** Why it was not loaded. It is not tried again. */
+    private static String failure;
+
+    private NativeLoader() {}
+
+    /**
+     * Loads the library, if that was not done yet.
+     *
+     * @throws UnsatisfiedLinkError if there is none for this platform or it cannot be loaded. The message is
+     *     one line that says why; the same comes with each further call
+     */
+    public static void load() {
+        if (loaded == null) {
+            loadOnce();
+        }
+    }
+
+    /**
+     * Whether there is a library and it can be loaded.
+     *
+     * @return false where {@link #load} throws
+     */
+    public static boolean isAvailable() {
+        try {
+            load();
+            return true;
+        } catch (UnsatisfiedLinkError e) {
+            return false;
+        }
+    }
+
+    /**
+     * The file that was loaded. It is loaded if that was not done yet.
+     *
+     * @return the absolute path
+     * @throws UnsatisfiedLinkError as {@link #load}
+     */
+    public static String path() {
+        load();
+        return loaded.getPath();
+    }
+
+    /**
+     * The platform, as folders of the jar are named.
+     *
+     * @return system and processor, such as {@code linux-x86_64}
+     */
+    public static String platform() {
+        String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
+        String processor = System.getProperty("os.arch", "").toLowerCase(Locale.ROOT);
+        return system(system) + "-" + processor(processor);
+    }
+
+    private static String system(String name) {
+        if (name.startsWith("mac")) {
+            return "macos";
+        }
+        return name.startsWith("windows") ? "windows" : name.replace(' ', '_');
+    }
+
+    private static String processor(String name) {
+        switch (name) {
+            case "amd64":
+            case "x86_64":
+            case "x64":
+                return "x86_64";
+            case "arm64":
+                return "aarch64";
+            default:
+                return name;
+        }
+    }
+
+    private static synchronized void loadOnce() {
+        if (loaded != null) {
+            return;
+        }
+        if (failure != null) {
+            throw new UnsatisfiedLinkError(failure);
+        }
+        try {
+            String path = System.getProperty(PATH_PROPERTY);
+            loaded = path == null ? loadFromJar() : loadFrom(named(path));
+        } catch (UnsatisfiedLinkError e) {
+            failure = e.getMessage();
+            throw e;
+        }
+    }
+
+    private static File named(String path) {
+        File file = new File(path).getAbsoluteFile();
+        if (file.isDirectory()) {
+            file = new File(file, NAME);
+        }
+        if (!file.isFile()) {
+            throw failed("there is no file " + file + ", which " + PATH_PROPERTY + " asks for", null);
+        }
+        return file;
+    }
+
+    private static File loadFromJar() {
+        NativeResource resource = NativeResource.find(platform(), NAME);
+        if (resource == null) {
+            throw failed(
+                    "this jar has no library for " + platform() + "; build it there, or name one with -D"
+                            + PATH_PROPERTY + "=FILE",
+                    null);
+        }
+        try {
+            File file = resource.extract();
+            try {
+                return loadFrom(file);
+            } catch (UnsatisfiedLinkError e) {
+                if (!isTaken(e)) {
+                    throw e;
+                }
+            }
+            // Another class loader of this process has loaded that file, and each may load a file only once.
+            return loadFrom(resource.extractAnother());
+        } catch (IOException e) {
+            throw failed(
+                    "cannot extract the library into " + System.getProperty("java.io.tmpdir") + ": " + e
+                            + "; choose another folder with -Djava.io.tmpdir, or name a library with -D"
+                            + PATH_PROPERTY + "=FILE",
+                    e);
+        }
+    }
+
+    private static boolean isTaken(UnsatisfiedLinkError e) {
+        return String.valueOf(e.getMessage()).contains("already loaded in another classloader");
+    }
+
+    private static File loadFrom(File file) {
+        try {
+            System.load(file.getPath());
+        } catch (UnsatisfiedLinkError e) {
+            throw failed(
+                    "cannot load " + file + " on " + platform() + ": " + firstLine(e)
+                            + "; a folder that is mounted noexec cannot hold it: choose another with"
+                            + " -Djava.io.tmpdir, or name a library with -D" + PATH_PROPERTY + "=FILE",
+                    e);
+        }
+        int version;
+        try {
+            version = Native.version();
+        } catch (UnsatisfiedLinkError e) {
+            throw failed(file + " is not the library of linerate-gateway", e);
+        }
+        if (version != Native.VERSION) {
+            throw failed(file + " is of version " + version + ", these classes of " + Native.VERSION, null);
+        }
+        return file;
+    }
+
+    private static String firstLine(Throwable e) {
+        return String.valueOf(e.getMessage()).split("\\R", 2)[0];
+    }
+
+    private static UnsatisfiedLinkError failed(String why, Throwable cause) {
+        UnsatisfiedLinkError error = new UnsatisfiedLinkError("linerate-gateway: " + why);
+        error.initCause(cause);
+        return error;
+    }
+}

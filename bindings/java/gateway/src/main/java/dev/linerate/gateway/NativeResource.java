@@ -1,0 +1,155 @@
+package dev.linerate.gateway;
+
+import java.io.ByteArrayOutputStream;
+import java.io.File;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.AtomicMoveNotSupportedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.Paths;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
+import java.util.Set;
+
+/** The library in the jar, and the file that it becomes: only files can be loaded. */
+final class NativeResource {
+    private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
+
+    private final String name;
+    private final byte[] content;
+
+    private NativeResource(String name, byte[] content) {
+        this.name = name;
+        this.content = content;
+    }
+
+    /** The library for a platform; null if the jar has none. */
+    static NativeResource find(String platform, String name) {
+        try (InputStream in = NativeResource.class.getResourceAsStream("natives/" + platform + "/" + name)) {
+            return in == null ? null : new NativeResource(name, readAll(in));
+        } catch (IOException e) {
+            throw new IllegalStateException("cannot read the jar of linerate-gateway", e);
+        }
+    }
+
+    private static byte[] readAll(InputStream in) throws IOException {
+        ByteArrayOutputStream all = new ByteArrayOutputStream();
+        byte[] part = new byte[64 << 10];
+        for (int count = in.read(part); count >= 0; count = in.read(part)) {
+            all.write(part, 0, count);
+        }
+        return all.toByteArray();
+    }
+
+    /** The file, which processes of the same user share. */
+    File extract() throws IOException {
+        Path folder = folder();
+        Path file = folder.resolve(name);
+        if (!isExtracted(file)) {
+            Path temporary = Files.createTempFile(folder, name, ".tmp");
+            try {
+                Files.write(temporary, content);
+                intoPlace(temporary, file);
+            } finally {
+                Files.deleteIfExists(temporary);
+            }
+        }
+        return file.toAbsolutePath().toFile();
+    }
+
+    /** A file of its own. It is deleted when the process ends. */
+    File extractAnother() throws IOException {
+        Path file = Files.createTempFile(folder(), "copy-", "-" + name);
+        file.toFile().deleteOnExit();
+        Files.write(file, content);
+        return file.toAbsolutePath().toFile();
+    }
+
+    /** Whole or not at all, so that no process loads a half of it. */
+    private static void intoPlace(Path from, Path to) throws IOException {
+        try {
+            Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
+        } catch (AtomicMoveNotSupportedException e) {
+            Files.move(from, to, StandardCopyOption.REPLACE_EXISTING);
+        } catch (IOException e) {
+            // Windows keeps a file that is loaded. If it is the same, all is well.
+            if (!Files.exists(to)) {
+                throw e;
+            }
+        }
+    }
+
+    private boolean isExtracted(Path file) throws IOException {
+        return Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS)
+                && Files.size(file) == content.length
+                && Arrays.equals(Files.readAllBytes(file), content);
+    }
+
+    /** A folder that only this user can write to, else somebody could put another library there. */
+    private Path folder() throws IOException {
+        Path parent = Paths.get(System.getProperty("java.io.tmpdir"));
+        String user = System.getProperty("user.name", "").replaceAll("[^A-Za-z0-9._-]", "_");
+        Path folder = parent.resolve("linerate-gateway-" + user + "-" + hash());
+        FileAttribute<?>[] attributes = isPosix(parent)
+                ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(PRIVATE)}
+                : new FileAttribute<?>[0];
+        try {
+            Files.createDirectory(folder, attributes);
+            return folder;
+        } catch (FileAlreadyExistsException e) {
+            return isOurs(folder) ? folder : another(parent);
+        }
+    }
+
+    /** Somebody else has made the folder. */
+    private static Path another(Path parent) throws IOException {
+        Path folder = Files.createTempDirectory(parent, "linerate-gateway-");
+        folder.toFile().deleteOnExit();
+        return folder;
+    }
+
+    private static boolean isPosix(Path path) {
+        return path.getFileSystem().supportedFileAttributeViews().contains("posix");
+    }
+
+    private static boolean isOurs(Path folder) throws IOException {
+        if (!isPosix(folder)) {
+            return Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS);
+        }
+        PosixFileAttributes found =
+                Files.readAttributes(folder, PosixFileAttributes.class, LinkOption.NOFOLLOW_LINKS);
+        if (!found.isDirectory() || !found.permissions().equals(PRIVATE)) {
+            return false;
+        }
+        // What this process makes is the user's: there is no other way to learn who that is.
+        Path probe = Files.createTempFile("linerate-gateway-", ".tmp");
+        try {
+            return Files.getOwner(probe).equals(found.owner());
+        } finally {
+            Files.delete(probe);
+        }
+    }
+
+    /** Sixteen digits of the library's SHA-256. */
+    private String hash() {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(content);
+            StringBuilder digits = new StringBuilder();
+            for (int i = 0; i < 8; i++) {
+                digits.append(String.format("%02x", digest[i]));
+            }
+            return digits.toString();
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java has SHA-256", e);
+        }
+    }
+}

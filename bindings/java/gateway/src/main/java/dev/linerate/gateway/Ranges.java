@@ -1,0 +1,14 @@
+package dev.linerate.gateway;
+
+/** Ranges within arrays. */
+final class Ranges {
+    private Ranges() {}
+
+    /** Throws {@link IndexOutOfBoundsException} unless the range is within {@code size}. */
+    static void check(int size, int offset, int length) {
+        if ((offset | length) < 0 || length > size - offset) {
+            throw new IndexOutOfBoundsException(
+                    "offset " + offset + " and length " + length + " in an array of " + size + " bytes");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+/** Message streams of chat gateways. */
+module dev.linerate.gateway {
+    exports dev.linerate.gateway;
+}

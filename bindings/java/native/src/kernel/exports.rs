@@ -1,0 +1,400 @@
+//! The native methods of the class `dev.linerate.gateway.Native`.
+//!
+//! What holds for all of them: Java passes the environment of the call, arrays and buffers of the
+//! types that the methods declare, none of them null, ranges that it has checked, and as a connection
+//! what `create` returned, until `free`, by one thread at a time. The class is not public, and its
+//! only callers keep to that by the state word of `Handle`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr;
+
+use jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jlongArray, jobject, jstring};
+use linerate_gateway::Kind;
+
+use crate::Connection;
+use crate::kernel::env::Env;
+use crate::recording::recording;
+use crate::settings::Settings;
+use crate::work::{self, Work};
+
+/// What the classes and this library must agree on; `Native.VERSION`.
+const VERSION: jint = 1;
+
+/// The message is not whole yet.
+const PART: jlong = -1;
+/// `fault` tells what went wrong.
+const FAULT: jlong = -2;
+/// An exception waits in Java.
+const THREW: jlong = -3;
+/// There was a panic, or there is what one has left.
+const DEFECT: jlong = -4;
+
+/// A length for Java. None of ours is larger than Java's limits, which are numbers of this type.
+pub(crate) fn length(bytes: &[u8]) -> jint {
+    jint::try_from(bytes.len()).unwrap_or(jint::MAX)
+}
+
+/// Runs `body` with a connection. After a panic it returns `defect`, and the connection is broken.
+fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Connection) -> T) -> T {
+    let connection = ptr::with_exposed_provenance_mut::<Connection>(connection as usize);
+    // SAFETY: it is what `create` returned and not freed yet, and no other thread has it now.
+    let connection = unsafe { &mut *connection };
+    catch_unwind(AssertUnwindSafe(|| body(connection))).unwrap_or_else(|_| {
+        connection.break_off();
+        defect
+    })
+}
+
+/// Decodes a frame that `fill` copies into place, and hands the payload to `deliver`.
+fn decode(
+    connection: &mut Connection,
+    len: jint,
+    fill: impl FnOnce(&mut [u8]) -> bool,
+    deliver: impl FnOnce(&mut Connection, &[u8]) -> jlong,
+) -> jlong {
+    if connection.is_broken() {
+        return DEFECT;
+    }
+    let mut work = work::borrow();
+    let work: &mut Work = &mut work;
+    match work.frame(usize::try_from(len).unwrap_or(0)) {
+        Ok(frame) => {
+            if !fill(frame) {
+                return THREW;
+            }
+        }
+        Err(_) => {
+            connection.no_memory();
+            return FAULT;
+        }
+    }
+    match connection.message(work) {
+        Ok(Some(payload)) => deliver(connection, payload),
+        Ok(None) => PART,
+        Err(_) => FAULT,
+    }
+}
+
+/// The length of a payload that has no room and waits to be fetched.
+fn wait(connection: &mut Connection, payload: &[u8]) -> jlong {
+    match connection.wait(payload) {
+        Ok(()) => payload.len() as jlong,
+        Err(_) => FAULT,
+    }
+}
+
+/// `static native int version()`
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_version(_: *mut JNIEnv, _: jclass) -> jint {
+    VERSION
+}
+
+/// `static native long create(int transport, int maxMessage, int windowLog, int checks, int keepMessages, int keepBytes)`:
+/// a connection, 0 after a panic.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_create(
+    _: *mut JNIEnv,
+    _: jclass,
+    transport: jint,
+    max_message: jint,
+    window_log: jint,
+    checks: jint,
+    keep_messages: jint,
+    keep_bytes: jint,
+) -> jlong {
+    let settings = Settings { transport, max_message, window_log, checks, keep_messages, keep_bytes };
+    let made = catch_unwind(|| Box::into_raw(Box::new(Connection::new(settings))));
+    made.map_or(0, |connection| connection.expose_provenance() as jlong)
+}
+
+/// `static native void free(long connection)`
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_free(_: *mut JNIEnv, _: jclass, connection: jlong) {
+    let connection = ptr::with_exposed_provenance_mut::<Connection>(connection as usize);
+    // SAFETY: it is what `create` returned, and this is the only time that it is freed.
+    let connection = unsafe { Box::from_raw(connection) };
+    // What remains of a panic in here is a leak.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(connection)));
+}
+
+/// `static native byte[] decode(long connection, byte[] frame, int offset, int length)`: the payload.
+/// Null if it is not whole, on a fault and after a panic, which `outcome` tells apart.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_decode(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    frame: jbyteArray,
+    offset: jint,
+    len: jint,
+) -> jbyteArray {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    with(connection, ptr::null_mut(), |connection| {
+        let mut array = ptr::null_mut();
+        decode(
+            connection,
+            len,
+            // SAFETY: a `byte[]` of this call.
+            |into| unsafe { env.read(frame, offset, into) },
+            |_, payload| {
+                array = env.array(payload);
+                0
+            },
+        );
+        array
+    })
+}
+
+/// `static native int outcome(long connection)`: why there is no payload.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_outcome(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) -> jint {
+    let outcome = with(connection, DEFECT, |connection| match connection.fault() {
+        _ if connection.is_broken() => DEFECT,
+        Some(_) => FAULT,
+        None => PART,
+    });
+    outcome as jint
+}
+
+/// `static native long decodeInto(long connection, byte[] frame, int offset, int length, byte[] into)`:
+/// the length of the payload. If `into` is shorter, the payload waits for `fetch`.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    frame: jbyteArray,
+    offset: jint,
+    len: jint,
+    into: jbyteArray,
+) -> jlong {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    with(connection, DEFECT, |connection| {
+        decode(
+            connection,
+            len,
+            // SAFETY: a `byte[]` of this call.
+            |frame_room| unsafe { env.read(frame, offset, frame_room) },
+            |connection, payload| {
+                // SAFETY: a `byte[]` of this call.
+                if payload.len() > unsafe { env.room(into) } {
+                    return wait(connection, payload);
+                }
+                // SAFETY: the same.
+                if unsafe { env.write(into, payload) } { payload.len() as jlong } else { THREW }
+            },
+        )
+    })
+}
+
+/// `static native long fetch(long connection, byte[] into)`: the length of the payload that waited.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_fetch(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    into: jbyteArray,
+) -> jlong {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    with(connection, DEFECT, |connection| {
+        let payload = connection.fetch().unwrap_or_default();
+        // SAFETY: a `byte[]` of this call.
+        if unsafe { env.write(into, &payload) } { payload.len() as jlong } else { THREW }
+    })
+}
+
+/// `static native long decodeDirect(long connection, ByteBuffer frame, int position, int length, ByteBuffer into)`:
+/// as `decodeInto`, with direct buffers, into the beginning of the second. `DEFECT` for other buffers.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_decodeDirect(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    frame: jobject,
+    position: jint,
+    len: jint,
+    into: jobject,
+) -> jlong {
+    // SAFETY: the environment of this call, and two buffers that Java passed.
+    let (frame, into) = unsafe {
+        let env = Env::new(env);
+        (env.direct(frame), env.direct(into))
+    };
+    with(connection, DEFECT, |connection| {
+        let into = into.expect("Java passes direct buffers");
+        decode(
+            connection,
+            len,
+            // An empty buffer may be without memory.
+            |room| room.is_empty() || frame.is_some_and(|frame| frame.read(position as usize, room)),
+            |connection, payload| {
+                if payload.len() > into.capacity() {
+                    return wait(connection, payload);
+                }
+                into.write(payload);
+                payload.len() as jlong
+            },
+        )
+    })
+}
+
+/// `static native long fetchDirect(long connection, ByteBuffer into)`
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_fetchDirect(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    into: jobject,
+) -> jlong {
+    // SAFETY: the environment of this call, and a buffer that Java passed.
+    let into = unsafe { Env::new(env).direct(into) };
+    with(connection, DEFECT, |connection| {
+        let payload = connection.fetch().unwrap_or_default();
+        let written = into.is_some_and(|into| into.write(&payload));
+        if written { payload.len() as jlong } else { DEFECT }
+    })
+}
+
+/// `static native String fault(long connection, long[] where)`: what went wrong; into `where` the
+/// ordinal of the Java enum `Kind`, the compressed byte of the connection and the message. Null if
+/// nothing did.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_fault(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    position: jlongArray,
+) -> jstring {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    with(connection, ptr::null_mut(), |connection| {
+        let Some(fault) = connection.fault() else { return ptr::null_mut() };
+        let kind = match fault.kind() {
+            Kind::Truncated => 1,
+            Kind::Limit => 2,
+            Kind::Unsupported => 3,
+            _ => 0,
+        };
+        let text = fault.to_string();
+        // SAFETY: a `long[]` of this call.
+        let written =
+            unsafe { env.write_longs(position, &[kind, fault.error.at as i64, fault.message as i64]) };
+        if written { env.string(&text) } else { ptr::null_mut() }
+    })
+}
+
+/// `static native void reset(long connection)`
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_reset(_: *mut JNIEnv, _: jclass, connection: jlong) {
+    with(connection, (), Connection::reset);
+}
+
+/// `static native void resumeAfter(long connection, long sequence)`
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_resumeAfter(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+    sequence: jlong,
+) {
+    with(connection, (), |connection| connection.session().resume_after(sequence as u64));
+}
+
+/// `static native long messages(long connection)`
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_messages(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) -> jlong {
+    with(connection, 0, |connection| connection.session().messages() as jlong)
+}
+
+/// `static native long compressedBytes(long connection)`
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_compressedBytes(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) -> jlong {
+    with(connection, 0, |connection| connection.session().consumed() as jlong)
+}
+
+/// `static native long memory(long connection)`: bytes outside Java.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_memory(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) -> jlong {
+    with(connection, 0, |connection| connection.memory() as jlong)
+}
+
+/// `static native long lastOpcode(long connection)`: -1 if it is not known.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_lastOpcode(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) -> jint {
+    with(connection, -1, |connection| connection.seen().op.and_then(|op| op.try_into().ok()).unwrap_or(-1))
+}
+
+/// `static native long lastSequence(long connection)`: -1 if there is none.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_lastSequence(
+    _: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) -> jlong {
+    with(connection, -1, |connection| {
+        connection.seen().sequence.and_then(|s| s.try_into().ok()).unwrap_or(-1)
+    })
+}
+
+/// `static native String lastEvent(long connection)`: null if there is none.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_lastEvent(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) -> jstring {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    with(connection, ptr::null_mut(), |connection| {
+        connection.seen().event().map_or(ptr::null_mut(), |event| env.string(event))
+    })
+}
+
+/// `static native byte[] recording(long connection)`: null if nothing is kept.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_recording(
+    env: *mut JNIEnv,
+    _: jclass,
+    connection: jlong,
+) -> jbyteArray {
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    with(connection, ptr::null_mut(), |connection| {
+        recording(connection.session()).map_or(ptr::null_mut(), |file| env.array(&file))
+    })
+}
+
+/// `static native long live()`: connections that were not freed yet.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_live(_: *mut JNIEnv, _: jclass) -> jlong {
+    Connection::live()
+}
+
+/// `static native long sharedMemory()`: bytes that wait for the next message of any connection.
+#[unsafe(no_mangle)]
+extern "system" fn Java_dev_linerate_gateway_Native_sharedMemory(_: *mut JNIEnv, _: jclass) -> jlong {
+    catch_unwind(work::idle_memory).map_or(0, |bytes| bytes as jlong)
+}
