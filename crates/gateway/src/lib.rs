@@ -31,6 +31,8 @@ mod checks;
 mod encoder;
 mod envelope;
 mod etf;
+#[cfg(feature = "fake")]
+pub mod fake;
 mod fault;
 mod inflate;
 mod json;

@@ -1,0 +1,323 @@
+//! A client of a gateway: it identifies itself, sends heartbeats, decompresses with a [`Session`], and after
+//! a fault or a lost connection resumes where it was.
+//!
+//! ```text
+//! linerate gateway serve --close-after 20 &
+//! cargo run --package linerate-gateway --example client -- ws://127.0.0.1:PORT 41
+//! ```
+//!
+//! The second argument is how many events to wait for behind READY, the third `zlib-stream` or
+//! `zstd-stream`, which is what is used without one.
+
+use std::error::Error;
+use std::io::ErrorKind;
+use std::net::TcpStream;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use linerate_gateway::{Checks, Encoding, Envelope, Fault, Limits, Scratch, Session, Transport};
+use serde_json::{Value, json};
+use tungstenite::protocol::CloseFrame;
+use tungstenite::{Message, WebSocket};
+
+/// Connections that bring nothing new before the client gives up.
+const ATTEMPTS: u32 = 5;
+/// How long a connection may take, and a message to be sent.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The close code of a client that wants to resume.
+const RESUMES: u16 = 4000;
+
+/// What happened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    pub(crate) connections: u32,
+    pub(crate) identifies: u32,
+    pub(crate) resumes: u32,
+    /// Events, READY and RESUMED included.
+    pub(crate) events: u64,
+    pub(crate) heartbeats: u64,
+    pub(crate) acknowledgements: u64,
+    /// What the decompressor said, in its order.
+    pub(crate) faults: Vec<Fault>,
+}
+
+/// A client of one shard.
+pub(crate) struct Client {
+    url: String,
+    transport: Transport,
+    session: Session,
+    scratch: Scratch,
+    /// The session with the gateway, and the sequence number of its last event.
+    resume: Option<Resume>,
+    pub(crate) counts: Counts,
+}
+
+struct Resume {
+    url: String,
+    id: String,
+    sequence: u64,
+}
+
+/// Why a connection ended.
+enum End {
+    /// Whoever handles events has enough.
+    Done,
+    /// Another connection may go on.
+    Lost,
+    /// The gateway does not want this client.
+    Refused(String),
+}
+
+impl From<tungstenite::Error> for End {
+    fn from(_: tungstenite::Error) -> Self {
+        End::Lost
+    }
+}
+
+/// A connection: the socket, and its heartbeats.
+struct Connection {
+    socket: WebSocket<TcpStream>,
+    /// When the next heartbeat is due, and the time between two.
+    due: Instant,
+    interval: Duration,
+    /// Whether the last one was acknowledged.
+    acknowledged: bool,
+}
+
+impl Client {
+    pub(crate) fn new(url: &str, transport: Transport) -> Self {
+        let checks = Checks::complete(Encoding::Json).with_sequence();
+        Client {
+            url: url.to_owned(),
+            transport,
+            session: Session::new(transport, Limits::new()).with_checks(checks),
+            scratch: Scratch::new(),
+            resume: None,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Hands events over until `each` breaks, through as many connections as it takes.
+    pub(crate) fn run(
+        &mut self,
+        mut each: impl FnMut(&Envelope<'_>, &[u8]) -> ControlFlow<()>,
+    ) -> Result<(), Box<dyn Error>> {
+        let mut fruitless = 0;
+        while fruitless < ATTEMPTS {
+            let before = self.counts.events;
+            match self.connect(&mut each) {
+                Err(End::Refused(why)) => return Err(why.into()),
+                Ok(End::Done) => return Ok(()),
+                _ => fruitless = if self.counts.events > before { 0 } else { fruitless + 1 },
+            }
+        }
+        Err(format!("{ATTEMPTS} connections brought nothing").into())
+    }
+
+    /// One connection, from its beginning to its end.
+    fn connect(
+        &mut self,
+        each: &mut impl FnMut(&Envelope<'_>, &[u8]) -> ControlFlow<()>,
+    ) -> Result<End, End> {
+        let base = self.resume.as_ref().map_or(&self.url, |resume| &resume.url);
+        let mut connection = Connection::open(base, self.transport)?;
+        self.counts.connections += 1;
+        // A new connection is a new stream, also where it resumes an old one.
+        self.session.reset();
+        if let Some(resume) = &self.resume {
+            self.session.resume_after(resume.sequence);
+        }
+        let end = match self.speak(&mut connection, each) {
+            Ok(never) => match never {},
+            Err(end) => end,
+        };
+        connection.close(if matches!(end, End::Done) { 1000 } else { RESUMES });
+        Ok(end)
+    }
+
+    fn speak(
+        &mut self,
+        connection: &mut Connection,
+        each: &mut impl FnMut(&Envelope<'_>, &[u8]) -> ControlFlow<()>,
+    ) -> Result<std::convert::Infallible, End> {
+        loop {
+            connection.beat(self.resume.as_ref().map(|resume| resume.sequence), &mut self.counts)?;
+            let Some(frame) = connection.receive()? else { continue };
+            let message = match self.session.message(&frame, &mut self.scratch) {
+                Ok(Some(message)) => message,
+                Ok(None) => continue,
+                Err(fault) => {
+                    self.counts.faults.push(fault);
+                    return Err(End::Lost);
+                }
+            };
+            let (envelope, payload) = (message.envelope.unwrap_or_default(), message.payload);
+            match envelope.op {
+                Some(0) => {
+                    self.counts.events += 1;
+                    note(&mut self.resume, &envelope, payload);
+                    if each(&envelope, payload).is_break() {
+                        return Err(End::Done);
+                    }
+                }
+                Some(1) => connection.due = Instant::now(),
+                Some(7) => return Err(End::Lost),
+                Some(9) => {
+                    // Only `true` leaves the session, and this client does not rely on that.
+                    self.resume = None;
+                    return Err(End::Lost);
+                }
+                Some(10) => {
+                    connection.begin(payload);
+                    connection.send(&match &self.resume {
+                        Some(resume) => resume.payload(),
+                        None => identify(),
+                    })?;
+                    let begun = match self.resume {
+                        Some(_) => &mut self.counts.resumes,
+                        None => &mut self.counts.identifies,
+                    };
+                    *begun += 1;
+                }
+                Some(11) => {
+                    self.counts.acknowledgements += 1;
+                    connection.acknowledged = true;
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+impl Resume {
+    fn payload(&self) -> Value {
+        json!({ "op": 6, "d": { "token": "test", "session_id": self.id, "seq": self.sequence } })
+    }
+}
+
+fn identify() -> Value {
+    let properties = json!({ "os": std::env::consts::OS, "browser": "linerate", "device": "linerate" });
+    json!({ "op": 2, "d": { "token": "test", "intents": 0, "properties": properties } })
+}
+
+/// Keeps what a RESUME needs.
+fn note(resume: &mut Option<Resume>, envelope: &Envelope<'_>, payload: &[u8]) {
+    let sequence = envelope.sequence.unwrap_or(0);
+    if envelope.event == Some("READY") {
+        let ready: Value = serde_json::from_slice(payload).unwrap_or_default();
+        let text = |name: &str| ready["d"][name].as_str().unwrap_or_default().to_owned();
+        *resume = Some(Resume { url: text("resume_gateway_url"), id: text("session_id"), sequence });
+    } else if let Some(resume) = resume {
+        resume.sequence = sequence;
+    }
+}
+
+impl Connection {
+    fn open(base: &str, transport: Transport) -> Result<Connection, End> {
+        let compress = match transport {
+            Transport::Zlib => "zlib-stream",
+            Transport::Zstd => "zstd-stream",
+        };
+        let address =
+            base.strip_prefix("ws://").ok_or(End::Refused(format!("{base} is no ws:// address")))?;
+        let address = address.trim_end_matches('/');
+        let stream = TcpStream::connect(address).map_err(|_| End::Lost)?;
+        stream.set_nodelay(true).map_err(|_| End::Lost)?;
+        stream.set_read_timeout(Some(PATIENCE)).map_err(|_| End::Lost)?;
+        stream.set_write_timeout(Some(PATIENCE)).map_err(|_| End::Lost)?;
+        let url = format!("ws://{address}/?v=10&encoding=json&compress={compress}");
+        let (socket, _) = tungstenite::client::client(url, stream).map_err(|e| match e {
+            tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer)) => {
+                End::Refused(format!("the gateway answers {}", answer.status()))
+            }
+            _ => End::Lost,
+        })?;
+        let interval = PATIENCE;
+        Ok(Connection { socket, due: Instant::now() + interval, interval, acknowledged: true })
+    }
+
+    /// Takes the time between heartbeats from HELLO.
+    fn begin(&mut self, hello: &[u8]) {
+        let hello: Value = serde_json::from_slice(hello).unwrap_or_default();
+        let interval = hello["d"]["heartbeat_interval"].as_u64().filter(|&ms| ms > 0);
+        self.interval = interval.map_or(PATIENCE, Duration::from_millis);
+        // The first one comes earlier, so that not all clients beat at the same time.
+        self.due = Instant::now() + self.interval / 2;
+    }
+
+    /// Sends a heartbeat if one is due. A gateway that did not acknowledge the last one is gone.
+    fn beat(&mut self, sequence: Option<u64>, counts: &mut Counts) -> Result<(), End> {
+        if Instant::now() < self.due {
+            return Ok(());
+        }
+        if !self.acknowledged {
+            return Err(End::Lost);
+        }
+        self.due = Instant::now() + self.interval;
+        self.acknowledged = false;
+        counts.heartbeats += 1;
+        self.send(&json!({ "op": 1, "d": sequence }))
+    }
+
+    fn send(&mut self, payload: &Value) -> Result<(), End> {
+        Ok(self.socket.send(Message::text(payload.to_string()))?)
+    }
+
+    /// What the next websocket message brings; `None` if none comes before the next heartbeat.
+    fn receive(&mut self) -> Result<Option<Vec<u8>>, End> {
+        let wait = self.due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
+        self.socket.get_ref().set_read_timeout(Some(wait)).map_err(|_| End::Lost)?;
+        match self.socket.read() {
+            Ok(Message::Binary(frame)) => Ok(Some(frame.to_vec())),
+            Ok(Message::Close(Some(CloseFrame { code, reason }))) => match u16::from(code) {
+                // A token, a shard, a version or intents that will not be right the next time either.
+                4004 | 4010..=4014 => Err(End::Refused(format!("{reason} ({code})"))),
+                _ => Err(End::Lost),
+            },
+            Ok(Message::Close(None)) => Err(End::Lost),
+            Ok(_) => Ok(None),
+            Err(tungstenite::Error::Io(e))
+                if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) =>
+            {
+                Ok(None)
+            }
+            Err(_) => Err(End::Lost),
+        }
+    }
+
+    /// Says why it goes. The gateway need not hear it.
+    fn close(&mut self, code: u16) {
+        let frame = CloseFrame { code: code.into(), reason: "".into() };
+        let _ = self.socket.close(Some(frame));
+        let _ = self.socket.get_ref().set_read_timeout(Some(Duration::from_secs(1)));
+        while self.socket.read().is_ok() {}
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let url =
+        arguments.next().ok_or("usage: client ws://127.0.0.1:PORT [EVENTS [zlib-stream|zstd-stream]]")?;
+    let wanted: u64 = arguments.next().map_or(Ok(41), |n| n.parse())?;
+    let transport = match arguments.next().as_deref() {
+        None | Some("zstd-stream") => Transport::Zstd,
+        Some("zlib-stream") => Transport::Zlib,
+        Some(other) => return Err(format!("{other} is no transport").into()),
+    };
+    let mut client = Client::new(&url, transport);
+    let mut left = wanted;
+    client.run(|envelope, payload| {
+        println!(
+            "{} {} ({} bytes)",
+            envelope.sequence.unwrap_or(0),
+            envelope.event.unwrap_or(""),
+            payload.len()
+        );
+        if !matches!(envelope.event, Some("READY" | "RESUMED")) {
+            left = left.saturating_sub(1);
+        }
+        if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    })?;
+    println!("{:?}", client.counts);
+    Ok(())
+}

@@ -1,0 +1,180 @@
+//! What is served after READY.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use linerate_core::{Error, Kind};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{payloads, sample};
+use crate::fault::{Fault, Result};
+
+/// Events in their order, and what READY says.
+#[derive(Clone, Debug)]
+pub struct Events {
+    list: Vec<Event>,
+    /// The `d` of READY, without what belongs to one session.
+    ready: Map<String, Value>,
+}
+
+#[derive(Clone, Debug)]
+struct Event {
+    payload: Vec<u8>,
+    /// Where its sequence number stands.
+    number: Range<usize>,
+}
+
+/// What an object of the protocol has.
+struct Members<'p> {
+    op: Option<u64>,
+    event: Option<String>,
+    /// Where the sequence number stands, if there is one.
+    number: Option<Range<usize>>,
+    data: Option<&'p RawValue>,
+}
+
+impl Events {
+    /// Takes payloads as a gateway sends them, in JSON. Events are kept byte for byte, but for their
+    /// sequence numbers, which the server sets. A READY says what that of the server says. All else that
+    /// belongs to a connection, such as HELLO, is left out, since the server has its own.
+    ///
+    /// # Errors
+    /// [`Kind::Corrupt`] for what is no JSON object with an opcode.
+    pub fn new<M: AsRef<[u8]>>(messages: impl IntoIterator<Item = M>) -> Result<Events> {
+        let mut events = Events { list: Vec::new(), ready: Map::new() };
+        let mut guilds = Vec::new();
+        for (index, message) in messages.into_iter().enumerate() {
+            events
+                .add(message.as_ref(), &mut guilds)
+                .map_err(|what| Fault { error: Error::new(Kind::Corrupt, 0, what), message: index as u64 })?;
+        }
+        payloads::complete_ready(&mut events.ready, guilds);
+        Ok(events)
+    }
+
+    /// A few events of one small guild.
+    pub fn sample() -> Events {
+        Events::new(sample::messages()).expect("the sample is made of objects")
+    }
+
+    /// How many there are, without READY.
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether READY is all there is.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn add(&mut self, payload: &[u8], guilds: &mut Vec<Value>) -> Result<(), &'static str> {
+        let members = Members::read(payload)?;
+        if members.op.ok_or("a message has no opcode")? != 0 {
+            return Ok(());
+        }
+        let data = || members.data.and_then(|data| serde_json::from_str::<Value>(data.get()).ok());
+        match members.event.as_deref() {
+            Some("READY") => {
+                if let Some(Value::Object(ready)) = data() {
+                    self.ready = ready;
+                }
+                return Ok(());
+            }
+            Some("RESUMED") => return Ok(()),
+            Some("GUILD_CREATE") => {
+                guilds.extend(data().and_then(|mut data| data.get_mut("id").map(Value::take)))
+            }
+            _ => {}
+        }
+        self.list.push(match members.number {
+            Some(number) => Event { payload: payload.to_vec(), number },
+            None => Event::numbered(payload),
+        });
+        Ok(())
+    }
+
+    /// The payload of an event under a sequence number.
+    pub(super) fn payload(&self, index: usize, sequence: u64) -> Option<Vec<u8>> {
+        let Event { payload, number } = self.list.get(index)?;
+        let sequence = sequence.to_string();
+        Some([&payload[..number.start], sequence.as_bytes(), &payload[number.end..]].concat())
+    }
+
+    /// What READY says to all sessions.
+    pub(super) fn ready(&self) -> &Map<String, Value> {
+        &self.ready
+    }
+
+    /// Bytes of the largest one.
+    pub(super) fn largest(&self) -> usize {
+        self.list.iter().map(|event| event.payload.len()).max().unwrap_or(0)
+    }
+}
+
+impl Event {
+    /// An event that had no number, with room for one.
+    fn numbered(payload: &[u8]) -> Event {
+        let brace = payload.iter().position(|&b| b == b'{').map_or(0, |at| at + 1);
+        let (before, after) = payload.split_at(brace);
+        let payload = [before, br#""s":0,"#, after].concat();
+        Event { payload, number: brace + 4..brace + 5 }
+    }
+}
+
+impl<'p> Members<'p> {
+    fn read(payload: &'p [u8]) -> Result<Self, &'static str> {
+        let no_object = "a message is no JSON object";
+        let text = std::str::from_utf8(payload).map_err(|_| "a message is not UTF-8")?;
+        let members: BTreeMap<String, &RawValue> = serde_json::from_str(text).map_err(|_| no_object)?;
+        let number = members.get("s").map(|value| {
+            let start = value.get().as_ptr() as usize - payload.as_ptr() as usize;
+            start..start + value.get().len()
+        });
+        let get = |name| members.get(name).map(|value| value.get());
+        Ok(Members {
+            op: get("op").and_then(|op| op.parse().ok()),
+            event: get("t").and_then(|name| serde_json::from_str(name).ok()),
+            number,
+            data: members.get("d").copied(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_set_and_nothing_else_is_changed() {
+        let events = Events::new([
+            r#"{"op":10,"d":{"heartbeat_interval":1}}"#,
+            r#"{"t":"READY","s":1,"op":0,"d":{"v":10,"user":{"id":"5"},"session_id":"old"}}"#,
+            r#"{"t":"A","s":2,"op":0,"d":{"s":3, "x": 1e3}}"#,
+            r#"{"op":11,"d":null}"#,
+            r#" {"t":"B","op":0,"d":"\u00e9"}"#,
+            r#"{"op":0,"t":"RESUMED","s":4,"d":{}}"#,
+        ])
+        .unwrap();
+        assert_eq!(events.len(), 2);
+        assert_eq!(events.payload(0, 70).unwrap(), br#"{"t":"A","s":70,"op":0,"d":{"s":3, "x": 1e3}}"#);
+        assert_eq!(events.payload(1, 1234).unwrap(), br#" {"s":1234,"t":"B","op":0,"d":"\u00e9"}"#);
+        assert_eq!(events.payload(2, 1), None);
+        assert_eq!(events.ready()["user"]["id"], "5");
+        assert!(!events.ready().contains_key("session_id"));
+    }
+
+    #[test]
+    fn guilds_of_events_are_announced() {
+        let events = Events::new([r#"{"op":0,"t":"GUILD_CREATE","d":{"id":"77"}}"#]).unwrap();
+        assert_eq!(events.ready()["guilds"], serde_json::json!([{ "id": "77", "unavailable": true }]));
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused_by_its_number() {
+        for bad in [&b"[]"[..], b"{", b"{\"d\":1}", b"{\"op\":\"0\"}", b"\xff"] {
+            let fault = Events::new([&b"{\"op\":1}"[..], bad]).unwrap_err();
+            assert_eq!((fault.message, fault.kind()), (1, Kind::Corrupt));
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The server: its listener, its threads, its end.
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use super::connection::Connection;
+use super::line::Line;
+use super::report::Report;
+use super::request::{Refused, Request};
+use super::script::Script;
+use super::sessions::Sessions;
+use super::socket::{Patient, Socket};
+use super::{request, rest};
+use crate::transport::Transport;
+
+/// How often the server looks for new clients.
+const GLANCE: Duration = Duration::from_millis(5);
+/// Room for READY beside what its messages say.
+const READY_MORE: usize = 4 << 10;
+
+/// What the threads of a server share.
+pub(super) struct Shared {
+    pub(super) script: Script,
+    /// Where clients connect.
+    pub(super) url: String,
+    pub(super) sessions: Sessions,
+    report: Mutex<Report>,
+    over: AtomicBool,
+    /// Connections so far.
+    connections: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn count(&self, count: impl FnOnce(&mut Report)) {
+        count(&mut self.report.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn report(&self) -> Report {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Bytes of the largest payload.
+    fn largest(&self) -> usize {
+        let ready = serde_json::to_string(self.script.events.ready()).map_or(0, |ready| ready.len());
+        self.script.events.largest().max(ready + READY_MORE)
+    }
+}
+
+/// A gateway on 127.0.0.1, and nowhere else. It runs until it is stopped or dropped, or its script says so.
+pub struct Server {
+    /// Where it listens.
+    pub addr: SocketAddr,
+    shared: Arc<Shared>,
+    listening: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// Starts a server. When this returns, clients can connect.
+    ///
+    /// # Errors
+    /// Those of the operating system, such as for a port that is taken.
+    pub fn start(script: Script) -> io::Result<Server> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, script.port))?;
+        listener.set_nonblocking(true)?;
+        let addr = listener.local_addr()?;
+        let salt = SystemTime::UNIX_EPOCH.elapsed().map_or(0, |time| time.as_nanos() as u64);
+        let shared = Arc::new(Shared {
+            url: format!("ws://{addr}"),
+            sessions: Sessions::new(&script, salt),
+            report: Mutex::default(),
+            over: AtomicBool::new(false),
+            connections: AtomicU64::new(0),
+            script,
+        });
+        let thread = Arc::clone(&shared);
+        let listening =
+            std::thread::Builder::new().name("gateway".into()).spawn(move || listen(&listener, &thread))?;
+        Ok(Server { addr, shared, listening: Some(listening) })
+    }
+
+    /// Where clients connect: `ws://127.0.0.1:PORT`.
+    pub fn url(&self) -> &str {
+        &self.shared.url
+    }
+
+    /// What happened so far.
+    pub fn report(&self) -> Report {
+        self.shared.report()
+    }
+
+    /// Whether it came to its end by itself.
+    pub fn is_over(&self) -> bool {
+        self.shared.is_over()
+    }
+
+    /// Ends all connections and waits for them; says what happened.
+    pub fn stop(mut self) -> Report {
+        self.end();
+        self.shared.report()
+    }
+
+    /// Waits until it comes to its end by itself; says what happened.
+    pub fn wait(mut self) -> Report {
+        self.join();
+        self.shared.report()
+    }
+
+    fn end(&mut self) {
+        self.shared.over.store(true, Ordering::Relaxed);
+        self.join();
+    }
+
+    fn join(&mut self) {
+        if let Some(listening) = self.listening.take() {
+            listening.thread().unpark();
+            let _ = listening.join();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Takes clients until the end, then waits for their threads.
+fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
+    let begun = Instant::now();
+    let mut clients: Vec<JoinHandle<()>> = Vec::new();
+    while !shared.is_over() {
+        clients.retain(|client| !client.is_finished());
+        match listener.accept() {
+            Ok((stream, _)) if clients.len() < shared.script.bounds.connections => {
+                let shared = Arc::clone(shared);
+                let client = std::thread::Builder::new().name("client".into());
+                clients.extend(client.spawn(move || serve(stream, shared)));
+            }
+            Ok(_) => shared.count(|report| report.refused += 1),
+            Err(_) => std::thread::park_timeout(GLANCE),
+        }
+        let done = shared.script.once && shared.sessions.are_over();
+        if done || begun.elapsed() >= shared.script.time {
+            shared.over.store(true, Ordering::Relaxed);
+        }
+    }
+    for client in clients {
+        let _ = client.join();
+    }
+}
+
+/// Serves one connection.
+fn serve(stream: TcpStream, shared: Arc<Shared>) {
+    // On some systems a socket takes this from its listener.
+    if stream.set_nonblocking(false).is_err() {
+        return;
+    }
+    let Ok(mut stream) = Patient::new(stream, Arc::clone(&shared)) else { return };
+    match request::read(&mut stream, shared.script.bounds.patience) {
+        Ok(None) => shared.count(|report| report.refused += 1),
+        Ok(Some(request)) if request.is_websocket() => websocket(stream, request, &shared),
+        Ok(Some(request)) => {
+            shared.count(|report| report.requests += 1);
+            rest::serve(&mut stream, &request, &shared);
+        }
+        Err(refused) => refuse(&mut stream, refused, &shared),
+    }
+}
+
+fn refuse(stream: &mut Patient, refused: Refused, shared: &Shared) {
+    shared.count(|report| report.refused += 1);
+    rest::refuse(stream, refused, shared);
+}
+
+fn websocket(mut stream: Patient, request: Request, shared: &Arc<Shared>) {
+    let line = match accept(&mut stream, &request, shared) {
+        Ok(line) => line,
+        Err(refused) => return refuse(&mut stream, refused, shared),
+    };
+    shared.count(|report| report.connections += 1);
+    let number = shared.connections.fetch_add(1, Ordering::Relaxed);
+    let version = request.parameter("v").map(|version| version.parse().unwrap_or(0));
+    let socket = Socket::new(stream, request.rest, shared.largest());
+    Connection::new(Arc::clone(shared), number, socket, line).run(version);
+}
+
+/// Agrees to a websocket, if the server speaks what is asked for.
+fn accept(stream: &mut Patient, request: &Request, shared: &Shared) -> Result<Line, Refused> {
+    let key = request.websocket_key()?;
+    if request.parameter("encoding").is_some_and(|encoding| encoding != "json") {
+        return Err(Refused(400, "the only encoding is json"));
+    }
+    let compress = request.parameter("compress").filter(|name| !name.is_empty());
+    let transport = compress.map(str::parse::<Transport>).transpose();
+    let transport = transport.map_err(|_| Refused(400, "compress is zlib-stream, zstd-stream or absent"))?;
+    let line = Line::new(transport, shared.script.fragment);
+    let line = line.map_err(|_| Refused(503, "there is no memory"))?;
+    let accept = tungstenite::handshake::derive_accept_key(key.as_bytes());
+    let answer = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+         Sec-WebSocket-Accept: {accept}\r\n\r\n"
+    );
+    stream.wait_until(Instant::now() + shared.script.bounds.patience);
+    stream.write_all(answer.as_bytes()).map_err(|_| Refused(408, "the client does not read"))?;
+    Ok(line)
+}

@@ -1,0 +1,289 @@
+//! The gateway on loopback, and clients that mean it no good: each is turned away in its time, and others
+//! are served meanwhile.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+use linerate_gateway::fake::{Events, Script, Server};
+use tungstenite::Message;
+
+/// Of servers that are to lose it.
+const PATIENCE: Duration = Duration::from_millis(600);
+/// What no part of a test may last, however slow the machine is.
+const LONG: Duration = Duration::from_secs(30);
+
+const UPGRADE: &str = "GET /?compress=zlib-stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
+    Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n";
+
+fn script() -> Script {
+    let mut script = Script::new();
+    script.time = 2 * LONG;
+    script.bounds.patience = LONG;
+    script
+}
+
+fn impatient(mut script: Script) -> Script {
+    script.bounds.patience = PATIENCE;
+    script
+}
+
+fn connect(server: &Server) -> TcpStream {
+    let stream = TcpStream::connect(server.addr).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
+    stream.set_write_timeout(Some(LONG)).unwrap();
+    stream
+}
+
+/// All that the server sends until it ends the connection.
+fn rest(stream: &mut TcpStream) -> Vec<u8> {
+    let mut all = Vec::new();
+    let begun = Instant::now();
+    // A connection that is cut while something is still on its way ends with an error.
+    let _ = stream.read_to_end(&mut all);
+    assert!(begun.elapsed() < LONG, "the server did not end the connection");
+    all
+}
+
+fn status(answer: &[u8]) -> u16 {
+    let text = String::from_utf8_lossy(answer);
+    text.get(9..12).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("no answer: {text}"))
+}
+
+/// A client that does everything right is still served.
+fn serves(server: &Server) -> bool {
+    let mut stream = connect(server);
+    // A server that is full does not read this.
+    let _ = stream.write_all(b"GET /api/v10/gateway HTTP/1.1\r\n\r\n");
+    rest(&mut stream).starts_with(b"HTTP/1.1 200 ")
+}
+
+#[test]
+fn garbage_is_answered_as_such() {
+    let server = Server::start(script()).unwrap();
+    for garbage in
+        [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..], b"\0\0\0\0", b"hello\r\n\r\n", b"GET\r\n\r\n"]
+    {
+        let mut stream = connect(&server);
+        stream.write_all(garbage).unwrap();
+        assert_eq!(status(&rest(&mut stream)), 400, "{garbage:?}");
+    }
+    assert!(serves(&server));
+    assert_eq!(server.stop().refused, 4);
+}
+
+#[test]
+fn a_request_that_never_ends_is_cut_off() {
+    let server = Server::start(script()).unwrap();
+    let endless =
+        [(&b"GET /"[..], &b"a"[..]), (b"GET / HTTP/1.1\r\nX: ", b"b"), (b"GET / HTTP/1.1\r\n", b"c: d\r\n")];
+    for (begin, more) in endless {
+        let mut stream = connect(&server);
+        stream.write_all(begin).unwrap();
+        let piece = more.repeat(1000);
+        let begun = Instant::now();
+        // It fails once the server has had enough.
+        while stream.write_all(&piece).is_ok() {
+            assert!(begun.elapsed() < LONG, "the server reads on");
+        }
+    }
+    assert!(serves(&server));
+    assert_eq!(server.stop().refused, 3);
+}
+
+#[test]
+fn a_slow_request_has_its_time() {
+    let server = Server::start(impatient(script())).unwrap();
+    let mut slow = connect(&server);
+    let begun = Instant::now();
+    let mut written = 0;
+    while slow.write_all(&b"GET / HTTP/1.1\r\n"[written % 16..][..1]).is_ok() {
+        written += 1;
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(begun.elapsed() < LONG, "the server waits on");
+    }
+    assert!(begun.elapsed() >= PATIENCE);
+    let mut silent = connect(&server);
+    assert_eq!(status(&rest(&mut silent)), 408);
+    assert!(serves(&server));
+}
+
+#[test]
+fn a_websocket_without_identify_has_its_time() {
+    let server = Server::start(impatient(script())).unwrap();
+    let mut stream = connect(&server);
+    stream.write_all(UPGRADE.as_bytes()).unwrap();
+    assert_eq!(status(&rest(&mut stream)), 101);
+    assert_eq!(server.stop().closed_by_server, [(4009, 1)].into());
+}
+
+/// A masked frame's header and as much of it as is given.
+fn frame(opcode: u8, length: u64, payload: &[u8]) -> Vec<u8> {
+    let mut frame = vec![0x80 | opcode, 0x80 | 127];
+    frame.extend(length.to_be_bytes());
+    frame.extend([0; 4]);
+    frame.extend(payload);
+    frame
+}
+
+#[test]
+fn frames_above_the_limit_are_refused_by_their_header() {
+    for length in [(64 << 10) + 1, 1 << 40, u64::MAX] {
+        let server = Server::start(script()).unwrap();
+        let mut stream = connect(&server);
+        stream.write_all(UPGRADE.as_bytes()).unwrap();
+        stream.write_all(&frame(1, length, b"{")).unwrap();
+        rest(&mut stream);
+        let codes = server.stop().closed_by_server;
+        assert!(codes == [(1009, 1)].into() || codes == [(1002, 1)].into(), "{length}: {codes:?}");
+    }
+}
+
+#[test]
+fn frames_that_trickle_do_not_hold_the_connection() {
+    let server = Server::start(impatient(script())).unwrap();
+    let mut stream = connect(&server);
+    stream.write_all(UPGRADE.as_bytes()).unwrap();
+    stream.write_all(&frame(1, 60_000, b"")).unwrap();
+    let begun = Instant::now();
+    while stream.write_all(b"x").is_ok() {
+        std::thread::sleep(Duration::from_millis(1));
+        assert!(begun.elapsed() < LONG, "the server reads on");
+    }
+    assert_eq!(server.stop().closed_by_server, [(4009, 1)].into());
+}
+
+#[test]
+fn what_is_no_frame_ends_the_connection() {
+    let unmasked = b"\x81\x02{}".to_vec();
+    let reserved = b"\xff\x80\0\0\0\0".to_vec();
+    let continued = frame(0, 2, b"{}");
+    let no_text = frame(1, 1, b"\xff");
+    for bad in [unmasked, reserved, continued, no_text] {
+        let server = Server::start(script()).unwrap();
+        let mut stream = connect(&server);
+        stream.write_all(UPGRADE.as_bytes()).unwrap();
+        stream.write_all(&bad).unwrap();
+        rest(&mut stream);
+        assert_eq!(server.stop().closed_by_server, [(1002, 1)].into(), "{bad:?}");
+    }
+}
+
+/// A server with much to say: 100 MB in one session.
+fn much() -> Script {
+    let event = format!(r#"{{"op":0,"t":"LONG","s":1,"d":"{}"}}"#, "abcdefghij".repeat(100_000));
+    script().with_events(Events::new(std::iter::repeat_n(event, 100)).unwrap())
+}
+
+/// Identifies itself over a socket without compression.
+fn identified(server: &Server) -> tungstenite::WebSocket<TcpStream> {
+    let (mut socket, _) = tungstenite::client::client(server.url(), connect(server)).unwrap();
+    socket.send(Message::text(r#"{"op":2,"d":{"token":"t"}}"#)).unwrap();
+    socket
+}
+
+#[test]
+fn a_client_that_does_not_read_loses_its_connection() {
+    let server = Server::start(impatient(much())).unwrap();
+    let socket = identified(&server);
+    let begun = Instant::now();
+    while server.report().identifies == 0 {
+        assert!(begun.elapsed() < LONG);
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Nothing more is sent once the buffers between are full and the patience is over.
+    let mut before = server.report().messages;
+    loop {
+        std::thread::sleep(2 * PATIENCE);
+        let now = server.report().messages;
+        if now == before {
+            break;
+        }
+        before = now;
+        assert!(begun.elapsed() < LONG);
+    }
+    assert!(before < 100, "the client's buffers took everything");
+    assert!(serves(&server));
+    drop(socket);
+}
+
+#[test]
+fn pings_that_are_not_read_do_not_pile_up() {
+    let server = Server::start(impatient(much())).unwrap();
+    let socket = identified(&server);
+    let mut writer = socket.get_ref().try_clone().unwrap();
+    let ping = frame(9, 100, &[b'p'; 100]).repeat(100);
+    let begun = Instant::now();
+    // The server, which cannot send, gives up; then writing fails.
+    while writer.write_all(&ping).is_ok() {
+        assert!(begun.elapsed() < LONG, "the server reads on");
+    }
+    assert!(serves(&server));
+}
+
+#[test]
+fn a_server_that_stops_does_not_wait_for_anyone() {
+    let server = Server::start(much()).unwrap();
+    let silent = connect(&server);
+    let mut half = connect(&server);
+    half.write_all(b"GET / HT").unwrap();
+    let mut body = connect(&server);
+    body.write_all(b"POST /api/v10/gateway HTTP/1.1\r\nContent-Length: 1000000\r\n\r\nx").unwrap();
+    let full = identified(&server);
+    let begun = Instant::now();
+    while server.report().identifies == 0 {
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(begun.elapsed() < LONG);
+    }
+    let begun = Instant::now();
+    server.stop();
+    assert!(begun.elapsed() < LONG / 2, "it waited");
+    drop((silent, half, body, full));
+}
+
+#[test]
+fn there_are_no_more_connections_than_allowed() {
+    let mut script = script();
+    script.bounds.connections = 3;
+    let server = Server::start(script).unwrap();
+    let held: Vec<_> = (0..3).map(|_| identified(&server)).collect();
+    let mut fourth = connect(&server);
+    assert_eq!(rest(&mut fourth), b"");
+    assert_eq!(server.report().refused, 1);
+    drop(held);
+    let begun = Instant::now();
+    while !serves(&server) {
+        assert!(begun.elapsed() < LONG, "the connections are not given back");
+    }
+}
+
+#[test]
+fn sessions_make_room_for_new_ones() {
+    let mut script = script();
+    script.bounds.sessions = 2;
+    script.bounds.resume = LONG;
+    let server = Server::start(script).unwrap();
+    for _ in 0..5 {
+        let mut socket = identified(&server);
+        while !socket.read().unwrap().into_text().unwrap().contains("READY") {}
+    }
+    assert_eq!(server.stop().identifies, 5);
+}
+
+#[test]
+fn a_message_in_many_frames_has_a_limit_too() {
+    let server = Server::start(script()).unwrap();
+    let mut stream = connect(&server);
+    stream.write_all(UPGRADE.as_bytes()).unwrap();
+    let piece = |opcode: u8| {
+        let mut frame = frame(opcode, 10_000, &[b'x'; 10_000]);
+        frame[0] = opcode;
+        frame
+    };
+    stream.write_all(&piece(1)).unwrap();
+    let begun = Instant::now();
+    while stream.write_all(&piece(0)).is_ok() {
+        assert!(begun.elapsed() < LONG, "the server reads on");
+    }
+    assert_eq!(server.stop().closed_by_server, [(1009, 1)].into());
+}
