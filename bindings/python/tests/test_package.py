@@ -31,6 +31,12 @@ def test_the_example_of_the_readme(tmp_path):
     assert (tmp_path / "run.h5").stat().st_size < 0.6 * 1000 * 7000 * 2
 
 
+def test_the_gateway_example_of_the_readme(tmp_path):
+    (example,) = python_blocks(section("README.md", "## Gateway connections in Python"))
+    assert len(example.splitlines()) < 11
+    run_python(example, cwd=tmp_path)
+
+
 @pytest.mark.parametrize("path", ["docs/python.md", "bindings/python/README.md"])
 def test_the_examples_of_the_documentation(tmp_path, path):
     blocks = python_blocks((REPOSITORY / path).read_text())

@@ -116,10 +116,7 @@ class ZlibContext(_Context):
 class ZstdContext(_Context):
     """A decompression context of discord.py for zstd-stream. Subclasses may set ``options``.
 
-    discord.py 2.4 to 2.7 make one for each connection, of the class that is found here:
-
-    >>> import discord.utils                                            # doctest: +SKIP
-    >>> discord.utils._ActiveDecompressionContext = ZstdContext         # doctest: +SKIP
+    discord.py, since 2.5, makes one for each connection, of the class ``discord.utils._ActiveDecompressionContext``.
     """
 
     __slots__ = ()

@@ -1,0 +1,198 @@
+"""discord.py with the decompression contexts of this package: its own client, connected to a gateway here."""
+
+import asyncio
+import json
+import logging
+
+import pytest
+from gateways import HELLO, HELLO_FRAMES, Server, carried
+
+from linerate.gateway import GatewayError, ZlibContext, ZstdContext
+
+discord = pytest.importorskip("discord", reason="SKIP: discord.py is not installed")
+web = pytest.importorskip("aiohttp.web")
+yarl = pytest.importorskip("yarl")
+
+CONTEXTS = [ZlibContext, ZstdContext]
+
+
+class ResumingContext(ZstdContext):
+    """One after whose errors discord.py resumes the connection, as it does when nothing comes any more."""
+
+    def decompress(self, data):
+        try:
+            return super().decompress(data)
+        except GatewayError as error:
+            raise TimeoutError("the gateway's stream is broken") from error
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_the_shape_of_a_context(context):
+    other = discord.utils._ActiveDecompressionContext
+    assert type(other.COMPRESSION_TYPE) is type(context.COMPRESSION_TYPE) is str
+    frame = HELLO_FRAMES[context.COMPRESSION_TYPE]
+    made = context()
+    if context is ZlibContext:
+        assert made.decompress(frame[:50]) is None
+        assert made.decompress(frame[50:]) == HELLO.decode()
+    else:
+        assert made.decompress(frame) == HELLO.decode()
+    with pytest.raises(GatewayError):
+        made.decompress(b"\x06\x00\x00\x00\x00\xff\xff")
+
+
+def test_options_of_a_context():
+    class Small(ZstdContext):
+        options = {"max_message": 100}
+
+    with pytest.raises(GatewayError, match="limit"):
+        Small().decompress(HELLO_FRAMES["zstd-stream"])
+
+
+def answer(**members):
+    return web.Response(body=json.dumps(members).encode(), content_type="application/json")
+
+
+class Gateway:
+    """A gateway and the web addresses that a client asks before it connects, on the loopback interface.
+
+    Each connection in ``scripts`` is a list of payloads; ``damage`` may change a frame of the first one.
+    """
+
+    def __init__(self, scripts, damage=lambda number, frame: frame, part=None):
+        self.scripts, self.damage, self.part = list(scripts), damage, part
+        self.queries, self.sent, self.received = [], 0, []
+
+    async def __aenter__(self):
+        app = web.Application()
+        app.router.add_get("/api/users/@me", self.user)
+        app.router.add_get("/api/oauth2/applications/@me", self.application)
+        app.router.add_get("/", self.connection)
+        self.runner = web.AppRunner(app, shutdown_timeout=0.1)
+        await self.runner.setup()
+        await web.TCPSite(self.runner, "127.0.0.1", 0).start()
+        self.host = "127.0.0.1:{}".format(self.runner.addresses[0][1])
+        return self
+
+    async def __aexit__(self, *_):
+        await self.runner.cleanup()
+
+    async def user(self, request):
+        return answer(id="1", username="bot", discriminator="0", avatar=None)
+
+    async def application(self, request):
+        owner = {"id": "2", "username": "owner", "discriminator": "0", "avatar": None}
+        flags = {"flags": 0, "bot_public": False, "bot_require_code_grant": False, "rpc_origins": []}
+        texts = {"name": "bot", "description": "", "verify_key": "", "icon": None}
+        return answer(id="1", owner=owner, team=None, **texts, **flags)
+
+    async def connection(self, request):
+        socket = web.WebSocketResponse(timeout=0.1)
+        await socket.prepare(request)
+        number = len(self.queries)
+        self.queries.append(dict(request.query))
+        server = Server(request.query["compress"])
+        for payload in self.scripts[number]:
+            frame = server.send(payload)
+            if number == 0:
+                frame = self.damage(self.sent, frame)
+            self.sent += 1
+            for start in range(0, len(frame), self.part or len(frame)):
+                await socket.send_bytes(frame[start : start + (self.part or len(frame))])
+            if payload is self.scripts[number][0]:
+                # The client greets, after a heartbeat.
+                while json.loads(await socket.receive_str(timeout=10))["op"] not in (2, 6):
+                    pass
+        async for message in socket:
+            self.received.append(json.loads(message.data))
+        return socket
+
+
+async def run_client(gateway, context, expected, monkeypatch):
+    """Runs discord.py until ``expected`` payloads came; returns them as text."""
+    monkeypatch.setattr(discord.utils, "_ActiveDecompressionContext", context)
+    monkeypatch.setattr(discord.http.Route, "BASE", f"http://{gateway.host}/api")
+    default = yarl.URL(f"ws://{gateway.host}/")
+    monkeypatch.setattr(discord.gateway.DiscordWebSocket, "DEFAULT_GATEWAY", default)
+    got, enough = [], asyncio.Event()
+
+    class Client(discord.Client):
+        async def on_socket_raw_receive(self, message):
+            got.append(message)
+            if len(got) == expected:
+                enough.set()
+
+    options = {"enable_debug_events": True, "chunk_guilds_at_startup": False, "max_messages": None}
+    client = Client(intents=discord.Intents.all(), **options)
+    async with client:
+        running = asyncio.ensure_future(client.start("token"))
+        waiting = asyncio.ensure_future(enough.wait())
+        await asyncio.wait([running, waiting], timeout=30, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        await client.close()
+        if running.done():
+            await running
+        await asyncio.wait_for(running, 10)
+    return got
+
+
+def addressed(payloads, host):
+    """The same, but READY says where to resume: here. Voice channels get what discord.py wants of them."""
+    events = [json.loads(payload) for payload in payloads]
+    events[1]["d"]["resume_gateway_url"] = f"ws://{host}/"
+    for event in events:
+        for channel in event["d"].get("channels", ()) if event["t"] == "GUILD_CREATE" else ():
+            channel.setdefault("bitrate", 64_000)
+            channel.setdefault("user_limit", 0)
+    return [json.dumps(event).encode() for event in events]
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    logging.disable(logging.CRITICAL)
+    yield
+    logging.disable(logging.NOTSET)
+
+
+@pytest.mark.parametrize("context, part", [(ZlibContext, None), (ZlibContext, 1000), (ZstdContext, None)])
+def test_its_client_receives_what_was_sent(context, part, monkeypatch):
+    async def scenario():
+        payloads, _ = carried("sample", context.COMPRESSION_TYPE)
+        async with Gateway([], part=part) as gateway:
+            gateway.scripts.append(addressed(payloads, gateway.host))
+            got = await run_client(gateway, context, len(payloads), monkeypatch)
+            assert [query["compress"] for query in gateway.queries] == [context.COMPRESSION_TYPE]
+            assert got == [payload.decode() for payload in gateway.scripts[0]]
+
+    asyncio.run(scenario())
+
+
+def test_a_damaged_stream_ends_its_client(monkeypatch):
+    async def scenario():
+        payloads, _ = carried("sample", "zstd-stream")
+        async with Gateway([], damage=break_message_9) as gateway:
+            gateway.scripts.append(addressed(payloads, gateway.host))
+            with pytest.raises(GatewayError) as caught:
+                await run_client(gateway, ZstdContext, len(payloads), monkeypatch)
+            assert caught.value.message == 9
+
+    asyncio.run(scenario())
+
+
+def test_a_damaged_stream_is_resumed_by_its_client(monkeypatch):
+    async def scenario():
+        payloads, _ = carried("sample", "zstd-stream")
+        async with Gateway([], damage=break_message_9) as gateway:
+            first = addressed(payloads, gateway.host)
+            resumed = b'{"op":0,"t":"RESUMED","s":303,"d":{"_trace":[]}}'
+            gateway.scripts = [first, [payloads[0], *payloads[9:], resumed]]
+            expected = first[:9] + gateway.scripts[1]
+            got = await run_client(gateway, ResumingContext, len(expected), monkeypatch)
+            assert got == [payload.decode() for payload in expected]
+            assert len(gateway.queries) == 2
+
+    asyncio.run(scenario())
+
+
+def break_message_9(number, frame):
+    return b"\x06\x00\x00" if number == 9 else frame
