@@ -1,15 +1,12 @@
 //! One JSON object, walked by its brackets and strings.
 
 use crate::envelope::Envelope;
+use crate::kernel;
+use crate::nesting::{CUT_OFF, DAMAGED};
 
 type Result<T> = std::result::Result<T, &'static str>;
 
-const CUT_OFF: &str = "the payload is a JSON object that is cut off";
 const NO_OBJECT: &str = "the payload is not a JSON object";
-const DAMAGED: &str = "the payload is a damaged JSON object";
-
-/// Words of 64 brackets that may be open at once.
-const DEPTH: usize = 16;
 
 pub(crate) fn envelope(payload: &[u8]) -> Result<Envelope<'_>> {
     let text = std::str::from_utf8(payload).map_err(|_| "the payload is not UTF-8")?;
@@ -95,7 +92,10 @@ impl<'p> Walk<'p> {
         match self.bytes.get(self.at) {
             None => Err(CUT_OFF),
             Some(b'"') => self.string().map(drop),
-            Some(b'{' | b'[') => self.nested(),
+            Some(b'{' | b'[') => {
+                self.at = kernel::nested(self.bytes, self.at)?;
+                Ok(())
+            }
             Some(_) => {
                 let rest = &self.bytes[self.at..];
                 let scalar = |b: &&u8| matches!(b, b'0'..=b'9' | b'a'..=b'z' | b'E' | b'+' | b'-' | b'.');
@@ -105,45 +105,12 @@ impl<'p> Walk<'p> {
             }
         }
     }
-
-    /// From an opening bracket to the one that closes it.
-    fn nested(&mut self) -> Result<()> {
-        // A bit for each open bracket: whether it is one of an object.
-        let mut open = [0u64; DEPTH];
-        let mut depth = 0usize;
-        loop {
-            let byte = *self.bytes.get(self.at).ok_or(CUT_OFF)?;
-            match byte {
-                b'"' => {
-                    self.string()?;
-                    continue;
-                }
-                b'{' | b'[' => {
-                    let word = open.get_mut(depth / 64).ok_or("the payload's JSON is nested too deep")?;
-                    *word = *word & !(1 << (depth % 64)) | u64::from(byte == b'{') << (depth % 64);
-                    depth += 1;
-                }
-                b'}' | b']' => {
-                    depth -= 1;
-                    if (open[depth / 64] >> (depth % 64) & 1 == 1) != (byte == b'}') {
-                        return Err(DAMAGED);
-                    }
-                    if depth == 0 {
-                        self.at += 1;
-                        return Ok(());
-                    }
-                }
-                0..=0x1f if !matches!(byte, b'\t' | b'\n' | b'\r') => return Err(DAMAGED),
-                _ => {}
-            }
-            self.at += 1;
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nesting::MAX_DEPTH;
 
     #[test]
     fn members_are_found_wherever_they_stand() {
@@ -175,8 +142,8 @@ mod tests {
         }
         assert!(envelope(b"{\"a\":\"\xff\"}").is_err());
         let deep = |n: usize| format!("{{\"a\":{}{}}}", "[".repeat(n), "]".repeat(n));
-        assert!(envelope(deep(64 * DEPTH).as_bytes()).is_ok());
-        assert!(envelope(deep(64 * DEPTH + 1).as_bytes()).is_err());
+        assert!(envelope(deep(MAX_DEPTH).as_bytes()).is_ok());
+        assert!(envelope(deep(MAX_DEPTH + 1).as_bytes()).is_err());
     }
 
     #[test]

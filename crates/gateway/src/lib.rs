@@ -40,6 +40,7 @@ mod kernel;
 mod limits;
 mod message;
 mod messages;
+mod nesting;
 mod payload;
 mod pool;
 mod recent;
