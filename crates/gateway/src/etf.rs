@@ -1,6 +1,6 @@
 //! One term in Erlang's external term format, walked by its lengths.
 
-use crate::envelope::Envelope;
+use crate::envelope::{self, Envelope};
 
 type Result<T> = std::result::Result<T, &'static str>;
 
@@ -29,21 +29,24 @@ const SMALL_ATOM_UTF8: u8 = 119;
 pub(crate) fn envelope(payload: &[u8]) -> Result<Envelope<'_>> {
     let mut walk = Walk { rest: payload };
     let mut envelope = Envelope::default();
-    if walk.byte()? != VERSION {
-        return Err("the payload is not a term");
-    }
-    if walk.byte()? != MAP {
-        return Err("the payload is a term, but not a map");
-    }
-    for _ in 0..walk.u32()? {
-        match walk.text()? {
-            Some("op") => envelope.op = walk.number()?,
-            Some("s") => envelope.sequence = walk.number()?,
-            Some("t") => envelope.event = walk.text()?.filter(|name| *name != "nil"),
-            _ => walk.term()?,
-        }
+    for _ in 0..walk.enter()? {
+        walk.member(&mut envelope)?;
     }
     if walk.rest.is_empty() { Ok(envelope) } else { Err("something follows the payload's term") }
+}
+
+/// Reads members until all of the envelope were there.
+pub(crate) fn peek(payload: &[u8]) -> Result<Envelope<'_>> {
+    let mut walk = Walk { rest: payload };
+    let mut envelope = Envelope::default();
+    let mut missing = envelope::MEMBERS;
+    for _ in 0..walk.enter()? {
+        missing -= usize::from(walk.member(&mut envelope)?);
+        if missing == 0 {
+            break;
+        }
+    }
+    Ok(envelope)
 }
 
 struct Walk<'p> {
@@ -51,6 +54,28 @@ struct Walk<'p> {
 }
 
 impl<'p> Walk<'p> {
+    /// Goes into the outermost map; returns how many members it has.
+    fn enter(&mut self) -> Result<u32> {
+        if self.byte()? != VERSION {
+            return Err("the payload is not a term");
+        }
+        if self.byte()? != MAP {
+            return Err("the payload is a term, but not a map");
+        }
+        self.u32()
+    }
+
+    /// Reads a member of the outermost map; returns whether it belongs to the envelope.
+    fn member(&mut self, envelope: &mut Envelope<'p>) -> Result<bool> {
+        match self.text()? {
+            Some("op") => envelope.op = self.number()?,
+            Some("s") => envelope.sequence = self.number()?,
+            Some("t") => envelope.event = self.text()?.filter(|name| *name != "nil"),
+            _ => return self.term().map(|()| false),
+        }
+        Ok(true)
+    }
+
     fn take(&mut self, len: u64) -> Result<&'p [u8]> {
         let len = usize::try_from(len).map_err(|_| CUT_OFF)?;
         let (taken, rest) = self.rest.split_at_checked(len).ok_or(CUT_OFF)?;
@@ -176,6 +201,31 @@ mod tests {
         assert_eq!(envelope(&sample()), Ok(expected));
         let big = [VERSION, MAP, 0, 0, 0, 1, SMALL_ATOM, 1, b's', SMALL_BIG, 2, 0, 1, 2];
         assert_eq!(envelope(&big).unwrap().sequence, Some(513));
+    }
+
+    #[test]
+    fn a_peek_ends_with_the_last_member_it_wants() {
+        let expected = Envelope { op: Some(0), sequence: Some(300), event: Some("READY") };
+        let mut term = sample();
+        assert_eq!(peek(&term), Ok(expected));
+        // `t` is the last member: nothing behind it is looked at, all before it must be there.
+        term.extend(b"anything");
+        assert_eq!(peek(&term), Ok(expected));
+        for len in 0..sample().len() {
+            assert!(peek(&term[..len]).is_err(), "{len}");
+        }
+        // `d` comes last here, and is not looked at.
+        let mut early = vec![VERSION, MAP, 0, 0, 0, 4];
+        for (name, value) in [("op", &[SMALL_INTEGER, 10][..]), ("s", &[SMALL_ATOM, 3, b'n', b'i', b'l'])] {
+            early.extend([SMALL_ATOM_UTF8, name.len() as u8]);
+            early.extend(name.bytes());
+            early.extend(value);
+        }
+        early.extend([ATOM, 0, 1, b't', ATOM, 0, 3, b'n', b'i', b'l', SMALL_ATOM, 1, b'd', 255]);
+        assert_eq!(peek(&early), Ok(Envelope { op: Some(10), ..Envelope::default() }));
+        assert!(envelope(&early).is_err());
+        let without = [VERSION, MAP, 0, 0, 0, 1, SMALL_ATOM, 1, b'd', NIL];
+        assert_eq!(peek(&without), Ok(Envelope::default()));
     }
 
     #[test]

@@ -1,36 +1,68 @@
 //! One JSON object, walked by its brackets and strings.
 
-use crate::envelope::Envelope;
+use crate::envelope::{self, Envelope};
 use crate::kernel;
 use crate::nesting::{CUT_OFF, DAMAGED};
 
 type Result<T> = std::result::Result<T, &'static str>;
 
+const NO_TEXT: &str = "the payload is not UTF-8";
 const NO_OBJECT: &str = "the payload is not a JSON object";
 
 pub(crate) fn envelope(payload: &[u8]) -> Result<Envelope<'_>> {
-    let text = std::str::from_utf8(payload).map_err(|_| "the payload is not UTF-8")?;
-    let mut walk = Walk { text, bytes: payload, at: 0 };
+    std::str::from_utf8(payload).map_err(|_| NO_TEXT)?;
+    let mut walk = Walk::new(payload);
     let mut envelope = Envelope::default();
-    if walk.next() != Some(b'{') {
-        return Err(NO_OBJECT);
-    }
-    walk.at += 1;
-    if walk.next() == Some(b'}') {
-        walk.at += 1;
-    } else {
-        while walk.member(&mut envelope)? {}
+    let mut more = walk.enter()?;
+    while more {
+        more = walk.member(&mut envelope)?.more;
     }
     if walk.next().is_some() { Err("something follows the payload's JSON object") } else { Ok(envelope) }
 }
 
+/// Reads members until all of the envelope were there.
+pub(crate) fn peek(payload: &[u8]) -> Result<Envelope<'_>> {
+    let mut walk = Walk::new(payload);
+    let mut envelope = Envelope::default();
+    let mut missing = envelope::MEMBERS;
+    let mut more = walk.enter()?;
+    while more && missing > 0 {
+        let member = walk.member(&mut envelope)?;
+        missing -= usize::from(member.wanted);
+        more = member.more;
+    }
+    Ok(envelope)
+}
+
 struct Walk<'p> {
-    text: &'p str,
     bytes: &'p [u8],
     at: usize,
 }
 
+/// What a member was.
+struct Member {
+    /// Whether it belongs to the envelope.
+    wanted: bool,
+    /// Whether another follows.
+    more: bool,
+}
+
 impl<'p> Walk<'p> {
+    fn new(bytes: &'p [u8]) -> Self {
+        Walk { bytes, at: 0 }
+    }
+
+    /// Goes into the outermost object; returns whether it has a member.
+    fn enter(&mut self) -> Result<bool> {
+        if self.next() != Some(b'{') {
+            return Err(NO_OBJECT);
+        }
+        self.at += 1;
+        let empty = self.next() == Some(b'}');
+        self.at += usize::from(empty);
+        Ok(!empty)
+    }
+
     /// The next byte that is not a space, which stays.
     fn next(&mut self) -> Option<u8> {
         let rest = &self.bytes[self.at..];
@@ -38,8 +70,8 @@ impl<'p> Walk<'p> {
         self.bytes.get(self.at).copied()
     }
 
-    /// Reads a member of the outermost object; returns whether another follows.
-    fn member(&mut self, envelope: &mut Envelope<'p>) -> Result<bool> {
+    /// Reads a member of the outermost object.
+    fn member(&mut self, envelope: &mut Envelope<'p>) -> Result<Member> {
         self.next();
         let name = self.string()?;
         if self.next() != Some(b':') {
@@ -49,24 +81,34 @@ impl<'p> Walk<'p> {
         let first = self.next();
         let start = self.at;
         self.value()?;
-        let value = &self.text[start..self.at];
-        match name {
-            "op" => envelope.op = value.parse().ok(),
-            "s" => envelope.sequence = value.parse().ok(),
-            "t" if first == Some(b'"') => envelope.event = Some(&value[1..value.len() - 1]),
-            _ => {}
-        }
+        let value = &self.bytes[start..self.at];
+        let wanted = match name {
+            b"op" => {
+                envelope.op = number(value);
+                true
+            }
+            b"s" => {
+                envelope.sequence = number(value);
+                true
+            }
+            b"t" => {
+                let text = if first == Some(b'"') { Some(&value[1..value.len() - 1]) } else { None };
+                envelope.event = text.map(std::str::from_utf8).transpose().map_err(|_| NO_TEXT)?;
+                true
+            }
+            _ => false,
+        };
         let after = self.next().ok_or(CUT_OFF)?;
         self.at += 1;
         match after {
-            b',' => Ok(true),
-            b'}' => Ok(false),
+            b',' => Ok(Member { wanted, more: true }),
+            b'}' => Ok(Member { wanted, more: false }),
             _ => Err(DAMAGED),
         }
     }
 
     /// What stands between the quotes of a string.
-    fn string(&mut self) -> Result<&'p str> {
+    fn string(&mut self) -> Result<&'p [u8]> {
         match self.bytes.get(self.at) {
             Some(b'"') => {}
             Some(_) => return Err(DAMAGED),
@@ -84,8 +126,7 @@ impl<'p> Walk<'p> {
             }
         }
         self.at = at + 1;
-        // A backslash before a character of several bytes leaves `at` within it, but only a quote ends.
-        self.text.get(start..at).ok_or(DAMAGED)
+        Ok(&self.bytes[start..at])
     }
 
     fn value(&mut self) -> Result<()> {
@@ -105,6 +146,12 @@ impl<'p> Walk<'p> {
             }
         }
     }
+}
+
+/// A number, if the value is one that fits.
+fn number(value: &[u8]) -> Option<u64> {
+    let digits = std::str::from_utf8(value).ok().filter(|digits| !digits.starts_with('+'))?;
+    digits.parse().ok()
 }
 
 #[cfg(test)]
@@ -144,6 +191,39 @@ mod tests {
         let deep = |n: usize| format!("{{\"a\":{}{}}}", "[".repeat(n), "]".repeat(n));
         assert!(envelope(deep(MAX_DEPTH).as_bytes()).is_ok());
         assert!(envelope(deep(MAX_DEPTH + 1).as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a_peek_ends_with_the_last_member_it_wants() {
+        let expected = Envelope { op: Some(0), sequence: Some(42), event: Some("READY") };
+        for text in [
+            &br#"{"t":"READY","s":42,"op":0,"d":{"not":"looked at"#[..],
+            br#" { "op" : 0 , "s" : 42 , "t" : "READY" , "#,
+            br#"{"op":0,"d":{"op":1,"s":2,"t":"}{"},"s":42,"t":"READY"}"#,
+            br#"{"d":["\\\"","t",{"t":"X"}],"t":"READY","op":0,"s":42}"#,
+        ] {
+            assert_eq!(peek(text), Ok(expected), "{}", text.escape_ascii());
+        }
+        // A value of null is there; a member that is missing is looked for up to the end.
+        let hello = br#"{"t":null,"s":null,"op":10,"#;
+        assert_eq!(peek(hello), Ok(Envelope { op: Some(10), ..Envelope::default() }));
+        assert_eq!(peek(br#"{"op":11,"d":251}"#), Ok(Envelope { op: Some(11), ..Envelope::default() }));
+        assert_eq!(peek(b"{}"), Ok(Envelope::default()));
+        // Names and texts are taken as they are written, escapes and all.
+        let escaped = peek(br#"{"\u0074":"A","op":0,"t":"B\"C","s":1}"#).unwrap();
+        assert_eq!(escaped.event, Some("B\\\"C"));
+        assert_eq!(peek(br#"{"op":-1,"s":1.5,"t":7}"#), Ok(Envelope::default()));
+    }
+
+    #[test]
+    fn a_peek_at_what_is_cut_off_before_is_an_error() {
+        let text = br#"{"t":"READY","s":42,"d":{"a":[1,"x"]},"op":0,"#;
+        for len in 0..text.len() {
+            assert!(peek(&text[..len]).is_err(), "{len}");
+        }
+        for bad in [&b"[]"[..], b"x", b"{\"op\" 0}", b"{\"t\":\"\xff\"}", b"{\"d\":[}],\"op\":0}"] {
+            assert!(peek(bad).is_err(), "{}", bad.escape_ascii());
+        }
     }
 
     #[test]
