@@ -1,0 +1,22 @@
+package dev.linerate.gateway.hostile;
+
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.util.List;
+import java.util.Locale;
+import org.junit.jupiter.api.Test;
+
+/** The tests of this package where the virtual machine checks every call of the native library: it has nothing to say. */
+class CheckedCallsTest {
+    @Test
+    void theVirtualMachineHasNothingToSay() throws Exception {
+        String said = Child.run(
+                300, List.of("-Xcheck:jni", "-Xmx1g"), CheckedCalls.class, BombTest.class.getName(),
+                StreamEndTest.class.getName(), LossTest.class.getName(), ReaderTest.class.getName(),
+                LifetimeTest.class.getName());
+        assertTrue(said.trim().endsWith(" tests"), said);
+        String lower = said.toLowerCase(Locale.ROOT);
+        assertFalse(lower.contains("warning") || lower.contains("fatal error"), said);
+    }
+}

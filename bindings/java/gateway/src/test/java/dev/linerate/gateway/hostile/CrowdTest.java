@@ -1,0 +1,40 @@
+package dev.linerate.gateway.hostile;
+
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.linerate.gateway.Transport;
+import java.util.List;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The memory of many connections, in programs of their own, as the system sees it. */
+@EnabledOnOs(OS.LINUX)
+class CrowdTest {
+    /** Touched before the count, so that the process grows only by what is outside the heap. */
+    private static final List<String> HEAP = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC");
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void connectionsAreSmall(Transport transport) throws Exception {
+        long kilobytes = growth("live", transport);
+        long most = transport == Transport.ZLIB ? 2500 * 40 : 2500 * 90;
+        System.out.println("2,500 connections, " + transport + ": " + kilobytes + " KB");
+        assertTrue(kilobytes < most, kilobytes + " KB");
+    }
+
+    /** 12,000 that hold 33 and 76 KB each would be 390 and 890 MB. */
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void forgottenConnectionsAreFreed(Transport transport) throws Exception {
+        long kilobytes = growth("forgotten", transport);
+        System.out.println("12,000 connections forgotten, " + transport + ": " + kilobytes + " KB");
+        assertTrue(kilobytes < 200_000, kilobytes + " KB");
+    }
+
+    private static long growth(String what, Transport transport) throws Exception {
+        String said = Child.run(120, HEAP, Crowd.class, what, transport.name());
+        return Long.parseLong(said.trim());
+    }
+}

@@ -1,0 +1,125 @@
+package dev.linerate.gateway.hostile;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.linerate.gateway.Checks;
+import dev.linerate.gateway.DecompressionException;
+import dev.linerate.gateway.GatewayDecompressor;
+import dev.linerate.gateway.Transport;
+import java.io.IOException;
+import java.util.Arrays;
+import org.junit.jupiter.api.Test;
+
+/** Messages lost and bits changed on the way: neither format has a checksum that tells. */
+class LossTest {
+    private static final int MESSAGES = 200;
+    private static final int LOST = 100;
+
+    /** The payloads after it may be wrong without an error, as docs/gateway.md says; those before it are right. */
+    @Test
+    void withoutChecksALostMessageCanPassInSilence() throws IOException {
+        byte[][] payloads = Wire.events(MESSAGES);
+        for (Transport transport : Transport.values()) {
+            byte[][] frames = Wire.stream(transport, payloads);
+            int wrong = 0;
+            DecompressionException error = null;
+            try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+                for (int k = 0; k < MESSAGES && error == null; k++) {
+                    if (k == LOST) {
+                        continue;
+                    }
+                    try {
+                        byte[] given = decompressor.decompress(frames[k]);
+                        assertNotNull(given);
+                        boolean right = Arrays.equals(payloads[k], given);
+                        assertTrue(right || k > LOST, "message " + k);
+                        wrong += right ? 0 : 1;
+                    } catch (DecompressionException e) {
+                        assertTrue(k > LOST, e::toString);
+                        error = e;
+                    }
+                }
+                assertTrue(wrong > 0 || error != null, "a message lost changes what comes after it");
+                System.out.println(transport + ", one message of " + MESSAGES + " lost, no checks: " + wrong
+                        + " wrong in silence, then " + (error == null ? "no error" : error.getMessage()));
+                Wire.assertGoodConnection(decompressor);
+            }
+        }
+    }
+
+    /** The next event shows it by its number, if not before. */
+    @Test
+    void checksNoticeALostMessageAtTheNextEvent() throws IOException {
+        byte[][] payloads = Wire.events(MESSAGES);
+        for (Transport transport : Transport.values()) {
+            byte[][] frames = Wire.stream(transport, payloads);
+            try (GatewayDecompressor decompressor =
+                    GatewayDecompressor.builder(transport).checks(Checks.JSON_SEQUENCE).build()) {
+                for (int k = 0; k < LOST; k++) {
+                    assertArrayEquals(payloads[k], decompressor.decompress(frames[k]));
+                    assertEquals(k == 0 ? -1 : k, decompressor.lastSequence());
+                }
+                DecompressionException e =
+                        assertThrows(DecompressionException.class, () -> decompressor.decompress(frames[LOST + 1]), transport.name());
+                assertEquals(DecompressionException.Kind.CORRUPT, e.kind());
+                assertEquals(LOST, e.message());
+                // It stays, and says the same, until the connection is a new one.
+                DecompressionException again = assertThrows(DecompressionException.class, () -> decompressor.decompress(frames[LOST]));
+                assertEquals(e.getMessage(), again.getMessage());
+                assertSame(e.kind(), again.kind());
+                Wire.assertGoodConnection(decompressor);
+            }
+        }
+    }
+
+    /** 60 bits of one message, spread over it. What comes is an error of the right type, or a payload. */
+    @Test
+    void changedBitsGiveErrorsOrPayloadsAndChecksFindMoreOfThem() throws IOException {
+        byte[][] payloads = Wire.events(50);
+        for (Transport transport : Transport.values()) {
+            byte[][] frames = Wire.stream(transport, payloads);
+            int[] plain = flips(transport, Checks.NONE, payloads, frames);
+            int[] checked = flips(transport, Checks.JSON_SEQUENCE, payloads, frames);
+            System.out.println(transport + ", 60 bits changed: " + told(plain) + "; with checks " + told(checked));
+            assertTrue(plain[0] > 0, "some are noticed without checks");
+            assertTrue(checked[0] > plain[0], "checks notice more");
+            assertTrue(checked[0] >= 30, "checks notice half of them at least");
+        }
+    }
+
+    private static String told(int[] outcomes) {
+        return outcomes[0] + " errors, " + outcomes[1] + " wrong in silence, " + outcomes[2] + " without effect, "
+                + outcomes[3] + " that wait for more";
+    }
+
+    /** How many flips gave an error, a wrong payload, the right payload, a message that is not whole. */
+    private static int[] flips(Transport transport, Checks checks, byte[][] payloads, byte[][] frames) throws IOException {
+        int target = frames.length - 1;
+        int bits = frames[target].length * 8;
+        int[] outcomes = new int[4];
+        try (GatewayDecompressor decompressor = GatewayDecompressor.builder(transport).checks(checks).build()) {
+            for (int flip = 0; flip < 60; flip++) {
+                decompressor.reset();
+                for (int k = 0; k < target; k++) {
+                    decompressor.decompress(frames[k]);
+                }
+                Form form = Form.values()[flip % Form.values().length];
+                try {
+                    byte[] given = form.decode(decompressor, Wire.flipped(frames[target], (int) ((long) flip * bits / 60)));
+                    outcomes[given == null ? 3 : Arrays.equals(given, payloads[target]) ? 2 : 1]++;
+                } catch (DecompressionException e) {
+                    assertNotNull(e.kind());
+                    assertEquals(target, e.message());
+                    outcomes[0]++;
+                }
+            }
+            Wire.assertGoodConnection(decompressor);
+        }
+        return outcomes;
+    }
+}
