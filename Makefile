@@ -9,10 +9,11 @@ DATA ?= json,text
 PLOTS ?= target/plots
 FLAGS ?=
 SECONDS_PER_TARGET ?= 60
+SOAK_SECONDS ?= 600
 HDF5_PLUGINS ?= target/hdf5-plugins
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-dict bench-frames bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-dict bench-frames bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup soak-java
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +86,20 @@ bench-waveforms: CORPUS =
 bench-waveforms: CSV = target/bench-waveforms.csv
 bench-waveforms: ## Delta-Rice beside others, through HDF5 and in memory: CORPUS=dir CSV=file PLOTS=dir FLAGS=...
 	@scripts/bench-waveforms.sh "$(CORPUS)" "$(CSV)" "$(PLOTS)" $(FLAGS)
+
+bench-gateway-java: DATA =
+bench-gateway-java: CSV = target/bench-gateway-java.csv
+bench-gateway-java: ## Java binding of the gateway beside the JDK and zstd-jni: DATA=dir CSV=file PLOTS=dir FLAGS="--quick"
+	@scripts/bench-gateway-java.sh speed "$(DATA)" "$(CSV)" "$(PLOTS)" $(FLAGS)
+
+bench-gateway-memory: DATA =
+bench-gateway-memory: CSV = target/bench-gateway-memory.csv
+bench-gateway-memory: ## What 2,500 connections hold in Java: DATA=dir CSV=file FLAGS="--connections 1000"
+	@scripts/bench-gateway-java.sh memory "$(DATA)" "$(CSV)" "$(PLOTS)" $(FLAGS)
+
+soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
+	@scripts/setup.sh rust java
+	mvn -q -ntp -f bindings/java/pom.xml -pl gateway -Dtest=SmallHeapTest -Dlinerate.soak.seconds=$(SOAK_SECONDS) test
 
 plots: ## Draw the records of CSV=file as SVG files in PLOTS=dir
 	@mkdir -p "$(PLOTS)"

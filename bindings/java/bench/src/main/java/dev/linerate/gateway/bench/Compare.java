@@ -1,0 +1,66 @@
+package dev.linerate.gateway.bench;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+
+/** Compares payloads, byte for byte, with what was sent. */
+final class Compare implements Taker {
+    private final String who;
+    private byte[] expected;
+    private long index;
+    private long taken;
+
+    Compare(String who) {
+        this.who = who;
+    }
+
+    /** Says what the next payload must be. Fails if the one before never came. */
+    void expect(byte[] payload) {
+        if (taken != index) {
+            throw new IllegalStateException(who + " gave no payload for message " + (index - 1));
+        }
+        expected = payload;
+        index++;
+    }
+
+    @Override
+    public void array(byte[] array, int length) {
+        buffer(ByteBuffer.wrap(array, 0, length));
+    }
+
+    @Override
+    public void stream(InputStream stream) throws IOException {
+        ByteArrayOutputStream all = new ByteArrayOutputStream(expected.length);
+        stream.transferTo(all);
+        array(all.toByteArray(), all.size());
+    }
+
+    @Override
+    public void buffer(ByteBuffer buffer) {
+        if (!buffer.equals(ByteBuffer.wrap(expected))) {
+            throw new IllegalStateException(who + " decodes message " + (index - 1) + " wrongly");
+        }
+        taken++;
+    }
+
+    @Override
+    public long sum() {
+        return taken;
+    }
+
+    /** Decodes a stream on a new connection and compares every payload. */
+    static void all(Contender contender, Frame[] frames, byte[][] payloads) throws IOException {
+        Compare compare = new Compare(contender.title());
+        try (Connection connection = contender.connect()) {
+            for (int k = 0; k < frames.length; k++) {
+                compare.expect(payloads[k]);
+                connection.message(frames[k], compare);
+            }
+        }
+        if (compare.sum() != frames.length || frames.length != payloads.length) {
+            throw new IllegalStateException(contender.title() + " gave " + compare.sum() + " of " + payloads.length + " payloads");
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package dev.linerate.gateway.bench;
+
+import java.io.IOException;
+
+/** The receiving end of one connection: frames in their order go in, payloads come out. */
+interface Connection extends AutoCloseable {
+    /**
+     * Decodes a frame that is a whole message and hands its payload to the taker, in the shape that this kind of
+     * decoder gives it.
+     */
+    void message(Frame frame, Taker taker) throws IOException;
+
+    /** Goes back to the beginning of a stream. */
+    void reset() throws IOException;
+
+    @Override
+    void close() throws IOException;
+}

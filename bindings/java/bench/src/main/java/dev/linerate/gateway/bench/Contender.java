@@ -1,0 +1,52 @@
+package dev.linerate.gateway.bench;
+
+import dev.linerate.gateway.Transport;
+import java.io.IOException;
+
+/** Who is measured. */
+public enum Contender {
+    JDA_BULK("JDK bulk, as JDA", Transport.ZLIB, JdaInflater::new),
+    JDK_STREAM("JDK stream", Transport.ZLIB, JdkStream::new),
+    ZLIB_BULK("linerate bulk", Transport.ZLIB, () -> new LinerateBulk(Transport.ZLIB)),
+    ZLIB_REUSABLE("linerate reusable", Transport.ZLIB, () -> new LinerateReusable(Transport.ZLIB)),
+    ZLIB_DIRECT("linerate direct", Transport.ZLIB, () -> new LinerateDirect(Transport.ZLIB)),
+    ZLIB_STREAM("linerate stream", Transport.ZLIB, () -> new LinerateStream(Transport.ZLIB)),
+    ZSTD_JNI_STREAM("zstd-jni stream", Transport.ZSTD, ZstdJniStream::new),
+    ZSTD_JNI_CONTEXT("zstd-jni direct", Transport.ZSTD, ZstdJniContext::new),
+    ZSTD_BULK("linerate bulk", Transport.ZSTD, () -> new LinerateBulk(Transport.ZSTD)),
+    ZSTD_REUSABLE("linerate reusable", Transport.ZSTD, () -> new LinerateReusable(Transport.ZSTD)),
+    ZSTD_DIRECT("linerate direct", Transport.ZSTD, () -> new LinerateDirect(Transport.ZSTD)),
+    ZSTD_STREAM("linerate stream", Transport.ZSTD, () -> new LinerateStream(Transport.ZSTD));
+
+    private final String title;
+    private final Transport transport;
+    private final Opening opening;
+
+    Contender(String title, Transport transport, Opening opening) {
+        this.title = title;
+        this.transport = transport;
+        this.opening = opening;
+    }
+
+    /** As the records name it. */
+    String title() {
+        return title;
+    }
+
+    Transport transport() {
+        return transport;
+    }
+
+    boolean ours() {
+        return title.startsWith("linerate");
+    }
+
+    /** A connection at its beginning. */
+    Connection connect() throws IOException {
+        return opening.open();
+    }
+
+    private interface Opening {
+        Connection open() throws IOException;
+    }
+}

@@ -1,0 +1,23 @@
+package dev.linerate.gateway.bench;
+
+import java.io.IOException;
+import java.io.InputStream;
+
+/**
+ * A stream over one message after the other, whose decoder must see each of them to its end: closing it reads what the
+ * reader left.
+ */
+abstract class DrainedStream extends InputStream {
+    /** Shared by all: they are read by one thread, and what is in it is of no use. */
+    private static final byte[] REST = new byte[512];
+
+    @Override
+    public final int read() throws IOException {
+        return read(REST, 0, 1) < 0 ? -1 : REST[0] & 255;
+    }
+
+    @Override
+    public final void close() throws IOException {
+        while (read(REST, 0, REST.length) >= 0) {}
+    }
+}

@@ -1,0 +1,103 @@
+package dev.linerate.gateway.bench;
+
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Stream;
+
+/**
+ * The program in which one contender's connections are counted. Its heap has one size and is touched before anything
+ * else, so that the process grows only by what lies outside of it.
+ */
+final class Held {
+    private Held() {}
+
+    /** RSS in KB before and after, bytes of the heap in use before and after. */
+    static long[] inItsOwnMachine(Contender contender, Path data, int connections, int messages)
+            throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>();
+        command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+        command.addAll(List.of(Environment.options(
+                "-Xms1g", "-Xmx1g", "-XX:+UseSerialGC", "-XX:+AlwaysPreTouch",
+                "-D" + Corpus.PROPERTY + "=" + data.toAbsolutePath())));
+        command.addAll(List.of(
+                "-cp", System.getProperty("java.class.path"), Held.class.getName(), contender.name(),
+                Integer.toString(connections), Integer.toString(messages)));
+        Process child = new ProcessBuilder(command)
+                .redirectError(ProcessBuilder.Redirect.INHERIT)
+                .start();
+        String said = new String(child.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+        if (child.waitFor() != 0) {
+            throw new IOException(contender.title() + " failed");
+        }
+        return Stream.of(said.split(" ")).mapToLong(Long::parseLong).toArray();
+    }
+
+    public static void main(String[] args) throws IOException {
+        Contender contender = Contender.valueOf(args[0]);
+        int messages = Integer.parseInt(args[2]);
+        Corpus corpus = Corpus.chosen();
+        Frame[][] streams = new Frame[corpus.shards()][];
+        for (int s = 0; s < streams.length; s++) {
+            streams[s] = Frame.of(Arrays.copyOf(corpus.stream(s, contender.transport()), messages));
+            Compare.all(contender, streams[s], Arrays.copyOf(corpus.payloads(s), messages));
+        }
+        Taker taker = new Count();
+        // Classes are loaded, code is compiled, and what all connections share has its size before the count.
+        turns(connect(contender, 20), streams, taker, true);
+        long rss = rss();
+        long heap = heap();
+        Connection[] connections = connect(contender, Integer.parseInt(args[1]));
+        turns(connections, streams, taker, false);
+        long rssAfter = rss();
+        long heapAfter = heap();
+        System.out.println(rss + " " + rssAfter + " " + heap + " " + heapAfter);
+        // They are all in use until here.
+        for (Connection connection : connections) {
+            connection.close();
+        }
+    }
+
+    private static Connection[] connect(Contender contender, int n) throws IOException {
+        Connection[] connections = new Connection[n];
+        for (int c = 0; c < n; c++) {
+            connections[c] = contender.connect();
+        }
+        return connections;
+    }
+
+    /** The first message to each connection, then the second, and so on. */
+    private static void turns(Connection[] connections, Frame[][] streams, Taker taker, boolean close) throws IOException {
+        for (int k = 0; k < streams[0].length; k++) {
+            for (int c = 0; c < connections.length; c++) {
+                connections[c].message(streams[c % streams.length][k], taker);
+            }
+        }
+        if (close) {
+            for (Connection connection : connections) {
+                connection.close();
+            }
+        }
+    }
+
+    /** KB of the process in memory. */
+    private static long rss() throws IOException {
+        try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
+            return lines.filter(line -> line.startsWith("VmRSS:"))
+                    .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")))
+                    .findFirst()
+                    .orElseThrow();
+        }
+    }
+
+    /** Bytes of the heap in use after a collection. */
+    private static long heap() {
+        System.gc();
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    }
+}

@@ -1,0 +1,30 @@
+package dev.linerate.gateway.bench;
+
+import dev.linerate.gateway.GatewayDecompressor;
+import dev.linerate.gateway.Transport;
+import java.io.IOException;
+
+/** A new array for each payload. */
+final class LinerateBulk implements Connection {
+    private final GatewayDecompressor decompressor;
+
+    LinerateBulk(Transport transport) {
+        decompressor = GatewayDecompressor.create(transport);
+    }
+
+    @Override
+    public void message(Frame frame, Taker taker) throws IOException {
+        byte[] payload = decompressor.decompress(frame.heap);
+        taker.array(payload, payload.length);
+    }
+
+    @Override
+    public void reset() {
+        decompressor.reset();
+    }
+
+    @Override
+    public void close() {
+        decompressor.close();
+    }
+}

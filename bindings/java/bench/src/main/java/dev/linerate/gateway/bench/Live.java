@@ -1,0 +1,48 @@
+package dev.linerate.gateway.bench;
+
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
+import dev.linerate.gateway.Transport;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.util.Arrays;
+import java.util.zip.Deflater;
+import java.util.zip.DeflaterOutputStream;
+
+/**
+ * What a connection carries once it is up: the last 2,400 messages of a shard, compressed anew as one stream, since
+ * thousands of connections that must first take in all their guilds take minutes.
+ */
+final class Live {
+    private static final int MESSAGES = 2400;
+
+    private Live() {}
+
+    static byte[][] payloads(Corpus corpus, int shard) throws IOException {
+        byte[][] all = corpus.payloads(shard);
+        return Arrays.copyOfRange(all, Math.max(0, all.length - MESSAGES), all.length);
+    }
+
+    /** With the settings of the gateways: zlib level 6; zstd level 7, a window of 64 KiB, tables of 2^15. */
+    static byte[][] compressed(byte[][] payloads, Transport transport) throws IOException {
+        ByteArrayOutputStream wire = new ByteArrayOutputStream();
+        byte[][] frames = new byte[payloads.length][];
+        try (OutputStream encoder = transport == Transport.ZLIB ? zlib(wire) : zstd(wire)) {
+            for (int k = 0; k < payloads.length; k++) {
+                wire.reset();
+                encoder.write(payloads[k]);
+                encoder.flush();
+                frames[k] = wire.toByteArray();
+            }
+        }
+        return frames;
+    }
+
+    private static OutputStream zlib(OutputStream wire) {
+        return new DeflaterOutputStream(wire, new Deflater(6), 1 << 16, true);
+    }
+
+    private static OutputStream zstd(OutputStream wire) throws IOException {
+        return new ZstdOutputStreamNoFinalizer(wire, 7).setWindowLog(16).setChainLog(15).setHashLog(15);
+    }
+}

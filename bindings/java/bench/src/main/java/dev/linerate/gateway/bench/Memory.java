@@ -1,0 +1,87 @@
+package dev.linerate.gateway.bench;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * What 2,500 connections hold after 30 messages each, for each contender in a Java virtual machine of its own: the
+ * growth of the process outside the Java heap, and that of the heap.
+ */
+public final class Memory {
+    private static final String USAGE = "usage: memory --data DIR [--csv FILE] [--connections N] [--messages N]\n";
+    private static final List<String> COLUMNS = List.of(
+            "shape", "date", "cpu", "jdk", "linerate", "data", "transport", "contender", "contender_version", "connections",
+            "messages_each", "payload_bytes_each", "rss_before_kb", "rss_after_kb", "native_bytes_each", "heap_bytes_each",
+            "total_mb", "command");
+    private static final List<Contender> MEASURED = List.of(
+            Contender.JDA_BULK, Contender.JDK_STREAM, Contender.ZLIB_REUSABLE, Contender.ZLIB_STREAM,
+            Contender.ZSTD_JNI_STREAM, Contender.ZSTD_JNI_CONTEXT, Contender.ZSTD_REUSABLE, Contender.ZSTD_STREAM);
+
+    private Path data;
+    private Path csv;
+    private int connections = Cold.CONNECTIONS;
+    private int messages = 30;
+
+    private Memory() {}
+
+    public static void main(String[] args) throws IOException, InterruptedException {
+        Memory memory = new Memory();
+        try {
+            memory.parse(args);
+        } catch (IllegalArgumentException e) {
+            System.err.print("error: " + e.getMessage() + "\n" + USAGE);
+            System.exit(2);
+        }
+        memory.run(Environment.command("memory", args));
+    }
+
+    private void parse(String[] args) {
+        if (args.length % 2 != 0) {
+            throw new IllegalArgumentException("each argument needs a value");
+        }
+        for (int k = 0; k < args.length; k += 2) {
+            switch (args[k]) {
+                case "--data" -> data = Path.of(args[k + 1]);
+                case "--csv" -> csv = Path.of(args[k + 1]);
+                case "--connections" -> connections = Integer.parseInt(args[k + 1]);
+                case "--messages" -> messages = Integer.parseInt(args[k + 1]);
+                default -> throw new IllegalArgumentException("unknown argument: " + args[k]);
+            }
+        }
+        if (data == null) {
+            throw new IllegalArgumentException("--data is missing");
+        }
+    }
+
+    private void run(String command) throws IOException, InterruptedException {
+        Corpus corpus = new Corpus(data);
+        byte[][] payloads = Arrays.copyOf(corpus.payloads(0), messages);
+        long each = Arrays.stream(payloads).mapToLong(p -> p.length).sum();
+        System.out.printf("%d connections, %d messages each, %d bytes of payload in those of the first%n", connections, messages, each);
+        System.out.printf("%-12s %-18s %14s %14s %10s%n", "transport", "contender", "native B each", "heap B each", "MB in all");
+        List<List<String>> rows = new ArrayList<>();
+        for (Contender contender : MEASURED) {
+            long[] found = Held.inItsOwnMachine(contender, data, connections, messages);
+            rows.add(row(contender, corpus, each, found, command));
+        }
+        if (csv != null) {
+            Csv.append(csv, COLUMNS, rows);
+        }
+    }
+
+    /** Prints and returns what was found: RSS in KB before and after, bytes of the heap before and after. */
+    private List<String> row(Contender contender, Corpus corpus, long each, long[] found, String command) throws IOException {
+        long outside = (found[1] - found[0]) * 1024 / connections;
+        long heap = (found[3] - found[2]) / connections;
+        String total = Row.fixed(1, (double) (outside + heap) * connections / 1e6);
+        System.out.printf("%-12s %-18s %14d %14d %10s%n", contender.transport().queryName(), contender.title(), outside, heap, total);
+        return List.of(
+                "memory", Environment.date(), Environment.cpu(), Environment.jdk(), Environment.linerate(), corpus.name(),
+                contender.transport().queryName(), contender.title(), Environment.version(contender),
+                Integer.toString(connections), Integer.toString(messages), Long.toString(each), Long.toString(found[0]),
+                Long.toString(found[1]), Long.toString(outside), Long.toString(heap), total, command);
+    }
+}

@@ -1,0 +1,83 @@
+package dev.linerate.gateway.bench;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.linerate.gateway.Transport;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What is measured is right, on the messages in testdata/gateway. */
+class ContenderTest {
+    private static final Path TESTDATA = Path.of(System.getProperty("linerate.testdata"));
+
+    @TempDir
+    Path folder;
+
+    private Corpus corpus;
+
+    @BeforeEach
+    void oneShard() throws IOException {
+        for (String kind : new String[] {".msgs", ".zlib", ".zst"}) {
+            Files.copy(TESTDATA.resolve("sample" + kind), folder.resolve("shard-0" + kind));
+        }
+        corpus = new Corpus(folder);
+    }
+
+    @ParameterizedTest
+    @EnumSource(Contender.class)
+    void decodesWhatWasSent(Contender contender) throws IOException {
+        Frame[] frames = Frame.of(corpus.stream(0, contender.transport()));
+        byte[][] payloads = corpus.payloads(0);
+        assertEquals(306, payloads.length);
+        Compare.all(contender, frames, payloads);
+        payloads[300][7] ^= 1;
+        assertThrows(IllegalStateException.class, () -> Compare.all(contender, frames, payloads));
+    }
+
+    /** Each reads its streams to their end and starts anew; Jackson gets the same trees. */
+    @ParameterizedTest
+    @EnumSource(Contender.class)
+    void startsAnewAndIsParsed(Contender contender) throws IOException {
+        Frame[] frames = Frame.of(corpus.stream(0, contender.transport()));
+        Taker trees = Work.TREE.taker();
+        try (Connection connection = contender.connect()) {
+            for (int round = 0; round < 2; round++) {
+                connection.reset();
+                for (Frame frame : frames) {
+                    connection.message(frame, trees);
+                }
+            }
+        }
+        Taker parsed = Work.TREE.taker();
+        for (byte[] payload : corpus.payloads(0)) {
+            parsed.array(payload, payload.length);
+        }
+        assertEquals(2 * parsed.sum(), trees.sum());
+    }
+
+    @ParameterizedTest
+    @EnumSource(Contender.class)
+    void decodesWhatWasCompressedAnew(Contender contender) throws IOException {
+        byte[][] payloads = Live.payloads(corpus, 0);
+        Compare.all(contender, Frame.of(Live.compressed(payloads, contender.transport())), payloads);
+    }
+
+    @Test
+    void shardsThatAreCutAreNotRead() throws IOException {
+        Path file = folder.resolve("shard-0.zst");
+        byte[] all = Files.readAllBytes(file);
+        Files.write(file, Arrays.copyOf(all, all.length - 1));
+        assertThrows(IOException.class, () -> corpus.stream(0, Transport.ZSTD));
+        assertThrows(IOException.class, () -> new Corpus(TESTDATA));
+        assertTrue(corpus.stream(0, Transport.ZLIB).length > 0);
+    }
+}

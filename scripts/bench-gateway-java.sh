@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# bench-gateway-java.sh speed|memory DATA CSV PLOTS [FLAG...]: builds the Java binding and what measures it
+# beside the JDK and zstd-jni, runs that, and for speed draws. An empty DATA is $LINERATE_GATEWAY_DATA if
+# that is set, else ten shards are made up into target/gateway-shards. The Java that is measured is
+# $JAVA_HOME's if that is set, else the one in the path.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+what=$1 data=${2:-${LINERATE_GATEWAY_DATA:-}} csv=$3 plots=$4
+shift 4
+cargo=${CARGO:-cargo}
+java=${JAVA_HOME:+$JAVA_HOME/bin/}java
+bench=bindings/java/bench/target
+
+scripts/setup.sh rust java
+if [ -z "$data" ]; then
+  data=target/gateway-shards
+  if [ ! -e "$data/shard-9.zst" ]; then
+    "$cargo" run --quiet --release --locked --package linerate -- gateway generate --shards 10 --seed 1 -o "$data"
+  fi
+fi
+mvn -q -ntp -f bindings/java/pom.xml -pl bench -am -DskipTests package
+
+case $what in
+  speed) class=Bench arguments=(--plots "$plots") ;;
+  memory) class=Memory arguments=() ;;
+  *) echo "bench-gateway-java.sh: neither speed nor memory: $what" >&2; exit 2 ;;
+esac
+"$java" -cp "$bench/classes:$bench/lib/*" "dev.linerate.gateway.bench.$class" --data "$data" --csv "$csv" \
+  ${arguments[@]+"${arguments[@]}"} "$@"
