@@ -7,7 +7,7 @@
 //! kept. The shape [`threads`] is one stream from several threads, the shape [`archives`] whole Nx
 //! archives beside libzstd and other programs, the shape [`frames`] zstd frames decoded, the shape
 //! [`cold`] small ones through very many dictionaries. [`waveforms`] are made-up samples for the codecs of
-//! such, [`messages::traffic`] is made-up traffic of chat gateways.
+//! such, [`messages`] the compressed streams of gateways, and made-up traffic for them.
 
 pub mod archives;
 pub mod cold;
@@ -36,4 +36,4 @@ pub mod threads;
 pub mod verify;
 pub mod waveforms;
 
-pub use kernel::os::{cpu_time, heap_in_use, pin, thread_time};
+pub use kernel::os::{cpu_time, heap_in_use, pin, resident, thread_time};

@@ -62,11 +62,16 @@ impl Account {
 
     /// Something of a file that was not done. A closed pipe ends the program.
     pub(crate) fn failed(&mut self, file: &str, failure: Failure) {
+        self.failed_with(file, failure, &[]);
+    }
+
+    /// As [`failed`](Self::failed), with more to tell programs.
+    pub(crate) fn failed_with(&mut self, file: &str, failure: Failure, more: &[(&str, Value)]) {
         if matches!(failure, Failure::ClosedPipe) {
             signals::die_of_closed_pipe();
         }
         self.tally.fail(&failure);
-        self.reporter.failed(file, &failure);
+        self.reporter.failed_with(file, &failure, more);
     }
 
     fn done(&self, done: &Done) {

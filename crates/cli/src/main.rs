@@ -5,6 +5,8 @@ mod dict;
 mod done;
 mod exit;
 mod failure;
+mod figures;
+mod gateway;
 mod gzip;
 mod input;
 mod kernel;
@@ -19,6 +21,7 @@ mod rice;
 mod say;
 mod signals;
 mod size;
+mod target;
 mod threads;
 mod zstd;
 
@@ -50,6 +53,8 @@ enum Command {
     Zstd(Box<zstd::Args>),
     /// Train dictionaries for small zstd blocks, keep them and the blocks, and read RocksDB's SST files
     Dict(Box<dict::Args>),
+    /// Replay, count, record and compress anew what chat gateways send over one connection
+    Gateway(Box<gateway::Args>),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
     /// Print a manual page in roff
@@ -63,6 +68,7 @@ fn main() -> ExitCode {
         Command::Nx(args) => nx::run(&args),
         Command::Zstd(args) => zstd::run(&args),
         Command::Dict(args) => dict::run(&args),
+        Command::Gateway(args) => gateway::run(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),
     }

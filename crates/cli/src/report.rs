@@ -30,14 +30,21 @@ impl Reporter {
 
     /// A file that was not done: a line, and an object.
     pub(crate) fn failed(&self, file: &str, failure: &Failure) {
+        self.failed_with(file, failure, &[]);
+    }
+
+    /// As [`failed`](Self::failed), with more in the object.
+    pub(crate) fn failed_with(&self, file: &str, failure: &Failure, more: &[(&str, Value)]) {
         self.complain(file, failure);
-        self.record(&json!({
+        let mut value = json!({
             "file": file,
             "status": if matches!(failure, Failure::Skipped(_)) { "skipped" } else { "failed" },
             "kind": failure.kind(),
             "error": failure.to_string(),
             "at": failure.at(),
-        }));
+        });
+        more.iter().for_each(|(key, more)| value[*key] = more.clone());
+        self.record(&value);
     }
 
     pub(crate) fn warning(&self, file: &str, what: &dyn Display) {

@@ -1,6 +1,8 @@
 //! The operating system's clocks and the C peers: all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
+pub(crate) mod inflate;
 #[cfg(feature = "isal")]
 pub(crate) mod isal;
 #[cfg(feature = "lz4")]

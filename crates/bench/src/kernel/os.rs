@@ -83,6 +83,24 @@ pub fn heap_in_use() -> Option<usize> {
     None
 }
 
+/// Gives back to the system what the C heap holds for nobody, so that what is resident means something.
+#[allow(dead_code, reason = "used by the next piece")]
+pub(crate) fn trim_heap() {
+    // SAFETY: takes a plain number.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
+/// Bytes of this process that are resident; `None` where the system does not tell.
+pub fn resident() -> Option<usize> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: usize = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib << 10)
+}
+
 /// Runs `make` and tells how many bytes of heap its result holds, with what the allocator rounds
 /// up to (pages, for large pieces).
 pub(crate) fn footprint<T>(make: impl FnOnce() -> T) -> (T, Option<usize>) {

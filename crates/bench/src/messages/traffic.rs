@@ -46,6 +46,21 @@ impl Traffic {
         Traffic { events, ..self }
     }
 
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// Guilds of each shard.
+    pub fn guilds(&self) -> usize {
+        self.guilds
+    }
+
+    /// Live events of each shard.
+    pub fn events(&self) -> usize {
+        self.events
+    }
+
     /// The messages of a shard, one after the other.
     pub fn shard(&self, index: u64) -> Shard {
         Shard {

@@ -7,8 +7,8 @@ use clap::ValueHint;
 use linerate_dict::blocks::DictionaryPlace;
 use linerate_dict::{BlockFile, Input, Pack, Store};
 
-use super::figures::failure;
 use crate::failure::Failure;
+use crate::figures::failure;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct PackArg {

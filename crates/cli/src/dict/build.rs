@@ -12,12 +12,12 @@ use linerate_dict::pack::{Editor, user};
 use serde_json::{Value, json};
 
 use super::blockfile::{open_pack, openable};
-use super::figures::{failure, ratio, rounded};
 use super::input::{Pieces, open};
 use super::watch::Watch;
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
+use crate::figures::{failure, ratio, rounded};
 use crate::say::SayArgs;
 use crate::signals::Stop;
 use crate::{exit, size};

@@ -8,13 +8,13 @@ use linerate_dict::blocks::DictionaryPlace;
 use serde_json::json;
 
 use super::blockfile::{input, open_blocks};
-use super::figures::{failure, ratio, rounded};
 use super::kinds::{FileKind, FilesArgs, kind_of};
 use super::sst_report;
 use crate::account::Account;
 use crate::done::Done;
 use crate::exit;
 use crate::failure::Failure;
+use crate::figures::{failure, ratio, rounded};
 
 const EXAMPLES: &str = "\
 Examples:

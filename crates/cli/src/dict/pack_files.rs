@@ -7,16 +7,16 @@ use linerate_dict::pack::{Editor, Form, Options, user};
 use serde_json::{Value, json};
 
 use super::blockfile::{open_pack, openable};
-use super::figures::failure;
 use super::pack::{AddArgs, AppendArgs, CompactArgs, ExtractArgs, ListArgs, MakeArgs, UseArgs};
 use super::samples::files_of;
-use super::target;
 use super::watch::Watch;
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
+use crate::figures::failure;
 use crate::lines::Lines;
 use crate::signals::Stop;
+use crate::target;
 
 pub(super) fn make(args: &MakeArgs, account: &mut Account) -> Result<Done, Failure> {
     let done = Done::new(&args.target, "make");

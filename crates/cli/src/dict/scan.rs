@@ -7,13 +7,13 @@ use std::process::ExitCode;
 use clap::ValueHint;
 
 use super::blockfile::{PackArg, open_blocks};
-use super::figures::failure;
 use super::keys::{KeyArgs, behind};
 use super::rows::{RowArgs, Rows};
 use crate::account::Account;
 use crate::done::Done;
 use crate::exit;
 use crate::failure::Failure;
+use crate::figures::failure;
 use crate::say::SayArgs;
 
 const EXAMPLES: &str = "\

@@ -8,12 +8,12 @@ use linerate_dict::Store;
 use linerate_dict::sst::{Options, Reader, Sst};
 
 use super::blockfile::openable;
-use super::figures::failure;
 use super::keys::KeyArgs;
 use super::scan::RangeArgs;
 use super::{sst_entries, sst_report};
 use crate::account::Account;
 use crate::failure::Failure;
+use crate::figures::failure;
 use crate::say::SayArgs;
 use crate::{exit, size};
 

@@ -8,13 +8,13 @@ use std::process::ExitCode;
 use linerate_dict::sst::{Entry, EntryKind, KeyOrder, Reader, Scan, Sst};
 use serde_json::{Value, json};
 
-use super::figures::failure;
 use super::keys::{KeyArgs, behind};
 use super::scan::Range;
 use super::sst::{GetArgs, LsArgs, open};
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
+use crate::figures::failure;
 use crate::output;
 use crate::say::SayArgs;
 

@@ -5,12 +5,12 @@ use std::path::Path;
 use linerate_dict::sst::{DictionaryKind, SstStats};
 use serde_json::{Map, Value, json};
 
-use super::figures::failure;
 use super::keys::hex;
 use super::sst::{LimitArgs, open};
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
+use crate::figures::failure;
 
 pub(super) fn stats(limits: &LimitArgs, all_properties: bool, path: &Path) -> Result<Done, Failure> {
     let mut done = Done::new(path, "stats");

@@ -8,14 +8,14 @@ use linerate_dict::{Found, SIZES, Search, Training};
 use linerate_zstd::Dictionary;
 use serde_json::{Value, json};
 
-use super::figures::{failure, ratio, rounded};
 use super::samples::{SampleArgs, Sampler, Samples, files_of};
-use super::target::{self, TargetArgs};
 use super::watch::Watch;
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
+use crate::figures::{failure, ratio, rounded};
 use crate::say::SayArgs;
+use crate::target::{self, TargetArgs};
 use crate::threads::ThreadArgs;
 use crate::{exit, size};
 

@@ -6,13 +6,13 @@ use std::process::ExitCode;
 use linerate_dict::Pack;
 
 use super::blockfile::{input, open_blocks};
-use super::figures::failure;
 use super::kinds::{FileKind, FilesArgs, kind_of};
 use super::sst_report;
 use crate::account::Account;
 use crate::done::Done;
 use crate::exit;
 use crate::failure::Failure;
+use crate::figures::failure;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,0 +1,239 @@
+//! A file of connections, decoded from its first message to its last or to the first fault.
+
+use std::time::{Duration, Instant};
+
+use linerate_core::Kind;
+use linerate_gateway::{Entry, Scratch, Session};
+use serde_json::{Value, json};
+
+use super::session_args::SessionArgs;
+use super::wire::Wire;
+use crate::account::Account;
+use crate::done::Done;
+use crate::failure::Failure;
+use crate::figures::rounded;
+
+/// A message of a file.
+pub(crate) struct Decoded<'a> {
+    /// How many came before it in the file.
+    pub(crate) index: u64,
+    /// Nanoseconds since 1970, where the file says so.
+    pub(crate) time: Option<i64>,
+    /// Which connection of the file it is of, from 0.
+    pub(crate) connection: u64,
+    /// When that began, where the file says so.
+    pub(crate) connected: Option<i64>,
+    /// Compressed bytes of its connection before it.
+    pub(crate) begin: u64,
+    /// Bytes over the wire; 0 if the file has payloads.
+    pub(crate) compressed: usize,
+    pub(crate) payload: &'a [u8],
+    /// How long decoding took, the earlier parts of the message too.
+    pub(crate) spent: Duration,
+}
+
+/// What was decoded so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) messages: u64,
+    /// More than messages where these came in parts.
+    pub(crate) frames: u64,
+    pub(crate) connections: u64,
+    /// Messages whose connection ended before they did.
+    pub(crate) broken_off: u64,
+    pub(crate) compressed: u64,
+    pub(crate) payload: u64,
+    pub(crate) spent: Duration,
+    /// The most that a connection held.
+    pub(crate) memory: usize,
+    /// What the thread held at last.
+    pub(crate) scratch: usize,
+}
+
+impl Totals {
+    /// MB/s of payloads.
+    pub(crate) fn speed(&self) -> f64 {
+        self.payload as f64 / 1e6 / self.spent.as_secs_f64().max(1e-9)
+    }
+
+    /// Sets what every command tells programs.
+    pub(crate) fn tell(&self, done: &mut Done) {
+        done.set("messages", self.messages);
+        done.set("frames", self.frames);
+        done.set("connections", self.connections);
+        done.set("payload_bytes", self.payload);
+        done.set("compressed_bytes", self.compressed);
+        done.set("ratio", rounded(self.payload, self.compressed));
+    }
+}
+
+/// Where decoding ended before the end of the file.
+pub(crate) enum Ended {
+    /// In a message: how many came whole before it in the file, and on which connection.
+    Message { index: u64, connection: u64, failure: Failure },
+    /// For another reason.
+    Otherwise(Failure),
+}
+
+impl Ended {
+    /// Says so, with what was decoded until then.
+    pub(crate) fn say(self, file: &str, totals: &Totals, account: &mut Account) {
+        match self {
+            Ended::Otherwise(failure) => account.failed(file, failure),
+            Ended::Message { index, connection, failure } => {
+                let more: [(&str, Value); 5] = [
+                    ("message", json!(index)),
+                    ("connection", json!(connection)),
+                    ("frames", json!(totals.frames)),
+                    ("payload_bytes", json!(totals.payload)),
+                    ("compressed_bytes", json!(totals.compressed)),
+                ];
+                account.failed_with(file, failure, &more);
+            }
+        }
+    }
+}
+
+impl From<Failure> for Ended {
+    fn from(failure: Failure) -> Ended {
+        Ended::Otherwise(failure)
+    }
+}
+
+/// The decoder of a file.
+pub(crate) struct Decoding {
+    /// None for payloads.
+    session: Option<Session>,
+    scratch: Scratch,
+    pub(crate) totals: Totals,
+    /// When the connection began, where the file says so.
+    connected: Option<i64>,
+    /// Parts of a message that is not whole: how long they took.
+    waiting: Option<Duration>,
+}
+
+impl Decoding {
+    pub(crate) fn new(args: &SessionArgs, wire: &Wire) -> Decoding {
+        Decoding {
+            session: wire.transport.map(|transport| args.session(transport)),
+            scratch: Scratch::new(),
+            totals: Totals { connections: 1, ..Totals::default() },
+            connected: None,
+            waiting: None,
+        }
+    }
+
+    /// Hands each message to `each`, whose failures count as those of the message.
+    pub(crate) fn run(
+        &mut self,
+        wire: Wire,
+        mut each: impl FnMut(&Decoded<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Ended> {
+        for entry in wire {
+            match entry? {
+                Entry::Connection { time } => self.reconnect(time),
+                Entry::Frame { time, payload, wire } => self.frame(time, payload, &wire, &mut each)?,
+            }
+        }
+        if self.waiting.is_some() {
+            return Err(self.message(Failure::data(Kind::Truncated, self.consumed(), "it is not whole")));
+        }
+        Ok(())
+    }
+
+    fn reconnect(&mut self, time: i64) {
+        self.connected = known(time);
+        // A recording begins with the first connection, whether it says so or not.
+        if self.totals.frames > 0 {
+            self.totals.connections += 1;
+        }
+        self.totals.broken_off += u64::from(self.waiting.take().is_some());
+        if let Some(session) = &mut self.session {
+            session.reset();
+        }
+    }
+
+    fn frame(
+        &mut self,
+        time: i64,
+        told: Option<u32>,
+        wire: &[u8],
+        each: &mut impl FnMut(&Decoded<'_>) -> Result<(), Failure>,
+    ) -> Result<(), Ended> {
+        let index = self.totals.messages;
+        let (connection, connected) = (self.totals.connections - 1, self.connected);
+        let bare = Decoded {
+            index,
+            time: known(time),
+            connection,
+            connected,
+            begin: 0,
+            compressed: 0,
+            payload: wire,
+            spent: Duration::ZERO,
+        };
+        self.totals.frames += 1;
+        let Some(session) = &mut self.session else {
+            self.totals.payload += wire.len() as u64;
+            each(&bare).map_err(|failure| self.message(failure))?;
+            self.totals.messages += 1;
+            return Ok(());
+        };
+        self.totals.compressed += wire.len() as u64;
+        let begin = Instant::now();
+        let decoded = session.message(wire, &mut self.scratch);
+        let spent = begin.elapsed();
+        self.totals.spent += spent;
+        let spent = self.waiting.take().unwrap_or_default() + spent;
+        let outcome = match decoded {
+            Err(fault) => Err(Failure::data(fault.error.kind, fault.error.at, fault.error.what)),
+            Ok(None) => {
+                self.waiting = Some(spent);
+                return Ok(());
+            }
+            Ok(Some(message)) => {
+                let (compressed, payload) = (message.compressed, message.payload);
+                let begin = session.consumed() - compressed as u64;
+                let message = Decoded { begin, compressed, payload, spent, ..bare };
+                as_told(told, &message).and_then(|()| each(&message)).map(|()| payload.len() as u64)
+            }
+        };
+        self.totals.payload += outcome.map_err(|failure| self.message(failure))?;
+        self.totals.messages += 1;
+        self.totals.memory = self.totals.memory.max(self.session.as_ref().map_or(0, Session::memory));
+        self.totals.scratch = self.scratch.memory();
+        Ok(())
+    }
+
+    /// Compressed bytes of the connection.
+    fn consumed(&self) -> u64 {
+        self.session.as_ref().map_or(0, Session::consumed)
+    }
+
+    /// A failure of the message that is at hand.
+    fn message(&self, failure: Failure) -> Ended {
+        let (index, connection) = (self.totals.messages, self.totals.connections - 1);
+        let failure = match failure {
+            Failure::Data { kind, at, what } => Failure::data(kind, at, format!("message {index}: {what}")),
+            other => return Ended::Otherwise(other),
+        };
+        Ended::Message { index, connection, failure }
+    }
+}
+
+/// A time, which is 0 where it is not known.
+fn known(time: i64) -> Option<i64> {
+    Some(time).filter(|&time| time != 0)
+}
+
+/// Whether a payload has the length that a recording says.
+fn as_told(told: Option<u32>, message: &Decoded<'_>) -> Result<(), Failure> {
+    let len = message.payload.len();
+    match told {
+        Some(told) if told as usize != len => {
+            let what = format!("its payload has {len} bytes, but {told} were recorded");
+            Err(Failure::data(Kind::Corrupt, message.begin, what))
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,164 @@
+//! `linerate gateway replay`: a connection decoded again, and compared.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueHint;
+use linerate_core::Kind;
+use linerate_gateway::Entry;
+
+use super::decode::{Decoding, Totals};
+use super::session_args::SessionArgs;
+use super::wire::Wire;
+use crate::account::Account;
+use crate::done::Done;
+use crate::exit;
+use crate::failure::Failure;
+use crate::figures::ratio;
+use crate::say::SayArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate gateway replay shard-0.zst
+  linerate gateway replay --expect shard-0.msgs shard-0.zlib     payloads must be these
+  linerate gateway replay --check json-sequence recorded.lgwr    no message may be missing
+  linerate gateway replay --json *.zst";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+pub(crate) struct ReplayArgs {
+    /// The payloads that must come out, behind their lengths
+    #[arg(long, value_name = "RAW", value_hint = ValueHint::FilePath)]
+    expect: Option<PathBuf>,
+
+    #[command(flatten)]
+    session: SessionArgs,
+
+    #[command(flatten)]
+    say: SayArgs,
+
+    /// Compressed messages behind their lengths, or recordings; `-` is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode, String> {
+    if args.expect.is_some() && args.files.len() > 1 {
+        return Err("--expect is for a single file".into());
+    }
+    Ok(Account::new(&args.say, false).each(&args.files, |path, account| process(args, path, account)))
+}
+
+fn process(args: &ReplayArgs, path: &Path, account: &mut Account) -> Result<Done, Failure> {
+    let mut done = Done::new(path, "replay");
+    let wire = Wire::open(path, args.session.transport)?;
+    let Some(transport) = wire.transport else {
+        let what = "it has payloads, nothing to decode; --transport says how it is compressed";
+        return Err(Failure::data(Kind::Corrupt, 0, what));
+    };
+    let (form, words) = (wire.form, wire.words());
+    let mut expected = args.expect.as_deref().map(Expected::open).transpose()?;
+    let mut decoding = Decoding::new(&args.session, &wire);
+    let outcome = decoding.run(wire, |message| match &mut expected {
+        Some(expected) => expected.compare(message.payload, message.begin),
+        None => Ok(()),
+    });
+    let totals = decoding.totals;
+    done.set("kind", form.name());
+    done.set("transport", transport.name());
+    totals.tell(&mut done);
+    tell(&words, &totals, &mut done);
+    match outcome {
+        Ok(()) => {
+            if let Some(expected) = expected {
+                done.set("expected", expected.end(&totals)?);
+                done.lines.push("compared     every payload is as expected".into());
+            }
+        }
+        Err(ended) => {
+            // What was decoded until then is said as well.
+            done.silent = true;
+            done.words = None;
+            ended.say(&path.display().to_string(), &totals, account);
+        }
+    }
+    Ok(done)
+}
+
+fn tell(words: &str, totals: &Totals, done: &mut Done) {
+    let Totals { messages, frames, connections, compressed, payload, .. } = *totals;
+    let per_message = totals.spent.as_secs_f64() * 1e9 / messages.max(1) as f64;
+    done.set("decode_seconds", totals.spent.as_secs_f64());
+    done.set("mb_per_second", totals.speed().round());
+    done.set("ns_per_message", per_message.round());
+    done.set("connection_memory", totals.memory);
+    done.set("thread_memory", totals.scratch);
+    done.set("broken_off", totals.broken_off);
+    done.lines = vec![
+        format!("file         {}", done.file()),
+        format!("format       {words}"),
+        format!("messages     {messages} in {frames} frames, connections: {connections}"),
+        format!("bytes        {compressed} -> {payload}, ratio {:.3}", ratio(payload, compressed)),
+        format!("decoded      {:.0} MB/s, {per_message:.0} ns per message", totals.speed()),
+        format!("memory       {} bytes per connection, {} per thread", totals.memory, totals.scratch),
+    ];
+    if totals.broken_off > 0 {
+        done.lines.push(format!("broken off   {} messages with their connections", totals.broken_off));
+    }
+    done.words = Some(format!("OK, {messages} messages, {compressed} -> {payload} bytes"));
+}
+
+/// Payloads to compare with.
+struct Expected {
+    name: String,
+    payloads: Wire,
+}
+
+impl Expected {
+    fn open(path: &Path) -> Result<Expected, Failure> {
+        let name = path.display().to_string();
+        let payloads = Wire::open(path, None).map_err(|e| e.within(&name))?;
+        match payloads.transport {
+            None => Ok(Expected { name, payloads }),
+            Some(transport) => {
+                Err(Failure::Refused(format!("{name}: it has no payloads, but messages of {transport}")))
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+        let entry = self.payloads.next().transpose().map_err(|e| e.within(&self.name))?;
+        Ok(entry.and_then(|entry| match entry {
+            Entry::Frame { wire, .. } => Some(wire),
+            Entry::Connection { .. } => None,
+        }))
+    }
+
+    /// Compares the next one with that of a message that began at that compressed byte.
+    fn compare(&mut self, payload: &[u8], begin: u64) -> Result<(), Failure> {
+        let wrong = |what| Err(Failure::data(Kind::Corrupt, begin, what));
+        match self.next()? {
+            None => wrong("no more messages are expected".to_owned()),
+            Some(expected) if expected == payload => Ok(()),
+            Some(expected) => {
+                let same = expected.iter().zip(payload).take_while(|(a, b)| a == b).count();
+                wrong(format!(
+                    "not the expected payload: {} bytes instead of {}, byte {same} is the first that differs",
+                    payload.len(),
+                    expected.len()
+                ))
+            }
+        }
+    }
+
+    /// Whether nothing is left once all messages were compared.
+    fn end(mut self, totals: &Totals) -> Result<String, Failure> {
+        match self.next()? {
+            None => Ok(self.name),
+            Some(_) => {
+                let what = format!("it ends after {} messages, but more are expected", totals.messages);
+                Err(Failure::data(Kind::Truncated, totals.compressed, what))
+            }
+        }
+    }
+}

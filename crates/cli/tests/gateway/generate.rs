@@ -1,0 +1,48 @@
+//! `linerate gateway generate`.
+
+use crate::data::{FAILED, USAGE, sample_messages, split};
+use crate::support::Folder;
+
+#[test]
+fn the_sample_is_made_again() {
+    let folder = Folder::new();
+    let args = ["generate", "--seed", "14", "--guilds", "4", "--events", "300", "-o", "made", "--json"];
+    let object = folder.gateway(&args).ok().object();
+    assert_eq!(
+        (&object["status"], &object["mode"], &object["seed"]),
+        (&"ok".into(), &"generate".into(), &14.into())
+    );
+    let shard = &object["shards"][0];
+    assert_eq!((&shard["messages"], &shard["payload_bytes"]), (&306.into(), &431_600.into()));
+    assert!(split(&folder.read("made/shard-0.msgs")) == sample_messages("sample.msgs"));
+    for (form, bytes) in [("zlib", &shard["zlib_bytes"]), ("zst", &shard["zstd_bytes"])] {
+        let all = split(&folder.read(&format!("made/shard-0.{form}")));
+        assert_eq!((all.len(), Some(all.iter().map(Vec::len).sum::<usize>() as u64)), (306, bytes.as_u64()));
+    }
+    for form in ["zlib", "zst"] {
+        folder
+            .gateway(&["replay", "-q", "--expect", "made/shard-0.msgs", &format!("made/shard-0.{form}")])
+            .ok();
+    }
+}
+
+#[test]
+fn shards_are_told_line_by_line_and_nothing_is_replaced_unasked() {
+    let folder = Folder::new();
+    let args = ["generate", "--shards", "2", "--guilds", "1", "--events", "5", "-o", "made"];
+    let text = folder.gateway(&args).ok().text();
+    assert_eq!(text.lines().count(), 2, "{text}");
+    assert!(text.starts_with("shard-0: 8 messages, ") && text.contains("\nshard-1: 8 messages, "), "{text}");
+    assert!(folder.read("made/shard-0.msgs") != folder.read("made/shard-1.msgs"));
+    folder.gateway(&args).fails(
+        FAILED,
+        "linerate: made: made/shard-0.msgs: made/shard-0.msgs exists already; -f overwrites it",
+    );
+    folder.gateway(&[&args[..], &["-f"]].concat()).ok();
+}
+
+#[test]
+fn no_shards_are_a_wrong_command_line() {
+    assert_eq!(Folder::new().gateway(&["generate", "--shards", "0", "-o", "x"]).status, Some(USAGE));
+    assert_eq!(Folder::new().gateway(&["generate"]).status, Some(USAGE));
+}

@@ -1,0 +1,47 @@
+//! Help, manual pages and completion scripts.
+
+use crate::support::{Folder, Run};
+
+const COMMANDS: &[&str] = &[
+    "replay",
+    "stats",
+    "transcode",
+    #[cfg(feature = "bench")]
+    "generate",
+];
+
+fn text(args: &[&str]) -> String {
+    let folder = Folder::new();
+    Run::of(&mut folder.command(args), b"").ok().text()
+}
+
+#[test]
+fn help_has_examples_and_statuses() {
+    for command in COMMANDS {
+        let help = text(&["gateway", command, "--help"]);
+        for part in ["Examples:", &format!("  linerate gateway {command} "), "Exit status:", "--json"] {
+            assert!(help.contains(part), "{command}: {part}");
+        }
+    }
+    let help = text(&["gateway", "--help"]);
+    assert!(help.contains("Files:") && COMMANDS.iter().all(|command| help.contains(command)), "{help}");
+    assert!(text(&["--help"]).contains("gateway"));
+}
+
+#[test]
+fn manual_pages_go_as_deep_as_commands() {
+    assert!(text(&["man", "gateway"]).contains(".TH linerate-gateway 1"));
+    for command in COMMANDS {
+        let page = text(&["man", "gateway", command]);
+        let title = format!(".TH linerate-gateway-{command} 1");
+        assert!(page.contains(&title) && page.contains(".SH EXAMPLES\n.nf\n"), "{page}");
+    }
+}
+
+#[test]
+fn completions_know_the_options() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = text(&["completions", shell]);
+        assert!(script.contains("max-message") && script.contains("window-log"), "{shell}");
+    }
+}

@@ -1,0 +1,97 @@
+//! `linerate gateway stats`: what is counted, and how it is shown.
+
+use serde_json::Value;
+
+use crate::data::{DAMAGED, USAGE, sample, sample_messages};
+use crate::support::Folder;
+
+fn sum(groups: &Value, key: &str) -> u64 {
+    groups.as_array().unwrap().iter().map(|group| group[key].as_u64().unwrap()).sum()
+}
+
+#[test]
+fn every_group_adds_up_to_all() {
+    let object = Folder::new().gateway(&["stats", "--json", "--both", &sample("sample.zlib")]).ok().object();
+    assert_eq!((&object["messages"], &object["payload_bytes"]), (&306.into(), &431_600.into()));
+    assert_eq!(object["zlib"]["bytes"], 73_118);
+    assert_eq!((&object["zlib"]["sent"], &object["zstd"]["sent"]), (&true.into(), &false.into()));
+    let zstd = object["zstd"]["bytes"].as_u64().unwrap();
+    assert!((60_000..75_000).contains(&zstd), "{zstd}");
+    for groups in ["by_size", "by_opcode"] {
+        assert_eq!(sum(&object[groups], "messages"), 306);
+        assert_eq!(sum(&object[groups], "payload_bytes"), 431_600);
+        assert_eq!(sum(&object[groups], "zlib_bytes"), 73_118);
+        assert_eq!(sum(&object[groups], "zstd_bytes"), zstd);
+    }
+    let opcodes: Vec<(u64, u64)> = object["by_opcode"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|group| (group["opcode"].as_u64().unwrap(), group["messages"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(opcodes, [(0, 302), (10, 1), (11, 3)]);
+    let events = object["by_event"].as_array().unwrap();
+    let of = |name: &str| events.iter().find(|group| group["event"] == name).unwrap()["messages"].as_u64();
+    assert_eq!((of("READY"), of("GUILD_CREATE"), of("MESSAGE_CREATE")), (Some(1), Some(4), Some(114)));
+    assert_eq!(object["payload"]["quantiles"]["least"], 36);
+    assert_eq!(object["payload"]["quantiles"]["most"], 126_700);
+}
+
+#[test]
+fn payloads_are_compressed_both_ways_and_others_as_they_were_sent() {
+    let text = Folder::new().gateway(&["stats", &sample("sample.msgs")]).ok().text();
+    for part in [
+        "payloads, messages behind their lengths",
+        "zlib-stream",
+        "zstd-stream",
+        "PRESENCE_UPDATE",
+        "1024 - 2047",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let text = Folder::new().gateway(&["stats", &sample("sample.zst")]).ok().text();
+    assert!(text.contains("67582") && !text.contains("zlib-stream"), "{text}");
+}
+
+#[test]
+fn csv_has_a_line_for_each_message() {
+    let run = Folder::new()
+        .gateway(&["stats", "--csv", "--both", &sample("sample.zst"), &sample("hello.zlib")])
+        .ok();
+    let text = run.text();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 1 + 306 + 1);
+    assert_eq!(lines[0], "file,message,time_ns,decode_ns,payload,zlib,zstd,opcode,event");
+    let payloads = sample_messages("sample.msgs");
+    let frames = sample_messages("sample.zst");
+    for (i, line) in lines[1..307].iter().enumerate() {
+        let fields: Vec<&str> = line.split(',').collect();
+        assert_eq!(fields.len(), 9, "{line}");
+        assert_eq!((fields[1], fields[2]), (i.to_string().as_str(), ""));
+        assert!(fields[3].parse::<u64>().is_ok(), "{line}");
+        assert_eq!(
+            (fields[4], fields[6]),
+            (payloads[i].len().to_string().as_str(), frames[i].len().to_string().as_str())
+        );
+    }
+    assert!(lines[1].ends_with(",10,") && lines[2].ends_with(",0,READY"), "{}", lines[1]);
+}
+
+#[test]
+fn what_was_counted_before_damage_is_shown() {
+    let folder = Folder::new();
+    let mut all = sample_messages("sample.zst");
+    all[100][0] |= 6;
+    folder.messages("bad", &all);
+    let run = folder.gateway(&["stats", "bad"]);
+    assert!(run.status == Some(DAMAGED) && run.stderr.contains("message 100: "), "{}", run.stderr);
+    assert!(run.text().contains("GUILD_CREATE"), "{}", run.text());
+    let run = folder.gateway(&["stats", "--json", "bad"]);
+    assert_eq!((run.status, &run.object()["message"]), (Some(DAMAGED), &100.into()));
+}
+
+#[test]
+fn csv_is_no_json() {
+    assert_eq!(Folder::new().gateway(&["stats", "--csv", "--json", "x"]).status, Some(USAGE));
+    assert_eq!(Folder::new().gateway(&["stats"]).status, Some(USAGE));
+}

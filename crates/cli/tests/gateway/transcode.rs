@@ -1,0 +1,84 @@
+//! `linerate gateway transcode`: the same payloads come out of what was written.
+
+use crate::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, split};
+use crate::support::Folder;
+
+#[test]
+fn payloads_survive_every_way() {
+    let folder = Folder::new();
+    let raw = sample("sample.msgs");
+    for (from, to, made) in [
+        ("sample.zlib", "zstd-stream", "a.zst"),
+        ("sample.zst", "zlib-stream", "a.zlib"),
+        ("sample.msgs", "zlib-stream", "b.zlib"),
+        ("sample.msgs", "zstd-stream", "b.zst"),
+    ] {
+        folder.gateway(&["transcode", "--to", to, &sample(from), "-o", made]).ok();
+        let object = folder.gateway(&["replay", "--json", "--expect", &raw, made]).ok().object();
+        assert_eq!((&object["transport"], &object["messages"]), (&to.into(), &306.into()));
+    }
+    for made in ["a.zst", "a.zlib"] {
+        folder.gateway(&["transcode", "-f", "--to", "payloads", made, "-o", "raw"]).ok();
+        assert!(split(&folder.read("raw")) == sample_messages("sample.msgs"));
+    }
+}
+
+#[test]
+fn what_was_done_is_told() {
+    let folder = Folder::new();
+    let args = ["transcode", "--json", "--to", "zstd-stream", &sample("sample.zlib"), "-o", "made"];
+    let object = folder.gateway(&args).ok().object();
+    let written = split(&folder.read("made")).iter().map(Vec::len).sum::<usize>() as u64;
+    for (key, value) in [
+        ("from", "zlib-stream".into()),
+        ("to", "zstd-stream".into()),
+        ("output", "made".into()),
+        ("kind", "messages".into()),
+        ("compressed_bytes", 73_118.into()),
+        ("written_bytes", written.into()),
+    ] {
+        let value: serde_json::Value = value;
+        assert_eq!(object[key], value, "{key}");
+    }
+}
+
+#[test]
+fn times_and_connections_of_recordings_are_kept() {
+    let folder = Folder::new();
+    folder.recording("two.lgwr", "sample.zlib", &[50, 20]);
+    folder.gateway(&["transcode", "--to", "zstd-stream", "two.lgwr", "-o", "other.lgwr"]).ok();
+    let object = folder.gateway(&["replay", "--json", "other.lgwr"]).ok().object();
+    assert_eq!((&object["messages"], &object["connections"]), (&70.into(), &2.into()));
+    assert_eq!((&object["kind"], &object["transport"]), (&"recording".into(), &"zstd-stream".into()));
+    let times = |file: &str| -> Vec<String> {
+        let text = folder.gateway(&["stats", "--csv", file]).ok().text();
+        text.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().to_owned()).collect()
+    };
+    assert_eq!(times("two.lgwr"), times("other.lgwr"));
+    assert_eq!(times("two.lgwr")[3], "1003");
+    #[cfg(unix)]
+    assert_eq!(folder.mode("other.lgwr"), 0o600);
+}
+
+#[test]
+fn damage_leaves_nothing_behind() {
+    let folder = Folder::new();
+    let mut all = sample_messages("sample.zst");
+    all[100][0] |= 6;
+    folder.messages("bad", &all);
+    let run = folder.gateway(&["transcode", "--to", "zlib-stream", "bad", "-o", "made"]);
+    assert!(run.status == Some(DAMAGED) && run.stderr.contains("message 100: "), "{}", run.stderr);
+    assert_eq!(folder.names(), ["bad"]);
+}
+
+#[test]
+fn nothing_is_replaced_unasked() {
+    let folder = Folder::new();
+    folder.write("there", b"x");
+    let args = ["transcode", "--to", "payloads", &sample("hello.zst"), "-o", "there"];
+    assert_eq!(folder.gateway(&args).status, Some(FAILED));
+    assert_eq!(folder.read("there"), b"x");
+    folder.gateway(&[&args[..], &["-f"]].concat()).ok();
+    assert_eq!(folder.gateway(&["transcode", "--to", "gzip", "x", "-o", "y"]).status, Some(USAGE));
+    assert_eq!(folder.gateway(&["transcode", "x", "-o", "y"]).status, Some(USAGE));
+}
