@@ -1,0 +1,62 @@
+package dev.linerate.gateway.jda;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
+
+/** Makes {@link SecureSocket}s over those of another factory. */
+final class SecureSocketFactory extends SSLSocketFactory {
+    private final SSLSocketFactory below;
+    private final GatewaySockets sockets;
+
+    SecureSocketFactory(SSLSocketFactory below, GatewaySockets sockets) {
+        this.below = below;
+        this.sockets = sockets;
+    }
+
+    private Socket over(Socket socket) {
+        return new SecureSocket((SSLSocket) socket, sockets);
+    }
+
+    @Override
+    public Socket createSocket() throws IOException {
+        return over(below.createSocket());
+    }
+
+    @Override
+    public Socket createSocket(String host, int port) throws IOException {
+        return over(below.createSocket(host, port));
+    }
+
+    @Override
+    public Socket createSocket(InetAddress host, int port) throws IOException {
+        return over(below.createSocket(host, port));
+    }
+
+    @Override
+    public Socket createSocket(String host, int port, InetAddress from, int fromPort) throws IOException {
+        return over(below.createSocket(host, port, from, fromPort));
+    }
+
+    @Override
+    public Socket createSocket(InetAddress host, int port, InetAddress from, int fromPort) throws IOException {
+        return over(below.createSocket(host, port, from, fromPort));
+    }
+
+    @Override
+    public Socket createSocket(Socket connected, String host, int port, boolean closesIt) throws IOException {
+        return over(below.createSocket(connected, host, port, closesIt));
+    }
+
+    @Override
+    public String[] getDefaultCipherSuites() {
+        return below.getDefaultCipherSuites();
+    }
+
+    @Override
+    public String[] getSupportedCipherSuites() {
+        return below.getSupportedCipherSuites();
+    }
+}

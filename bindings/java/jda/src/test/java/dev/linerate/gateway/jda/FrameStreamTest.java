@@ -1,0 +1,264 @@
+package dev.linerate.gateway.jda;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.linerate.gateway.DecompressionException;
+import dev.linerate.gateway.GatewayDecompressor;
+import dev.linerate.gateway.Transport;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.SocketException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@Timeout(60)
+class FrameStreamTest {
+    /** Around the lengths at which the heads of frames and the buffers grow. */
+    private static final int[] ALL_SIZES = {121, 1, 125, 126, 9000, 65_535, 65_536, 200_000, 36};
+
+    private static final int[] SMALL_SIZES = {121, 1, 126, 4000};
+
+    private static final byte[] PING = "still there?".getBytes(StandardCharsets.US_ASCII);
+
+    private static FrameStream stream(InputStream below, Transport transport, boolean etf) {
+        GatewayConnection connection = new GatewayConnection(GatewaySockets.of(transport), etf);
+        return new FrameStream(below, () -> connection);
+    }
+
+    /** What a server sends in a conversation, and what the client should see of it. */
+    private static byte[][] conversation(Transport transport, int opcode, int... sizes) throws IOException {
+        Gateway gateway = new Gateway(transport);
+        Wire sent = new Wire().answer(Wire.UPGRADE);
+        Wire seen = new Wire().answer(Wire.UPGRADE);
+        for (int size : sizes) {
+            byte[] payload = Gateway.text(size, size);
+            sent.frame(Wire.BINARY, gateway.frame(payload));
+            seen.frame(opcode, payload);
+            byte[] compressed = gateway.frame(payload);
+            int piece = compressed.length / 3 + 1;
+            sent.frame(false, Wire.BINARY, Arrays.copyOf(compressed, piece));
+            sent.frame(Wire.PING, PING);
+            seen.frame(Wire.PING, PING);
+            sent.frame(true, 0, Arrays.copyOfRange(compressed, piece, compressed.length));
+            seen.frame(opcode, payload);
+            sent.pieces(Wire.TEXT, payload, 5000);
+            seen.pieces(Wire.TEXT, payload, 5000);
+        }
+        sent.frame(Wire.CLOSE, new byte[] {0x0f, (byte) 0xa0});
+        seen.frame(Wire.CLOSE, new byte[] {0x0f, (byte) 0xa0});
+        return new byte[][] {sent.bytes(), seen.bytes()};
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void compressedMessagesBecomeTextAndAllElseStays(Transport transport) throws IOException {
+        byte[][] small = conversation(transport, Wire.TEXT, SMALL_SIZES);
+        for (int most : new int[] {1, 2, 3, 7, 100}) {
+            assertSeen(small, Wire.slowly(small[0], most, true), transport, 1000);
+            assertSeen(small, Wire.slowly(small[0], 1000, false), transport, most);
+        }
+        byte[][] all = conversation(transport, Wire.TEXT, ALL_SIZES);
+        for (int most : new int[] {100, 8192, 1 << 20}) {
+            assertSeen(all, Wire.slowly(all[0], most, true), transport, 8192);
+            assertSeen(all, Wire.slowly(all[0], 1 << 20, false), transport, most);
+        }
+    }
+
+    private static void assertSeen(byte[][] conversation, InputStream below, Transport transport, int most)
+            throws IOException {
+        assertArrayEquals(conversation[1], Wire.all(stream(below, transport, false), most));
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void etfStaysBinary(Transport transport) throws IOException {
+        byte[][] conversation = conversation(transport, Wire.BINARY, ALL_SIZES);
+        InputStream below = Wire.slowly(conversation[0], 1000, false);
+        assertArrayEquals(conversation[1], Wire.all(stream(below, transport, true), 1000));
+    }
+
+    @Test
+    void messagesOfZlibMayComeInSeveralWebsocketMessages() throws IOException {
+        Gateway gateway = new Gateway(Transport.ZLIB);
+        byte[] payload = Gateway.text(5000, 1);
+        byte[] compressed = gateway.frame(payload);
+        Wire sent = new Wire().answer(Wire.UPGRADE);
+        for (int at = 0; at < compressed.length; at += 100) {
+            sent.frame(Wire.BINARY, Arrays.copyOfRange(compressed, at, Math.min(at + 100, compressed.length)));
+        }
+        InputStream stream = stream(Wire.slowly(sent.bytes(), 50, false), Transport.ZLIB, false);
+        assertArrayEquals(
+                new Wire().answer(Wire.UPGRADE).frame(Wire.TEXT, payload).bytes(), Wire.all(stream, 8192));
+    }
+
+    @Test
+    void oneByteAtATime() throws IOException {
+        byte[][] conversation = conversation(Transport.ZSTD, Wire.TEXT, ALL_SIZES);
+        InputStream stream = stream(Wire.slowly(conversation[0], 1 << 20, false), Transport.ZSTD, false);
+        for (byte expected : conversation[1]) {
+            assertEquals(expected & 0xff, stream.read());
+        }
+        assertEquals(-1, stream.read());
+    }
+
+    @Test
+    void whatIsReadyIsAvailable() throws IOException {
+        byte[] payload = Gateway.text(5000, 1);
+        byte[] sent = new Wire()
+                .answer(Wire.UPGRADE)
+                .frame(Wire.BINARY, new Gateway(Transport.ZSTD).frame(payload))
+                .bytes();
+        InputStream stream = stream(Wire.slowly(sent, 1 << 20, false), Transport.ZSTD, false);
+        assertEquals(Wire.UPGRADE.length(), stream.read(new byte[1000]));
+        assertEquals(0, stream.available());
+        assertEquals(0x81, stream.read());
+        assertEquals(3 + payload.length, stream.available());
+        assertEquals(3, stream.read(new byte[1000]));
+        assertEquals(payload.length, stream.available());
+        assertEquals(0, stream.read(new byte[0]));
+        assertThrows(IndexOutOfBoundsException.class, () -> stream.read(new byte[4], 2, 3));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"HTTP/1.1 404 Not Found\r\nX: 1\r\n\r\n", "HTTP/1.0 101 no\n\n", "\r\n\r\n", "nothing"})
+    void otherAnswersStay(String head) throws IOException {
+        byte[] frame = new Gateway(Transport.ZSTD).frame("{}");
+        byte[] sent = new Wire().answer(head).frame(Wire.BINARY, frame).bytes();
+        assertArrayEquals(sent, Wire.all(stream(Wire.slowly(sent, 9, false), Transport.ZSTD, false), 100));
+    }
+
+    @Test
+    void otherConnectionsStay() throws IOException {
+        byte[] sent = conversation(Transport.ZLIB, Wire.TEXT, SMALL_SIZES)[0];
+        for (int most : new int[] {1, 100, 1 << 20}) {
+            FrameStream stream = new FrameStream(Wire.slowly(sent, most, false), () -> null);
+            assertArrayEquals(sent, Wire.all(stream, 8192));
+        }
+    }
+
+    /** The client complains of such frames better than we could. */
+    @Test
+    void framesOutsideTheProtocolStay() throws IOException {
+        byte[] compressed = new Gateway(Transport.ZSTD).frame("{}");
+        byte[] masked = {(byte) 0x82, (byte) 0x81, 1, 2, 3, 4, 5};
+        byte[] endless = {(byte) 0x82, 127, -1, -1, -1, -1, -1, -1, -1, -1, 5};
+        byte[] reserved = new Wire().frame(Wire.BINARY, compressed).bytes();
+        reserved[0] |= 0x40;
+        byte[] continued = new Wire().frame(true, 0, compressed).bytes();
+        for (byte[] odd : new byte[][] {masked, endless, reserved, continued}) {
+            byte[] sent = new Wire().answer(Wire.UPGRADE).raw(odd).bytes();
+            assertArrayEquals(sent, Wire.all(stream(Wire.slowly(sent, 3, false), Transport.ZSTD, false), 100));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void anEndInTheMiddleIsAnEnd(Transport transport) throws IOException {
+        byte[] payload = Gateway.text(300, 1);
+        Gateway gateway = new Gateway(transport);
+        byte[] head = Wire.UPGRADE.getBytes(StandardCharsets.ISO_8859_1);
+        byte[] whole = new Wire()
+                .raw(head)
+                .pieces(Wire.BINARY, gateway.frame(payload), 60)
+                .frame(Wire.BINARY, gateway.frame(payload))
+                .bytes();
+        byte[] seen = new Wire().raw(head).frame(Wire.TEXT, payload).frame(Wire.TEXT, payload).bytes();
+        for (int length = 0; length < whole.length; length++) {
+            InputStream stream = stream(Wire.slowly(Arrays.copyOf(whole, length), 40, false), transport, false);
+            byte[] read = Wire.all(stream, 1000);
+            // The head of a frame that is cut off is seen as it is.
+            int same = Math.min(read.length, seen.length);
+            while (same > head.length && read[same - 1] != seen[same - 1]) {
+                same--;
+            }
+            assertTrue(read.length - same < 14, "at " + length);
+            assertArrayEquals(Arrays.copyOf(seen, same), Arrays.copyOf(read, same));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void anUnsoundStreamIsToldOnceAndThrownAlways(Transport transport) throws IOException {
+        Gateway gateway = new Gateway(transport);
+        byte[] first = gateway.frame(Gateway.text(500, 1));
+        byte[] bad = gateway.frame(Gateway.text(500, 2));
+        bad[0] ^= 6;
+        byte[] sent = new Wire()
+                .answer(Wire.UPGRADE)
+                .frame(Wire.BINARY, first)
+                .frame(Wire.BINARY, bad)
+                .frame(Wire.BINARY, gateway.frame("{}"))
+                .bytes();
+        for (int most : new int[] {10, 1 << 20}) {
+            List<DecompressionException> told = new ArrayList<>();
+            GatewayConnection connection = new GatewayConnection(
+                    GatewaySockets.of(transport).onFault(told::add), false);
+            FrameStream stream = new FrameStream(Wire.slowly(sent, most, false), () -> connection);
+            byte[] expected = new Wire()
+                    .answer(Wire.UPGRADE)
+                    .frame(Wire.TEXT, Gateway.text(500, 1))
+                    .bytes();
+            byte[] read = new byte[expected.length];
+            for (int at = 0; at < read.length; ) {
+                at += stream.read(read, at, read.length - at);
+            }
+            assertArrayEquals(expected, read);
+            DecompressionException error = assertThrows(DecompressionException.class, stream::read);
+            assertEquals(1, error.message());
+            assertSame(error, assertThrows(DecompressionException.class, () -> stream.read(new byte[100])));
+            assertEquals(List.of(error), told);
+        }
+    }
+
+    @Test
+    void aMessageThatIsDeclaredTooLongIsRefusedAtItsHead() {
+        byte[] head = {(byte) 0x82, 127, 0, 0, 0, 0, 4, 0, 0, 1};
+        byte[] sent = new Wire().answer(Wire.UPGRADE).raw(head).bytes();
+        InputStream stream = stream(Wire.slowly(sent, 100, false), Transport.ZSTD, false);
+        DecompressionException error = assertThrows(DecompressionException.class, () -> Wire.all(stream, 1000));
+        assertEquals(DecompressionException.Kind.LIMIT, error.kind());
+        assertThrows(DecompressionException.class, stream::read);
+    }
+
+    @Test
+    void aDeclaredLengthTakesNoMemory() throws IOException {
+        GatewayConnection connection = new GatewayConnection(GatewaySockets.of(Transport.ZSTD), false);
+        byte[] head = {(byte) 0x82, 127, 0, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3};
+        byte[] sent = new Wire().answer(Wire.UPGRADE).raw(head).bytes();
+        FrameStream stream = new FrameStream(Wire.slowly(sent, 100, false), () -> connection);
+        assertEquals(Wire.UPGRADE.length(), Wire.all(stream, 1000).length);
+        assertEquals(3, connection.length());
+        assertTrue(connection.room(1).length <= 16 << 10);
+    }
+
+    @Test
+    void aClosedSocketEndsItsStream() throws IOException {
+        GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD);
+        GatewayConnection connection = new GatewayConnection(GatewaySockets.of(() -> decompressor), false);
+        Gateway gateway = new Gateway(Transport.ZSTD);
+        byte[] sent = new Wire()
+                .answer(Wire.UPGRADE)
+                .frame(Wire.BINARY, gateway.frame(Gateway.text(500, 1)))
+                .frame(Wire.BINARY, gateway.frame(Gateway.text(500, 2)))
+                .bytes();
+        FrameStream stream = new FrameStream(Wire.slowly(sent, 1 << 20, false), () -> connection);
+        stream.read(new byte[1000]);
+        assertEquals(0x81, stream.read());
+        connection.close();
+        assertTrue(decompressor.isClosed());
+        assertEquals(3, stream.read(new byte[1000]));
+        assertThrows(SocketException.class, () -> stream.read(new byte[1000]));
+        assertThrows(SocketException.class, stream::available);
+    }
+}
