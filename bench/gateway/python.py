@@ -1,0 +1,348 @@
+"""Measures linerate.gateway beside what Python's clients use: zlib, zstandard, backports.zstd.
+
+Run as `python bench/gateway/python.py --corpus DIR --csv FILE`. DIR has files of messages, each behind its
+length in four bytes, lowest first: X.msgs, and what came over the wire for each, X.zlib and X.zst. All that is
+decoded is compared with X.msgs first. Four shapes:
+
+* start: connections from their first message on
+* live: from the first message on that no GUILD_CREATE follows; the others are decoded before the clock runs
+* many: 2,500 connections in turn, with the resident memory of each, in a process of its own
+* busy: the start of a connection while another thread computes, by the clock on the wall
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gc
+import os
+import platform
+import shlex
+import struct
+import subprocess
+import sys
+import threading
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import import_module, metadata
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import linerate
+from linerate.gateway import Decompressor
+
+ENDINGS = {"zlib-stream": "zlib", "zstd-stream": "zst"}
+CONNECTIONS = 2500
+#: Messages of a connection in the shape many, and of them those that the clock sees.
+MANY, LIVE = 28, 24
+#: Messages of a connection in the shape busy.
+BUSY = 200
+COLUMNS = (
+    "shape,date,cpu,python,linerate,kind,corpus,connections,messages,bytes,contender,contender_version,result,"
+    "clock,best_mb_s,median_mb_s,best_us,median_us,worst_us,base,speed_vs_base,resident_bytes,rounds,command"
+).split(",")
+
+Decode = Callable[[bytes], Any]
+#: Messages of one connection: what came, and what it is.
+Stream = list[tuple[bytes, bytes]]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Something that decodes a connection's messages. Each call of `begin` begins one."""
+
+    name: str
+    version: str
+    #: "bytes", "text", or "buffer": the start of one that is there.
+    result: str
+    begin: Callable[[], Decode]
+
+
+@dataclass
+class Times:
+    """Of a contender, in each round: seconds for a message on average, and at most."""
+
+    mean: list[float] = field(default_factory=list)
+    worst: list[float] = field(default_factory=list)
+    resident: int | None = None
+
+
+def contenders(kind: str) -> Iterator[Contender]:
+    """Those that are installed; the first one is what the others are compared with."""
+    for name, version, begin in peers(kind):
+        yield Contender(name, version, "bytes", begin)
+        yield Contender(name, version, "text", lambda begin=begin: as_text(begin()))
+    ours = linerate.__version__
+    yield Contender("linerate", ours, "bytes", lambda: Decompressor(kind).decompress)
+    yield Contender("linerate", ours, "text", lambda: Decompressor(kind).decompress_text)
+    room = bytearray(4 << 20)
+    yield Contender("linerate", ours, "buffer", lambda: into(Decompressor(kind), room))
+
+
+def peers(kind: str) -> Iterator[tuple[str, str, Callable[[], Decode]]]:
+    if kind == "zlib-stream":
+        yield "zlib", zlib.ZLIB_RUNTIME_VERSION, lambda: zlib.decompressobj().decompress
+        return
+    if zstandard := module("zstandard"):
+        yield (
+            "zstandard",
+            zstandard.__version__,
+            lambda: zstandard.ZstdDecompressor().decompressobj().decompress,
+        )
+    name = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
+    if zstd := module(name):
+        version = platform.python_version() if name.startswith("compression") else metadata.version(name)
+        yield name, version, lambda: zstd.ZstdDecompressor().decompress
+
+
+def module(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        print(f"not installed: {name}", file=sys.stderr)
+        return None
+
+
+def as_text(decode: Decode) -> Decode:
+    return lambda frame: decode(frame).decode()
+
+
+def into(decompressor: Decompressor, room: bytearray) -> Decode:
+    decode = decompressor.decompress_into
+    return lambda frame: decode(frame, room)
+
+
+def records(path: Path) -> list[bytes]:
+    data, at, found = path.read_bytes(), 0, []
+    while at < len(data):
+        (length,) = struct.unpack_from("<I", data, at)
+        found.append(data[at + 4 : at + 4 + length])
+        at += 4 + length
+    return found
+
+
+def streams(corpus: Path, kind: str) -> list[Stream]:
+    """The connections of a folder."""
+    found = []
+    for path in sorted(corpus.glob("*.msgs")):
+        frames = records(path.with_suffix("." + ENDINGS[kind]))
+        found.append(list(zip(frames, records(path), strict=True)))
+    if not found:
+        raise SystemExit(f"no .msgs files in {corpus}")
+    return found
+
+
+def settled(stream: Stream) -> int:
+    """The index of the first message that no GUILD_CREATE follows."""
+    large = [i for i, (_, payload) in enumerate(stream) if b'"t":"GUILD_CREATE"' in payload]
+    return large[-1] + 1 if large else 0
+
+
+def prove(contender: Contender, all_streams: Iterable[Stream]) -> None:
+    for stream in all_streams:
+        decode = contender.begin()
+        for i, (frame, payload) in enumerate(stream):
+            got = decode(frame)
+            expected = {"bytes": payload, "text": None, "buffer": len(payload)}[contender.result]
+            if (got.encode() if expected is None else got) != (payload if expected is None else expected):
+                raise SystemExit(f"{contender.name} decodes message {i} to something else")
+
+
+def time_stream(decode: Decode, stream: Stream, skip: int) -> float:
+    """Seconds of CPU that the messages from `skip` on take."""
+    frames = [frame for frame, _ in stream]
+    for frame in frames[:skip]:
+        decode(frame)
+    frames = frames[skip:]
+    begin = time.process_time()
+    for frame in frames:
+        decode(frame)
+    return time.process_time() - begin
+
+
+def time_busy(decode: Decode, stream: Stream) -> list[float]:
+    """Seconds on the wall that each message takes while another thread computes."""
+    stop = threading.Event()
+
+    def compute() -> None:
+        while not stop.is_set():
+            sum(range(100))
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    taken = []
+    for frame, _ in stream:
+        begin = time.perf_counter()
+        decode(frame)
+        taken.append(time.perf_counter() - begin)
+    stop.set()
+    thread.join()
+    return taken
+
+
+def many(kind: str, index: int, frames: list[bytes], rounds: int) -> tuple[list[float], int]:
+    """Seconds of CPU for a message of very many connections in turn, and resident bytes of each. To be called in
+    a process of its own."""
+    contender = [each for each in contenders(kind) if each.result == "bytes"][index]
+    contender.begin()(frames[0])
+    times = []
+    for round in range(rounds):
+        before = resident()
+        connections = [contender.begin() for _ in range(CONNECTIONS)]
+        begin = 0.0
+        for i, frame in enumerate(frames):
+            if i == MANY - LIVE:
+                begin = time.process_time()
+            for decode in connections:
+                decode(frame)
+        times.append((time.process_time() - begin) / (LIVE * CONNECTIONS))
+        if round == 0:
+            gc.collect()
+            each = (resident() - before) // CONNECTIONS
+        del connections, decode
+    return times, each
+
+
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def excerpt(stream: Stream, kind: str) -> Stream:
+    """A short connection: a few descriptions of groups that fill the history, then events."""
+    at = settled(stream)
+    payloads = [payload for _, payload in stream[: MANY - LIVE] + stream[at : at + LIVE]]
+    if kind == "zlib-stream":
+        stream_of = zlib.compressobj(6)
+        flush = lambda: stream_of.flush(zlib.Z_SYNC_FLUSH)
+    else:
+        zstandard = import_module("zstandard")
+        parameters = zstandard.ZstdCompressionParameters.from_level(
+            7, window_log=16, chain_log=15, hash_log=15, write_content_size=False
+        )
+        stream_of = zstandard.ZstdCompressor(compression_params=parameters).compressobj()
+        flush = lambda: stream_of.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+    return [(stream_of.compress(payload) + flush(), payload) for payload in payloads]
+
+
+def measure(shape: str, kind: str, all_streams: list[Stream], rounds: int) -> Iterator[dict[str, str]]:
+    """The rows of a shape."""
+    rivals = list(contenders(kind))
+    if shape == "many":
+        rivals = [rival for rival in rivals if rival.result == "bytes"]
+        all_streams = [excerpt(all_streams[0], kind)]
+    if shape == "busy":
+        all_streams = [all_streams[0][:BUSY]]
+    skips = [settled(stream) if shape == "live" else 0 for stream in all_streams]
+    if shape == "many":
+        skips = [MANY - LIVE]
+    for rival in rivals:
+        prove(rival, all_streams)
+    sizes = [len(payload) for stream, skip in zip(all_streams, skips) for _, payload in stream[skip:]]
+    taken = [Times() for _ in rivals]
+    if shape == "many":
+        frames = [frame for frame, _ in all_streams[0]]
+        for i, times in enumerate(taken):
+            with get_context("spawn").Pool(1) as pool:
+                times.mean, times.resident = pool.apply(many, (kind, i, frames, rounds))
+    for round in range(0 if shape == "many" else rounds):
+        for i in range(len(rivals)):
+            index = (round + i) % len(rivals)
+            begin, times = rivals[index].begin, taken[index]
+            if shape == "busy":
+                each = time_busy(begin(), all_streams[0])
+                times.worst.append(max(each))
+                seconds = sum(each)
+            else:
+                seconds = sum(time_stream(begin(), stream, skip) for stream, skip in zip(all_streams, skips))
+            times.mean.append(seconds / len(sizes))
+    bases = {rival.result: i for i, rival in reversed(list(enumerate(rivals)))}
+    bases["buffer"] = bases["bytes"]
+    for rival, times in zip(rivals, taken):
+        base = bases[rival.result]
+        average = sum(sizes) / len(sizes) / 1e6
+        yield {
+            "shape": shape,
+            "kind": kind,
+            "connections": str(CONNECTIONS if shape == "many" else len(all_streams)),
+            "messages": str(len(sizes)),
+            "bytes": str(sum(sizes)),
+            "contender": rival.name,
+            "contender_version": rival.version,
+            "result": rival.result,
+            "clock": "wall" if shape == "busy" else "cpu",
+            "best_mb_s": f"{average / min(times.mean):.1f}",
+            "median_mb_s": f"{average / median(times.mean):.1f}",
+            "best_us": f"{min(times.mean) * 1e6:.3f}",
+            "median_us": f"{median(times.mean) * 1e6:.3f}",
+            "worst_us": f"{median(times.worst) * 1e6:.0f}" if times.worst else "",
+            "base": f"{rivals[base].name}, {rivals[base].result}",
+            "speed_vs_base": f"{median(taken[base].mean) / median(times.mean):.3f}",
+            "resident_bytes": "" if times.resident is None else str(times.resident),
+        }
+
+
+def about(arguments: list[str], corpus: Path) -> dict[str, str]:
+    git = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--exclude=*"]
+    commit = subprocess.run(git, capture_output=True, text=True).stdout.strip()
+    command = [word for word in arguments if word != "--csv"]
+    command = [Path(word).name if "/" in word else word for word in command if not word.endswith(".csv")]
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "cpu": cpu(),
+        "python": platform.python_version(),
+        "linerate": f"{linerate.__version__} {commit}".strip(),
+        "corpus": corpus.name,
+        "command": shlex.join(["bench/gateway/python.py", *command]),
+    }
+
+
+def cpu() -> str:
+    """The processor's name, with family and model."""
+    lines = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+    fields = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)}
+    family = "(family {cpu family} model {model})".format_map({"cpu family": "?", "model": "?", **fields})
+    return f"{fields.get('model name', platform.machine())} {family}"
+
+
+def table(rows: list[dict[str, str]]) -> Iterator[str]:
+    yield f"\n{rows[0]['kind']}, {rows[0]['shape']}"
+    yield f"{'':28}{'MB/s':>8}{'us':>9}{'worst':>9}{'times':>8}{'KB each':>9}"
+    for row in rows:
+        each = f"{int(row['resident_bytes']) / 1000:.1f}" if row["resident_bytes"] else ""
+        yield (
+            f"{row['contender'] + ', ' + row['result']:28}{row['median_mb_s']:>8}{row['median_us']:>9}"
+            f"{row['worst_us']:>9}{row['speed_vs_base']:>8}{each:>9}"
+        )
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(prog="bench/gateway/python.py", description=__doc__.splitlines()[0])
+    parser.add_argument("--corpus", type=Path, required=True, help="folder of .msgs, .zlib and .zst files")
+    parser.add_argument("--csv", type=Path, help="add the records to this file")
+    parser.add_argument("--rounds", type=int, default=7, help="times that each is measured [default: 7]")
+    parser.add_argument("--shape", default="start,live,many,busy", help="only these, as a,b")
+    options = parser.parse_args(arguments)
+    common = about(arguments, options.corpus) | {"rounds": str(options.rounds)}
+    written = []
+    for kind in ENDINGS:
+        all_streams = streams(options.corpus, kind)
+        for shape in options.shape.split(","):
+            rows = list(measure(shape, kind, all_streams, options.rounds))
+            print("\n".join(table(rows)), flush=True)
+            written += [common | row for row in rows]
+    if options.csv is not None:
+        new = not options.csv.exists()
+        with options.csv.open("a", newline="", encoding="utf-8") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            if new:
+                writer.writeheader()
+            writer.writerows(written)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
