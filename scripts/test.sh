@@ -54,6 +54,7 @@ test_python() {
   target/venv/bin/python -m pip install --quiet --disable-pip-version-check ./bindings/python
   run_pytest bindings/python/tests
   run_pytest bench/waveforms/tests
+  run_pytest bench/gateway/tests
 }
 
 # The plugins as HDF5 finds them, in h5py and in HDF5's own tools.

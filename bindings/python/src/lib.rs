@@ -28,7 +28,7 @@ mod _linerate {
     #[pymodule_export]
     use crate::error::{Error, GatewayError};
     #[pymodule_export]
-    use crate::gateway::GatewayDecompressor;
+    use crate::gateway::{GatewayDecompressor, gateway_peek};
     #[pymodule_export]
     use crate::hdf5::{hdf5_class, hdf5_decode};
     #[pymodule_export]

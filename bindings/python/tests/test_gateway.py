@@ -5,22 +5,21 @@ import asyncio
 import copy
 import doctest
 import inspect
+import json
 import mmap
 import pickle
 import random
 import struct
-import sys
 import weakref
-import zlib
 
 import numpy as np
 import pytest
-from gateways import HELLO, HELLO_FRAMES, KINDS, Server, carried, frames_of, traffic
+from gateways import HELLO, HELLO_FRAMES, KINDS, carried, frames_of, traffic
 from support import run_python
 
 import linerate
 import linerate.gateway
-from linerate.gateway import Decompressor, Envelope, GatewayError
+from linerate.gateway import Decompressor, Envelope, GatewayError, peek
 
 TRAFFIC = traffic()
 
@@ -270,6 +269,31 @@ def test_envelopes():
     assert decompressor.envelope is None
 
 
+def test_a_look_at_payloads():
+    payload = '{"t":"TYPING_START","s":7,"op":0,"d":"naïve"}'
+    for given in (payload, payload.encode(), bytearray(payload.encode()), memoryview(payload.encode())):
+        assert peek(given) == Envelope(0, 7, "TYPING_START")
+    # What is behind the members does not matter.
+    assert peek(payload[:34]) == Envelope(0, 7, "TYPING_START")
+    assert peek("{}") == (None, None, None)
+    etf = b"\x83t\x00\x00\x00\x02m\x00\x00\x00\x02opa\x0bm\x00\x00\x00\x01sa\x07"
+    assert peek(etf, "etf") == Envelope(11, 7, None) == peek(etf, encoding="etf")
+    for wrong, encoding in ((b"[]", "json"), ('{"op":', "json"), (b"{}", "etf"), (b"", "json")):
+        with pytest.raises(linerate.Error) as caught:
+            peek(wrong, encoding)
+        assert caught.value.kind == "corrupt"
+    with pytest.raises(ValueError, match="no encoding"):
+        peek(payload, "xml")
+    with pytest.raises(TypeError):
+        peek(7)
+    with pytest.raises(UnicodeEncodeError):
+        peek('{"op":1,"d":"\ud800"}')
+    for kind in KINDS:
+        for text in carried("sample", kind)[0]:
+            parsed = json.loads(text)
+            assert peek(text) == (parsed["op"], parsed["s"], parsed["t"])
+
+
 def test_a_recording():
     payloads, kind = TRAFFIC[:6], "zstd-stream"
     frames = frames_of(kind, payloads)
@@ -303,7 +327,7 @@ def entries(recording, kind):
 def test_arguments_that_mean_nothing():
     for arguments, keywords, message in [
         (["zlib"], {}, 'kind is "zlib"'),
-        (["zlib-stream"], {"checks": "xml"}, 'checks is "xml"'),
+        (["zlib-stream"], {"checks": "xml"}, '"xml" is no encoding'),
         (["zlib-stream"], {"sequence": True}, "sequence numbers are found by checks"),
         (["zstd-stream"], {"window_log": 9}, "window_log is 9"),
         (["zstd-stream"], {"window_log": 28}, "window_log is 28"),

@@ -18,7 +18,7 @@ from linerate.dict import (
     Batch, BlockFile, Candidate, Choice, Decoder, Encoder, Entry, Gain, Pack, Slices, Sst, Stats, Store,
     cluster, gain, multi_get, search, train
 )
-from linerate.gateway import Decompressor, Envelope, GatewayError, ZstdContext
+from linerate.gateway import Decompressor, Envelope, GatewayError, ZstdContext, peek
 
 store = Store(table_budget=1 << 20, huge_pages=False)
 id = store.insert(np.zeros(100, np.uint8))
@@ -74,6 +74,8 @@ assert_type(decompressor.decompress(b""), bytes | None)
 assert_type(decompressor.decompress_text(memoryview(b"")), str | None)
 assert_type(decompressor.decompress_into(mapped, np.empty(100, np.uint8)), int | None)
 assert_type(decompressor.envelope, Envelope | None)
+assert_type(peek(b"{}"), Envelope)
+assert_type(peek("{}", encoding="etf").op, int | None)
 assert_type(decompressor.fault, GatewayError | None)
 assert_type(decompressor.recording(), bytes)
 assert_type(decompressor.memory, int)

@@ -26,10 +26,12 @@ from ._linerate import GatewayError
 from ._process import OfThisProcess
 
 if TYPE_CHECKING:
+    from ._slices import AnyBuffer
+
     #: How a gateway compresses, by the name in its address.
     Kind: TypeAlias = Literal["zlib-stream", "zstd-stream"]
 
-__all__ = ["Decompressor", "Envelope", "GatewayError", "ZlibContext", "ZstdContext"]
+__all__ = ["Decompressor", "Envelope", "GatewayError", "ZlibContext", "ZstdContext", "peek"]
 
 
 class Envelope(NamedTuple):
@@ -41,6 +43,22 @@ class Envelope(NamedTuple):
     s: int | None
     #: The name of an event, as it is written, escapes and all.
     t: str | None
+
+
+def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") -> Envelope:
+    """What a payload says of itself, read only as far as that takes: to tell whether it is worth parsing.
+
+    Gateways that write JSON put these members first. What comes behind them is not looked at.
+
+    >>> peek(b'{"t":"TYPING_START","s":7,"op":0,"d":{"user_id":"1"}}')
+    Envelope(op=0, s=7, t='TYPING_START')
+
+    Raises
+    ------
+    Error
+        For what is no object or term, or is damaged before the last of the members.
+    """
+    return Envelope(*_linerate.gateway_peek(payload, encoding))
 
 
 class Decompressor(OfThisProcess, _linerate.GatewayDecompressor):

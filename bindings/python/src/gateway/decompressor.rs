@@ -5,12 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use linerate_core::{Error, Kind};
-use linerate_gateway::{Checks, Encoding, Limits, ScratchPool, Session, Transport};
+use linerate_gateway::{Checks, Limits, ScratchPool, Session, Transport};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
 use super::connection::{Connection, Last, Refusal};
+use super::envelope::{Members, encoding_of};
 use super::frame::Frame;
 use crate::error::{output_too_small, raise, raise_fault};
 use crate::kernel::buffers::Output;
@@ -178,7 +179,7 @@ impl GatewayDecompressor {
     }
 
     /// Opcode, sequence number and event of the last message.
-    fn _envelope(&self, py: Python<'_>) -> Option<(Option<u64>, Option<u64>, Option<String>)> {
+    fn _envelope(&self, py: Python<'_>) -> Option<Members> {
         let last = self.look(py, |connection| connection.last().cloned());
         last.map(|Last { op, sequence, event }| (op, sequence, event))
     }
@@ -269,17 +270,12 @@ fn limits_of(max_message: usize, window_log: u8) -> PyResult<Limits> {
 }
 
 fn checks_of(name: Option<&str>, sequence: bool) -> PyResult<Checks> {
-    let checks = match name {
-        Some("json") => Checks::complete(Encoding::Json),
-        Some("etf") => Checks::complete(Encoding::Etf),
-        None if sequence => {
-            return Err(PyValueError::new_err("sequence numbers are found by checks, which is None"));
+    match name {
+        Some(name) => {
+            let checks = Checks::complete(encoding_of(name)?);
+            Ok(if sequence { checks.with_sequence() } else { checks })
         }
-        None => Checks::NONE,
-        Some(other) => {
-            let text = format!("checks is {other:?}, but must be \"json\", \"etf\" or None");
-            return Err(PyValueError::new_err(text));
-        }
-    };
-    Ok(if sequence { checks.with_sequence() } else { checks })
+        None if sequence => Err(PyValueError::new_err("sequence numbers are found by checks, which is None")),
+        None => Ok(Checks::NONE),
+    }
 }

@@ -2,6 +2,8 @@
 
 mod connection;
 mod decompressor;
+mod envelope;
 mod frame;
 
 pub(crate) use decompressor::GatewayDecompressor;
+pub(crate) use envelope::gateway_peek;

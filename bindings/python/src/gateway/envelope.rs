@@ -1,0 +1,36 @@
+//! What payloads say of themselves.
+
+use linerate_core::{Error, Kind};
+use linerate_gateway::{Encoding, Envelope};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+use super::frame::Frame;
+use crate::error::raise;
+
+/// Opcode, sequence number and event.
+pub(super) type Members = (Option<u64>, Option<u64>, Option<String>);
+
+/// Those of a payload: text, or bytes.
+#[pyfunction]
+pub(crate) fn gateway_peek(py: Python<'_>, payload: &Bound<'_, PyAny>, encoding: &str) -> PyResult<Members> {
+    let encoding = encoding_of(encoding)?;
+    let peek = |bytes: &[u8]| {
+        let Envelope { op, sequence, event } = Envelope::peek(bytes, encoding)?;
+        Ok((op, sequence, event.map(str::to_owned)))
+    };
+    let members = match payload.cast::<PyString>() {
+        Ok(text) => peek(text.to_cow()?.as_bytes()),
+        Err(_) => peek(payload.extract::<Frame<'_>>()?.bytes()),
+    };
+    members.map_err(|what| raise(py, Error::new(Kind::Corrupt, 0, what)))
+}
+
+pub(super) fn encoding_of(name: &str) -> PyResult<Encoding> {
+    match name {
+        "json" => Ok(Encoding::Json),
+        "etf" => Ok(Encoding::Etf),
+        _ => Err(PyValueError::new_err(format!("{name:?} is no encoding: payloads are \"json\" or \"etf\""))),
+    }
+}
