@@ -2,10 +2,9 @@
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use linerate_gateway::{Error, Fault, Kind, Message, Session};
+use linerate_gateway::{Error, Fault, Kind, Message, Scratch, Session};
 
 use crate::settings::Settings;
-use crate::work::Work;
 
 /// Connections that were not released yet.
 static LIVE: AtomicI64 = AtomicI64::new(0);
@@ -46,13 +45,16 @@ impl Connection {
         LIVE.load(Ordering::Relaxed)
     }
 
-    /// Decodes the frame in `work`. The payload stands there; `None` if the message is not whole.
-    pub(crate) fn message<'w>(&mut self, work: &'w mut Work) -> Result<Option<&'w [u8]>, Fault> {
+    /// Decodes a frame. The payload stands in the scratch; `None` if the message is not whole.
+    pub(crate) fn message<'s>(
+        &mut self,
+        frame: &[u8],
+        scratch: &'s mut Scratch,
+    ) -> Result<Option<&'s [u8]>, Fault> {
         self.waiting = None;
         if let Some(fault) = self.fault {
             return Err(fault);
         }
-        let (frame, scratch) = work.parts();
         let Some(message) = self.session.message(frame, scratch)? else { return Ok(None) };
         self.seen.note(&message);
         Ok(Some(message.payload))
@@ -149,24 +151,23 @@ mod tests {
         Settings { transport: 1, max_message: 100, window_log: 16, checks, keep_messages: 0, keep_bytes: 0 }
     }
 
-    fn send(server: &mut Encoder, text: &[u8]) -> Work {
+    fn wire(server: &mut Encoder, text: &[u8]) -> Vec<u8> {
         let mut wire = Vec::new();
         server.message(text, &mut wire).unwrap();
-        let mut work = Work::default();
-        work.frame(wire.len()).unwrap().copy_from_slice(&wire);
-        work
+        wire
     }
 
     #[test]
     fn a_message_says_what_it_is() {
         let mut server = Encoder::new(Transport::Zstd).unwrap();
+        let scratch = &mut Scratch::new();
         let mut connection = Connection::new(settings(3));
         let text = br#"{"op":0,"s":7,"t":"READY","d":null}"#;
-        assert_eq!(connection.message(&mut send(&mut server, text)).unwrap(), Some(&text[..]));
+        assert_eq!(connection.message(&wire(&mut server, text), scratch).unwrap(), Some(&text[..]));
         let seen = connection.seen();
         assert_eq!((seen.op, seen.sequence, seen.event()), (Some(0), Some(7), Some("READY")));
         let text = br#"{"op":11,"s":null,"t":null}"#;
-        assert_eq!(connection.message(&mut send(&mut server, text)).unwrap(), Some(&text[..]));
+        assert_eq!(connection.message(&wire(&mut server, text), scratch).unwrap(), Some(&text[..]));
         let seen = connection.seen();
         assert_eq!((seen.op, seen.sequence, seen.event()), (Some(11), None, None));
     }
@@ -174,28 +175,30 @@ mod tests {
     #[test]
     fn a_payload_waits_until_the_next_message() {
         let mut server = Encoder::new(Transport::Zstd).unwrap();
+        let scratch = &mut Scratch::new();
         let mut connection = Connection::new(settings(0));
-        connection.message(&mut send(&mut server, b"one")).unwrap();
+        connection.message(&wire(&mut server, b"one"), scratch).unwrap();
         connection.wait(b"one").unwrap();
         assert_eq!(connection.fetch().as_deref(), Some(&b"one"[..]));
         connection.wait(b"one").unwrap();
-        connection.message(&mut send(&mut server, b"two")).unwrap();
+        connection.message(&wire(&mut server, b"two"), scratch).unwrap();
         assert_eq!(connection.fetch(), None);
     }
 
     #[test]
     fn faults_stay_until_a_reset() {
+        let scratch = &mut Scratch::new();
         let mut connection = Connection::new(settings(0));
         let fault = connection.no_memory();
         assert_eq!(fault.kind(), Kind::Limit);
         let mut server = Encoder::new(Transport::Zstd).unwrap();
-        assert_eq!(connection.message(&mut send(&mut server, b"x")), Err(fault));
+        assert_eq!(connection.message(&wire(&mut server, b"x"), scratch), Err(fault));
         connection.break_off();
         connection.reset();
         assert!(connection.fault().is_none() && !connection.is_broken());
         let mut server = Encoder::new(Transport::Zstd).unwrap();
-        assert_eq!(connection.message(&mut send(&mut server, b"x")).unwrap(), Some(&b"x"[..]));
-        let fault = connection.message(&mut send(&mut server, &[b'x'; 101])).unwrap_err();
+        assert_eq!(connection.message(&wire(&mut server, b"x"), scratch).unwrap(), Some(&b"x"[..]));
+        let fault = connection.message(&wire(&mut server, &[b'x'; 101]), scratch).unwrap_err();
         assert_eq!((fault.kind(), fault.message), (Kind::Limit, 1));
         assert_eq!(connection.fault(), Some(fault));
     }

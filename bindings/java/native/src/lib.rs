@@ -9,9 +9,9 @@
 //! * No panic gets out: the connection that had it is of no use until it is reset, the others are.
 
 mod connection;
+mod frame;
 mod kernel;
-mod recording;
 mod settings;
-mod work;
+mod shared;
 
 use connection::Connection;

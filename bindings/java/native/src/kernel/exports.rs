@@ -12,10 +12,10 @@ use jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jlongArray, jobject, jstr
 use linerate_gateway::Kind;
 
 use crate::Connection;
+use crate::frame::Frame;
 use crate::kernel::env::Env;
-use crate::recording::recording;
 use crate::settings::Settings;
-use crate::work::{self, Work};
+use crate::shared;
 
 /// What the classes and this library must agree on; `Native.VERSION`.
 const VERSION: jint = 1;
@@ -55,20 +55,15 @@ fn decode(
     if connection.is_broken() {
         return DEFECT;
     }
-    let mut work = work::borrow();
-    let work: &mut Work = &mut work;
-    match work.frame(usize::try_from(len).unwrap_or(0)) {
-        Ok(frame) => {
-            if !fill(frame) {
-                return THREW;
-            }
-        }
-        Err(_) => {
-            connection.no_memory();
-            return FAULT;
-        }
+    let mut frame = Frame::new();
+    let Ok(frame) = frame.room(usize::try_from(len).unwrap_or(0)) else {
+        connection.no_memory();
+        return FAULT;
+    };
+    if !fill(frame) {
+        return THREW;
     }
-    match connection.message(work) {
+    match connection.message(frame, &mut shared::scratch()) {
         Ok(Some(payload)) => deliver(connection, payload),
         Ok(None) => PART,
         Err(_) => FAULT,
@@ -383,7 +378,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_recording(
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
     with(connection, ptr::null_mut(), |connection| {
-        recording(connection.session()).map_or(ptr::null_mut(), |file| env.array(&file))
+        connection.session().recording().map_or(ptr::null_mut(), |file| env.array(&file))
     })
 }
 
@@ -396,5 +391,5 @@ extern "system" fn Java_dev_linerate_gateway_Native_live(_: *mut JNIEnv, _: jcla
 /// `static native long sharedMemory()`: bytes that wait for the next message of any connection.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_sharedMemory(_: *mut JNIEnv, _: jclass) -> jlong {
-    catch_unwind(work::idle_memory).map_or(0, |bytes| bytes as jlong)
+    catch_unwind(shared::memory).map_or(0, |bytes| bytes as jlong)
 }

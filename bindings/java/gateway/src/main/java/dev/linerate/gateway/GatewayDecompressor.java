@@ -483,9 +483,8 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * The recent messages of this connection as a file for {@code linerate gateway replay}. All of them have the
-     * time of this call, for when they came is not kept. They can be replayed only if none was forgotten
-     * since the beginning of the connection.
+     * The recent messages of this connection, the failed one too, as a file for {@code linerate gateway
+     * replay}. They can be replayed only if none was forgotten since the beginning of the connection.
      *
      * @return the bytes of the file
      * @throws IllegalStateException unless {@link Builder#keepRecent} was told to keep some

@@ -8,8 +8,8 @@ import java.util.Locale;
  * Loads the native library, which the first decompressor does by itself.
  *
  * <p>It is taken from the jar, where it lies for the platforms that the jar was built for, and extracted
- * into a folder of the user below {@code java.io.tmpdir}, whose name has the version and a hash of the
- * library. The system property {@value #PATH_PROPERTY} names a library to be loaded instead, or the folder
+ * into a folder of the user below {@code java.io.tmpdir}, whose name has a hash of the library, so that versions
+ * do not meet. The system property {@value #PATH_PROPERTY} names a library to be loaded instead, or the folder
  * it is in.
  */
 public final class NativeLoader {
@@ -17,6 +17,10 @@ public final class NativeLoader {
     public static final String PATH_PROPERTY = "linerate.native.path";
 
     private static final String NAME = System.mapLibraryName("linerate_java");
+
+    private static final String EXTRACTED =
+            "; a folder that is mounted noexec cannot hold it: choose another with -Djava.io.tmpdir, or name a"
+                    + " library with -D" + PATH_PROPERTY + "=FILE";
 
     private static volatile File loaded;
     /** Why it was not loaded. It is not tried again. */
@@ -101,7 +105,7 @@ public final class NativeLoader {
         }
         try {
             String path = System.getProperty(PATH_PROPERTY);
-            loaded = path == null ? loadFromJar() : loadFrom(named(path));
+            loaded = path == null ? loadFromJar() : loadFrom(named(path), "");
         } catch (UnsatisfiedLinkError e) {
             failure = e.getMessage();
             throw e;
@@ -130,14 +134,14 @@ public final class NativeLoader {
         try {
             File file = resource.extract();
             try {
-                return loadFrom(file);
+                return loadFrom(file, EXTRACTED);
             } catch (UnsatisfiedLinkError e) {
                 if (!isTaken(e)) {
                     throw e;
                 }
             }
             // Another class loader of this process has loaded that file, and each may load a file only once.
-            return loadFrom(resource.extractAnother());
+            return loadFrom(resource.extractAnother(), EXTRACTED);
         } catch (IOException e) {
             throw failed(
                     "cannot extract the library into " + System.getProperty("java.io.tmpdir") + ": " + e
@@ -151,15 +155,11 @@ public final class NativeLoader {
         return String.valueOf(e.getMessage()).contains("already loaded in another classloader");
     }
 
-    private static File loadFrom(File file) {
+    private static File loadFrom(File file, String advice) {
         try {
             System.load(file.getPath());
         } catch (UnsatisfiedLinkError e) {
-            throw failed(
-                    "cannot load " + file + " on " + platform() + ": " + firstLine(e)
-                            + "; a folder that is mounted noexec cannot hold it: choose another with"
-                            + " -Djava.io.tmpdir, or name a library with -D" + PATH_PROPERTY + "=FILE",
-                    e);
+            throw failed("cannot load " + file + " on " + platform() + ": " + reason(e, file) + advice, e);
         }
         int version;
         try {
@@ -173,8 +173,9 @@ public final class NativeLoader {
         return file;
     }
 
-    private static String firstLine(Throwable e) {
-        return String.valueOf(e.getMessage()).split("\\R", 2)[0];
+    /** What the system says, once and without the name of the file, which it says more than once. */
+    private static String reason(UnsatisfiedLinkError e, File file) {
+        return String.valueOf(e.getMessage()).split("\\R", 2)[0].replace(file + ": ", "");
     }
 
     private static UnsatisfiedLinkError failed(String why, Throwable cause) {

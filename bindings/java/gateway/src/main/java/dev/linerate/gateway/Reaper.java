@@ -50,7 +50,7 @@ final class Reaper implements Runnable {
 
     @Override
     public void run() {
-        while (isNeeded()) {
+        do {
             try {
                 Handle handle = (Handle) FORGOTTEN.remove(PATIENCE_MILLIS);
                 if (handle != null) {
@@ -60,7 +60,7 @@ final class Reaper implements Runnable {
                 // Nobody has a reason to interrupt this thread. It goes on.
                 continue;
             }
-        }
+        } while (isNeeded());
     }
 
     private static boolean isNeeded() {

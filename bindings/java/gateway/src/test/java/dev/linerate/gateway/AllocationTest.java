@@ -1,0 +1,135 @@
+package dev.linerate.gateway;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.io.InputStream;
+import java.lang.management.ManagementFactory;
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Messages make no garbage, to the byte. */
+class AllocationTest {
+    private static final com.sun.management.ThreadMXBean THREADS =
+            (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+
+    private static final int ROUNDS = 20;
+
+    /** One message of those that repeat. */
+    interface Step {
+        int message(int index) throws Exception;
+    }
+
+    /**
+     * Bytes that this thread allocates while it decodes the sample, some time after the first round. The
+     * virtual machine itself may allocate a little when it compiles, once: what most rounds do counts.
+     */
+    private static long allocated(GatewayDecompressor decompressor, int count, Step step) throws Exception {
+        long[] bytes = new long[ROUNDS];
+        long payload = 0;
+        for (int round = 0; round < ROUNDS; round++) {
+            decompressor.reset();
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            for (int i = 0; i < count; i++) {
+                payload += step.message(i);
+            }
+            bytes[round] = THREADS.getCurrentThreadAllocatedBytes() - before;
+        }
+        assertTrue(payload > 0);
+        Arrays.sort(bytes);
+        assertEquals(bytes[0], bytes[ROUNDS * 3 / 4], () -> Arrays.toString(bytes));
+        return bytes[0];
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void reusableBuffer(Transport transport) throws Exception {
+        byte[][] frames = Traffic.frames(transport).toArray(new byte[0][]);
+        ReusableBuffer into = new ReusableBuffer();
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            assertEquals(
+                    0, allocated(decompressor, frames.length, i -> decompressor.decompress(frames[i], into)));
+            assertEquals(0, allocated(decompressor, frames.length, i -> {
+                decompressor.decompress(frames[i], into);
+                return into.stream().read() + into.stream().available();
+            }));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void directBuffer(Transport transport) throws Exception {
+        List<byte[]> bytes = Traffic.frames(transport);
+        ByteBuffer[] frames = new ByteBuffer[bytes.size()];
+        for (int i = 0; i < frames.length; i++) {
+            frames[i] = ByteBuffer.allocateDirect(bytes.get(i).length);
+            frames[i].put(bytes.get(i));
+        }
+        DirectBuffer into = new DirectBuffer(100);
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            assertEquals(0, allocated(decompressor, frames.length, i -> {
+                frames[i].clear();
+                return decompressor.decompress(frames[i], into) ? into.buffer().remaining() : 0;
+            }));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void stream(Transport transport) throws Exception {
+        byte[][] frames = Traffic.frames(transport).toArray(new byte[0][]);
+        byte[] part = new byte[8000];
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            assertEquals(0, allocated(decompressor, frames.length, i -> {
+                InputStream in = decompressor.open(frames[i]);
+                int length = 0;
+                for (int count = in.read(part); count >= 0; count = in.read(part)) {
+                    length += count;
+                }
+                in.close();
+                return length;
+            }));
+            // Nor where it is not read to its end.
+            assertEquals(0, allocated(decompressor, frames.length, i -> decompressor.open(frames[i]).read()));
+        }
+    }
+
+    /** A new array is all that the simplest form allocates. */
+    @ParameterizedTest
+    @EnumSource
+    void newArray(Transport transport) throws Exception {
+        byte[][] frames = Traffic.frames(transport).toArray(new byte[0][]);
+        long arrays = 0;
+        for (byte[] payload : Traffic.payloads()) {
+            long before = THREADS.getCurrentThreadAllocatedBytes();
+            byte[] copy = payload.clone();
+            arrays += THREADS.getCurrentThreadAllocatedBytes() - before;
+            assertEquals(payload.length, copy.length);
+        }
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            assertEquals(
+                    arrays, allocated(decompressor, frames.length, i -> decompressor.decompress(frames[i]).length));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void questions(Transport transport) throws Exception {
+        byte[] wire = Hello.wire(transport);
+        ReusableBuffer into = new ReusableBuffer();
+        try (GatewayDecompressor decompressor =
+                GatewayDecompressor.builder(transport).checks(Checks.JSON_SEQUENCE).build()) {
+            assertEquals(0, allocated(decompressor, 1, i -> {
+                decompressor.decompress(wire, into);
+                return decompressor.lastOpcode()
+                        + (int) (decompressor.lastSequence()
+                                + decompressor.messages()
+                                + decompressor.compressedBytes()
+                                + decompressor.memory());
+            }));
+        }
+    }
+}

@@ -1,0 +1,252 @@
+package dev.linerate.gateway;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import dev.linerate.gateway.DecompressionException.Kind;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** What is wrong is told, by the same words in each form, until a reset. */
+class ErrorsTest {
+    private static byte[] ascii(String text) {
+        return text.getBytes(StandardCharsets.US_ASCII);
+    }
+
+    private static DecompressionException fault(GatewayDecompressor decompressor, Form form, byte[] frame) {
+        return assertThrows(DecompressionException.class, () -> form.decode(decompressor, frame));
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.linerate.gateway.FormsTest#everyForm")
+    void errorsStay(Transport transport, Form form) throws Exception {
+        byte[] garbage = new byte[40];
+        Arrays.fill(garbage, (byte) 0xff);
+        // For zlib the end of a message, before which nothing is decoded.
+        Arrays.fill(garbage, 36, 38, (byte) 0);
+        List<byte[]> frames = Traffic.frames(transport);
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            form.decode(decompressor, frames.get(0));
+            DecompressionException first = fault(decompressor, form, garbage);
+            assertEquals(Kind.CORRUPT, first.kind());
+            assertEquals(1, first.message());
+            int begin = frames.get(0).length;
+            assertTrue(first.offset() >= begin && first.offset() <= begin + garbage.length);
+            assertTrue(first.getMessage().startsWith("message 1: "), first.getMessage());
+            for (Form next : Form.values()) {
+                DecompressionException again = fault(decompressor, next, frames.get(1));
+                assertEquals(first.getMessage(), again.getMessage());
+                assertEquals(first.kind(), again.kind());
+                assertEquals(first.offset(), again.offset());
+                assertEquals(first.message(), again.message());
+            }
+            decompressor.reset();
+            assertArrayEquals(Hello.TEXT, form.decode(decompressor, Hello.wire(transport)));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void truncatedMessage(Form form) throws Exception {
+        byte[] frame = Hello.wire(Transport.ZSTD);
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
+            for (int length = 7; length < frame.length; length++) {
+                DecompressionException fault = fault(decompressor, form, Arrays.copyOf(frame, length));
+                assertEquals(Kind.TRUNCATED, fault.kind());
+                assertEquals(0, fault.message());
+                decompressor.reset();
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("dev.linerate.gateway.FormsTest#everyForm")
+    void limitIsExact(Transport transport, Form form) throws Exception {
+        for (int size : new int[] {0, 1, 1000, 65_536, 70_000, 1_500_000}) {
+            try (GatewayDecompressor decompressor =
+                    GatewayDecompressor.builder(transport).maxMessage(size).build()) {
+                byte[] payload = new byte[size];
+                assertArrayEquals(payload, form.decode(decompressor, Traffic.first(transport, payload)));
+                decompressor.reset();
+                DecompressionException fault =
+                        fault(decompressor, form, Traffic.first(transport, new byte[size + 1]));
+                assertEquals(Kind.LIMIT, fault.kind());
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void fragmentsHaveTheSameLimit(Form form) throws Exception {
+        byte[] frame = Traffic.first(Transport.ZLIB, new byte[1001]);
+        try (GatewayDecompressor decompressor =
+                GatewayDecompressor.builder(Transport.ZLIB).maxMessage(1000).build()) {
+            DecompressionException fault =
+                    assertThrows(
+                            DecompressionException.class,
+                            () -> {
+                                for (byte part : frame) {
+                                    assertNull(form.decode(decompressor, new byte[] {part}));
+                                }
+                            });
+            assertEquals(Kind.LIMIT, fault.kind());
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"16, 17", "17, 18", "10, 11", "20, 27"})
+    void windows(int allowed, int asked) throws Exception {
+        try (GatewayDecompressor decompressor =
+                GatewayDecompressor.builder(Transport.ZSTD).windowLog(allowed).build()) {
+            assertEquals(0, decompressor.decompress(Traffic.zstdHeader(allowed)).length);
+            decompressor.reset();
+            long before = decompressor.memory();
+            DecompressionException fault =
+                    fault(decompressor, Form.NEW_ARRAY, Traffic.zstdHeader(asked));
+            assertEquals(Kind.LIMIT, fault.kind());
+            assertEquals(before, decompressor.memory());
+        }
+    }
+
+    @Test
+    void dictionaries() throws Exception {
+        byte[] frame = {0x28, (byte) 0xb5, 0x2f, (byte) 0xfd, 1, 0x30, 5};
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
+            assertEquals(Kind.UNSUPPORTED, fault(decompressor, Form.NEW_ARRAY, frame).kind());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void checks(Transport transport) throws Exception {
+        byte[] noObject = Traffic.first(transport, ascii("{\"op\":1"));
+        byte[] term = Traffic.first(transport, new byte[] {(byte) 131, 116, 0, 0, 0, 0});
+        for (Checks checks : Checks.values()) {
+            try (GatewayDecompressor decompressor =
+                    GatewayDecompressor.builder(transport).checks(checks).build()) {
+                if (checks == Checks.NONE) {
+                    decompressor.decompress(noObject);
+                } else {
+                    assertEquals(Kind.CORRUPT, fault(decompressor, Form.NEW_ARRAY, noObject).kind());
+                }
+                decompressor.reset();
+                if (checks == Checks.JSON || checks == Checks.JSON_SEQUENCE) {
+                    assertEquals(Kind.CORRUPT, fault(decompressor, Form.NEW_ARRAY, term).kind());
+                } else {
+                    decompressor.decompress(term);
+                }
+            }
+        }
+    }
+
+    @Test
+    void sequence() throws Exception {
+        byte[] event = Traffic.first(Transport.ZLIB, ascii("{\"op\":0,\"s\":8,\"t\":\"READY\",\"d\":1}"));
+        try (GatewayDecompressor decompressor =
+                GatewayDecompressor.builder(Transport.ZLIB).checks(Checks.JSON_SEQUENCE).build()) {
+            decompressor.decompress(event);
+            assertEquals(0, decompressor.lastOpcode());
+            assertEquals(8, decompressor.lastSequence());
+            assertEquals("READY", decompressor.lastEvent());
+
+            decompressor.reset();
+            assertEquals(-1, decompressor.lastSequence());
+            assertNull(decompressor.lastEvent());
+            decompressor.resumeAfter(7);
+            decompressor.decompress(event);
+
+            decompressor.reset();
+            decompressor.resumeAfter(6);
+            DecompressionException fault = fault(decompressor, Form.NEW_ARRAY, event);
+            assertEquals(Kind.CORRUPT, fault.kind());
+            assertTrue(fault.getMessage().contains("sequence number"), fault.getMessage());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void recording(Transport transport) throws Exception {
+        byte[] wire = Hello.wire(transport);
+        try (GatewayDecompressor decompressor =
+                GatewayDecompressor.builder(transport).keepRecent(10, 1 << 20).build()) {
+            decompressor.decompress(wire);
+            byte[] file = decompressor.recording();
+            assertEquals(8 + 18 + wire.length, file.length);
+            assertEquals("LGWR", new String(file, 0, 4, StandardCharsets.US_ASCII));
+            assertEquals(transport.ordinal(), file[5]);
+            assertArrayEquals(wire, Arrays.copyOfRange(file, 26, file.length));
+            decompressor.reset();
+            assertEquals(8, decompressor.recording().length);
+        }
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            assertThrows(IllegalStateException.class, decompressor::recording);
+        }
+    }
+
+    @Test
+    void arguments() {
+        assertThrows(NullPointerException.class, () -> GatewayDecompressor.create(null));
+        GatewayDecompressor.Builder builder = GatewayDecompressor.builder(Transport.ZSTD);
+        assertThrows(IllegalArgumentException.class, () -> builder.maxMessage(-1));
+        assertThrows(IllegalArgumentException.class, () -> builder.windowLog(9));
+        assertThrows(IllegalArgumentException.class, () -> builder.windowLog(28));
+        assertThrows(NullPointerException.class, () -> builder.checks(null));
+        assertThrows(IllegalArgumentException.class, () -> builder.keepRecent(-1, 1));
+        assertThrows(IllegalArgumentException.class, () -> builder.keepRecent(1, -1));
+        assertThrows(IllegalArgumentException.class, () -> new ReusableBuffer(-1));
+        assertThrows(IllegalArgumentException.class, () -> new ReusableBuffer().trim(-1));
+        assertThrows(IllegalArgumentException.class, () -> new DirectBuffer(-1));
+        assertThrows(IllegalArgumentException.class, () -> new DirectBuffer(9).trim(-1));
+        assertThrows(IllegalArgumentException.class, () -> Transport.ofQueryName("zlib"));
+        for (Transport transport : Transport.values()) {
+            assertEquals(transport, Transport.ofQueryName(transport.queryName()));
+        }
+    }
+
+    /** None of them decodes anything or leaves the decompressor in another state. */
+    @ParameterizedTest
+    @EnumSource
+    void frames(Transport transport) throws Exception {
+        byte[] wire = Hello.wire(transport);
+        int[][] ranges = {
+            {-1, 1}, {0, -1}, {0, wire.length + 1}, {wire.length, 1}, {wire.length + 1, 0},
+            {Integer.MAX_VALUE, Integer.MAX_VALUE}, {Integer.MIN_VALUE, 0}, {1, Integer.MAX_VALUE}
+        };
+        ReusableBuffer into = new ReusableBuffer();
+        DirectBuffer direct = new DirectBuffer(9);
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            for (int[] range : ranges) {
+                assertThrows(
+                        IndexOutOfBoundsException.class, () -> decompressor.decompress(wire, range[0], range[1]));
+                assertThrows(
+                        IndexOutOfBoundsException.class,
+                        () -> decompressor.decompress(wire, range[0], range[1], into));
+                assertThrows(
+                        IndexOutOfBoundsException.class, () -> decompressor.open(wire, range[0], range[1]));
+            }
+            assertThrows(NullPointerException.class, () -> decompressor.decompress(null));
+            assertThrows(NullPointerException.class, () -> decompressor.open(null));
+            assertThrows(NullPointerException.class, () -> decompressor.decompress(wire, null));
+            assertThrows(NullPointerException.class, () -> decompressor.decompress(null, direct));
+            ByteBuffer frame = Hello.direct(transport);
+            assertThrows(NullPointerException.class, () -> decompressor.decompress(frame, null));
+            assertThrows(
+                    IllegalArgumentException.class, () -> decompressor.decompress(ByteBuffer.wrap(wire), direct));
+            assertThrows(IllegalArgumentException.class, () -> decompressor.resumeAfter(-1));
+            assertEquals(0, decompressor.compressedBytes());
+            assertFalse(decompressor.isClosed());
+            assertArrayEquals(Hello.TEXT, decompressor.decompress(wire));
+        }
+    }
+}

@@ -1,0 +1,195 @@
+package dev.linerate.gateway;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Where the native library comes from, each time in a virtual machine of its own. */
+@Tag("children")
+class LoaderTest {
+    private static final String NAME = System.mapLibraryName("linerate_java");
+
+    @TempDir Path folder;
+
+    /** Prints the file that was loaded and decodes a message, or prints what is wrong, twice. */
+    static final class Main {
+        public static void main(String[] arguments) throws Exception {
+            if (!NativeLoader.isAvailable()) {
+                for (int i = 0; i < 2; i++) {
+                    try {
+                        GatewayDecompressor.create(Transport.ZLIB);
+                    } catch (UnsatisfiedLinkError e) {
+                        System.out.println(e.getMessage());
+                    }
+                }
+                System.exit(3);
+            }
+            try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
+                assertArrayEquals(Hello.TEXT, decompressor.decompress(Hello.wire(Transport.ZSTD)));
+            }
+            System.out.println(NativeLoader.path());
+        }
+    }
+
+    private Child child(String... properties) throws Exception {
+        List<String> options = new ArrayList<>();
+        options.add("-Djava.io.tmpdir=" + folder);
+        for (String property : properties) {
+            options.add("-D" + property);
+        }
+        return Child.run(options, Main.class);
+    }
+
+    private static Path loaded(Child child) {
+        assertEquals(0, child.exitCode, child.output);
+        return Path.of(child.output);
+    }
+
+    /** The one line that says why, which comes each time. */
+    private static String refused(Child child) {
+        assertEquals(3, child.exitCode, child.output);
+        // The virtual machine may have said something of its own.
+        List<String> lines = child.output
+                .lines()
+                .filter(line -> line.startsWith("linerate-gateway: "))
+                .collect(Collectors.toList());
+        assertEquals(2, lines.size(), child.output);
+        assertEquals(lines.get(0), lines.get(1));
+        return lines.get(0);
+    }
+
+    private static void assertContains(String text, Object part) {
+        assertTrue(text.contains(part.toString()), text);
+    }
+
+    @Test
+    void extractedOnce() throws Exception {
+        Path first = loaded(child());
+        assertTrue(first.startsWith(folder));
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(first.getParent())));
+        Object key = Files.readAttributes(first, BasicFileAttributes.class).fileKey();
+        assertEquals(first, loaded(child()));
+        assertEquals(key, Files.readAttributes(first, BasicFileAttributes.class).fileKey());
+        // Nothing else is left behind.
+        try (java.util.stream.Stream<Path> files = Files.list(first.getParent())) {
+            assertEquals(1, files.count());
+        }
+    }
+
+    @Test
+    void aDamagedFileIsReplaced() throws Exception {
+        Path file = loaded(child());
+        byte[] content = Files.readAllBytes(file);
+        for (byte[] damaged : new byte[][] {new byte[0], Arrays.copyOf(content, 999), new byte[content.length]}) {
+            Files.write(file, damaged);
+            assertEquals(file, loaded(child()));
+            assertArrayEquals(content, Files.readAllBytes(file));
+        }
+    }
+
+    @Test
+    void aLinkInItsPlaceIsReplaced() throws Exception {
+        Path file = loaded(child());
+        Path elsewhere = folder.resolve("elsewhere");
+        Files.move(file, elsewhere);
+        Files.createSymbolicLink(file, elsewhere);
+        assertEquals(file, loaded(child()));
+        assertTrue(Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS));
+    }
+
+    @Test
+    void aFolderThatOthersCanWriteToIsNotUsed() throws Exception {
+        Path file = loaded(child());
+        Files.setPosixFilePermissions(file.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
+        Path other = loaded(child());
+        assertNotEquals(file.getParent(), other.getParent());
+        assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(other.getParent())));
+    }
+
+    @Test
+    void aLinkToAFolderIsNotUsed() throws Exception {
+        Path file = loaded(child());
+        Path elsewhere = folder.resolve("elsewhere");
+        Files.move(file.getParent(), elsewhere);
+        Files.createSymbolicLink(file.getParent(), elsewhere);
+        assertNotEquals(file.getParent(), loaded(child()).getParent());
+    }
+
+    @Test
+    void anotherLibraryByName() throws Exception {
+        Path extracted = loaded(child());
+        Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
+        Path copy = Files.copy(extracted, elsewhere.resolve(NAME));
+        Path renamed = Files.copy(extracted, elsewhere.resolve("renamed"));
+        assertEquals(copy, loaded(child("linerate.native.path=" + copy)));
+        assertEquals(copy, loaded(child("linerate.native.path=" + elsewhere)));
+        assertEquals(renamed, loaded(child("linerate.native.path=" + renamed)));
+    }
+
+    @Test
+    void noLibrary() throws Exception {
+        Path absent = folder.resolve("absent");
+        String why = refused(child("linerate.native.path=" + absent));
+        assertContains(why, "there is no file " + absent + ", which linerate.native.path asks for");
+        why = refused(child("linerate.native.path=" + folder));
+        assertContains(why, folder.resolve(NAME));
+    }
+
+    @Test
+    void notALibrary() throws Exception {
+        Path text = Files.writeString(folder.resolve("text"), "not a library");
+        assertContains(refused(child("linerate.native.path=" + text)), "cannot load " + text + " on ");
+        Path foreign = Path.of(System.getProperty("java.home"), "lib", System.mapLibraryName("net"));
+        assertTrue(Files.exists(foreign));
+        assertContains(
+                refused(child("linerate.native.path=" + foreign)), foreign + " is not the library of linerate-gateway");
+    }
+
+    @Test
+    void anotherPlatform() throws Exception {
+        String why = refused(child("os.name=Plan 9", "os.arch=PDP11"));
+        assertContains(why, "this jar has no library for plan_9-pdp11");
+        assertContains(why, "-Dlinerate.native.path=FILE");
+    }
+
+    @Test
+    void noFolderForIt() throws Exception {
+        Path absent = folder.resolve("absent");
+        String why = refused(child("java.io.tmpdir=" + absent));
+        assertContains(why, "cannot extract the library into " + absent);
+    }
+
+    @Test
+    void asAModule() throws Exception {
+        String classes =
+                Path.of(GatewayDecompressor.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
+        Child child = Child.run(Arrays.asList("--module-path", classes, "--describe-module", "dev.linerate.gateway"));
+        assertContains(child.output, "exports dev.linerate.gateway");
+        assertContains(child.output, "requires java.base");
+        assertFalse(child.output.contains("open "), child.output);
+        List<String> options = Arrays.asList(
+                "-Djava.io.tmpdir=" + folder, "--module-path", classes, "--add-modules", "dev.linerate.gateway",
+                "--add-exports", "dev.linerate.gateway/dev.linerate.gateway=ALL-UNNAMED");
+        assertTrue(loadedByModule(options).startsWith(folder));
+    }
+
+    /** Uses the public classes from outside the module. */
+    private static Path loadedByModule(List<String> options) throws Exception {
+        return loaded(Child.run(options, dev.linerate.user.Main.class));
+    }
+}
