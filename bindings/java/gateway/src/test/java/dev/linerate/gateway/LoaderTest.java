@@ -182,9 +182,11 @@ class LoaderTest {
         assertContains(child.output, "exports dev.linerate.gateway");
         assertContains(child.output, "requires java.base");
         assertFalse(child.output.contains("open "), child.output);
-        List<String> options = Arrays.asList(
-                "-Djava.io.tmpdir=" + folder, "--module-path", classes, "--add-modules", "dev.linerate.gateway",
-                "--add-exports", "dev.linerate.gateway/dev.linerate.gateway=ALL-UNNAMED");
+        List<String> options = new ArrayList<>(Arrays.asList(
+                "-Djava.io.tmpdir=" + folder, "--module-path", classes, "--add-modules", "dev.linerate.gateway"));
+        if (Runtime.version().feature() >= 22) {
+            options.add("--enable-native-access=dev.linerate.gateway");
+        }
         assertTrue(loadedByModule(options).startsWith(folder));
     }
 
