@@ -1,0 +1,123 @@
+//! Recorded connections: the carried sample, and those of the folder that `LINERATE_CORPORA` names.
+
+mod common;
+
+use std::env;
+use std::fs::File;
+use std::io::{self, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+
+use common::Noise;
+use linerate_gateway::{Checks, Encoding, Envelope, Limits, Messages, Scratch, Session, Transport};
+
+fn read(path: &Path) -> Vec<Vec<u8>> {
+    let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    Messages::new(BufReader::new(file)).collect::<Result<_, _>>().expect("messages")
+}
+
+fn sample(extension: &str) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gateway");
+    read(&folder.join("sample").with_extension(extension))
+}
+
+fn wire(path: &Path, transport: Transport) -> Vec<Vec<u8>> {
+    read(&path.with_extension(if transport == Transport::Zlib { "zlib" } else { "zst" }))
+}
+
+/// Asserts that a connection gives its payloads, which are sound and in order.
+fn check(path: &Path) {
+    let sent = read(&path.with_extension("msgs"));
+    for transport in Transport::ALL {
+        let wire = wire(path, transport);
+        assert_eq!(wire.len(), sent.len());
+        let mut scratch = Scratch::new();
+        let checks = Checks::complete(Encoding::Json).with_sequence();
+        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        for (index, (wire, sent)) in wire.iter().zip(&sent).enumerate() {
+            let message = session.message(wire, &mut scratch).unwrap().expect("whole");
+            assert!(message.payload == sent, "{} {transport} {index}", path.display());
+            assert_eq!(Envelope::peek(sent, Encoding::Json).ok(), message.envelope, "{index}");
+        }
+        let least = if transport == Transport::Zlib { 32 << 10 } else { 64 << 10 };
+        assert!(session.memory() >= least || sent.len() < 100);
+        assert!(session.memory() <= 72 << 10);
+        if transport == Transport::Zlib {
+            fragments(&wire, &sent);
+        }
+    }
+}
+
+/// Cuts every message anywhere, into up to four fragments.
+fn fragments(wire: &[Vec<u8>], sent: &[Vec<u8>]) {
+    let mut noise = Noise::new(11);
+    let (mut scratch, mut session) = (Scratch::new(), Session::new(Transport::Zlib, Limits::new()));
+    for (wire, sent) in wire.iter().zip(sent) {
+        let mut cuts = [0, 0, 0, wire.len()];
+        cuts[..3].fill_with(|| noise.below(wire.len()));
+        cuts.sort_unstable();
+        let mut from = 0;
+        for cut in cuts {
+            let message = session.message(&wire[from..cut], &mut scratch).unwrap();
+            assert_eq!(message.is_some(), cut == wire.len());
+            assert!(message.is_none_or(|message| message.payload == sent));
+            from = cut;
+        }
+    }
+}
+
+#[test]
+fn the_sample_is_decoded() {
+    check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gateway/sample"));
+    check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gateway/hello"));
+}
+
+#[test]
+fn messages_of_the_sample_come_in_two_fragments_cut_anywhere() {
+    let (wire, sent) = (sample("zlib"), sample("msgs"));
+    let mut scratch = Scratch::new();
+    // The first two, and a small one behind the large.
+    for whole in [0, 1, wire.len() - 1] {
+        for cut in 1..wire[whole].len().min(1500) {
+            let mut session = Session::new(Transport::Zlib, Limits::new());
+            for (wire, sent) in wire[..whole].iter().zip(&sent) {
+                assert!(session.message(wire, &mut scratch).unwrap().unwrap().payload == sent);
+            }
+            let (head, tail) = wire[whole].split_at(cut);
+            assert_eq!(session.message(head, &mut scratch).unwrap(), None, "{whole} {cut}");
+            assert!(session.message(tail, &mut scratch).unwrap().unwrap().payload == sent[whole]);
+        }
+    }
+}
+
+#[test]
+fn many_connections_take_turns() {
+    let sent = sample("msgs");
+    let mut scratch = Scratch::new();
+    for transport in Transport::ALL {
+        let wire = sample(if transport == Transport::Zlib { "zlib" } else { "zst" });
+        let mut sessions: Vec<Session> = (0..7).map(|_| Session::new(transport, Limits::new())).collect();
+        // Each is a few messages ahead of the next.
+        for turn in 0..wire.len() + 6 * 5 {
+            for (i, session) in sessions.iter_mut().enumerate() {
+                let Some(at) = turn.checked_sub(5 * i).filter(|&at| at < wire.len()) else { continue };
+                assert!(session.message(&wire[at], &mut scratch).unwrap().unwrap().payload == sent[at]);
+            }
+        }
+    }
+}
+
+/// `gateway/shard-*` below the folder that `LINERATE_CORPORA` names.
+#[test]
+fn every_connection_of_the_corpora() {
+    let Some(folder) = env::var_os("LINERATE_CORPORA") else {
+        // Not `println`, which the test runner swallows.
+        let _ = writeln!(io::stderr(), "SKIP: LINERATE_CORPORA names no folder of larger files");
+        return;
+    };
+    let entries = PathBuf::from(folder).join("gateway").read_dir();
+    for path in entries.into_iter().flatten().flatten().map(|entry| entry.path()) {
+        if path.extension().is_some_and(|extension| extension == "msgs") {
+            check(&path);
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! What the formats of zlib and deflate allow and forbid, through a session: blocks made by hand, since
+//! encoders that gateways use show only a part of it.
+
+mod common;
+
+use common::{Noise, hex};
+use linerate_gateway::{Kind, Limits, Message, Scratch, Session, Transport};
+
+const HEADER: [u8; 2] = [0x78, 0x9c];
+const MARKER: [u8; 4] = [0, 0, 0xff, 0xff];
+
+/// Bits, lowest first.
+#[derive(Default)]
+struct Bits {
+    bytes: Vec<u8>,
+    used: u32,
+}
+
+impl Bits {
+    fn push(&mut self, value: u32, count: u32) -> &mut Self {
+        for i in 0..count {
+            if self.used.is_multiple_of(8) {
+                self.bytes.push(0);
+            }
+            let last = self.bytes.len() - 1;
+            self.bytes[last] |= ((value >> i & 1) as u8) << (self.used % 8);
+            self.used += 1;
+        }
+        self
+    }
+
+    /// A code: its highest bit first.
+    fn code(&mut self, value: u32, count: u32) -> &mut Self {
+        (0..count).rev().for_each(|i| {
+            self.push(value >> i & 1, 1);
+        });
+        self
+    }
+
+    /// A symbol of the agreed code for literals and lengths.
+    fn fixed(&mut self, symbol: u32) -> &mut Self {
+        match symbol {
+            0..144 => self.code(0x30 + symbol, 8),
+            144..256 => self.code(0x190 + symbol - 144, 9),
+            256..280 => self.code(symbol - 256, 7),
+            _ => self.code(0xc0 + symbol - 280, 8),
+        }
+    }
+
+    /// An empty stored block, which ends a message.
+    fn flush(&mut self) -> Vec<u8> {
+        self.push(0, 3);
+        [&self.bytes[..], &MARKER].concat()
+    }
+}
+
+/// A message of one block with the agreed codes.
+fn fixed(symbols: impl FnOnce(&mut Bits)) -> Vec<u8> {
+    let mut bits = Bits::default();
+    bits.push(0b010, 3);
+    symbols(&mut bits);
+    bits.fixed(256).flush()
+}
+
+/// Symbols for matches: three bytes, and the most that there are, from the farthest distances.
+fn farthest(bits: &mut Bits, distance: u32) {
+    assert!((24_577..=32_768).contains(&distance));
+    bits.fixed(257).code(29, 5).push(distance - 24_577, 13);
+}
+
+fn stored(content: &[u8]) -> Vec<u8> {
+    let len = content.len() as u16;
+    [&[0][..], &len.to_le_bytes(), &(!len).to_le_bytes(), content].concat()
+}
+
+fn session() -> Session {
+    Session::new(Transport::Zlib, Limits::new())
+}
+
+/// A session that has had some messages.
+fn after(messages: &[Vec<u8>]) -> Session {
+    let mut session = session();
+    let mut scratch = Scratch::new();
+    let mut first = HEADER.to_vec();
+    for message in messages {
+        first.extend(message);
+        session.message(&first, &mut scratch).expect("sound").expect("whole");
+        first.clear();
+    }
+    session
+}
+
+/// The first fault of a new connection that begins with these bytes and what ends a message.
+#[track_caller]
+fn refused(bytes: &[u8]) -> (Kind, &'static str) {
+    let mut scratch = Scratch::new();
+    let mut session = session();
+    let frame = [bytes, &stored(b"")].concat();
+    let fault = session.message(&frame, &mut scratch).unwrap_err();
+    assert_eq!(fault.message, 0);
+    assert!(fault.error.at <= frame.len() as u64);
+    assert_eq!(session.message(b"", &mut scratch), Err(fault), "it stays");
+    session.reset();
+    let good = [&HEADER[..], &stored(b"good"), &stored(b"")].concat();
+    assert_eq!(session.message(&good, &mut scratch).unwrap().unwrap().payload, b"good");
+    (fault.kind(), fault.error.what)
+}
+
+#[test]
+fn headers_are_checked() {
+    let mut good = 0;
+    for method in 0..=255u8 {
+        for flags in 0..=255u8 {
+            let mut scratch = Scratch::new();
+            let frame = [&[method, flags][..], &stored(b"x"), &stored(b"")].concat();
+            let sound = u16::from_be_bytes([method, flags]) % 31 == 0 && method & 15 == 8 && method >> 4 <= 7;
+            match session().message(&frame, &mut scratch) {
+                Ok(message) => {
+                    assert!(sound && flags & 0x20 == 0);
+                    assert_eq!(message.unwrap().payload, b"x");
+                    good += 1;
+                }
+                Err(fault) if fault.kind() == Kind::Unsupported => assert!(sound && flags & 0x20 != 0),
+                Err(fault) => assert!(fault.kind() == Kind::Corrupt && !sound),
+            }
+        }
+    }
+    assert_eq!(good, 8 * 4, "four levels for each of eight windows");
+}
+
+#[test]
+fn a_header_may_come_alone_and_a_bad_one_is_refused_at_once() {
+    let mut scratch = Scratch::new();
+    let mut session = session();
+    assert_eq!(session.message(&HEADER[..1], &mut scratch).unwrap(), None);
+    assert_eq!(session.message(&HEADER[1..], &mut scratch).unwrap(), None);
+    assert_eq!(session.message(&stored(b"a"), &mut scratch).unwrap(), None);
+    assert_eq!(session.message(&stored(b""), &mut scratch).unwrap().unwrap().payload, b"a");
+    session.reset();
+    assert_eq!(session.message(&[0x78], &mut scratch).unwrap(), None);
+    assert_eq!(session.message(&[0x9d], &mut scratch).unwrap_err().kind(), Kind::Corrupt);
+}
+
+#[test]
+fn matches_reach_32_kib_back_over_messages_and_no_farther() {
+    let before = |len: usize| {
+        let content: Vec<u8> = (0..len).map(|i| (i * i / 7) as u8).collect();
+        let cut: Vec<Vec<u8>> =
+            content.chunks(10_000).map(|piece| [stored(piece), stored(b"")].concat()).collect();
+        (content, cut)
+    };
+    let mut scratch = Scratch::new();
+    for len in [24_577, 30_000, 32_767, 32_768, 32_769, 100_000] {
+        let (content, cut) = before(len);
+        let most = len.min(32_768);
+        let message = fixed(|bits| farthest(bits, most as u32));
+        let mut session = after(&cut);
+        let message = session.message(&message, &mut scratch).unwrap().unwrap();
+        assert_eq!(message.payload, &content[len - most..][..3], "{len}");
+        if len < 32_768 {
+            let mut session = after(&cut);
+            let fault = session.message(&fixed(|bits| farthest(bits, most as u32 + 1)), &mut scratch);
+            let fault = fault.unwrap_err();
+            assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, cut.len() as u64));
+        }
+    }
+    // A match from before the message that runs on into what it writes.
+    let (content, cut) = before(3);
+    let mut session = after(&cut);
+    let message = fixed(|bits| {
+        bits.fixed(285).code(2, 5); // 258 bytes from 3 before
+    });
+    let expected: Vec<u8> = content.iter().copied().cycle().take(258).collect();
+    assert_eq!(session.message(&message, &mut scratch).unwrap().unwrap().payload, expected);
+}
+
+#[test]
+fn matches_before_the_first_byte_are_refused() {
+    for (literals, distance_code) in [(0, 0), (1, 1), (2, 2), (3, 3)] {
+        let message = fixed(|bits| {
+            (0..literals).for_each(|i| {
+                bits.fixed(b'a' as u32 + i);
+            });
+            bits.fixed(257).code(distance_code, 5);
+        });
+        assert_eq!(refused(&[&HEADER[..], &message].concat()).0, Kind::Corrupt);
+    }
+}
+
+#[test]
+fn codes_for_nothing_are_refused() {
+    for symbol in [286, 287] {
+        let message = fixed(|bits| {
+            bits.fixed(b'a'.into()).fixed(symbol);
+        });
+        assert_eq!(refused(&[&HEADER[..], &message].concat()).0, Kind::Corrupt);
+    }
+    for code in [30, 31] {
+        let message = fixed(|bits| {
+            bits.fixed(b'a'.into()).fixed(257).code(code, 5);
+        });
+        assert_eq!(refused(&[&HEADER[..], &message].concat()).0, Kind::Corrupt);
+    }
+}
+
+#[test]
+fn blocks_of_no_type_and_of_a_wrong_length_are_refused() {
+    let with = |bytes: &[u8]| refused(&[&HEADER[..], bytes].concat());
+    assert_eq!(with(&[0b110]), (Kind::Corrupt, "a deflate block has no known type"));
+    for bit in 0..16 {
+        let mut block = stored(b"abc");
+        block[1 + bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(with(&block).0, Kind::Corrupt);
+    }
+}
+
+/// A stream that ends says that nothing more will come, which a connection's never does.
+#[test]
+fn a_final_block_is_an_error_with_its_place() {
+    // The whole stream as an encoder ends it: an empty block with the agreed codes, and Adler-32 of "a".
+    let ended = [&HEADER[..], &stored(b"a"), &hex("0300 0062 0062")].concat();
+    assert_eq!(refused(&ended), (Kind::Corrupt, "the zlib stream ends"));
+    for last in [&[1, 0, 0, 0xff, 0xff][..], &[3, 0], &[5, 0]] {
+        assert_eq!(refused(&[&HEADER[..], last].concat()), (Kind::Corrupt, "the zlib stream ends"));
+    }
+    let mut scratch = Scratch::new();
+    let mut session = after(&[[stored(b"one"), stored(b"")].concat()]);
+    let consumed = session.consumed();
+    let fault = session.message(&[&stored(b"two")[..], &[1], &MARKER].concat(), &mut scratch).unwrap_err();
+    assert_eq!(fault.message, 1);
+    assert!(fault.error.at >= consumed + 8 && fault.error.at <= consumed + 9, "{fault}");
+}
+
+/// Lengths of codes as they are sent: those of literals and lengths, then those of distances, each by a
+/// code of five bits.
+fn dynamic(symbols: &[u32], distances: &[u32]) -> Bits {
+    const ORDER: [u32; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+    let mut bits = Bits::default();
+    bits.push(0b100, 3).push(symbols.len() as u32 - 257, 5).push(distances.len() as u32 - 1, 5).push(15, 4);
+    // Sixteen lengths from 0 to 15, with codes of four bits that count up; none for repeats.
+    ORDER.iter().for_each(|&len| {
+        bits.push(if len < 16 { 4 } else { 0 }, 3);
+    });
+    symbols.iter().chain(distances).for_each(|&len| {
+        bits.code(len, 4);
+    });
+    bits
+}
+
+#[test]
+fn codes_that_are_none_are_refused() {
+    let lens = |pairs: &[(usize, u32)]| {
+        let mut lens = vec![0; 257];
+        pairs.iter().for_each(|&(symbol, len)| lens[symbol] = len);
+        lens
+    };
+    let end = 256;
+    let of = |symbols: &[u32], distances: &[u32]| {
+        let mut scratch = Scratch::new();
+        let bytes = [&HEADER[..], &dynamic(symbols, distances).code(0, 1).code(1, 1).flush()].concat();
+        session().message(&bytes, &mut scratch).map(|message| message.map(|m| m.payload.to_vec()))
+    };
+    // One literal and the end, one bit each; a distance alone, or none, or a pair.
+    let two = lens(&[(usize::from(b'a'), 1), (end, 1)]);
+    for distances in [&[0][..], &[1], &[1, 1]] {
+        assert_eq!(of(&two, distances), Ok(Some(b"a".to_vec())));
+    }
+    for (symbols, distances) in [
+        (lens(&[(97, 1), (98, 1), (end, 1)]), &[0][..]), // too many codes
+        (lens(&[(97, 2), (end, 2)]), &[0]),              // too few
+        (lens(&[(97, 1), (98, 1)]), &[0]),               // no end
+        (two.clone(), &[2]),                             // a distance alone, of two bits
+        (two.clone(), &[1, 2]),
+        (two.clone(), &[1, 1, 1]),
+        (vec![8; 287], &[1, 1]), // more symbols than there are
+        (two.clone(), &[5; 31]), // more distances
+    ] {
+        let fault = of(&symbols, distances).unwrap_err();
+        assert_eq!(fault.kind(), Kind::Corrupt, "{} {distances:?}", symbols.len());
+    }
+}
+
+#[test]
+fn codes_of_every_length_are_read() {
+    // Lengths 1 to 14, and 15 twice, for letters and the end.
+    let mut symbols = vec![0; 257];
+    (1..=15).for_each(|len| symbols[96 + len as usize] = len);
+    symbols[256] = 15;
+    let mut bits = dynamic(&symbols, &[1]);
+    for len in 1..=15 {
+        bits.code((1 << len) - 2, len);
+    }
+    let message = [&HEADER[..], &bits.code((1 << 15) - 1, 15).flush()].concat();
+    let mut scratch = Scratch::new();
+    assert_eq!(session().message(&message, &mut scratch).unwrap().unwrap().payload, b"abcdefghijklmno");
+}
+
+#[test]
+fn two_messages_in_one_frame_are_one_payload() {
+    let mut scratch = Scratch::new();
+    let both = [&HEADER[..], &stored(b"one "), &stored(b""), &stored(b"two"), &stored(b"")].concat();
+    let mut session = session();
+    let Some(Message { payload, index: 0, compressed, .. }) = session.message(&both, &mut scratch).unwrap()
+    else {
+        panic!("whole");
+    };
+    assert_eq!((payload, compressed), (&b"one two"[..], both.len()));
+}
+
+/// The four bytes that end a message, in the middle of every kind of block, with a cut right behind them.
+#[test]
+fn bytes_that_look_like_an_end_are_none() {
+    let mut noise = Noise::new(3);
+    for round in 0..200 {
+        let (before, after) = (noise.below(40), noise.below(40));
+        let content = |len: usize, seed: usize| (0..len).map(|i| (i * 7 + seed) as u8).collect::<Vec<_>>();
+        let content = [content(before, round), MARKER.to_vec(), content(after, 5)].concat();
+        let block = stored(&content);
+        let (head, tail) = block.split_at(5 + before + 4);
+        let mut scratch = Scratch::new();
+        let mut session = session();
+        assert_eq!(session.message(&[&HEADER[..], head].concat(), &mut scratch).unwrap(), None);
+        // The same again within the same message.
+        let tail = [tail, &block, &stored(b"")].concat();
+        let message = session.message(&tail, &mut scratch).unwrap().unwrap();
+        assert_eq!(message.payload, [&content[..], &content].concat());
+        assert_eq!(message.compressed, 2 + 2 * block.len() + 5);
+    }
+}
