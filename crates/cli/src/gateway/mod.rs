@@ -5,6 +5,7 @@ mod decode;
 #[cfg(feature = "bench")]
 mod generate;
 mod replay;
+mod serve;
 mod session_args;
 mod stats;
 mod transcode;
@@ -42,6 +43,8 @@ enum GatewayCommand {
     /// Make traffic: seeded JSON messages, and what goes over the wire for them
     #[cfg(feature = "bench")]
     Generate(Box<generate::GenerateArgs>),
+    /// Be a gateway on 127.0.0.1 for tests of clients, with scripted trouble
+    Serve(Box<serve::ServeArgs>),
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
@@ -51,6 +54,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         GatewayCommand::Transcode(args) => Ok(transcode::run(args)),
         #[cfg(feature = "bench")]
         GatewayCommand::Generate(args) => Ok(generate::run(args)),
+        GatewayCommand::Serve(args) => serve::run(args),
     };
     result.unwrap_or_else(|what| {
         to_stderr(format_args!("linerate: {what}"));

@@ -1,0 +1,293 @@
+//! `linerate gateway serve`: a gateway on loopback, for tests of clients.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::ValueHint;
+use linerate_core::Kind;
+use linerate_gateway::Messages;
+use linerate_gateway::fake::{Events, Report, Script, Server, Trouble};
+use serde_json::{Value, json};
+
+use crate::account::Account;
+use crate::done::Done;
+use crate::exit;
+use crate::failure::Failure;
+use crate::report::to_stdout;
+use crate::say::SayArgs;
+use crate::signals::Stop;
+
+const NOTES: &str = "\
+The server listens on 127.0.0.1 and nowhere else. Its first line, `listening on
+ws://127.0.0.1:PORT`, comes once clients can connect. It answers /gateway, /gateway/bot and
+/users/@me below /api/v10 over HTTP on the same port, and websockets with compress=zlib-stream,
+compress=zstd-stream or without compression, in JSON. Any token will do.
+
+N is the sequence number of an event: READY is 1, the first message that follows it 2. Each
+trouble comes once for each shard, and can be given several times. What is sent again after a
+RESUME arrives.
+
+Examples:
+  linerate gateway serve --port 8080
+  linerate gateway serve --messages shard-0.msgs --once --json
+  linerate gateway serve --close-after 20 --close-after 50:4009    resume, then identify again
+  linerate gateway serve --corrupt-at 30 --drop-at 60 --fragment 100 --rate 200 --for 60";
+
+/// How often it is looked whether the server is done.
+const GLANCE: Duration = Duration::from_millis(20);
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{NOTES}\n\n{}", exit::HELP))]
+pub(crate) struct ServeArgs {
+    /// The port on 127.0.0.1; 0 takes one that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+
+    /// What follows READY: payloads in JSON behind their lengths. Without it, a small guild
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    messages: Option<PathBuf>,
+
+    /// Close behind event N, with 4000 or another code
+    #[arg(long, value_name = "N[:CODE]", value_parser = close)]
+    close_after: Vec<(u64, Trouble)>,
+
+    /// End the connection behind event N without a word
+    #[arg(long, value_name = "N")]
+    disconnect_after: Vec<u64>,
+
+    /// Ask for a new connection behind event N (opcode 7)
+    #[arg(long, value_name = "N")]
+    reconnect_after: Vec<u64>,
+
+    /// End the session behind event N (opcode 9)
+    #[arg(long, value_name = "N")]
+    invalidate_after: Vec<u64>,
+
+    /// Flip a bit of event N as it goes over the wire: bit 1, which decoders notice, or another
+    #[arg(long, value_name = "N[:BIT]", value_parser = flip)]
+    corrupt_at: Vec<(u64, Trouble)>,
+
+    /// Send only the first half of event N
+    #[arg(long, value_name = "N")]
+    truncate_at: Vec<u64>,
+
+    /// Lose event N on the way
+    #[arg(long, value_name = "N")]
+    drop_at: Vec<u64>,
+
+    /// Send payloads in pieces: websocket messages for zlib, otherwise frames of one message
+    #[arg(long, value_name = "BYTES")]
+    fragment: Option<NonZeroUsize>,
+
+    /// Send so many events per second, instead of as many as the client takes
+    #[arg(long, value_name = "N", value_parser = rate)]
+    rate: Option<Duration>,
+
+    /// Acknowledge no heartbeats, or all but the first COUNT of each shard
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = MANY)]
+    no_ack: Option<u64>,
+
+    /// Milliseconds between heartbeats, as HELLO says; clients that send nothing for three times as long
+    /// are closed
+    #[arg(long, value_name = "MS", default_value_t = 41_250, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
+    heartbeat: u64,
+
+    /// Stop once there were clients, and none is left that is connected or could resume
+    #[arg(long)]
+    once: bool,
+
+    /// Stop after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
+    time: Duration,
+
+    #[command(flatten)]
+    say: SayArgs,
+}
+
+/// More heartbeats than there can be.
+const MANY: &str = "18446744073709551615";
+
+pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, String> {
+    let stop = Stop::on_signal();
+    let name = args.messages.as_deref().unwrap_or(Path::new("gateway"));
+    let code = Account::new(&args.say, false).one(name, |account| serve(args, name, account, &stop));
+    stop.die_if_asked();
+    Ok(code)
+}
+
+fn serve(args: &ServeArgs, name: &Path, account: &Account, stop: &Stop) -> Result<Done, Failure> {
+    let mut done = Done::new(name, "serve");
+    let server = Server::start(script(args)?)
+        .map_err(Failure::doing(format!("cannot listen on port {} of 127.0.0.1", args.port)))?;
+    if account.is_json() {
+        to_stdout(json!({ "status": "listening", "url": server.url(), "port": server.addr.port() }));
+    } else {
+        to_stdout(format_args!("listening on {}", server.url()));
+    }
+    while !server.is_over() && !stop.is_asked() {
+        std::thread::sleep(GLANCE);
+    }
+    tell(&server.stop(), &mut done);
+    if args.say.quiet {
+        done.lines.clear();
+    }
+    Ok(done)
+}
+
+fn script(args: &ServeArgs) -> Result<Script, Failure> {
+    let mut script = Script::new();
+    if let Some(path) = &args.messages {
+        script.events = events(path)?;
+    }
+    script.port = args.port;
+    script.fragment = args.fragment;
+    script.pause = args.rate.unwrap_or_default();
+    script.unacknowledged = args.no_ack.unwrap_or(0);
+    script.heartbeat_interval = Duration::from_millis(args.heartbeat);
+    script.once = args.once;
+    script.time = args.time;
+    // What damages an event stands before what ends its connection.
+    let at = |numbers: &[u64], trouble| numbers.iter().map(move |&n| (n, trouble)).collect::<Vec<_>>();
+    script.troubles = [
+        args.corrupt_at.clone(),
+        at(&args.truncate_at, Trouble::Truncate),
+        at(&args.drop_at, Trouble::Drop),
+        at(&args.invalidate_after, Trouble::Invalidate),
+        at(&args.reconnect_after, Trouble::Reconnect),
+        at(&args.disconnect_after, Trouble::Disconnect),
+        args.close_after.clone(),
+    ]
+    .concat();
+    Ok(script)
+}
+
+/// The events of a file of payloads.
+fn events(path: &Path) -> Result<Events, Failure> {
+    let file = File::open(path).map_err(Failure::doing("cannot open"))?;
+    let (mut messages, mut begins, mut at) = (Vec::new(), Vec::new(), 0);
+    for message in Messages::new(BufReader::new(file)) {
+        let message = message.map_err(|error| unreadable(error, at))?;
+        begins.push(at);
+        at += 4 + message.len() as u64;
+        messages.push(message);
+    }
+    Events::new(&messages).map_err(|fault| {
+        let what = format!("message {}: {}", fault.message, fault.error.what);
+        Failure::data(fault.kind(), begins[fault.message as usize], what)
+    })
+}
+
+/// A file that ends early, or could not be read.
+fn unreadable(error: std::io::Error, at: u64) -> Failure {
+    match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => {
+            Failure::data(Kind::Truncated, at, "a file of messages is cut off")
+        }
+        std::io::ErrorKind::InvalidData => Failure::data(Kind::Corrupt, at, error.to_string()),
+        _ => Failure::Read { error, at },
+    }
+}
+
+fn tell(report: &Report, done: &mut Done) {
+    let Report { connections, requests, refused, identifies, resumes, invalid, .. } = *report;
+    let Report { heartbeats, commands, events, messages, bytes, compressed, troubles, .. } = *report;
+    for (name, count) in [
+        ("connections", connections),
+        ("requests", requests),
+        ("refused", refused),
+        ("identifies", identifies),
+        ("resumes", resumes),
+        ("invalid", invalid),
+        ("heartbeats", heartbeats),
+        ("commands", commands),
+        ("events", events),
+        ("messages", messages),
+        ("bytes", bytes),
+        ("compressed", compressed),
+        ("troubles", troubles),
+    ] {
+        done.set(name, count);
+    }
+    done.set("closed_by_clients", codes(&report.closed_by_clients));
+    done.set("closed_by_server", codes(&report.closed_by_server));
+    done.lines = vec![
+        format!("connections  {connections}, requests over HTTP: {requests}, refused: {refused}"),
+        format!("sessions     {identifies}, resumed: {resumes}, not known: {invalid}"),
+        format!("sent         {events} events in {messages} messages, {bytes} bytes as {compressed}"),
+        format!("received     {heartbeats} heartbeats, {commands} other messages"),
+        format!("troubles     {troubles}"),
+    ];
+    done.words = Some(format!("{events} events to {connections} connections"));
+}
+
+fn codes(closed: &std::collections::BTreeMap<u16, u64>) -> Value {
+    closed
+        .iter()
+        .map(|(code, count)| (code.to_string(), json!(count)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// Reads `N` or `N:MORE`.
+fn number_and_more<T: std::str::FromStr>(text: &str) -> Result<(u64, Option<T>), String> {
+    let bad = || format!("`{text}` is not a number, or two with a colon between them");
+    let (number, more) = text.split_once(':').map_or((text, None), |(n, more)| (n, Some(more)));
+    let more = more.map(|more| more.parse().map_err(|_| bad())).transpose()?;
+    Ok((number.parse().map_err(|_| bad())?, more))
+}
+
+fn close(text: &str) -> Result<(u64, Trouble), String> {
+    let (at, code) = number_and_more::<u16>(text)?;
+    match code.unwrap_or(4000) {
+        code @ (1000 | 1001 | 1011..=1014 | 3000..=4999) => Ok((at, Trouble::Close(code))),
+        code => Err(format!("{code} is no code that a server may close with: 4000 to 4999, say")),
+    }
+}
+
+fn flip(text: &str) -> Result<(u64, Trouble), String> {
+    let (at, bit) = number_and_more::<usize>(text)?;
+    Ok((at, Trouble::Flip(bit.unwrap_or(1))))
+}
+
+/// The time between events.
+fn rate(text: &str) -> Result<Duration, String> {
+    let per_second = text.parse::<f64>().ok().filter(|&n| n > 0.0);
+    let pause = per_second.and_then(|n| Duration::try_from_secs_f64(1.0 / n).ok());
+    pause.ok_or_else(|| format!("`{text}` is not a number of events per second"))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|&n| n > 0.0 && n <= 1e9);
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("`{text}` is not a number of seconds"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_alone_or_with_what_belongs_to_them() {
+        assert_eq!(close("7"), Ok((7, Trouble::Close(4000))));
+        assert_eq!(close("7:4009"), Ok((7, Trouble::Close(4009))));
+        assert_eq!(flip("3"), Ok((3, Trouble::Flip(1))));
+        assert_eq!(flip("3:77"), Ok((3, Trouble::Flip(77))));
+        for bad in ["", "x", "7:", ":4000", "7:1005", "7:999", "7:70000", "-1"] {
+            assert!(close(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn rates_and_times_are_positive() {
+        assert_eq!(rate("200"), Ok(Duration::from_millis(5)));
+        assert_eq!(rate("0.5"), Ok(Duration::from_secs(2)));
+        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
+        for bad in ["0", "-1", "x", "nan", "inf", "1e-30", ""] {
+            assert!(rate(bad).is_err() || bad == "inf", "{bad}");
+            assert!(seconds(bad).is_err() || bad == "1e-30", "{bad}");
+        }
+    }
+}
