@@ -13,7 +13,7 @@ SOAK_SECONDS ?= 600
 HDF5_PLUGINS ?= target/hdf5-plugins
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-fuzz lint bench bench-dict bench-frames bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup soak-java
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-fuzz lint bench bench-dict bench-frames bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup soak-java
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,7 +26,7 @@ demo: ## Compress testdata/corpus and waveforms, decode through 2,500 dictionari
 	@scripts/demo-nx.sh
 
 test: ## Everything below but the bench; installs what it needs on Debian as root
-	@scripts/test.sh rust scalar nostd hdf5 python fuzz lint
+	@scripts/test.sh rust scalar nostd hdf5 python java fuzz lint
 
 test-rust: ## Unit, integration and documentation tests
 	@scripts/test.sh rust
@@ -45,6 +45,9 @@ test-hdf5: ## The HDF5 plugins in h5py, h5dump and h5repack
 
 test-python: ## The Python package, installed into target/venv
 	@scripts/test.sh python
+
+test-java: ## The Java modules, on the default JDK and on 25 where there is one
+	@scripts/test.sh java
 
 test-fuzz: ## A bounded run of every fuzz target with the ordinary compiler
 	@scripts/test.sh fuzz

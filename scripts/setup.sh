@@ -4,6 +4,7 @@
 # Needs: rust, cc, gzip, zstd, python3, peers (the C libraries that the bench links and builds),
 # archivers (the programs that the bench of archives starts),
 # rocksdb (its library and tools, which tests have files written with), hdf5-tools,
+# java (a JDK from 17 on, and Maven),
 # and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
 set -euo pipefail
@@ -45,6 +46,10 @@ has_rocksdb() {
 }
 
 has_hdf5-tools() { command -v h5dump >/dev/null && command -v h5repack >/dev/null; }
+has_java() {
+  local have
+  have=$(javac -version 2>&1 | cut -d ' ' -f 2) && at_least "${have:-0}" 17 && command -v mvn >/dev/null
+}
 has_python3() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
 has_cxx-python() {
@@ -116,6 +121,8 @@ for name in "$@"; do
     rocksdb) need rocksdb "install librocksdb-dev rocksdb-tools gcc libc6-dev" \
       "RocksDB with its tools (Debian: apt-get install librocksdb-dev rocksdb-tools)" ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;
+    java) need java "install default-jdk-headless maven" \
+      "a JDK from 17 on, and Maven (Debian: apt-get install default-jdk-headless maven)" ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;
     bench-python)
       need cxx-python "install g++ python3-dev" "g++ and Python's headers (Debian: apt-get install g++ python3-dev)"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests, in that order, and counts what was skipped.
-# Parts: rust scalar nostd cli hdf5 python fuzz lint. STRICT=1 makes a skip a failure.
+# Parts: rust scalar nostd cli hdf5 python java fuzz lint. STRICT=1 makes a skip a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -76,6 +76,43 @@ run_pytest() { # ARGUMENT...
   skips=$(grep -c '^SKIPPED' "$log" || true)
   rm "$log"
   if [ "$skips" != 0 ]; then skip "$skips Python tests" "see above"; fi
+}
+
+# All Java modules: on the JDK that builds them, and once more on 25 where there is one.
+test_java() {
+  if ! scripts/setup.sh java; then
+    skip "Java" "see above"
+    return
+  fi
+  run_maven verify
+  local newer
+  newer=$(java_25)
+  if [ -n "$newer" ]; then
+    run_maven test "-Djvm=$newer" -Dlinerate.testArguments=--enable-native-access=ALL-UNNAMED
+  else
+    # No failure under STRICT: distributions do not have it yet.
+    echo "skipped: Java 25: there is none (JAVA25_HOME=folder names one)"
+    skipped=$((skipped + 1))
+  fi
+}
+
+java_25() {
+  local java
+  for java in "${JAVA25_HOME:-/usr/lib/jvm/none}" /usr/lib/jvm/*25*; do
+    if [ -x "$java/bin/javac" ]; then
+      echo "$java/bin/java"
+      return
+    fi
+  done
+}
+
+run_maven() { # ARGUMENT...
+  local log skips
+  log=$(mktemp)
+  mvn --batch-mode --no-transfer-progress --file bindings/java/pom.xml "$@" 2>&1 | tee "$log"
+  skips=$(sed -n 's/.*Tests run: .*Skipped: \([1-9][0-9]*\)$/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
+  rm "$log"
+  if [ "$skips" != 0 ]; then skip "$skips Java tests" "see above"; fi
 }
 
 test_fuzz() {
