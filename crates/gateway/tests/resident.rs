@@ -1,0 +1,46 @@
+//! What the system says that many connections take. One test, since it is about the whole process.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use common::{traffic, wire};
+use linerate_gateway::{Limits, Scratch, Session, Transport};
+
+/// Bytes of this process that are in memory.
+fn resident() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+}
+
+#[test]
+fn thousands_of_connections_take_little() {
+    const CONNECTIONS: usize = 2500;
+    let sent = traffic(1, 4, 30);
+    let mut scratch = Scratch::new();
+    // Bytes for all: 2,500 times 33 KB and 72 KB, and what the allocator needs.
+    for (transport, most) in [(Transport::Zlib, 100_000_000), (Transport::Zstd, 190_000_000)] {
+        let wire = wire(transport, &sent);
+        let mut connect = || {
+            let mut session = Session::new(transport, Limits::new());
+            for (wire, sent) in wire.iter().zip(&sent) {
+                assert!(session.message(wire, &mut scratch).unwrap().unwrap().payload == sent);
+            }
+            session
+        };
+        drop(connect());
+        let mut sessions = Vec::with_capacity(CONNECTIONS);
+        let before = resident();
+        sessions.extend((0..CONNECTIONS).map(|_| connect()));
+        let grown = resident().saturating_sub(before);
+        let told: usize = sessions.iter().map(Session::memory).sum();
+        println!(
+            "{transport}: {} bytes resident per connection, {} told",
+            grown / CONNECTIONS,
+            told / CONNECTIONS
+        );
+        assert!(told / CONNECTIONS > 32_000, "they are in use");
+        assert!(grown <= most, "{transport}: {grown}");
+    }
+}
