@@ -29,8 +29,8 @@ import java.util.Objects;
  * one leaves nothing behind that the next one would trip over. All methods but {@code close} and
  * {@code isClosed} throw {@link IllegalStateException} once the decompressor is closed.
  *
- * <p><strong>Memory.</strong> The native part of a connection grows with what it has seen, up to 33 KB for
- * zlib and 76 KB for zstd with its usual window. What is needed only while a message is decoded belongs to the
+ * <p><strong>Memory.</strong> The native part of a connection grows with what it has seen, up to 34 KB for
+ * zlib and 72 KB for zstd with its usual window. What is needed only while a message is decoded belongs to the
  * process: as much as there are processors, see {@link #sharedMemory}. A decompressor that is forgotten
  * instead of closed is freed some time after the garbage collector has found it.
  */
