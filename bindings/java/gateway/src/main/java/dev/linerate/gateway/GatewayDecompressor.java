@@ -272,13 +272,16 @@ public final class GatewayDecompressor implements Closeable {
      * @param into has the payload then; without one its length is 0
      * @return whether there is a payload; false if the message is not whole yet
      * @throws DecompressionException if the stream is not sound or above the limits
-     * @throws IllegalArgumentException if the frame is not direct
+     * @throws IllegalArgumentException if the frame is not direct, or the buffer of {@code into} itself
      * @throws OutOfMemoryError if there is no room for the payload. The message is lost then, but not those
      *     that follow
      */
     public boolean decompress(ByteBuffer frame, DirectBuffer into) throws DecompressionException {
         if (!frame.isDirect()) {
             throw new IllegalArgumentException("the frame is not a direct buffer");
+        }
+        if (frame == into.buffer()) {
+            throw new IllegalArgumentException("the frame is the buffer that its payload should go to");
         }
         ByteBuffer memory = into.room(0);
         long connection = enter();

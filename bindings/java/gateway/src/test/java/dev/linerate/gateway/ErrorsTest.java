@@ -243,6 +243,8 @@ class ErrorsTest {
             assertThrows(NullPointerException.class, () -> decompressor.decompress(frame, null));
             assertThrows(
                     IllegalArgumentException.class, () -> decompressor.decompress(ByteBuffer.wrap(wire), direct));
+            assertThrows(
+                    IllegalArgumentException.class, () -> decompressor.decompress(direct.buffer(), direct));
             assertThrows(IllegalArgumentException.class, () -> decompressor.resumeAfter(-1));
             assertEquals(0, decompressor.compressedBytes());
             assertFalse(decompressor.isClosed());

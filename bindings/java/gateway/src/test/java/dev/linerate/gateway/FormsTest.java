@@ -209,6 +209,27 @@ class FormsTest {
         }
     }
 
+    /** Frames are copied before anything is written. */
+    @ParameterizedTest
+    @EnumSource
+    void frameAndPayloadInTheSamePlace(Transport transport) throws Exception {
+        byte[] wire = Hello.wire(transport);
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            ReusableBuffer buffer = new ReusableBuffer();
+            System.arraycopy(wire, 0, buffer.array(), 10, wire.length);
+            decompressor.decompress(buffer.array(), 10, wire.length, buffer);
+            assertArrayEquals(Hello.TEXT, buffer.toByteArray());
+
+            decompressor.reset();
+            DirectBuffer direct = new DirectBuffer(1000);
+            ByteBuffer frame = direct.buffer().duplicate();
+            frame.clear();
+            frame.put(wire).flip();
+            assertTrue(decompressor.decompress(frame, direct));
+            assertEquals(ByteBuffer.wrap(Hello.TEXT), direct.buffer());
+        }
+    }
+
     @Test
     void roomIsTheNextPowerOfTwo() {
         int[][] pairs = {{0, 2}, {1, 2}, {2, 2}, {3, 4}, {65536, 65536}, {65537, 131072}, {1 << 30, 1 << 30}};
