@@ -393,3 +393,29 @@ extern "system" fn Java_dev_linerate_gateway_Native_live(_: *mut JNIEnv, _: jcla
 extern "system" fn Java_dev_linerate_gateway_Native_sharedMemory(_: *mut JNIEnv, _: jclass) -> jlong {
     catch_unwind(shared::memory).map_or(0, |bytes| bytes as jlong)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call<T>(native: impl FnOnce(*mut JNIEnv, jclass) -> T) -> T {
+        native(ptr::null_mut(), ptr::null_mut())
+    }
+
+    #[test]
+    fn a_panic_stays_in_its_connection() {
+        let create = |env, class| Java_dev_linerate_gateway_Native_create(env, class, 1, 100, 16, 0, 0, 0);
+        let (one, other) = (call(create), call(create));
+        assert_eq!(with(one, DEFECT, |_| panic!("on purpose")), DEFECT);
+        let outcome = |connection| call(|e, c| Java_dev_linerate_gateway_Native_outcome(e, c, connection));
+        assert_eq!(jlong::from(outcome(one)), DEFECT);
+        assert_eq!(jlong::from(outcome(other)), PART);
+        let never = |_: &mut [u8]| -> bool { unreachable!("a broken connection takes no frame") };
+        assert_eq!(with(one, PART, |broken| decode(broken, 5, never, |_, _| 0)), DEFECT);
+        call(|env, class| Java_dev_linerate_gateway_Native_reset(env, class, one));
+        assert_eq!(jlong::from(outcome(one)), PART);
+        for connection in [one, other] {
+            call(|env, class| Java_dev_linerate_gateway_Native_free(env, class, connection));
+        }
+    }
+}
