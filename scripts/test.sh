@@ -84,6 +84,8 @@ test_java() {
     skip "Java" "see above"
     return
   fi
+  # The gateway that the integration tests talk to.
+  "$cargo" build --quiet --locked --package linerate-cli
   run_maven verify
   local newer
   newer=$(java_25)

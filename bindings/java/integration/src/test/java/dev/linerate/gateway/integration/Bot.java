@@ -1,0 +1,99 @@
+package dev.linerate.gateway.integration;
+
+import com.neovisionaries.ws.client.WebSocketFactory;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import net.dv8tion.jda.api.JDA;
+import net.dv8tion.jda.api.JDABuilder;
+import net.dv8tion.jda.api.events.GenericEvent;
+import net.dv8tion.jda.api.events.message.MessageReceivedEvent;
+import net.dv8tion.jda.api.hooks.EventListener;
+import net.dv8tion.jda.api.requests.GatewayIntent;
+import net.dv8tion.jda.api.requests.RestConfig;
+import net.dv8tion.jda.api.utils.Compression;
+import net.dv8tion.jda.api.utils.SessionControllerAdapter;
+
+/** A JDA whose Discord is a local gateway, and what it has seen. */
+final class Bot implements AutoCloseable, EventListener {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    private final Map<String, Integer> seen = new ConcurrentHashMap<>();
+    private final List<String> contents = new CopyOnWriteArrayList<>();
+    private final JDA jda;
+
+    /** A client that connects to an address, such as that of a gateway. */
+    Bot(String url, LocalGateway gateway, Compression compression, WebSocketFactory sockets) {
+        jda = JDABuilder.createLight("no.real.token", EnumSet.allOf(GatewayIntent.class))
+                .setCompression(compression)
+                .setWebsocketFactory(sockets)
+                .setRestConfig(new RestConfig().setBaseUrl("http://127.0.0.1:" + gateway.port() + "/api/v10/"))
+                .setSessionController(new SessionControllerAdapter() {
+                    @Override
+                    public String getGateway() {
+                        return url;
+                    }
+
+                    @Override
+                    public ShardedGateway getShardedGateway(JDA api) {
+                        return new ShardedGateway(url, 1, 1);
+                    }
+                })
+                .setEnableShutdownHook(false)
+                .addEventListeners(this)
+                .build();
+    }
+
+    @Override
+    public void onEvent(GenericEvent event) {
+        if (event instanceof MessageReceivedEvent) {
+            contents.add(((MessageReceivedEvent) event).getMessage().getContentRaw());
+        }
+        seen.merge(event.getClass().getSimpleName(), 1, Integer::sum);
+        synchronized (this) {
+            notifyAll();
+        }
+    }
+
+    /** How many events of a class there were. */
+    int count(Class<? extends GenericEvent> event) {
+        return seen.getOrDefault(event.getSimpleName(), 0);
+    }
+
+    /** What the messages said, in their order. */
+    List<String> contents() {
+        return contents;
+    }
+
+    /** Waits for so many messages. */
+    synchronized void awaitMessages(int messages) throws InterruptedException {
+        long end = System.nanoTime() + PATIENCE.toNanos();
+        while (contents.size() < messages) {
+            long left = (end - System.nanoTime()) / 1_000_000;
+            if (left <= 0) {
+                throw new AssertionError(contents.size() + " messages instead of " + messages + ", events " + seen
+                        + ", state " + jda.getStatus());
+            }
+            wait(left);
+        }
+    }
+
+    JDA jda() {
+        return jda;
+    }
+
+    @Override
+    public void close() {
+        jda.shutdownNow();
+        try {
+            if (!jda.awaitShutdown(PATIENCE)) {
+                throw new AssertionError("JDA does not shut down");
+            }
+        } catch (InterruptedException interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}

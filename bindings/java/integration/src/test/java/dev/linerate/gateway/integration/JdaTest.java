@@ -1,0 +1,90 @@
+package dev.linerate.gateway.integration;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import com.neovisionaries.ws.client.WebSocketFactory;
+import dev.linerate.gateway.DecompressionException;
+import dev.linerate.gateway.Transport;
+import dev.linerate.gateway.jda.GatewaySockets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import net.dv8tion.jda.api.events.guild.GuildReadyEvent;
+import net.dv8tion.jda.api.events.session.ReadyEvent;
+import net.dv8tion.jda.api.events.session.SessionDisconnectEvent;
+import net.dv8tion.jda.api.events.session.SessionRecreateEvent;
+import net.dv8tion.jda.api.events.session.SessionResumeEvent;
+import net.dv8tion.jda.api.utils.Compression;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** JDA as it is released: with its own decompressor, which proves the gateway, and with ours beneath it. */
+@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class JdaTest {
+    private static final Traffic TRAFFIC = new Traffic(100);
+
+    @TempDir
+    static Path folder;
+
+    private static String messages;
+
+    @BeforeAll
+    static void writeTraffic() throws Exception {
+        messages = TRAFFIC.write(folder.resolve("traffic.msgs")).toString();
+    }
+
+    @Test
+    void jdaWithItsOwnDecompressorSurvivesAForcedClose() throws Exception {
+        try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--close-after", "40");
+                Bot bot = new Bot(gateway.url(), gateway, Compression.ZLIB, new WebSocketFactory())) {
+            assertAllArrives(bot, 1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void jdaWithOursSurvivesAForcedClose(Transport transport) throws Exception {
+        try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--close-after", "40");
+                Bot bot = bot(gateway, Compression.NONE, GatewaySockets.of(transport))) {
+            assertAllArrives(bot, 1);
+        }
+    }
+
+    /** Also where JDA believes it decompresses, and with payloads in fragments. */
+    @ParameterizedTest
+    @EnumSource(Transport.class)
+    void jdaWithOursResumesAfterCorruption(Transport transport) throws Exception {
+        List<DecompressionException> faults = Collections.synchronizedList(new ArrayList<>());
+        try (LocalGateway gateway =
+                        LocalGateway.start("--messages", messages, "--fragment", "50", "--corrupt-at", "60");
+                Bot bot = bot(gateway, Compression.ZLIB, GatewaySockets.of(transport).onFault(faults::add))) {
+            assertAllArrives(bot, 1);
+        }
+        assertEquals(1, faults.size(), faults.toString());
+        assertEquals(DecompressionException.Kind.CORRUPT, faults.get(0).kind());
+        // HELLO and one message for each number; an acknowledged heartbeat is another one.
+        long index = faults.get(0).message();
+        assertTrue(index >= 60 && index < 64, "message " + index);
+    }
+
+    private static Bot bot(LocalGateway gateway, Compression compression, GatewaySockets sockets) {
+        return new Bot(
+                gateway.url(), gateway, compression, new WebSocketFactory().setSocketFactory(sockets.plain()));
+    }
+
+    private static void assertAllArrives(Bot bot, int resumed) throws InterruptedException {
+        bot.awaitMessages(TRAFFIC.contents().size());
+        assertEquals(TRAFFIC.contents(), bot.contents());
+        assertEquals(1, bot.count(ReadyEvent.class));
+        assertEquals(1, bot.count(GuildReadyEvent.class));
+        assertEquals(resumed, bot.count(SessionDisconnectEvent.class));
+        assertEquals(resumed, bot.count(SessionResumeEvent.class));
+        assertEquals(0, bot.count(SessionRecreateEvent.class));
+    }
+}

@@ -1,0 +1,105 @@
+package dev.linerate.gateway.integration;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Events of one guild, as small as JDA takes them, then messages of many lengths. The gateway numbers
+ * them; READY is 1, and a RESUMED takes a number, too.
+ */
+final class Traffic {
+    /** Who the client is, as the gateway says when no READY is given. */
+    private static final String SELF = "1000000000000000001";
+
+    private static final String EVERYONE = "100";
+
+    private static final String CHANNEL = "200";
+
+    /** Where the sequence number comes. */
+    private static final String NUMBER = "\0";
+
+    private final List<String> events = new ArrayList<>();
+    private final List<String> contents = new ArrayList<>();
+
+    Traffic(int messages) {
+        add("GUILD_CREATE", guild());
+        Random random = new Random(messages);
+        for (int i = 0; i < messages; i++) {
+            StringBuilder content = new StringBuilder().append(i);
+            // A few of several blocks, beyond what goes into one read.
+            int words = i % 25 == 24 ? 20_000 : random.nextInt(60);
+            for (int word = 0; word < words; word++) {
+                content.append(' ').append(Integer.toString(random.nextInt(1 << 20), 36));
+            }
+            contents.add(content.toString());
+            add("MESSAGE_CREATE", message(i, content));
+        }
+    }
+
+    private void add(String name, String data) {
+        events.add("{\"t\":\"" + name + "\",\"s\":" + NUMBER + ",\"op\":0,\"d\":" + data + "}");
+    }
+
+    /** How many events there are, READY not among them. */
+    int events() {
+        return events.size();
+    }
+
+    /** An event as it comes over the wire under a sequence number. */
+    byte[] event(int index, long sequence) {
+        return events.get(index).replace(NUMBER, Long.toString(sequence)).getBytes(StandardCharsets.UTF_8);
+    }
+
+    /** What the messages say. */
+    List<String> contents() {
+        return contents;
+    }
+
+    /** Writes what {@code linerate gateway serve --messages} reads. */
+    Path write(Path file) throws IOException {
+        try (OutputStream out = Files.newOutputStream(file)) {
+            for (int index = 0; index < events(); index++) {
+                byte[] bytes = event(index, index + 2);
+                out.write(ByteBuffer.allocate(4)
+                        .order(ByteOrder.LITTLE_ENDIAN)
+                        .putInt(bytes.length)
+                        .array());
+                out.write(bytes);
+            }
+        }
+        return file;
+    }
+
+    private static String user(String id) {
+        return "{\"id\":\"" + id + "\",\"username\":\"user" + id + "\",\"discriminator\":\"0\"}";
+    }
+
+    private static String guild() {
+        return "{\"id\":\"" + EVERYONE + "\",\"name\":\"g\",\"owner_id\":\"5\",\"member_count\":1,\"afk_timeout\":300,"
+                + "\"threads\":[],\"voice_states\":[],\"presences\":[],\"emojis\":[],\"stickers\":[],\"features\":[],"
+                + "\"guild_scheduled_events\":[],\"stage_instances\":[],"
+                + "\"channels\":[{\"id\":\"" + CHANNEL + "\",\"type\":0,\"name\":\"c\",\"permission_overwrites\":[],"
+                + "\"position\":0}],"
+                + "\"members\":[{\"user\":" + user(SELF) + ",\"roles\":[],"
+                + "\"joined_at\":\"2026-01-01T00:00:00.000000+00:00\"}],"
+                + "\"roles\":[{\"id\":\"" + EVERYONE + "\",\"name\":\"@everyone\",\"position\":0,\"color\":0,"
+                + "\"colors\":{\"primary_color\":0},\"permissions\":\"0\",\"mentionable\":false,\"managed\":false,"
+                + "\"hoist\":false}]}";
+    }
+
+    private static String message(int index, CharSequence content) {
+        return "{\"id\":\"" + (1000 + index) + "\",\"channel_id\":\"" + CHANNEL + "\",\"guild_id\":\"" + EVERYONE
+                + "\",\"type\":0,\"content\":\"" + content + "\",\"author\":" + user("7") + ",\"member\":{\"roles\":[],"
+                + "\"joined_at\":\"2026-01-01T00:00:00.000000+00:00\"},\"mentions\":[],\"mention_roles\":[],"
+                + "\"attachments\":[],\"embeds\":[],\"tts\":false,\"mention_everyone\":false,\"pinned\":false,"
+                + "\"flags\":0,\"timestamp\":\"2026-01-01T00:00:00.000000+00:00\"}";
+    }
+}
