@@ -52,6 +52,8 @@ test_nostd() {
 test_python() {
   scripts/setup.sh python
   target/venv/bin/python -m pip install --quiet --disable-pip-version-check ./bindings/python
+  # Clients are tested with the program's gateway; the Rust tests have built it, unless this part runs alone.
+  [ -x "${CARGO_TARGET_DIR:-target}/debug/linerate" ] || "$cargo" build --locked --package linerate
   run_pytest bindings/python/tests
   run_pytest bench/waveforms/tests
   run_pytest bench/gateway/tests

@@ -3,8 +3,10 @@
 import asyncio
 import json
 import logging
+import struct
 
 import pytest
+from gateway_serve import serve
 from gateways import HELLO, HELLO_FRAMES, Server, carried
 
 from linerate.gateway import GatewayError, ZlibContext, ZstdContext
@@ -18,6 +20,8 @@ CONTEXTS = [ZlibContext, ZstdContext]
 
 class ResumingContext(ZstdContext):
     """One after whose errors discord.py resumes the connection, as it does when nothing comes any more."""
+
+    options = {"checks": "json", "sequence": True}
 
     def decompress(self, data):
         try:
@@ -65,8 +69,8 @@ class Gateway:
 
     async def __aenter__(self):
         app = web.Application()
-        app.router.add_get("/api/users/@me", self.user)
-        app.router.add_get("/api/oauth2/applications/@me", self.application)
+        app.router.add_get("/api/v10/users/@me", self.user)
+        app.router.add_get("/api/v10/oauth2/applications/@me", self.application)
         app.router.add_get("/", self.connection)
         self.runner = web.AppRunner(app, shutdown_timeout=0.1)
         await self.runner.setup()
@@ -108,10 +112,10 @@ class Gateway:
         return socket
 
 
-async def run_client(gateway, context, expected, monkeypatch):
-    """Runs discord.py until ``expected`` payloads came; returns them as text."""
+async def run_client(gateway, context, is_last, monkeypatch):
+    """Runs discord.py up to the payload that is the last; returns all of them as text."""
     monkeypatch.setattr(discord.utils, "_ActiveDecompressionContext", context)
-    monkeypatch.setattr(discord.http.Route, "BASE", f"http://{gateway.host}/api")
+    monkeypatch.setattr(discord.http.Route, "BASE", f"http://{gateway.host}/api/v10")
     default = yarl.URL(f"ws://{gateway.host}/")
     monkeypatch.setattr(discord.gateway.DiscordWebSocket, "DEFAULT_GATEWAY", default)
     got, enough = [], asyncio.Event()
@@ -119,7 +123,7 @@ async def run_client(gateway, context, expected, monkeypatch):
     class Client(discord.Client):
         async def on_socket_raw_receive(self, message):
             got.append(message)
-            if len(got) == expected:
+            if is_last(message):
                 enough.set()
 
     options = {"enable_debug_events": True, "chunk_guilds_at_startup": False, "max_messages": None}
@@ -147,6 +151,11 @@ def addressed(payloads, host):
     return [json.dumps(event).encode() for event in events]
 
 
+def last(gateway):
+    """Whether a payload is the last that is sent."""
+    return lambda payload: payload == gateway.scripts[-1][-1].decode()
+
+
 @pytest.fixture(autouse=True)
 def quiet():
     logging.disable(logging.CRITICAL)
@@ -160,7 +169,7 @@ def test_its_client_receives_what_was_sent(context, part, monkeypatch):
         payloads, _ = carried("sample", context.COMPRESSION_TYPE)
         async with Gateway([], part=part) as gateway:
             gateway.scripts.append(addressed(payloads, gateway.host))
-            got = await run_client(gateway, context, len(payloads), monkeypatch)
+            got = await run_client(gateway, context, last(gateway), monkeypatch)
             assert [query["compress"] for query in gateway.queries] == [context.COMPRESSION_TYPE]
             assert got == [payload.decode() for payload in gateway.scripts[0]]
 
@@ -173,7 +182,7 @@ def test_a_damaged_stream_ends_its_client(monkeypatch):
         async with Gateway([], damage=break_message_9) as gateway:
             gateway.scripts.append(addressed(payloads, gateway.host))
             with pytest.raises(GatewayError) as caught:
-                await run_client(gateway, ZstdContext, len(payloads), monkeypatch)
+                await run_client(gateway, ZstdContext, last(gateway), monkeypatch)
             assert caught.value.message == 9
 
     asyncio.run(scenario())
@@ -187,7 +196,7 @@ def test_a_damaged_stream_is_resumed_by_its_client(monkeypatch):
             resumed = b'{"op":0,"t":"RESUMED","s":303,"d":{"_trace":[]}}'
             gateway.scripts = [first, [payloads[0], *payloads[9:], resumed]]
             expected = first[:9] + gateway.scripts[1]
-            got = await run_client(gateway, ResumingContext, len(expected), monkeypatch)
+            got = await run_client(gateway, ResumingContext, last(gateway), monkeypatch)
             assert got == [payload.decode() for payload in expected]
             assert len(gateway.queries) == 2
 
@@ -196,3 +205,42 @@ def test_a_damaged_stream_is_resumed_by_its_client(monkeypatch):
 
 def break_message_9(number, frame):
     return b"\x06\x00\x00" if number == 9 else frame
+
+
+@pytest.fixture
+def events(tmp_path):
+    """The events of the carried sample behind READY, and a file of all that it has."""
+    payloads, _ = carried("sample", "zstd-stream")
+    changed = addressed(payloads, "127.0.0.1")
+    path = tmp_path / "sample.msgs"
+    path.write_bytes(b"".join(struct.pack("<I", len(payload)) + payload for payload in changed))
+    return [event for event in map(json.loads, changed[2:]) if event["op"] == 0], path
+
+
+@pytest.mark.parametrize(
+    "context, options, connections",
+    [
+        (ZlibContext, [], 1),
+        (ZlibContext, ["--fragment", 100], 1),
+        (ZstdContext, [], 1),
+        (ZstdContext, ["--reconnect-after", 50], 2),
+        (ResumingContext, ["--corrupt-at", 50], 2),
+        (ResumingContext, ["--truncate-at", 50], 2),
+        (ResumingContext, ["--drop-at", 50], 2),
+        (ResumingContext, ["--corrupt-at", 20, "--drop-at", 50, "--truncate-at", 200], 4),
+    ],
+)
+def test_its_client_with_the_gateway_of_the_program(context, options, connections, events, monkeypatch):
+    """Whatever happens on the way, each event comes once, as it was sent."""
+    expected, path = events
+    is_last = lambda payload: json.loads(payload)["d"] == expected[-1]["d"]
+    with serve("--messages", path, *options) as served:
+        got = asyncio.run(run_client(served, context, is_last, monkeypatch))
+    received = [event for event in map(json.loads, got) if event["op"] == 0]
+    # RESUMED has a number, too.
+    numbers = [event["s"] for event in received]
+    assert numbers == sorted(set(numbers))
+    told = [(event["t"], event["d"]) for event in received if event["t"] not in ("READY", "RESUMED")]
+    assert told == [(event["t"], event["d"]) for event in expected]
+    assert served.report["connections"] == connections
+    assert served.report["resumes"] == connections - 1
