@@ -10,10 +10,12 @@ import mmap
 import pickle
 import random
 import struct
+import subprocess
 import weakref
 
 import numpy as np
 import pytest
+from gateway_serve import program
 from gateways import HELLO, HELLO_FRAMES, KINDS, carried, frames_of, traffic
 from support import run_python
 
@@ -310,6 +312,32 @@ def test_a_recording():
     assert [wire for _, _, wire in entries(with_few.recording(), kind)] == frames[-2:]
     with pytest.raises(linerate.Error, match="recent="):
         Decompressor(kind).recording()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_recording_is_replayed_by_the_program(kind, tmp_path):
+    """Up to the message that went wrong, which is in it, too."""
+    decompressor = Decompressor(kind, recent=(1000, 1 << 20))
+    for frame in frames_of(kind, TRAFFIC):
+        decompressor.decompress(frame)
+    path = tmp_path / "recorded.lgwr"
+
+    def replay():
+        path.write_bytes(decompressor.recording())
+        command = [program(), "gateway", "replay", "--json", path]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+        return done.returncode, json.loads(done.stdout)
+
+    status, said = replay()
+    assert (status, said["messages"], said["transport"]) == (0, len(TRAFFIC), kind)
+    assert said["compressed_bytes"] == decompressor.compressed_bytes
+    with pytest.raises(GatewayError) as caught:
+        decompressor.decompress(b"\x06\x00\x00\xff\xff")
+    status, said = replay()
+    error = caught.value
+    assert status != 0
+    assert (said["error"], said["kind"]) == (str(error), error.kind)
+    assert (said["message"], said["at"]) == (error.message, error.offset)
 
 
 def entries(recording, kind):
