@@ -13,16 +13,17 @@ SOAK_SECONDS ?= 600
 HDF5_PLUGINS ?= target/hdf5-plugins
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-fuzz lint bench bench-dict bench-frames bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup soak-java
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-fuzz lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup soak-java
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Compress testdata/corpus and waveforms, decode through 2,500 dictionaries, pack the project; compare
+demo: ## Compress testdata/corpus and waveforms, decode through 2,500 dictionaries, replay gateways, pack; compare
 	@scripts/setup.sh rust cc
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-waveforms
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-cold
+	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-gateway
 	@scripts/demo-nx.sh
 
 test: ## Everything below but the bench; installs what it needs on Debian as root
@@ -78,6 +79,13 @@ bench-dict: ## Decode through 1,245 to 30,000 dictionaries beside libzstd: DATA=
 	@scripts/setup.sh rust cc
 	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) run --release --locked --package linerate-bench -- cold --data "$(DATA)" --csv "$(CSV)" $(FLAGS)
+
+bench-gateway: CSV = target/bench-gateway.csv
+bench-gateway: DATA =
+bench-gateway: ## Decode gateway connections beside zlib-rs, zlib, zlib-ng and libzstd: DATA=dir CSV=file FLAGS="--quick"
+	@scripts/setup.sh rust cc peers
+	@mkdir -p "$(dir $(CSV))"
+	$(CARGO) run --release --locked --package linerate-bench --features zlib,zlib-ng -- messages --csv "$(CSV)" $(FLAGS) $(DATA)
 
 bench-sst: CSV = target/bench-sst.csv
 bench-sst: ## Read rows of 2,048 SST files, each with its dictionary, beside RocksDB: CSV=file FLAGS="--rounds 3"

@@ -11,6 +11,7 @@ use crate::archives::{Input, Part, Setup, mapped, peak};
 use crate::cold::{self, args::ColdArgs};
 use crate::corpus::Corpus;
 use crate::filter::{Chunk, Filter, parse_bytes};
+use crate::messages::{self, args::MessagesArgs};
 use crate::record::{self, Record};
 use crate::waveforms::{Set, npy};
 use crate::{frames, report, session, threads};
@@ -35,6 +36,9 @@ pub enum Command {
     /// Small blocks through very many dictionaries, hot and cold, beside libzstd
     #[command(after_help = cold::args::EXAMPLES)]
     Cold(Box<ColdArgs>),
+    /// Message streams of gateway connections, hot and by thousands, beside zlib-rs and libzstd
+    #[command(after_help = messages::args::EXAMPLES)]
+    Messages(Box<MessagesArgs>),
     /// Make detector waveforms, the same for everyone, as a .npy file of int16 rows
     Waveforms(WaveformsArgs),
     /// The contenders, and why some are not available here
@@ -235,6 +239,7 @@ pub fn run(command: &Command) -> Result<(), String> {
         Command::Peak(args) => peak::run(&args.command).and_then(|bytes| print(&format!("{bytes}\n"))),
         Command::Frames(args) => frames_in(args),
         Command::Cold(args) => cold::args::run(args),
+        Command::Messages(args) => messages::args::run(args),
         Command::Waveforms(args) => waveforms(args),
         Command::List => print(&session::list()),
         #[cfg(feature = "plot")]

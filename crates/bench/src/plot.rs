@@ -7,6 +7,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::labels::{self, Spot};
+use crate::messages;
 use crate::record::{self, Record};
 
 const SIZE: (u32, u32) = (960, 640);
@@ -19,11 +20,15 @@ const PEERS: RGBColor = RGBColor(60, 90, 130);
 const LEAST_RATIO: f64 = 1.05;
 
 /// Draws the newest measurement of each corpus and chunk size of shape "bytes" into `folder`, as
-/// `CORPUS-CHUNK.svg`, and returns their paths, one per line.
+/// `CORPUS-CHUNK.svg`, and returns their paths, one per line. Of a file of shape "messages" the bars of its
+/// newest run are drawn.
 ///
 /// # Errors
 /// A sentence that names the file.
 pub fn draw(csv: &Path, folder: &Path) -> Result<String, String> {
+    if let Some(rows) = messages::row::read(csv)? {
+        return messages::draw::draw(&rows, folder);
+    }
     let records = record::read(csv)?;
     std::fs::create_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut made = String::new();

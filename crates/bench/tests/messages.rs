@@ -1,14 +1,19 @@
-//! The carried sample of gateway traffic: what it is, by decoders that others wrote.
+//! The carried sample of gateway traffic: what it is, by decoders that others wrote; and what is measured on it.
 
 use std::path::PathBuf;
 
 use linerate_bench::messages::traffic::Traffic;
+use linerate_bench::messages::{Input, Setup, measure};
+use linerate_gateway::Transport;
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gateway").join(name)
+}
+
 fn sample(name: &str) -> Vec<Vec<u8>> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gateway").join(name);
-    let file = std::fs::read(path).expect("a file of the sample");
+    let file = std::fs::read(path(name)).expect("a file of the sample");
     let mut rest = &file[..];
     let mut messages = Vec::new();
     while let Some((len, after)) = rest.split_first_chunk::<4>() {
@@ -44,4 +49,48 @@ fn the_sample_is_one_stream_of_each_kind() {
             assert!(input.pos() == zstd.len() && output.as_slice() == &sent[..]);
         }
     }
+}
+
+#[test]
+fn every_shape_has_a_row_for_everyone() {
+    // The other files of the same name are found.
+    let input = Input::read(&[path("sample.zst")]).unwrap();
+    let setup = Setup { transports: Transport::ALL.to_vec(), rounds: 2, connections: 20 };
+    let rows = measure(&input, &setup, |_| {}).unwrap();
+    for (transport, compressed, least) in [("zlib-stream", 73_118.0, 2), ("zstd-stream", 67_582.0, 3)] {
+        for (shape, messages) in [("whole", 306), ("live", 300), ("many", 160)] {
+            let of: Vec<_> =
+                rows.iter().filter(|row| row.transport == transport && row.measure == shape).collect();
+            assert!(of.len() >= least && of[0].contender == "linerate", "{transport} {shape}");
+            for row in of {
+                assert_eq!((row.messages, row.rounds), (messages, 2));
+                assert!(row.median_mbs.unwrap() > 0.0 && row.speed_vs_base.unwrap() > 0.0);
+                assert_eq!(row.heap_bytes.is_some(), shape == "many" && cfg!(target_env = "gnu"));
+                if shape == "whole" {
+                    assert!((row.ratio.unwrap() - 431_600.0 / compressed).abs() < 1e-9);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn connections_hold_what_they_say() {
+    let input = Input::generated(Traffic::new(3).with_guilds(0).with_events(900), 2).unwrap();
+    let setup = Setup { transports: vec![Transport::Zlib, Transport::Zstd], rounds: 1, connections: 50 };
+    let rows = measure(&input, &setup, |_| {}).unwrap();
+    for row in rows.iter().filter(|row| row.measure == "many") {
+        let (Some(heap), Some(told)) = (row.heap_bytes, row.told_bytes) else { continue };
+        let apart = heap.abs_diff(told) as f64 / told as f64;
+        assert!(apart < 0.1, "{} {}: {heap} on the heap, {told} told", row.transport, row.contender);
+    }
+}
+
+#[test]
+fn few_messages_leave_out_what_needs_many() {
+    let input = Input::read(&[path("hello.msgs")]).unwrap();
+    let setup = Setup { transports: vec![Transport::Zstd], rounds: 1, connections: 10 };
+    let rows = measure(&input, &setup, |_| {}).unwrap();
+    assert!(rows.iter().all(|row| row.measure != "many") && rows.len() >= 3);
+    assert!(Input::read(&[path("absent.zst")]).is_err());
 }

@@ -84,7 +84,6 @@ pub fn heap_in_use() -> Option<usize> {
 }
 
 /// Gives back to the system what the C heap holds for nobody, so that what is resident means something.
-#[allow(dead_code, reason = "used by the next piece")]
 pub(crate) fn trim_heap() {
     // SAFETY: takes a plain number.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

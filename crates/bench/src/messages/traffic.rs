@@ -27,7 +27,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// The most guilds of a shard; what is known of each is kept while its events are made.
-    pub const MOST_GUILDS: usize = 10_000;
+    pub const MOST_GUILDS: usize = 2500;
 
     /// With 120 guilds and 2,500 events in each shard.
     pub fn new(seed: u64) -> Traffic {

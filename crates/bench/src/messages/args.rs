@@ -1,0 +1,126 @@
+//! The arguments of `linerate gateway bench` and `linerate-bench messages`, and what they do.
+
+use std::path::PathBuf;
+
+use linerate_gateway::Transport;
+
+use super::input::Input;
+use super::row::{self, Row};
+use super::traffic::Traffic;
+use super::{Setup, measure, table};
+use crate::command::{print, progress};
+
+/// What the help says below the options.
+pub const EXAMPLES: &str = "\
+Examples:
+  linerate gateway bench --quick                    some seconds, generated traffic
+  linerate gateway bench                            3 shards of generated traffic, 2,500 connections
+  linerate gateway bench traffic --rounds 15        all .msgs, .zlib and .zst files of a folder
+  linerate gateway bench --csv bench.csv --svg plots shard-0.zst
+
+Shapes:
+  whole  each connection from its first message to its last, one after the other
+  live   the part of that behind the guilds
+  many   connections that take turns, so that the state of each is cold; with their memory
+
+Everything is decoded once and compared before the clock runs. The clock is the CPU time of the
+thread; contenders take turns in every round, and the ratios are medians of rounds.";
+
+/// What to measure, and where the results go.
+#[derive(clap::Args, Clone, Debug)]
+pub struct MessagesArgs {
+    /// One small shard, few rounds, 250 connections
+    #[arg(long)]
+    quick: bool,
+    /// Connections of generated traffic [default: 3, with --quick 1]
+    #[arg(long, value_name = "N", conflicts_with = "files", value_parser = clap::value_parser!(u64).range(1..=100))]
+    shards: Option<u64>,
+    /// Other generated traffic
+    #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "files")]
+    seed: u64,
+    /// Only these transports
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = transport)]
+    transport: Vec<Transport>,
+    /// Times that each contender decodes everything [default: 9, with --quick 3]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    rounds: Option<u16>,
+    /// Connections that take turns; 0 leaves that shape out [default: 2500, with --quick 250]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
+    connections: Option<u32>,
+    /// The core to run on [default: the last one allowed]
+    #[arg(long, value_name = "N")]
+    core: Option<usize>,
+    /// Add the results to this CSV file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
+    /// Print a JSON array instead of tables
+    #[arg(long)]
+    json: bool,
+    /// Draw the results into this folder
+    #[cfg(feature = "plot")]
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+    /// Files of messages, or folders of them [default: generated traffic]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+fn transport(name: &str) -> Result<Transport, String> {
+    name.parse().map_err(|e: linerate_gateway::Error| e.what.into())
+}
+
+/// Measures, prints a table for each shape, and keeps the rows.
+///
+/// # Errors
+/// A sentence for the user.
+pub fn run(args: &MessagesArgs) -> Result<(), String> {
+    args.keep(&[])?;
+    progress("making traffic");
+    let input = args.input()?;
+    if let (Some(wanted), None) = (args.core, crate::pin(args.core)) {
+        return Err(format!("cannot run on core {wanted}"));
+    }
+    let setup = args.setup();
+    let rows = measure(&input, &setup, progress)?;
+    progress("");
+    args.keep(&rows)?;
+    if args.json {
+        let array = serde_json::Value::Array(rows.iter().map(Row::to_json).collect());
+        print(&format!("{array:#}\n"))?;
+    } else {
+        print(&format!("{}\n\n{}", input.name, table(&rows)))?;
+    }
+    #[cfg(feature = "plot")]
+    if let Some(folder) = &args.svg {
+        let made = super::draw::draw(&rows, folder)?;
+        if !args.json {
+            print(&format!("\n{made}"))?;
+        }
+    }
+    Ok(())
+}
+
+impl MessagesArgs {
+    fn keep(&self, rows: &[Row]) -> Result<(), String> {
+        self.csv.as_ref().map_or(Ok(()), |path| row::append(path, rows))
+    }
+
+    fn input(&self) -> Result<Input, String> {
+        if !self.files.is_empty() {
+            return Input::read(&self.files);
+        }
+        let traffic = Traffic::new(self.seed);
+        let traffic = if self.quick { traffic.with_guilds(20).with_events(700) } else { traffic };
+        Input::generated(traffic, self.shards.unwrap_or(if self.quick { 1 } else { 3 }))
+    }
+
+    fn setup(&self) -> Setup {
+        let (rounds, connections) = if self.quick { (3, 250) } else { (9, 2500) };
+        let all = Transport::ALL.to_vec();
+        Setup {
+            transports: if self.transport.is_empty() { all } else { self.transport.clone() },
+            rounds: self.rounds.map_or(rounds, usize::from),
+            connections: self.connections.map_or(connections, |n| n as usize),
+        }
+    }
+}

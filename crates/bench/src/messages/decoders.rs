@@ -1,0 +1,207 @@
+//! Who decodes: ours and others, each with its own state for every connection.
+
+use linerate_gateway::{Limits, Scratch, Session, Transport};
+use zlib_rs::{Inflate, InflateFlush};
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
+
+#[cfg(any(feature = "zlib", feature = "zlib-ng"))]
+use crate::kernel::inflate;
+
+/// Bytes that the loops of `libzstd 8K` decode at once.
+const STEP: usize = 8 << 10;
+
+/// What all connections of a thread share.
+pub(crate) struct Shared {
+    scratch: Scratch,
+    /// Room for any payload.
+    out: Vec<u8>,
+    step: Vec<u8>,
+    /// Where steps are gathered.
+    gathered: Vec<u8>,
+}
+
+impl Shared {
+    pub(crate) fn new(longest: usize) -> Shared {
+        // One byte more, so that a full buffer means an error.
+        let room = longest + 1;
+        Shared {
+            scratch: Scratch::new(),
+            out: vec![0; room],
+            step: vec![0; STEP],
+            gathered: Vec::with_capacity(room),
+        }
+    }
+}
+
+/// The decoder of one connection.
+pub(crate) trait Decoder {
+    /// Decodes a message.
+    fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String>;
+
+    /// What it says that it holds.
+    fn told(&self) -> Option<usize> {
+        None
+    }
+}
+
+/// A way to decode.
+pub(crate) struct Contender {
+    pub(crate) name: &'static str,
+    pub(crate) transport: Transport,
+    pub(crate) version: fn() -> String,
+    pub(crate) open: fn() -> Result<Box<dyn Decoder>, String>,
+}
+
+/// All that this build has.
+pub(crate) const CONTENDERS: &[Contender] = &[
+    Contender {
+        name: "linerate",
+        transport: Transport::Zlib,
+        version: own_version,
+        open: || Ok(Box::new(Session::new(Transport::Zlib, Limits::new()))),
+    },
+    Contender {
+        name: "zlib-rs",
+        transport: Transport::Zlib,
+        version: || env!("BENCH_VERSION_ZLIB_RS").into(),
+        open: || Ok(Box::new(Inflate::new(true, 15))),
+    },
+    #[cfg(feature = "zlib")]
+    Contender {
+        name: "zlib",
+        transport: Transport::Zlib,
+        version: inflate::Zlib::version,
+        open: || Ok(Box::new(inflate::Zlib::new()?)),
+    },
+    #[cfg(feature = "zlib-ng")]
+    Contender {
+        name: "zlib-ng",
+        transport: Transport::Zlib,
+        version: inflate::ZlibNg::version,
+        open: || Ok(Box::new(inflate::ZlibNg::new()?)),
+    },
+    Contender {
+        name: "linerate",
+        transport: Transport::Zstd,
+        version: own_version,
+        open: || Ok(Box::new(Session::new(Transport::Zstd, Limits::new()))),
+    },
+    Contender {
+        name: "libzstd",
+        transport: Transport::Zstd,
+        version: || zstd_safe::version_string().into(),
+        open: || Ok(Box::new(Libzstd(context()?))),
+    },
+    Contender {
+        name: "libzstd 8K",
+        transport: Transport::Zstd,
+        version: || zstd_safe::version_string().into(),
+        open: || Ok(Box::new(LibzstdSteps(context()?))),
+    },
+];
+
+/// The contender that others of its transport are compared with.
+pub(crate) fn base(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Zlib => "zlib-rs",
+        Transport::Zstd => "libzstd",
+    }
+}
+
+fn own_version() -> String {
+    format!("{} {}", env!("CARGO_PKG_VERSION"), linerate_core::cpu::tier().name())
+}
+
+impl Decoder for Session {
+    fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
+        match Session::message(self, frame, &mut shared.scratch) {
+            Ok(Some(message)) => Ok(message.payload),
+            Ok(None) => Err("the message is not whole".into()),
+            Err(fault) => Err(fault.to_string()),
+        }
+    }
+
+    fn told(&self) -> Option<usize> {
+        Some(self.memory())
+    }
+}
+
+impl Decoder for Inflate {
+    fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
+        let before = (self.total_in(), self.total_out());
+        let done = self.decompress(frame, &mut shared.out, InflateFlush::SyncFlush);
+        done.map_err(|e| format!("{e:?}"))?;
+        let (read, written) = (self.total_in() - before.0, self.total_out() - before.1);
+        whole(read as usize == frame.len(), written as usize, &shared.out)
+    }
+}
+
+/// What was written, if all input was used and there was room.
+fn whole(read: bool, written: usize, out: &[u8]) -> Result<&[u8], String> {
+    match read && written < out.len() {
+        true => Ok(&out[..written]),
+        false => Err("the message was not decoded whole".into()),
+    }
+}
+
+#[cfg(feature = "zlib")]
+impl Decoder for inflate::Zlib {
+    fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
+        let written = self.message(frame, &mut shared.out)?;
+        Ok(&shared.out[..written])
+    }
+}
+
+#[cfg(feature = "zlib-ng")]
+impl Decoder for inflate::ZlibNg {
+    fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
+        let written = self.message(frame, &mut shared.out)?;
+        Ok(&shared.out[..written])
+    }
+}
+
+fn context() -> Result<DCtx<'static>, String> {
+    let mut context = DCtx::try_create().ok_or("libzstd has no memory for a context")?;
+    context.set_parameter(DParameter::WindowLogMax(16)).map_err(get_error_name)?;
+    Ok(context)
+}
+
+/// libzstd with room for the whole payload.
+struct Libzstd(DCtx<'static>);
+
+impl Decoder for Libzstd {
+    fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
+        let mut input = InBuffer::around(frame);
+        let mut output = OutBuffer::around(&mut shared.out[..]);
+        self.0.decompress_stream(&mut output, &mut input).map_err(get_error_name)?;
+        let (read, written) = (input.pos(), output.pos());
+        whole(read == frame.len(), written, &shared.out)
+    }
+
+    fn told(&self) -> Option<usize> {
+        Some(self.0.sizeof())
+    }
+}
+
+/// libzstd as programs use it that do not know how long a payload is: step by step, gathered.
+struct LibzstdSteps(DCtx<'static>);
+
+impl Decoder for LibzstdSteps {
+    fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String> {
+        shared.gathered.clear();
+        let mut input = InBuffer::around(frame);
+        loop {
+            let mut output = OutBuffer::around(&mut shared.step[..]);
+            self.0.decompress_stream(&mut output, &mut input).map_err(get_error_name)?;
+            let written = output.pos();
+            shared.gathered.extend_from_slice(&shared.step[..written]);
+            if input.pos() == frame.len() && written < STEP {
+                return Ok(&shared.gathered);
+            }
+        }
+    }
+
+    fn told(&self) -> Option<usize> {
+        Some(self.0.sizeof())
+    }
+}

@@ -1,0 +1,174 @@
+//! Connections to decode: generated, or from files.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
+use linerate_gateway::{Encoder, Limits, Messages, Scratch, Session, Transport, transcode};
+
+use super::traffic::Traffic;
+
+/// Events that a connection begins with; what comes behind the last of them is live.
+const STARTUP: [&str; 2] = [r#""t":"READY""#, r#""t":"GUILD_CREATE""#];
+/// Of a payload, where its name stands.
+const HEAD: usize = 200;
+
+/// One connection: payloads, and what goes over the wire for them in each way.
+pub struct Connection {
+    pub(crate) payloads: Vec<Vec<u8>>,
+    frames: [Vec<Vec<u8>>; 2],
+    /// Live events only, on a stream of their own.
+    live_frames: [Vec<Vec<u8>>; 2],
+    /// The first live event.
+    pub(crate) live: usize,
+}
+
+/// Connections of a kind.
+pub struct Input {
+    /// What the record calls them. Never a path of the machine.
+    pub name: String,
+    /// At least one.
+    pub connections: Vec<Connection>,
+}
+
+impl Input {
+    /// Made-up traffic.
+    ///
+    /// # Errors
+    /// A sentence, if there is no memory.
+    pub fn generated(traffic: Traffic, shards: u64) -> Result<Input, String> {
+        let one = |shard| Connection::new(traffic.shard(shard).collect(), [None, None]);
+        let connections = (0..shards).map(one).collect::<Result<_, _>>()?;
+        let (seed, guilds, events) = (traffic.seed(), traffic.guilds(), traffic.events());
+        let name = format!("generated: seed {seed}, shards {shards}, guilds {guilds}, events {events}");
+        Ok(Input { name, connections })
+    }
+
+    /// Files and folders of files. Those of the same name that end in `.msgs`, `.zlib` and `.zst` are one
+    /// connection, of which any one is enough: the others are made as a gateway would.
+    ///
+    /// # Errors
+    /// A sentence that names the file.
+    pub fn read(paths: &[PathBuf]) -> Result<Input, String> {
+        let mut stems = Vec::new();
+        for path in paths {
+            stems.extend(if path.is_dir() { stems_in(path)? } else { vec![path.with_extension("")] });
+        }
+        stems.sort();
+        stems.dedup();
+        let connections = stems.iter().map(|stem| Connection::read(stem)).collect::<Result<Vec<_>, _>>()?;
+        if connections.is_empty() {
+            return Err("there are no .msgs, .zlib or .zst files".into());
+        }
+        let names: Vec<_> = stems.iter().filter_map(|stem| stem.file_name()?.to_str()).collect();
+        Ok(Input { name: format!("files: {}", names.join(" ")), connections })
+    }
+
+    /// Messages of all connections.
+    pub fn messages(&self) -> usize {
+        self.connections.iter().map(|one| one.payloads.len()).sum()
+    }
+
+    pub(crate) fn longest(&self) -> usize {
+        self.connections.iter().flat_map(|one| &one.payloads).map(Vec::len).max().unwrap_or(0)
+    }
+}
+
+/// The files of a folder, without their endings.
+fn stems_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let told = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let mut stems = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(told)? {
+        let path = entry.map_err(told)?.path();
+        let known = |end: &str| ["msgs", "zlib", "zst"].contains(&end);
+        if path.extension().and_then(|end| end.to_str()).is_some_and(known) {
+            stems.push(path.with_extension(""));
+        }
+    }
+    Ok(stems)
+}
+
+impl Connection {
+    /// With frames that are given, or made.
+    fn new(payloads: Vec<Vec<u8>>, given: [Option<Vec<Vec<u8>>>; 2]) -> Result<Connection, String> {
+        let live = payloads.iter().rposition(|payload| is_startup(payload)).map_or(0, |last| last + 1);
+        let [zlib, zstd] = given;
+        let frames = [
+            zlib.map_or_else(|| encoded(Transport::Zlib, &payloads), Ok)?,
+            zstd.map_or_else(|| encoded(Transport::Zstd, &payloads), Ok)?,
+        ];
+        let live_frames =
+            [encoded(Transport::Zlib, &payloads[live..])?, encoded(Transport::Zstd, &payloads[live..])?];
+        Ok(Connection { payloads, frames, live_frames, live })
+    }
+
+    fn read(stem: &Path) -> Result<Connection, String> {
+        let of = |end: &str| messages(&beside(stem, end));
+        let (payloads, zlib, zstd) = (of("msgs")?, of("zlib")?, of("zst")?);
+        let payloads = match (payloads, &zlib, &zstd) {
+            (Some(payloads), ..) => payloads,
+            (None, Some(frames), _) => decoded(Transport::Zlib, frames)?,
+            (None, None, Some(frames)) => decoded(Transport::Zstd, frames)?,
+            (None, None, None) => {
+                return Err(format!("{}: there is no such .msgs, .zlib or .zst file", stem.display()));
+            }
+        };
+        for frames in [&zlib, &zstd].into_iter().flatten() {
+            if frames.len() != payloads.len() {
+                return Err(format!("{}: its files have different numbers of messages", stem.display()));
+            }
+        }
+        Connection::new(payloads, [zlib, zstd])
+    }
+
+    pub(crate) fn frames(&self, transport: Transport) -> &[Vec<u8>] {
+        &self.frames[side(transport)]
+    }
+
+    pub(crate) fn live_frames(&self, transport: Transport) -> &[Vec<u8>] {
+        &self.live_frames[side(transport)]
+    }
+}
+
+/// A name with an ending behind it.
+fn beside(stem: &Path, end: &str) -> PathBuf {
+    let mut name = stem.as_os_str().to_owned();
+    name.push(".");
+    name.push(end);
+    name.into()
+}
+
+/// Its place among all.
+pub(crate) fn side(transport: Transport) -> usize {
+    usize::from(transport == Transport::Zstd)
+}
+
+fn is_startup(payload: &[u8]) -> bool {
+    let head = &payload[..payload.len().min(HEAD)];
+    STARTUP.iter().any(|name| head.windows(name.len()).any(|part| part == name.as_bytes()))
+}
+
+fn encoded(transport: Transport, payloads: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
+    let mut encoder = Encoder::new(transport).map_err(|e| e.to_string())?;
+    transcode(&mut encoder, payloads.iter().map(Vec::as_slice)).map_err(|e| e.to_string())
+}
+
+fn decoded(transport: Transport, frames: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
+    let (mut session, mut scratch) = (Session::new(transport, Limits::new()), Scratch::new());
+    let mut one = |frame: &Vec<u8>| match session.message(frame, &mut scratch) {
+        Ok(Some(message)) => Ok(message.payload.to_vec()),
+        Ok(None) => Err("a message is not whole".to_owned()),
+        Err(fault) => Err(fault.to_string()),
+    };
+    frames.iter().map(&mut one).collect()
+}
+
+/// The messages of a file, if it is there.
+fn messages(path: &Path) -> Result<Option<Vec<Vec<u8>>>, String> {
+    let told = |e: std::io::Error| format!("{}: {e}", path.display());
+    if !path.is_file() {
+        return Ok(None);
+    }
+    let file = BufReader::new(File::open(path).map_err(told)?);
+    Messages::new(file).collect::<Result<_, _>>().map(Some).map_err(told)
+}

@@ -1,0 +1,97 @@
+//! Whole connections, one after the other, timed by turns.
+
+use std::time::Duration;
+
+use super::decoders::{Contender, Decoder, Shared};
+use super::input::{Connection, Input};
+use crate::kernel::os::thread_time;
+
+/// The times of one contender, a value for each round.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Times {
+    /// All messages of all connections.
+    pub(crate) whole: Vec<Duration>,
+    /// Only those behind the guilds.
+    pub(crate) live: Vec<Duration>,
+}
+
+/// Decodes every message with every contender once, and compares.
+pub(crate) fn check(input: &Input, contenders: &[&Contender], shared: &mut Shared) -> Result<(), String> {
+    for contender in contenders {
+        for connection in &input.connections {
+            same(contender, connection.frames(contender.transport), &connection.payloads, shared)?;
+            let live = &connection.payloads[connection.live..];
+            same(contender, connection.live_frames(contender.transport), live, shared)?;
+        }
+    }
+    Ok(())
+}
+
+fn same(
+    contender: &Contender,
+    frames: &[Vec<u8>],
+    payloads: &[Vec<u8>],
+    shared: &mut Shared,
+) -> Result<(), String> {
+    let mut decoder = (contender.open)()?;
+    for (i, (frame, payload)) in frames.iter().zip(payloads).enumerate() {
+        let told = |what: &str| format!("{} {}: message {i}: {what}", contender.name, contender.transport);
+        let decoded = decoder.message(frame, shared).map_err(|e| told(&e))?;
+        if decoded != *payload {
+            return Err(told("another payload came out"));
+        }
+    }
+    Ok(())
+}
+
+/// Times every contender over all connections, `rounds` times. They take turns after each connection,
+/// another one first each time.
+pub(crate) fn time(
+    input: &Input,
+    contenders: &[&Contender],
+    rounds: usize,
+    shared: &mut Shared,
+    mut progress: impl FnMut(usize),
+) -> Result<Vec<Times>, String> {
+    let mut times = vec![Times::default(); contenders.len()];
+    for round in 0..rounds {
+        progress(round);
+        let mut sums = vec![(Duration::ZERO, Duration::ZERO); contenders.len()];
+        for (turn, connection) in input.connections.iter().enumerate() {
+            for i in 0..contenders.len() {
+                let who = (i + turn + round) % contenders.len();
+                let (whole, live) = one(contenders[who], connection, shared)?;
+                sums[who].0 += whole;
+                sums[who].1 += live;
+            }
+        }
+        for (times, (whole, live)) in times.iter_mut().zip(sums) {
+            times.whole.push(whole);
+            times.live.push(live);
+        }
+    }
+    Ok(times)
+}
+
+/// The time of a connection, and of the live part of it.
+fn one(
+    contender: &Contender,
+    connection: &Connection,
+    shared: &mut Shared,
+) -> Result<(Duration, Duration), String> {
+    let mut decoder = (contender.open)()?;
+    let (startup, live) = connection.frames(contender.transport).split_at(connection.live);
+    let begun = thread_time();
+    all(&mut *decoder, startup, shared)?;
+    let between = thread_time();
+    all(&mut *decoder, live, shared)?;
+    let ended = thread_time();
+    Ok((ended - begun, ended - between))
+}
+
+fn all(decoder: &mut dyn Decoder, frames: &[Vec<u8>], shared: &mut Shared) -> Result<(), String> {
+    for frame in frames {
+        std::hint::black_box(decoder.message(frame, shared)?);
+    }
+    Ok(())
+}
