@@ -1,9 +1,13 @@
 //! `linerate gateway`: connections of chat gateways replayed, counted, recorded and compressed anew.
 
+#[cfg(feature = "bench")]
+mod bench;
 mod columns;
 mod decode;
 #[cfg(feature = "bench")]
 mod generate;
+mod live;
+mod record;
 mod replay;
 mod serve;
 mod session_args;
@@ -38,6 +42,8 @@ enum GatewayCommand {
     Replay(Box<replay::ReplayArgs>),
     /// Count messages by size, opcode and event, zlib beside zstd
     Stats(Box<stats::StatsArgs>),
+    /// Make recordings from files, from standard input and from live gateways
+    Record(Box<record::RecordArgs>),
     /// Compress connections the other way, or write their payloads
     Transcode(Box<transcode::TranscodeArgs>),
     /// Make traffic: seeded JSON messages, and what goes over the wire for them
@@ -45,16 +51,22 @@ enum GatewayCommand {
     Generate(Box<generate::GenerateArgs>),
     /// Be a gateway on 127.0.0.1 for tests of clients, with scripted trouble
     Serve(Box<serve::ServeArgs>),
+    /// Measure connections beside other decoders, hot and by thousands
+    #[cfg(feature = "bench")]
+    Bench(Box<bench::BenchArgs>),
 }
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     let result = match &args.command {
         GatewayCommand::Replay(args) => replay::run(args),
         GatewayCommand::Stats(args) => Ok(stats::run(args)),
+        GatewayCommand::Record(args) => record::run(args),
         GatewayCommand::Transcode(args) => Ok(transcode::run(args)),
         #[cfg(feature = "bench")]
         GatewayCommand::Generate(args) => Ok(generate::run(args)),
         GatewayCommand::Serve(args) => serve::run(args),
+        #[cfg(feature = "bench")]
+        GatewayCommand::Bench(args) => Ok(bench::run(args)),
     };
     result.unwrap_or_else(|what| {
         to_stderr(format_args!("linerate: {what}"));

@@ -69,6 +69,10 @@ impl Wire {
         if head.is_empty() {
             return Err(Failure::data(Kind::Truncated, 0, "it is empty"));
         }
+        if head.starts_with(ZSTD) {
+            let what = "it is one zstd stream; where its messages begin is not in it";
+            return Err(Failure::data(Kind::Corrupt, 0, what));
+        }
         let content = content(&head);
         let is_recording = head.starts_with(RECORDING);
         let source = Cursor::new(head).chain(source);
@@ -193,5 +197,6 @@ mod tests {
         assert!(opened(messages(&[b"xyz"]), None).unwrap_err().contains("--transport"));
         assert!(opened(messages(&[&[0x78, 0x9d]]), None).is_err());
         assert!(opened(Vec::new(), None).is_err());
+        assert!(opened(ZSTD.repeat(3), Some(Transport::Zstd)).unwrap_err().contains("one zstd stream"));
     }
 }

@@ -12,7 +12,6 @@ pub(crate) const FAILED: i32 = 1;
 pub(crate) const USAGE: i32 = 2;
 pub(crate) const DAMAGED: i32 = 3;
 pub(crate) const LIMIT: i32 = 4;
-#[allow(dead_code)]
 pub(crate) const WARNED: i32 = 5;
 
 impl Folder {

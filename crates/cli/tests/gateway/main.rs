@@ -1,9 +1,13 @@
 //! `linerate gateway` as a user meets it: the real program, real files.
 
+#[cfg(feature = "bench")]
+mod bench;
 mod data;
 #[cfg(feature = "bench")]
 mod generate;
+mod live;
 mod pages;
+mod record;
 mod replay;
 mod stats;
 #[allow(dead_code)]

@@ -5,9 +5,12 @@ use crate::support::{Folder, Run};
 const COMMANDS: &[&str] = &[
     "replay",
     "stats",
+    "record",
     "transcode",
     #[cfg(feature = "bench")]
     "generate",
+    #[cfg(feature = "bench")]
+    "bench",
 ];
 
 fn text(args: &[&str]) -> String {

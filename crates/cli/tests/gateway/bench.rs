@@ -1,0 +1,45 @@
+//! `linerate gateway bench`, as far as it is more than `linerate-bench messages`.
+
+use crate::data::{FAILED, USAGE, sample};
+use crate::support::Folder;
+
+#[test]
+fn a_small_run_is_printed_kept_and_drawn() {
+    let folder = Folder::new();
+    let args = ["bench", "--rounds", "1", "--connections", "10", &sample("sample.msgs")];
+    let run = folder.gateway(&[&args[..], &["--csv", "kept.csv", "--svg", "drawn"]].concat()).ok();
+    let text = run.text();
+    assert!(
+        text.contains("files: sample") && text.contains("/ zlib-rs") && text.contains("/ libzstd"),
+        "{text}"
+    );
+    let kept = String::from_utf8(folder.read("kept.csv")).unwrap();
+    assert!(kept.lines().count() > 3 * 5 && kept.contains("linerate gateway bench --rounds 1"), "{kept}");
+    for name in ["drawn/gateway-speed.svg", "drawn/gateway-memory.svg"] {
+        assert!(String::from_utf8(folder.read(name)).unwrap().contains("libzstd 8K"));
+    }
+}
+
+#[test]
+fn results_are_json_if_asked_for() {
+    let folder = Folder::new();
+    let args = ["bench", "--json", "--rounds", "1", "--connections", "0", "--transport", "zstd-stream"];
+    let run = folder.gateway(&[&args[..], &[&sample("sample.zst")]].concat()).ok();
+    let rows: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let rows = rows.as_array().unwrap();
+    assert!(rows.iter().all(|row| row["transport"] == "zstd-stream" && row["measure"] != "many"));
+    assert!(rows.len() >= 6, "{rows:?}");
+}
+
+#[test]
+fn what_is_not_there_is_one_line() {
+    let run = Folder::new().gateway(&["bench", "absent.zst"]);
+    assert_eq!(run.status, Some(FAILED));
+    assert!(
+        run.stderr.starts_with("linerate: absent: ") && run.stderr.lines().count() == 1,
+        "{}",
+        run.stderr
+    );
+    assert_eq!(Folder::new().gateway(&["bench", "--transport", "gzip"]).status, Some(USAGE));
+    assert_eq!(Folder::new().gateway(&["bench", "--shards", "2", "x"]).status, Some(USAGE));
+}
