@@ -1,8 +1,8 @@
 """Measures linerate.gateway beside what Python's clients use: zlib, zstandard, backports.zstd.
 
-Run as `python bench/gateway/python.py --corpus DIR --csv FILE`. DIR has files of messages, each behind its
-length in four bytes, lowest first: X.msgs, and what came over the wire for each, X.zlib and X.zst. All that is
-decoded is compared with X.msgs first. Four shapes:
+Run as `python bench/gateway/python.py --corpus DIR --csv FILE`. DIR has files of messages, each behind
+its length in four bytes, lowest first: X.msgs, and what came over the wire for each, X.zlib and X.zst. All
+that is decoded is compared with X.msgs first. Four shapes:
 
 * start: connections from their first message on
 * live: from the first message on that no GUILD_CREATE follows; the others are decoded before the clock runs
@@ -38,13 +38,15 @@ from linerate.gateway import Decompressor
 
 ENDINGS = {"zlib-stream": "zlib", "zstd-stream": "zst"}
 CONNECTIONS = 2500
-#: Messages of a connection in the shape many, and of them those that the clock sees.
-MANY, LIVE = 28, 24
+#: Messages of a connection in the shape many, enough to fill all that a decoder keeps, and of them those that
+#: the clock sees.
+MANY, LIVE = 30, 24
 #: Messages of a connection in the shape busy.
 BUSY = 200
 COLUMNS = (
-    "shape,date,cpu,python,linerate,kind,corpus,connections,messages,bytes,contender,contender_version,result,"
-    "clock,best_mb_s,median_mb_s,best_us,median_us,worst_us,base,speed_vs_base,resident_bytes,rounds,command"
+    "shape,date,cpu,python,linerate,kind,corpus,connections,messages,bytes,contender,contender_version,"
+    "result,clock,best_mb_s,median_mb_s,best_us,median_us,worst_us,base,speed_vs_base,resident_bytes,"
+    "rounds,command"
 ).split(",")
 
 Decode = Callable[[bytes], Any]
@@ -186,8 +188,8 @@ def time_busy(decode: Decode, stream: Stream) -> list[float]:
 
 
 def many(kind: str, index: int, frames: list[bytes], rounds: int) -> tuple[list[float], int]:
-    """Seconds of CPU for a message of very many connections in turn, and resident bytes of each. To be called in
-    a process of its own."""
+    """Seconds of CPU for a message of very many connections in turn, and resident bytes of each. To be
+    called in a process of its own."""
     contender = [each for each in contenders(kind) if each.result == "bytes"][index]
     contender.begin()(frames[0])
     times = []

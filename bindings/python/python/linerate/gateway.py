@@ -64,8 +64,8 @@ def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") ->
 class Decompressor(OfThisProcess, _linerate.GatewayDecompressor):
     """The decompressor of one connection.
 
-    Before the first message it holds nothing; its history grows with what it has seen. What is needed only
-    while a message is decoded belongs to the process and is shared by all connections.
+    Before the first message it holds next to nothing; its history grows with what it has seen. What is needed
+    only while a message is decoded belongs to the process and is shared by all connections.
 
     Parameters
     ----------
@@ -134,7 +134,8 @@ class ZlibContext(_Context):
 class ZstdContext(_Context):
     """A decompression context of discord.py for zstd-stream. Subclasses may set ``options``.
 
-    discord.py, since 2.5, makes one for each connection, of the class ``discord.utils._ActiveDecompressionContext``.
+    discord.py, since 2.5, makes one for each connection, of the class that
+    ``discord.utils._ActiveDecompressionContext`` is.
     """
 
     __slots__ = ()

@@ -37,7 +37,9 @@ pub(crate) struct GatewayDecompressor {
 #[pymethods]
 impl GatewayDecompressor {
     #[new]
-    #[pyo3(signature = (kind, *, max_message=67_108_864, window_log=16, checks=None, sequence=false, recent=None))]
+    #[pyo3(signature = (
+        kind, *, max_message=67_108_864, window_log=16, checks=None, sequence=false, recent=None
+    ))]
     fn new(
         kind: &str,
         max_message: usize,
@@ -117,24 +119,25 @@ impl GatewayDecompressor {
         })
     }
 
-    /// Begins a new connection, also one that resumes an old one: history, parts of messages, counts, recent
-    /// messages and the error are forgotten.
+    /// Begins a new connection, also one that resumes an old one: history, parts of messages, counts,
+    /// recent messages and the error are forgotten.
     fn reset(&self) -> PyResult<()> {
         let _busy = self.enter()?;
         self.lock().reset();
         Ok(())
     }
 
-    /// Tells the last sequence number before this connection, when one is resumed that broke off. Call it after
-    /// `reset`; it matters for the check of sequence numbers alone.
+    /// Tells the last sequence number before this connection, when one is resumed that broke off. Call it
+    /// after `reset`; it matters for the check of sequence numbers alone.
     fn resume_after(&self, sequence: u64) -> PyResult<()> {
         let _busy = self.enter()?;
         self.lock().resume_after(sequence);
         Ok(())
     }
 
-    /// The recent messages, as they came over the wire and when, as a file that `linerate gateway replay` reads. It
-    /// begins in the middle of the connection if some were forgotten; then they cannot be decoded again.
+    /// The recent messages, as they came over the wire and when, as a file that `linerate gateway replay`
+    /// reads. It begins in the middle of the connection if some were forgotten; then they cannot be decoded
+    /// again.
     ///
     /// Raises
     /// ------
@@ -165,8 +168,8 @@ impl GatewayDecompressor {
         self.look(py, Connection::consumed)
     }
 
-    /// Bytes held for this connection: history, tables, parts of a message, recent messages. Working memory that
-    /// all connections share is not in it.
+    /// Bytes held for this connection: history, tables, parts of a message, recent messages. Working memory
+    /// that all connections share is not in it.
     #[getter]
     fn memory(&self, py: Python<'_>) -> usize {
         self.look(py, Connection::memory) + size_of::<Self>() - size_of::<Connection>()
