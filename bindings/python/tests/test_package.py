@@ -77,6 +77,12 @@ def test_types_and_plugins_are_installed():
     assert plugins == {f"liblinerate_deltarice{ending}", f"liblinerate_deltarice2{ending}"}
 
 
+def test_rice_is_there_when_it_is_asked_for():
+    code = "import linerate, sys; print('rice' in dir(linerate), 'linerate.rice' in sys.modules)\n"
+    code += "print(linerate.rice.__name__, hasattr(linerate, 'flour'))"
+    assert run_python(code).split() == ["True", "False", "linerate.rice", "False"]
+
+
 def test_every_function_of_the_extension_has_a_stub():
     from linerate import _linerate
 
