@@ -1,18 +1,66 @@
 //! Connections of any bytes in any frames.
 
-use linerate_gateway::{Checks, Encoding, Kind, Limits, Scratch, Session, Transport};
+use linerate_gateway::{Checks, Encoding, Envelope, Kind, Limits, Scratch, Session, Transport};
 use zlib_rs::{Inflate, InflateFlush};
+use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 /// The longest payload that is let through.
 const LIMIT: usize = 1 << 18;
 /// Sessions hold no more than this beside the compressed bytes that wait.
 const MEMORY: usize = 2 << 20;
 
+/// zlib-rs or libzstd on the same connection.
+enum Peer {
+    Zlib(Box<Inflate>),
+    Zstd(DCtx<'static>),
+}
+
+impl Peer {
+    fn new(transport: Transport) -> Peer {
+        match transport {
+            Transport::Zlib => Peer::Zlib(Box::new(Inflate::new(true, 15))),
+            Transport::Zstd => {
+                let mut context = DCtx::create();
+                context.set_parameter(DParameter::WindowLogMax(16)).expect("a parameter");
+                Peer::Zstd(context)
+            }
+        }
+    }
+
+    /// Takes a frame and appends what it gives; nothing if it is an error. More than the limit and a byte
+    /// is not decoded.
+    fn frame(&mut self, frame: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        let mut room = vec![0; LIMIT + 1 - out.len().min(LIMIT)];
+        let written = match self {
+            Peer::Zlib(inflate) => {
+                let before = inflate.total_out();
+                inflate.decompress(frame, &mut room, InflateFlush::NoFlush).ok()?;
+                (inflate.total_out() - before) as usize
+            }
+            Peer::Zstd(context) => {
+                let mut input = InBuffer::around(frame);
+                let mut output = OutBuffer::around(&mut room[..]);
+                loop {
+                    let before = (input.pos(), output.pos());
+                    context.decompress_stream(&mut output, &mut input).ok()?;
+                    if before == (input.pos(), output.pos()) {
+                        break output.pos();
+                    }
+                }
+            }
+        };
+        out.extend_from_slice(&room[..written]);
+        Some(())
+    }
+}
+
 /// The first byte chooses transport and checks; then each byte is the length of a frame, or, with its
-/// top bit, of one 64 times as long.
+/// top bit, of one 64 times as long. What is a message is one to zlib-rs or libzstd, too, with the same
+/// payload, and to another session that has the parts of it at once.
 ///
 /// # Panics
-/// If a payload is above the limit, an error goes away, or a session holds too much.
+/// If one of them says otherwise, a payload is above the limit, an error goes away, or a session holds too
+/// much.
 pub fn gateway(data: &[u8]) {
     let Some((&choice, mut rest)) = data.split_first() else { return };
     let transport = Transport::ALL[usize::from(choice & 1)];
@@ -21,23 +69,45 @@ pub fn gateway(data: &[u8]) {
         1 => Checks::complete(Encoding::Json).with_sequence(),
         _ => Checks::complete(Encoding::Etf).with_sequence(),
     };
-    let mut scratch = Scratch::new();
+    let (mut scratch, mut other_scratch) = (Scratch::new(), Scratch::new());
     let limits = Limits::new().with_max_message(LIMIT);
     let mut session = Session::new(transport, limits).with_checks(checks).with_recent(4, 1000);
+    let mut joined = Session::new(transport, limits);
+    let mut peer = Peer::new(transport);
+    // The parts of a message that is not whole, and what the peer made of them.
+    let (mut parts, mut theirs, mut sound) = (Vec::new(), Vec::new(), true);
     while let Some((&len, after)) = rest.split_first() {
         let len = if len < 128 { usize::from(len) } else { 64 * usize::from(len & 127) };
         let (frame, after) = after.split_at(len.min(after.len()));
         rest = after;
+        parts.extend_from_slice(frame);
+        sound &= peer.frame(frame, &mut theirs).is_some();
         match session.message(frame, &mut scratch) {
-            Ok(Some(message)) => assert!(message.payload.len() <= LIMIT),
-            Ok(None) => assert_eq!(transport, Transport::Zlib),
+            Ok(Some(message)) => {
+                assert!(message.payload.len() <= LIMIT);
+                assert!(sound, "the peer refuses it");
+                assert_eq!(message.payload, theirs);
+                let at_once = joined.message(&parts, &mut other_scratch).expect("sound").expect("whole");
+                assert_eq!(at_once.payload, theirs);
+                if let (Some(encoding), Some(envelope)) = (checks.encoding, message.envelope) {
+                    assert!(Envelope::peek(message.payload, encoding).is_ok(), "{envelope:?}");
+                }
+            }
+            Ok(None) => {
+                assert_eq!(transport, Transport::Zlib);
+                continue;
+            }
             Err(fault) => {
                 assert!(fault.error.at <= session.consumed() + data.len() as u64);
                 assert_eq!(session.message(frame, &mut scratch), Err(fault));
                 session.reset();
                 assert!(session.fault().is_none() && session.messages() == 0);
+                joined.reset();
+                (peer, sound) = (Peer::new(transport), true);
             }
         }
+        parts.clear();
+        theirs.clear();
         assert!(session.memory() <= MEMORY + data.len() && scratch.memory() <= MEMORY);
     }
 }
