@@ -87,7 +87,7 @@ test_java() {
     return
   fi
   # The gateway that the integration tests talk to.
-  "$cargo" build --quiet --locked --package linerate-cli
+  "$cargo" build --quiet --locked --package linerate
   run_maven verify
   local newer
   newer=$(java_25)

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.BooleanSupplier;
 import net.dv8tion.jda.api.JDA;
 import net.dv8tion.jda.api.JDABuilder;
 import net.dv8tion.jda.api.events.GenericEvent;
@@ -36,11 +37,6 @@ final class Bot implements AutoCloseable, EventListener {
                     public String getGateway() {
                         return url;
                     }
-
-                    @Override
-                    public ShardedGateway getShardedGateway(JDA api) {
-                        return new ShardedGateway(url, 1, 1);
-                    }
                 })
                 .setEnableShutdownHook(false)
                 .addEventListeners(this)
@@ -68,21 +64,17 @@ final class Bot implements AutoCloseable, EventListener {
         return contents;
     }
 
-    /** Waits for so many messages. */
-    synchronized void awaitMessages(int messages) throws InterruptedException {
+    /** Waits until the events have brought something about. */
+    synchronized void await(String what, BooleanSupplier isThere) throws InterruptedException {
         long end = System.nanoTime() + PATIENCE.toNanos();
-        while (contents.size() < messages) {
+        while (!isThere.getAsBoolean()) {
             long left = (end - System.nanoTime()) / 1_000_000;
             if (left <= 0) {
-                throw new AssertionError(contents.size() + " messages instead of " + messages + ", events " + seen
-                        + ", state " + jda.getStatus());
+                throw new AssertionError(
+                        "not enough " + what + ": events " + seen + ", state " + jda.getStatus());
             }
             wait(left);
         }
-    }
-
-    JDA jda() {
-        return jda;
     }
 
     @Override

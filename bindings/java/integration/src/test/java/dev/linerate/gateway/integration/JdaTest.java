@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import net.dv8tion.jda.api.events.GatewayPingEvent;
 import net.dv8tion.jda.api.events.guild.GuildReadyEvent;
 import net.dv8tion.jda.api.events.session.ReadyEvent;
 import net.dv8tion.jda.api.events.session.SessionDisconnectEvent;
@@ -73,13 +74,23 @@ class JdaTest {
         assertTrue(index >= 60 && index < 64, "message " + index);
     }
 
+    @Test
+    void heartbeatsAreAnswered() throws Exception {
+        try (LocalGateway gateway = LocalGateway.start("--heartbeat", "100");
+                Bot bot = bot(gateway, Compression.NONE, GatewaySockets.of(Transport.ZSTD))) {
+            bot.await("heartbeats", () -> bot.count(GatewayPingEvent.class) >= 5);
+            assertEquals(1, bot.count(ReadyEvent.class));
+            assertEquals(0, bot.count(SessionDisconnectEvent.class));
+        }
+    }
+
     private static Bot bot(LocalGateway gateway, Compression compression, GatewaySockets sockets) {
         return new Bot(
                 gateway.url(), gateway, compression, new WebSocketFactory().setSocketFactory(sockets.plain()));
     }
 
     private static void assertAllArrives(Bot bot, int resumed) throws InterruptedException {
-        bot.awaitMessages(TRAFFIC.contents().size());
+        bot.await("messages", () -> bot.contents().size() >= TRAFFIC.contents().size());
         assertEquals(TRAFFIC.contents(), bot.contents());
         assertEquals(1, bot.count(ReadyEvent.class));
         assertEquals(1, bot.count(GuildReadyEvent.class));

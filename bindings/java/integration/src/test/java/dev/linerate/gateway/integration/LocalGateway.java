@@ -60,7 +60,7 @@ final class LocalGateway implements AutoCloseable {
                 .max((one, other) -> Long.compare(
                         one.toFile().lastModified(), other.toFile().lastModified()))
                 .orElseGet(() -> Assumptions.abort("there is no linerate in " + built
-                        + ": run cargo build --package linerate-cli, or set LINERATE_BIN"));
+                        + ": run cargo build --package linerate, or set LINERATE_BIN"));
     }
 
     /** Such as {@code ws://127.0.0.1:40000}. */

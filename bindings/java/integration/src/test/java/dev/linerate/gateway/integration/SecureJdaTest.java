@@ -39,7 +39,7 @@ class SecureJdaTest {
                 SecureFront front = SecureFront.of(gateway, localhost);
                 Bot bot = new Bot(
                         "wss://localhost:" + front.port(), gateway, Compression.NONE, sockets(localhost))) {
-            bot.awaitMessages(traffic.contents().size());
+            bot.await("messages", () -> bot.contents().size() >= traffic.contents().size());
             assertEquals(traffic.contents(), bot.contents());
             assertEquals(1, bot.count(ReadyEvent.class));
         }
