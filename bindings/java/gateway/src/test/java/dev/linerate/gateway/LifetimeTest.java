@@ -59,12 +59,18 @@ class LifetimeTest {
         }
     }
 
-    /** How many native connections there are, without what other tests forgot. */
+    /** How many native connections there are, once those are gone that other tests forgot. */
     private static long live() throws InterruptedException {
         NativeLoader.load();
-        System.gc();
-        Thread.sleep(100);
-        return Native.live();
+        long live = -1;
+        for (int same = 0; same < 3; same++) {
+            System.gc();
+            Thread.sleep(30);
+            long now = Native.live();
+            same = now == live ? same : -1;
+            live = now;
+        }
+        return live;
     }
 
     @ParameterizedTest

@@ -13,7 +13,11 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -88,6 +92,20 @@ class LoaderTest {
         // Nothing else is left behind.
         try (java.util.stream.Stream<Path> files = Files.list(first.getParent())) {
             assertEquals(1, files.count());
+        }
+    }
+
+    @Test
+    void manyProcessesAtOnce() throws Exception {
+        ExecutorService threads = Executors.newFixedThreadPool(4);
+        try {
+            List<Future<Child>> children = threads.invokeAll(Collections.nCopies(4, () -> child()));
+            Path first = loaded(children.get(0).get());
+            for (Future<Child> child : children) {
+                assertEquals(first, loaded(child.get()));
+            }
+        } finally {
+            threads.shutdown();
         }
     }
 
