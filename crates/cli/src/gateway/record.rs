@@ -34,8 +34,9 @@ Private content:
 Live connections:
   The gateway is one that is spoken to without encryption (ws://). Each line of the file that
   --send names goes to it after HELLO: an IDENTIFY or RESUME, for example; without one a
-  gateway says little more than HELLO. Heartbeats are sent as it asks. The file grows as
-  messages come; Ctrl-C, --for, --messages or the gateway ends it, and it is kept.";
+  gateway says little more than HELLO. Heartbeats are sent as it asks. Ctrl-C, --for,
+  --messages or the gateway ends it. The file grows as messages come and is kept, as it is
+  for a pipe.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
@@ -154,28 +155,58 @@ fn record_file(args: &RecordArgs, account: &mut Account) -> Result<Done, Failure
         let what = "it has payloads; `linerate gateway transcode` compresses them".into();
         return Err(Failure::Refused(what));
     };
-    // Of what comes through a pipe the time is now; of a file it is not known.
-    let is_live = args.source == Path::new("-");
+    if args.source == Path::new("-") {
+        record_pipe(args, wire, transport, account, &mut done)?;
+        return Ok(done);
+    }
     let writing = || Failure::doing_to("cannot write", &args.target);
     let output = Output::at(&args.target, args.force, true)?;
     let out = BufWriter::with_capacity(256 << 10, output);
     let mut tape = Tape::new(out, &args.session, transport).map_err(writing())?;
+    copy(args, wire, &mut tape, |time| time)?;
+    tell(&tape, transport, args, account, &mut done);
+    let (output, _) = tape.recorder.finish().map_err(writing())?.into_parts();
+    target::finish(output)?;
+    Ok(done)
+}
+
+/// What comes through a pipe comes now, and is kept however the pipe ends.
+fn record_pipe(
+    args: &RecordArgs,
+    wire: Wire,
+    transport: Transport,
+    account: &mut Account,
+    done: &mut Done,
+) -> Result<(), Failure> {
+    let writing = || Failure::doing_to("cannot write", &args.target);
+    let file = private(&args.target, args.force)?;
+    let mut tape = Tape::new(file, &args.session, transport).map_err(writing())?;
+    let outcome = copy(args, wire, &mut tape, |time| if time == 0 { now() } else { time });
+    tell(&tape, transport, args, account, done);
+    tape.recorder.finish().map_err(writing())?;
+    outcome
+}
+
+/// Records all entries, at most as many messages as are wanted.
+fn copy<W: Write>(
+    args: &RecordArgs,
+    wire: Wire,
+    tape: &mut Tape<W>,
+    time_of: impl Fn(i64) -> i64,
+) -> Result<(), Failure> {
+    let writing = || Failure::doing_to("cannot write", &args.target);
     for entry in wire {
         match entry? {
             Entry::Connection { time } => tape.reconnected(time).map_err(writing())?,
             Entry::Frame { time, wire, .. } => {
-                let time = if is_live && time == 0 { now() } else { time };
-                tape.frame(time, wire).map_err(writing())?;
+                tape.frame(time_of(time), wire).map_err(writing())?;
             }
         }
         if args.messages.is_some_and(|most| tape.messages >= most) {
             break;
         }
     }
-    tell(&tape, transport, args, account, &mut done);
-    let (output, _) = tape.recorder.finish().map_err(writing())?.into_parts();
-    target::finish(output)?;
-    Ok(done)
+    Ok(())
 }
 
 fn record_live(args: &RecordArgs, address: &Address, account: &mut Account) -> Result<Done, Failure> {
@@ -188,13 +219,13 @@ fn record_live(args: &RecordArgs, address: &Address, account: &mut Account) -> R
         lines: lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect(),
     };
     let mut connection = live::Connection::open(address)?;
+    let writing = || Failure::doing_to("cannot write", &args.target);
     let file = private(&args.target, args.force)?;
-    let tape = Tape::new(file, &args.session, address.transport);
-    let mut tape = tape.map_err(Failure::doing_to("cannot write", &args.target))?;
+    let mut tape = Tape::new(file, &args.session, address.transport).map_err(writing())?;
     let outcome = connection.record(&plan, &mut tape);
     // However it ended: what is in the file is good.
     tell(&tape, address.transport, args, account, &mut done);
-    tape.recorder.finish().map_err(Failure::doing_to("cannot write", &args.target))?;
+    tape.recorder.finish().map_err(writing())?;
     done.set("end", outcome?);
     Ok(done)
 }

@@ -29,6 +29,12 @@ fn what_comes_through_a_pipe_has_times() {
         text.lines().skip(1).map(|line| line.split(',').nth(2).unwrap().parse().unwrap()).collect();
     assert!(times.len() == 306 && times.windows(2).all(|two| two[0] <= two[1]));
     assert!(times[0] > 1_700_000_000_000_000_000, "{}", times[0]);
+    #[cfg(unix)]
+    assert_eq!(folder.mode("made"), 0o600);
+    // However the pipe ends, what came is kept.
+    let run = folder.gateway_with(&["record", "-", "-f", "-o", "made"], &input[..input.len() - 1]);
+    assert_eq!(run.status, Some(DAMAGED));
+    assert_eq!(folder.gateway(&["replay", "--json", "made"]).ok().object()["messages"], 305);
 }
 
 #[test]

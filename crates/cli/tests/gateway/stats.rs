@@ -91,6 +91,23 @@ fn what_was_counted_before_damage_is_shown() {
 }
 
 #[test]
+fn terms_of_erlang_are_told_from_json() {
+    // A map of one: op => 11.
+    let term = [&[131, 116, 0, 0, 0, 1, 109, 0, 0, 0, 2][..], b"op", &[97, 11]].concat();
+    let folder = Folder::new();
+    folder.messages("terms", &[term.clone(), term]);
+    let object = folder.gateway(&["stats", "--json", "terms"]).ok().object();
+    assert_eq!(object["by_opcode"].as_array().unwrap().len(), 1, "{object}");
+    assert_eq!(
+        (&object["by_opcode"][0]["opcode"], &object["by_opcode"][0]["messages"]),
+        (&11.into(), &2.into())
+    );
+    folder.gateway(&["transcode", "--to", "zstd-stream", "terms", "-o", "made"]).ok();
+    folder.gateway(&["replay", "-q", "--check", "etf", "--expect", "terms", "made"]).ok();
+    assert_eq!(folder.gateway(&["replay", "-q", "--check", "json", "made"]).status, Some(DAMAGED));
+}
+
+#[test]
 fn csv_is_no_json() {
     assert_eq!(Folder::new().gateway(&["stats", "--csv", "--json", "x"]).status, Some(USAGE));
     assert_eq!(Folder::new().gateway(&["stats"]).status, Some(USAGE));
