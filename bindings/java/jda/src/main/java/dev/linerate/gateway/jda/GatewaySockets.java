@@ -2,6 +2,7 @@ package dev.linerate.gateway.jda;
 
 import dev.linerate.gateway.DecompressionException;
 import dev.linerate.gateway.GatewayDecompressor;
+import dev.linerate.gateway.NativeLoader;
 import dev.linerate.gateway.Transport;
 import java.util.Objects;
 import java.util.function.Consumer;
@@ -52,9 +53,12 @@ public final class GatewaySockets {
      *
      * @param transport what the gateway is asked to send
      * @return the sockets
+     * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
      */
     public static GatewaySockets of(Transport transport) {
         Objects.requireNonNull(transport, "transport");
+        // Here, rather than on a thread of JDA that connects.
+        NativeLoader.load();
         return of(() -> GatewayDecompressor.create(transport));
     }
 
@@ -111,7 +115,12 @@ public final class GatewaySockets {
         return Objects.requireNonNull(decompressors.get(), "the supplier's decompressor");
     }
 
+    /** A listener that fails itself does not hide the fault. */
     void tell(DecompressionException fault) {
-        onFault.accept(fault);
+        try {
+            onFault.accept(fault);
+        } catch (RuntimeException failure) {
+            fault.addSuppressed(failure);
+        }
     }
 }

@@ -222,6 +222,19 @@ class FrameStreamTest {
     }
 
     @Test
+    void aListenerThatFailsHidesNothing() throws IOException {
+        IllegalStateException failure = new IllegalStateException("the listener's own");
+        GatewaySockets sockets = GatewaySockets.of(Transport.ZSTD).onFault(fault -> {
+            throw failure;
+        });
+        GatewayConnection connection = new GatewayConnection(sockets, false);
+        DecompressionException error =
+                assertThrows(DecompressionException.class, () -> connection.payload(new byte[9], 0, 9));
+        assertSame(failure, error.getSuppressed()[0]);
+        connection.close();
+    }
+
+    @Test
     void aMessageThatIsDeclaredTooLongIsRefusedAtItsHead() {
         byte[] head = {(byte) 0x82, 127, 0, 0, 0, 0, 4, 0, 0, 1};
         byte[] sent = new Wire().answer(Wire.UPGRADE).raw(head).bytes();
