@@ -184,7 +184,8 @@ impl<'a> Parsed<'a> {
         let (sequences, codes) = region[..end].split_at_mut(end - self.digest.codes_len());
         self.build_sequences(sequences);
         let form = Form::Fast(linerate_core::cpu::tier());
-        kernel::build::huffman(form, &self.weights, bytemuck::cast_slice_mut(codes));
+        let mut tree = Tree::NONE;
+        kernel::build::huffman(form, &self.weights, &mut tree, bytemuck::cast_slice_mut(codes));
     }
 
     /// Lays the tables out compactly from the beginning of `region`.

@@ -166,17 +166,23 @@ impl Weights {
         Ok(())
     }
 
-    /// Lays the table out in `cells`, of which it fills the first `1 << log`; returns the tree.
+    /// Makes it `tree`, and lays the table out in `cells`, of which it fills the first `1 << log`.
     #[inline(always)]
-    pub(crate) fn build(&self, cells: &mut [u16]) -> Tree {
-        let tree = self.tree();
+    pub(crate) fn build(&self, tree: &mut Tree, cells: &mut [u16]) {
+        self.sort(tree);
         tree.lay_out(cells);
-        tree
     }
 
     /// The tree with its symbols in the order of their codes.
-    #[inline(always)]
     pub(crate) fn tree(&self) -> Tree {
+        let mut tree = Tree::NONE;
+        self.sort(&mut tree);
+        tree
+    }
+
+    /// Makes it `tree`. Symbols without a code are those of whatever was there before.
+    #[inline(always)]
+    fn sort(&self, tree: &mut Tree) {
         // Symbols by rising weight, and within a weight in their order. Those without a code come
         // last, where they are not looked at.
         let mut next = [0u16; 16];
@@ -186,15 +192,13 @@ impl Weights {
             at += count;
         }
         next[0] = at;
-        let mut symbols = [0u8; 256];
         for (symbol, &weight) in self.of[..self.len].iter().enumerate() {
             let place = &mut next[usize::from(weight) & 15];
-            symbols[usize::from(*place) & 255] = symbol as u8;
+            tree.symbols[usize::from(*place) & 255] = symbol as u8;
             *place += 1;
         }
-        let mut ranks = [0; MAX_LOG as usize];
-        ranks.copy_from_slice(&self.ranks[1..=MAX_LOG as usize]);
-        Tree { ranks, log: self.log as u16, symbols }
+        tree.ranks.copy_from_slice(&self.ranks[1..=MAX_LOG as usize]);
+        tree.log = self.log as u16;
     }
 }
 

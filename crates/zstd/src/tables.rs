@@ -128,7 +128,7 @@ impl Tables {
     }
 
     pub(crate) fn set_huffman(&mut self, form: Form, weights: &huffman::Weights, room: &mut HuffmanRoom) {
-        self.tree = kernel::build::huffman(form, weights, &mut room.cells);
+        kernel::build::huffman(form, weights, &mut self.tree, &mut room.cells);
         self.huffman_source = Source::Own;
         room.laid_out = true;
     }

@@ -30,23 +30,24 @@ pub(crate) fn fse<const N: usize>(form: Form, counts: &Counts<N>, extra_bits: &[
 
 struct Huffman<'a> {
     weights: &'a Weights,
+    tree: &'a mut Tree,
     cells: &'a mut [u16],
 }
 
 impl Kernel for Huffman<'_> {
-    type Output = Tree;
+    type Output = ();
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) -> Tree {
-        self.weights.build(self.cells)
+    unsafe fn run<I: Isa>(self) {
+        self.weights.build(self.tree, self.cells);
     }
 }
 
 /// As [`Weights::build`].
-pub(crate) fn huffman(form: Form, weights: &Weights, cells: &mut [u16]) -> Tree {
+pub(crate) fn huffman(form: Form, weights: &Weights, tree: &mut Tree, cells: &mut [u16]) {
     match form {
-        Form::Safe => weights.build(cells),
-        Form::Fast(tier) => dispatch(tier, Huffman { weights, cells }),
+        Form::Safe => weights.build(tree, cells),
+        Form::Fast(tier) => dispatch(tier, Huffman { weights, tree, cells }),
     }
 }
 
