@@ -105,6 +105,8 @@ fn lost_connections_are_resumed() {
 fn sessions_that_end_begin_anew() {
     for (transport, trouble) in BOTH.into_iter().zip([Trouble::Invalidate, Trouble::Close(4009)]) {
         let (messages, mut script) = script(100);
+        // It does not take a session that it ended itself for the end of its client.
+        script.once = true;
         script.trouble(30, trouble);
         let server = Server::start(script).unwrap();
         let expected = expected(&messages);
@@ -425,6 +427,34 @@ fn commands_are_counted() {
     talker.say(&json!({ "op": 1, "d": null }));
     while talker.payload()["op"] != 11 {}
     assert_eq!((server.report().commands, server.report().heartbeats), (3, 1));
+}
+
+#[test]
+fn members_that_were_asked_for_come_as_an_event_and_again_after_a_resume() {
+    let mut script = Script::new().with_events(Events::sample());
+    script.time = Duration::from_secs(60);
+    let events = script.events.len() as u64;
+    let server = Server::start(script).unwrap();
+    let mut first = Talker::connect(&server, "?compress=zlib-stream");
+    let id = first.identify()["d"]["session_id"].clone();
+    let guild = first.payload()["d"]["id"].clone();
+    first.say(&json!({ "op": 8, "d": { "guild_id": guild, "query": "", "limit": 0, "nonce": "7" } }));
+    let chunk = |talker: &mut Talker| loop {
+        let event = talker.payload();
+        if event["t"] == "GUILD_MEMBERS_CHUNK" {
+            break event;
+        }
+    };
+    let answer = chunk(&mut first);
+    assert_eq!((&answer["d"]["nonce"], answer["d"]["members"].as_array().unwrap().len()), (&json!("7"), 4));
+    drop(first);
+    let mut second = Talker::connect(&server, "?compress=zlib-stream");
+    second.say(&resume(&id, 2));
+    assert_eq!(chunk(&mut second), answer);
+    // All events, READY, the answer, RESUMED: none is missing, and each number is there once.
+    let last = answer["s"].as_u64().unwrap();
+    let rest: Vec<u64> = (last..events + 3).map(|_| second.payload()["s"].as_u64().unwrap()).collect();
+    assert_eq!(rest, (last + 1..=events + 3).collect::<Vec<_>>());
 }
 
 /// A request over HTTP: the status and the body.

@@ -22,14 +22,18 @@ use crate::say::SayArgs;
 use crate::signals::Stop;
 
 const NOTES: &str = "\
-The server listens on 127.0.0.1 and nowhere else. Its first line, `listening on
-ws://127.0.0.1:PORT`, comes once clients can connect. It answers /gateway, /gateway/bot and
-/users/@me below /api/v10 over HTTP on the same port, and websockets with compress=zlib-stream,
-compress=zstd-stream or without compression, in JSON. Any token will do.
+Serving:
+  The server listens on 127.0.0.1 and nowhere else. Its first line, `listening on
+  ws://127.0.0.1:PORT`, comes once clients can connect. It answers /gateway, /gateway/bot and
+  /users/@me below /api/v10 over HTTP on the same port, and websockets with
+  compress=zlib-stream, compress=zstd-stream or without compression, in JSON. Any token will
+  do. The file's own HELLO, READY and acknowledgements are left out; what its READY says of
+  users and guilds, that of the server says too.
 
-N is the sequence number of an event: READY is 1, the first message that follows it 2. Each
-trouble comes once for each shard, and can be given several times. What is sent again after a
-RESUME arrives.
+Troubles:
+  N is the sequence number of an event: READY is 1, the first message behind it 2. Each trouble
+  comes once for each shard, and can be given several times. What is sent again after a RESUME
+  arrives.
 
 Examples:
   linerate gateway serve --port 8080

@@ -2,6 +2,9 @@
 
 #[cfg(feature = "bench")]
 mod bench;
+#[allow(dead_code)]
+#[path = "../../../gateway/examples/client.rs"]
+mod client;
 mod data;
 #[cfg(feature = "bench")]
 mod generate;
@@ -9,6 +12,8 @@ mod live;
 mod pages;
 mod record;
 mod replay;
+#[cfg(unix)]
+mod serve;
 mod stats;
 #[allow(dead_code)]
 #[path = "../gzip/support.rs"]

@@ -7,6 +7,7 @@ const COMMANDS: &[&str] = &[
     "stats",
     "record",
     "transcode",
+    "serve",
     #[cfg(feature = "bench")]
     "generate",
     #[cfg(feature = "bench")]

@@ -6,10 +6,11 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::line::{Line, damage};
+use super::members::Asked;
 use super::payloads;
 use super::script::Trouble;
 use super::server::Shared;
-use super::sessions::{Content, Refusal, SessionId};
+use super::sessions::{Content, Extra, Left, Refusal, SessionId};
 use super::socket::{End, Socket, TICK};
 
 /// Shards that a client may have.
@@ -17,8 +18,9 @@ const MOST_SHARDS: u64 = 1 << 16;
 /// The versions of the protocol that are spoken.
 const VERSIONS: std::ops::RangeInclusive<u64> = 6..=10;
 
-/// Opcodes of clients that need no answer: presence, voice, members, sounds.
-const COMMANDS: [u64; 4] = [3, 4, 8, 31];
+/// Opcode 8 asks for members; presence, voice and sounds need no answer.
+const MEMBERS: u64 = 8;
+const COMMANDS: [u64; 4] = [3, 4, MEMBERS, 31];
 
 pub(super) struct Connection {
     shared: Arc<Shared>,
@@ -62,10 +64,10 @@ impl Connection {
             Ok(never) => match never {},
             Err(end) => end,
         };
-        let resumable = match end {
-            End::Client(code) => !matches!(code, Some(1000 | 1001)),
-            End::Server(code, _) => !matches!(code, 4004 | 4007 | 4009..),
-            End::Cut => true,
+        let left = match end {
+            End::Client(Some(1000 | 1001)) => Left::EndedByClient,
+            End::Server(4004 | 4007 | 4009..=4014, _) => Left::EndedByServer,
+            _ => Left::Resumable,
         };
         self.shared.count(|report| match end {
             End::Client(Some(code)) => *report.closed_by_clients.entry(code).or_default() += 1,
@@ -74,7 +76,7 @@ impl Connection {
         });
         self.socket.end(end);
         if let Some(id) = self.session {
-            self.shared.sessions.leave(id, self.number, resumable);
+            self.shared.sessions.leave(id, self.number, left);
         }
     }
 
@@ -128,12 +130,19 @@ impl Connection {
             2 => self.identify(data),
             6 => self.resume(data),
             op if !COMMANDS.contains(&op) => Err(End::Server(4001, "the opcode is not known")),
-            _ if self.session.is_none() => Err(End::Server(4003, "there is no session yet")),
-            _ => {
-                self.shared.count(|report| report.commands += 1);
-                Ok(())
-            }
+            op => self.command(op, data),
         }
+    }
+
+    fn command(&mut self, op: u64, data: &Value) -> Result<(), End> {
+        let id = self.session.ok_or(End::Server(4003, "there is no session yet"))?;
+        self.shared.count(|report| report.commands += 1);
+        if op == MEMBERS
+            && let Some(asked) = Asked::read(data, &self.shared.script.events)
+        {
+            self.shared.sessions.ask(id, asked);
+        }
+        Ok(())
     }
 
     /// Counts a message of the client against its minute.
@@ -197,7 +206,7 @@ impl Connection {
     /// Ends the session. The client may begin another on this connection.
     fn invalidate(&mut self) -> Result<(), End> {
         if let Some(id) = self.session.take() {
-            self.shared.sessions.leave(id, self.number, false);
+            self.shared.sessions.leave(id, self.number, Left::EndedByServer);
         }
         self.expect_within(self.shared.script.bounds.patience);
         self.control(&payloads::invalid_session())
@@ -275,7 +284,10 @@ impl Shared {
     fn payload(&self, id: SessionId, sequence: u64, content: Content) -> Vec<u8> {
         match content {
             Content::Event(index) => self.script.events.payload(index, sequence).unwrap_or_default(),
-            Content::Resumed => payloads::resumed(sequence).to_string().into_bytes(),
+            Content::Extra(Extra::Resumed) => payloads::resumed(sequence).to_string().into_bytes(),
+            Content::Extra(Extra::Members(asked)) => {
+                asked.answer(sequence, &self.script.events).to_string().into_bytes()
+            }
             Content::Ready => {
                 let (name, shard) = (self.sessions.name(id), self.sessions.shard(id));
                 payloads::ready(self.script.events.ready(), &name, &self.url, shard).to_string().into_bytes()

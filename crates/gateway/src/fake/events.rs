@@ -14,6 +14,8 @@ use crate::fault::{Fault, Result};
 #[derive(Clone, Debug)]
 pub struct Events {
     list: Vec<Event>,
+    /// Which of them describe guilds, by the guilds' numbers.
+    guilds: BTreeMap<String, usize>,
     /// The `d` of READY, without what belongs to one session.
     ready: Map<String, Value>,
 }
@@ -42,14 +44,16 @@ impl Events {
     /// # Errors
     /// [`Kind::Corrupt`] for what is no JSON object with an opcode.
     pub fn new<M: AsRef<[u8]>>(messages: impl IntoIterator<Item = M>) -> Result<Events> {
-        let mut events = Events { list: Vec::new(), ready: Map::new() };
-        let mut guilds = Vec::new();
+        let mut events = Events { list: Vec::new(), guilds: BTreeMap::new(), ready: Map::new() };
         for (index, message) in messages.into_iter().enumerate() {
             events
-                .add(message.as_ref(), &mut guilds)
+                .add(message.as_ref())
                 .map_err(|what| Fault { error: Error::new(Kind::Corrupt, 0, what), message: index as u64 })?;
         }
-        payloads::complete_ready(&mut events.ready, guilds);
+        let in_order = |(id, index): (&String, &usize)| (*index, id.clone());
+        let mut guilds: Vec<_> = events.guilds.iter().map(in_order).collect();
+        guilds.sort_unstable();
+        payloads::complete_ready(&mut events.ready, guilds.into_iter().map(|(_, id)| id));
         Ok(events)
     }
 
@@ -68,7 +72,7 @@ impl Events {
         self.list.is_empty()
     }
 
-    fn add(&mut self, payload: &[u8], guilds: &mut Vec<Value>) -> Result<(), &'static str> {
+    fn add(&mut self, payload: &[u8]) -> Result<(), &'static str> {
         let members = Members::read(payload)?;
         if members.op.ok_or("a message has no opcode")? != 0 {
             return Ok(());
@@ -83,7 +87,9 @@ impl Events {
             }
             Some("RESUMED") => return Ok(()),
             Some("GUILD_CREATE") => {
-                guilds.extend(data().and_then(|mut data| data.get_mut("id").map(Value::take)))
+                if let Some(id) = data().as_ref().and_then(|data| data["id"].as_str()) {
+                    self.guilds.insert(id.to_owned(), self.list.len());
+                }
             }
             _ => {}
         }
@@ -99,6 +105,17 @@ impl Events {
         let Event { payload, number } = self.list.get(index)?;
         let sequence = sequence.to_string();
         Some([&payload[..number.start], sequence.as_bytes(), &payload[number.end..]].concat())
+    }
+
+    pub(super) fn has_guild(&self, id: &str) -> bool {
+        self.guilds.contains_key(id)
+    }
+
+    /// What is said of a guild: the `d` of its event.
+    pub(super) fn guild(&self, id: &str) -> Option<Value> {
+        let event = &self.list[*self.guilds.get(id)?];
+        let mut payload: Value = serde_json::from_slice(&event.payload).ok()?;
+        Some(payload["d"].take())
     }
 
     /// What READY says to all sessions.

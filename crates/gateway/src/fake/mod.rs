@@ -21,6 +21,7 @@
 mod connection;
 mod events;
 mod line;
+mod members;
 mod payloads;
 mod report;
 mod request;

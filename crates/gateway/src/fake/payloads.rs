@@ -47,11 +47,11 @@ pub(super) fn user() -> Value {
 }
 
 /// Adds what clients look for and takes away what belongs to a session.
-pub(super) fn complete_ready(ready: &mut Map<String, Value>, guilds: Vec<Value>) {
+pub(super) fn complete_ready(ready: &mut Map<String, Value>, guilds: impl Iterator<Item = String>) {
     for session in ["session_id", "resume_gateway_url", "shard"] {
         ready.remove(session);
     }
-    let unavailable = guilds.into_iter().map(|id| json!({ "id": id, "unavailable": true }));
+    let unavailable = guilds.map(|id| json!({ "id": id, "unavailable": true }));
     let user = ready.entry("user").or_insert_with(user);
     let id = user.get("id").cloned().unwrap_or_default();
     for (name, value) in [

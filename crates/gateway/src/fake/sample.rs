@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::members::member_of;
 use super::payloads;
 
 const GUILD: &str = "2000000000000000001";
@@ -37,14 +38,6 @@ fn member(id: u64) -> Value {
 /// The client's own, without which some clients ask for more.
 fn own_member() -> Value {
     member_of(&payloads::user())
-}
-
-fn member_of(user: &Value) -> Value {
-    json!({
-        "user": user, "roles": [], "nick": null, "avatar": null, "joined_at": JOINED,
-        "premium_since": null, "pending": false, "deaf": false, "mute": false, "flags": 0,
-        "communication_disabled_until": null,
-    })
 }
 
 fn guild() -> Value {

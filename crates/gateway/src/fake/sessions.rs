@@ -1,24 +1,33 @@
 //! Sessions, which outlive their connections: what each was sent, so that it can be sent again.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use super::members::Asked;
 use super::script::{Bounds, Script, Trouble};
 
-/// Resumes of one session that are remembered. A session that has more is not resumed.
-const MOST_RESUMES: usize = 1000;
+/// What one session is sent at most besides the events of the script. A session that has more is not
+/// resumed, and not answered.
+const MOST_EXTRAS: usize = 1000;
 
 /// A session's number. Its text is what clients get to see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SessionId(u64);
 
 /// What belongs to a sequence number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Ready,
     Event(usize),
+    Extra(Extra),
+}
+
+/// An event that is not the script's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Extra {
     Resumed,
+    Members(Arc<Asked>),
 }
 
 /// Why a session is not resumed.
@@ -40,8 +49,10 @@ struct Session {
     next: u64,
     /// The highest one that was given away, on whatever connection.
     highest: u64,
-    /// Those that went to RESUMED.
-    resumed: Vec<u64>,
+    /// Whether the server ended it. It stays for a while all the same, since its client is expected back.
+    ended: bool,
+    /// What went to those that are not of the script.
+    extras: BTreeMap<u64, Extra>,
 }
 
 #[derive(Default)]
@@ -96,6 +107,7 @@ impl Sessions {
     pub(super) fn begin(&self, shard: [u64; 2], connection: u64) -> Option<SessionId> {
         let mut table = self.table();
         self.forget(&mut table);
+        table.sessions.retain(|_, s| !(s.ended && s.shard == shard));
         if table.sessions.len() >= self.bounds.sessions {
             let idle = table.sessions.iter().filter(|(_, s)| s.connection.is_none());
             let oldest = idle.min_by_key(|(_, s)| s.left).map(|(id, _)| *id)?;
@@ -109,7 +121,8 @@ impl Sessions {
             left: Instant::now(),
             next: 1,
             highest: 0,
-            resumed: Vec::new(),
+            ended: false,
+            extras: BTreeMap::new(),
         };
         table.sessions.insert(id, session);
         Some(id)
@@ -122,14 +135,13 @@ impl Sessions {
         let mut table = self.table();
         self.forget(&mut table);
         let session = table.sessions.get_mut(&id).ok_or(Refusal::Unknown)?;
-        if session.highest == 0 || session.resumed.len() >= MOST_RESUMES {
+        if session.highest == 0 || session.ended || session.extras.len() >= MOST_EXTRAS {
             return Err(Refusal::Unknown);
         }
         if sequence > session.highest {
             return Err(Refusal::Sequence);
         }
-        session.highest += 1;
-        session.resumed.push(session.highest);
+        session.add(Extra::Resumed);
         session.next = sequence + 1;
         session.connection = Some(connection);
         // What went wrong behind the next event was sent ahead, and the client did not get to see it.
@@ -153,14 +165,25 @@ impl Sessions {
         Ok(Some((sequence, content)))
     }
 
-    /// The connection is gone. The session stays for a while if it can be resumed.
-    pub(super) fn leave(&self, id: SessionId, connection: u64, resumable: bool) {
+    /// Lets members be sent that the client asked for.
+    pub(super) fn ask(&self, id: SessionId, asked: Asked) {
+        if let Some(session) = self.table().sessions.get_mut(&id)
+            && session.highest > 0
+            && session.extras.len() < MOST_EXTRAS
+        {
+            session.add(Extra::Members(Arc::new(asked)));
+        }
+    }
+
+    /// The session has no connection any more.
+    pub(super) fn leave(&self, id: SessionId, connection: u64, how: Left) {
         let mut table = self.table();
         if let Some(session) = table.sessions.get_mut(&id)
             && session.connection == Some(connection)
         {
             (session.connection, session.left) = (None, Instant::now());
-            if !resumable {
+            session.ended = how == Left::EndedByServer;
+            if how == Left::EndedByClient {
                 table.sessions.remove(&id);
             }
         }
@@ -199,6 +222,15 @@ impl Sessions {
     }
 }
 
+/// How a session comes to be without a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// It can be resumed.
+    Resumable,
+    EndedByServer,
+    EndedByClient,
+}
+
 /// Another connection has the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lost;
@@ -208,9 +240,15 @@ impl Session {
         if sequence == 1 {
             return Content::Ready;
         }
-        match self.resumed.binary_search(&sequence) {
-            Ok(_) => Content::Resumed,
-            Err(before) => Content::Event((sequence - 2) as usize - before),
+        match self.extras.get(&sequence) {
+            Some(extra) => Content::Extra(extra.clone()),
+            None => Content::Event((sequence - 2) as usize - self.extras.range(..sequence).count()),
         }
+    }
+
+    /// Gives the next number that no event has to something else.
+    fn add(&mut self, extra: Extra) {
+        self.highest += 1;
+        self.extras.insert(self.highest, extra);
     }
 }

@@ -1,0 +1,122 @@
+//! Members of a guild, which clients may ask for (opcode 8).
+
+use serde_json::{Value, json};
+
+use super::events::Events;
+
+/// Users that can be asked for at once, as gateways have it, and bytes of what an answer repeats.
+const MOST_USERS: usize = 100;
+const LONGEST_NONCE: usize = 32;
+
+/// What a client asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    guild: String,
+    /// Members by the numbers of their users; else those whose names begin with `query`.
+    users: Option<Vec<String>>,
+    query: String,
+    /// At most so many; 0 for all.
+    limit: usize,
+    nonce: Option<String>,
+}
+
+impl Asked {
+    /// Reads the `d` of a request. `None` if it asks for nothing that can be answered.
+    pub(super) fn read(data: &Value, events: &Events) -> Option<Asked> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let users = match &data["user_ids"] {
+            Value::Array(all) => Some(all.iter().filter_map(text).take(MOST_USERS).collect()),
+            Value::String(one) => Some(vec![one.clone()]),
+            _ => None,
+        };
+        let guild = text(&data["guild_id"]).filter(|guild| events.has_guild(guild))?;
+        let nonce = text(&data["nonce"]).filter(|nonce| nonce.len() <= LONGEST_NONCE);
+        let limit = data["limit"].as_u64().unwrap_or(0) as usize;
+        Some(Asked { guild, users, query: text(&data["query"]).unwrap_or_default(), limit, nonce })
+    }
+
+    /// GUILD_MEMBERS_CHUNK, all in one.
+    pub(super) fn answer(&self, sequence: u64, events: &Events) -> Value {
+        let guild = events.guild(&self.guild).unwrap_or_default();
+        let members = guild["members"].as_array().map_or(&[][..], Vec::as_slice);
+        let mut chunk = json!({ "guild_id": self.guild, "chunk_index": 0, "chunk_count": 1 });
+        if let Some(users) = &self.users {
+            let find = |id: &&String| member(members, id, &events.ready()["user"]);
+            chunk["members"] = users.iter().filter_map(|id| find(&id)).collect();
+            chunk["not_found"] = users.iter().filter(|id| find(id).is_none()).cloned().collect();
+        } else {
+            let named =
+                |m: &&Value| m["user"]["username"].as_str().is_some_and(|n| n.starts_with(&self.query));
+            let limit = if self.limit == 0 { usize::MAX } else { self.limit };
+            chunk["members"] = members.iter().filter(named).take(limit).cloned().collect();
+        }
+        if let Some(nonce) = &self.nonce {
+            chunk["nonce"] = nonce.as_str().into();
+        }
+        json!({ "t": "GUILD_MEMBERS_CHUNK", "s": sequence, "op": 0, "d": chunk })
+    }
+}
+
+/// A member by its user's number. The client is one of every guild.
+fn member(members: &[Value], id: &str, client: &Value) -> Option<Value> {
+    let found = members.iter().find(|member| member["user"]["id"] == id).cloned();
+    found.or_else(|| (client["id"] == id).then(|| member_of(client)))
+}
+
+/// The member that a user is when nothing more is known.
+pub(super) fn member_of(user: &Value) -> Value {
+    json!({
+        "user": user, "roles": [], "nick": null, "avatar": null,
+        "joined_at": "2026-01-01T00:00:00.000000+00:00", "premium_since": null, "pending": false,
+        "deaf": false, "mute": false, "flags": 0, "communication_disabled_until": null,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(asked: &Value) -> Option<Value> {
+        let events = Events::sample();
+        Asked::read(asked, &events).map(|asked| asked.answer(9, &events))
+    }
+
+    const GUILD: &str = "2000000000000000001";
+
+    #[test]
+    fn members_are_found_by_number_and_the_client_among_them() {
+        let ids = json!(["3000000000000000001", "1000000000000000001", "77"]);
+        let chunk = answer(&json!({ "guild_id": GUILD, "user_ids": ids, "nonce": "n" })).unwrap();
+        assert_eq!((&chunk["t"], &chunk["s"]), (&json!("GUILD_MEMBERS_CHUNK"), &json!(9)));
+        let data = &chunk["d"];
+        assert_eq!(data["members"][0]["user"]["username"], "member1");
+        assert_eq!(data["members"][1]["user"]["username"], "linerate");
+        assert_eq!((&data["not_found"], &data["nonce"]), (&json!(["77"]), &json!("n")));
+        assert_eq!((&data["chunk_index"], &data["chunk_count"]), (&json!(0), &json!(1)));
+    }
+
+    #[test]
+    fn the_client_is_a_member_of_guilds_that_do_not_name_it() {
+        let events = Events::new([r#"{"op":0,"t":"GUILD_CREATE","d":{"id":"5","members":[]}}"#]).unwrap();
+        let id = events.ready()["user"]["id"].clone();
+        let asked = Asked::read(&json!({ "guild_id": "5", "user_ids": id }), &events).unwrap();
+        assert_eq!(asked.answer(2, &events)["d"]["members"][0]["user"]["id"], id);
+    }
+
+    #[test]
+    fn members_are_found_by_the_beginning_of_their_names() {
+        let count = |query, limit| {
+            let chunk = answer(&json!({ "guild_id": GUILD, "query": query, "limit": limit })).unwrap();
+            chunk["d"]["members"].as_array().unwrap().len()
+        };
+        assert_eq!((count("", 0), count("member", 0), count("member", 2), count("x", 0)), (4, 3, 2, 0));
+    }
+
+    #[test]
+    fn what_cannot_be_answered_is_not() {
+        assert_eq!(answer(&json!({ "guild_id": "1", "query": "" })), None);
+        assert_eq!(answer(&json!("x")), None);
+        let long = json!({ "guild_id": GUILD, "user_ids": [], "nonce": "x".repeat(33) });
+        assert_eq!(answer(&long).unwrap()["d"].get("nonce"), None);
+    }
+}
