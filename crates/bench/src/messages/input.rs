@@ -10,6 +10,8 @@ use super::traffic::Traffic;
 
 /// Events that a connection begins with; what comes behind the last of them is live.
 const STARTUP: [&str; 2] = [r#""t":"READY""#, r#""t":"GUILD_CREATE""#];
+/// The most that a block of zstd holds where windows have 64 KiB.
+const BLOCK: usize = 64 << 10;
 /// Of a payload, where its name stands.
 const HEAD: usize = 200;
 
@@ -17,10 +19,12 @@ const HEAD: usize = 200;
 pub struct Connection {
     pub(crate) payloads: Vec<Vec<u8>>,
     frames: [Vec<Vec<u8>>; 2],
-    /// Live events only, on a stream of their own.
-    live_frames: [Vec<Vec<u8>>; 2],
+    /// Live events on a stream of their own, behind the large message if there is one.
+    turn_frames: [Vec<Vec<u8>>; 2],
     /// The first live event.
     pub(crate) live: usize,
+    /// A message before that which has more than one block of zstd.
+    large: Option<usize>,
 }
 
 /// Connections of a kind.
@@ -97,9 +101,10 @@ impl Connection {
             zlib.map_or_else(|| encoded(Transport::Zlib, &payloads), Ok)?,
             zstd.map_or_else(|| encoded(Transport::Zstd, &payloads), Ok)?,
         ];
-        let live_frames =
-            [encoded(Transport::Zlib, &payloads[live..])?, encoded(Transport::Zstd, &payloads[live..])?];
-        Ok(Connection { payloads, frames, live_frames, live })
+        let large = payloads[..live].iter().position(|payload| payload.len() > BLOCK);
+        let turns = || large.map(|i| &payloads[i]).into_iter().chain(&payloads[live..]);
+        let turn_frames = [encoded(Transport::Zlib, turns())?, encoded(Transport::Zstd, turns())?];
+        Ok(Connection { payloads, frames, turn_frames, live, large })
     }
 
     fn read(stem: &Path) -> Result<Connection, String> {
@@ -125,8 +130,20 @@ impl Connection {
         &self.frames[side(transport)]
     }
 
+    /// A large message and live events, on a stream of their own.
+    pub(crate) fn turns(&self, transport: Transport) -> impl Iterator<Item = (&Vec<u8>, &Vec<u8>)> {
+        let payloads = self.large.map(|i| &self.payloads[i]).into_iter().chain(&self.payloads[self.live..]);
+        self.turn_frames[side(transport)].iter().zip(payloads)
+    }
+
+    /// The large message of that stream.
+    pub(crate) fn large_frame(&self, transport: Transport) -> Option<&[u8]> {
+        self.large.map(|_| &self.turn_frames[side(transport)][0][..])
+    }
+
+    /// The live events of that stream.
     pub(crate) fn live_frames(&self, transport: Transport) -> &[Vec<u8>] {
-        &self.live_frames[side(transport)]
+        &self.turn_frames[side(transport)][usize::from(self.large.is_some())..]
     }
 }
 
@@ -148,9 +165,12 @@ fn is_startup(payload: &[u8]) -> bool {
     STARTUP.iter().any(|name| head.windows(name.len()).any(|part| part == name.as_bytes()))
 }
 
-fn encoded(transport: Transport, payloads: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {
+fn encoded<'p>(
+    transport: Transport,
+    payloads: impl IntoIterator<Item = &'p Vec<u8>>,
+) -> Result<Vec<Vec<u8>>, String> {
     let mut encoder = Encoder::new(transport).map_err(|e| e.to_string())?;
-    transcode(&mut encoder, payloads.iter().map(Vec::as_slice)).map_err(|e| e.to_string())
+    transcode(&mut encoder, payloads.into_iter().map(Vec::as_slice)).map_err(|e| e.to_string())
 }
 
 fn decoded(transport: Transport, frames: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, String> {

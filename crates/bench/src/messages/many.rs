@@ -7,7 +7,7 @@ use super::input::Input;
 use crate::kernel::os::{footprint, resident, thread_time, trim_heap};
 
 /// Messages that a connection has had at least, and at most as many more, when the clock starts: enough to
-/// fill every history.
+/// fill every history. Before them it has had one large message, as every connection begins with.
 const WARM: usize = 100;
 /// Messages of each connection in a round.
 const TURNS: usize = 8;
@@ -112,7 +112,10 @@ fn open(
     for i in 0..plan.connections {
         let mut decoder = (contender.open)()?;
         let connection = &input.connections[i % input.connections.len()];
-        for frame in &connection.live_frames(contender.transport)[..plan.had(i)] {
+        let live = &connection.live_frames(contender.transport)[..plan.had(i)];
+        let frames =
+            connection.large_frame(contender.transport).into_iter().chain(live.iter().map(Vec::as_slice));
+        for frame in frames {
             decoder.message(frame, shared)?;
         }
         opened.push(decoder);

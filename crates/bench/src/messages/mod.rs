@@ -97,8 +97,8 @@ impl Report<'_> {
 
     fn many(&self, plan: &Plan, many: &[Many]) -> Vec<Row> {
         let (messages, bytes) = plan.round(self.input);
-        let live = |one: &Connection| one.payloads[one.live..].iter().map(Vec::len).sum::<usize>();
-        let payload: usize = self.input.connections.iter().map(live).sum();
+        let live = self.input.connections.iter().flat_map(|one| &one.payloads[one.live..]);
+        let payload: usize = live.map(Vec::len).sum();
         let frames = self.input.connections.iter().flat_map(|one| one.live_frames(self.transport));
         let ratio = payload as f64 / frames.map(Vec::len).sum::<usize>().max(1) as f64;
         let rounds: Vec<&[Duration]> = many.iter().map(|one| one.rounds.as_slice()).collect();

@@ -19,22 +19,21 @@ pub(crate) struct Times {
 pub(crate) fn check(input: &Input, contenders: &[&Contender], shared: &mut Shared) -> Result<(), String> {
     for contender in contenders {
         for connection in &input.connections {
-            same(contender, connection.frames(contender.transport), &connection.payloads, shared)?;
-            let live = &connection.payloads[connection.live..];
-            same(contender, connection.live_frames(contender.transport), live, shared)?;
+            let whole = connection.frames(contender.transport).iter().zip(&connection.payloads);
+            same(contender, whole, shared)?;
+            same(contender, connection.turns(contender.transport), shared)?;
         }
     }
     Ok(())
 }
 
-fn same(
+fn same<'a>(
     contender: &Contender,
-    frames: &[Vec<u8>],
-    payloads: &[Vec<u8>],
+    messages: impl Iterator<Item = (&'a Vec<u8>, &'a Vec<u8>)>,
     shared: &mut Shared,
 ) -> Result<(), String> {
     let mut decoder = (contender.open)()?;
-    for (i, (frame, payload)) in frames.iter().zip(payloads).enumerate() {
+    for (i, (frame, payload)) in messages.enumerate() {
         let told = |what: &str| format!("{} {}: message {i}: {what}", contender.name, contender.transport);
         let decoded = decoder.message(frame, shared).map_err(|e| told(&e))?;
         if decoded != *payload {
