@@ -2,6 +2,7 @@ package dev.linerate.gateway.integration;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -9,7 +10,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
@@ -17,11 +17,11 @@ import org.junit.jupiter.api.Assumptions;
 final class LocalGateway implements AutoCloseable {
     private static final String READY = "listening on ";
 
-    private final Process process;
+    private final Child child;
     private final String url;
 
-    private LocalGateway(Process process, String url) {
-        this.process = process;
+    private LocalGateway(Child child, String url) {
+        this.child = child;
         this.url = url;
     }
 
@@ -29,21 +29,22 @@ final class LocalGateway implements AutoCloseable {
     static LocalGateway start(String... options) throws IOException {
         List<String> command = new ArrayList<>(List.of(command().toString(), "gateway", "serve", "--for", "120"));
         command.addAll(Arrays.asList(options));
-        Process process = new ProcessBuilder(command)
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start();
+        Child child = Child.start(new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT));
         try {
-            BufferedReader lines =
-                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8));
-            String line = lines.readLine();
-            if (line == null || !line.startsWith(READY)) {
-                throw new IOException(command + " says " + line);
-            }
-            return new LocalGateway(process, line.substring(READY.length()).trim());
+            return new LocalGateway(child, address(child.process().getInputStream()));
         } catch (IOException | RuntimeException failure) {
-            process.destroyForcibly();
+            child.close();
             throw failure;
         }
+    }
+
+    private static String address(InputStream said) throws IOException {
+        BufferedReader lines = new BufferedReader(new InputStreamReader(said, StandardCharsets.UTF_8));
+        String line = lines.readLine();
+        if (line == null || !line.startsWith(READY)) {
+            throw new IOException("linerate gateway serve says " + line);
+        }
+        return line.substring(READY.length()).trim();
     }
 
     /** The command: that of LINERATE_BIN, or what cargo has built last. Without one the test is skipped. */
@@ -74,14 +75,6 @@ final class LocalGateway implements AutoCloseable {
 
     @Override
     public void close() {
-        process.destroy();
-        try {
-            if (!process.waitFor(10, TimeUnit.SECONDS)) {
-                process.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
-            }
-        } catch (InterruptedException interrupted) {
-            process.destroyForcibly();
-            Thread.currentThread().interrupt();
-        }
+        child.close();
     }
 }

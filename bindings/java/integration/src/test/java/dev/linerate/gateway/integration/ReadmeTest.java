@@ -11,7 +11,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.ToolProvider;
@@ -38,15 +37,10 @@ class ReadmeTest {
         String messages = traffic.write(folder.resolve("traffic.msgs")).toString();
         Certificates certificates = new Certificates(folder, NAMES);
         try (LocalGateway gateway = LocalGateway.start("--messages", messages);
-                SecureFront discord = SecureFront.proxy(gateway, certificates)) {
-            Process bot = new ProcessBuilder(command(classes, certificates, discord.port()))
-                    .redirectErrorStream(true)
-                    .start();
-            try {
-                assertSays(bot, traffic.contents());
-            } finally {
-                bot.destroyForcibly().waitFor(10, TimeUnit.SECONDS);
-            }
+                SecureFront discord = SecureFront.proxy(gateway, certificates);
+                Child bot = Child.start(new ProcessBuilder(command(classes, certificates, discord.port()))
+                        .redirectErrorStream(true))) {
+            assertSays(bot.process(), traffic.contents());
         }
     }
 
