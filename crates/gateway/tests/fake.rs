@@ -200,6 +200,24 @@ fn events_keep_their_pause() {
     assert!(begun.elapsed() >= Duration::from_millis(2 * 3 * 20));
 }
 
+#[test]
+fn times_may_be_endless() {
+    let (_, mut script) = script(0);
+    script.heartbeat_interval = Duration::MAX;
+    script.pause = Duration::MAX;
+    script.time = Duration::MAX;
+    script.bounds.patience = Duration::MAX;
+    script.bounds.resume = Duration::MAX;
+    let server = Server::start(script).unwrap();
+    let mut talker = Talker::connect(&server, "");
+    talker.identify();
+    talker.say(&json!({ "op": 1, "d": 1 }));
+    // READY is all there is for a long time.
+    assert_eq!(talker.payload()["op"], 11);
+    drop(talker);
+    server.stop();
+}
+
 /// A client that says exactly what a test wants it to.
 struct Talker {
     socket: WebSocket<TcpStream>,

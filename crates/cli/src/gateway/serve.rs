@@ -95,8 +95,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = MANY)]
     no_ack: Option<u64>,
 
-    /// Milliseconds between heartbeats, as HELLO says; clients that send nothing for three times as long
-    /// are closed
+    /// Milliseconds between heartbeats, as HELLO says
     #[arg(long, value_name = "MS", default_value_t = 41_250, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     heartbeat: u64,
 

@@ -8,10 +8,10 @@ use serde_json::Value;
 use super::line::{Line, damage};
 use super::members::Asked;
 use super::payloads;
-use super::script::Trouble;
+use super::script::{Script, Trouble};
 use super::server::Shared;
 use super::sessions::{Content, Extra, Left, Refusal, SessionId};
-use super::socket::{End, Socket, TICK};
+use super::socket::{End, Socket, TICK, after};
 
 /// Shards that a client may have.
 const MOST_SHARDS: u64 = 1 << 16;
@@ -43,7 +43,7 @@ pub(super) struct Connection {
 impl Connection {
     pub(super) fn new(shared: Arc<Shared>, number: u64, socket: Socket, line: Line) -> Self {
         let now = Instant::now();
-        let patient_until = now + shared.script.bounds.patience;
+        let patient_until = after(shared.script.bounds.patience);
         Connection {
             shared,
             number,
@@ -114,7 +114,13 @@ impl Connection {
 
     /// Expects something of the client within a time.
     fn expect_within(&mut self, time: Duration) {
-        self.patient_until = Instant::now() + time;
+        self.patient_until = after(time);
+    }
+
+    /// Expects anything at all: three heartbeats may be lost, and machines may be slow.
+    fn expect_heartbeat(&mut self) {
+        let Script { heartbeat_interval, bounds, .. } = &self.shared.script;
+        self.expect_within(heartbeat_interval.saturating_mul(3).max(bounds.patience));
     }
 
     fn take(&mut self, message: &[u8]) -> Result<(), End> {
@@ -122,7 +128,7 @@ impl Connection {
         let message: Value = serde_json::from_slice(message).map_err(|_| no_message())?;
         let data = &message["d"];
         if self.session.is_some() && !self.leaving {
-            self.expect_within(3 * self.shared.script.heartbeat_interval);
+            self.expect_heartbeat();
         }
         match message["op"].as_u64().ok_or(no_message())? {
             1 => self.heartbeat(),
@@ -200,7 +206,7 @@ impl Connection {
     /// Begins to send events.
     fn begin(&mut self) {
         self.due = Instant::now();
-        self.expect_within(3 * self.shared.script.heartbeat_interval);
+        self.expect_heartbeat();
     }
 
     /// Ends the session. The client may begin another on this connection.
@@ -226,7 +232,7 @@ impl Connection {
             report.events += 1;
             report.troubles += troubles.len() as u64;
         });
-        self.due = Instant::now() + self.shared.script.pause;
+        self.due = after(self.shared.script.pause);
         let payload = self.shared.payload(id, sequence, content);
         self.send(&payload, &troubles)?;
         troubles.iter().try_for_each(|trouble| self.make(*trouble))

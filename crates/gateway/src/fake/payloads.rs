@@ -5,7 +5,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 pub(super) fn hello(interval: Duration) -> Value {
-    control(10, json!({ "heartbeat_interval": interval.as_millis() as u64, "_trace": ["linerate"] }))
+    let millis = u64::try_from(interval.as_millis()).unwrap_or(u64::MAX);
+    control(10, json!({ "heartbeat_interval": millis, "_trace": ["linerate"] }))
 }
 
 pub(super) fn acknowledgement() -> Value {

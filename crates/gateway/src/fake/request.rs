@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-use super::socket::{Patient, is_timeout};
+use super::socket::{Patient, after, is_timeout};
 
 /// Bytes of the longest request, without its body.
 const LONGEST: usize = 16 << 10;
@@ -27,7 +27,7 @@ pub(super) struct Refused(pub(super) u16, pub(super) &'static str);
 
 /// Reads a request. `None` if none came.
 pub(super) fn read(stream: &mut Patient, patience: Duration) -> Result<Option<Request>, Refused> {
-    let until = Instant::now() + patience;
+    let until = after(patience);
     stream.wait_until(until);
     let mut head = Vec::new();
     let mut piece = [0; 4096];

@@ -1,13 +1,12 @@
 //! What clients ask before they connect, over HTTP.
 
 use std::io::{Read, Write};
-use std::time::Instant;
 
 use serde_json::{Value, json};
 
 use super::request::{Refused, Request};
 use super::server::Shared;
-use super::socket::{Patient, is_timeout};
+use super::socket::{Patient, after, is_timeout};
 
 /// Bytes of a body that are read, to be ignored.
 const LARGEST_BODY: usize = 1 << 20;
@@ -59,7 +58,7 @@ fn error(status: u16, message: &str) -> (u16, Value) {
 pub(super) fn serve(stream: &mut Patient, request: &Request, shared: &Shared) {
     let length = request.header("content-length").and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
     let left = length.min(LARGEST_BODY).saturating_sub(request.rest.len());
-    stream.wait_until(Instant::now() + shared.script.bounds.patience);
+    stream.wait_until(after(shared.script.bounds.patience));
     discard(stream, left);
     let (status, body) = answer(request, shared);
     respond(stream, status, &body, shared);
@@ -78,12 +77,12 @@ fn respond(stream: &mut Patient, status: u16, body: &Value, shared: &Shared) {
         reason(status),
         body.len()
     );
-    stream.wait_until(Instant::now() + shared.script.bounds.patience);
+    stream.wait_until(after(shared.script.bounds.patience));
     let mut left = answer.as_bytes();
     while !left.is_empty() {
         match stream.write(left) {
             Ok(n) => left = &left[n..],
-            Err(e) if e.kind() == std::io::ErrorKind::WouldBlock => {}
+            Err(e) if is_timeout(&e) && !stream.gives_up() => {}
             Err(_) => return,
         }
     }

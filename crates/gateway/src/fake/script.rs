@@ -46,8 +46,8 @@ pub struct Script {
     pub pause: Duration,
     /// Heartbeats of each shard that are not acknowledged, from the first one on; 0 by default.
     pub unacknowledged: u64,
-    /// What HELLO asks for: 41.25 s by default. Clients that send nothing for three times as long are
-    /// closed with 4009.
+    /// What HELLO asks for: 41.25 s by default. Clients that send nothing for three times as long, and for
+    /// [`Bounds::patience`] at least, are closed with 4009.
     pub heartbeat_interval: Duration,
     /// Whether the server stops after its first clients: once there was a session, and there is none left
     /// that is connected or could be resumed.

@@ -13,7 +13,7 @@ use super::report::Report;
 use super::request::{Refused, Request};
 use super::script::Script;
 use super::sessions::Sessions;
-use super::socket::{Patient, Socket};
+use super::socket::{Patient, Socket, after};
 use super::{request, rest};
 use crate::transport::Transport;
 
@@ -140,9 +140,12 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
         clients.retain(|client| !client.is_finished());
         match listener.accept() {
             Ok((stream, _)) if clients.len() < shared.script.bounds.connections => {
-                let shared = Arc::clone(shared);
+                let theirs = Arc::clone(shared);
                 let client = std::thread::Builder::new().name("client".into());
-                clients.extend(client.spawn(move || serve(stream, shared)));
+                match client.spawn(move || serve(stream, theirs)) {
+                    Ok(client) => clients.push(client),
+                    Err(_) => shared.count(|report| report.refused += 1),
+                }
             }
             Ok(_) => shared.count(|report| report.refused += 1),
             Err(_) => std::thread::park_timeout(GLANCE),
@@ -208,7 +211,7 @@ fn accept(stream: &mut Patient, request: &Request, shared: &Shared) -> Result<Li
         "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
          Sec-WebSocket-Accept: {accept}\r\n\r\n"
     );
-    stream.wait_until(Instant::now() + shared.script.bounds.patience);
+    stream.wait_until(after(shared.script.bounds.patience));
     stream.write_all(answer.as_bytes()).map_err(|_| Refused(408, "the client does not read"))?;
     Ok(line)
 }

@@ -13,16 +13,22 @@ use super::server::Shared;
 
 /// The longest that a call waits before it looks whether the server is to stop.
 pub(super) const TICK: Duration = Duration::from_millis(25);
-/// How much longer than asked a client that sends without end is read from.
+/// How much longer than asked what is under way goes on: one reading without waiting, say.
 const AFTER: Duration = Duration::from_millis(5);
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 /// Time for the end of a connection, and when the server is to stop.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+const LAST_WORDS: Duration = Duration::from_millis(500);
 const LAST_WORDS_AT_STOP: Duration = Duration::from_millis(200);
 /// Bytes that are read and ignored at the end of a connection.
 const MOST_IGNORED: usize = 1 << 20;
 
-/// A stream whose calls return soon: with [`ErrorKind::WouldBlock`] if there is nothing yet, with
-/// [`ErrorKind::TimedOut`] if writing takes too long or the server is to stop.
+/// The time from now, within reason: scripts may say never.
+pub(super) fn after(time: Duration) -> Instant {
+    Instant::now() + time.min(YEAR)
+}
+
+/// A stream whose calls return soon, with [`ErrorKind::WouldBlock`] if there is nothing to read or no room to
+/// write. Whoever writes looks between calls whether to go on.
 pub(super) struct Patient {
     stream: TcpStream,
     shared: Arc<Shared>,
@@ -38,7 +44,7 @@ impl Patient {
         Ok(Patient { stream, shared, until: Instant::now(), ending: false })
     }
 
-    /// Sets when reading has nothing, and writing fails.
+    /// Sets until when to wait.
     pub(super) fn wait_until(&mut self, until: Instant) {
         self.until = until;
     }
@@ -51,11 +57,16 @@ impl Patient {
         Instant::now() >= self.until
     }
 
+    /// Whether writing is to be given up, because it takes too long or the server is to stop.
+    pub(super) fn gives_up(&self) -> bool {
+        self.is_late() || self.is_over() && !self.ending
+    }
+
     /// Begins its end; returns when that must be over, also if the server is to stop.
     fn begin_end(&mut self) -> Instant {
         self.ending = true;
         let most = if self.is_over() { LAST_WORDS_AT_STOP } else { LAST_WORDS };
-        let until = Instant::now() + self.shared.script.bounds.patience.min(most);
+        let until = after(self.shared.script.bounds.patience.min(most));
         self.wait_until(until);
         until
     }
@@ -108,8 +119,9 @@ impl Read for Patient {
 
 impl Write for Patient {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        if self.is_late() || self.is_over() && !self.ending {
-            return Err(ErrorKind::TimedOut.into());
+        // tungstenite writes on as long as something goes out, however slowly.
+        if Instant::now() > self.until + AFTER || self.is_over() && !self.ending {
+            return Err(ErrorKind::WouldBlock.into());
         }
         self.stream.write(from).map_err(|e| match e.kind() {
             ErrorKind::TimedOut => ErrorKind::WouldBlock.into(),
@@ -157,12 +169,12 @@ impl Socket {
 
     /// What the client sent, if something comes in this time.
     pub(super) fn receive(&mut self, wait: Duration) -> Result<Option<Vec<u8>>, End> {
-        self.socket.get_mut().wait_until(Instant::now() + wait);
+        self.socket.get_mut().wait_until(after(wait));
         match self.socket.read() {
             Ok(Message::Text(text)) => Ok(Some(text.as_bytes().to_vec())),
             Ok(Message::Binary(bytes)) => Ok(Some(bytes.to_vec())),
             Ok(Message::Close(frame)) => {
-                self.socket.get_mut().wait_until(Instant::now() + self.patience);
+                self.socket.get_mut().wait_until(after(self.patience));
                 let _ = self.socket.flush();
                 Err(End::Client(Some(frame.map_or(1005, |frame| frame.code.into()))))
             }
@@ -178,12 +190,14 @@ impl Socket {
 
     /// Sends, as fast as the client reads.
     pub(super) fn send(&mut self, message: Message) -> Result<(), End> {
-        self.socket.get_mut().wait_until(Instant::now() + self.patience);
+        self.socket.get_mut().wait_until(after(self.patience));
         let mut done = self.socket.write(message);
         loop {
             match done {
                 Ok(()) => break,
-                Err(Error::Io(e)) if e.kind() == ErrorKind::WouldBlock => done = self.socket.flush(),
+                Err(Error::Io(e)) if is_timeout(&e) && !self.socket.get_ref().gives_up() => {
+                    done = self.socket.flush();
+                }
                 Err(_) => return Err(End::Client(None)),
             }
         }
@@ -205,7 +219,8 @@ impl Socket {
         let frame = CloseFrame { code: CloseCode::from(code), reason: reason.into() };
         let mut done = self.socket.close(Some(frame));
         while let Err(Error::Io(e)) = &done
-            && e.kind() == ErrorKind::WouldBlock
+            && is_timeout(e)
+            && !self.socket.get_ref().gives_up()
         {
             done = self.socket.flush();
         }
