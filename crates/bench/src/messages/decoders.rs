@@ -195,6 +195,9 @@ impl Decoder for LibzstdSteps {
             self.0.decompress_stream(&mut output, &mut input).map_err(get_error_name)?;
             let written = output.pos();
             shared.gathered.extend_from_slice(&shared.step[..written]);
+            if shared.gathered.len() >= shared.out.len() {
+                return Err("the message was not decoded whole".into());
+            }
             if input.pos() == frame.len() && written < STEP {
                 return Ok(&shared.gathered);
             }

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use linerate_core::Kind;
-use linerate_gateway::{Entry, Scratch, Session};
+use linerate_gateway::Entry;
 use serde_json::{Value, json};
 
+use super::engine::{Engine, Wrong};
 use super::session_args::SessionArgs;
 use super::wire::Wire;
 use crate::account::Account;
@@ -102,23 +103,37 @@ impl From<Failure> for Ended {
 
 /// The decoder of a file.
 pub(crate) struct Decoding {
-    /// None for payloads.
-    session: Option<Session>,
-    scratch: Scratch,
+    engine: Engine,
     pub(crate) totals: Totals,
     /// When the connection began, where the file says so.
     connected: Option<i64>,
-    /// Parts of a message that is not whole: how long they took.
-    waiting: Option<Duration>,
+    /// Compressed bytes of the connection before the message that is at hand.
+    begin: u64,
+    /// Parts of a message that is not whole.
+    waiting: Option<Parts>,
+}
+
+/// What was seen of a message so far.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    compressed: usize,
+    spent: Duration,
 }
 
 impl Decoding {
+    /// With our decoder.
     pub(crate) fn new(args: &SessionArgs, wire: &Wire) -> Decoding {
+        let engine =
+            wire.transport.map_or(Engine::Nothing, |transport| Engine::ours(args.session(transport)));
+        Decoding::with(engine)
+    }
+
+    pub(crate) fn with(engine: Engine) -> Decoding {
         Decoding {
-            session: wire.transport.map(|transport| args.session(transport)),
-            scratch: Scratch::new(),
+            engine,
             totals: Totals { connections: 1, ..Totals::default() },
             connected: None,
+            begin: 0,
             waiting: None,
         }
     }
@@ -131,26 +146,25 @@ impl Decoding {
     ) -> Result<(), Ended> {
         for entry in wire {
             match entry? {
-                Entry::Connection { time } => self.reconnect(time),
+                Entry::Connection { time } => self.reconnect(time)?,
                 Entry::Frame { time, payload, wire } => self.frame(time, payload, &wire, &mut each)?,
             }
         }
         if self.waiting.is_some() {
-            return Err(self.message(Failure::data(Kind::Truncated, self.consumed(), "it is not whole")));
+            return Err(self.message(Failure::data(Kind::Truncated, self.begin, "it is not whole")));
         }
         Ok(())
     }
 
-    fn reconnect(&mut self, time: i64) {
+    fn reconnect(&mut self, time: i64) -> Result<(), Failure> {
         self.connected = known(time);
+        self.begin = 0;
         // A recording begins with the first connection, whether it says so or not.
         if self.totals.frames > 0 {
             self.totals.connections += 1;
         }
         self.totals.broken_off += u64::from(self.waiting.take().is_some());
-        if let Some(session) = &mut self.session {
-            session.reset();
-        }
+        self.engine.reset()
     }
 
     fn frame(
@@ -160,54 +174,53 @@ impl Decoding {
         wire: &[u8],
         each: &mut impl FnMut(&Decoded<'_>) -> Result<(), Failure>,
     ) -> Result<(), Ended> {
-        let index = self.totals.messages;
-        let (connection, connected) = (self.totals.connections - 1, self.connected);
-        let bare = Decoded {
-            index,
-            time: known(time),
-            connection,
-            connected,
-            begin: 0,
-            compressed: 0,
-            payload: wire,
-            spent: Duration::ZERO,
+        let is_payload = matches!(self.engine, Engine::Nothing);
+        let begun = Instant::now();
+        let decoded = self.engine.frame(wire);
+        let part = match is_payload {
+            true => Parts::default(),
+            false => Parts { compressed: wire.len(), spent: begun.elapsed() },
         };
+        let before = self.waiting.take().unwrap_or_default();
+        let parts =
+            Parts { compressed: before.compressed + part.compressed, spent: before.spent + part.spent };
         self.totals.frames += 1;
-        let Some(session) = &mut self.session else {
-            self.totals.payload += wire.len() as u64;
-            each(&bare).map_err(|failure| self.message(failure))?;
-            self.totals.messages += 1;
-            return Ok(());
-        };
-        self.totals.compressed += wire.len() as u64;
-        let begin = Instant::now();
-        let decoded = session.message(wire, &mut self.scratch);
-        let spent = begin.elapsed();
-        self.totals.spent += spent;
-        let spent = self.waiting.take().unwrap_or_default() + spent;
         let outcome = match decoded {
-            Err(fault) => Err(Failure::data(fault.error.kind, fault.error.at, fault.error.what)),
+            Err(Wrong { kind, at, what }) => Err(Failure::data(kind, at.unwrap_or(self.begin), what)),
             Ok(None) => {
-                self.waiting = Some(spent);
+                self.waiting = Some(parts);
                 return Ok(());
             }
-            Ok(Some(message)) => {
-                let (compressed, payload) = (message.compressed, message.payload);
-                let begin = session.consumed() - compressed as u64;
-                let message = Decoded { begin, compressed, payload, spent, ..bare };
-                as_told(told, &message).and_then(|()| each(&message)).map(|()| payload.len() as u64)
+            Ok(Some(payload)) => {
+                let message = Decoded {
+                    index: self.totals.messages,
+                    time: known(time),
+                    connection: self.totals.connections - 1,
+                    connected: self.connected,
+                    begin: self.begin,
+                    compressed: parts.compressed,
+                    payload,
+                    spent: parts.spent,
+                };
+                as_told(told, &message).and_then(|()| each(&message)).map(|()| payload.len())
             }
         };
-        self.totals.payload += outcome.map_err(|failure| self.message(failure))?;
-        self.totals.messages += 1;
-        self.totals.memory = self.totals.memory.max(self.session.as_ref().map_or(0, Session::memory));
-        self.totals.scratch = self.scratch.memory();
+        let payload = outcome.map_err(|failure| self.message(failure))?;
+        self.count(parts, payload);
         Ok(())
     }
 
-    /// Compressed bytes of the connection.
-    fn consumed(&self) -> u64 {
-        self.session.as_ref().map_or(0, Session::consumed)
+    /// Counts a whole message.
+    fn count(&mut self, parts: Parts, payload: usize) {
+        let (memory, scratch) = self.engine.memory();
+        let totals = &mut self.totals;
+        totals.messages += 1;
+        totals.payload += payload as u64;
+        totals.compressed += parts.compressed as u64;
+        totals.spent += parts.spent;
+        totals.memory = totals.memory.max(memory);
+        totals.scratch = scratch;
+        self.begin += parts.compressed as u64;
     }
 
     /// A failure of the message that is at hand.

@@ -4,6 +4,7 @@
 mod bench;
 mod columns;
 mod decode;
+mod engine;
 #[cfg(feature = "bench")]
 mod generate;
 mod live;

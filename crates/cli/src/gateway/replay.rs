@@ -5,9 +5,14 @@ use std::process::ExitCode;
 
 use clap::ValueHint;
 use linerate_core::Kind;
-use linerate_gateway::Entry;
+use linerate_gateway::{Entry, Transport};
+
+#[cfg(feature = "bench")]
+use linerate_bench::messages::Other;
 
 use super::decode::{Decoding, Totals};
+#[cfg(feature = "bench")]
+use super::engine::Engine;
 use super::session_args::SessionArgs;
 use super::wire::Wire;
 use crate::account::Account;
@@ -22,6 +27,7 @@ Examples:
   linerate gateway replay shard-0.zst
   linerate gateway replay --expect shard-0.msgs shard-0.zlib     payloads must be these
   linerate gateway replay --check json-sequence recorded.lgwr    no message may be missing
+  linerate gateway replay --decoder libzstd bad.zst              what another decoder says of it
   linerate gateway replay --json *.zst";
 
 #[derive(clap::Args, Debug)]
@@ -30,6 +36,11 @@ pub(crate) struct ReplayArgs {
     /// The payloads that must come out, behind their lengths
     #[arg(long, value_name = "RAW", value_hint = ValueHint::FilePath)]
     expect: Option<PathBuf>,
+
+    /// Decode with another decoder than ours, to see what that says
+    #[cfg(feature = "bench")]
+    #[arg(long, value_name = "NAME", value_parser = Other::names())]
+    decoder: Option<String>,
 
     #[command(flatten)]
     session: SessionArgs,
@@ -46,6 +57,10 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode, String> {
     if args.expect.is_some() && args.files.len() > 1 {
         return Err("--expect is for a single file".into());
     }
+    #[cfg(feature = "bench")]
+    if args.decoder.is_some() && args.session.checks() {
+        return Err("--check is for our decoder".into());
+    }
     Ok(Account::new(&args.say, false).each(&args.files, |path, account| process(args, path, account)))
 }
 
@@ -58,7 +73,7 @@ fn process(args: &ReplayArgs, path: &Path, account: &mut Account) -> Result<Done
     };
     let (form, words) = (wire.form, wire.words());
     let mut expected = args.expect.as_deref().map(Expected::open).transpose()?;
-    let mut decoding = Decoding::new(&args.session, &wire);
+    let mut decoding = decoding(args, transport, &wire)?;
     let outcome = decoding.run(wire, |message| match &mut expected {
         Some(expected) => expected.compare(message.payload, message.begin),
         None => Ok(()),
@@ -66,6 +81,8 @@ fn process(args: &ReplayArgs, path: &Path, account: &mut Account) -> Result<Done
     let totals = decoding.totals;
     done.set("kind", form.name());
     done.set("transport", transport.name());
+    #[cfg(feature = "bench")]
+    done.set("decoder", args.decoder.as_deref().unwrap_or("linerate"));
     totals.tell(&mut done);
     tell(&words, &totals, &mut done);
     match outcome {
@@ -83,6 +100,18 @@ fn process(args: &ReplayArgs, path: &Path, account: &mut Account) -> Result<Done
         }
     }
     Ok(done)
+}
+
+#[cfg(feature = "bench")]
+fn decoding(args: &ReplayArgs, transport: Transport, wire: &Wire) -> Result<Decoding, Failure> {
+    let Some(name) = &args.decoder else { return Ok(Decoding::new(&args.session, wire)) };
+    let decoder = Other::open(name, transport, args.session.max_message()).map_err(Failure::Refused)?;
+    Ok(Decoding::with(Engine::Other { name: name.clone(), decoder: Box::new(decoder) }))
+}
+
+#[cfg(not(feature = "bench"))]
+fn decoding(args: &ReplayArgs, _: Transport, wire: &Wire) -> Result<Decoding, Failure> {
+    Ok(Decoding::new(&args.session, wire))
 }
 
 fn tell(words: &str, totals: &Totals, done: &mut Done) {

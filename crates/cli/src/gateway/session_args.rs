@@ -53,8 +53,19 @@ pub(crate) fn transports() -> impl TypedValueParser<Value = Transport> {
 }
 
 impl SessionArgs {
+    /// The largest payload.
+    pub(crate) fn max_message(&self) -> usize {
+        usize::try_from(self.max_message).unwrap_or(usize::MAX)
+    }
+
+    /// Whether payloads are looked at.
+    #[cfg(feature = "bench")]
+    pub(crate) fn checks(&self) -> bool {
+        self.check != Check::None
+    }
+
     pub(crate) fn session(&self, transport: Transport) -> Session {
-        let most = usize::try_from(self.max_message).unwrap_or(usize::MAX);
+        let most = self.max_message();
         let limits = Limits::new().with_max_message(most).with_window_log(self.window_log);
         Session::new(transport, limits).with_checks(self.check.checks())
     }

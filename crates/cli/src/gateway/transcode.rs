@@ -27,8 +27,8 @@ Examples:
 
 Settings:
   Those of gateways: zlib level 6, or zstd level 7 with a window of 64 KiB and tables of 2^15.
-  A recording becomes a recording, whose file only its owner may read; payloads are always
-  messages behind their lengths.";
+  A recording becomes a recording; payloads are always messages behind their lengths. What is
+  made of a recording only its owner may read.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
@@ -82,7 +82,9 @@ fn process(args: &TranscodeArgs, account: &mut Account) -> Result<Done, Failure>
     let wire = Wire::open(&args.file, args.session.transport)?;
     let from = wire.transport;
     let form = if args.to == To::Payloads { Form::Messages } else { wire.form };
-    let mut writer = Writer::new(args, form)?;
+    // What was private in a recording stays so.
+    let private = wire.form == Form::Recording;
+    let mut writer = Writer::new(args, form, private)?;
     let mut decoding = Decoding::new(&args.session, &wire);
     let outcome = decoding.run(wire, |message| writer.add(message));
     let totals = decoding.totals;
@@ -129,11 +131,10 @@ enum Sink {
 }
 
 impl Writer {
-    fn new(args: &TranscodeArgs, form: Form) -> Result<Writer, Failure> {
+    fn new(args: &TranscodeArgs, form: Form, private: bool) -> Result<Writer, Failure> {
         let transport = args.to.transport();
         let encoder = transport.map(Encoder::new).transpose().map_err(fault)?;
-        // What was private in a recording stays so.
-        let output = Output::at(&args.target, args.force, form == Form::Recording)?;
+        let output = Output::at(&args.target, args.force, private)?;
         let out = BufWriter::with_capacity(256 << 10, output);
         let sink = match (form, transport) {
             (Form::Recording, Some(transport)) => {

@@ -173,3 +173,45 @@ fn what_cannot_be_opened_fails_and_others_go_on() {
         assert_eq!(folder.gateway(wrong).status, Some(USAGE), "{wrong:?}");
     }
 }
+
+#[cfg(feature = "bench")]
+#[test]
+fn other_decoders_say_the_same() {
+    let (folder, raw) = (Folder::new(), sample("sample.msgs"));
+    for (decoder, file) in
+        [("zlib-rs", "sample.zlib"), ("libzstd", "sample.zst"), ("libzstd 8K", "sample.zst")]
+    {
+        let args = ["replay", "--json", "--decoder", decoder, "--expect", &raw, &sample(file)];
+        let object = folder.gateway(&args).ok().object();
+        assert_eq!((&object["messages"], &object["decoder"]), (&306.into(), &decoder.into()));
+        // The first bad one is the same, and a limit is one.
+        let mut all = sample_messages(file);
+        all[50][0] |= 6;
+        folder.messages("bad", &all);
+        let run = folder.gateway(&["replay", "--json", "--decoder", decoder, "bad"]);
+        assert_eq!((run.status, &run.object()["message"]), (Some(DAMAGED), &50.into()), "{}", run.stderr);
+        assert!(run.stderr.contains(&format!("message 50: {decoder}: ")), "{}", run.stderr);
+        let limited = ["replay", "--decoder", decoder, "--max-message", "100000", &sample(file)];
+        assert_eq!(folder.gateway(&limited).status, Some(DAMAGED), "{decoder}");
+    }
+    // Connections, and messages in parts.
+    folder.recording("two.lgwr", "sample.zlib", &[20, 20]);
+    let object = folder.gateway(&["replay", "--json", "--decoder", "zlib-rs", "two.lgwr"]).ok().object();
+    assert_eq!((&object["messages"], &object["connections"]), (&40.into(), &2.into()));
+    let parts: Vec<Vec<u8>> = sample_messages("sample.zlib")[..20]
+        .iter()
+        .flat_map(|message| message.chunks(1 + message.len() / 3).map(<[u8]>::to_vec))
+        .collect();
+    folder.messages("parts", &parts);
+    for decoder in [&["--decoder", "zlib-rs"][..], &[]] {
+        let object = folder.gateway(&[&["replay", "--json", "parts"][..], decoder].concat()).ok().object();
+        assert_eq!((&object["messages"], &object["frames"]), (&20.into(), &parts.len().into()));
+    }
+    assert_eq!(
+        folder.gateway(&["replay", "--decoder", "libzstd", &sample("hello.zlib")]).status,
+        Some(FAILED)
+    );
+    assert_eq!(folder.gateway(&["replay", "--decoder", "gzip", "x"]).status, Some(USAGE));
+    let both = ["replay", "--decoder", "libzstd", "--check", "json", "x"];
+    assert_eq!(folder.gateway(&both).status, Some(USAGE));
+}

@@ -56,8 +56,11 @@ fn times_and_connections_of_recordings_are_kept() {
     };
     assert_eq!(times("two.lgwr"), times("other.lgwr"));
     assert_eq!(times("two.lgwr")[3], "1003");
+    folder.gateway(&["transcode", "--to", "payloads", "two.lgwr", "-o", "other.msgs"]).ok();
     #[cfg(unix)]
-    assert_eq!(folder.mode("other.lgwr"), 0o600);
+    for made in ["other.lgwr", "other.msgs"] {
+        assert_eq!(folder.mode(made), 0o600);
+    }
 }
 
 #[test]
