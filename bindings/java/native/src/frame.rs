@@ -1,11 +1,13 @@
 //! What a websocket message brought, copied from Java.
 
+use std::mem::MaybeUninit;
+
 /// Bytes that need no memory of their own: most frames are shorter.
 const SHORT: usize = 2048;
 
 /// A frame, where Java cannot write to it while it is looked at.
 pub(crate) struct Frame {
-    short: [u8; SHORT],
+    short: [MaybeUninit<u8>; SHORT],
     long: Vec<u8>,
 }
 
@@ -16,17 +18,16 @@ pub(crate) struct NoMemory;
 impl Frame {
     /// A frame without room.
     pub(crate) fn new() -> Self {
-        Frame { short: [0; SHORT], long: Vec::new() }
+        Frame { short: [const { MaybeUninit::uninit() }; SHORT], long: Vec::new() }
     }
 
-    /// Room for `len` bytes.
-    pub(crate) fn room(&mut self, len: usize) -> Result<&mut [u8], NoMemory> {
+    /// Room for `len` bytes, not cleared: all of it is written next.
+    pub(crate) fn room(&mut self, len: usize) -> Result<&mut [MaybeUninit<u8>], NoMemory> {
         if len <= SHORT {
             return Ok(&mut self.short[..len]);
         }
         self.long.try_reserve_exact(len).map_err(|_| NoMemory)?;
-        self.long.resize(len, 0);
-        Ok(&mut self.long)
+        Ok(&mut self.long.spare_capacity_mut()[..len])
     }
 }
 

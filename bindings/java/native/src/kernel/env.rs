@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::mem::MaybeUninit;
 use std::ptr;
 
 use jni_sys::{JNIEnv, JNINativeInterface__1_4, jbyteArray, jlongArray, jobject, jstring};
@@ -40,26 +41,25 @@ impl<'c> Env<'c> {
     ///
     /// # Safety
     /// `array` is a `byte[]` that Java passed to this call.
-    pub(crate) unsafe fn read(self, array: jbyteArray, offset: i32, into: &mut [u8]) -> bool {
-        let to = into.as_mut_ptr().cast();
+    pub(crate) unsafe fn read(self, array: jbyteArray, offset: i32, into: &mut [MaybeUninit<u8>]) -> bool {
+        let (to, len) = (into.as_mut_ptr().cast(), length(into.len()));
         // SAFETY: the room is as long as said; the virtual machine checks the range in the array.
-        unsafe { (self.functions().GetByteArrayRegion)(self.raw, array, offset, length(into), to) };
+        unsafe { (self.functions().GetByteArrayRegion)(self.raw, array, offset, len, to) };
         !self.threw()
     }
 
-    /// Copies bytes to the beginning of an array. False, and an exception waits, if it is shorter.
+    /// Copies bytes to the beginning of an array. An exception waits if it is shorter; whatever is returned
+    /// to Java then, the exception comes in its place.
     ///
     /// # Safety
     /// `array` is a `byte[]` of this call.
-    pub(crate) unsafe fn write(self, array: jbyteArray, from: &[u8]) -> bool {
+    pub(crate) unsafe fn write(self, array: jbyteArray, from: &[u8]) {
+        let len = length(from.len());
         // SAFETY: the bytes are as many as said; the virtual machine checks the range in the array.
-        unsafe {
-            (self.functions().SetByteArrayRegion)(self.raw, array, 0, length(from), from.as_ptr().cast())
-        };
-        !self.threw()
+        unsafe { (self.functions().SetByteArrayRegion)(self.raw, array, 0, len, from.as_ptr().cast()) };
     }
 
-    /// The same for a `long[]`.
+    /// Copies numbers to the beginning of an array. False, and an exception waits, if it is shorter.
     ///
     /// # Safety
     /// `array` is a `long[]` that Java passed to this call.
@@ -71,25 +71,16 @@ impl<'c> Env<'c> {
         !self.threw()
     }
 
-    /// Bytes of an array.
-    ///
-    /// # Safety
-    /// `array` is a `byte[]` that Java passed to this call.
-    pub(crate) unsafe fn room(self, array: jbyteArray) -> usize {
-        // SAFETY: the caller passes an array.
-        let len = unsafe { (self.functions().GetArrayLength)(self.raw, array) };
-        usize::try_from(len).unwrap_or(0)
-    }
-
     /// A new array with these bytes. Null, and an `OutOfMemoryError` waits, if there is no room.
     pub(crate) fn array(self, bytes: &[u8]) -> jbyteArray {
         // SAFETY: the environment is that of a running call.
-        let array = unsafe { (self.functions().NewByteArray)(self.raw, length(bytes)) };
+        let array = unsafe { (self.functions().NewByteArray)(self.raw, length(bytes.len())) };
         if array.is_null() {
             return array;
         }
-        // SAFETY: the array was made by this call and is as long as the bytes.
-        if unsafe { self.write(array, bytes) } { array } else { ptr::null_mut() }
+        // SAFETY: the array was made by this call, as long as the bytes.
+        unsafe { self.write(array, bytes) };
+        array
     }
 
     /// A new string. Null, and an `OutOfMemoryError` waits, if there is no room.
@@ -132,12 +123,12 @@ impl Direct<'_> {
 
     /// Copies bytes out. False if they are not all within the buffer. A program that writes to them
     /// meanwhile gets wrong bytes, and nothing worse: they are looked at only once they are copied.
-    pub(crate) fn read(&self, offset: usize, into: &mut [u8]) -> bool {
+    pub(crate) fn read(&self, offset: usize, into: &mut [MaybeUninit<u8>]) -> bool {
         if offset > self.capacity || into.len() > self.capacity - offset {
             return false;
         }
         // SAFETY: the range is within the buffer, as just checked, and `into` is memory of ours.
-        unsafe { ptr::copy_nonoverlapping(self.address.add(offset), into.as_mut_ptr(), into.len()) };
+        unsafe { ptr::copy_nonoverlapping(self.address.add(offset), into.as_mut_ptr().cast(), into.len()) };
         true
     }
 

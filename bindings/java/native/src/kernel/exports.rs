@@ -5,8 +5,9 @@
 //! what `create` returned, until `free`, by one thread at a time. The class is not public, and its
 //! only callers keep to that by the state word of `Handle`.
 
+use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::ptr;
+use std::{ptr, slice};
 
 use jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jlongArray, jobject, jstring};
 use linerate_gateway::Kind;
@@ -30,8 +31,8 @@ const THREW: jlong = -3;
 const DEFECT: jlong = -4;
 
 /// A length for Java. None of ours is larger than Java's limits, which are numbers of this type.
-pub(crate) fn length(bytes: &[u8]) -> jint {
-    jint::try_from(bytes.len()).unwrap_or(jint::MAX)
+pub(crate) fn length(len: usize) -> jint {
+    jint::try_from(len).unwrap_or(jint::MAX)
 }
 
 /// Runs `body` with a connection. After a panic it returns `defect`, and the connection is broken.
@@ -45,24 +46,27 @@ fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Connection) -> T
     })
 }
 
-/// Decodes a frame that `fill` copies into place, and hands the payload to `deliver`.
+/// Decodes a frame that `fill` copies into place, all of it unless it says no, and hands the payload to
+/// `deliver`.
 fn decode(
     connection: &mut Connection,
     len: jint,
-    fill: impl FnOnce(&mut [u8]) -> bool,
+    fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> bool,
     deliver: impl FnOnce(&mut Connection, &[u8]) -> jlong,
 ) -> jlong {
     if connection.is_broken() {
         return DEFECT;
     }
     let mut frame = Frame::new();
-    let Ok(frame) = frame.room(usize::try_from(len).unwrap_or(0)) else {
+    let Ok(room) = frame.room(usize::try_from(len).unwrap_or(0)) else {
         connection.no_memory();
         return FAULT;
     };
-    if !fill(frame) {
+    if !fill(room) {
         return THREW;
     }
+    // SAFETY: all of the room was written just now, and it is not written again.
+    let frame = unsafe { slice::from_raw_parts(room.as_ptr().cast::<u8>(), room.len()) };
     match connection.message(frame, &mut shared::scratch()) {
         Ok(Some(payload)) => deliver(connection, payload),
         Ok(None) => PART,
@@ -156,8 +160,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_outcome(
     outcome as jint
 }
 
-/// `static native long decodeInto(long connection, byte[] frame, int offset, int length, byte[] into)`:
-/// the length of the payload. If `into` is shorter, the payload waits for `fetch`.
+/// `static native long decodeInto(long connection, byte[] frame, int offset, int length, byte[] into, int room)`:
+/// the length of the payload. If `into`, which has `room` bytes, is shorter, the payload waits for `fetch`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
     env: *mut JNIEnv,
@@ -167,6 +171,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
     offset: jint,
     len: jint,
     into: jbyteArray,
+    room: jint,
 ) -> jlong {
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
@@ -175,14 +180,14 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
             connection,
             len,
             // SAFETY: a `byte[]` of this call.
-            |frame_room| unsafe { env.read(frame, offset, frame_room) },
+            |into| unsafe { env.read(frame, offset, into) },
             |connection, payload| {
-                // SAFETY: a `byte[]` of this call.
-                if payload.len() > unsafe { env.room(into) } {
+                if payload.len() > room as usize {
                     return wait(connection, payload);
                 }
-                // SAFETY: the same.
-                if unsafe { env.write(into, payload) } { payload.len() as jlong } else { THREW }
+                // SAFETY: a `byte[]` of this call.
+                unsafe { env.write(into, payload) };
+                payload.len() as jlong
             },
         )
     })
@@ -201,7 +206,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_fetch(
     with(connection, DEFECT, |connection| {
         let payload = connection.fetch().unwrap_or_default();
         // SAFETY: a `byte[]` of this call.
-        if unsafe { env.write(into, &payload) } { payload.len() as jlong } else { THREW }
+        unsafe { env.write(into, &payload) };
+        payload.len() as jlong
     })
 }
 
@@ -410,7 +416,8 @@ mod tests {
         let outcome = |connection| call(|e, c| Java_dev_linerate_gateway_Native_outcome(e, c, connection));
         assert_eq!(jlong::from(outcome(one)), DEFECT);
         assert_eq!(jlong::from(outcome(other)), PART);
-        let never = |_: &mut [u8]| -> bool { unreachable!("a broken connection takes no frame") };
+        let never =
+            |_: &mut [MaybeUninit<u8>]| -> bool { unreachable!("a broken connection takes no frame") };
         assert_eq!(with(one, PART, |broken| decode(broken, 5, never, |_, _| 0)), DEFECT);
         call(|env, class| Java_dev_linerate_gateway_Native_reset(env, class, one));
         assert_eq!(jlong::from(outcome(one)), PART);

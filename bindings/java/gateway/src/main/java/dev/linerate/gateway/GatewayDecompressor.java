@@ -250,7 +250,7 @@ public final class GatewayDecompressor implements Closeable {
         long connection = enter();
         try {
             stream.end();
-            int payload = (int) Native.decodeInto(connection, frame, offset, length, array);
+            int payload = (int) Native.decodeInto(connection, frame, offset, length, array, array.length);
             if (!whole(connection, payload)) {
                 return -1;
             }
@@ -338,7 +338,7 @@ public final class GatewayDecompressor implements Closeable {
             byte[] array = ArrayPool.take();
             int payload = Native.PART;
             try {
-                payload = (int) Native.decodeInto(connection, frame, offset, length, array);
+                payload = (int) Native.decodeInto(connection, frame, offset, length, array, array.length);
                 if (!whole(connection, payload)) {
                     return null;
                 }

@@ -34,8 +34,12 @@ final class Native {
 
     static native int outcome(long connection);
 
-    /** The length of the payload. If that is more than the room, the payload waits for {@link #fetch}. */
-    static native long decodeInto(long connection, byte[] frame, int offset, int length, byte[] into);
+    /**
+     * The length of the payload. If that is more than {@code room}, the length of {@code into}, the payload waits for
+     * {@link #fetch}.
+     */
+    static native long decodeInto(
+            long connection, byte[] frame, int offset, int length, byte[] into, int room);
 
     static native long fetch(long connection, byte[] into);
 
