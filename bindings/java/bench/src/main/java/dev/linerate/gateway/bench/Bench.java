@@ -25,13 +25,16 @@ public final class Bench {
             + "[--iterations N] [--millis N] [--only hot,cold,tree] [--quick] [--convert]\n"
             + "--convert reads the JSON files that an earlier run left in --json DIR instead of measuring\n";
 
+    /** A parser is much code, and is compiled for as long. Decoders are warm from the comparison before. */
+    private static final int TREE_WARM_UP = 3;
+
     private Path data;
     private Path csv;
     private Path plots;
     private Path json = Path.of("target", "gateway-java-json");
     private int rounds = 4;
     private int iterations = 3;
-    private int millis = 700;
+    private int millis = 600;
     private List<String> only = List.of("hot", "cold", "tree");
     private boolean convert;
 
@@ -136,11 +139,11 @@ public final class Bench {
                 .include("\\Q" + benchmarks.getName() + "\\E\\.")
                 .addProfiler(GCProfiler.class)
                 .forks(1)
-                .warmupIterations(1)
+                .warmupIterations(work == Work.TREE || benchmarks == Parsing.class ? TREE_WARM_UP : 1)
                 .warmupTime(TimeValue.milliseconds(millis))
                 .measurementIterations(iterations)
                 .measurementTime(TimeValue.milliseconds(millis))
-                .jvmArgsAppend(Environment.options("-Xms2g", "-Xmx2g", "-D" + Corpus.PROPERTY + "=" + data.toAbsolutePath()))
+                .jvmArgsAppend(Environment.options("-Xms2g", "-Xmx2g", "-XX:+AlwaysPreTouch", "-D" + Corpus.PROPERTY + "=" + data.toAbsolutePath()))
                 .shouldFailOnError(true)
                 .verbosity(VerboseMode.SILENT)
                 .result(json.resolve(name + ".json").toString())

@@ -40,13 +40,7 @@ final class Held {
 
     public static void main(String[] args) throws IOException {
         Contender contender = Contender.valueOf(args[0]);
-        int messages = Integer.parseInt(args[2]);
-        Corpus corpus = Corpus.chosen();
-        Frame[][] streams = new Frame[corpus.shards()][];
-        for (int s = 0; s < streams.length; s++) {
-            streams[s] = Frame.of(Arrays.copyOf(corpus.stream(s, contender.transport()), messages));
-            Compare.all(contender, streams[s], Arrays.copyOf(corpus.payloads(s), messages));
-        }
+        Frame[][] streams = streams(contender, Integer.parseInt(args[2]));
         Taker taker = new Count();
         // Classes are loaded, code is compiled, and what all connections share has its size before the count.
         turns(connect(contender, 20), streams, taker, true);
@@ -61,6 +55,17 @@ final class Held {
         for (Connection connection : connections) {
             connection.close();
         }
+    }
+
+    /** The first messages of all shards. The contender decodes them once, and they are compared. */
+    private static Frame[][] streams(Contender contender, int messages) throws IOException {
+        Corpus corpus = Corpus.chosen();
+        Frame[][] streams = new Frame[corpus.shards()][];
+        for (int s = 0; s < streams.length; s++) {
+            streams[s] = Frame.of(Arrays.copyOf(corpus.stream(s, contender.transport()), messages));
+            Compare.all(contender, streams[s], Arrays.copyOf(corpus.payloads(s), messages));
+        }
+        return streams;
     }
 
     private static Connection[] connect(Contender contender, int n) throws IOException {
@@ -95,8 +100,9 @@ final class Held {
         }
     }
 
-    /** Bytes of the heap in use after a collection. */
+    /** Bytes of the heap in use after collections: what the first one finds may be freed only by the next. */
     private static long heap() {
+        System.gc();
         System.gc();
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
