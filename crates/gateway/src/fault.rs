@@ -40,3 +40,17 @@ impl From<Fault> for std::io::Error {
         std::io::Error::new(kind, fault)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_says_where_and_becomes_an_error_of_input() {
+        let fault = |kind| Fault { error: Error::new(kind, 17, "a reason"), message: 3 };
+        assert_eq!(fault(Kind::Corrupt).to_string(), "message 3: a reason (at byte 17)");
+        let kind = |kind| std::io::Error::from(fault(kind)).kind();
+        assert_eq!(kind(Kind::Truncated), std::io::ErrorKind::UnexpectedEof);
+        assert_eq!(kind(Kind::Limit), std::io::ErrorKind::InvalidData);
+    }
+}

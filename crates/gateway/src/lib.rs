@@ -8,6 +8,7 @@
 //! * [`ScratchPool`]: for programs with a thread per connection.
 //! * [`Limits`]: the largest payload, the largest window.
 //! * [`Checks`]: what tells that a message was lost, since neither format does.
+//! * [`Envelope`]: what a payload is, also without reading the rest of it.
 //! * [`Encoder`]: the other end, for tests, recordings and gateways.
 //! * [`Recorder`], [`Recording`], [`Replay`], [`Statistics`], [`transcode`]: connections kept in files,
 //!   decoded again, counted, and compressed the other way. [`Messages`]: files of messages alone.

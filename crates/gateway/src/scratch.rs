@@ -6,8 +6,8 @@ use crate::payload::Payload;
 /// Buffers for the sessions of one thread, one after the other. Nothing in them is of use to the next
 /// message.
 ///
-/// It holds the last payload, up to 1 MiB for good and more for a while after larger ones, 300 KB for
-/// zstd and 7 KB for zlib once a session with them was decoded.
+/// It holds the last payload, up to 1 MiB for good and more for a while after larger ones, 320 KiB at
+/// most for zstd and 8 KB for zlib once a session with them was decoded.
 #[derive(Default)]
 pub struct Scratch {
     pub(crate) payload: Payload,

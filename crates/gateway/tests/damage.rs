@@ -116,6 +116,51 @@ fn a_lost_message_is_noticed_with_checks() {
     }
 }
 
+/// `#{d => Data, op => 0, s => Sequence, t => 'TEST'}` with keys as binaries.
+fn term(sequence: u8, data: &[u8]) -> Vec<u8> {
+    let key = |name: &[u8]| [&[109, 0, 0, 0, name.len() as u8][..], name].concat();
+    let data = [&[109, 0, 0, 0, data.len() as u8][..], data].concat();
+    let parts = [
+        vec![131, 116, 0, 0, 0, 4],
+        key(b"d"),
+        data,
+        key(b"op"),
+        vec![97, 0],
+        key(b"s"),
+        vec![97, sequence],
+        key(b"t"),
+        [&[119, 4][..], b"TEST"].concat(),
+    ];
+    parts.concat()
+}
+
+#[test]
+fn terms_are_checked_as_objects_are() {
+    let sent: Vec<_> = (1..20).map(|s| term(s, &[s; 30])).collect();
+    let checks = Checks::complete(Encoding::Etf).with_sequence();
+    let mut scratch = Scratch::new();
+    for transport in Transport::ALL {
+        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        for (i, (wire, sent)) in wire(transport, &sent).iter().zip(&sent).enumerate() {
+            let message = session.message(wire, &mut scratch).unwrap().unwrap();
+            let envelope = message.envelope.unwrap();
+            assert_eq!(message.payload, sent);
+            assert_eq!((envelope.op, envelope.sequence), (Some(0), Some(i as u64 + 1)));
+            assert_eq!(envelope.event, Some("TEST"));
+        }
+        // A number that is left out, one that comes twice, a term with something behind it, an object.
+        let object = br#"{"op":0,"s":2,"t":"TEST"}"#.to_vec();
+        for second in [term(3, b""), term(1, b""), [term(2, b""), vec![0]].concat(), object] {
+            session.reset();
+            let wire = wire(transport, &[term(1, b"first"), second]);
+            session.message(&wire[0], &mut scratch).unwrap().unwrap();
+            let fault = session.message(&wire[1], &mut scratch).unwrap_err();
+            assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, 1));
+            assert_eq!(fault.error.at, wire[0].len() as u64, "where the message begins");
+        }
+    }
+}
+
 #[test]
 fn two_frames_in_one_message_are_both_read() {
     let (a, b) = (traffic(6, 0, 1), traffic(7, 0, 1));
