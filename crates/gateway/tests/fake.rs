@@ -61,7 +61,7 @@ fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<String>, Counts
 }
 
 /// Both transports with the same script: all events arrive, each once and in their order.
-fn all_arrive(events: usize, change: impl Fn(&mut Script)) -> Vec<(Counts, Report)> {
+fn all_arrive(events: usize, change: impl Fn(&mut Script) + Sync) -> [(Counts, Report); 2] {
     let one = |transport| {
         let (messages, mut script) = script(events);
         change(&mut script);
@@ -71,7 +71,10 @@ fn all_arrive(events: usize, change: impl Fn(&mut Script)) -> Vec<(Counts, Repor
         assert!(got == expected, "{transport:?}: {counts:?}");
         (counts, server.stop())
     };
-    BOTH.map(one).into()
+    std::thread::scope(|scope| {
+        let one = &one;
+        BOTH.map(|transport| scope.spawn(move || one(transport))).map(|thread| thread.join().unwrap())
+    })
 }
 
 #[test]
@@ -171,8 +174,8 @@ fn everything_at_once() {
 #[test]
 fn heartbeats_are_acknowledged() {
     for (counts, report) in all_arrive(20, |script| {
-        script.heartbeat_interval = Duration::from_millis(300);
-        script.pause = Duration::from_millis(40);
+        script.heartbeat_interval = Duration::from_millis(500);
+        script.pause = Duration::from_millis(60);
     }) {
         assert!(counts.heartbeats >= 2, "{counts:?}");
         assert_eq!((counts.connections, report.heartbeats), (1, counts.heartbeats));
@@ -183,8 +186,8 @@ fn heartbeats_are_acknowledged() {
 #[test]
 fn a_heartbeat_without_acknowledgement_costs_the_connection() {
     for (counts, report) in all_arrive(30, |script| {
-        script.heartbeat_interval = Duration::from_millis(300);
-        script.pause = Duration::from_millis(40);
+        script.heartbeat_interval = Duration::from_millis(500);
+        script.pause = Duration::from_millis(60);
         script.unacknowledged = 1;
     }) {
         assert_eq!((counts.connections, counts.resumes, report.resumes), (2, 1, 1));
@@ -196,8 +199,8 @@ fn a_heartbeat_without_acknowledgement_costs_the_connection() {
 fn events_keep_their_pause() {
     let begun = Instant::now();
     all_arrive(0, |script| script.pause = Duration::from_millis(20));
-    // READY and three groups for each transport: three pauses, whatever the machine is doing.
-    assert!(begun.elapsed() >= Duration::from_millis(2 * 3 * 20));
+    // READY and three groups: three pauses, whatever the machine is doing.
+    assert!(begun.elapsed() >= Duration::from_millis(3 * 20));
 }
 
 #[test]
@@ -546,7 +549,7 @@ fn it_ends_by_itself_after_its_clients_or_its_time() {
     assert!(TcpStream::connect(addr).is_err());
 
     let (_, mut short) = script(0);
-    short.time = Duration::from_millis(100);
+    short.time = Duration::from_millis(1500);
     let server = Server::start(short).unwrap();
     let mut talker = Talker::connect(&server, "");
     talker.identify();
