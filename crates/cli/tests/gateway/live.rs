@@ -123,8 +123,10 @@ fn a_signal_ends_it_in_good_order() {
         assert!(begun.elapsed() < Duration::from_secs(20), "nothing is recorded");
         std::thread::sleep(Duration::from_millis(20));
     }
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(killed.expect("kill runs").success());
+    // The shell has this command where no package does.
+    let kill = format!("kill -INT {}", child.id());
+    let killed = Command::new("sh").args(["-c", &kill]).status();
+    assert!(killed.expect("a shell").success());
     let output = child.wait_with_output().expect("it ends");
     assert!(output.status.success(), "{output:?}");
     let object: Value = serde_json::from_slice(&output.stdout).unwrap();
