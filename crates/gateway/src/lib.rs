@@ -12,6 +12,7 @@
 //! * [`Encoder`]: the other end, for tests, recordings and gateways.
 //! * [`Recorder`], [`Recording`], [`Replay`], [`Statistics`], [`transcode`]: connections kept in files,
 //!   decoded again, counted, and compressed the other way. [`Messages`]: files of messages alone.
+//! * `fake`, behind a feature of that name: a gateway on the loopback interface, for tests of clients.
 //!
 //! ```
 //! use linerate_gateway::{Encoder, Limits, Scratch, Session, Transport};
