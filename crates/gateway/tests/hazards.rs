@@ -81,6 +81,20 @@ const COVER: &[Cover] = &[
         ],
     ),
     (
+        "a read or write beside what was given",
+        &[
+            (
+                "crates/gateway/tests/guarded.rs",
+                &[
+                    "nothing_is_read_beside_a_frame",
+                    "nothing_is_read_beside_a_frame_that_is_cut_off_or_damaged",
+                    "nothing_is_read_beside_a_payload",
+                ],
+            ),
+            ("crates/gateway/src/kernel/inflate.rs", &["nothing_is_touched_beside_input_and_output"]),
+        ],
+    ),
+    (
         "a message that is cut off and gives nothing, without an error",
         &[
             (DAMAGE, &["every_truncation_of_a_zstd_message_is_an_error"]),
