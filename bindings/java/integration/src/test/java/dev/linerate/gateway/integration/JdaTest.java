@@ -91,6 +91,8 @@ class JdaTest {
 
     private static void assertAllArrives(Bot bot, int resumed) throws InterruptedException {
         bot.await("messages", () -> bot.contents().size() >= TRAFFIC.contents().size());
+        // The gateway says that it resumed behind the last message.
+        bot.await("the end of resuming", () -> bot.count(SessionResumeEvent.class) >= resumed);
         assertEquals(TRAFFIC.contents(), bot.contents());
         assertEquals(1, bot.count(ReadyEvent.class));
         assertEquals(1, bot.count(GuildReadyEvent.class));
