@@ -9,6 +9,10 @@ use crate::output::Piece;
 /// Bytes behind the kept ones, so that copies from them need not be exact.
 const SLACK: usize = 32;
 
+/// From a quarter of this on, memory for all of it is taken at once: the smaller pieces that thousands of
+/// connections would give back as they grow side by side leave holes that no larger one fits into.
+const STEP: usize = 64 << 10;
+
 /// A ring of the last `size` bytes, in memory that grows with them up to that size.
 pub(crate) struct Window {
     bytes: Vec<u8>,
@@ -50,8 +54,10 @@ impl Window {
 
     fn reserve(&mut self, count: usize) -> Result<()> {
         if count > self.room() {
-            // Doubling keeps the copies few; a small frame never takes more than twice its size.
-            let target = count.max(2 * self.room()).min(self.size) + SLACK;
+            // Doubling keeps the copies few.
+            let doubled = count.max(2 * self.room());
+            let grown = if doubled > STEP / 4 { doubled.max(STEP) } else { doubled };
+            let target = grown.min(self.size) + SLACK;
             self.bytes
                 .try_reserve_exact(target - self.bytes.len())
                 .map_err(|_| Error::new(Kind::Limit, 0, "there is no memory for the window"))?;
@@ -103,6 +109,25 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn memory_grows_with_the_bytes_and_in_few_steps() {
+        for (size, rooms) in [
+            (3000, vec![100, 200, 400, 800, 1600, 3000]),
+            (64 << 10, vec![100, 200, 400, 800, 1600, 3200, 6400, 12800, 64 << 10]),
+            (200 << 10, vec![100, 200, 400, 800, 1600, 3200, 6400, 12800, 64 << 10, 128 << 10, 200 << 10]),
+        ] {
+            let mut window = Window::new();
+            window.start(size);
+            let mut seen = Vec::new();
+            for _ in 0..3000 {
+                window.push(&[7; 100]).unwrap();
+                seen.push(window.room());
+            }
+            seen.dedup();
+            assert_eq!(seen, rooms);
+        }
+    }
 
     #[test]
     fn keeps_the_last_bytes_in_order() {
