@@ -15,6 +15,9 @@ import java.util.stream.Stream;
  * else, so that the process grows only by what lies outside of it.
  */
 final class Held {
+    /** Less than this is no difference. */
+    private static final long SETTLED = 50_000;
+
     private Held() {}
 
     /** RSS in KB before and after, bytes of the heap in use before and after. */
@@ -38,7 +41,7 @@ final class Held {
         return Stream.of(said.split(" ")).mapToLong(Long::parseLong).toArray();
     }
 
-    public static void main(String[] args) throws IOException {
+    public static void main(String[] args) throws IOException, InterruptedException {
         Contender contender = Contender.valueOf(args[0]);
         Frame[][] streams = streams(contender, Integer.parseInt(args[2]));
         Taker taker = new Count();
@@ -100,10 +103,17 @@ final class Held {
         }
     }
 
-    /** Bytes of the heap in use after collections: what the first one finds may be freed only by the next. */
-    private static long heap() {
-        System.gc();
-        System.gc();
-        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    /** Bytes of the heap in use after collections, as many as find something that the one before did not free. */
+    private static long heap() throws InterruptedException {
+        long least = Long.MAX_VALUE;
+        while (true) {
+            System.gc();
+            long used = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+            if (used > least - SETTLED) {
+                return Math.min(used, least);
+            }
+            least = used;
+            Thread.sleep(100);
+        }
     }
 }
