@@ -59,6 +59,15 @@ pub(crate) struct Blocks<'a> {
     pub(crate) bits: Bits,
 }
 
+/// Whose codes a block has.
+#[derive(Clone, Copy)]
+enum Codes {
+    /// Those of the format.
+    Agreed,
+    /// Its own.
+    Sent,
+}
+
 /// What a block was.
 enum Block {
     Stored { len: usize },
@@ -98,11 +107,13 @@ impl Blocks<'_> {
         }
         match head >> 1 {
             0 => return self.stored(src),
-            1 => self.tables.fix(),
-            2 => self.codes(src)?,
+            1 => self.coded(src, Codes::Agreed)?,
+            2 => {
+                self.codes(src)?;
+                self.coded(src, Codes::Sent)?;
+            }
             _ => return Err(corrupt("a deflate block has no known type")),
         }
-        self.coded(src)?;
         Ok(Block::Coded)
     }
 
@@ -185,21 +196,25 @@ impl Blocks<'_> {
     }
 
     /// Decodes literals and matches up to the end of the block.
-    fn coded(&mut self, src: &[u8]) -> Result<(), Stop> {
+    fn coded(&mut self, src: &[u8], codes: Codes) -> Result<(), Stop> {
         loop {
-            if self.fast && self.some(src, fast)? {
+            if self.fast && self.some(src, codes, fast)? {
                 return Ok(());
             }
-            if self.some(src, careful)? {
+            if self.some(src, codes, careful)? {
                 return Ok(());
             }
         }
     }
 
     /// Decodes some symbols with one of the loops; returns whether the block has ended.
-    fn some(&mut self, src: &[u8], symbols: Loop) -> Result<bool, Stop> {
+    fn some(&mut self, src: &[u8], codes: Codes, symbols: Loop) -> Result<bool, Stop> {
+        let tables = match codes {
+            Codes::Agreed => Tables::agreed(),
+            Codes::Sent => self.tables,
+        };
         let (out, mut at) = self.payload.output(ROOM, self.limit)?;
-        let ended = symbols(self.tables, self.history, src, &mut self.bits, out, &mut at)?;
+        let ended = symbols(tables, self.history, src, &mut self.bits, out, &mut at)?;
         self.payload.reached(at, self.limit)?;
         Ok(ended)
     }

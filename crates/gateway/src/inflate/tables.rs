@@ -1,5 +1,7 @@
 //! Tables that a code's bits lead through.
 
+use std::sync::LazyLock;
+
 use super::codes::{self, Cell, DISTANCE_CELLS, DISTANCE_ROOT, MAX_LEN, NOTHING, SYMBOL_CELLS, SYMBOL_ROOT};
 use super::lengths::{Coded, Lengths};
 
@@ -16,8 +18,6 @@ pub(crate) struct Tables {
     pub(crate) distance_root: u32,
     /// What they are made of.
     pub(crate) lengths: Lengths,
-    /// Whether they are those of the agreed codes, which then need not be made again.
-    fixed: bool,
 }
 
 impl Tables {
@@ -28,12 +28,20 @@ impl Tables {
             symbol_root: 1,
             distance_root: 1,
             lengths: Lengths::new(),
-            fixed: false,
         }
     }
 
-    /// Makes the tables of the agreed codes.
-    pub(crate) fn fix(&mut self) {
+    /// The tables of the agreed codes. A third of small messages uses them, so they are made once.
+    pub(crate) fn agreed() -> &'static Tables {
+        static AGREED: LazyLock<Tables> = LazyLock::new(|| {
+            let mut tables = Tables::new();
+            tables.agree();
+            tables
+        });
+        &AGREED
+    }
+
+    fn agree(&mut self) {
         const SYMBOLS: [Coded; FIXED_SYMBOLS] = {
             let mut all = [Coded::new(0, 8); FIXED_SYMBOLS];
             let mut symbol = 0;
@@ -57,21 +65,16 @@ impl Tables {
             }
             all
         };
-        if self.fixed {
-            return;
-        }
         let symbols = fill(&mut self.symbols, SYMBOL_ROOT, &SYMBOLS, 0, &codes::SYMBOLS);
         let distances = fill(&mut self.distances, DISTANCE_ROOT, &DISTANCES, 0, &codes::DISTANCES);
         (self.symbol_root, self.distance_root) = (symbols.unwrap_or(1), distances.unwrap_or(1));
         debug_assert!(symbols.is_some() && distances.is_some());
-        self.fixed = true;
     }
 
     /// Makes the tables of the codes whose lengths were listed: those of literals and lengths below
     /// `symbols`, those of distances from there on.
     pub(crate) fn make(&mut self, symbols: usize) -> Result<(), &'static str> {
         const END: usize = 256;
-        self.fixed = false;
         let (of_symbols, of_distances) = self.lengths.split(symbols);
         let last = of_symbols.iter().rev().find(|coded| coded.symbol() <= END);
         if last.is_none_or(|coded| coded.symbol() != END) {
