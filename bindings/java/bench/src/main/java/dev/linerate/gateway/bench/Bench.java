@@ -21,7 +21,7 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * record and a plot of what JMH wrote. In each round every contender has a Java virtual machine of its own.
  */
 public final class Bench {
-    private static final String USAGE = "usage: bench --data DIR [--csv FILE] [--plots DIR] [--json DIR] [--rounds N] "
+    private static final String USAGE = "usage: bench --data DIR [--csv FILE] [--plots DIR] [--json DIR] [--shards N] [--rounds N] "
             + "[--iterations N] [--millis N] [--only hot,cold,tree] [--quick] [--convert]\n"
             + "--convert reads the JSON files that an earlier run left in --json DIR instead of measuring\n";
 
@@ -32,8 +32,9 @@ public final class Bench {
     private Path csv;
     private Path plots;
     private Path json = Path.of("target", "gateway-java-json");
-    private int rounds = 4;
-    private int iterations = 3;
+    private int shards = Integer.MAX_VALUE;
+    private int rounds = 3;
+    private int iterations = 4;
     private int millis = 600;
     private List<String> only = List.of("hot", "cold", "tree");
     private boolean convert;
@@ -58,12 +59,14 @@ public final class Bench {
                 case "--csv" -> csv = Path.of(value(args, ++k));
                 case "--plots" -> plots = Path.of(value(args, ++k));
                 case "--json" -> json = Path.of(value(args, ++k));
+                case "--shards" -> shards = number(args, ++k);
                 case "--rounds" -> rounds = number(args, ++k);
                 case "--iterations" -> iterations = number(args, ++k);
                 case "--millis" -> millis = number(args, ++k);
                 case "--only" -> only = List.of(value(args, ++k).split(","));
                 case "--convert" -> convert = true;
                 case "--quick" -> {
+                    shards = 2;
                     rounds = 1;
                     iterations = 2;
                     millis = 200;
@@ -95,7 +98,7 @@ public final class Bench {
     }
 
     private void run(String command) throws IOException, RunnerException {
-        Corpus corpus = new Corpus(data);
+        Corpus corpus = new Corpus(data, shards);
         if (!convert) {
             measure();
         }
@@ -143,7 +146,8 @@ public final class Bench {
                 .warmupTime(TimeValue.milliseconds(millis))
                 .measurementIterations(iterations)
                 .measurementTime(TimeValue.milliseconds(millis))
-                .jvmArgsAppend(Environment.options("-Xms2g", "-Xmx2g", "-XX:+AlwaysPreTouch", "-D" + Corpus.PROPERTY + "=" + data.toAbsolutePath()))
+                .jvmArgsAppend(Environment.options("-Xms2g", "-Xmx2g", "-XX:+AlwaysPreTouch",
+                        "-D" + Corpus.PROPERTY + "=" + data.toAbsolutePath(), "-D" + Corpus.SHARDS + "=" + shards))
                 .shouldFailOnError(true)
                 .verbosity(VerboseMode.SILENT)
                 .result(json.resolve(name + ".json").toString())

@@ -18,13 +18,17 @@ final class Corpus {
     /** The folder's property, which the forks inherit. */
     static final String PROPERTY = "linerate.bench.data";
 
+    /** The property of how many shards of it are read; all unless told. */
+    static final String SHARDS = "linerate.bench.shards";
+
     private final Path folder;
     private final int shards;
 
-    Corpus(Path folder) throws IOException {
+    /** At most {@code most} shards of a folder. */
+    Corpus(Path folder, int most) throws IOException {
         this.folder = folder;
         int n = 0;
-        while (Files.exists(folder.resolve("shard-" + n + ".msgs"))) {
+        while (n < most && Files.exists(folder.resolve("shard-" + n + ".msgs"))) {
             n++;
         }
         if (n == 0) {
@@ -39,7 +43,7 @@ final class Corpus {
         if (folder == null || folder.isEmpty()) {
             throw new IOException("no data: name a folder with -D" + PROPERTY + " or LINERATE_GATEWAY_DATA");
         }
-        return new Corpus(Path.of(folder));
+        return new Corpus(Path.of(folder), Integer.getInteger(SHARDS, Integer.MAX_VALUE));
     }
 
     int shards() {

@@ -57,7 +57,7 @@ public final class Memory {
     }
 
     private void run(String command) throws IOException, InterruptedException {
-        Corpus corpus = new Corpus(data);
+        Corpus corpus = new Corpus(data, Integer.MAX_VALUE);
         byte[][] payloads = Arrays.copyOf(corpus.payloads(0), messages);
         long each = Arrays.stream(payloads).mapToLong(p -> p.length).sum();
         System.out.printf("%d connections, %d messages each, %d bytes of payload in those of the first%n", connections, messages, each);

@@ -29,7 +29,7 @@ class ContenderTest {
         for (String kind : new String[] {".msgs", ".zlib", ".zst"}) {
             Files.copy(TESTDATA.resolve("sample" + kind), folder.resolve("shard-0" + kind));
         }
-        corpus = new Corpus(folder);
+        corpus = new Corpus(folder, 1);
     }
 
     @ParameterizedTest
@@ -77,7 +77,7 @@ class ContenderTest {
         byte[] all = Files.readAllBytes(file);
         Files.write(file, Arrays.copyOf(all, all.length - 1));
         assertThrows(IOException.class, () -> corpus.stream(0, Transport.ZSTD));
-        assertThrows(IOException.class, () -> new Corpus(TESTDATA));
+        assertThrows(IOException.class, () -> new Corpus(TESTDATA, 1));
         assertTrue(corpus.stream(0, Transport.ZLIB).length > 0);
     }
 }

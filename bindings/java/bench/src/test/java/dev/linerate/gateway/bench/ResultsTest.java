@@ -32,7 +32,7 @@ class ResultsTest {
         ByteBuffer messages = ByteBuffer.allocate(4 + 400 + 4 + 600).order(ByteOrder.LITTLE_ENDIAN);
         messages.putInt(400).putInt(404, 600);
         Files.write(folder.resolve("shard-0.msgs"), messages.array());
-        Results results = new Results(new Corpus(folder));
+        Results results = new Results(new Corpus(folder, 1));
         results.read(json(HOT.formatted("JDK_STREAM", "4,5", "10,10"), HOT.formatted("ZLIB_BULK", "2.5", "1000"), COLD));
         results.read(json(HOT.formatted("JDK_STREAM", "8", "12")));
         List<Row> rows = results.rows();
