@@ -47,7 +47,8 @@ final class Results {
     private Row hot(List<JsonNode> cell, long messages, long bytes) {
         List<Double> rates = new ArrayList<>();
         values(cell, "").forEach(microseconds -> rates.add(bytes / microseconds));
-        return row(cell, corpus.shards() + " shards", messages, bytes, rates, median(values(cell, ALLOCATED)) / messages);
+        String scenario = corpus.shards() + (corpus.shards() == 1 ? " shard" : " shards");
+        return row(cell, scenario, messages, bytes, rates, median(values(cell, ALLOCATED)) / messages);
     }
 
     private Row cold(List<JsonNode> cell) {

@@ -42,7 +42,7 @@ class ResultsTest {
         assertEquals(200, stream.median());
         assertEquals(250, stream.best());
         assertEquals(5, stream.allocated());
-        assertEquals("1 shards", stream.scenario());
+        assertEquals("1 shard", stream.scenario());
         assertEquals(2.5, stream.microseconds());
         assertEquals("2.000", rows.get(1).against(rows, Contender.JDK_STREAM));
         assertEquals("", rows.get(1).against(rows, Contender.JDA_BULK));
