@@ -175,7 +175,7 @@ class LifetimeTest {
         }
     }
 
-    /** The peer of row 12 of the list reset another object than the one it decoded with. */
+    /** It has happened that a reset went to another object than the one that decodes. */
     @Test
     void resetBeginsANewConnectionAfterAnything() throws IOException {
         for (Transport transport : Transport.values()) {
