@@ -1,5 +1,6 @@
 //! Where everything random of a shard comes from, and the clock and the numbers that only go up.
 
+use crate::environment;
 use crate::waveforms::random::Random;
 
 /// Milliseconds since 1970 at which a shard begins: 2025-06-01.
@@ -98,25 +99,11 @@ impl Source {
 
 /// A time in ISO 8601, by the Gregorian calendar.
 fn date(milliseconds: u64) -> String {
-    let (mut days, of_day) = (milliseconds / 86_400_000, milliseconds % 86_400_000);
-    let leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    let mut year = 1970;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
+    let (days, of_day) = (milliseconds / 86_400_000, milliseconds % 86_400_000);
+    let (year, month, day) = environment::civil(days);
     let (second, thousandth) = (of_day / 1000, of_day % 1000);
     let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    format!("{year}-{month:02}-{:02}T{hour:02}:{minute:02}:{second:02}.{thousandth:03}000+00:00", days + 1)
+    format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{thousandth:03}000+00:00")
 }
 
 #[cfg(test)]
