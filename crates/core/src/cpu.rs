@@ -7,6 +7,7 @@
 /// The CPU feature sets that Linerate compiles hot loops for, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Tier {
     /// Portable code, whatever the target's baseline is. This is the specification.
     Scalar = 1,

@@ -1,6 +1,7 @@
 //! The one error type of all engines: small, `Copy`, without heap.
 
 use core::fmt;
+use core::num::NonZeroI32;
 
 /// A result whose error is [`Error`].
 pub type Result<T> = core::result::Result<T, Error>;
@@ -22,8 +23,10 @@ pub enum Kind {
     BadArgument,
     /// A limit set by the caller (memory, output size) would be exceeded.
     Limit,
-    /// Reading or writing failed outside this library.
-    Io,
+    /// Reading failed outside this library: a file, a device or a server; [`Error::os`] may say why.
+    Read,
+    /// Writing failed outside this library, or an output cannot be created; [`Error::os`] may say why.
+    Write,
 }
 
 impl Kind {
@@ -36,7 +39,8 @@ impl Kind {
             Kind::OutputTooSmall => "output too small",
             Kind::BadArgument => "bad argument",
             Kind::Limit => "limit exceeded",
-            Kind::Io => "input/output error",
+            Kind::Read => "cannot read",
+            Kind::Write => "cannot write",
         }
     }
 }
@@ -47,7 +51,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// An error of an engine: its [`Kind`], the byte offset it was seen at, and a sentence.
+/// An error of an engine: its [`Kind`], the byte offset it was seen at, a sentence, and the number of
+/// the operating system's error where there is one.
 ///
 /// ```
 /// use linerate_core::{Error, Kind};
@@ -55,6 +60,7 @@ impl fmt::Display for Kind {
 /// assert_eq!(e.to_string(), "the stream ends inside its header (at byte 17)");
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Error {
     /// What kind of thing went wrong.
     pub kind: Kind,
@@ -62,12 +68,47 @@ pub struct Error {
     pub at: u64,
     /// What is wrong, in words, without a full stop.
     pub what: &'static str,
+    /// The operating system's error number (`errno`, `GetLastError`), for [`Kind::Read`] and
+    /// [`Kind::Write`].
+    pub os: Option<NonZeroI32>,
 }
 
 impl Error {
     /// Makes an error.
     pub const fn new(kind: Kind, at: u64, what: &'static str) -> Self {
-        Error { kind, at, what }
+        Error { kind, at, what, os: None }
+    }
+
+    /// The error of reading (`kind` is [`Kind::Read`]) or writing at byte `at`: keeps the system's
+    /// number. An [`Error`] inside `error`, as readers of servers make it, is returned as it is.
+    #[cfg(feature = "std")]
+    pub fn from_io(kind: Kind, at: u64, what: &'static str, error: &std::io::Error) -> Self {
+        if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+            return *inner;
+        }
+        Error::new(kind, at, what).with_os(error.raw_os_error())
+    }
+
+    /// The same error with the operating system's number.
+    #[must_use]
+    pub const fn with_os(self, number: Option<i32>) -> Self {
+        let os = match number {
+            Some(number) => NonZeroI32::new(number),
+            None => None,
+        };
+        Error { os, ..self }
+    }
+
+    /// The same error of another kind.
+    #[must_use]
+    pub const fn with_kind(self, kind: Kind) -> Self {
+        Error { kind, ..self }
+    }
+
+    /// The same error at another offset.
+    #[must_use]
+    pub const fn with_offset(self, at: u64) -> Self {
+        Error { at, ..self }
     }
 
     /// The same error, seen from `base` bytes further out: for a part of a larger input.
@@ -75,11 +116,47 @@ impl Error {
     pub const fn shifted(self, base: u64) -> Self {
         Error { at: self.at.saturating_add(base), ..self }
     }
+
+    /// The sentence with the system's reason and without the offset: for messages that name the file.
+    ///
+    /// ```
+    /// use linerate_core::{Error, Kind};
+    /// let e = Error::new(Kind::Write, 0, "cannot write").with_os(Some(28));
+    /// # #[cfg(target_os = "linux")]
+    /// assert_eq!(e.reason().to_string(), "cannot write: No space left on device");
+    /// ```
+    pub const fn reason(&self) -> Reason {
+        Reason(*self)
+    }
 }
 
+/// Shows [`Error::reason`].
+#[derive(Clone, Copy, Debug)]
+pub struct Reason(Error);
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.what)?;
+        let Some(number) = self.0.os else { return Ok(()) };
+        #[cfg(feature = "std")]
+        {
+            let text = std::io::Error::from_raw_os_error(number.get()).to_string();
+            write!(f, ": {}", text.rsplit_once(" (os error").map_or(&*text, |(reason, _)| reason))
+        }
+        #[cfg(not(feature = "std"))]
+        write!(f, ": system error {number}")
+    }
+}
+
+/// The sentence, the system's reason, and the offset. A system's error at byte 0 is one of the whole
+/// file, and shows none.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at byte {})", self.what, self.at)
+        fmt::Display::fmt(&self.reason(), f)?;
+        if self.os.is_some() && self.at == 0 {
+            return Ok(());
+        }
+        write!(f, " (at byte {})", self.at)
     }
 }
 
@@ -94,7 +171,10 @@ impl From<Error> for std::io::Error {
             Kind::Corrupt => ErrorKind::InvalidData,
             Kind::Unsupported => ErrorKind::Unsupported,
             Kind::BadArgument | Kind::OutputTooSmall => ErrorKind::InvalidInput,
-            Kind::Limit | Kind::Io => ErrorKind::Other,
+            Kind::Read | Kind::Write if e.os.is_some() => {
+                e.os.map_or(ErrorKind::Other, |n| std::io::Error::from_raw_os_error(n.get()).kind())
+            }
+            Kind::Limit | Kind::Read | Kind::Write => ErrorKind::Other,
         };
         std::io::Error::new(kind, e)
     }
@@ -115,6 +195,21 @@ mod tests {
         let e = Error::new(Kind::Corrupt, 5, "x");
         assert_eq!(e.shifted(10).at, 15);
         assert_eq!(e.shifted(u64::MAX).at, u64::MAX);
+    }
+
+    #[cfg(all(feature = "std", unix))]
+    #[test]
+    fn the_systems_reason_is_kept_in_both_directions() {
+        let io = std::io::Error::from_raw_os_error(28);
+        let e = Error::from_io(Kind::Write, 0, "cannot write", &io);
+        assert_eq!(e.os.map(NonZeroI32::get), Some(28));
+        assert_eq!(e.to_string(), "cannot write: No space left on device");
+        assert_eq!(e.with_offset(7).to_string(), "cannot write: No space left on device (at byte 7)");
+        let back: std::io::Error = e.into();
+        assert_eq!(back.kind(), std::io::ErrorKind::StorageFull);
+        // And through both again.
+        assert_eq!(Error::from_io(Kind::Read, 3, "cannot read", &back), e);
+        assert_eq!(Error::from_io(Kind::Read, 3, "no number", &std::io::ErrorKind::Other.into()).os, None);
     }
 
     #[cfg(feature = "std")]

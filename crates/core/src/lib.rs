@@ -1,4 +1,5 @@
-//! What every Linerate engine shares: one [`Error`] type and the CPU [`Tier`] detected once.
+//! What every Linerate engine shares: one [`Error`] type, the CPU [`Tier`] detected once, and
+//! [`fetch_line`].
 //!
 //! This crate has no dependencies and, without its default feature `std`, needs only `core`.
 
@@ -6,6 +7,8 @@
 
 pub mod cpu;
 mod error;
+mod kernel;
 
 pub use cpu::Tier;
-pub use error::{Error, Kind, Result};
+pub use error::{Error, Kind, Reason, Result};
+pub use kernel::fetch::{LINE, fetch_line};

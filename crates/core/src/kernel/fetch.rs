@@ -1,0 +1,66 @@
+//! Cache lines, asked for before they are needed.
+
+/// Bytes of a cache line.
+pub const LINE: usize = 64;
+
+/// Asks for the cache line at `address`, which may be any: the memory is named and not read. Where a CPU
+/// cannot be asked, nothing happens.
+#[inline(always)]
+pub fn fetch_line(address: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: SSE is part of x86-64, and a prefetch never faults.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
+    }
+    #[cfg(all(target_arch = "x86", target_feature = "sse"))]
+    // SAFETY: the CPU has SSE, and a prefetch never faults.
+    unsafe {
+        use core::arch::x86::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: a prefetch never faults, and changes neither memory nor registers.
+    unsafe {
+        core::arch::asm!(
+            "prfm pldl1keep, [{}]",
+            in(reg) address,
+            options(nostack, preserves_flags, nomem),
+        );
+    }
+    #[cfg(not(any(
+        target_arch = "x86_64",
+        all(target_arch = "x86", target_feature = "sse"),
+        target_arch = "aarch64"
+    )))]
+    let _ = address;
+}
+
+#[cfg(all(test, any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod tests {
+    use super::*;
+
+    #[inline(never)]
+    extern "C" fn alone(address: usize) {
+        fetch_line(address);
+    }
+
+    /// Whether the instruction stands in the code of a function that does nothing else.
+    #[test]
+    fn asking_for_a_line_is_an_instruction_and_not_nothing() {
+        alone(0);
+        let code = (alone as extern "C" fn(usize) as usize) as *const u8;
+        // SAFETY: code can be read on these machines, and functions follow this one.
+        let code = unsafe { core::slice::from_raw_parts(code, 64) };
+        let asks = if cfg!(target_arch = "x86_64") {
+            // prefetcht0: 0f 18 /1.
+            code.windows(3).any(|bytes| bytes[..2] == [0x0f, 0x18] && bytes[2] >> 3 & 7 == 1)
+        } else {
+            // prfm pldl1keep, [register].
+            code.chunks_exact(4)
+                .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+                .any(|word| word & 0xffc0_001f == 0xf980_0000)
+        };
+        assert!(asks, "{code:02x?}");
+    }
+}

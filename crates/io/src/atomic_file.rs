@@ -1,0 +1,694 @@
+//! Files that appear under their names when they are whole.
+//!
+//! The bytes go to a file beside the target, which is renamed over it at the end: whoever opens the
+//! name finds the old content or the new one, whatever kills the process. On Linux the new file has no
+//! name until then (`O_TMPFILE`, open(2)), so that a killed process leaves nothing; elsewhere it has a
+//! [temporary name](crate::temporary_name).
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::folder::{Folder, write_all_at};
+use crate::leftovers::{sweep_once, temporary_name};
+
+/// What becomes of a file that has the name already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Existing {
+    /// It stays, and that is an error.
+    Refuse,
+    /// It is replaced in one step. Its owner, group and permissions pass to the new file.
+    Replace,
+}
+
+/// Links that are followed from a target, as many as Linux follows.
+const MAX_LINKS: usize = 40;
+
+/// From so many files on, their file system is put on the disk as a whole: each file by itself costs
+/// about a flush of the device.
+const WHOLE_FILE_SYSTEM: usize = 8;
+
+/// A file that appears under its name when it is [committed](Self::commit). Dropping it before removes
+/// what was written.
+///
+/// * A device, a FIFO or any other special file as target is written to as it is, never replaced.
+/// * A symbolic link as target is followed, and stays.
+/// * Until it is committed only its owner may open the file. Then, while it still has no name, it gets
+///   the [`Ownership`] that was set, or that of the file it replaces, or for a new file the permissions
+///   `0666` without those that the umask takes.
+/// * It is on the disk before it has its name, and its name is on the disk before `commit` returns,
+///   unless that is [switched off](Self::set_durable).
+/// * What killed runs left in the folder goes when the file is created (see
+///   [`sweep_once`](crate::sweep_once)).
+///
+/// ```
+/// use std::io::Write;
+///
+/// use linerate_io::{AtomicFile, Existing};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("data");
+/// let mut file = AtomicFile::create(&path, Existing::Refuse)?;
+/// file.write_all(b"whole")?;
+/// assert!(!path.exists());
+/// file.commit()?;
+/// assert_eq!(std::fs::read(&path)?, b"whole");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: File,
+    target: PathBuf,
+    /// `None` for what is written to as it is.
+    pending: Option<Pending>,
+}
+
+/// What will give a file its name.
+#[derive(Debug)]
+struct Pending {
+    folder: Folder,
+    name: OsString,
+    /// Its name until then, if it has one.
+    temporary: Option<Temporary>,
+    existing: Existing,
+    ownership: Option<Ownership>,
+    durable: bool,
+}
+
+impl AtomicFile {
+    /// A file that will have the name `target`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if a file, or a link that leads nowhere,
+    /// is there and is not to be replaced (it is looked for again when the file is committed);
+    /// [`io::ErrorKind::IsADirectory`] for a folder.
+    pub fn create(target: impl AsRef<Path>, existing: Existing) -> io::Result<AtomicFile> {
+        let target = target.as_ref();
+        match fs::metadata(target) {
+            Ok(found) if found.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(found) if !found.is_file() => return AtomicFile::special(target),
+            Ok(_) if existing == Existing::Refuse => return Err(io::ErrorKind::AlreadyExists.into()),
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+            _ => {}
+        }
+        let target = match existing {
+            Existing::Replace => follow_links(target)?,
+            Existing::Refuse if fs::symlink_metadata(target).is_ok() => {
+                return Err(io::ErrorKind::AlreadyExists.into());
+            }
+            Existing::Refuse => target.to_owned(),
+        };
+        let name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_owned();
+        let folder_path = folder_of(&target);
+        let folder = Folder::existing(folder_path)?;
+        sweep_once(folder_path);
+        let (file, temporary) = match folder.create_unnamed() {
+            Some(file) => (file, None),
+            None => {
+                let temporary = Temporary::new(folder.clone(), folder_path);
+                (folder.create_private(&temporary.name)?, Some(temporary))
+            }
+        };
+        let pending = Pending { folder, name, temporary, existing, ownership: None, durable: true };
+        Ok(AtomicFile { file, target, pending: Some(pending) })
+    }
+
+    fn special(target: &Path) -> io::Result<AtomicFile> {
+        let file = File::options().write(true).open(target)?;
+        Ok(AtomicFile { file, target: target.to_owned(), pending: None })
+    }
+
+    /// The name that the file will have, with links followed.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// The file itself, for times and other attributes.
+    pub fn get_ref(&self) -> &File {
+        &self.file
+    }
+
+    /// Whether the target is a device, a FIFO or another special file, which is written to as it is.
+    pub fn is_special(&self) -> bool {
+        self.pending.is_none()
+    }
+
+    /// Whether the file is to be on the disk when [`commit`](Self::commit) returns, which takes a flush
+    /// of the device. It is unless this is called: then a crash of the system may leave an incomplete
+    /// file, as `cp` does.
+    pub fn set_durable(&mut self, durable: bool) {
+        if let Some(pending) = &mut self.pending {
+            pending.durable = durable;
+        }
+    }
+
+    /// Has the file get this owner and these permissions, instead of those of a new file or of the one
+    /// it replaces. A special file keeps its own.
+    pub fn set_ownership(&mut self, ownership: Ownership) {
+        if let Some(pending) = &mut self.pending {
+            pending.ownership = Some(ownership);
+        }
+    }
+
+    /// Writes all of `bytes` at `offset`, from any thread. What was never written reads as zeros.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system, also for a pipe, which has no offsets.
+    pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        write_all_at(&self.file, bytes, offset)
+    }
+
+    /// Sets the length. Special files have none, and ignore it.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub fn set_len(&self, len: u64) -> io::Result<()> {
+        if self.is_special() { Ok(()) } else { self.file.set_len(len) }
+    }
+
+    /// Puts the bytes on the disk; the file has no name yet.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system.
+    pub fn sync(&self) -> io::Result<()> {
+        if self.is_special() { Ok(()) } else { self.file.sync_all() }
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    ///
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if a file is there and is not to be
+    /// replaced. Nothing has changed then, unless the last step failed, putting the name on the disk.
+    pub fn commit(self) -> io::Result<()> {
+        AtomicFile::commit_all(vec![self]).pop().unwrap_or(Ok(()))
+    }
+
+    /// Commits many files together, which costs few flushes of the device: all their bytes are on the
+    /// disk before the first has its name. Returns the result of each, in order.
+    pub fn commit_all(mut files: Vec<AtomicFile>) -> Vec<io::Result<()>> {
+        let mut results: Vec<_> = files.iter().map(AtomicFile::take_ownership).collect();
+        sync_files(&files, &mut results);
+        let mut folders: Vec<(&Folder, &Path)> = Vec::new();
+        for (file, result) in files.iter_mut().zip(&mut results) {
+            if result.is_ok() {
+                *result = file.publish();
+            }
+        }
+        for (file, result) in files.iter().zip(&mut results) {
+            let Some(pending) = file.pending.as_ref().filter(|pending| pending.durable) else { continue };
+            let path = folder_of(&file.target);
+            if result.is_ok() && !folders.iter().any(|(_, other)| *other == path) {
+                *result = pending.folder.sync();
+                folders.push((&pending.folder, path));
+            }
+        }
+        results
+    }
+
+    /// Sets owner and permissions on the file that has no name yet.
+    fn take_ownership(&self) -> io::Result<()> {
+        let Some(pending) = &self.pending else { return Ok(()) };
+        if let Some(ownership) = &pending.ownership {
+            return ownership.apply(&self.file);
+        }
+        match fs::symlink_metadata(&self.target) {
+            Ok(replaced) if replaced.is_file() => Ownership::of(&replaced).apply(&self.file),
+            _ => Ownership::apply_new(&self.file),
+        }
+    }
+
+    fn publish(&mut self) -> io::Result<()> {
+        let Some(pending) = &mut self.pending else { return Ok(()) };
+        let (folder, name) = (&pending.folder, Path::new(&pending.name));
+        let replace = pending.existing == Existing::Replace;
+        let temporary = match &pending.temporary {
+            Some(temporary) => temporary,
+            None => match folder.link(&self.file, name) {
+                // A link does not replace what is there: a name beside it first, for a moment.
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists && replace => {
+                    let temporary = Temporary::new(folder.clone(), folder_of(&self.target));
+                    folder.link(&self.file, Path::new(&temporary.name))?;
+                    pending.temporary.insert(temporary)
+                }
+                done => return done,
+            },
+        };
+        folder.publish(&temporary.name, name, replace)
+    }
+}
+
+/// Puts the bytes of those files on the disk that are to be durable and have not failed.
+fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
+    let wanted = |file: &AtomicFile| file.pending.as_ref().is_some_and(|pending| pending.durable);
+    let count = files.iter().filter(|file| wanted(file)).count();
+    let mut synced = BTreeSet::new();
+    for (file, result) in files.iter().zip(results).filter(|(file, _)| wanted(file)) {
+        if result.is_ok() {
+            *result = match count {
+                WHOLE_FILE_SYSTEM.. => sync_file_system(&file.file, &mut synced),
+                _ => file.file.sync_all(),
+            };
+        }
+    }
+}
+
+/// Puts the file system of a file on the disk, unless it is in `synced` by its number already.
+#[cfg(target_os = "linux")]
+fn sync_file_system(file: &File, synced: &mut BTreeSet<u64>) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt;
+    let number = file.metadata()?.dev();
+    if !synced.contains(&number) {
+        rustix::fs::syncfs(file)?;
+        synced.insert(number);
+    }
+    Ok(())
+}
+
+/// Other systems have no such call.
+#[cfg(not(target_os = "linux"))]
+fn sync_file_system(file: &File, _synced: &mut BTreeSet<u64>) -> io::Result<()> {
+    file.sync_all()
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+/// The file that a link leads to in the end, which need not be there.
+fn follow_links(target: &Path) -> io::Result<PathBuf> {
+    let mut path = target.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::symlink_metadata(&path) {
+            Ok(found) if found.is_symlink() => path = folder_of(&path).join(fs::read_link(&path)?),
+            _ => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many levels of symbolic links"))
+}
+
+fn folder_of(target: &Path) -> &Path {
+    target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Owner, group and permission bits of a file.
+#[derive(Clone, Debug)]
+pub struct Ownership {
+    #[cfg(unix)]
+    user: Option<u32>,
+    #[cfg(unix)]
+    group: Option<u32>,
+    #[cfg(unix)]
+    mode: u32,
+    #[cfg(not(unix))]
+    permissions: Option<fs::Permissions>,
+}
+
+#[cfg(unix)]
+impl Ownership {
+    /// That of a file which only its owner, who makes it, may open: mode 0600.
+    pub fn private() -> Ownership {
+        Ownership { user: None, group: None, mode: 0o600 }
+    }
+
+    /// That of a file.
+    pub fn of(file: &Metadata) -> Ownership {
+        use std::os::unix::fs::MetadataExt;
+        // Without set-user-ID and its like: who may change a file's content does not keep those.
+        Ownership::new(file.uid(), file.gid(), file.mode())
+    }
+
+    pub(crate) fn new(user: u32, group: u32, mode: u32) -> Ownership {
+        Ownership { user: Some(user), group: Some(group), mode: mode & 0o777 }
+    }
+
+    /// Sets it as far as the process may.
+    ///
+    /// # Errors
+    ///
+    /// Those of setting the permissions.
+    pub fn apply(&self, file: &File) -> io::Result<()> {
+        use std::os::unix::fs::{PermissionsExt, fchown};
+        let mut mode = self.mode;
+        // Only the superuser can give files away; others keep what they make.
+        let _ = fchown(file, self.user, None);
+        if fchown(file, None, self.group).is_err() {
+            // Our group is another one: it gets no more than everybody.
+            mode &= !0o070 | (mode & 0o007) << 3;
+        }
+        file.set_permissions(fs::Permissions::from_mode(mode))
+    }
+
+    /// Sets what any new file has.
+    fn apply_new(file: &File) -> io::Result<()> {
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666 & !umask()))
+    }
+}
+
+#[cfg(not(unix))]
+impl Ownership {
+    /// That of any new file.
+    pub fn private() -> Ownership {
+        Ownership { permissions: None }
+    }
+
+    /// That of a file.
+    pub fn of(file: &Metadata) -> Ownership {
+        Ownership { permissions: Some(file.permissions()) }
+    }
+
+    /// Sets it as far as the process may.
+    ///
+    /// # Errors
+    ///
+    /// Those of setting the permissions.
+    pub fn apply(&self, file: &File) -> io::Result<()> {
+        self.permissions.clone().map_or(Ok(()), |permissions| file.set_permissions(permissions))
+    }
+
+    fn apply_new(_file: &File) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The permissions that new files do not get.
+#[cfg(unix)]
+fn umask() -> u32 {
+    #[cfg(target_os = "linux")]
+    {
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+        if let Some(mask) = mask.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok()) {
+            return mask;
+        }
+    }
+    // It can only be read by setting it: for a moment other threads make private files.
+    static ONE: Mutex<()> = Mutex::new(());
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
+    rustix::process::umask(mask);
+    // `mode_t` has 16 bits on some systems.
+    #[allow(clippy::useless_conversion)]
+    u32::from(mask.bits())
+}
+
+/// The temporary names of this process that may exist now.
+static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A name beside the target. It is removed when it is dropped; once it was renamed it is gone.
+#[derive(Debug)]
+struct Temporary {
+    folder: Folder,
+    name: String,
+    path: PathBuf,
+}
+
+impl Temporary {
+    fn new(folder: Folder, folder_path: &Path) -> Temporary {
+        let name = temporary_name();
+        let path = folder_path.join(&name);
+        // Noted before it exists: a signal in between must find it.
+        temporaries().insert(path.clone());
+        Temporary { folder, name, path }
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = self.folder.remove(&self.name);
+        temporaries().remove(&self.path);
+    }
+}
+
+/// Removes the temporary files of all [`AtomicFile`]s of this process, for a program that a signal
+/// ends. While the result lives no other is made or committed under a temporary name.
+pub fn remove_temporaries() -> impl Drop {
+    let names = temporaries();
+    for path in &*names {
+        let _ = fs::remove_file(path);
+    }
+    Ended { _names: names }
+}
+
+struct Ended {
+    _names: MutexGuard<'static, BTreeSet<PathBuf>>,
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn files(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn written(target: &Path, existing: Existing, bytes: &[u8]) -> io::Result<AtomicFile> {
+        let mut file = AtomicFile::create(target, existing)?;
+        file.write_all(bytes)?;
+        Ok(file)
+    }
+
+    /// With and without files that have no name.
+    fn with_name(file: AtomicFile, bytes: &[u8]) -> AtomicFile {
+        let mut pending = file.pending.unwrap();
+        let temporary = Temporary::new(pending.folder.clone(), folder_of(&file.target));
+        let mut named = pending.folder.create_private(&temporary.name).unwrap();
+        named.write_all(bytes).unwrap();
+        pending.temporary = Some(temporary);
+        AtomicFile { file: named, target: file.target, pending: Some(pending) }
+    }
+
+    #[test]
+    fn name_is_absent_until_commit_and_old_content_stays_on_drop() {
+        for named in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("a");
+            fs::write(&target, b"old").unwrap();
+            let new = || {
+                let file = written(&target, Existing::Replace, b"new").unwrap();
+                if named { with_name(file, b"new") } else { file }
+            };
+            drop(new());
+            assert_eq!(
+                (fs::read(&target).unwrap(), files(folder.path())),
+                (b"old".to_vec(), vec!["a".into()])
+            );
+            new().commit().unwrap();
+            assert_eq!(
+                (fs::read(&target).unwrap(), files(folder.path())),
+                (b"new".to_vec(), vec!["a".into()])
+            );
+            assert!(!temporaries().iter().any(|path| path.starts_with(folder.path())));
+        }
+    }
+
+    #[test]
+    fn file_that_appears_meanwhile_is_not_replaced_unasked() {
+        for named in [false, true] {
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("a");
+            let file = written(&target, Existing::Refuse, b"new").unwrap();
+            let file = if named { with_name(file, b"new") } else { file };
+            fs::write(&target, b"other").unwrap();
+            assert_eq!(file.commit().unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+            let refused = AtomicFile::create(&target, Existing::Refuse).unwrap_err();
+            assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists);
+            assert_eq!((fs::read(&target).unwrap(), files(folder.path()).len()), (b"other".to_vec(), 1));
+        }
+    }
+
+    #[test]
+    fn bytes_go_to_offsets_and_holes_are_zeros() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("a");
+        let mut file = AtomicFile::create(&target, Existing::Refuse).unwrap();
+        file.write_all_at(b"cd", 2).unwrap();
+        file.set_len(6).unwrap();
+        file.seek(SeekFrom::End(0)).unwrap();
+        file.write_all(b"!").unwrap();
+        file.commit().unwrap();
+        assert_eq!(fs::read(&target).unwrap(), b"\0\0cd\0\0!");
+    }
+
+    #[test]
+    fn batch_commits_each_and_reports_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = |i: usize| folder.path().join(i.to_string());
+        let batch: Vec<_> =
+            (0..20).map(|i| written(&target(i), Existing::Refuse, &[i as u8]).unwrap()).collect();
+        fs::write(target(7), b"other").unwrap();
+        let results = AtomicFile::commit_all(batch);
+        let failed: Vec<_> = (0..20).filter(|&i| results[i].is_err()).collect();
+        assert_eq!(failed, [7]);
+        assert!((0..20).filter(|&i| i != 7).all(|i| fs::read(target(i)).unwrap() == [i as u8]));
+        assert_eq!(files(folder.path()).len(), 20);
+    }
+
+    #[test]
+    fn folder_or_missing_folder_is_an_error_with_the_systems_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = AtomicFile::create(folder.path(), Existing::Replace).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+        let error = AtomicFile::create(folder.path().join("absent/a"), Existing::Replace).unwrap_err();
+        assert!(error.raw_os_error().is_some());
+        assert!(AtomicFile::create("/", Existing::Replace).is_err());
+    }
+
+    #[cfg(unix)]
+    mod unix {
+        use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+
+        use super::*;
+
+        fn mode(path: &Path) -> u32 {
+            fs::metadata(path).unwrap().mode() & 0o7777
+        }
+
+        #[test]
+        fn new_file_has_the_mode_of_any_new_file_and_is_private_before() {
+            for named in [false, true] {
+                let folder = tempfile::tempdir().unwrap();
+                let any = folder.path().join("any");
+                fs::write(&any, b"").unwrap();
+                let file = written(&folder.path().join("a"), Existing::Refuse, b"x").unwrap();
+                let file = if named { with_name(file, b"x") } else { file };
+                assert_eq!(file.file.metadata().unwrap().mode() & 0o777, 0o600);
+                file.commit().unwrap();
+                assert_eq!(mode(&folder.path().join("a")), mode(&any));
+            }
+        }
+
+        #[test]
+        fn replaced_files_mode_stays() {
+            for (mode_before, named) in [(0o600, false), (0o600, true), (0o640, false), (0o444, true)] {
+                let folder = tempfile::tempdir().unwrap();
+                let target = folder.path().join("a");
+                fs::write(&target, b"old").unwrap();
+                fs::set_permissions(&target, fs::Permissions::from_mode(mode_before)).unwrap();
+                let file = written(&target, Existing::Replace, b"new").unwrap();
+                let file = if named { with_name(file, b"new") } else { file };
+                file.commit().unwrap();
+                assert_eq!((mode(&target), fs::read(&target).unwrap()), (mode_before, b"new".to_vec()));
+            }
+        }
+
+        #[test]
+        fn replaced_files_owner_stays_where_the_process_may_give_files_away() {
+            let folder = tempfile::tempdir().unwrap();
+            let target = folder.path().join("a");
+            fs::write(&target, b"old").unwrap();
+            if std::os::unix::fs::chown(&target, Some(12), Some(34)).is_err() {
+                return;
+            }
+            written(&target, Existing::Replace, b"new").unwrap().commit().unwrap();
+            let found = fs::metadata(&target).unwrap();
+            assert_eq!((found.uid(), found.gid()), (12, 34));
+        }
+
+        #[test]
+        fn ownership_that_was_set_comes_first() {
+            let folder = tempfile::tempdir().unwrap();
+            let (source, target) = (folder.path().join("source"), folder.path().join("a"));
+            fs::write(&source, b"").unwrap();
+            fs::write(&target, b"").unwrap();
+            fs::set_permissions(&source, fs::Permissions::from_mode(0o4750)).unwrap();
+            let mut file = written(&target, Existing::Replace, b"new").unwrap();
+            file.set_ownership(Ownership::of(&fs::metadata(&source).unwrap()));
+            file.commit().unwrap();
+            assert_eq!(mode(&target), 0o750);
+        }
+
+        #[test]
+        fn link_is_followed_and_stays() {
+            let folder = tempfile::tempdir().unwrap();
+            let path = |name: &str| folder.path().join(name);
+            fs::create_dir(path("inner")).unwrap();
+            fs::write(path("inner/file"), b"old").unwrap();
+            symlink("inner/file", path("link")).unwrap();
+            symlink("inner/new", path("dangling")).unwrap();
+            symlink("link", path("chain")).unwrap();
+            symlink("circle", path("circle")).unwrap();
+            for (link, target) in [("link", "inner/file"), ("dangling", "inner/new"), ("chain", "inner/file")]
+            {
+                let refused = AtomicFile::create(path(link), Existing::Refuse).unwrap_err();
+                assert_eq!(refused.kind(), io::ErrorKind::AlreadyExists, "{link}");
+                written(&path(link), Existing::Replace, link.as_bytes()).unwrap().commit().unwrap();
+                assert!(fs::symlink_metadata(path(link)).unwrap().is_symlink());
+                assert_eq!(fs::read(path(target)).unwrap(), link.as_bytes());
+                // By now it leads somewhere; as it was.
+                if link == "dangling" {
+                    fs::remove_file(path(target)).unwrap();
+                }
+            }
+            assert!(AtomicFile::create(path("circle"), Existing::Replace).is_err());
+        }
+
+        #[test]
+        fn device_and_fifo_are_written_to_and_stay() {
+            let folder = tempfile::tempdir().unwrap();
+            let fifo = folder.path().join("fifo");
+            assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+            let reader = std::thread::spawn({
+                let fifo = fifo.clone();
+                move || fs::read(fifo).unwrap()
+            });
+            let file = written(&fifo, Existing::Replace, b"through").unwrap();
+            assert!(file.is_special());
+            file.commit().unwrap();
+            assert_eq!(reader.join().unwrap(), b"through");
+            use std::os::unix::fs::FileTypeExt;
+            assert!(fs::metadata(&fifo).unwrap().file_type().is_fifo());
+
+            let mut null = AtomicFile::create("/dev/null", Existing::Refuse).unwrap();
+            null.write_all(b"x").unwrap();
+            null.set_len(5).unwrap();
+            null.commit().unwrap();
+            assert!(fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+        }
+
+        #[test]
+        fn leftover_of_a_killed_run_goes_with_the_next_write() {
+            let folder = tempfile::tempdir().unwrap();
+            let mut child = std::process::Command::new("true").spawn().unwrap();
+            child.wait().unwrap();
+            let own = temporary_name();
+            let process = format!("-{:x}-", std::process::id());
+            let dead = own.replace(&process, &format!("-{:x}-", child.id()));
+            for name in [&own, &dead] {
+                fs::write(folder.path().join(name), b"").unwrap();
+            }
+            written(&folder.path().join("a"), Existing::Refuse, b"x").unwrap().commit().unwrap();
+            assert_eq!(files(folder.path()), [own, "a".into()]);
+        }
+    }
+}

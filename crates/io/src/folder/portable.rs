@@ -1,0 +1,173 @@
+//! Folders by path, for systems without descriptors of folders. Each is checked not to be a link
+//! when it is entered; whoever can replace it meanwhile could also write there himself.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::Stamp;
+use crate::atomic_file::Ownership;
+use crate::leftovers::sweep_once;
+
+/// A folder that was there, and no link, when it was entered.
+#[derive(Clone, Debug)]
+pub struct Folder(Arc<PathBuf>);
+
+impl Folder {
+    /// The folder of that path, made if it is not there. This one may be a link: it is the caller's.
+    pub fn root(path: &Path) -> io::Result<Folder> {
+        fs::create_dir_all(path)?;
+        Ok(Folder(Arc::new(path.canonicalize()?)))
+    }
+
+    /// The folder of that path, which is there. This one may be a link: it is the caller's.
+    pub fn existing(path: &Path) -> io::Result<Folder> {
+        let path = path.canonicalize()?;
+        match path.is_dir() {
+            true => Ok(Folder(Arc::new(path))),
+            false => Err(io::ErrorKind::NotADirectory.into()),
+        }
+    }
+
+    /// A folder in this one, made if it is not there. A link is refused. What killed runs left in one
+    /// that is there goes.
+    pub fn enter(&self, name: &str) -> io::Result<Folder> {
+        match fs::create_dir(self.0.join(name)) {
+            Ok(()) => self.find(name),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
+                let inner = self.find(name)?;
+                inner.sweep();
+                Ok(inner)
+            }
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Removes what killed runs left in this folder, as [`sweep_once`] does.
+    pub fn sweep(&self) {
+        sweep_once(&self.0);
+    }
+
+    /// Owner and permissions of a regular file in this folder, if there is one of that name.
+    pub fn ownership(&self, name: &str) -> io::Result<Option<Ownership>> {
+        match fs::symlink_metadata(self.0.join(name)) {
+            Ok(found) => Ok(found.is_file().then(|| Ownership::of(&found))),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// A new file, to be written.
+    pub fn create(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
+    }
+
+    /// A new file. Who may open it is the system's business.
+    pub fn create_private(&self, name: &str) -> io::Result<File> {
+        self.create(name)
+    }
+
+    /// No such files here.
+    pub(crate) fn create_unnamed(&self) -> Option<File> {
+        None
+    }
+
+    /// No such files here.
+    pub(crate) fn link(&self, _file: &File, _name: &Path) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    /// A new name lasts when the system sees to it.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A file that was created here, to be written further.
+    pub fn reopen(&self, name: &str) -> io::Result<File> {
+        OpenOptions::new().write(true).open(self.0.join(name))
+    }
+
+    /// Gives `temp` its final name, in one step. Over a file that is there only if `replace`.
+    pub fn publish(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
+        let name = name.as_ref();
+        if !replace && self.exists(name)? {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::rename(self.0.join(temp), self.0.join(name))
+    }
+
+    /// Removes a file.
+    pub fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.0.join(name))
+    }
+
+    /// Whether anything has that name, a link included.
+    pub fn exists(&self, name: impl AsRef<Path>) -> io::Result<bool> {
+        let name = name.as_ref();
+        match fs::symlink_metadata(self.0.join(name)) {
+            Ok(_) => Ok(true),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// A folder in this one, if it is there.
+    pub fn find(&self, name: &str) -> io::Result<Folder> {
+        let path = self.0.join(name);
+        // Of a link, this is the link's own kind. Junctions count as links too.
+        match fs::symlink_metadata(&path)?.is_dir() {
+            true => Ok(Folder(Arc::new(path))),
+            false => Err(io::Error::new(io::ErrorKind::NotADirectory, "not a folder, or a link to one")),
+        }
+    }
+
+    /// A regular file in this folder, to be read. A link is refused.
+    pub fn open(&self, name: &str) -> io::Result<File> {
+        let path = self.0.join(name);
+        match fs::symlink_metadata(&path)?.is_file() {
+            true => File::open(path),
+            false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file")),
+        }
+    }
+
+    /// How many folders may be kept at once. They are names, and open nothing.
+    pub fn kept_open() -> usize {
+        8192
+    }
+
+    /// Sets the time of a regular file in this folder.
+    pub fn stamp_file(&self, name: &str, stamp: &Stamp) -> io::Result<()> {
+        // Not every system lets a file be stamped that is open for reading only.
+        super::stamp(&self.reopen(name)?, stamp)
+    }
+
+    /// Sets the time of this folder: not here, where folders cannot be opened as files.
+    pub fn stamp(&self, _stamp: &Stamp) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// A new link: not here, where making one needs rights of its own and the kind of what it leads to.
+    pub fn symlink(&self, _target: &str, _name: &str) -> io::Result<()> {
+        Err(io::Error::new(io::ErrorKind::Unsupported, "links are not made on this system"))
+    }
+
+    /// Sets the time of a link: there is none.
+    pub fn stamp_link(&self, _name: &str, _modified: SystemTime) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Has the system make room for open files: not here.
+    pub fn expect_open(&self, _count: usize) {}
+
+    /// Bytes that can still be written here: not told.
+    pub fn free(&self) -> Option<u64> {
+        None
+    }
+
+    /// Takes room for a file ahead: not here.
+    pub fn reserve(_file: &File, _size: u64) -> io::Result<()> {
+        Ok(())
+    }
+}

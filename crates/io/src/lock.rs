@@ -1,0 +1,294 @@
+//! One writer at a time for files that are changed in place or replaced by a changed copy.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{fmt, io};
+
+/// How long to wait for a lock that somebody else holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wait {
+    /// Not at all.
+    #[default]
+    No,
+    /// As long as it takes.
+    Forever,
+    /// At most so long.
+    For(Duration),
+}
+
+/// Pauses between two tries begin and end with these.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
+
+/// An exclusive lock on a file, from before it is read until its successor has its name. It is
+/// advisory: it keeps others out who ask for it, and readers never do. The system gives it back when
+/// the process ends, however it ends.
+///
+/// On Unix it is `flock(2)` on the file itself, so nothing is left behind. On Windows, where locked
+/// bytes cannot be read by others, it is a file beside it, `NAME.linerate-lock`, which goes with its
+/// last handle.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Locks the file of that name, once nobody else holds its lock.
+    ///
+    /// # Errors
+    ///
+    /// [`LockError::Held`] if somebody holds it longer than one waits; those of opening the file.
+    pub fn exclusive(path: impl AsRef<Path>, wait: Wait) -> Result<Lock, LockError> {
+        let path = path.as_ref();
+        let begin = Instant::now();
+        let mut pause = PAUSES.0;
+        loop {
+            match try_lock(path)? {
+                Try::Locked(file) => return Ok(Lock { _file: file }),
+                // Another file has taken the name meanwhile, which can be tried at once.
+                Try::Replaced => continue,
+                Try::Held => {}
+            }
+            let left = match wait {
+                Wait::No => Duration::ZERO,
+                Wait::Forever => pause,
+                Wait::For(most) => most.saturating_sub(begin.elapsed()),
+            };
+            if left.is_zero() {
+                return Err(LockError::Held { path: path.to_owned(), holder: holder(path) });
+            }
+            std::thread::sleep(pause.min(left));
+            pause = (pause * 2).min(PAUSES.1);
+        }
+    }
+}
+
+enum Try {
+    Locked(File),
+    Held,
+    Replaced,
+}
+
+#[cfg(unix)]
+fn try_lock(path: &Path) -> io::Result<Try> {
+    // Some network file systems lock only what is open for writing.
+    let file = match File::options().read(true).write(true).open(path) {
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => File::open(path)?,
+        file => file?,
+    };
+    try_lock_open(file, path)
+}
+
+/// Locks a file that was opened under that name.
+#[cfg(unix)]
+fn try_lock_open(file: File, path: &Path) -> io::Result<Try> {
+    use std::fs::TryLockError;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(Try::Held),
+        Err(TryLockError::Error(e)) => return Err(e),
+    }
+    // Who held it before may have put another file in its place, which is not locked.
+    Ok(if is_at(&file, path)? { Try::Locked(file) } else { Try::Replaced })
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (open, named) = (file.metadata()?, std::fs::metadata(path)?);
+    Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
+}
+
+#[cfg(windows)]
+fn try_lock(path: &Path) -> io::Result<Try> {
+    use std::os::windows::fs::OpenOptionsExt;
+    const GENERIC_WRITE: u32 = 0x4000_0000;
+    const DELETE: u32 = 0x0001_0000;
+    const FILE_FLAG_DELETE_ON_CLOSE: u32 = 0x0400_0000;
+    const ERROR_SHARING_VIOLATION: i32 = 32;
+    std::fs::metadata(path)?;
+    let mut name = path.canonicalize()?.into_os_string();
+    name.push(".linerate-lock");
+    let mut options = File::options();
+    options.write(true).create(true).access_mode(GENERIC_WRITE | DELETE).share_mode(0);
+    match options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE).open(&name) {
+        Ok(file) => Ok(Try::Locked(file)),
+        Err(e) if e.raw_os_error() == Some(ERROR_SHARING_VIOLATION) => Ok(Try::Held),
+        // As long as its last handle is being closed.
+        Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(Try::Held),
+        Err(e) => Err(e),
+    }
+}
+
+#[cfg(not(any(unix, windows)))]
+fn try_lock(path: &Path) -> io::Result<Try> {
+    // One process: nobody else can hold it.
+    File::open(path).map(Try::Locked)
+}
+
+/// Who holds a lock.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The process.
+    pub process: u32,
+    /// How it was called, where that can be read.
+    pub command: Option<String>,
+}
+
+/// The longest command that is shown.
+const SHOWN: usize = 80;
+
+/// Finds the holder in `/proc/locks` (proc(5)): `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF`.
+#[cfg(target_os = "linux")]
+fn holder(path: &Path) -> Option<Holder> {
+    use std::os::unix::fs::MetadataExt;
+    let inode = format!(":{}", std::fs::metadata(path).ok()?.ino());
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let fields = |line: &str| line.split_ascii_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let held = locks.lines().map(fields).find(|fields| {
+        fields.get(1).is_some_and(|kind| kind == "FLOCK")
+            && fields.get(5).is_some_and(|file| file.ends_with(&inode))
+    })?;
+    let process = held.get(4)?.parse().ok().filter(|process| *process != 0)?;
+    let command = std::fs::read(format!("/proc/{process}/cmdline")).ok();
+    let command = command.map(|arguments| {
+        let spaced: Vec<u8> = arguments.iter().map(|&byte| if byte == 0 { b' ' } else { byte }).collect();
+        let text = String::from_utf8_lossy(&spaced);
+        text.trim().chars().filter(|c| !c.is_control()).take(SHOWN).collect()
+    });
+    Some(Holder { process, command: command.filter(|text: &String| !text.is_empty()) })
+}
+
+#[cfg(not(target_os = "linux"))]
+fn holder(_path: &Path) -> Option<Holder> {
+    None
+}
+
+/// Why a file could not be locked.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum LockError {
+    /// Somebody else holds the lock.
+    Held {
+        /// The file.
+        path: PathBuf,
+        /// Who, where the system says so.
+        holder: Option<Holder>,
+    },
+    /// The file cannot be opened or locked.
+    Io(io::Error),
+}
+
+impl From<io::Error> for LockError {
+    fn from(error: io::Error) -> LockError {
+        LockError::Io(error)
+    }
+}
+
+impl fmt::Display for LockError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LockError::Held { holder, .. } => {
+                f.write_str("is being changed by ")?;
+                match holder {
+                    Some(Holder { process, command: Some(command) }) => {
+                        write!(f, "process {process} ({command})")?;
+                    }
+                    Some(Holder { process, command: None }) => write!(f, "process {process}")?,
+                    None => f.write_str("another process")?,
+                }
+                f.write_str("; wait for it to end, or use --wait")
+            }
+            LockError::Io(error) => write!(f, "cannot lock: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for LockError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            LockError::Held { .. } => None,
+            LockError::Io(error) => Some(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_held(result: Result<Lock, LockError>) -> bool {
+        matches!(result, Err(LockError::Held { .. }))
+    }
+
+    #[test]
+    fn second_lock_is_refused_until_the_first_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        assert!(matches!(Lock::exclusive(&path, Wait::No), Err(LockError::Io(_))), "no such file");
+        std::fs::write(&path, b"x").unwrap();
+        let first = Lock::exclusive(&path, Wait::No).unwrap();
+        assert!(is_held(Lock::exclusive(&path, Wait::No)));
+        assert!(is_held(Lock::exclusive(&path, Wait::For(Duration::from_millis(20)))));
+        assert_eq!(std::fs::read(&path).unwrap(), b"x", "readers are not kept out");
+        let second = std::thread::spawn({
+            let path = path.clone();
+            move || Lock::exclusive(path, Wait::Forever).is_ok()
+        });
+        std::thread::sleep(Duration::from_millis(10));
+        drop(first);
+        assert!(second.join().unwrap());
+        drop(Lock::exclusive(&path, Wait::No).unwrap());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing stays behind");
+    }
+
+    #[test]
+    fn lock_is_of_the_file_that_has_the_name_after_a_replacement() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, b"old").unwrap();
+        let first = Lock::exclusive(&path, Wait::No).unwrap();
+        let waiting = std::thread::spawn({
+            let path = path.clone();
+            move || Lock::exclusive(path, Wait::Forever).unwrap()
+        });
+        // Long enough for the other to have opened the old file.
+        std::thread::sleep(Duration::from_millis(30));
+        let next = folder.path().join("b");
+        std::fs::write(&next, b"new").unwrap();
+        std::fs::rename(&next, &path).unwrap();
+        drop(first);
+        let second = waiting.join().unwrap();
+        assert!(is_held(Lock::exclusive(&path, Wait::No)), "the new file is locked, not the old one");
+        drop(second);
+    }
+
+    /// Who opened the file before another took its name, and locked it afterwards, has locked nothing.
+    #[cfg(unix)]
+    #[test]
+    fn lock_of_a_file_that_lost_its_name_before_it_was_locked_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, next) = (folder.path().join("a"), folder.path().join("b"));
+        std::fs::write(&path, b"old").unwrap();
+        let opened = File::open(&path).unwrap();
+        assert!(matches!(try_lock_open(opened.try_clone().unwrap(), &path), Ok(Try::Locked(_))));
+        std::fs::write(&next, b"new").unwrap();
+        std::fs::rename(&next, &path).unwrap();
+        assert!(matches!(try_lock_open(opened, &path), Ok(Try::Replaced)));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn refusal_names_the_holder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a");
+        std::fs::write(&path, b"x").unwrap();
+        let _first = Lock::exclusive(&path, Wait::No).unwrap();
+        let text = Lock::exclusive(&path, Wait::No).unwrap_err().to_string();
+        // Some sandboxes show no locks.
+        if std::fs::read_to_string("/proc/locks").is_ok_and(|locks| locks.contains("FLOCK")) {
+            assert!(text.contains(&format!("process {}", std::process::id())), "{text}");
+        }
+        assert!(text.contains("--wait"), "{text}");
+    }
+}

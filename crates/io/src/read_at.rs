@@ -1,0 +1,288 @@
+//! Bytes at offsets: memory, files, and what else can be read so.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use linerate_core::{Error, Kind};
+
+/// Bytes that can be read at any offset, from several threads at once.
+#[allow(clippy::len_without_is_empty, reason = "a source is a file, whose length counts, not a collection")]
+pub trait ReadAt: Send + Sync {
+    /// How many bytes there are.
+    fn len(&self) -> u64;
+
+    /// Fills `out` with the bytes at `offset`.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::UnexpectedEof`] if there are fewer, and those of the device. `out` is
+    /// unspecified then.
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
+
+    /// The bytes themselves, where they are in memory already.
+    fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let _ = (offset, len);
+        None
+    }
+
+    /// How many bytes are worth reading at once when neighbours are wanted too: 0, which is right
+    /// for disks, reads each block by itself. A source that pays for each request says more.
+    fn reach(&self) -> u64 {
+        0
+    }
+
+    /// Whether the bytes at `offset` are made when they are read, larger than what they are made from,
+    /// so that a block there is better coded anew than copied.
+    fn is_made(&self, offset: u64) -> bool {
+        let _ = offset;
+        false
+    }
+}
+
+macro_rules! forward {
+    ($($type:ty),*) => {$(
+        impl<S: ReadAt + ?Sized> ReadAt for $type {
+            fn len(&self) -> u64 {
+                (**self).len()
+            }
+            fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+                (**self).read_at(offset, out)
+            }
+            fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
+                (**self).view(offset, len)
+            }
+            fn reach(&self) -> u64 {
+                (**self).reach()
+            }
+            fn is_made(&self, offset: u64) -> bool {
+                (**self).is_made(offset)
+            }
+        }
+    )*};
+}
+
+forward!(Box<S>, std::sync::Arc<S>);
+
+impl ReadAt for &[u8] {
+    fn len(&self) -> u64 {
+        <[u8]>::len(self) as u64
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        let bytes = self.view(offset, out.len()).ok_or(io::ErrorKind::UnexpectedEof)?;
+        out.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let start = usize::try_from(offset).ok()?;
+        self.get(start..start.checked_add(len)?)
+    }
+}
+
+impl ReadAt for Vec<u8> {
+    fn len(&self) -> u64 {
+        Vec::len(self) as u64
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.as_slice().read_at(offset, out)
+    }
+
+    fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let start = usize::try_from(offset).ok()?;
+        self.get(start..start.checked_add(len)?)
+    }
+}
+
+/// A file, read with positioned reads. Others may read, rename and delete it meanwhile, on Windows
+/// too.
+#[derive(Debug)]
+pub struct FileSource {
+    #[cfg(any(unix, windows))]
+    file: File,
+    #[cfg(not(any(unix, windows)))]
+    file: std::sync::Mutex<File>,
+    len: u64,
+}
+
+impl FileSource {
+    /// Opens the file of that name. Its length is taken now.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening it; [`io::ErrorKind::InvalidInput`] if it is not a regular file.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<FileSource> {
+        FileSource::new(File::open(path)?)
+    }
+
+    /// Reads from an open file.
+    ///
+    /// # Errors
+    ///
+    /// As [`FileSource::open`].
+    pub fn new(file: File) -> io::Result<FileSource> {
+        let metadata = file.metadata()?;
+        if !metadata.is_file() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
+        }
+        #[cfg(not(any(unix, windows)))]
+        let file = std::sync::Mutex::new(file);
+        Ok(FileSource { file, len: metadata.len() })
+    }
+}
+
+impl ReadAt for FileSource {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    #[cfg(any(unix, windows))]
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        read_exact_at(&self.file, offset, out)
+    }
+
+    #[cfg(not(any(unix, windows)))]
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        use std::io::{Read, Seek, SeekFrom};
+        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        file.seek(SeekFrom::Start(offset))?;
+        file.read_exact(out)
+    }
+}
+
+/// Fills `out` with the bytes at `offset` of a file that several threads read.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::UnexpectedEof`] if there are fewer, and those of the system.
+#[cfg(unix)]
+pub fn read_exact_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
+}
+
+/// Fills `out` with the bytes at `offset` of a file that several threads read.
+///
+/// # Errors
+///
+/// [`io::ErrorKind::UnexpectedEof`] if there are fewer, and those of the system.
+#[cfg(windows)]
+pub fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Result<()> {
+    while !out.is_empty() {
+        match std::os::windows::fs::FileExt::seek_read(file, out, offset) {
+            Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+            Ok(n) => {
+                out = &mut out[n..];
+                offset += n as u64;
+            }
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(())
+}
+
+/// A source that counts what is read through it.
+#[derive(Debug, Default)]
+pub struct Counting<S> {
+    inner: S,
+    reads: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl<S: ReadAt> Counting<S> {
+    /// Counts what is read of `inner`.
+    pub fn new(inner: S) -> Self {
+        Counting { inner, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+    }
+
+    /// How many reads there were.
+    pub fn reads(&self) -> u64 {
+        self.reads.load(Ordering::Relaxed)
+    }
+
+    /// How many bytes they asked for.
+    pub fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl<S: ReadAt> ReadAt for Counting<S> {
+    fn len(&self) -> u64 {
+        self.inner.len()
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.bytes.fetch_add(out.len() as u64, Ordering::Relaxed);
+        self.inner.read_at(offset, out)
+    }
+
+    fn reach(&self) -> u64 {
+        self.inner.reach()
+    }
+
+    fn is_made(&self, offset: u64) -> bool {
+        self.inner.is_made(offset)
+    }
+}
+
+/// The error of a failed read at `offset`. Sources that know more, as those of servers do, say it in
+/// an [`Error`] of their own, which is returned as it is.
+pub fn read_error(offset: u64, error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof if error.get_ref().is_none() => {
+            Error::new(Kind::Truncated, offset, "the file is shorter than it was")
+        }
+        _ => Error::from_io(Kind::Read, offset, "cannot read", error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_source_reads_the_same() {
+        let bytes: Vec<u8> = (0..10_000u32).map(|i| (i % 251) as u8).collect();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("bytes");
+        std::fs::write(&path, &bytes).unwrap();
+        let sources: [Box<dyn ReadAt + '_>; 5] = [
+            Box::new(bytes.as_slice()),
+            Box::new(bytes.clone()),
+            Box::new(FileSource::open(&path).unwrap()),
+            Box::new(crate::MapSource::open(&path).unwrap()),
+            Box::new(Counting::new(std::sync::Arc::new(bytes.clone()))),
+        ];
+        for source in sources {
+            assert_eq!(source.len(), 10_000);
+            let mut out = [0; 100];
+            source.read_at(9_900, &mut out).unwrap();
+            assert_eq!(out, bytes[9_900..]);
+            if let Some(view) = source.view(17, 3) {
+                assert_eq!(view, &bytes[17..20]);
+            }
+            for offset in [9_901, 10_000, u64::MAX] {
+                let error = source.read_at(offset, &mut out).unwrap_err();
+                assert!(matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput));
+                assert!(source.view(offset, 100).is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn counts_are_of_reads() {
+        let source = Counting::new(vec![0; 100]);
+        source.read_at(0, &mut [0; 10]).unwrap();
+        source.read_at(50, &mut [0; 7]).unwrap();
+        assert_eq!((source.reads(), source.bytes()), (2, 17));
+    }
+
+    #[test]
+    fn a_folder_is_not_a_source() {
+        assert!(FileSource::open(std::env::temp_dir()).is_err());
+    }
+}

@@ -1,0 +1,285 @@
+//! Files in buckets of S3-compatible stores. `object_store` finds the store in the environment and
+//! signs the requests; they travel as all others here do.
+
+use core::fmt;
+use core::ops::Range;
+use std::ffi::OsString;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use linerate_core::{Error, Kind, Result};
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::client::{
+    ClientConfigKey, HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
+    HttpService,
+};
+use object_store::path::Path;
+use object_store::{ClientOptions, GetOptions, GetRange, ObjectStore, RetryConfig};
+use tokio::runtime::{Builder, Handle};
+use ureq::http::{Extensions, Request, Response};
+
+use super::HttpOptions;
+use super::answer::Known;
+use super::fault::Fault;
+use super::link::{Answer, Ask, Link};
+use super::ranges::Ranges;
+use super::web::{Web, judge};
+use crate::read_at::ReadAt;
+use crate::url::is_s3_url;
+
+/// A file in a bucket of an S3-compatible store, at `s3://BUCKET/KEY`. It is read and checked as
+/// an [`crate::HttpSource`] is, and every request after the first asks for the object that was
+/// opened, by its `ETag`.
+///
+/// The environment says where the store is and who asks, in the variables that other programs read
+/// too: `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`,
+/// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`,
+/// `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`, `AWS_REQUEST_PAYER`, and those of web identities and
+/// containers. Without any credentials in it requests are not signed, as public buckets want it.
+/// Connections are encrypted unless the endpoint begins with `http://`.
+#[derive(Debug)]
+pub struct S3Source(Ranges);
+
+impl S3Source {
+    /// Opens the file at that URL with the default [`HttpOptions`] and the settings of the
+    /// environment.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::BadArgument`] if it is no such URL, or the settings are incomplete or wrong; and those
+    /// of [`crate::HttpSource::open`].
+    pub fn open(url: &str) -> Result<S3Source> {
+        let text =
+            |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        S3Source::open_with(url, HttpOptions::default(), std::env::vars_os().filter_map(text))
+    }
+
+    /// As [`S3Source::open`], with other options, and with settings that are named as the variables
+    /// of the environment are, which is not looked at. Empty ones are none.
+    ///
+    /// # Errors
+    ///
+    /// As [`S3Source::open`].
+    pub fn open_with(
+        url: &str,
+        options: HttpOptions,
+        settings: impl IntoIterator<Item = (impl AsRef<str>, impl Into<String>)>,
+    ) -> Result<S3Source> {
+        let (bucket, key) = parts(url).ok_or(bad("an S3 URL is s3://BUCKET/KEY"))?;
+        // A key that is not kept as it stands would be another one.
+        let path = Path::parse(key).ok().filter(|path| path.as_ref() == key);
+        let path = path.ok_or(bad("an S3 URL whose key has an empty part, `.` or `..`"))?;
+        let object = Object::new(store(settings).with_bucket_name(bucket), path, &options)?;
+        Ranges::open(Link::new(object, options)).map(S3Source)
+    }
+}
+
+/// A store with these settings, of which those of other programs are passed over.
+fn store(settings: impl IntoIterator<Item = (impl AsRef<str>, impl Into<String>)>) -> AmazonS3Builder {
+    let mut store = AmazonS3Builder::new();
+    for (name, value) in settings {
+        let (name, value) = (name.as_ref(), value.into());
+        if name.starts_with("AWS_")
+            && !value.is_empty()
+            && let Ok(key) = name.to_ascii_lowercase().parse()
+        {
+            store = store.with_config(key, value);
+        }
+    }
+    store
+}
+
+impl ReadAt for S3Source {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.0.read_at(offset, out)
+    }
+
+    fn reach(&self) -> u64 {
+        self.0.reach()
+    }
+}
+
+const fn bad(what: &'static str) -> Error {
+    Error::new(Kind::BadArgument, 0, what)
+}
+
+/// The bucket and the key.
+fn parts(url: &str) -> Option<(&str, &str)> {
+    let (bucket, key) = url.get(5..).filter(|_| is_s3_url(url))?.split_once('/')?;
+    // What could end the name of a host is not of a bucket's.
+    let plain = bucket.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b));
+    (!bucket.is_empty() && !key.is_empty() && plain).then_some((bucket, key))
+}
+
+/// An object of a store.
+#[derive(Debug)]
+struct Object {
+    store: AmazonS3,
+    path: Path,
+}
+
+impl Object {
+    fn new(store: AmazonS3Builder, path: Path, options: &HttpOptions) -> Result<Object> {
+        use AmazonS3ConfigKey::{
+            AccessKeyId, ContainerCredentialsFullUri, ContainerCredentialsRelativeUri, Endpoint, S3Endpoint,
+            SecretAccessKey, WebIdentityTokenFile,
+        };
+        let says = |key: AmazonS3ConfigKey| store.get_config_value(&key);
+        let endpoint = says(S3Endpoint).or_else(|| says(Endpoint));
+        let begins = |scheme: &str| {
+            let start = endpoint.as_ref().and_then(|endpoint| endpoint.get(..scheme.len()));
+            start.is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+        };
+        let plain = begins("http://");
+        if endpoint.is_some() && !plain && !begins("https://") {
+            return Err(bad("the S3 endpoint does not begin with http:// or https://"));
+        }
+        let credentials = [
+            AccessKeyId,
+            SecretAccessKey,
+            WebIdentityTokenFile,
+            ContainerCredentialsFullUri,
+            ContainerCredentialsRelativeUri,
+        ];
+        let anonymous = credentials.into_iter().all(|key| says(key).is_none());
+        let signed = if anonymous { store.with_skip_signature(true) } else { store };
+        let store = signed
+            .with_allow_http(plain)
+            .with_http_connector(Connector(options.clone()))
+            // A failed request is tried again by whoever wanted the bytes.
+            .with_retry(RetryConfig { max_retries: 0, ..RetryConfig::default() })
+            .build()
+            .map_err(|_| bad("the S3 settings (AWS_*) are incomplete or wrong"))?;
+        Ok(Object { store, path })
+    }
+}
+
+/// Waits for work of a store, which takes place on this thread. One that belongs to another runtime
+/// may not wait, so a thread of its own does it.
+fn wait<T: Send>(work: impl Future<Output = T> + Send) -> io::Result<T> {
+    let here = |work| Ok(Builder::new_current_thread().enable_time().build()?.block_on(work));
+    if Handle::try_current().is_err() {
+        return here(work);
+    }
+    std::thread::scope(|scope| match scope.spawn(|| here(work)).join() {
+        Ok(done) => done,
+        Err(panic) => std::panic::resume_unwind(panic),
+    })
+}
+
+impl Ask for Object {
+    fn ask(&self, wanted: Range<u64>, known: Option<&Known>) -> core::result::Result<Answer, Fault> {
+        let call = Call::default();
+        let mut extensions = Extensions::new();
+        extensions.insert(call.clone());
+        let options = GetOptions {
+            range: Some(GetRange::Bounded(wanted)),
+            if_match: known.and_then(Known::tag).map(str::to_owned),
+            extensions,
+            ..GetOptions::default()
+        };
+        let judged = wait(self.store.get_opts(&self.path, options));
+        let judged = judged.map_err(|_| Fault::io("not enough memory for a request"))?;
+        match (call.take(), judged) {
+            (Some(Ok(answer)), Ok(_)) => Ok(answer),
+            (Some(Err(fault)), _) => Err(fault),
+            (Some(Ok(_)), Err(_)) => Err(Fault::corrupt("the server's answer is not one of S3")),
+            (None, _) => Err(Fault::io(
+                "no S3 request can be made: its credentials are not given out, or its endpoint is wrong",
+            )),
+        }
+    }
+}
+
+/// What became of the request for a range, on its way past `object_store`, which sees the head of
+/// the answer only: the body is read straight from the connection.
+#[derive(Clone, Default)]
+struct Call(Arc<Mutex<Option<core::result::Result<Answer, Fault>>>>);
+
+impl Call {
+    fn put(&self, answer: core::result::Result<Answer, Fault>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
+    }
+
+    fn take(&self) -> Option<core::result::Result<Answer, Fault>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// Makes the connections of a store.
+#[derive(Debug)]
+struct Connector(HttpOptions);
+
+impl HttpConnector for Connector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        let plain = options.get_config_value(&ClientConfigKey::AllowHttp);
+        let secure = plain.as_deref() != Some("true");
+        // A redirected request would need another signature.
+        Ok(HttpClient::new(Service(Web::new(&self.0, secure, false))))
+    }
+}
+
+/// The most that a server of credentials may send.
+const CREDENTIALS: u64 = 1 << 20;
+
+/// Sends requests and waits for their answers, since each thread has nothing else to do.
+#[derive(Debug)]
+struct Service(Web);
+
+#[async_trait]
+impl HttpService for Service {
+    async fn call(&self, request: HttpRequest) -> core::result::Result<HttpResponse, HttpError> {
+        let (parts, body) = request.into_parts();
+        let call = parts.extensions.get::<Call>().cloned();
+        let body = body.as_bytes().map(|bytes| bytes.to_vec()).unwrap_or_default();
+        match call {
+            Some(call) => self.range(Request::from_parts(parts, ()), &call),
+            None if body.is_empty() => self.other(Request::from_parts(parts, ())),
+            None => self.other(Request::from_parts(parts, body)),
+        }
+    }
+}
+
+impl Service {
+    /// Of a range, whose answer goes to the call.
+    fn range(&self, request: Request<()>, call: &Call) -> core::result::Result<HttpResponse, HttpError> {
+        let len = super::answer::wanted(request.headers());
+        let sent = self.0.send(request, len);
+        let head = sent.as_ref().ok().map(|response| {
+            let mut head = Response::new(Vec::new().into());
+            *head.status_mut() = response.status();
+            *head.headers_mut() = response.headers().clone();
+            head
+        });
+        call.put(sent.and_then(judge));
+        head.ok_or_else(|| HttpError::new(HttpErrorKind::Unknown, Unanswered))
+    }
+
+    /// Of credentials.
+    fn other(
+        &self,
+        request: Request<impl ureq::AsSendBody>,
+    ) -> core::result::Result<HttpResponse, HttpError> {
+        let unanswered = |_| HttpError::new(HttpErrorKind::Unknown, Unanswered);
+        let (parts, mut body) = self.0.send(request, CREDENTIALS).map_err(unanswered)?.into_parts();
+        let bytes = body.with_config().limit(CREDENTIALS).read_to_vec();
+        let bytes = bytes.map_err(|_| HttpError::new(HttpErrorKind::Decode, Unanswered))?;
+        Ok(Response::from_parts(parts, bytes.into()))
+    }
+}
+
+#[derive(Debug)]
+struct Unanswered;
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the server does not answer")
+    }
+}
+
+impl core::error::Error for Unanswered {}

@@ -1,0 +1,56 @@
+//! A file as memory.
+
+#![allow(unsafe_code)]
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use memmap2::Mmap;
+
+use crate::read_at::ReadAt;
+
+/// A file mapped into memory: its bytes are used from there without a copy.
+///
+/// The file must stay as it is meanwhile. One that is cut short ends the program with a signal on
+/// Unix; [`FileSource`](crate::FileSource) reports an error instead.
+#[derive(Debug)]
+pub struct MapSource(Mmap);
+
+impl MapSource {
+    /// Maps the file of that name.
+    ///
+    /// # Errors
+    ///
+    /// Those of opening and mapping it.
+    pub fn open(path: impl AsRef<Path>) -> io::Result<MapSource> {
+        MapSource::new(&File::open(path)?)
+    }
+
+    /// Maps an open file.
+    ///
+    /// # Errors
+    ///
+    /// Those of mapping it.
+    pub fn new(file: &File) -> io::Result<MapSource> {
+        // SAFETY: the pages are mapped for reading and we never write to the file. That nobody else
+        // changes it meanwhile is what we ask of our users: bytes that change are at worst another
+        // file, none of whose bytes is trusted, and pages that vanish end the program by SIGBUS.
+        Ok(MapSource(unsafe { Mmap::map(file) }?))
+    }
+}
+
+impl ReadAt for MapSource {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        (&self.0[..]).read_at(offset, out)
+    }
+
+    fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        let start = usize::try_from(offset).ok()?;
+        self.0.get(start..start.checked_add(len)?)
+    }
+}

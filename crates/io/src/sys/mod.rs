@@ -1,0 +1,5 @@
+//! What takes the system's word: mapped files.
+
+mod map;
+
+pub use map::MapSource;
