@@ -53,10 +53,8 @@ fn lengths(counts: &[u64]) -> Vec<u8> {
         let mut all = leaves.clone();
         all.append(&mut packages);
         all.sort_by_key(|l| l.0);
-        packages = all
-            .chunks_exact(2)
-            .map(|pair| (pair[0].0 + pair[1].0, [&pair[0].1[..], &pair[1].1[..]].concat()))
-            .collect();
+        packages =
+            all.as_chunks().0.iter().map(|[a, b]| (a.0 + b.0, [&a.1[..], &b.1[..]].concat())).collect();
     }
     let mut lengths = vec![0; counts.len()];
     packages.iter().take(counts.len() - 1).flat_map(|p| &p.1).for_each(|&s| lengths[s] += 1);

@@ -26,7 +26,7 @@
 //!   room in the output buffer, the CPU, or the number of threads.
 //! * After a call at most 5 bits are held back; [`Stream::flush`] sends them.
 
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 #[cfg(feature = "alloc")]
 extern crate alloc;
 

@@ -5,7 +5,7 @@ use twox_hash::XxHash64;
 
 use crate::block::Work;
 use crate::dictionary::Dictionary;
-use crate::frame::{BlockHeader, BlockType, FrameHeader, Header};
+use crate::frame::{BlockHeader, BlockType, FrameHeader, Header, skippable_extent};
 use crate::options::Options;
 use crate::output::{Output, Piece, TOO_SMALL};
 use crate::prefetch::Prefetch;
@@ -116,10 +116,7 @@ impl Decoder {
     ) -> Result<Sizes> {
         match Header::parse(src, self.options.format)? {
             Header::Skippable { len, .. } => {
-                let read = 8 + len as usize;
-                if read > src.len() {
-                    return Err(truncated(src));
-                }
+                let read = skippable_extent(len, src.len()).ok_or(truncated(src))?;
                 Ok(Sizes { read, written: 0 })
             }
             Header::Frame(header) => self.data(&header, scratch, dictionary, src, dst, prefetch),

@@ -10,6 +10,8 @@ const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
 pub const BLOCK_MAX: usize = 128 << 10;
 /// A window above 15/8 of 2 GiB is not offered.
 const WINDOW_LOG_MAX: u32 = 31;
+/// Bytes of a skippable frame's header, magic number included.
+const SKIPPABLE_HEADER: usize = 8;
 /// No header of a frame is longer, magic number included.
 pub(crate) const HEADER_MAX: usize = 18;
 
@@ -88,6 +90,13 @@ impl FrameHeader {
     }
 }
 
+/// Bytes of a skippable frame with its header, if so many are `there`. A frame of nearly 4 GiB, header
+/// included, is more than 32 bits count.
+pub(crate) fn skippable_extent(len: u32, there: usize) -> Option<usize> {
+    let extent = u64::from(len) + SKIPPABLE_HEADER as u64;
+    usize::try_from(extent).ok().filter(|&extent| extent <= there)
+}
+
 /// A header, or how many bytes must be there to say more.
 pub(crate) enum Measure {
     Whole(Header),
@@ -103,7 +112,9 @@ pub(crate) fn measure(src: &[u8], format: Format) -> Result<Measure> {
         };
         let magic = u32::from_le_bytes(*magic);
         if magic & !15 == SKIPPABLE_MAGIC {
-            let Some(len) = src.get(4..8) else { return Ok(Measure::Needs(8)) };
+            let Some(len) = src.get(4..SKIPPABLE_HEADER) else {
+                return Ok(Measure::Needs(SKIPPABLE_HEADER));
+            };
             let len = u32::from_le_bytes(len.try_into().expect("four bytes"));
             return Ok(Measure::Whole(Header::Skippable { variant: (magic & 15) as u8, len }));
         }
@@ -233,10 +244,7 @@ pub fn frame_extent(src: &[u8], format: Format) -> Result<FrameExtent> {
     let header = match Header::parse(src, format)? {
         Header::Frame(header) => header,
         Header::Skippable { len, .. } => {
-            let compressed = 8 + len as usize;
-            if compressed > src.len() {
-                return Err(truncated);
-            }
+            let compressed = skippable_extent(len, src.len()).ok_or(truncated)?;
             return Ok(FrameExtent { compressed, bound: 0, content_size: Some(0), blocks: 0 });
         }
     };
@@ -264,4 +272,22 @@ pub fn frame_extent(src: &[u8], format: Format) -> Result<FrameExtent> {
     }
     let bound = header.content_size.unwrap_or(bound);
     Ok(FrameExtent { compressed: at, bound, content_size: header.content_size, blocks })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_skippable_frame_of_4_gib_that_is_not_there_is_cut_short_and_not_empty() {
+        for len in [u32::MAX - 8, u32::MAX - 7, u32::MAX] {
+            let frame = [&SKIPPABLE_MAGIC.to_le_bytes()[..], &len.to_le_bytes(), &[0; 100]].concat();
+            let found = frame_extent(&frame, Format::Standard);
+            assert_eq!(found.map_err(|e| (e.kind, e.at)), Err((Kind::Truncated, 108)), "{len}");
+        }
+        // As if all of it were there: as much as the machine counts.
+        let all = usize::try_from(8 + u64::from(u32::MAX)).ok();
+        assert_eq!(skippable_extent(u32::MAX, usize::MAX), all);
+        assert_eq!(skippable_extent(u32::MAX - 8, usize::MAX), Some(u32::MAX as usize));
+    }
 }

@@ -48,8 +48,8 @@ impl Weights {
         let used = if header >= 128 {
             let count = header - 127;
             let packed = src.get(1..1 + count.div_ceil(2)).ok_or(CUT_OFF)?;
-            for (pair, byte) in self.of.chunks_exact_mut(2).zip(packed) {
-                (pair[0], pair[1]) = (byte >> 4, byte & 15);
+            for (pair, byte) in self.of.as_chunks_mut().0.iter_mut().zip(packed) {
+                *pair = [byte >> 4, byte & 15];
             }
             self.len = count;
             1 + packed.len()

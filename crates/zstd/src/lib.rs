@@ -10,7 +10,7 @@
 //! Any input is handled: errors are typed, nothing is read or written outside of the buffers, and
 //! memory is bounded by [`Options::window_limit`] and the room for output.
 
-#![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(not(any(feature = "std", test)), no_std)]
 
 extern crate alloc;
 

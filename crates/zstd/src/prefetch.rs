@@ -1,7 +1,8 @@
 //! Fetching the memory of the next job while the current one is decoded.
 
+use linerate_core::{LINE, fetch_line};
+
 use crate::dictionary::Dictionary;
-use crate::kernel::{LINE, fetch_line};
 
 /// Pieces of memory in a list.
 const PIECES: usize = 8;

@@ -57,7 +57,7 @@ impl Window {
             // Doubling keeps the copies few.
             let doubled = count.max(2 * self.room());
             let grown = if doubled > STEP / 4 { doubled.max(STEP) } else { doubled };
-            let target = grown.min(self.size) + SLACK;
+            let target = grown.min(self.size).saturating_add(SLACK);
             self.bytes
                 .try_reserve_exact(target - self.bytes.len())
                 .map_err(|_| Error::new(Kind::Limit, 0, "there is no memory for the window"))?;

@@ -85,18 +85,6 @@ pub(crate) unsafe fn read64(p: *const u8) -> u64 {
     u64::from_le(unsafe { p.cast::<u64>().read_unaligned() })
 }
 
-/// Asks for the cache line at `p`, which may be any address.
-#[inline(always)]
-pub(crate) fn prefetch(p: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: SSE is part of x86-64, and a prefetch never faults.
-    unsafe {
-        core::arch::x86_64::_mm_prefetch::<{ core::arch::x86_64::_MM_HINT_T0 }>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
-}
-
 /// A loop that is to be compiled once per tier.
 pub(crate) trait Kernel {
     type Output;

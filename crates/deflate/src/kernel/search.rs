@@ -9,7 +9,9 @@
 
 use core::marker::PhantomData;
 
-use super::isa::{Isa, prefetch, read32, read64};
+use linerate_core::fetch_line;
+
+use super::isa::{Isa, read32, read64};
 use super::matcher::{Buckets, MAX_DISTANCE, MAX_MATCH, MIN_MATCH, Positions};
 use super::segment::Numbered;
 
@@ -79,7 +81,7 @@ impl<B: Buckets> Look<B> {
         // SAFETY: as the caller vouches.
         unsafe {
             let word = read64(origin.wrapping_add(here));
-            prefetch(origin.wrapping_add(here + AHEAD));
+            fetch_line(origin.wrapping_add(here + AHEAD) as usize);
             for lane in 0..LANES {
                 let bucket = B::bucket((word >> (8 * lane)) as u32);
                 candidates[lane] = usize::from(*slots.get_unchecked(bucket)).max(low);

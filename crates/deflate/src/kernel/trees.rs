@@ -106,7 +106,7 @@ impl Trees {
 /// Adds up the counts of `N` codes for `WIDTH` lengths each, from `lengths[start]` on.
 #[inline(always)]
 fn sum_codes<const N: usize, const WIDTH: usize>(lengths: &[u16; 256], start: usize, codes: &mut [u32]) {
-    for (code, counts) in codes[..N].iter_mut().zip(lengths[start..].chunks_exact(WIDTH)) {
+    for (code, counts) in codes[..N].iter_mut().zip(lengths[start..].as_chunks::<WIDTH>().0) {
         *code = counts.iter().map(|&c| u32::from(c)).sum();
     }
 }

@@ -59,8 +59,8 @@ impl Kernel for One<'_> {
 unsafe fn finish(table: HuffmanTable<'_>, stream: *const u8, mut place: isize, out: &mut [u8]) -> Result<()> {
     let cells = table.cells.as_ptr();
     let shift = 64 - table.log;
-    let mut rounds = out.chunks_exact_mut(ROUND);
-    for round in &mut rounds {
+    let (rounds, tail) = out.as_chunks_mut::<ROUND>();
+    for round in rounds {
         if place < 0 {
             return Err(INEXACT);
         }
@@ -75,7 +75,7 @@ unsafe fn finish(table: HuffmanTable<'_>, stream: *const u8, mut place: isize, o
             }
         }
     }
-    for byte in rounds.into_remainder() {
+    for byte in tail {
         if place < 0 {
             return Err(INEXACT);
         }

@@ -7,11 +7,10 @@
 
 use core::hint::select_unpredictable;
 
-use linerate_core::{Error, Kind, Result};
+use linerate_core::{Error, Kind, LINE, Result, fetch_line};
 
 use super::backward::{self, LOADED, field};
 use super::isa::{Isa, Kernel, Scalar, copy16, dispatch};
-use super::{LINE, fetch_line};
 use crate::execute;
 use crate::fse::{self, Cell};
 use crate::output::{Output, Piece, TOO_SMALL};
@@ -391,8 +390,10 @@ impl<'a, 'b> Sink<'a, 'b> {
                     return Err(corrupt("sequences use more literals than there are"));
                 }
                 // The sum of both is below 2^18; the room is compared as a number, since a pointer
-                // beyond it might not exist.
-                if (fast_end as isize - to as isize) < (literal_len + match_len) as isize {
+                // beyond it might not exist. On 32 bits addresses pass the middle of what numbers there
+                // are, and an offset of half of them would be a negative number below.
+                let room = (fast_end as usize).wrapping_sub(to as usize) as isize;
+                if room < (literal_len + match_len) as isize || offset > isize::MAX as usize {
                     out.at = to.offset_from_unsigned(buf);
                     let literals = core::slice::from_raw_parts(from, literal_len);
                     exact(out, literals, match_len, offset, self.end)?;
@@ -470,10 +471,8 @@ impl<'a, 'b> Sink<'a, 'b> {
             if back.wrapping_sub(1) < piece.len() {
                 let from = end - back;
                 let len = (sequence.len as usize).max(16);
-                let lines = (from + len).min(end) - (from & !(LINE - 1));
-                for line in (0..lines).step_by(LINE) {
-                    fetch_line((from & !(LINE - 1)) + line);
-                }
+                let lines = from + len.min(back) - (from & !(LINE - 1));
+                (0..lines).step_by(LINE).for_each(|line| fetch_line((from & !(LINE - 1)) + line));
             }
             made += sequence.len as usize;
         }

@@ -25,14 +25,14 @@ const NONE: &[Sequence] = &[];
 
 /// Bytes that are told apart easily.
 pub fn letters(n: usize) -> Vec<u8> {
-    (0..n).map(|i| b'a' + (i * i / 3 + i) as u8 % 26).collect()
+    (0..n as u64).map(|i| b'a' + (i * i / 3 + i) as u8 % 26).collect()
 }
 
 /// Bytes of few kinds, from `first`: the more frequent the lower.
 pub fn few(first: u8, kinds: u8, n: usize) -> Vec<u8> {
     let kind =
-        |i: usize| (i.wrapping_mul(2_654_435_761) >> 7 | 1 << 20).trailing_zeros().min(u32::from(kinds) - 1);
-    (0..n).map(|i| first + kind(i) as u8).collect()
+        |i: u64| (i.wrapping_mul(2_654_435_761) >> 7 | 1 << 20).trailing_zeros().min(u32::from(kinds) - 1);
+    (0..n as u64).map(|i| first + kind(i) as u8).collect()
 }
 
 /// The dictionaries, by name.
@@ -688,6 +688,12 @@ fn bad_headers() -> Bad {
         ("magic-of-a-dictionary", dictionary("full").bytes()),
         ("skippable-cut", skippable(0, &[1, 2, 3])[..10].to_vec()),
         ("skippable-without-size", skippable(0, &[])[..6].to_vec()),
+        // With their headers they have more bytes than 32 bits count.
+        (
+            "skippable-of-4-gib",
+            [&0x184d_2a50_u32.to_le_bytes()[..], &[0xf8, 0xff, 0xff, 0xff], &[7; 20]].concat(),
+        ),
+        ("skippable-beyond-4-gib", [&0x184d_2a5f_u32.to_le_bytes()[..], &[0xff; 4], &[7; 20]].concat()),
         ("no-block", frame(SINGLE)[..9].to_vec()),
         ("garbage-after-the-frame", [frame(SINGLE), b"garbage".to_vec()].concat()),
         ("zeros-after-the-frame", [frame(SINGLE), vec![0; 9]].concat()),
@@ -863,9 +869,16 @@ fn bad_sequences() -> Bad {
 fn bad_matches() -> Bad {
     let start = |header| Frame::new(header).raw(&letters(50));
     let full = BLOCK as u32;
+    let far = |offset| [copy(1, offset, 3), copy(1, offset, 3)];
+    let rle = || [Mode::Predefined, Mode::Rle, Mode::Predefined];
     [
         ("match-before-the-start", start(SINGLE).plain(plain(b"abc"), &[copy(3, 54, 3)])),
         ("match-far-before-the-start", start(SINGLE).plain(plain(b"abc"), &[copy(3, 1_000_000, 3)])),
+        // Negative where a number of 32 bits has a sign.
+        ("match-2-gib-before-the-start", start(SINGLE).compressed(plain(b"abc"), &far(1 << 31)[..1], rle())),
+        ("match-4-gib-before-the-start", start(SINGLE).compressed(plain(b"abc"), &far(!0 - 3)[..1], rle())),
+        ("match-2-gib-before-the-start-first", start(SINGLE).compressed(plain(b"abc"), &far(1 << 31), rle())),
+        ("match-4-gib-before-the-start-first", start(SINGLE).compressed(plain(b"abc"), &far(!0 - 3), rle())),
         ("match-of-nothing", Frame::new(windowed(10)).plain(plain(b""), &[copy(0, 1, 3)])),
         ("match-repeat-before-the-start", Frame::new(windowed(10)).plain(plain(b"abc"), &[again(3, 2, 3)])),
         ("match-offset-0", start(SINGLE).plain(plain(b"abc"), &[again(0, 3, 3)])),
