@@ -88,19 +88,29 @@ def segment(data, samples, width):
     return out
 
 
+def shape(data):
+    """The shape that a stream keeps, or None."""
+    if data[6] == 0:
+        return None
+    segments = -(-number(data, 8, 8) // number(data, 16, 4))
+    start, length = 28 + 4 * (segments + 1), 4 * number(data, 28, 4)
+    return tuple(number(data, at, 8) for at in range(start + 4, start + length, 8))
+
+
 def decode(data):
     """The samples of a stream as little-endian bytes."""
-    if data[:5] != b"\x89LR2\x02" or data[6:8] != b"\0\0":
+    if data[:5] != b"\x89LR2\x02" or data[6] > 1 or data[7]:
         raise ValueError("not a version 2 stream")
     width = 2 if data[5] < 2 else 4
     samples, length = number(data, 8, 8), number(data, 16, 4)
     segments = -(-samples // length)
-    ends = [4 * number(data, 28 + 4 * i, 4) for i in range(segments)]
-    payload = data[28 + 4 * segments :]
+    entries = segments + data[6]
+    ends = [4 * number(data, 28 + 4 * i, 4) for i in range(entries)]
+    payload = data[28 + 4 * entries :]
     if len(payload) != (ends[-1] if ends else 0):
         raise ValueError("a stream of another length than it says")
     out = []
-    for i, (start, end) in enumerate(zip([0, *ends], ends)):
+    for i, (start, end) in enumerate(list(zip([0, *ends], ends))[data[6] :]):
         out += segment(payload[start:end], min(length, samples - i * length), width)
     return b"".join(value.to_bytes(width, "little") for value in out)
 

@@ -6,7 +6,7 @@ import h5py
 import numpy as np
 import pytest
 
-from conftest import options, run_python, run_tool, walk, words
+from conftest import CHOSEN, options, run_python, run_tool, walk, words
 
 WHOLE = 2**32 - 1
 
@@ -24,22 +24,71 @@ def create(file, data, opts=None, **more):
 @pytest.mark.parametrize(
     ("shape", "chunks", "opts", "stored"),
     [
-        ((10, 1000), (4, 300), None, (8, 300)),
-        ((10, 1000), (4, 1000), (64,), (64, 1000)),
-        ((1000,), (250,), (16,), (16, 250)),
-        ((4, 6, 50), (2, 3, 25), None, (8, 25)),
+        ((10, 3000), (4, 1300), None, (8, 1300, *CHOSEN)),
+        ((10, 3000), (4, 3000), (64,), (64, 3000, *CHOSEN)),
+        ((1000,), (250,), (16,), (16, 250, *CHOSEN)),
+        ((50_000,), (50_000,), None, (8, 16384, *CHOSEN)),
+        ((3, 20_000), (1, 20_000), None, (8, 16384, *CHOSEN)),
+        ((4, 6, 50), (2, 3, 25), None, (8, 150, *CHOSEN)),
+        ((4, 60, 50), (4, 60, 25), None, (8, 1025, *CHOSEN)),
+        ((38_400, 1), (38_400, 1), None, (8, 1024, *CHOSEN)),
+        ((9600, 2), (4800, 2), None, (8, 1024, *CHOSEN)),
+        # Of a property list that is used again, for other chunks.
+        ((4800, 2), (4800, 2), (8, 300, *CHOSEN), (8, 1024, *CHOSEN)),
         ((10, 1000), (4, 300), (8, 100), (8, 100)),
         ((10, 1000), (4, 300), (8, WHOLE), (8, WHOLE)),
         ((10, 1000), (4, 300), (8, 7, 3, 1, WHOLE - 1, 1), (8, 7, 3, 1, WHOLE - 1, 1)),
     ],
 )
-def test_segments_default_to_rows_of_the_chunk(tmp_path, shape, chunks, opts, stored):
+def test_segments_default_to_whole_rows_of_1024_samples_or_parts_of_a_long_one(tmp_path, shape, chunks, opts, stored):
     data = walk(shape)
     with h5py.File(tmp_path / "new.h5", "w") as file:
         assert options(create(file, data, opts, chunks=chunks)) == stored
     with h5py.File(tmp_path / "new.h5") as file:
         assert options(file["data"]) == stored
         np.testing.assert_array_equal(file["data"][...], data)
+
+
+@pytest.mark.parametrize("shape", [(38_400, 1), (4800, 2)])
+def test_chunks_of_very_short_rows_do_not_expand(file, shape):
+    data = walk((shape[0] * shape[1],)).reshape(shape)
+    assert create(file, data, chunks=shape).id.get_storage_size() < 0.5 * data.nbytes
+    explicit = file.create_dataset(
+        "rows", data=data, chunks=shape, compression=32025, compression_opts=(8, shape[1])
+    )
+    assert options(explicit) == (8, shape[1]) and explicit.id.get_storage_size() > 2 * data.nbytes
+
+
+def test_a_chunk_that_would_expand_is_stored_as_it_is_unless_a_segment_is_given(file):
+    noise = np.random.default_rng(1).integers(-(2**15), 2**15, (2, 2000)).astype("<i2")
+    refused = create(file, noise, chunks=(2, 2000))
+    assert refused.id.read_direct_chunk((0, 0)) == (1, noise.tobytes())
+    asked = file.create_dataset(
+        "y", data=noise, chunks=(2, 2000), compression=32025, compression_opts=(8, 2000)
+    )
+    assert asked.id.read_direct_chunk((0, 0))[0] == 0 and asked.id.get_storage_size() > 1.5 * noise.nbytes
+    np.testing.assert_array_equal(refused[...], noise)
+
+
+@pytest.mark.parametrize("number", [32025, 325])
+@pytest.mark.parametrize("opts", [None, (8, 500)])
+def test_after_shuffle_it_is_refused(file, number, opts):
+    opts = opts[1:] if opts and number == 325 else opts
+    more = {"compression": number, "compression_opts": opts, "chunks": (2, 500)}
+    with pytest.raises(ValueError, match="Delta-Rice.*: shuffle comes before it .* leave shuffle out"):
+        file.create_dataset("data", data=walk((4, 500)), shuffle=True, **more)
+    assert "data" not in file
+    file.create_dataset("data", data=walk((4, 500)), fletcher32=True, **more)
+
+
+def test_variable_length_data_is_refused_by_hdf5_where_the_filter_is_mandatory(file):
+    """HDF5 asks no filter about such types: optional ones get references to the data, if any."""
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_chunk((5,))
+    plist.set_filter(32025, h5py.h5z.FLAG_MANDATORY, (8,))
+    datatype = h5py.h5t.py_create(h5py.vlen_dtype("<i2"), logical=True)
+    with pytest.raises(ValueError, match="not suitable for filters"):
+        h5py.h5d.create(file.id, b"data", datatype, h5py.h5s.create_simple((5,)), dcpl=plist)
 
 
 @pytest.mark.parametrize(
@@ -147,10 +196,10 @@ with h5py.File(path) as file:
 
 
 def test_threads_change_nothing_and_do_not_stay(tmp_path):
-    np.save(tmp_path / "data.npy", walk((64, 3000)))
+    np.save(tmp_path / "data.npy", walk((128, 3000)))
     chunks = {
         run_python(THREADS, tmp_path / "new.h5", tmp_path / "data.npy", env={"LINERATE_THREADS": n})
-        for n in ["1", "2", "7", "nonsense", "0"]
+        for n in ["1", "2", "7", "nonsense", "0", ""]
     }
     assert len(chunks) == 1 and len(chunks.pop()) > 1000
 
@@ -161,7 +210,7 @@ import ctypes, sys, h5py, numpy as np
 ctypes.CDLL(sys.argv[2], mode=ctypes.RTLD_GLOBAL)
 with h5py.File(sys.argv[1], "w") as file:
     dataset = file.create_dataset("data", data=np.arange(100, dtype="<i2"), chunks=(50,), compression=32025)
-    assert dataset.id.get_create_plist().get_filter(0)[2] == (8, 50)
+    assert dataset.id.get_create_plist().get_filter(0)[2][:2] == (8, 50)
     try:
         file.create_dataset("bad", (10,), ">i2", chunks=(5,), compression=32025)
     except ValueError as e:

@@ -53,6 +53,43 @@ pub fn decoded_len(chunk: &[u8]) -> Result<usize> {
     ))
 }
 
+/// How many segments a chunk has, by their lengths alone: no parameter needs to be known. So of
+/// several segment lengths that may have been used, it tells which one was.
+///
+/// # Errors
+/// [`Kind::Truncated`] if the chunk ends within a length; [`Kind::Corrupt`] if a segment is longer
+/// than what is left.
+pub fn segment_count(chunk: &[u8]) -> Result<usize> {
+    decoded_len(chunk)?;
+    let (mut count, mut at) = (0, 4);
+    while at < chunk.len() {
+        at = payload(chunk, at)?.end;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// Where the payload is behind the length at byte `length`.
+fn payload(chunk: &[u8], length: usize) -> Result<Range<usize>> {
+    let words = word(chunk, length).ok_or(Error::new(
+        Kind::Truncated,
+        chunk.len() as u64,
+        "a chunk ends before its last segment",
+    ))?;
+    let start = length + 4;
+    let end = words.checked_mul(4).and_then(|n| n.checked_add(start)).filter(|&end| end <= chunk.len());
+    let too_long = Error::new(Kind::Corrupt, length as u64, "a segment is longer than what is left");
+    Ok(start..end.ok_or(too_long)?)
+}
+
+/// Whether a chunk of `bytes` bytes is larger than its `samples` samples by more than 2 %, and by
+/// more than 64 bytes, which a chunk of few samples may take: a sign of an m far too small, or of
+/// segments of a few samples. Such chunks are valid, but nobody wants them.
+pub fn expands(samples: usize, bytes: u64) -> bool {
+    let raw = 2 * samples as u64;
+    bytes > raw + (raw / 50).max(64)
+}
+
 impl<'a> Segments<'a> {
     /// The segments of `chunk`.
     ///
@@ -87,16 +124,7 @@ impl<'a> Segments<'a> {
 
     fn advance(&mut self) -> Result<Segment<'a>> {
         let length = self.byte;
-        let words = word(self.chunk, length).ok_or(Error::new(
-            Kind::Truncated,
-            self.chunk.len() as u64,
-            "a chunk ends before its last segment",
-        ))?;
-        let start = length + 4;
-        let end =
-            words.checked_mul(4).and_then(|n| n.checked_add(start)).filter(|&end| end <= self.chunk.len());
-        let end =
-            end.ok_or(Error::new(Kind::Corrupt, length as u64, "a segment is longer than what is left"))?;
+        let Range { start, end } = payload(self.chunk, length)?;
         let samples = self.sample..(self.sample + self.segment).min(self.samples);
         if samples.len() > (end - start) * 8 / self.least {
             return Err(Error::new(Kind::Corrupt, length as u64, "a segment is too short for its samples"));

@@ -44,7 +44,7 @@ pub mod tune;
 #[cfg(feature = "alloc")]
 pub mod v2;
 
-pub use chunk::{Segment, Segments, decoded_len};
+pub use chunk::{Segment, Segments, decoded_len, expands, segment_count};
 #[cfg(feature = "alloc")]
 pub use decode::decode;
 pub use decode::{decode_into, decode_segments};

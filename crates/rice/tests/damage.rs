@@ -4,7 +4,8 @@ mod common;
 
 use common::{Noise, goldens, tiers};
 use linerate_rice::{
-    Error, Exec, Filter, Kind, Params, decode, decode_into, decode_segments, decoded_len, encode,
+    Error, Exec, Filter, Kind, Params, decode, decode_into, decode_segments, decoded_len, encode, expands,
+    segment_count,
 };
 
 fn bytes(words: &[u32]) -> Vec<u8> {
@@ -212,4 +213,31 @@ fn other_wrong_parameters_never_panic() {
             }
         }
     }
+}
+
+#[test]
+fn segments_are_counted_without_parameters() {
+    for g in goldens() {
+        let segment = g.params.segment().map_or(g.samples.len(), |n| n.get() as usize);
+        assert_eq!(segment_count(&g.chunk), Ok(g.samples.len().div_ceil(segment)), "{}", g.name);
+    }
+    assert_eq!(segment_count(&bytes(&[0])), Ok(0));
+    for (words, kind, at) in [
+        (&[7, 2, 0x8888_8880][..], Kind::Corrupt, 4),
+        (&[7, u32::MAX, 0x8888_8880], Kind::Corrupt, 4),
+        (&[7, 1, 0x8888_8880, 1], Kind::Corrupt, 12),
+    ] {
+        let e = segment_count(&bytes(words)).unwrap_err();
+        assert_eq!((e.kind, e.at), (kind, at), "{words:x?}");
+    }
+    assert_eq!(segment_count(&bytes(&[7, 1, 0])[..10]).unwrap_err().kind, Kind::Corrupt);
+    assert_eq!(segment_count(&bytes(&[7, 1])[..6]).unwrap_err().kind, Kind::Truncated);
+}
+
+#[test]
+fn expansion_starts_2_percent_above_the_samples() {
+    assert!(!expands(10_000, 20_400) && expands(10_000, 20_401));
+    // A few samples: the lengths alone are more than that.
+    assert!(!expands(1, 12) && !expands(4, 72) && expands(4, 73));
+    assert!(!expands(0, 4));
 }

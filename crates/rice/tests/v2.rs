@@ -5,7 +5,8 @@ use std::fmt::Debug;
 use std::num::NonZeroU32;
 
 use linerate_rice::v2::{
-    Element, ElementType, Settings, bound, decode, decode_into, decode_segments, encode, encode_into, info,
+    Element, ElementType, Settings, Shape, bound, decode, decode_into, decode_segments, encode, encode_into,
+    info,
 };
 use linerate_rice::{Exec, Kind, Tier};
 use proptest::prelude::*;
@@ -154,6 +155,47 @@ fn a_row_is_remembered() {
 }
 
 #[test]
+fn shapes_of_any_number_of_axes_are_remembered() {
+    let samples: Vec<u16> = noise(5).take(6000).map(|x| x as u16 & 0xff).collect();
+    let most = [&[1; 62][..], &[60, 100]].concat();
+    for axes in [&[6000][..], &[60, 100], &[10, 6, 100], &[2, 3, 10, 100, 1], &most, &[0, 5], &[5, 0, 3], &[]]
+    {
+        let shape = Shape::new(axes).unwrap();
+        let samples = &samples[..shape.samples().unwrap() as usize];
+        let settings = settings(700).with_row(NonZeroU32::new(100)).with_shape(Some(shape));
+        let stream = round_trip(&settings, samples);
+        assert_eq!(info(&stream).unwrap().shape.unwrap().axes(), axes);
+        // The segments are those of a stream without a shape.
+        let plain = encode(&settings.with_shape(None), samples, Exec::default()).unwrap();
+        assert_eq!((info(&plain).unwrap().shape, stream.len()), (None, plain.len() + 8 + 8 * axes.len()));
+        let segments = samples.len().div_ceil(700);
+        assert_eq!(stream[28 + 4 * segments + 8 + 8 * axes.len()..], plain[28 + 4 * segments..]);
+    }
+    let settings = settings(700);
+    let wrong = settings.with_shape(Some(Shape::new(&[10, 601]).unwrap()));
+    assert_eq!(encode(&wrong, &samples, Exec::default()).unwrap_err().kind, Kind::BadArgument);
+    assert_eq!(Shape::new(&[1; 65]).unwrap_err().kind, Kind::Unsupported);
+    assert_eq!(Shape::new(&[1 << 32, 1 << 32]).unwrap().samples(), None);
+}
+
+#[test]
+fn a_damaged_shape_is_an_error() {
+    let shape = Shape::new(&[2, 3, 10]).unwrap();
+    let settings = settings(60).with_shape(Some(shape));
+    let stream = encode(&settings, &[7i16; 60], Exec::default()).unwrap();
+    let record = 28 + 8..28 + 8 + 28;
+    for bit in 8 * 28..8 * record.end {
+        let mut damaged = stream.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        assert!(decode::<i16>(&damaged, Exec::default()).is_err(), "bit {bit}");
+        if record.contains(&(bit / 8)) {
+            let error = info(&damaged).unwrap_err();
+            assert_eq!((error.kind, error.at), (Kind::Corrupt, record.start as u64));
+        }
+    }
+}
+
+#[test]
 fn segments_decode_alone() {
     let samples: Vec<u16> = noise(3).take(1050).map(|x| x as u16 & 0xff).collect();
     let stream = encode(&settings(100), &samples, Exec::default()).unwrap();
@@ -209,6 +251,11 @@ fn small_streams() -> Vec<(ElementType, Vec<u8>)> {
         all.push((ElementType::I16, encode(&settings(150), &short, Exec::default()).unwrap()));
         all.push((ElementType::U32, encode(&settings(150), &long, Exec::default()).unwrap()));
     }
+    let shape = Shape::new(&[5, 4, 10]).ok();
+    all.push((
+        ElementType::I16,
+        encode(&settings(150).with_shape(shape), &[3i16; 200], Exec::default()).unwrap(),
+    ));
     all
 }
 
@@ -248,6 +295,30 @@ fn a_flipped_bit_is_an_error_or_harmless() {
     }
 }
 
+#[test]
+fn spare_mode_bits_that_are_set_are_an_error() {
+    let (_, signal) = signals(96).into_iter().find(|s| s.0 == "quiet with bursts").unwrap();
+    let samples: Vec<i16> = signal.iter().map(|&x| x as i16).collect();
+    let mut stream = encode(&settings(96), &samples, Exec::default()).unwrap();
+    // Behind header, table, checksum and kind; then the width, and what else there is.
+    let kind = stream[36];
+    let width = usize::from(stream[38] & 7);
+    let step = if kind & 0x10 != 0 { 2 } else { 0 };
+    let escapes = if kind & 0x20 != 0 { 2 } else { 0 };
+    assert!(kind & 0xf < 3, "a fixed predictor");
+    let used = 3 * width; // of three blocks
+    assert!(!used.is_multiple_of(8), "{used} bits of modes: none is spare");
+    let last = 39 + 2 + step + escapes + used / 8;
+    assert_eq!(verdict(ElementType::I16, &stream).unwrap().len(), 96);
+    for bit in used % 8..8 {
+        assert_eq!(stream[last] >> bit & 1, 0, "the encoder leaves it zero");
+        stream[last] ^= 1 << bit;
+        let error = verdict(ElementType::I16, &stream).unwrap_err();
+        assert_eq!(error.kind, Kind::Corrupt, "bit {bit}");
+        stream[last] ^= 1 << bit;
+    }
+}
+
 proptest! {
     #[test]
     fn anything_survives(
@@ -265,7 +336,7 @@ proptest! {
     #[test]
     fn anything_may_be_decoded(
         mut bytes in proptest::collection::vec(any::<u8>(), 0..300),
-        from in 0usize..28,
+        from in 0usize..29,
         at in 0usize..300,
     ) {
         // A valid stream whose rest is replaced: what lies behind an intact header.

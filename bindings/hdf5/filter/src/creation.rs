@@ -2,6 +2,7 @@
 //! the property list says of the filter.
 
 use core::ffi::c_uint;
+use core::ops::RangeInclusive;
 
 use crate::class::Hid;
 use crate::failure::{Failure, Result};
@@ -33,6 +34,12 @@ pub(crate) struct Datatype {
     pub(crate) signed: bool,
 }
 
+/// Filters of HDF5 itself: deflate, shuffle, fletcher32, szip, nbit and scaleoffset. None of them
+/// leaves samples behind.
+const RECODERS: RangeInclusive<i32> = 1..=6;
+const SHUFFLE: i32 = 2;
+const FLETCHER32: i32 = 3;
+
 /// Most values that HDF5 asks a filter for at once.
 pub(crate) const MAX_VALUES: usize = 256;
 
@@ -55,19 +62,32 @@ pub(crate) struct Creation {
     library: Library,
     dcpl: Hid,
     datatype: Datatype,
-    /// Samples per chunk, and along its last dimension.
-    chunk: (u64, u64),
+    /// Dimensions of a chunk.
+    chunk: Vec<u64>,
 }
 
 impl Creation {
     pub(crate) fn new(library: Library, dcpl: Hid, datatype: Hid) -> Result<Creation> {
         let datatype =
             library.datatype(datatype).ok_or(Failure::Filter("the type of the dataset cannot be read"))?;
-        let dims =
+        let chunk =
             library.chunk(dcpl).ok_or(Failure::Filter("the chunk shape of the dataset cannot be read"))?;
-        let samples = dims.iter().fold(1u64, |product, &n| product.saturating_mul(n));
-        let row = dims.last().copied().unwrap_or(1);
-        Ok(Creation { library, dcpl, datatype, chunk: (samples, row) })
+        Ok(Creation { library, dcpl, datatype, chunk })
+    }
+
+    /// Refuses a dataset of which filter `id` would not get the samples, but what a filter of HDF5
+    /// that comes before it makes of them.
+    pub(crate) fn comes_first(&self, id: i32) -> Result<()> {
+        let filters = self.library.filters(self.dcpl);
+        let filters = filters.ok_or(Failure::Filter("the filters of the dataset cannot be read"))?;
+        let refuse = |what| Err(Failure::Filter(what));
+        match filters.into_iter().take_while(|&before| before != id).find(|before| RECODERS.contains(before))
+        {
+            None => Ok(()),
+            Some(SHUFFLE) => refuse("shuffle comes before it and takes the samples apart: leave shuffle out"),
+            Some(FLETCHER32) => refuse("fletcher32 comes before it and adds what is no sample: put it last"),
+            Some(_) => refuse("another compression comes before it and leaves no samples: use one of them"),
+        }
     }
 
     /// The type, if it is an integer of one of these sizes in little-endian order. `wrong_size`
@@ -82,14 +102,19 @@ impl Creation {
         }
     }
 
+    /// Dimensions of a chunk.
+    pub(crate) fn chunk(&self) -> &[u64] {
+        &self.chunk
+    }
+
     /// Samples in a chunk.
     pub(crate) fn samples(&self) -> u64 {
-        self.chunk.0
+        self.chunk.iter().fold(1, |product, &n| product.saturating_mul(n))
     }
 
     /// Samples along the last dimension of a chunk.
     pub(crate) fn row(&self) -> u64 {
-        self.chunk.1
+        self.chunk.last().copied().unwrap_or(1)
     }
 
     /// What the property list says of filter `id`.

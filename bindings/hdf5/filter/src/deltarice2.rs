@@ -4,7 +4,9 @@
 use core::ffi::{c_int, c_uint, c_void};
 use core::num::NonZeroU32;
 
-use linerate_rice::v2::{Element, ElementType, MAX_SEGMENT, Settings, bound, decode_into, encode_into, info};
+use linerate_rice::v2::{
+    Element, ElementType, Info, MAX_SEGMENT, Settings, bound, decode_into, encode_into, info,
+};
 
 use crate::border::{Codec, Output};
 use crate::class::{Class, Hid};
@@ -22,7 +24,8 @@ pub const DELTARICE2_ID: i32 = 325;
 /// `cd_values` are \[segment, type, row, samples\]: samples per segment, or 0 to choose; the code
 /// of the sample type, 0 to 3 for i16, u16, i32 and u32; samples per row; samples per chunk. Users
 /// give at most the first. The others are set when a dataset is created, from its type, which must
-/// be an integer of 2 or 4 bytes in little-endian order, and from the shape of its chunks.
+/// be an integer of 2 or 4 bytes in little-endian order, and from the shape of its chunks. No filter
+/// may come before that leaves no samples.
 pub static DELTARICE2: Class = Class::new(DELTARICE2_ID, CODEC.name, set_local, filter);
 
 const CODEC: Codec = Codec { name: c"Delta-Rice 2", encode, decode, create };
@@ -97,7 +100,9 @@ fn encode_as<T: Element + Word>(values: &Values, bytes: &[u8]) -> Result<Output>
     let samples = words::<T>(bytes)?;
     values.check(T::TYPE, samples.len() as u64)?;
     let mut block = Block::new(bound::<T>(&values.settings, samples.len()))?;
-    let bytes = encode_into(&values.settings, samples, block.words(), threads::exec())?;
+    let segments = samples.len().div_ceil(values.settings.segment() as usize);
+    let exec = threads::exec(samples.len(), segments);
+    let bytes = encode_into(&values.settings, samples, block.words(), exec)?;
     Ok(Output { block, bytes })
 }
 
@@ -112,17 +117,18 @@ fn decode(values: &[u32], stream: &[u8]) -> Result<Output> {
     }
     // What is allocated is as large as the dataset's own chunks, or as MAX_UNTOLD.
     match told.element {
-        ElementType::I16 => decode_as::<i16>(told.samples, stream),
-        ElementType::U16 => decode_as::<u16>(told.samples, stream),
-        ElementType::I32 => decode_as::<i32>(told.samples, stream),
-        ElementType::U32 => decode_as::<u32>(told.samples, stream),
+        ElementType::I16 => decode_as::<i16>(&told, stream),
+        ElementType::U16 => decode_as::<u16>(&told, stream),
+        ElementType::I32 => decode_as::<i32>(&told, stream),
+        ElementType::U32 => decode_as::<u32>(&told, stream),
     }
 }
 
-fn decode_as<T: Element + Word>(samples: u64, stream: &[u8]) -> Result<Output> {
-    let bytes = usize::try_from(samples).unwrap_or(usize::MAX).saturating_mul(size_of::<T>());
-    let mut block = Block::new(bytes)?;
-    let bytes = size_of::<T>() * decode_into::<T>(stream, block.words(), threads::exec())?;
+fn decode_as<T: Element + Word>(told: &Info, stream: &[u8]) -> Result<Output> {
+    let samples = usize::try_from(told.samples).unwrap_or(usize::MAX);
+    let exec = threads::exec(samples, usize::try_from(told.segments).unwrap_or(usize::MAX));
+    let mut block = Block::new(samples.saturating_mul(size_of::<T>()))?;
+    let bytes = size_of::<T>() * decode_into::<T>(stream, block.words(), exec)?;
     Ok(Output { block, bytes })
 }
 
@@ -134,6 +140,7 @@ fn create(creation: &Creation) -> Result<()> {
         (_, true) => ElementType::I32,
         (_, false) => ElementType::U32,
     };
+    creation.comes_first(DELTARICE2_ID)?;
     let message = creation.filter(DELTARICE2_ID)?;
     let segment = message.values().first().copied().unwrap_or(0);
     settings(segment)?;

@@ -11,7 +11,8 @@
 //!   onto the error stack of HDF5, where h5py and h5dump show it.
 //! * No input makes it panic into C, hang, or touch memory that is not its own.
 //! * The buffer it leaves behind comes from C's `malloc`, the old one goes to `free`.
-//! * Threads, of which `LINERATE_THREADS` sets the number (1 unless set), end before it returns.
+//! * Threads end before it returns. `LINERATE_THREADS` sets their number; without it large chunks of
+//!   many segments get one for each processor.
 
 #[cfg(target_endian = "big")]
 compile_error!("chunks are taken as little-endian words in place: a big-endian machine needs a copy");

@@ -44,6 +44,17 @@ type GetFilter = unsafe extern "C" fn(
     name: *mut c_char,
     config: *mut c_uint,
 ) -> c_int;
+type CountFilters = unsafe extern "C" fn(plist: Hid) -> c_int;
+type GetFilterAt = unsafe extern "C" fn(
+    plist: Hid,
+    index: c_uint,
+    flags: *mut c_uint,
+    count: *mut usize,
+    values: *mut c_uint,
+    name_len: usize,
+    name: *mut c_char,
+    config: *mut c_uint,
+) -> c_int;
 type ModifyFilter =
     unsafe extern "C" fn(plist: Hid, id: c_int, flags: c_uint, count: usize, values: *const c_uint) -> c_int;
 type GetChunk = unsafe extern "C" fn(plist: Hid, max_rank: c_int, dims: *mut u64) -> c_int;
@@ -146,6 +157,22 @@ impl Library {
             )
         };
         (status >= 0).then_some(message)
+    }
+
+    /// The filters of a property list by their numbers, in the order in which they are applied.
+    pub(crate) fn filters(&self, dcpl: Hid) -> Option<Vec<c_int>> {
+        // SAFETY: the functions have these signatures; with a count of 0 no values are written, and
+        // the name and the configuration are not wanted.
+        unsafe {
+            let number = self.0.symbol::<CountFilters>(c"H5Pget_nfilters")?(dcpl);
+            let get = self.0.symbol::<GetFilterAt>(c"H5Pget_filter2")?;
+            let of = |index| {
+                let (mut flags, mut count, mut config) = (0, 0, 0);
+                let (flags, count, config) = (&raw mut flags, &raw mut count, &raw mut config);
+                get(dcpl, index, flags, count, null_mut(), 0, null_mut(), config)
+            };
+            Some((0..c_uint::try_from(number).ok()?).map(of).collect())
+        }
     }
 
     /// Replaces the values of filter `id` in a property list.

@@ -53,6 +53,23 @@ fn one_sample_per_segment_fits() {
 }
 
 #[test]
+fn a_chunk_that_expands_is_refused_unless_a_segment_was_given() {
+    const AUTO: u32 = u32::from_le_bytes(*b"auto");
+    let noise = Noise(3).walk(5000, 16);
+    let steady = Noise(3).walk(5000, 4);
+    for segment in [1, 1024, u32::MAX] {
+        let given = [8, segment, 2, 1, u32::MAX];
+        let chosen = [8, segment, 2, 1, u32::MAX, AUTO];
+        let chunk = encode(&DELTARICE, &given, &noise).unwrap();
+        assert!(chunk.len() > noise.len());
+        assert_eq!(encode(&DELTARICE, &chosen, &noise), None, "{segment}");
+        assert_eq!(decode(&DELTARICE, &chosen, &chunk).unwrap(), noise, "reading is another matter");
+        let small = encode(&DELTARICE, &given, &steady).unwrap();
+        assert_eq!(encode(&DELTARICE, &chosen, &steady), (segment > 1).then_some(small));
+    }
+}
+
+#[test]
 fn what_cannot_be_encoded_is_refused() {
     let plain = samples(&[1, 2, 3]);
     for values in [

@@ -38,5 +38,5 @@ pub(crate) fn read_npy(bytes: &[u8]) -> Option<(Vec<i16>, usize)> {
     }
     let shape = text.split_once('(')?.1.split_once(')')?.0;
     let row = shape.trim_end_matches([',', ' ']).rsplit(',').next()?.trim().parse().ok()?;
-    Some((data.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect(), row))
+    Some((data.as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect(), row))
 }

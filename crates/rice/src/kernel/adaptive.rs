@@ -46,7 +46,7 @@ impl<W: Word> Blocks<'_, W> {
                 Tier::Avx512 => return unsafe { adaptive_avx512::decode::<W, ORDER>(self) },
                 // SAFETY: as above.
                 Tier::Avx2 => return unsafe { adaptive_avx2::decode::<W, ORDER>(self) },
-                Tier::Scalar => {}
+                _ => {}
             }
         }
         dispatch(tier, Decode::<W, ORDER>(self))

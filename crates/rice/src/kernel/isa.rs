@@ -69,7 +69,7 @@ pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
             Tier::Avx512 => return unsafe { avx512(kernel) },
             // SAFETY: as above.
             Tier::Avx2 => return unsafe { avx2(kernel) },
-            Tier::Scalar => {}
+            _ => {}
         }
     }
     let _ = tier;

@@ -64,9 +64,9 @@ fn rest<W: Word, const ORDER: usize>(rows: &mut [Row<W>], mut done: usize) {
     if let [a, b] = rows {
         let both = a.words.len().min(b.words.len());
         let (mut one, mut two) = (State::<W, ORDER>::of(a, done), State::<W, ORDER>::of(b, done));
-        let words =
-            a.words[done..both].chunks_exact_mut(ORDER).zip(b.words[done..both].chunks_exact_mut(ORDER));
-        for (a, b) in words {
+        let (a, _) = a.words[done..both].as_chunks_mut::<ORDER>();
+        let (b, _) = b.words[done..both].as_chunks_mut::<ORDER>();
+        for (a, b) in a.iter_mut().zip(b) {
             for i in 0..ORDER {
                 a[i] = one.next(a[i], i);
                 b[i] = two.next(b[i], i);

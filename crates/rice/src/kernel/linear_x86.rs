@@ -62,7 +62,7 @@ pub(super) unsafe fn undo<W: Word>(tier: Tier, rows: &mut [Row<W>]) -> usize {
         Tier::Avx512 => unsafe { sixteen(rows) },
         // SAFETY: as above.
         Tier::Avx2 => unsafe { eight(rows) },
-        Tier::Scalar => 0,
+        _ => 0,
     }
 }
 

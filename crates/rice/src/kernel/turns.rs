@@ -50,7 +50,7 @@ impl Kernel for Turns<'_, '_> {
             // the place of one that did.
             let mut kept = 0;
             for slot in 0..ACTIVE {
-                let going = Some(active[slot]).filter(|_| slot < n);
+                let going = (slot < n).then_some(active[slot]);
                 let mut candidates = going.into_iter().chain(waiting.by_ref());
                 if let Some(lane) = candidates.find(|&lane| turns_left(&self.lanes[lane]) > 0) {
                     active[kept] = lane;

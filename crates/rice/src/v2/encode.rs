@@ -7,7 +7,7 @@ use super::header::{self, HEADER, checksum};
 use super::plan::{Plan, Scratch};
 use super::segment::{write_head, write_raw_head};
 use super::settings::segment_bound;
-use super::{Element, Settings, bound};
+use super::{Element, Settings, Shape, bound};
 use crate::Exec;
 use crate::kernel::packing::{Pack, pack};
 use crate::kernel::planning::plan;
@@ -20,8 +20,9 @@ use crate::kernel::words;
 /// sample of 16 bits, 14 per sample of 32.
 ///
 /// # Errors
-/// * [`Kind::BadArgument`] for segments of more than 65,536 samples, and for samples that take
-///   more than 16 GiB when encoded: these must be divided among several streams.
+/// * [`Kind::BadArgument`] for segments of more than 65,536 samples, for a shape of another number
+///   of samples, and for samples that take more than 16 GiB when encoded: these must be divided among
+///   several streams.
 /// * [`Kind::OutputTooSmall`], at the offset in `out` of the segment without room.
 pub fn encode_into<T: Element>(
     settings: &Settings,
@@ -29,20 +30,28 @@ pub fn encode_into<T: Element>(
     out: &mut [u8],
     exec: Exec,
 ) -> Result<usize> {
-    settings.check()?;
+    settings.check(samples.len())?;
     let segment = settings.segment() as usize;
     let segments = samples.len().div_ceil(segment);
-    let start = HEADER + 4 * segments;
+    let record = settings.shape().map_or(0, Shape::bytes);
+    let start = HEADER + 4 * (segments + usize::from(record > 0));
     let (head, payload) = out.split_at_mut_checked(start).ok_or(too_small(0))?;
     let (head, table) = head.split_at_mut(HEADER);
-    head.copy_from_slice(&header::write(T::TYPE, samples.len(), settings.segment(), settings.row()));
-    let table = table.as_chunks_mut().0;
+    head.copy_from_slice(&header::write(T::TYPE, samples.len(), settings));
+    let (of_record, table) = table.as_chunks_mut().0.split_at_mut(usize::from(record > 0));
+    let (to, payload) = payload.split_at_mut_checked(record).ok_or(too_small(start))?;
+    if let (Some(shape), [end]) = (settings.shape(), of_record) {
+        shape.write(to);
+        *end = end_of(record)?;
+    }
+    let start = start + record;
     #[cfg(feature = "std")]
     if exec.thread_count() > 1 && segments > 1 && payload.len() >= bound::<T>(settings, samples.len()) - start
     {
-        return parallel::encode(samples, segment, table, payload, exec).map(|n| start + n);
+        return parallel::encode(samples, segment, record, table, payload, exec).map(|n| start + n);
     }
-    let n = encode_run(samples, segment, 0, table, payload, exec).map_err(|e| e.shifted(start as u64))?;
+    let n =
+        encode_run(samples, segment, record, table, payload, exec).map_err(|e| e.shifted(start as u64))?;
     Ok(start + n)
 }
 
@@ -51,7 +60,7 @@ pub fn encode_into<T: Element>(
 /// # Errors
 /// As for [`encode_into`], but for the output.
 pub fn encode<T: Element>(settings: &Settings, samples: &[T], exec: Exec) -> Result<alloc::vec::Vec<u8>> {
-    settings.check()?;
+    settings.check(samples.len())?;
     let mut out = alloc::vec![0; bound::<T>(settings, samples.len())];
     let n = encode_into(settings, samples, &mut out, exec)?;
     out.truncate(n);
@@ -132,6 +141,7 @@ mod parallel {
     pub(super) fn encode<T: Element>(
         samples: &[T],
         segment: usize,
+        base: usize,
         table: &mut [[u8; 4]],
         out: &mut [u8],
         exec: Exec,
@@ -154,7 +164,7 @@ mod parallel {
             let length = length?;
             out.copy_within(i * most..i * most + length, end);
             for entry in table {
-                *entry = end_of(u32::from_le_bytes(*entry) as usize * 4 + end)?;
+                *entry = end_of(u32::from_le_bytes(*entry) as usize * 4 + base + end)?;
             }
             end += length;
         }

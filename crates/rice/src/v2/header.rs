@@ -5,12 +5,13 @@
 //! | 0 | 4 | 89 4C 52 32 |
 //! | 4 | 1 | version, 2 |
 //! | 5 | 1 | type of the samples: 0 i16, 1 u16, 2 i32, 3 u32 |
-//! | 6 | 2 | zero |
+//! | 6 | 1 | bit 0: the shape of the array is kept, by a record before the segments |
+//! | 7 | 1 | zero |
 //! | 8 | 8 | samples |
 //! | 16 | 4 | samples per segment, 1 to 65536 |
 //! | 20 | 4 | samples per row, or 0 |
 //! | 24 | 4 | checksum of the bytes before it |
-//! | 28 | 4 each | for each segment, where it ends, in 32-bit words from the end of the table |
+//! | 28 | 4 each | for the shape, if it is kept, and for each segment, where it ends, in 32-bit words from the end of the table |
 
 use core::num::NonZeroU32;
 use core::ops::Range;
@@ -18,13 +19,16 @@ use core::ops::Range;
 use linerate_core::{Error, Kind, Result};
 use twox_hash::XxHash3_64;
 
-use super::{ElementType, MAX_SEGMENT};
+use super::{ElementType, MAX_SEGMENT, Settings, Shape};
 
 const MAGIC: [u8; 4] = *b"\x89LR2";
 const VERSION: u8 = 2;
 
 /// Bytes before the table.
 pub(super) const HEADER: usize = 28;
+
+/// In byte 6: the table begins with an entry for a shape, which stands before the segments.
+const SHAPE: u8 = 1;
 
 /// Bytes covered by the header's checksum.
 const COVERED: usize = 24;
@@ -39,6 +43,8 @@ pub struct Info {
     pub samples: u64,
     /// Samples per row, if the stream was made of rows.
     pub row: Option<NonZeroU32>,
+    /// The shape of the array, if the stream keeps it.
+    pub shape: Option<Shape>,
     /// Samples per segment; the last one may have fewer.
     pub segment: u32,
     /// Segments.
@@ -60,6 +66,7 @@ pub(super) struct Layout<'a> {
     pub(super) segment: usize,
     pub(super) segments: usize,
     row: Option<NonZeroU32>,
+    shape: Option<Shape>,
     table: &'a [[u8; 4]],
     /// What follows the table, up to the end of the stream.
     payload: &'a [u8],
@@ -101,7 +108,7 @@ impl<'a> Layout<'a> {
             5,
             "samples of an unknown type",
         ))?;
-        if head[6..8] != [0, 0] {
+        if head[6] & !SHAPE != 0 || head[7] != 0 {
             return Err(Error::new(Kind::Unsupported, 6, "a stream with unknown features"));
         }
         let segment = u32_at(head, 16);
@@ -110,26 +117,42 @@ impl<'a> Layout<'a> {
         }
         let samples = u64::from(u32_at(head, 8)) | u64::from(u32_at(head, 12)) << 32;
         let segments = samples.div_ceil(u64::from(segment));
-        if segments > rest.len() as u64 / 4 {
+        let records = u64::from(head[6] & SHAPE);
+        if segments.saturating_add(records) > rest.len() as u64 / 4 {
             return Err(truncated(stream.len(), "the stream ends within its table of segments"));
         }
         // At most 65,536 samples for each 4 bytes of the table.
         let samples = usize::try_from(samples)
             .map_err(|_| Error::new(Kind::Limit, 8, "more samples than this machine can address"))?;
         let segments = segments as usize;
-        let (table, payload) = rest.split_at(4 * segments);
+        let (table, payload) = rest.split_at(4 * (segments + records as usize));
         let table = table.as_chunks::<4>().0;
         let words = table.last().map_or(0, |end| u32::from_le_bytes(*end)) as usize;
         let payload = payload
             .get(..words.saturating_mul(4))
             .ok_or(truncated(stream.len(), "the stream ends before its last segment does"))?;
         let row = NonZeroU32::new(u32_at(head, 20));
-        Ok(Layout { element, samples, segment: segment as usize, segments, row, table, payload })
+        let mut layout = Layout {
+            element,
+            samples,
+            segment: segment as usize,
+            segments,
+            row,
+            shape: None,
+            table,
+            payload,
+        };
+        if records > 0 {
+            let shape = Shape::parse(&payload[layout.entry(0)?]);
+            let shape = shape.filter(|shape| shape.samples() == Some(samples as u64));
+            layout.shape = Some(shape.ok_or(corrupt(layout.start(), "the shape of the array is damaged"))?);
+        }
+        Ok(layout)
     }
 
-    /// Bytes before the segments.
+    /// Bytes up to the end of the table.
     pub(super) fn start(&self) -> usize {
-        HEADER + 4 * self.segments
+        HEADER + 4 * self.table.len()
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -141,6 +164,7 @@ impl<'a> Layout<'a> {
             element: self.element,
             samples: self.samples as u64,
             row: self.row,
+            shape: self.shape,
             segment: self.segment as u32,
             segments: self.segments as u64,
             bytes: self.bytes() as u64,
@@ -154,6 +178,11 @@ impl<'a> Layout<'a> {
 
     /// Where segment `i` lies in the payload.
     pub(super) fn place(&self, i: usize) -> Result<Range<usize>> {
+        self.entry(self.table.len() - self.segments + i)
+    }
+
+    /// Where that lies which entry `i` of the table is for.
+    fn entry(&self, i: usize) -> Result<Range<usize>> {
         let end = |i: usize| u32::from_le_bytes(self.table[i]) as usize * 4;
         let (start, end) = (if i == 0 { 0 } else { end(i - 1) }, end(i));
         if start > end || end > self.payload.len() {
@@ -181,19 +210,15 @@ pub fn info(stream: &[u8]) -> Result<Info> {
 }
 
 /// The header of a stream.
-pub(super) fn write(
-    element: ElementType,
-    samples: usize,
-    segment: u32,
-    row: Option<NonZeroU32>,
-) -> [u8; HEADER] {
+pub(super) fn write(element: ElementType, samples: usize, settings: &Settings) -> [u8; HEADER] {
     let mut head = [0; HEADER];
     head[..4].copy_from_slice(&MAGIC);
     head[4] = VERSION;
     head[5] = element.code();
+    head[6] = if settings.shape().is_some() { SHAPE } else { 0 };
     head[8..16].copy_from_slice(&(samples as u64).to_le_bytes());
-    head[16..20].copy_from_slice(&segment.to_le_bytes());
-    head[20..24].copy_from_slice(&row.map_or(0, NonZeroU32::get).to_le_bytes());
+    head[16..20].copy_from_slice(&settings.segment().to_le_bytes());
+    head[20..24].copy_from_slice(&settings.row().map_or(0, NonZeroU32::get).to_le_bytes());
     let sum = checksum(&head[..COVERED]);
     head[COVERED..].copy_from_slice(&sum.to_le_bytes());
     head

@@ -33,6 +33,7 @@ mod lpc;
 pub(crate) mod plan;
 pub(crate) mod segment;
 mod settings;
+mod shape;
 mod step;
 
 pub use decode::{decode, decode_into, decode_segments};
@@ -40,6 +41,7 @@ pub use element::{Element, ElementType};
 pub use encode::{encode, encode_into};
 pub use header::{Info, info};
 pub use settings::{Settings, bound};
+pub use shape::Shape;
 
 /// Samples in a block, which has one Rice parameter.
 pub(crate) const BLOCK: usize = 32;

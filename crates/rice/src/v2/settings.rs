@@ -6,7 +6,7 @@ use linerate_core::{Error, Kind, Result};
 
 use super::header::HEADER;
 use super::segment::RAW_HEAD;
-use super::{Element, MAX_SEGMENT};
+use super::{Element, MAX_SEGMENT, Shape};
 
 /// Rows up to this length are one segment each.
 const LONGEST_ROW: u32 = 16_384;
@@ -30,6 +30,7 @@ const SHORT_ROW: u32 = 1024;
 pub struct Settings {
     segment: Option<NonZeroU32>,
     row: Option<NonZeroU32>,
+    shape: Option<Shape>,
 }
 
 impl Settings {
@@ -37,7 +38,7 @@ impl Settings {
     /// coded, and can be decoded, one by one. With `None` the length follows from that of a row:
     /// one row where that is sensible, otherwise about 4096 samples.
     pub const fn new(segment: Option<NonZeroU32>) -> Settings {
-        Settings { segment, row: None }
+        Settings { segment, row: None, shape: None }
     }
 
     /// The same with rows of `row` samples, or without rows. The length is kept in the stream, so
@@ -45,6 +46,19 @@ impl Settings {
     #[must_use]
     pub const fn with_row(self, row: Option<NonZeroU32>) -> Settings {
         Settings { row, ..self }
+    }
+
+    /// The same with the shape of an array, or without one. It is kept in the stream, for arrays
+    /// that a number of samples and the length of a row do not describe; it takes 8 bytes and 8 per
+    /// axis.
+    #[must_use]
+    pub const fn with_shape(self, shape: Option<Shape>) -> Settings {
+        Settings { shape, ..self }
+    }
+
+    /// The shape that is kept in the stream.
+    pub const fn shape(&self) -> Option<&Shape> {
+        self.shape.as_ref()
     }
 
     /// Samples per row.
@@ -66,9 +80,12 @@ impl Settings {
         }
     }
 
-    pub(super) fn check(&self) -> Result<()> {
+    pub(super) fn check(&self, samples: usize) -> Result<()> {
         if self.segment() > MAX_SEGMENT {
             return Err(Error::new(Kind::BadArgument, 0, "a segment of more than 65536 samples"));
+        }
+        if self.shape.is_some_and(|shape| shape.samples() != Some(samples as u64)) {
+            return Err(Error::new(Kind::BadArgument, 0, "a shape of more or fewer samples than there are"));
         }
         Ok(())
     }
@@ -77,7 +94,8 @@ impl Settings {
 /// Most bytes that a stream of `samples` samples has.
 ///
 /// A segment that prediction does not make smaller holds its samples as they are, behind 5 bytes
-/// and filled up to a multiple of 4; 4 bytes of the table and 28 of the header come on top.
+/// and filled up to a multiple of 4; 4 bytes of the table and 28 of the header come on top, and what
+/// a shape takes.
 ///
 /// ```
 /// use linerate_rice::v2::{Settings, bound};
@@ -87,7 +105,8 @@ pub fn bound<T: Element>(settings: &Settings, samples: usize) -> usize {
     let segment = settings.segment() as usize;
     let of = |n: usize| 4 + segment_bound::<T>(n);
     let (whole, rest) = (samples / segment, samples % segment);
-    HEADER + whole * of(segment) + if rest > 0 { of(rest) } else { 0 }
+    let shape = settings.shape().map_or(0, |shape| 4 + shape.bytes());
+    HEADER + shape + whole * of(segment) + if rest > 0 { of(rest) } else { 0 }
 }
 
 /// Most bytes of one segment of `n` samples.

@@ -37,7 +37,7 @@ pub(crate) fn goldens() -> Vec<Golden> {
             name: name.clone(),
             params: Params::from_cd_values(&values).expect("valid parameters"),
             chunk,
-            samples: bytes.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect(),
+            samples: bytes.as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect(),
         }
     };
     manifest.as_object().expect("an object").iter().map(golden).collect()

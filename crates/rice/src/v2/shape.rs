@@ -1,0 +1,78 @@
+//! The shape of an array, kept in a stream where the length of a row does not tell it.
+//!
+//! | bytes | what |
+//! |---|---|
+//! | 4 | checksum of the rest |
+//! | 8 each | size of each axis, the slowest first |
+
+use linerate_core::{Error, Kind, Result};
+
+use super::header::checksum;
+
+/// The axes of an array.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Shape {
+    axes: [u64; Shape::MAX_AXES],
+    len: u8,
+}
+
+impl Shape {
+    /// Most axes, as many as NumPy has.
+    pub const MAX_AXES: usize = 64;
+
+    /// The shape with these axes, the slowest first. Without any it is that of a single sample.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for more than [`Shape::MAX_AXES`].
+    pub fn new(axes: &[u64]) -> Result<Shape> {
+        let mut all = [0; Shape::MAX_AXES];
+        let room = all.get_mut(..axes.len());
+        room.ok_or(Error::new(Kind::Unsupported, 0, "an array of more than 64 axes"))?.copy_from_slice(axes);
+        Ok(Shape { axes: all, len: axes.len() as u8 })
+    }
+
+    /// The size of each axis.
+    pub fn axes(&self) -> &[u64] {
+        &self.axes[..usize::from(self.len)]
+    }
+
+    /// Samples of such an array, or `None` if they are 2^64 or more.
+    pub fn samples(&self) -> Option<u64> {
+        match self.axes().contains(&0) {
+            true => Some(0),
+            false => self.axes().iter().try_fold(1u64, |product, &n| product.checked_mul(n)),
+        }
+    }
+
+    /// Bytes of the record.
+    pub(super) fn bytes(&self) -> usize {
+        4 + 8 * usize::from(self.len)
+    }
+
+    /// Writes the record, which fills `out`.
+    pub(super) fn write(&self, out: &mut [u8]) {
+        let (sum, rest) = out.split_at_mut(4);
+        rest.chunks_exact_mut(8)
+            .zip(self.axes())
+            .for_each(|(to, axis)| to.copy_from_slice(&axis.to_le_bytes()));
+        sum.copy_from_slice(&checksum(rest).to_le_bytes());
+    }
+
+    /// Reads a record. `None` if it is none.
+    pub(super) fn parse(record: &[u8]) -> Option<Shape> {
+        let (sum, rest) = record.split_first_chunk()?;
+        let (axes, []) = rest.as_chunks::<8>() else { return None };
+        if u32::from_le_bytes(*sum) != checksum(rest) || axes.len() > Shape::MAX_AXES {
+            return None;
+        }
+        let mut all = [0; Shape::MAX_AXES];
+        all.iter_mut().zip(axes).for_each(|(to, axis)| *to = u64::from_le_bytes(*axis));
+        Some(Shape { axes: all, len: axes.len() as u8 })
+    }
+}
+
+impl core::fmt::Debug for Shape {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Shape").field(&self.axes()).finish()
+    }
+}
