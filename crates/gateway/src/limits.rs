@@ -30,6 +30,13 @@ impl Limits {
         let window_log = if log > 27 { 27 } else { log };
         Limits { window_log, ..self }
     }
+
+    /// More compressed bytes than a message of at most `max_message` bytes has: stored blocks of
+    /// deflate take five bytes for each 65,535, raw blocks of zstd three for each 65,536.
+    #[must_use]
+    pub const fn max_compressed(&self) -> usize {
+        self.max_message.saturating_add(self.max_message / 8).saturating_add(1 << 16)
+    }
 }
 
 impl Default for Limits {

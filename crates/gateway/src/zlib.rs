@@ -59,9 +59,7 @@ impl Zlib {
             return Ok(false);
         }
         let mut all = std::mem::take(&mut self.waiting);
-        // More than this is no message of that size: stored blocks take five bytes for each 65,535.
-        let most = limits.max_message.saturating_add(limits.max_message / 8).saturating_add(1 << 16);
-        if all.len() + src.len() > most {
+        if all.len() + src.len() > limits.max_compressed() {
             return Err(Payload::TOO_LONG.shifted(self.before + all.len() as u64));
         }
         all.extend_from_slice(src);

@@ -43,7 +43,7 @@ impl Zstd {
         loop {
             let read = (len - src.len()) as u64;
             let room = payload.room(ROOM, limit).map_err(|e| e.shifted(read))?;
-            let relative = |e: Error| Error { at: e.at.saturating_sub(before), ..named_dictionary(e) };
+            let relative = |e: Error| named_dictionary(e).with_offset(e.at.saturating_sub(before));
             let progress = self.decoder.decode(buffers, None, src, room).map_err(relative)?;
             src = &src[progress.read..];
             payload.wrote(progress.written, limit).map_err(|e| e.shifted(read + progress.read as u64))?;
@@ -63,7 +63,7 @@ impl Zstd {
 /// Gateways have no dictionary to give, so it is the stream that asks too much, not the caller.
 fn named_dictionary(error: Error) -> Error {
     match error.kind {
-        Kind::BadArgument => Error { kind: Kind::Unsupported, ..error },
+        Kind::BadArgument => error.with_kind(Kind::Unsupported),
         _ => error,
     }
 }

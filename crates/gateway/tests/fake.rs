@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use client::{Client, Counts};
 use linerate_gateway::fake::{Events, Report, Script, Server, Trouble};
-use linerate_gateway::{Encoder, Kind, Limits, Scratch, Session, Transport};
+use linerate_gateway::{Encoder, Encoding, Envelope, Kind, Limits, Scratch, Session, Transport};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
@@ -240,7 +240,7 @@ enum Heard {
 impl Talker {
     fn connect(server: &Server, query: &str) -> Talker {
         let stream = TcpStream::connect(server.addr).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         let url = format!("{}/{query}", server.url());
         let (socket, _) = tungstenite::client::client(url, stream).unwrap();
         let transport = match query {
@@ -528,7 +528,9 @@ fn what_the_server_does_not_speak_is_refused_with_a_sentence() {
         )
     };
     let version = "Sec-WebSocket-Version: 13\r\n";
-    for (query, why) in [("?encoding=etf", "the only encoding is json"), ("?compress=gzip", "compress is")] {
+    for (query, why) in
+        [("?encoding=xml", "encoding is json, etf or absent"), ("?compress=gzip", "compress is")]
+    {
         let (status, body) = upgrade(query, version);
         assert!(status == 400 && body.contains(why), "{body}");
     }
@@ -583,4 +585,107 @@ fn each_shard_has_its_own_trouble() {
     assert_eq!(run(0), Heard::Cut);
     assert_eq!(run(1), Heard::Cut);
     assert!(matches!(run(0), Heard::Payload(_)));
+}
+
+/// A value as a term: texts as binaries, numbers as integers of four bytes.
+fn term(value: &Value) -> Vec<u8> {
+    let binary = |text: &str| [&[109][..], &(text.len() as u32).to_be_bytes(), text.as_bytes()].concat();
+    match value {
+        Value::String(text) => binary(text),
+        Value::Number(number) => [&[98][..], &(number.as_i64().unwrap() as i32).to_be_bytes()].concat(),
+        Value::Object(members) => {
+            let mut term = [&[116][..], &(members.len() as u32).to_be_bytes()].concat();
+            members.iter().for_each(|(key, value)| term.extend([binary(key), self::term(value)].concat()));
+            term
+        }
+        other => panic!("{other}"),
+    }
+}
+
+/// A client that speaks ETF, and what it hears: opcodes, numbers and names.
+fn fetch_terms(server: &Server, query: &str, most: usize) -> Vec<(Option<u64>, Option<u64>, Option<String>)> {
+    let transport = query.contains("zlib").then_some(Transport::Zlib);
+    let transport = transport.or(query.contains("zstd").then_some(Transport::Zstd));
+    let mut session = transport.map(|transport| Session::new(transport, Limits::new()));
+    let mut talker = Talker::connect(server, query);
+    let mut scratch = Scratch::new();
+    let mut heard = Vec::new();
+    while heard.len() < most {
+        let Message::Binary(frame) = talker.socket.read().unwrap() else { panic!("terms are binary") };
+        let payload = match &mut session {
+            None => frame.to_vec(),
+            Some(session) => match session.message(&frame, &mut scratch).unwrap() {
+                Some(message) => message.payload.to_vec(),
+                None => continue,
+            },
+        };
+        let envelope = Envelope::read(&payload, Encoding::Etf).unwrap();
+        heard.push((envelope.op, envelope.sequence, envelope.event.map(str::to_owned)));
+        if envelope.op == Some(10) {
+            let identify = term(&json!({ "op": 2, "d": { "token": "t" } }));
+            talker.socket.send(Message::binary([&[131][..], &identify].concat())).unwrap();
+        }
+    }
+    talker.socket.close(None).unwrap();
+    heard
+}
+
+#[test]
+fn clients_that_ask_for_etf_get_the_same_events_as_terms() {
+    let (messages, script) = script(50);
+    let names = messages.iter().map(|message| serde_json::from_slice::<Value>(message).unwrap());
+    let names: Vec<String> = names.filter_map(|message| Some(message["t"].as_str()?.to_owned())).collect();
+    let server = Server::start(script).unwrap();
+    for query in ["?encoding=etf", "?encoding=etf&compress=zlib-stream", "?encoding=etf&compress=zstd-stream"]
+    {
+        let heard = fetch_terms(&server, query, names.len() + 1);
+        assert_eq!(heard[0], (Some(10), None, None));
+        let numbers: Vec<_> = heard[1..].iter().map(|(_, number, _)| number.unwrap()).collect();
+        assert_eq!(numbers, (1..=names.len() as u64).collect::<Vec<_>>());
+        assert!(heard[1..].iter().map(|(_, _, name)| name.as_ref().unwrap()).eq(&names), "{query}");
+    }
+    assert_eq!(server.report().identifies, 3);
+    // JSON is no term.
+    let mut talker = Talker::connect(&server, "?encoding=etf");
+    talker.socket.read().unwrap();
+    talker.say(&json!({ "op": 2, "d": { "token": "t" } }));
+    let closed = loop {
+        if let Message::Close(frame) = talker.socket.read().unwrap() {
+            break frame.unwrap().code;
+        }
+    };
+    assert_eq!(u16::from(closed), 4002);
+}
+
+/// As many as descriptors allow, of which each takes two here.
+fn many() -> usize {
+    #[cfg(unix)]
+    let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
+    #[cfg(not(unix))]
+    let descriptors = None;
+    let spare = descriptors.map_or(usize::MAX, |n| (n as usize).saturating_sub(300) / 2);
+    spare.clamp(300, 1500)
+}
+
+#[test]
+fn thousands_are_served_at_the_same_time() {
+    let mut script = Script::new();
+    script.time = Duration::from_secs(120);
+    script.bounds.patience = script.time;
+    let server = Server::start(script).unwrap();
+    let count = many();
+    let mut all: Vec<Talker> = (0..count).map(|_| Talker::connect(&server, "")).collect();
+    // READY comes while all of them are connected, and then they are all still there.
+    all.iter_mut().for_each(|talker| drop(talker.identify()));
+    for talker in &mut all {
+        talker.say(&json!({ "op": 1, "d": 1 }));
+    }
+    for talker in &mut all {
+        while talker.payload()["op"] != 11 {}
+    }
+    let report = server.report();
+    assert_eq!((report.connections, report.identifies), (count as u64, count as u64));
+    assert_eq!((report.heartbeats, report.refused), (count as u64, 0));
+    server.stop();
+    assert!(all.iter_mut().all(|talker| talker.closed() == 1001));
 }

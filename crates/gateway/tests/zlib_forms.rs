@@ -327,3 +327,77 @@ fn bytes_that_look_like_an_end_are_none() {
         assert_eq!(message.compressed, 2 + 2 * block.len() + 5);
     }
 }
+
+/// A block that goes on and on, in fragments that each look like the end of the message. Whatever came of
+/// the block is decoded anew for each of them, so that without a bound the work would be quadratic.
+struct Endless {
+    first: Vec<u8>,
+    /// Comes again and again, and ends with the first bit of a match.
+    more: [u8; 5],
+}
+
+impl Endless {
+    /// Bytes of payload that a fragment adds.
+    const STEP: usize = 3 + 3 + 8 + 5 * 3;
+
+    fn new() -> Endless {
+        // Four symbols of two bits: `a` 00, `b` 01, the end 10, a match of three bytes 11; a distance is one
+        // bit. So zeros are literals, ones are matches, and the marker is nothing but that.
+        let mut symbols = vec![0; 258];
+        [97, 98, 256, 257].iter().for_each(|&symbol| symbols[symbol] = 2);
+        let mut bits = dynamic(&symbols, &[1, 1]);
+        bits.code(0, 2).code(0, 2).code(0b111, 3).code(0, 6);
+        // The first bit of a match, whose other two begin the next fragment.
+        bits.push(1, 1);
+        assert_eq!(bits.used % 8, 0);
+        Endless { first: [&HEADER[..], &bits.bytes].concat(), more: [0b11, 0, 0, 0xff, 0xff] }
+    }
+
+    /// The fragment with this number.
+    fn fragment(&self, number: usize) -> Vec<u8> {
+        if number == 0 { [&self.first[..], &self.more].concat() } else { self.more.to_vec() }
+    }
+}
+
+#[test]
+fn fragments_that_each_look_like_the_end_of_a_message_are_refused_after_four_times_the_limit() {
+    let limit = 10_000;
+    let endless = Endless::new();
+    let mut scratch = Scratch::new();
+    let mut session = Session::new(Transport::Zlib, Limits::new().with_max_message(limit));
+    let (mut payload, mut vain) = (8, 0);
+    let fault = (0..)
+        .find_map(|number| {
+            payload += Endless::STEP;
+            vain += payload;
+            // Not because the payload is too long: that is far from its limit.
+            assert!(payload < limit / 2, "decoded {vain} bytes in vain, and still goes on");
+            session.message(&endless.fragment(number), &mut scratch).err()
+        })
+        .expect("a fault");
+    assert_eq!((fault.kind(), fault.error.what), (Kind::Limit, "a message seems to end too often"));
+    // What the last few symbols gave is not counted.
+    assert!((4 * limit..5 * limit).contains(&vain), "{vain}");
+}
+
+#[test]
+fn what_was_decoded_in_vain_is_forgotten_with_each_whole_message() {
+    let limit = 10_000;
+    let endless = Endless::new();
+    let mut scratch = Scratch::new();
+    let mut session = Session::new(Transport::Zlib, Limits::new().with_max_message(limit));
+    for message in 0..10 {
+        let fragments = 40;
+        for number in 0..fragments {
+            let mut fragment = endless.fragment(number);
+            if number == 0 && message > 0 {
+                fragment.drain(..HEADER.len());
+            }
+            assert_eq!(session.message(&fragment, &mut scratch).unwrap(), None);
+        }
+        // The rest of the match, and the end.
+        let end = Bits::default().code(0b11, 2).code(0b10, 2).flush();
+        let payload = session.message(&end, &mut scratch).unwrap().unwrap().payload;
+        assert_eq!(payload.len(), 8 + Endless::STEP * fragments + 3);
+    }
+}

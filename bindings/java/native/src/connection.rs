@@ -10,11 +10,14 @@ use crate::settings::Settings;
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
 const NO_MEMORY: &str = "there is no memory for a message";
+const TOO_LONG: &str = "the parts of a websocket message are longer than the limit on payloads allows";
 
 /// A session and what Java may ask of its last message.
 pub(crate) struct Connection {
     settings: Settings,
     session: Session,
+    /// Parts of a websocket message whose last part is still to come.
+    parts: Vec<u8>,
     /// A payload that had no room where it should go, until it is fetched.
     waiting: Option<Vec<u8>>,
     seen: Seen,
@@ -37,7 +40,15 @@ impl Connection {
     pub(crate) fn new(settings: Settings) -> Self {
         LIVE.fetch_add(1, Ordering::Relaxed);
         let session = settings.session();
-        Connection { settings, session, waiting: None, seen: Seen::default(), fault: None, broken: false }
+        Connection {
+            settings,
+            session,
+            parts: Vec::new(),
+            waiting: None,
+            seen: Seen::default(),
+            fault: None,
+            broken: false,
+        }
     }
 
     /// How many there are.
@@ -60,6 +71,26 @@ impl Connection {
         Ok(Some(message.payload))
     }
 
+    /// Parts of a websocket message that wait for its last one.
+    pub(crate) fn parts(&mut self) -> &mut Vec<u8> {
+        &mut self.parts
+    }
+
+    /// Makes room behind the parts for `len` more bytes. Of parts that wait for more there are never as
+    /// many as no message within the limits has.
+    pub(crate) fn reserve_part(&mut self, len: usize, last: bool) -> Result<(), Fault> {
+        if let Some(fault) = self.fault() {
+            return Err(fault);
+        }
+        if !last && self.parts.len() + len > self.session.limits().max_compressed() {
+            return Err(self.lose(TOO_LONG));
+        }
+        if self.parts.try_reserve(len).is_err() {
+            return Err(self.no_memory());
+        }
+        Ok(())
+    }
+
     /// Keeps a payload until it is fetched.
     pub(crate) fn wait(&mut self, payload: &[u8]) -> Result<(), Fault> {
         let mut kept = Vec::new();
@@ -78,7 +109,12 @@ impl Connection {
 
     /// A message was lost for want of memory, and with it all that follow.
     pub(crate) fn no_memory(&mut self) -> Fault {
-        let error = Error::new(Kind::Limit, self.session.consumed(), NO_MEMORY);
+        self.lose(NO_MEMORY)
+    }
+
+    fn lose(&mut self, why: &'static str) -> Fault {
+        let error = Error::new(Kind::Limit, self.session.consumed() + self.parts.len() as u64, why);
+        self.parts = Vec::new();
         *self.fault.get_or_insert(Fault { error, message: self.session.messages() })
     }
 
@@ -101,6 +137,7 @@ impl Connection {
         } else {
             self.session.reset();
         }
+        self.parts = Vec::new();
         (self.waiting, self.fault, self.broken) = (None, None, false);
         self.seen = Seen::default();
     }
@@ -117,7 +154,7 @@ impl Connection {
     pub(crate) fn memory(&self) -> usize {
         let own = size_of::<Self>() - size_of::<Session>();
         let waiting = self.waiting.as_ref().map_or(0, Vec::capacity);
-        own + self.session.memory() + waiting + self.seen.event.capacity()
+        own + self.session.memory() + self.parts.capacity() + waiting + self.seen.event.capacity()
     }
 }
 
@@ -183,6 +220,23 @@ mod tests {
         connection.wait(b"one").unwrap();
         connection.message(&wire(&mut server, b"two"), scratch).unwrap();
         assert_eq!(connection.fetch(), None);
+    }
+
+    #[test]
+    fn parts_that_no_message_within_the_limits_has_are_a_fault_that_stays() {
+        let mut connection = Connection::new(settings(0));
+        let most = connection.session().limits().max_compressed();
+        connection.reserve_part(most, false).unwrap();
+        connection.parts().resize(most, 0);
+        assert!(connection.memory() > most);
+        // What comes last waits for nothing.
+        connection.reserve_part(1, true).unwrap();
+        let fault = connection.reserve_part(1, false).unwrap_err();
+        assert_eq!((fault.kind(), fault.error.at), (Kind::Limit, most as u64));
+        assert!(connection.memory() < most);
+        assert_eq!(connection.reserve_part(0, true), Err(fault));
+        connection.reset();
+        connection.reserve_part(most, false).unwrap();
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::payloads;
 use super::script::{Script, Trouble};
 use super::server::Shared;
 use super::sessions::{Content, Extra, Left, Refusal, SessionId};
-use super::socket::{End, Socket, TICK, after};
+use super::socket::{End, Socket, after};
 
 /// Shards that a client may have.
 const MOST_SHARDS: u64 = 1 << 16;
@@ -106,10 +106,11 @@ impl Connection {
 
     /// How long to wait for the client.
     fn wait(&self) -> Duration {
-        match self.session {
-            Some(_) if !self.leaving => self.due.saturating_duration_since(Instant::now()).min(TICK),
-            _ => TICK,
-        }
+        let until = match self.session {
+            Some(_) if !self.leaving => self.due.min(self.patient_until),
+            _ => self.patient_until,
+        };
+        until.saturating_duration_since(Instant::now()).min(self.shared.tick())
     }
 
     /// Expects something of the client within a time.
@@ -125,7 +126,7 @@ impl Connection {
 
     fn take(&mut self, message: &[u8]) -> Result<(), End> {
         self.count_message()?;
-        let message: Value = serde_json::from_slice(message).map_err(|_| no_message())?;
+        let message = self.line.decode(message).ok_or(no_message())?;
         let data = &message["d"];
         if self.session.is_some() && !self.leaving {
             self.expect_heartbeat();
@@ -147,6 +148,7 @@ impl Connection {
             && let Some(asked) = Asked::read(data, &self.shared.script.events)
         {
             self.shared.sessions.ask(id, asked);
+            self.due = self.due.min(after(self.shared.script.pause));
         }
         Ok(())
     }
@@ -224,7 +226,7 @@ impl Connection {
         let next = self.shared.sessions.next(id, self.number);
         let next = next.map_err(|_| End::Server(4000, "another connection resumed the session"))?;
         let Some((sequence, content)) = next else {
-            self.due = Instant::now() + TICK;
+            self.due = Instant::now() + self.shared.tick();
             return Ok(());
         };
         let troubles = self.shared.sessions.troubles(id, sequence);
@@ -259,7 +261,8 @@ impl Connection {
 
     fn send(&mut self, payload: &[u8], troubles: &[Trouble]) -> Result<(), End> {
         let no_memory = |_| End::Server(4000, "there is no memory");
-        let mut wire = self.line.pack(payload).map_err(no_memory)?;
+        let payload = self.line.encode(payload);
+        let mut wire = self.line.pack(&payload).map_err(no_memory)?;
         damage(&mut wire, troubles);
         self.shared.count(|report| {
             report.messages += 1;

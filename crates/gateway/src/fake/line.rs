@@ -1,30 +1,63 @@
 //! Payloads on their way to the wire.
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
+use serde_json::Value;
 use tungstenite::Message;
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 
 use super::script::Trouble;
+use super::term;
+use crate::checks::Encoding;
 use crate::encoder::Encoder;
 use crate::fault::Result;
 use crate::transport::Transport;
 
-/// One connection's way to the wire: its compression, its fragments.
+/// One connection's way to the wire: its encoding, its compression, its fragments.
 pub(super) struct Line {
-    /// `None` for text.
+    encoding: Encoding,
+    /// `None` without compression.
     encoder: Option<Encoder>,
     transport: Option<Transport>,
     fragment: Option<NonZeroUsize>,
 }
 
 impl Line {
-    pub(super) fn new(transport: Option<Transport>, fragment: Option<NonZeroUsize>) -> Result<Self> {
-        Ok(Line { encoder: transport.map(Encoder::new).transpose()?, transport, fragment })
+    pub(super) fn new(
+        encoding: Encoding,
+        transport: Option<Transport>,
+        fragment: Option<NonZeroUsize>,
+    ) -> Result<Self> {
+        Ok(Line { encoding, encoder: transport.map(Encoder::new).transpose()?, transport, fragment })
     }
 
-    /// What goes over the wire for a payload.
+    /// A payload, which is JSON, in the connection's encoding.
+    pub(super) fn encode<'p>(&self, payload: &'p [u8]) -> Cow<'p, [u8]> {
+        match self.encoding {
+            Encoding::Json => payload.into(),
+            Encoding::Etf => term::from_json(payload).into(),
+        }
+    }
+
+    /// What the client says, if it is something in the connection's encoding.
+    pub(super) fn decode(&self, message: &[u8]) -> Option<Value> {
+        match self.encoding {
+            Encoding::Json => serde_json::from_slice(message).ok(),
+            Encoding::Etf => term::decode(message),
+        }
+    }
+
+    /// The most bytes that a payload can have here that has so many as JSON.
+    pub(super) fn largest(&self, json: usize) -> usize {
+        match self.encoding {
+            Encoding::Json => json,
+            Encoding::Etf => json.saturating_mul(term::EXPANSION),
+        }
+    }
+
+    /// What goes over the wire for an encoded payload.
     pub(super) fn pack(&mut self, payload: &[u8]) -> Result<Vec<u8>> {
         let Some(encoder) = &mut self.encoder else { return Ok(payload.to_vec()) };
         let mut wire = Vec::new();
@@ -42,7 +75,8 @@ impl Line {
         if self.transport == Some(Transport::Zlib) {
             return pieces.map(|piece| Message::binary(piece.to_vec())).collect();
         }
-        let kind = if self.transport.is_some() { Data::Binary } else { Data::Text };
+        let text = self.transport.is_none() && self.encoding == Encoding::Json;
+        let kind = if text { Data::Text } else { Data::Binary };
         let last = pieces.len() - 1;
         let frame = |(i, piece): (usize, &[u8])| {
             let kind = if i == 0 { kind } else { Data::Continue };
@@ -87,8 +121,10 @@ mod tests {
 
     #[test]
     fn fragments_are_messages_for_zlib_and_frames_otherwise() {
-        let of = |transport| Line::new(transport, NonZeroUsize::new(3)).unwrap().messages(b"1234567");
-        let zlib = of(Some(Transport::Zlib));
+        let of = |encoding, transport| {
+            Line::new(encoding, transport, NonZeroUsize::new(3)).unwrap().messages(b"1234567")
+        };
+        let zlib = of(Encoding::Json, Some(Transport::Zlib));
         assert_eq!(zlib, [&b"123"[..], b"456", b"7"].map(|piece| Message::binary(piece.to_vec())));
         let opcodes = |messages: Vec<Message>| {
             let opcode = |message| match message {
@@ -99,7 +135,8 @@ mod tests {
         };
         let frames = |kind| [(kind, false), (Data::Continue, false), (Data::Continue, true)];
         let expected = |kind| frames(kind).map(|(kind, last)| (OpCode::Data(kind), last));
-        assert_eq!(opcodes(of(Some(Transport::Zstd))), expected(Data::Binary));
-        assert_eq!(opcodes(of(None)), expected(Data::Text));
+        assert_eq!(opcodes(of(Encoding::Json, Some(Transport::Zstd))), expected(Data::Binary));
+        assert_eq!(opcodes(of(Encoding::Json, None)), expected(Data::Text));
+        assert_eq!(opcodes(of(Encoding::Etf, None)), expected(Data::Binary));
     }
 }

@@ -23,11 +23,15 @@ pub(super) struct Asked {
 impl Asked {
     /// Reads the `d` of a request. `None` if it asks for nothing that can be answered.
     pub(super) fn read(data: &Value, events: &Events) -> Option<Asked> {
-        let text = |value: &Value| value.as_str().map(str::to_owned);
+        // Ids come as numbers in ETF.
+        let text = |value: &Value| match value {
+            Value::String(text) => Some(text.clone()),
+            Value::Number(id) => Some(id.to_string()),
+            _ => None,
+        };
         let users = match &data["user_ids"] {
             Value::Array(all) => Some(all.iter().filter_map(text).take(MOST_USERS).collect()),
-            Value::String(one) => Some(vec![one.clone()]),
-            _ => None,
+            one => text(one).map(|one| vec![one]),
         };
         let guild = text(&data["guild_id"]).filter(|guild| events.has_guild(guild))?;
         let nonce = text(&data["nonce"]).filter(|nonce| nonce.len() <= LONGEST_NONCE);
@@ -93,6 +97,13 @@ mod tests {
         assert_eq!(data["members"][1]["user"]["username"], "linerate");
         assert_eq!((&data["not_found"], &data["nonce"]), (&json!(["77"]), &json!("n")));
         assert_eq!((&data["chunk_index"], &data["chunk_count"]), (&json!(0), &json!(1)));
+    }
+
+    #[test]
+    fn ids_may_be_numbers() {
+        let guild: u64 = GUILD.parse().unwrap();
+        let chunk = answer(&json!({ "guild_id": guild, "user_ids": 3_000_000_000_000_000_001u64 })).unwrap();
+        assert_eq!(chunk["d"]["members"][0]["user"]["username"], "member1");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! [`Server::start`] answers websockets and the few HTTP requests that clients make before them. What it
 //! sends, and what goes wrong on the way, is a [`Script`]: events in their order, and [`Trouble`] at some
 //! of them. Sessions, sequence numbers, heartbeats and close codes are those of the protocol, version 10,
-//! in JSON.
+//! in JSON or ETF.
 //!
 //! ```
 //! use linerate_gateway::fake::{Script, Server, Trouble};
@@ -31,6 +31,7 @@ mod script;
 mod server;
 mod sessions;
 mod socket;
+mod term;
 
 pub use events::Events;
 pub use report::Report;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
@@ -13,12 +13,22 @@ use super::report::Report;
 use super::request::{Refused, Request};
 use super::script::Script;
 use super::sessions::Sessions;
-use super::socket::{Patient, Socket, after};
+use super::socket::{Patient, Socket, TICK, after};
 use super::{request, rest};
+use crate::checks::Encoding;
 use crate::transport::Transport;
 
 /// How often the server looks for new clients.
 const GLANCE: Duration = Duration::from_millis(5);
+/// The same for a while behind one, since thousands come one behind the other; and that while.
+const QUICK_GLANCE: Duration = Duration::from_micros(100);
+const WHILE: Duration = Duration::from_millis(50);
+/// Connections that may wake up once in a [`TICK`]. With more of them each does so less often, so that
+/// thousands that rest cost next to nothing.
+const WAKEFUL: usize = 100;
+/// Stack of a connection's thread. What is deep are a client's messages: [`term`](super::term) and
+/// serde_json follow 128 levels, which take less than half of it.
+const STACK: usize = 256 << 10;
 /// Room for READY beside what its messages say.
 const READY_MORE: usize = 4 << 10;
 
@@ -28,15 +38,26 @@ pub(super) struct Shared {
     /// Where clients connect.
     pub(super) url: String,
     pub(super) sessions: Sessions,
+    /// Bytes of the largest payload, in JSON.
+    largest: usize,
     report: Mutex<Report>,
     over: AtomicBool,
     /// Connections so far.
     connections: AtomicU64,
+    /// Clients at the moment.
+    clients: AtomicUsize,
 }
 
 impl Shared {
     pub(super) fn is_over(&self) -> bool {
         self.over.load(Ordering::Relaxed)
+    }
+
+    /// The longest that a connection waits before it looks whether the server is to stop, or another one
+    /// has resumed its session.
+    pub(super) fn tick(&self) -> Duration {
+        let clients = self.clients.load(Ordering::Relaxed);
+        TICK * u32::try_from(clients.div_ceil(WAKEFUL)).unwrap_or(u32::MAX).max(1)
     }
 
     pub(super) fn count(&self, count: impl FnOnce(&mut Report)) {
@@ -46,12 +67,12 @@ impl Shared {
     fn report(&self) -> Report {
         self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
 
-    /// Bytes of the largest payload.
-    fn largest(&self) -> usize {
-        let ready = serde_json::to_string(self.script.events.ready()).map_or(0, |ready| ready.len());
-        self.script.events.largest().max(ready + READY_MORE)
-    }
+/// Bytes of the largest payload, in JSON.
+fn largest(script: &Script) -> usize {
+    let ready = serde_json::to_string(script.events.ready()).map_or(0, |ready| ready.len());
+    script.events.largest().max(ready + READY_MORE)
 }
 
 /// A gateway on 127.0.0.1, and nowhere else. It runs until it is stopped or dropped, or its script says so.
@@ -75,9 +96,11 @@ impl Server {
         let shared = Arc::new(Shared {
             url: format!("ws://{addr}"),
             sessions: Sessions::new(&script, salt),
+            largest: largest(&script),
             report: Mutex::default(),
             over: AtomicBool::new(false),
             connections: AtomicU64::new(0),
+            clients: AtomicUsize::new(0),
             script,
         });
         let thread = Arc::clone(&shared);
@@ -132,22 +155,35 @@ impl Drop for Server {
     }
 }
 
-/// Takes clients until the end, then waits for their threads.
+/// One of the clients at the moment, from when it is accepted until its thread is done.
+struct Client(Arc<Shared>);
+
+impl Client {
+    fn new(shared: &Arc<Shared>) -> Client {
+        shared.clients.fetch_add(1, Ordering::Relaxed);
+        Client(Arc::clone(shared))
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.0.clients.fetch_sub(1, Ordering::Release);
+    }
+}
+
+/// Takes clients until the end, then waits until they are gone.
 fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
     let begun = Instant::now();
-    let mut clients: Vec<JoinHandle<()>> = Vec::new();
+    let mut last = None::<Instant>;
     while !shared.is_over() {
-        clients.retain(|client| !client.is_finished());
         match listener.accept() {
-            Ok((stream, _)) if clients.len() < shared.script.bounds.connections => {
-                let theirs = Arc::clone(shared);
-                let client = std::thread::Builder::new().name("client".into());
-                match client.spawn(move || serve(stream, theirs)) {
-                    Ok(client) => clients.push(client),
-                    Err(_) => shared.count(|report| report.refused += 1),
-                }
+            Ok((stream, _)) => {
+                take(stream, shared);
+                last = Some(Instant::now());
             }
-            Ok(_) => shared.count(|report| report.refused += 1),
+            Err(_) if last.is_some_and(|last| last.elapsed() < WHILE) => {
+                std::thread::park_timeout(QUICK_GLANCE);
+            }
             Err(_) => std::thread::park_timeout(GLANCE),
         }
         let done = shared.script.once && shared.sessions.are_over();
@@ -155,26 +191,39 @@ fn listen(listener: &TcpListener, shared: &Arc<Shared>) {
             shared.over.store(true, Ordering::Relaxed);
         }
     }
-    for client in clients {
-        let _ = client.join();
+    while shared.clients.load(Ordering::Acquire) > 0 {
+        std::thread::sleep(GLANCE);
+    }
+}
+
+/// Gives a client a thread. It is refused if there are too many already, or the system has no more threads.
+fn take(stream: TcpStream, shared: &Arc<Shared>) {
+    let client = Client::new(shared);
+    let refuse = || shared.count(|report| report.refused += 1);
+    if shared.clients.load(Ordering::Relaxed) > shared.script.bounds.connections {
+        return refuse();
+    }
+    let thread = std::thread::Builder::new().name("client".into()).stack_size(STACK);
+    if thread.spawn(move || serve(stream, &client.0)).is_err() {
+        refuse();
     }
 }
 
 /// Serves one connection.
-fn serve(stream: TcpStream, shared: Arc<Shared>) {
+fn serve(stream: TcpStream, shared: &Arc<Shared>) {
     // On some systems a socket takes this from its listener.
     if stream.set_nonblocking(false).is_err() {
         return;
     }
-    let Ok(mut stream) = Patient::new(stream, Arc::clone(&shared)) else { return };
+    let Ok(mut stream) = Patient::new(stream, Arc::clone(shared)) else { return };
     match request::read(&mut stream, shared.script.bounds.patience) {
         Ok(None) => shared.count(|report| report.refused += 1),
-        Ok(Some(request)) if request.is_websocket() => websocket(stream, request, &shared),
+        Ok(Some(request)) if request.is_websocket() => websocket(stream, request, shared),
         Ok(Some(request)) => {
             shared.count(|report| report.requests += 1);
-            rest::serve(&mut stream, &request, &shared);
+            rest::serve(&mut stream, &request, shared);
         }
-        Err(refused) => refuse(&mut stream, refused, &shared),
+        Err(refused) => refuse(&mut stream, refused, shared),
     }
 }
 
@@ -191,20 +240,22 @@ fn websocket(mut stream: Patient, request: Request, shared: &Arc<Shared>) {
     shared.count(|report| report.connections += 1);
     let number = shared.connections.fetch_add(1, Ordering::Relaxed);
     let version = request.parameter("v").map(|version| version.parse().unwrap_or(0));
-    let socket = Socket::new(stream, request.rest, shared.largest());
+    let socket = Socket::new(stream, request.rest, line.largest(shared.largest));
     Connection::new(Arc::clone(shared), number, socket, line).run(version);
 }
 
 /// Agrees to a websocket, if the server speaks what is asked for.
 fn accept(stream: &mut Patient, request: &Request, shared: &Shared) -> Result<Line, Refused> {
     let key = request.websocket_key()?;
-    if request.parameter("encoding").is_some_and(|encoding| encoding != "json") {
-        return Err(Refused(400, "the only encoding is json"));
-    }
+    let encoding = match request.parameter("encoding") {
+        None | Some("json") => Encoding::Json,
+        Some("etf") => Encoding::Etf,
+        Some(_) => return Err(Refused(400, "encoding is json, etf or absent")),
+    };
     let compress = request.parameter("compress").filter(|name| !name.is_empty());
     let transport = compress.map(str::parse::<Transport>).transpose();
     let transport = transport.map_err(|_| Refused(400, "compress is zlib-stream, zstd-stream or absent"))?;
-    let line = Line::new(transport, shared.script.fragment);
+    let line = Line::new(encoding, transport, shared.script.fragment);
     let line = line.map_err(|_| Refused(503, "there is no memory"))?;
     let accept = tungstenite::handshake::derive_accept_key(key.as_bytes());
     let answer = format!(

@@ -11,8 +11,10 @@ use tungstenite::{Error, Message, WebSocket};
 
 use super::server::Shared;
 
-/// The longest that a call waits before it looks whether the server is to stop.
+/// The longest that a call waits before it looks whether the server is to stop, with few connections.
 pub(super) const TICK: Duration = Duration::from_millis(25);
+/// The same for writing, which waits only for clients that do not read.
+const WRITE_TICK: Duration = Duration::from_millis(100);
 /// How much longer than asked what is under way goes on: one reading without waiting, say.
 const AFTER: Duration = Duration::from_millis(5);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -40,7 +42,7 @@ pub(super) struct Patient {
 impl Patient {
     pub(super) fn new(stream: TcpStream, shared: Arc<Shared>) -> io::Result<Self> {
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(TICK))?;
+        stream.set_write_timeout(Some(WRITE_TICK))?;
         Ok(Patient { stream, shared, until: Instant::now(), ending: false })
     }
 
@@ -99,7 +101,7 @@ pub(super) fn is_timeout(error: &io::Error) -> bool {
 impl Read for Patient {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let now = Instant::now();
-        let wait = self.until.saturating_duration_since(now).min(TICK);
+        let wait = self.until.saturating_duration_since(now).min(self.shared.tick());
         if now > self.until + AFTER {
             return Err(ErrorKind::WouldBlock.into());
         }

@@ -9,7 +9,7 @@ use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{ptr, slice};
 
-use jni_sys::{JNIEnv, jbyteArray, jclass, jint, jlong, jlongArray, jobject, jstring};
+use jni_sys::{JNIEnv, jboolean, jbyteArray, jclass, jint, jlong, jlongArray, jobject, jstring};
 use linerate_gateway::Kind;
 
 use crate::Connection;
@@ -19,7 +19,7 @@ use crate::settings::Settings;
 use crate::shared;
 
 /// What the classes and this library must agree on; `Native.VERSION`.
-const VERSION: jint = 1;
+const VERSION: jint = 2;
 
 /// The message is not whole yet.
 const PART: jlong = -1;
@@ -46,27 +46,75 @@ fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Connection) -> T
     })
 }
 
-/// Decodes a frame that `fill` copies into place, all of it unless it says no, and hands the payload to
-/// `deliver`.
+/// Copies bytes from `offset` on out of what Java passed as a part of a websocket message. False, and an
+/// exception waits, if they are not all within it.
+///
+/// # Safety
+/// `part` is a `ByteBuffer` that Java passed to the call of `env` if `direct` says so, else a `byte[]`.
+unsafe fn copy(
+    env: Env<'_>,
+    part: jobject,
+    direct: jboolean,
+    offset: jint,
+) -> impl FnOnce(&mut [MaybeUninit<u8>]) -> bool {
+    move |into| {
+        if !direct {
+            // SAFETY: the caller passes a `byte[]`.
+            return unsafe { env.read(part, offset, into) };
+        }
+        // An empty buffer may be without memory.
+        // SAFETY: the caller passes a buffer.
+        into.is_empty() || unsafe { env.direct(part) }.is_some_and(|part| part.read(offset as usize, into))
+    }
+}
+
+/// Takes a part of a websocket message, which `fill` copies into place, all of it unless it says no. With
+/// the last part the message is decoded, and the payload handed to `deliver`.
 fn decode(
     connection: &mut Connection,
     len: jint,
+    last: jboolean,
     fill: impl FnOnce(&mut [MaybeUninit<u8>]) -> bool,
     deliver: impl FnOnce(&mut Connection, &[u8]) -> jlong,
 ) -> jlong {
     if connection.is_broken() {
         return DEFECT;
     }
-    let mut frame = Frame::new();
-    let Ok(room) = frame.room(usize::try_from(len).unwrap_or(0)) else {
-        connection.no_memory();
+    let len = usize::try_from(len).unwrap_or(0);
+    if last && connection.parts().is_empty() {
+        let mut frame = Frame::new();
+        let Ok(room) = frame.room(len) else {
+            connection.no_memory();
+            return FAULT;
+        };
+        if !fill(room) {
+            return THREW;
+        }
+        // SAFETY: all of the room was written just now, and it is not written again.
+        let frame = unsafe { slice::from_raw_parts(room.as_ptr().cast::<u8>(), room.len()) };
+        return decode_frame(connection, frame, deliver);
+    }
+    if connection.reserve_part(len, last).is_err() {
         return FAULT;
-    };
-    if !fill(room) {
+    }
+    let parts = connection.parts();
+    if !fill(&mut parts.spare_capacity_mut()[..len]) {
         return THREW;
     }
-    // SAFETY: all of the room was written just now, and it is not written again.
-    let frame = unsafe { slice::from_raw_parts(room.as_ptr().cast::<u8>(), room.len()) };
+    // SAFETY: that many bytes were reserved, and written just now.
+    unsafe { parts.set_len(parts.len() + len) };
+    if !last {
+        return PART;
+    }
+    let frame = std::mem::take(parts);
+    decode_frame(connection, &frame, deliver)
+}
+
+fn decode_frame(
+    connection: &mut Connection,
+    frame: &[u8],
+    deliver: impl FnOnce(&mut Connection, &[u8]) -> jlong,
+) -> jlong {
     match connection.message(frame, &mut shared::scratch()) {
         Ok(Some(payload)) => deliver(connection, payload),
         Ok(None) => PART,
@@ -116,16 +164,18 @@ extern "system" fn Java_dev_linerate_gateway_Native_free(_: *mut JNIEnv, _: jcla
     let _ = catch_unwind(AssertUnwindSafe(|| drop(connection)));
 }
 
-/// `static native byte[] decode(long connection, byte[] frame, int offset, int length)`: the payload.
-/// Null if it is not whole, on a fault and after a panic, which `outcome` tells apart.
+/// `static native byte[] decode(long connection, Object part, boolean direct, int offset, int length, boolean last)`:
+/// the payload. Null if it is not whole, on a fault and after a panic, which `outcome` tells apart.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decode(
     env: *mut JNIEnv,
     _: jclass,
     connection: jlong,
-    frame: jbyteArray,
+    part: jobject,
+    direct: jboolean,
     offset: jint,
     len: jint,
+    last: jboolean,
 ) -> jbyteArray {
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
@@ -134,8 +184,9 @@ extern "system" fn Java_dev_linerate_gateway_Native_decode(
         decode(
             connection,
             len,
-            // SAFETY: a `byte[]` of this call.
-            |into| unsafe { env.read(frame, offset, into) },
+            last,
+            // SAFETY: what Java passed to this call.
+            unsafe { copy(env, part, direct, offset) },
             |_, payload| {
                 array = env.array(payload);
                 0
@@ -160,16 +211,18 @@ extern "system" fn Java_dev_linerate_gateway_Native_outcome(
     outcome as jint
 }
 
-/// `static native long decodeInto(long connection, byte[] frame, int offset, int length, byte[] into, int room)`:
+/// `static native long decodeInto(long connection, Object part, boolean direct, int offset, int length, boolean last, byte[] into, int room)`:
 /// the length of the payload. If `into`, which has `room` bytes, is shorter, the payload waits for `fetch`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
     env: *mut JNIEnv,
     _: jclass,
     connection: jlong,
-    frame: jbyteArray,
+    part: jobject,
+    direct: jboolean,
     offset: jint,
     len: jint,
+    last: jboolean,
     into: jbyteArray,
     room: jint,
 ) -> jlong {
@@ -179,8 +232,9 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
         decode(
             connection,
             len,
-            // SAFETY: a `byte[]` of this call.
-            |into| unsafe { env.read(frame, offset, into) },
+            last,
+            // SAFETY: what Java passed to this call.
+            unsafe { copy(env, part, direct, offset) },
             |connection, payload| {
                 if payload.len() > room as usize {
                     return wait(connection, payload);
@@ -211,30 +265,32 @@ extern "system" fn Java_dev_linerate_gateway_Native_fetch(
     })
 }
 
-/// `static native long decodeDirect(long connection, ByteBuffer frame, int position, int length, ByteBuffer into)`:
-/// as `decodeInto`, with direct buffers, into the beginning of the second. `DEFECT` for other buffers.
+/// `static native long decodeDirect(long connection, Object part, boolean direct, int offset, int length, boolean last, ByteBuffer into)`:
+/// as `decodeInto`, into the beginning of a direct buffer. `DEFECT` for another one.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decodeDirect(
     env: *mut JNIEnv,
     _: jclass,
     connection: jlong,
-    frame: jobject,
-    position: jint,
+    part: jobject,
+    direct: jboolean,
+    offset: jint,
     len: jint,
+    last: jboolean,
     into: jobject,
 ) -> jlong {
-    // SAFETY: the environment of this call, and two buffers that Java passed.
-    let (frame, into) = unsafe {
-        let env = Env::new(env);
-        (env.direct(frame), env.direct(into))
-    };
+    // SAFETY: the environment of this call.
+    let env = unsafe { Env::new(env) };
+    // SAFETY: a buffer that Java passed.
+    let into = unsafe { env.direct(into) };
     with(connection, DEFECT, |connection| {
         let into = into.expect("Java passes direct buffers");
         decode(
             connection,
             len,
-            // An empty buffer may be without memory.
-            |room| room.is_empty() || frame.is_some_and(|frame| frame.read(position as usize, room)),
+            last,
+            // SAFETY: what Java passed to this call.
+            unsafe { copy(env, part, direct, offset) },
             |connection, payload| {
                 if payload.len() > into.capacity() {
                     return wait(connection, payload);
@@ -263,9 +319,21 @@ extern "system" fn Java_dev_linerate_gateway_Native_fetchDirect(
     })
 }
 
+/// The ordinal of the Java enum `Kind`. `None` for what is not about a stream, such as files, and what
+/// sessions never say: to call that corrupt would put the blame on the gateway.
+fn ordinal(kind: Kind) -> Option<jlong> {
+    match kind {
+        Kind::Corrupt => Some(0),
+        Kind::Truncated => Some(1),
+        Kind::Limit => Some(2),
+        Kind::Unsupported => Some(3),
+        _ => None,
+    }
+}
+
 /// `static native String fault(long connection, long[] where)`: what went wrong; into `where` the
 /// ordinal of the Java enum `Kind`, the compressed byte of the connection and the message. Null if
-/// nothing did.
+/// nothing did, and after a panic.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_fault(
     env: *mut JNIEnv,
@@ -277,12 +345,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_fault(
     let env = unsafe { Env::new(env) };
     with(connection, ptr::null_mut(), |connection| {
         let Some(fault) = connection.fault() else { return ptr::null_mut() };
-        let kind = match fault.kind() {
-            Kind::Truncated => 1,
-            Kind::Limit => 2,
-            Kind::Unsupported => 3,
-            _ => 0,
-        };
+        let kind = ordinal(fault.kind()).unwrap_or_else(|| panic!("no stream is the cause of this: {fault}"));
         let text = fault.to_string();
         // SAFETY: a `long[]` of this call.
         let written =
@@ -418,11 +481,45 @@ mod tests {
         assert_eq!(jlong::from(outcome(other)), PART);
         let never =
             |_: &mut [MaybeUninit<u8>]| -> bool { unreachable!("a broken connection takes no frame") };
-        assert_eq!(with(one, PART, |broken| decode(broken, 5, never, |_, _| 0)), DEFECT);
+        assert_eq!(with(one, PART, |broken| decode(broken, 5, true, never, |_, _| 0)), DEFECT);
         call(|env, class| Java_dev_linerate_gateway_Native_reset(env, class, one));
         assert_eq!(jlong::from(outcome(one)), PART);
         for connection in [one, other] {
             call(|env, class| Java_dev_linerate_gateway_Native_free(env, class, connection));
         }
+    }
+    #[test]
+    fn kinds_that_no_stream_causes_are_not_called_corrupt() {
+        let of_streams = [Kind::Corrupt, Kind::Truncated, Kind::Limit, Kind::Unsupported];
+        assert_eq!(of_streams.map(ordinal), [Some(0), Some(1), Some(2), Some(3)]);
+        let others = [Kind::OutputTooSmall, Kind::BadArgument, Kind::Read, Kind::Write];
+        assert_eq!(others.map(ordinal), [None; 4]);
+    }
+
+    #[test]
+    fn a_zstd_message_in_two_parts_is_decoded_with_the_last() {
+        let mut frame = Vec::new();
+        let mut server = linerate_gateway::Encoder::new(linerate_gateway::Transport::Zstd).unwrap();
+        server.message(b"a payload in parts", &mut frame).unwrap();
+        let create = |env, class| Java_dev_linerate_gateway_Native_create(env, class, 1, 100, 16, 0, 0, 0);
+        let address = call(create);
+        let take = |part: &[u8], last: bool, expected: jlong| {
+            let fill = |into: &mut [MaybeUninit<u8>]| {
+                into.iter_mut().zip(part).for_each(|(to, &from)| _ = to.write(from));
+                true
+            };
+            let deliver = |_: &mut Connection, payload: &[u8]| {
+                assert_eq!(payload, b"a payload in parts");
+                payload.len() as jlong
+            };
+            let len = length(part.len());
+            assert_eq!(with(address, DEFECT, |c| decode(c, len, last, fill, deliver)), expected);
+        };
+        for split in 0..=frame.len() {
+            take(&frame[..split], false, PART);
+            take(&frame[split..], true, 18);
+            with(address, (), Connection::reset);
+        }
+        call(|env, class| Java_dev_linerate_gateway_Native_free(env, class, address));
     }
 }

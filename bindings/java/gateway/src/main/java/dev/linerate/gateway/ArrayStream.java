@@ -1,11 +1,13 @@
 package dev.linerate.gateway;
 
+import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
 
 /** Reads the beginning of an array. Unlike those of the platform it can begin anew with another one. */
 final class ArrayStream extends InputStream {
-    private byte[] array = new byte[0];
+    /** Null where there is nothing to read any more. */
+    private byte[] array;
     private int position;
     private int end;
 
@@ -15,14 +17,27 @@ final class ArrayStream extends InputStream {
         end = length;
     }
 
+    /** Ends: another payload takes the place in the array. */
+    void end() {
+        array = null;
+    }
+
+    private void mustBeOpen() throws IOException {
+        if (array == null) {
+            throw new IOException("the next payload came; ask the buffer for its stream again");
+        }
+    }
+
     @Override
-    public int read() {
+    public int read() throws IOException {
+        mustBeOpen();
         return position < end ? array[position++] & 0xff : -1;
     }
 
     @Override
-    public int read(byte[] into, int offset, int length) {
+    public int read(byte[] into, int offset, int length) throws IOException {
         Ranges.check(Objects.requireNonNull(into, "into").length, offset, length);
+        mustBeOpen();
         if (length == 0) {
             return 0;
         }
@@ -36,14 +51,16 @@ final class ArrayStream extends InputStream {
     }
 
     @Override
-    public long skip(long count) {
+    public long skip(long count) throws IOException {
+        mustBeOpen();
         int skipped = (int) Math.max(0, Math.min(count, end - position));
         position += skipped;
         return skipped;
     }
 
     @Override
-    public int available() {
+    public int available() throws IOException {
+        mustBeOpen();
         return end - position;
     }
 }

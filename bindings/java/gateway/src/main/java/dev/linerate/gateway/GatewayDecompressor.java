@@ -16,9 +16,30 @@ import java.util.Objects;
  * <ul>
  *   <li>{@link #decompress(byte[])}: a new array
  *   <li>{@link #decompress(byte[], ReusableBuffer)}: an array of the caller, for all payloads, without garbage
- *   <li>{@link #open(byte[])}: an input stream for parsers, without garbage
- *   <li>{@link #decompress(ByteBuffer, DirectBuffer)}: memory outside the heap on both sides
+ *   <li>{@link #open(byte[])}: an input stream for parsers, a small object for each payload
+ *   <li>{@link #decompress(ByteBuffer, DirectBuffer)}: memory outside the heap
  * </ul>
+ *
+ * <p><strong>Parts.</strong> Some websockets give a message in parts as they come, with a flag for the last one, and
+ * in a {@link ByteBuffer} of whatever kind. Each form takes such: {@link #decompress(ByteBuffer, boolean)},
+ * {@link #decompress(ByteBuffer, boolean, ReusableBuffer)}, {@link #decompress(ByteBuffer, boolean, DirectBuffer)}
+ * and {@link #open(ByteBuffer, boolean)}. Parts are kept outside the heap until the last one; what the
+ * methods without that flag are given is the last one. With {@code java.net.http.WebSocket}:
+ *
+ * <pre>{@code
+ * public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer part, boolean last) {
+ *     try {
+ *         int length = gateway.decompress(part, last, buffer);
+ *         if (length >= 0) {
+ *             handle(buffer.array(), length);
+ *         }
+ *     } catch (DecompressionException e) {
+ *         socket.abort();
+ *     }
+ *     socket.request(1);
+ *     return null;
+ * }
+ * }</pre>
  *
  * <p><strong>Threads.</strong> A decompressor is for one thread at a time, not always the same. If two use it
  * at once, the second gets an {@link IllegalStateException} and nothing is harmed. Only {@link #close} and
@@ -37,7 +58,8 @@ import java.util.Objects;
 public final class GatewayDecompressor implements Closeable {
     private final Transport transport;
     private final Handle handle;
-    private final PayloadStream stream = new PayloadStream(this);
+    /** The payload that may still be read; null if there is none. */
+    private PayloadStream stream;
 
     private GatewayDecompressor(Builder settings) {
         NativeLoader.load();
@@ -99,7 +121,8 @@ public final class GatewayDecompressor implements Closeable {
 
         /**
          * Limits payloads. One byte more is an error of kind {@link DecompressionException.Kind#LIMIT}. What
-         * a message in several frames waits for has the same limit.
+         * a message in several frames or parts waits with has a limit that follows: an eighth and 64 KiB
+         * more.
          *
          * @param bytes bytes of the largest payload; 64 MiB unless told
          * @return this
@@ -205,10 +228,36 @@ public final class GatewayDecompressor implements Closeable {
      */
     public byte[] decompress(byte[] frame, int offset, int length) throws DecompressionException {
         Ranges.check(frame.length, offset, length);
+        return decode(frame, false, offset, length, true);
+    }
+
+    /**
+     * Decompresses a part of a websocket message into a new array.
+     *
+     * @param part bytes from its position to its limit, in a buffer of any kind. Its position is at its limit
+     *     afterwards, except after an exception, which leaves it where it is
+     * @param last whether the websocket message ends with it
+     * @return the payload; null if the message is not whole yet
+     * @throws DecompressionException if the stream is not sound or above the limits
+     * @throws OutOfMemoryError if the heap has no room for the payload, or a copy of a part that is read-only
+     */
+    public byte[] decompress(ByteBuffer part, boolean last) throws DecompressionException {
+        Object memory = Parts.memory(part);
+        try {
+            byte[] payload = decode(memory, part.isDirect(), Parts.offset(part), part.remaining(), last);
+            Parts.consume(part);
+            return payload;
+        } finally {
+            Parts.giveBack(part, memory);
+        }
+    }
+
+    private byte[] decode(Object part, boolean direct, int offset, int length, boolean last)
+            throws DecompressionException {
         long connection = enter();
         try {
-            stream.end();
-            byte[] payload = Native.decode(connection, frame, offset, length);
+            endStream();
+            byte[] payload = Native.decode(connection, part, direct, offset, length, last);
             if (payload == null) {
                 whole(connection, Native.outcome(connection));
             }
@@ -246,11 +295,41 @@ public final class GatewayDecompressor implements Closeable {
     public int decompress(byte[] frame, int offset, int length, ReusableBuffer into)
             throws DecompressionException {
         Ranges.check(frame.length, offset, length);
+        return decodeInto(frame, false, offset, length, true, into);
+    }
+
+    /**
+     * Decompresses a part of a websocket message into an array that is used again.
+     *
+     * @param part bytes from its position to its limit, in a buffer of any kind. Its position is at its limit
+     *     afterwards, except after an exception, which leaves it where it is
+     * @param last whether the websocket message ends with it
+     * @param into has the payload then; without one its length is 0
+     * @return the length of the payload in bytes; -1 if the message is not whole yet
+     * @throws DecompressionException if the stream is not sound or above the limits
+     * @throws OutOfMemoryError if the heap has no room for the payload, or a copy of a part that is read-only
+     */
+    public int decompress(ByteBuffer part, boolean last, ReusableBuffer into) throws DecompressionException {
+        Object memory = Parts.memory(part);
+        try {
+            int payload =
+                    decodeInto(memory, part.isDirect(), Parts.offset(part), part.remaining(), last, into);
+            Parts.consume(part);
+            return payload;
+        } finally {
+            Parts.giveBack(part, memory);
+        }
+    }
+
+    private int decodeInto(
+            Object part, boolean direct, int offset, int length, boolean last, ReusableBuffer into)
+            throws DecompressionException {
         byte[] array = into.room(0);
         long connection = enter();
         try {
-            stream.end();
-            int payload = (int) Native.decodeInto(connection, frame, offset, length, array, array.length);
+            endStream();
+            int payload = (int)
+                    Native.decodeInto(connection, part, direct, offset, length, last, array, array.length);
             if (!whole(connection, payload)) {
                 return -1;
             }
@@ -265,36 +344,60 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Decompresses from memory outside the heap into such memory.
+     * Decompresses into memory outside the heap.
      *
-     * @param frame what one websocket message brought, from its position to its limit. Its position is at its
-     *     limit afterwards, except after an exception, which leaves it where it is
+     * @param frame what one websocket message brought, as {@code decompress(frame, true, into)} takes it
      * @param into has the payload then; without one its length is 0
      * @return whether there is a payload; false if the message is not whole yet
      * @throws DecompressionException if the stream is not sound or above the limits
-     * @throws IllegalArgumentException if the frame is not direct, or the buffer of {@code into} itself
-     * @throws OutOfMemoryError if there is no room for the payload. The message is lost then, but not those
-     *     that follow
+     * @throws IllegalArgumentException if the frame is the buffer of {@code into} itself
+     * @throws OutOfMemoryError if there is no room for the payload, or a copy of a frame that is read-only
      */
     public boolean decompress(ByteBuffer frame, DirectBuffer into) throws DecompressionException {
-        if (!frame.isDirect()) {
-            throw new IllegalArgumentException("the frame is not a direct buffer");
+        return decompress(frame, true, into);
+    }
+
+    /**
+     * Decompresses a part of a websocket message into memory outside the heap.
+     *
+     * @param part bytes from its position to its limit, in a buffer of any kind. Its position is at its limit
+     *     afterwards, except after an exception, which leaves it where it is
+     * @param last whether the websocket message ends with it
+     * @param into has the payload then; without one its length is 0
+     * @return whether there is a payload; false if the message is not whole yet
+     * @throws DecompressionException if the stream is not sound or above the limits
+     * @throws IllegalArgumentException if the part is the buffer of {@code into} itself
+     * @throws OutOfMemoryError if there is no room for the payload, or a copy of a part that is read-only
+     */
+    public boolean decompress(ByteBuffer part, boolean last, DirectBuffer into) throws DecompressionException {
+        if (part == into.buffer()) {
+            throw new IllegalArgumentException("the part is the buffer that its payload should go to");
         }
-        if (frame == into.buffer()) {
-            throw new IllegalArgumentException("the frame is the buffer that its payload should go to");
+        Object memory = Parts.memory(part);
+        try {
+            int offset = Parts.offset(part);
+            boolean whole = decodeDirect(memory, part.isDirect(), offset, part.remaining(), last, into);
+            Parts.consume(part);
+            return whole;
+        } finally {
+            Parts.giveBack(part, memory);
         }
+    }
+
+    private boolean decodeDirect(
+            Object part, boolean direct, int offset, int length, boolean last, DirectBuffer into)
+            throws DecompressionException {
         ByteBuffer memory = into.room(0);
         long connection = enter();
         try {
-            stream.end();
+            endStream();
             int payload =
-                    (int) Native.decodeDirect(connection, frame, frame.position(), frame.remaining(), memory);
+                    (int) Native.decodeDirect(connection, part, direct, offset, length, last, memory);
             boolean whole = whole(connection, payload);
             if (whole && payload > memory.capacity()) {
                 Native.fetchDirect(connection, into.room(payload));
             }
             into.setLength(whole ? payload : 0);
-            ((java.nio.Buffer) frame).position(frame.limit());
             return whole;
         } finally {
             exit();
@@ -306,9 +409,9 @@ public final class GatewayDecompressor implements Closeable {
      * read it to its end.
      *
      * @param frame what one websocket message brought
-     * @return the payload; null if the message is not whole yet. It is the same object each time, and ends with
-     *     the next message. Its reads count as calls of this decompressor; closed, it throws
-     *     {@link java.io.IOException}
+     * @return the payload; null if the message is not whole yet. Each payload has a stream of its own. Once it is
+     *     closed, or the next call for a message or {@link #reset} came, it throws {@link java.io.IOException}. Its
+     *     reads count as calls of this decompressor
      * @throws DecompressionException if the stream is not sound or above the limits
      */
     public InputStream open(byte[] frame) throws DecompressionException {
@@ -322,9 +425,9 @@ public final class GatewayDecompressor implements Closeable {
      * @param frame has what one websocket message brought
      * @param offset where that begins
      * @param length its bytes
-     * @return the payload; null if the message is not whole yet. It is the same object each time, and ends with
-     *     the next message. Its reads count as calls of this decompressor; closed, it throws
-     *     {@link java.io.IOException}
+     * @return the payload; null if the message is not whole yet. Each payload has a stream of its own. Once it is
+     *     closed, or the next call for a message or {@link #reset} came, it throws {@link java.io.IOException}. Its
+     *     reads count as calls of this decompressor
      * @throws DecompressionException if the stream is not sound or above the limits
      * @throws IndexOutOfBoundsException if the range is not within the array; nothing is decoded then
      * @throws OutOfMemoryError if the heap has no room for the payload. The message is lost then, but not
@@ -332,13 +435,42 @@ public final class GatewayDecompressor implements Closeable {
      */
     public InputStream open(byte[] frame, int offset, int length) throws DecompressionException {
         Ranges.check(frame.length, offset, length);
+        return decodeStream(frame, false, offset, length, true);
+    }
+
+    /**
+     * Decompresses a part of a websocket message, to be read by a parser.
+     *
+     * @param part bytes from its position to its limit, in a buffer of any kind. Its position is at its limit
+     *     afterwards, except after an exception, which leaves it where it is
+     * @param last whether the websocket message ends with it
+     * @return the payload, as {@link #open(byte[])} returns it; null if the message is not whole yet
+     * @throws DecompressionException if the stream is not sound or above the limits
+     * @throws OutOfMemoryError if the heap has no room for the payload, or a copy of a part that is read-only
+     */
+    public InputStream open(ByteBuffer part, boolean last) throws DecompressionException {
+        Object memory = Parts.memory(part);
+        try {
+            InputStream payload =
+                    decodeStream(memory, part.isDirect(), Parts.offset(part), part.remaining(), last);
+            Parts.consume(part);
+            return payload;
+        } finally {
+            Parts.giveBack(part, memory);
+        }
+    }
+
+    private InputStream decodeStream(Object part, boolean direct, int offset, int length, boolean last)
+            throws DecompressionException {
+        PayloadStream next = new PayloadStream(this);
         long connection = enter();
         try {
-            stream.end();
+            endStream();
             byte[] array = ArrayPool.take();
             int payload = Native.PART;
             try {
-                payload = (int) Native.decodeInto(connection, frame, offset, length, array, array.length);
+                payload = (int)
+                        Native.decodeInto(connection, part, direct, offset, length, last, array, array.length);
                 if (!whole(connection, payload)) {
                     return null;
                 }
@@ -346,8 +478,9 @@ public final class GatewayDecompressor implements Closeable {
                     array = new byte[ReusableBuffer.grown(payload)];
                     Native.fetch(connection, array);
                 }
-                stream.begin(array, payload);
-                return stream;
+                next.begin(array, payload);
+                stream = next;
+                return next;
             } finally {
                 if (payload < 0) {
                     ArrayPool.give(array);
@@ -401,13 +534,13 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Begins a new connection, also one that resumes an old one. History, fragments, counts, recent messages
+     * Begins a new connection, also one that resumes an old one. History, fragments and parts, counts, recent messages
      * and the error are forgotten, and memory is given back.
      */
     public void reset() {
         long connection = enter();
         try {
-            stream.end();
+            endStream();
             Native.reset(connection);
         } finally {
             exit();
@@ -464,7 +597,7 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Memory of this connection.
      *
-     * @return bytes outside the heap: history, tables, a part of a message, recent messages
+     * @return bytes outside the heap: history, tables, parts of a message, recent messages
      */
     public long memory() {
         long connection = enter();
@@ -521,7 +654,15 @@ public final class GatewayDecompressor implements Closeable {
     @Override
     public void close() {
         if (handle.close()) {
+            endStream();
+        }
+    }
+
+    /** To be called inside, or when nobody can get inside any more. */
+    private void endStream() {
+        if (stream != null) {
             stream.end();
+            stream = null;
         }
     }
 
@@ -550,6 +691,9 @@ public final class GatewayDecompressor implements Closeable {
     private static DecompressionException fault(long connection) {
         long[] where = new long[3];
         String text = Native.fault(connection, where);
+        if (text == null) {
+            throw defect();
+        }
         return new DecompressionException(
                 DecompressionException.Kind.values()[(int) where[0]], text, where[1], where[2]);
     }

@@ -7,10 +7,13 @@ import java.nio.ByteBuffer;
  *
  * <p>A connection is what {@link #create} returned, until {@link #free}, used by one thread at a time:
  * {@link Handle} sees to that. Arrays are not null, and ranges were checked.
+ *
+ * <p>A part of a websocket message is {@code length} bytes from {@code offset} on of a {@code byte[]}, or, if
+ * {@code direct}, of a direct {@code ByteBuffer}. It is kept until one comes that is the {@code last}.
  */
 final class Native {
     /** What this class and the library must agree on. */
-    static final int VERSION = 1;
+    static final int VERSION = 2;
 
     /** In place of a length: the message is not whole yet. */
     static final int PART = -1;
@@ -30,7 +33,8 @@ final class Native {
     static native void free(long connection);
 
     /** The payload; null where {@link #outcome} tells why not. */
-    static native byte[] decode(long connection, byte[] frame, int offset, int length);
+    static native byte[] decode(
+            long connection, Object part, boolean direct, int offset, int length, boolean last);
 
     static native int outcome(long connection);
 
@@ -39,16 +43,29 @@ final class Native {
      * {@link #fetch}.
      */
     static native long decodeInto(
-            long connection, byte[] frame, int offset, int length, byte[] into, int room);
+            long connection,
+            Object part,
+            boolean direct,
+            int offset,
+            int length,
+            boolean last,
+            byte[] into,
+            int room);
 
     static native long fetch(long connection, byte[] into);
 
     static native long decodeDirect(
-            long connection, ByteBuffer frame, int position, int length, ByteBuffer into);
+            long connection,
+            Object part,
+            boolean direct,
+            int offset,
+            int length,
+            boolean last,
+            ByteBuffer into);
 
     static native long fetchDirect(long connection, ByteBuffer into);
 
-    /** A sentence; into {@code where} the kind, the compressed byte and the message. */
+    /** A sentence; into {@code where} the kind, the compressed byte and the message. Null after a defect. */
     static native String fault(long connection, long[] where);
 
     static native void reset(long connection);

@@ -7,9 +7,10 @@ import java.util.Objects;
 /**
  * Reads the payload of a message, which is decoded whole before that. So a reader may stop anywhere.
  *
- * <p>Each decompressor has one. Its array is that of {@link ArrayPool} and goes back there when the last
- * byte was read, when the stream is closed, or with the next message. A reader is inside the
- * {@link Handle} meanwhile, so that no array goes back under it.
+ * <p>Each payload has its own, so that who holds an old one cannot read, or close, what came later. The array
+ * is that of {@link ArrayPool} and goes back there when the last byte was read, when the stream is closed, or
+ * with the next message. A reader is inside the {@link Handle} meanwhile, so that no array goes back under
+ * it.
  */
 final class PayloadStream extends InputStream {
     /** Keeps the decompressor, too, as long as somebody reads. */
@@ -49,7 +50,7 @@ final class PayloadStream extends InputStream {
 
     private void mustBeOpen() throws IOException {
         if (!open) {
-            throw new IOException("the stream is closed");
+            throw new IOException("the stream is closed, or the next message came");
         }
     }
 

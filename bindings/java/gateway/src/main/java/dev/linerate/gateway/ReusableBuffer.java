@@ -56,8 +56,8 @@ public final class ReusableBuffer {
     }
 
     /**
-     * Reads the payload from its beginning. It is the same object each time, and of use until the next
-     * payload comes.
+     * Reads the payload from its beginning, without garbage: it is the same object each time. Once the next
+     * payload came it throws {@link java.io.IOException}, until this is called again.
      *
      * @return a stream over the array; to close it does nothing
      */
@@ -97,12 +97,14 @@ public final class ReusableBuffer {
         if (array.length > capacity) {
             array = new byte[capacity];
             length = 0;
+            stream.end();
         }
     }
 
     /** The array with room for so many bytes; what was in it is gone. */
     byte[] room(int bytes) {
         length = 0;
+        stream.end();
         if (array.length < bytes) {
             array = new byte[grown(bytes)];
         }

@@ -3,7 +3,6 @@ package dev.linerate.gateway;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import java.io.ByteArrayOutputStream;
@@ -121,25 +120,88 @@ class StreamTest {
         }
     }
 
+    /** It used to be one object for all messages, and an old reader read what came later. */
     @ParameterizedTest
     @EnumSource
-    void oneObjectForAllMessages(Transport transport) throws Exception {
+    void aStreamOfAnEarlierMessageFailsInsteadOfReadingTheNext(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             InputStream first = decompressor.open(frames.get(0));
             assertEquals('{', first.read());
             InputStream second = decompressor.open(frames.get(1));
-            assertSame(first, second);
-            assertArrayEquals(payloads.get(1), first.readAllBytes());
-            // Any other call for a message ends it.
+            assertFails(first);
+            assertArrayEquals(payloads.get(1), second.readAllBytes());
+            // Nor does one that was read to its end, or closed.
             InputStream third = decompressor.open(frames.get(2));
-            assertArrayEquals(payloads.get(3), decompressor.decompress(frames.get(3)));
-            assertThrows(IOException.class, third::read);
-            decompressor.open(frames.get(4));
-            decompressor.reset();
-            assertThrows(IOException.class, third::read);
+            assertFails(second);
+            third.close();
+            InputStream fourth = decompressor.open(frames.get(3));
+            assertFails(third);
+            assertArrayEquals(payloads.get(3), fourth.readAllBytes());
         }
+    }
+
+    /** Parsers close their input, some of them late. */
+    @ParameterizedTest
+    @EnumSource
+    void aLateCloseOfAnEarlierStreamDoesNotEndTheNext(Transport transport) throws Exception {
+        List<byte[]> payloads = Traffic.payloads();
+        List<byte[]> frames = Traffic.frames(transport);
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            InputStream first = decompressor.open(frames.get(0));
+            InputStream second = decompressor.open(frames.get(1));
+            first.close();
+            assertArrayEquals(payloads.get(1), second.readAllBytes());
+            second.close();
+            InputStream third = decompressor.open(frames.get(2));
+            second.close();
+            assertArrayEquals(payloads.get(2), third.readAllBytes());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aStreamEndsWithEachCallForAMessage(Transport transport) throws Exception {
+        List<byte[]> payloads = Traffic.payloads();
+        List<byte[]> frames = Traffic.frames(transport);
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
+            InputStream stream = decompressor.open(frames.get(0));
+            assertArrayEquals(payloads.get(1), decompressor.decompress(frames.get(1)));
+            assertFails(stream);
+            stream = decompressor.open(frames.get(2));
+            decompressor.decompress(frames.get(3), new ReusableBuffer());
+            assertFails(stream);
+            stream = decompressor.open(frames.get(4));
+            decompressor.reset();
+            assertFails(stream);
+        }
+    }
+
+    /** The array of the buffer has bytes of the next message then. */
+    @Test
+    void aStreamOfABufferFailsInsteadOfReadingTheNextPayload() throws Exception {
+        ReusableBuffer buffer = new ReusableBuffer();
+        try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
+            byte[] wire = Hello.wire(Transport.ZSTD);
+            decompressor.decompress(wire, buffer);
+            InputStream stream = buffer.stream();
+            assertEquals('{', stream.read());
+            decompressor.reset();
+            decompressor.decompress(wire, buffer);
+            assertFails(stream);
+            assertArrayEquals(Hello.TEXT, buffer.stream().readAllBytes());
+            buffer.trim(0);
+            assertFails(stream);
+            assertEquals(-1, buffer.stream().read());
+        }
+    }
+
+    private static void assertFails(InputStream stream) {
+        assertThrows(IOException.class, stream::read);
+        assertThrows(IOException.class, () -> stream.read(new byte[9]));
+        assertThrows(IOException.class, () -> stream.skip(1));
+        assertThrows(IOException.class, stream::available);
     }
 
     @Test

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.BooleanSupplier;
+import java.util.function.UnaryOperator;
 import net.dv8tion.jda.api.JDA;
 import net.dv8tion.jda.api.JDABuilder;
 import net.dv8tion.jda.api.events.GenericEvent;
@@ -28,7 +29,17 @@ final class Bot implements AutoCloseable, EventListener {
 
     /** A client that connects to an address, such as that of a gateway. */
     Bot(String url, LocalGateway gateway, Compression compression, WebSocketFactory sockets) {
-        jda = JDABuilder.createLight("no.real.token", EnumSet.allOf(GatewayIntent.class))
+        this(url, gateway, compression, sockets, UnaryOperator.identity());
+    }
+
+    /** One whose builder is changed in the end. */
+    Bot(
+            String url,
+            LocalGateway gateway,
+            Compression compression,
+            WebSocketFactory sockets,
+            UnaryOperator<JDABuilder> change) {
+        JDABuilder builder = JDABuilder.createLight("no.real.token", EnumSet.allOf(GatewayIntent.class))
                 .setCompression(compression)
                 .setWebsocketFactory(sockets)
                 .setRestConfig(new RestConfig().setBaseUrl("http://127.0.0.1:" + gateway.port() + "/api/v10/"))
@@ -39,8 +50,8 @@ final class Bot implements AutoCloseable, EventListener {
                     }
                 })
                 .setEnableShutdownHook(false)
-                .addEventListeners(this)
-                .build();
+                .addEventListeners(this);
+        jda = change.apply(builder).build();
     }
 
     @Override
@@ -62,6 +73,11 @@ final class Bot implements AutoCloseable, EventListener {
     /** What the messages said, in their order. */
     List<String> contents() {
         return contents;
+    }
+
+    /** The client. */
+    JDA jda() {
+        return jda;
     }
 
     /** Waits until the events have brought something about. */

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
@@ -36,6 +37,19 @@ final class LocalGateway implements AutoCloseable {
             child.close();
             throw failure;
         }
+    }
+
+    /** What {@code linerate gateway generate} makes with these options: the file of the first connection. */
+    static Path generate(Path folder, String... options) throws IOException, InterruptedException {
+        List<String> command =
+                new ArrayList<>(List.of(command().toString(), "gateway", "generate", "-q", "-o", folder.toString()));
+        command.addAll(Arrays.asList(options));
+        try (Child child = Child.start(new ProcessBuilder(command).inheritIO())) {
+            if (!child.process().waitFor(60, TimeUnit.SECONDS) || child.process().exitValue() != 0) {
+                throw new IOException("linerate gateway generate makes no traffic");
+            }
+        }
+        return folder.resolve("shard-0.msgs");
     }
 
     private static String address(InputStream said) throws IOException {

@@ -18,10 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/**
- * The example of the README, compiled and run as it stands there: it believes that it talks to Discord, but all
- * addresses are those of a local gateway.
- */
+/** Examples of the documentation, compiled and run as they stand there. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ReadmeTest {
     /** Every address that JDA knows by itself. */
@@ -30,30 +27,59 @@ class ReadmeTest {
     @TempDir
     Path folder;
 
+    /** It believes that it talks to Discord, but all addresses are those of a local gateway. */
     @Test
     void theExampleRunsAsItStands() throws Exception {
-        Path classes = compiled(example());
+        Path classes = compiled(example("README.md", "GatewaySockets"));
         Traffic traffic = new Traffic(10);
         String messages = traffic.write(folder.resolve("traffic.msgs")).toString();
         Certificates certificates = new Certificates(folder, NAMES);
         try (LocalGateway gateway = LocalGateway.start("--messages", messages);
                 SecureFront discord = SecureFront.proxy(gateway, certificates);
-                Child bot = Child.start(new ProcessBuilder(command(classes, certificates, discord.port()))
+                Child bot = Child.start(new ProcessBuilder(discord(classes, certificates, discord.port()))
                         .redirectErrorStream(true))) {
             assertSays(bot.process(), traffic.contents());
         }
     }
 
-    private static String example() throws IOException {
-        String readme = Files.readString(Path.of(System.getProperty("linerate.workspace"), "README.md"));
-        Matcher block = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(readme);
+    /** It lacks but imports, and the number of the port that is free. */
+    @Test
+    void theExampleOfTestsOfBotsGetsReadyAsItStands() throws Exception {
+        try (LocalGateway gateway = LocalGateway.start()) {
+            String example =
+                    example("docs/java.md", "JDABuilder.createLight").replace(":40000", ":" + gateway.port());
+            Path classes = compiled(String.join(
+                    "\n",
+                    "import com.neovisionaries.ws.client.WebSocketFactory;",
+                    "import dev.linerate.gateway.Transport;",
+                    "import dev.linerate.gateway.jda.GatewaySockets;",
+                    "import net.dv8tion.jda.api.*;",
+                    "import net.dv8tion.jda.api.requests.RestConfig;",
+                    "import net.dv8tion.jda.api.utils.*;",
+                    "class Bot {",
+                    "public static void main(String[] arguments) throws Exception {",
+                    example,
+                    "System.out.println(jda.awaitReady().getStatus());",
+                    "jda.shutdownNow();",
+                    "}}"));
+            try (Child bot = Child.start(
+                    new ProcessBuilder(java(List.of(), classes)).redirectErrorStream(true))) {
+                assertSays(bot.process(), List.of("CONNECTED"));
+            }
+        }
+    }
+
+    /** The example in a file of the repository in which a word stands. */
+    private static String example(String file, String word) throws IOException {
+        String text = Files.readString(Path.of(System.getProperty("linerate.workspace"), file));
+        Matcher block = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(text);
         List<String> examples = new ArrayList<>();
         while (block.find()) {
-            if (block.group(1).contains("GatewaySockets")) {
+            if (block.group(1).contains(word)) {
                 examples.add(block.group(1));
             }
         }
-        assertEquals(1, examples.size(), "examples for JDA in the README");
+        assertEquals(1, examples.size(), "examples with " + word + " in " + file);
         return examples.get(0);
     }
 
@@ -66,15 +92,22 @@ class ReadmeTest {
         return folder;
     }
 
-    private List<String> command(Path classes, Certificates certificates, int proxy) throws IOException {
+    /** A machine to which all names of Discord are here. */
+    private List<String> discord(Path classes, Certificates certificates, int proxy) throws IOException {
         Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.1 discord.com gateway.discord.gg\n");
+        List<String> options = List.of(
+                "-Djdk.net.hosts.file=" + hosts,
+                "-DsocksProxyHost=127.0.0.1",
+                "-DsocksProxyPort=" + proxy,
+                "-Djavax.net.ssl.trustStore=" + certificates.file(),
+                "-Djavax.net.ssl.trustStorePassword=" + Certificates.PASSWORD);
+        return java(options, classes, "no.real.token");
+    }
+
+    private static List<String> java(List<String> options, Path classes, String... arguments) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.add("-Djdk.net.hosts.file=" + hosts);
-        command.add("-DsocksProxyHost=127.0.0.1");
-        command.add("-DsocksProxyPort=" + proxy);
-        command.add("-Djavax.net.ssl.trustStore=" + certificates.file());
-        command.add("-Djavax.net.ssl.trustStorePassword=" + Certificates.PASSWORD);
+        command.addAll(options);
         String library = System.getProperty("linerate.native.path");
         if (library != null) {
             command.add("-Dlinerate.native.path=" + library);
@@ -82,7 +115,7 @@ class ReadmeTest {
         command.add("-cp");
         command.add(classes + System.getProperty("path.separator") + System.getProperty("java.class.path"));
         command.add("Bot");
-        command.add("no.real.token");
+        command.addAll(List.of(arguments));
         return command;
     }
 

@@ -3,27 +3,24 @@ package dev.linerate.gateway.jda;
 import java.io.IOException;
 import java.io.InputStream;
 
-/**
- * The payload that a shard reads, or the error that took its place. One object serves all messages of a shard.
- */
+/** The payload that a shard reads, or the error that took its place. */
 final class ShardStream extends InputStream {
     private final Shard shard;
-    private InputStream payload;
-    private IOException failure;
+    /** Null if there is a failure. */
+    private final InputStream payload;
+    /** What each read throws; null if there is a payload. */
+    private final IOException failure;
 
-    ShardStream(Shard shard) {
+    ShardStream(Shard shard, InputStream payload) {
         this.shard = shard;
-    }
-
-    ShardStream of(InputStream payload) {
         this.payload = payload;
         failure = null;
-        return this;
     }
 
-    ShardStream failing(IOException failure) {
+    ShardStream(Shard shard, IOException failure) {
+        this.shard = shard;
+        payload = null;
         this.failure = failure;
-        return this;
     }
 
     @Override
@@ -69,7 +66,7 @@ final class ShardStream extends InputStream {
     /** Ends the payload; the shard stays. */
     @Override
     public void close() throws IOException {
-        if (payload == null || failure != null) {
+        if (payload == null) {
             return;
         }
         try {

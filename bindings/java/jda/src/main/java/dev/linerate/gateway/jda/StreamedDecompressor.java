@@ -6,7 +6,7 @@ import java.io.InputStream;
 import net.dv8tion.jda.api.requests.gateway.compression.GatewayDecompressor.Transport.Streamed;
 
 /**
- * Payloads to be read, without garbage, for the decompression interface of JDA's pull request 2985, which is
+ * Payloads to be read, with two small objects for each as garbage, for the decompression interface of JDA's pull request 2985, which is
  * not released yet.
  *
  * <pre>{@code
@@ -17,7 +17,6 @@ import net.dv8tion.jda.api.requests.gateway.compression.GatewayDecompressor.Tran
  */
 public final class StreamedDecompressor implements Streamed {
     private final Shard shard;
-    private final ShardStream stream;
 
     /**
      * A decompressor with limits that suit gateways.
@@ -35,7 +34,6 @@ public final class StreamedDecompressor implements Streamed {
      */
     public StreamedDecompressor(GatewayDecompressor decompressor) {
         shard = new Shard(decompressor);
-        stream = new ShardStream(shard);
     }
 
     /** {@code zlib-stream} or {@code zstd-stream}. */
@@ -51,25 +49,24 @@ public final class StreamedDecompressor implements Streamed {
      * messages until {@link #reset}.
      *
      * @param data the message
-     * @return the payload, of use until the next call, the same object each time; null if more messages are needed
-     *     for it
+     * @return the payload, whose reads throw {@link IOException} once the next call came; null if more messages are
+     *     needed for it
      */
     @Override
     public InputStream createInputStream(byte[] data) {
         try {
             InputStream payload = shard.decompressor().open(data);
-            return payload == null ? null : stream.of(payload);
+            return payload == null ? null : new ShardStream(shard, payload);
         } catch (dev.linerate.gateway.DecompressionException fault) {
-            return stream.failing(Shard.translated(fault));
+            return new ShardStream(shard, Shard.translated(fault));
         } catch (IllegalStateException state) {
-            return stream.failing(shard.shutDown(state));
+            return new ShardStream(shard, shard.shutDown(state));
         }
     }
 
     /** A new connection begins: history, fragments and errors of the last one are gone. */
     @Override
     public void reset() {
-        stream.failing(new IOException("the stream is of an earlier connection"));
         shard.reset();
     }
 

@@ -1,0 +1,101 @@
+"""Counts what many connections to `linerate gateway serve` cost it: memory, threads, and time while they rest.
+
+Run as `python bench/gateway/connections.py PROGRAM CONNECTIONS TRANSPORT`, where the transport is text,
+zlib-stream or zstd-stream. Each connection identifies itself and gets the events of the small guild that is served
+without a file; then all rest for ten seconds, and then each sends a heartbeat. Prints a header and a line of CSV.
+For Linux alone; both programs need a descriptor for each connection (`ulimit -n`).
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import select
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+UPGRADE = (
+    "GET /?v=10&encoding=json{} HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+    "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+def frame(text: str) -> bytes:
+    """A text message, masked with zeros."""
+    return bytes([0x81, 0x80 | len(text), 0, 0, 0, 0]) + text.encode()
+
+
+def resources(process: subprocess.Popen[str]) -> tuple[int, int, float]:
+    """Resident kB, threads, and seconds of processor time."""
+    proc = Path(f"/proc/{process.pid}")
+    status = dict(line.split(":", 1) for line in (proc / "status").read_text().splitlines())
+    ticks = (proc / "stat").read_text().rsplit(")", 1)[1].split()[11:13]
+    return int(status["VmRSS"].split()[0]), int(status["Threads"]), sum(map(int, ticks)) / 100
+
+
+def read_until_silence(poll: select.epoll, sockets: dict[int, socket.socket], seconds: float) -> set[int]:
+    """Reads what comes until nothing did for so long; returns who was sent something."""
+    heard, last = set(), time.monotonic()
+    while time.monotonic() - last < seconds:
+        for descriptor, _ in poll.poll(0.5):
+            if sockets[descriptor].recv(1 << 16):
+                heard.add(descriptor)
+                last = time.monotonic()
+            else:
+                poll.unregister(descriptor)
+    return heard
+
+
+def main(program: str, connections: int, transport: str) -> None:
+    command = [program, "gateway", "serve", "--json", "--for", "900"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout
+    port = json.loads(process.stdout.readline())["port"]
+    upgrade = UPGRADE.format("" if transport == "text" else f"&compress={transport}").encode()
+    poll, sockets = select.epoll(), {}
+    for _ in range(connections):
+        one = socket.create_connection(("127.0.0.1", port))
+        one.sendall(upgrade)
+        # READY comes behind HELLO; what is sent before the answer waits for it.
+        one.sendall(frame('{"op":2,"d":{"token":"t"}}'))
+        one.setblocking(False)
+        sockets[one.fileno()] = one
+        poll.register(one, select.EPOLLIN)
+    read_until_silence(poll, sockets, 5)
+    resident, threads, before = resources(process)
+    time.sleep(10)
+    resting = resources(process)[2] - before
+    for one in sockets.values():
+        one.sendall(frame('{"op":1,"d":1}'))
+    answered = len(read_until_silence(poll, sockets, 3))
+    process.terminate()
+    report = json.loads(process.stdout.read().splitlines()[-1])
+    processors = Path("/proc/cpuinfo").read_text().split("\n\n")[0].splitlines()
+    cpu = next((line.split(":", 1)[1].strip() for line in processors if line.startswith("model name")), "")
+    version = subprocess.run([program, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout.split()[-1]
+    row = {
+        "date": datetime.now(UTC).date(),
+        "cpu": cpu,
+        "linerate": version,
+        "transport": transport,
+        "connections": report["identifies"],
+        "events": report["events"],
+        "answered": answered,
+        "threads": threads,
+        "resident_kb": resident,
+        "bytes_per_connection": resident * 1024 // connections,
+        "cpu_seconds_in_10_s_of_rest": round(resting, 2),
+        "command": shlex.join(["connections.py", "linerate", str(connections), transport]),
+    }
+    out = csv.DictWriter(sys.stdout, row, lineterminator="\n")
+    out.writeheader()
+    out.writerow(row)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
