@@ -1,39 +1,18 @@
 //! Where the bytes of a file come from.
 
-use std::fs::File;
-use std::io::{self, ErrorKind};
+use std::fmt;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::{FileSource, MapSource, ReadAt, read_error};
 
-use crate::kernel::Map;
-
-/// Bytes at offsets: a file, mapped or read, or memory. Clones share them.
-#[derive(Clone, Debug)]
+/// Bytes at offsets: a file, mapped or read, memory, or any other [`ReadAt`], such as a file on a web
+/// server. Clones share them.
+#[derive(Clone)]
 pub struct Input {
-    from: Arc<From>,
-}
-
-#[derive(Debug)]
-enum From {
-    Memory(Vec<u8>),
-    Mapped(Map),
-    File { file: File, len: u64 },
-}
-
-/// The error of the system, in the words of this crate.
-pub(crate) fn io_error(error: &io::Error) -> Error {
-    let what = match error.kind() {
-        ErrorKind::NotFound => "there is no such file",
-        ErrorKind::PermissionDenied => "the system does not permit it",
-        ErrorKind::AlreadyExists => "the file is there already",
-        ErrorKind::UnexpectedEof => "the file became shorter while it was read",
-        ErrorKind::StorageFull => "there is no space left for the file",
-        ErrorKind::WouldBlock => "somebody else writes the file",
-        _ => "the system could not read or write a file",
-    };
-    Error::new(Kind::Io, 0, what)
+    from: Arc<dyn ReadAt>,
 }
 
 /// What a decoder says of a frame at `at` in a file, in words of the file: a frame that names another
@@ -54,33 +33,32 @@ impl Input {
     /// the program with a signal on Unix; [`Input::file`] reports an error instead.
     ///
     /// # Errors
-    /// [`Kind::Io`].
+    /// [`Kind::Read`].
     pub fn map(path: impl AsRef<Path>) -> Result<Input> {
-        let map = File::open(path).and_then(|file| Map::new(&file)).map_err(|e| io_error(&e))?;
-        Ok(Input { from: Arc::new(From::Mapped(map)) })
+        Ok(Input::source(MapSource::open(path).map_err(|e| read_error(0, &e))?))
     }
 
     /// A file read piece by piece.
     ///
     /// # Errors
-    /// [`Kind::Io`].
+    /// [`Kind::Read`].
     pub fn file(path: impl AsRef<Path>) -> Result<Input> {
-        let file = File::open(path).map_err(|e| io_error(&e))?;
-        let len = file.metadata().map_err(|e| io_error(&e))?.len();
-        Ok(Input { from: Arc::new(From::File { file, len }) })
+        Ok(Input::source(FileSource::open(path).map_err(|e| read_error(0, &e))?))
     }
 
     /// Bytes in memory.
     pub fn memory(bytes: impl Into<Vec<u8>>) -> Input {
-        Input { from: Arc::new(From::Memory(bytes.into())) }
+        Input::source(bytes.into())
+    }
+
+    /// Any source of bytes.
+    pub fn source(source: impl ReadAt + 'static) -> Input {
+        Input { from: Arc::new(source) }
     }
 
     /// Bytes there are.
     pub fn len(&self) -> u64 {
-        match &*self.from {
-            From::File { len, .. } => *len,
-            _ => self.all().map_or(0, |bytes| bytes.len() as u64),
-        }
+        self.from.len()
     }
 
     /// Whether there are none.
@@ -88,19 +66,14 @@ impl Input {
         self.len() == 0
     }
 
-    /// All bytes, if they are in memory or mapped.
-    pub(crate) fn all(&self) -> Option<&[u8]> {
-        match &*self.from {
-            From::Memory(bytes) => Some(bytes),
-            From::Mapped(map) => Some(map.bytes()),
-            From::File { .. } => None,
-        }
+    /// Whether the bytes are in memory or mapped, so that reading them is no copy.
+    pub(crate) fn is_in_memory(&self) -> bool {
+        self.from.view(0, 0).is_some()
     }
 
     /// `len` bytes at `at`, in place if they are in memory or mapped.
     pub(crate) fn view(&self, at: u64, len: usize) -> Option<&[u8]> {
-        let at = usize::try_from(at).ok()?;
-        self.all()?.get(at..at.checked_add(len)?)
+        self.from.view(at, len)
     }
 
     /// Whether there are `len` bytes at `at`.
@@ -117,7 +90,7 @@ impl Input {
     /// `len` bytes at `at`, in place or read into `room`.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if there are fewer, [`Kind::Io`].
+    /// [`Kind::Truncated`] if there are fewer, [`Kind::Read`].
     pub(crate) fn bytes<'a>(&'a self, at: u64, len: usize, room: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         if let Some(bytes) = self.view(at, len) {
             return Ok(bytes);
@@ -135,10 +108,10 @@ impl Input {
         self.check(at, len as u64)?;
         if let Some(bytes) = self.view(at, len) {
             room.extend_from_slice(bytes);
-        } else if let From::File { file, .. } = &*self.from {
+        } else {
             let before = room.len();
             room.resize(before + len, 0);
-            read_exact_at(file, &mut room[before..], at).map_err(|e| io_error(&e))?;
+            self.from.read_at(at, &mut room[before..]).map_err(|e| read_error(at, &e))?;
         }
         Ok(())
     }
@@ -153,25 +126,24 @@ impl Input {
     }
 }
 
-#[cfg(unix)]
-fn read_exact_at(file: &File, out: &mut [u8], at: u64) -> io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, out, at)
+impl ReadAt for Input {
+    fn len(&self) -> u64 {
+        self.from.len()
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.from.read_at(offset, out)
+    }
+
+    fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.from.view(offset, len)
+    }
 }
 
-#[cfg(windows)]
-fn read_exact_at(file: &File, mut out: &mut [u8], mut at: u64) -> io::Result<()> {
-    while !out.is_empty() {
-        match std::os::windows::fs::FileExt::seek_read(file, out, at) {
-            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-            Ok(n) => {
-                out = &mut out[n..];
-                at += n as u64;
-            }
-            Err(e) if e.kind() == ErrorKind::Interrupted => {}
-            Err(e) => return Err(e),
-        }
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Input").field("len", &self.len()).finish_non_exhaustive()
     }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -199,6 +171,6 @@ mod tests {
         std::fs::write(&path, b"").unwrap();
         assert!(Input::map(&path).unwrap().is_empty());
         let missing = Input::map(folder.path().join("b")).unwrap_err();
-        assert_eq!((missing.kind, missing.what), (Kind::Io, "there is no such file"));
+        assert_eq!((missing.kind, missing.what), (Kind::Read, "cannot read"));
     }
 }

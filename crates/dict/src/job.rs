@@ -78,6 +78,6 @@ mod tests {
         assert_eq!(arranged(Order::ByDictionary, &few), [1, 3, 2, 0]);
         assert_eq!(arranged(Order::Any, &few), [0, 1, 2, 3]);
         assert_eq!(arranged(Order::Any, &[3, 1, 3, 1]), [1, 3, 0, 2]);
-        assert_eq!(arranged(Order::Any, &[]), []);
+        assert!(arranged(Order::Any, &[]).is_empty());
     }
 }

@@ -99,6 +99,28 @@ impl Memory {
         4 * numbers + self.by_hash.memory() + self.ring.memory()
     }
 
+    /// A dictionary of these bytes that the store has itself, with one user more. Whoever reads it at this
+    /// moment is not waited for.
+    pub(crate) fn share(&mut self, slots: &Slots, bytes: &[u8], hash: u64) -> Option<Id> {
+        let same = |&index: &u32| {
+            let Some(slot) = slots.get(index).filter(|slot| slot.hash() == hash) else { return false };
+            // Under the lock nobody retires it, so that this pin is not one that the store waits for.
+            let pin = slot.pin(slot.generation(), None);
+            pin.is_some_and(|pin| pin.is_owned() && pin.bytes() == bytes)
+        };
+        let index = self.by_hash.find(hash).find(same)?;
+        let id = Id::new(index, slots.get(index)?.generation());
+        self.retain(id)?;
+        Some(id)
+    }
+
+    /// Gives back the memory that nothing uses. Returns the bytes of address space.
+    pub(crate) fn trim(&mut self) -> usize {
+        self.vacant.shrink_to_fit();
+        self.dropped.shrink_to_fit();
+        self.raw.trim() + self.tables.trim()
+    }
+
     /// The slot of a dictionary with this hash.
     pub(crate) fn find(&self, slots: &Slots, hash: u64) -> Option<u32> {
         self.by_hash.find(hash).find(|&slot| hash_in(slots)(slot) == hash)

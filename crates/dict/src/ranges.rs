@@ -56,6 +56,11 @@ impl Ranges {
         range
     }
 
+    /// The free range that begins with a chunk, if there is one.
+    pub(crate) fn first_of(&self, chunk: u32) -> Option<Range> {
+        self.by_place.get(&(chunk, 0)).map(|&len| Range { chunk, at: 0, len })
+    }
+
     /// Takes a range that is free as a whole, so that its chunk can be given back.
     pub(crate) fn withdraw(&mut self, range: Range) {
         self.remove(range);

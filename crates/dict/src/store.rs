@@ -120,7 +120,8 @@ impl Store {
     }
 
     /// Copies a dictionary into the store: a trained one if it begins with their magic number, else
-    /// raw content. It has one user, who may [`release`](Self::release) it.
+    /// raw content. It has one user, who may [`release`](Self::release) it. If the same bytes were inserted
+    /// before, there is no copy: that dictionary has one user more, and this is its number.
     ///
     /// # Errors
     /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a trained one that is damaged,
@@ -178,13 +179,23 @@ impl Store {
     }
 
     fn add(&self, bytes: &[u8], hash: u64) -> Result<Id> {
+        let slots = &self.shared.slots;
+        if let Some(id) = self.shared.lock().share(slots, bytes, hash) {
+            return Ok(id);
+        }
         let digest = measure(bytes)?;
         let mut memory = self.shared.lock();
-        memory.reap(&self.shared.slots);
         let mut room = memory.raw.take(bytes.len()).ok_or(FULL)?;
         drop(memory);
         room.bytes_mut().copy_from_slice(bytes);
-        self.shared.lock().fill(&self.shared.slots, Filling::Bytes(room, digest), hash).ok_or(FULL)
+        let mut memory = self.shared.lock();
+        memory.reap(slots);
+        // Another thread may have been faster.
+        if let Some(id) = memory.share(slots, bytes, hash) {
+            memory.raw.cancel(room);
+            return Ok(id);
+        }
+        memory.fill(slots, Filling::Bytes(room, digest), hash).ok_or(FULL)
     }
 
     /// One more user of a dictionary.
@@ -198,8 +209,8 @@ impl Store {
     }
 
     /// One user of a dictionary less. Without any it is dropped: its number is unknown from now on,
-    /// and who decodes with it at this moment ends undisturbed. Its memory serves others as soon as
-    /// nobody reads it. Returns whether it was dropped.
+    /// and who decodes with it at this moment ends undisturbed. Its memory serves others, and its source
+    /// ends, as soon as nobody reads it. Returns whether it was dropped.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for an unknown number.
@@ -211,6 +222,12 @@ impl Store {
         drop(memory);
         drop(ended);
         Ok(dropped)
+    }
+
+    /// Gives memory that nothing in the store uses back to the system, of which some is kept for what comes
+    /// next. Returns how many bytes of [`mapped_bytes`](Stats::mapped_bytes) that were.
+    pub fn trim(&self) -> usize {
+        self.shared.lock().trim()
     }
 
     /// Whether the number is that of a dictionary.
@@ -249,8 +266,7 @@ impl Store {
 
     /// What it holds.
     pub fn stats(&self) -> Stats {
-        let mut memory = self.shared.lock();
-        memory.reap(&self.shared.slots);
+        let memory = self.shared.lock();
         Stats {
             dictionaries: memory.dictionaries,
             raw_bytes: memory.raw.used(),
@@ -287,6 +303,17 @@ impl Shared {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Empties the slots of dropped dictionaries that nobody reads any more: the last reader does. It does
+    /// not wait for the lock, which its own thread may hold; then whoever inserts or releases next does it.
+    #[cold]
+    pub(crate) fn reap(&self) {
+        let Ok(mut memory) = self.memory.try_lock() else { return };
+        memory.reap(&self.slots);
+        let ended = std::mem::take(&mut memory.ended);
+        drop(memory);
+        drop(ended);
+    }
+
     fn check(&self, id: Id) -> Result<()> {
         let slot = self.slots.get(id.index()).ok_or(UNKNOWN)?;
         if slot.has(id.generation()) { Ok(()) } else { Err(UNKNOWN) }
@@ -298,7 +325,7 @@ impl Shared {
             return Ok(None);
         }
         let slot = self.slots.get(id.index()).ok_or(UNKNOWN)?;
-        slot.pin(id.generation()).map(Some).ok_or(UNKNOWN)
+        slot.pin(id.generation(), Some(self)).map(Some).ok_or(UNKNOWN)
     }
 
     /// Pins a dictionary and makes its tables, if there is room for them that nobody has to wait for.

@@ -2,8 +2,11 @@
 
 mod common;
 
-use common::{distinct, rows};
-use linerate_dict::{Id, Kind, Store, content_hash};
+use std::borrow::Cow;
+use std::sync::{Arc, Barrier};
+
+use common::{compress, distinct, rows};
+use linerate_dict::{Decoder, Id, Kind, Result, Source, Store, content_hash};
 
 #[test]
 fn a_dictionary_is_found_by_its_hash_as_long_as_it_is_there() {
@@ -29,13 +32,72 @@ fn a_dictionary_is_found_by_its_hash_as_long_as_it_is_there() {
 }
 
 #[test]
-fn the_same_bytes_may_be_there_twice() {
+fn equal_dictionaries_are_one_with_several_users() {
     let store = Store::new();
-    let (first, second) = (store.insert(b"a dictionary").unwrap(), store.insert(b"a dictionary").unwrap());
+    let first = store.insert(b"a dictionary").unwrap();
+    let before = store.stats();
+    assert_eq!(store.insert(b"a dictionary"), Ok(first));
+    assert_eq!(store.insert_expecting(b"a dictionary", content_hash(b"a dictionary")), Ok(first));
+    let other = store.insert(b"a different dictionary").unwrap();
+    assert_ne!(other, first);
+    store.release(other).unwrap();
+    assert_eq!((store.stats().dictionaries, store.stats().raw_bytes), (1, before.raw_bytes));
+    assert_eq!((store.release(first), store.release(first)), (Ok(false), Ok(false)));
+    assert_eq!(store.bytes(first).unwrap(), b"a dictionary");
+    assert_eq!(store.release(first), Ok(true));
+    assert_eq!(store.find(content_hash(b"a dictionary")), None);
+    // Threads that insert the same at one time have one of it, too.
+    let ready = Barrier::new(4);
+    let ids: Vec<Id> = std::thread::scope(|scope| {
+        let insert = || {
+            ready.wait();
+            (0..50).map(|i| store.insert(&rows(i, 9000)).unwrap()).collect::<Vec<_>>()
+        };
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(insert)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(store.stats().dictionaries, 50);
+    let dropped = ids.iter().filter(|&&id| store.release(id).unwrap()).count();
+    assert_eq!((dropped, store.stats().dictionaries, store.stats().raw_bytes), (50, 0, 0));
+}
+
+/// A source that says what its dictionary is, and brings another: only its hash is that of the first.
+#[test]
+fn what_only_claims_the_hash_of_a_dictionary_is_not_shared() {
+    struct Liar;
+    impl Source for Liar {
+        fn read(&self, _: u32) -> Result<Cow<'_, [u8]>> {
+            Ok(Cow::Borrowed(b"something else"))
+        }
+    }
+    let store = Store::new();
     let hash = content_hash(b"a dictionary");
-    assert!(store.find(hash) == Some(first) || store.find(hash) == Some(second));
-    store.release(first).unwrap();
-    assert_eq!(store.find(hash), Some(second));
+    let claimed = store.register(Arc::new(Liar), [(0, hash)]).unwrap()[0];
+    let there = store.insert(b"a dictionary").unwrap();
+    assert_ne!(there, claimed);
+    assert_eq!(store.bytes(there).unwrap(), b"a dictionary");
+    assert_eq!(store.bytes(claimed).unwrap_err().kind, Kind::Corrupt);
+    assert_eq!(store.insert(b"a dictionary"), Ok(there));
+}
+
+#[test]
+fn a_trimmed_store_maps_nothing_once_everything_was_released() {
+    let store = Store::new();
+    let mut decoder = Decoder::new(&store);
+    assert_eq!((store.trim(), store.stats().mapped_bytes), (0, 0));
+    for round in 0..2 {
+        let dictionary = distinct(round, 4000);
+        let frame = compress(&dictionary, 3, true, &rows(round, 700));
+        let id = store.insert(&dictionary).unwrap();
+        assert_eq!(decoder.decode(id, &frame, &mut [0; 700]), Ok(700));
+        let mapped = store.stats().mapped_bytes;
+        assert!(mapped > 0 && store.stats().digested == 1);
+        // What is used stays.
+        assert_eq!((store.trim(), store.stats().mapped_bytes), (0, mapped));
+        store.release(id).unwrap();
+        assert_eq!(store.stats().mapped_bytes, mapped);
+        assert_eq!((store.trim(), store.stats().mapped_bytes), (mapped, 0));
+    }
 }
 
 /// As its description says for the empty input.

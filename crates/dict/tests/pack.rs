@@ -84,7 +84,7 @@ fn dictionaries_come_back_however_they_are_stored_and_read() {
             assert!((0..3).all(|i| forms[i] == Form::Alone && forms[i + 3] == Form::With(i as u64 + 1)));
             assert!(pack.stats().stored_bytes < pack.stats().bytes / 2);
         }
-        assert_eq!(Editor::create(&path, Options::new()).err().unwrap().kind, Kind::Io);
+        assert_eq!(Editor::create(&path, Options::new()).err().unwrap().kind, Kind::Write);
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
@@ -136,8 +136,8 @@ fn changes_are_appended_and_numbers_never_come_again() {
 
         let mut editor = Editor::open(&path).unwrap();
         let second = Editor::open(&path).err().unwrap();
-        assert_eq!((second.kind, second.what), (Kind::Io, "somebody else writes the file"));
-        assert_eq!(compact(&path, options, |_| true).unwrap_err().kind, Kind::Io);
+        assert_eq!((second.kind, second.what), (Kind::Write, "somebody else writes the file"));
+        assert_eq!(compact(&path, options, |_| true).unwrap_err().kind, Kind::Write);
         let id = add(&mut editor, &mut expected, distinct(0, 700), 0);
         assert_eq!(id, 14, "not 1 again, and not 13");
         drop(editor);
@@ -327,4 +327,26 @@ fn a_damaged_dictionary_disturbs_no_other() {
     for id in 1..6 {
         assert_eq!(pack.read(id).is_ok(), id != 3);
     }
+}
+
+/// What was for its owner alone stays so.
+#[test]
+#[cfg(unix)]
+fn a_compacted_pack_keeps_its_owner_and_permissions() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pack");
+    let mut editor = Editor::create(&path, Options::new()).unwrap();
+    (0..3).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
+    editor.commit().unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    // Who is not root owns it anyhow.
+    let _ = chown(&path, Some(12_345), Some(23_456));
+    let before = std::fs::metadata(&path).unwrap();
+    compact(&path, Options::new(), |entry| entry.id > 1).unwrap();
+    let after = std::fs::metadata(&path).unwrap();
+    assert_ne!(before.ino(), after.ino());
+    assert_eq!((after.mode(), after.uid(), after.gid()), (before.mode(), before.uid(), before.gid()));
+    assert_eq!(Pack::open(&path).unwrap().entries().count(), 2);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -24,7 +24,7 @@ struct Shelf {
 impl Source for Shelf {
     fn read(&self, index: u32) -> Result<Cow<'_, [u8]>> {
         self.reads.fetch_add(1, Ordering::Relaxed);
-        let missing = Error::new(Kind::Io, 0, "the shelf has no such dictionary");
+        let missing = Error::new(Kind::Read, 0, "the shelf has no such dictionary");
         let bytes = self.dictionaries.get(index as usize).ok_or(missing)?;
         Ok(if self.lends { Cow::Borrowed(bytes) } else { Cow::Owned(bytes.clone()) })
     }
@@ -111,6 +111,34 @@ fn a_source_lives_as_long_as_it_is_needed() {
     }
 }
 
+/// Who reads it last ends it: nobody need release another dictionary for that.
+#[test]
+fn a_released_source_ends_with_its_last_reader() {
+    let store = Store::new();
+    let shelf = Arc::new(shelf(2, true));
+    let (ids, closed) = (register(&store, &shelf), shelf.closed.clone());
+    let frames = [0, 1].map(|i| compress(&shelf.dictionaries[i], 3, true, &rows(1, 500)));
+    drop(shelf);
+    let mut decoder = Decoder::new(&store);
+    let mut rooms = [[0; 500], [0; 500]];
+    let mut pipeline = decoder.pipeline();
+    for ((id, frame), room) in ids.iter().zip(&frames).zip(&mut rooms) {
+        pipeline.push(Job::new(*id, frame, room));
+    }
+    // The pipeline has the last dictionary open until its turn comes.
+    for &id in &ids {
+        assert!(store.release(id).unwrap());
+    }
+    assert_eq!(store.stats().dictionaries, 0);
+    assert!(!closed.load(Ordering::Relaxed));
+    pipeline.finish();
+    while let Some(job) = pipeline.poll() {
+        assert_eq!(job.result, Ok(500));
+    }
+    drop(pipeline);
+    assert!(closed.load(Ordering::Relaxed));
+}
+
 impl Shelf {
     /// Its first dictionary is another one, the second is damaged, the third is too short.
     fn spoiled(lends: bool) -> (Shelf, Vec<u64>) {
@@ -154,7 +182,7 @@ fn what_is_wrong_with_a_dictionary_is_an_error_of_its_blocks_alone() {
         assert_eq!(kind(1), Err(Kind::Corrupt));
         assert_eq!(kind(2), Err(Kind::Truncated));
         assert_eq!(kind(4), Err(Kind::BadArgument));
-        assert_eq!(kind(5), Err(Kind::Io));
+        assert_eq!(kind(5), Err(Kind::Read));
         let mut block = [0; 900];
         assert_eq!(Encoder::new(&store).encode(ids[0], b"row", &mut block).unwrap_err().kind, Kind::Corrupt);
         assert_eq!(store.bytes(ids[0]).unwrap_err().kind, Kind::Corrupt);

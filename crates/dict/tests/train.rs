@@ -7,7 +7,7 @@ use linerate_dict::{Decoder, Gain, Kind, Store, Training, shrink_tables};
 use linerate_zstd::Dictionary;
 
 fn samples(bytes: &[u8]) -> Vec<&[u8]> {
-    bytes.chunks_exact(1024).collect()
+    bytes.as_chunks::<1024>().0.iter().map(|sample| &sample[..]).collect()
 }
 
 #[test]

@@ -3,6 +3,7 @@
 
 use core::ptr::NonNull;
 
+use linerate_core::{LINE, fetch_line};
 use zstd_safe::zstd_sys::{
     ZSTD_DCtx, ZSTD_DDict, ZSTD_createDCtx, ZSTD_createDDict, ZSTD_decompress_usingDDict, ZSTD_freeDCtx,
     ZSTD_freeDDict, ZSTD_isError, ZSTD_sizeof_DDict,
@@ -27,16 +28,7 @@ impl Digested {
     /// Asks for all lines of the object at once.
     pub(crate) fn burst(&self) {
         let start = self.0.as_ptr() as usize;
-        for address in (start..start + OBJECT).step_by(64) {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: SSE is part of x86-64, and a prefetch never faults.
-            unsafe {
-                use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-                _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
-            }
-            #[cfg(not(target_arch = "x86_64"))]
-            let _ = address;
-        }
+        (start..start + OBJECT).step_by(LINE).for_each(fetch_line);
     }
 }
 

@@ -1,9 +1,10 @@
 //! Block files written, from records that come in order.
 
-use std::io::Write;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::{AtomicFile, Existing};
 use linerate_zstd::Dictionary;
 
 use super::block::BlockBuilder;
@@ -14,8 +15,7 @@ use super::layout::{
 use super::options::{DictionaryChoice, Options};
 use crate::fields::hash;
 use crate::id::Id;
-use crate::input::io_error;
-use crate::pending::Pending;
+use crate::output::{commit, create, write_error};
 use crate::{Encoder, Gain, Store, Training};
 
 /// Bytes of an index block.
@@ -67,7 +67,7 @@ pub struct Builder {
 }
 
 enum Out {
-    File(Box<Pending>),
+    File(Box<BufWriter<AtomicFile>>),
     Memory(Vec<u8>),
 }
 
@@ -108,16 +108,14 @@ pub struct Summary {
 
 impl Builder {
     /// A builder of the file of that name, which is there, in place of what has the name, when it is
-    /// [finished](Self::finish). Until then it is beside it as `.NAME.*.part`, and gone if the builder
-    /// is dropped.
+    /// [finished](Self::finish); it is gone if the builder is dropped.
     ///
     /// # Errors
-    /// [`Kind::Io`]; [`Kind::BadArgument`] for options that make no sense; those of
+    /// [`Kind::Write`]; [`Kind::BadArgument`] for options that make no sense; those of
     /// [`Store::insert`] for a dictionary that is given.
     pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Builder> {
         check(&options)?;
-        let pending = Pending::create(path.as_ref()).map_err(|e| io_error(&e))?;
-        Self::new(Out::File(Box::new(pending)), options)
+        Self::new(Out::File(Box::new(create(path.as_ref(), Existing::Replace)?)), options)
     }
 
     /// A builder of bytes.
@@ -162,7 +160,7 @@ impl Builder {
     /// # Errors
     /// [`Kind::BadArgument`] for a key that is not greater than the one before, which includes the
     /// same key again, and for one of more than [`MOST_KEY`] bytes; [`Kind::Limit`] for a value of more
-    /// than [`MOST_VALUE`]; these leave the builder as it was. [`Kind::Io`], after which the file
+    /// than [`MOST_VALUE`]; these leave the builder as it was. [`Kind::Write`], after which the file
     /// cannot be finished any more.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.broken {
@@ -258,7 +256,7 @@ impl Builder {
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         match &mut self.out {
-            Out::File(file) => file.write_all(bytes).map_err(|e| io_error(&e))?,
+            Out::File(file) => file.write_all(bytes).map_err(|e| write_error(&e))?,
             Out::Memory(memory) => memory.extend_from_slice(bytes),
         }
         self.at += bytes.len() as u64;
@@ -333,11 +331,11 @@ impl Builder {
     /// Writes the rest, and gives a file its name once it is on the disk.
     ///
     /// # Errors
-    /// [`Kind::Io`]; [`Kind::Limit`] if there is no memory to train with.
+    /// [`Kind::Write`]; [`Kind::Limit`] if there is no memory to train with.
     pub fn finish(mut self) -> Result<Summary> {
         let summary = self.end()?;
         if let Out::File(file) = self.out {
-            file.finish().map_err(|e| io_error(&e))?;
+            commit(*file)?;
         }
         Ok(summary)
     }

@@ -66,7 +66,7 @@ impl BlockFile {
     /// inserted into the store unless it is there; one that stands elsewhere must be there.
     ///
     /// # Errors
-    /// [`Kind::Io`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for a damaged file, as far as it is read
+    /// [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for a damaged file, as far as it is read
     /// by then; [`Kind::Unsupported`] for another version; [`Kind::BadArgument`] if the store does not
     /// have the dictionary; those of [`Store::insert`].
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<BlockFile> {
@@ -178,7 +178,7 @@ impl BlockFile {
     /// The value of a key, if there is one. It stays in the reader until its next call.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for damage, [`Kind::Io`], [`Kind::BadArgument`] for a
+    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for damage, [`Kind::Read`], [`Kind::BadArgument`] for a
     /// reader of another store.
     pub fn get<'r>(&self, reader: &'r mut Reader, key: &[u8]) -> Result<Option<&'r [u8]>> {
         reader.get(self, key)
@@ -239,13 +239,8 @@ fn read_footer(input: &Input, header: &Header) -> Result<Footer> {
     Ok(footer)
 }
 
-/// Finds or inserts the dictionary that stands in the file.
+/// Inserts the dictionary that stands in the file.
 fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Result<Id> {
-    if let Some(id) = store.find(dictionary.hash)
-        && store.retain(id).is_ok()
-    {
-        return Ok(id);
-    }
     if dictionary.len > MOST_DICTIONARY {
         return Err(corrupt("the dictionary of a block file has more than 64 MiB"));
     }

@@ -190,7 +190,7 @@ impl Reader {
     /// Reads a block that is not in memory behind the others of a batch.
     fn fetch(&mut self, file: &BlockFile, place: &Place) -> Result<()> {
         let input = &file.parts().input;
-        if input.all().is_some() {
+        if input.is_in_memory() {
             return Ok(());
         }
         input.append(place.piece.at, place.piece.len as usize, &mut self.stored)

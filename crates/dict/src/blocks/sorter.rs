@@ -6,9 +6,10 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Seek, Write};
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::read_error;
 
 use super::builder::{Builder, MOST_KEY, MOST_VALUE};
-use crate::input::io_error;
+use crate::output::write_error;
 
 /// Bytes that a record takes in memory beside its key and value.
 const OVERHEAD: usize = size_of::<Entry>();
@@ -65,7 +66,7 @@ impl Sorter {
     ///
     /// # Errors
     /// [`Kind::BadArgument`] and [`Kind::Limit`] for a key or value that is too long, as
-    /// [`Builder::add`]; [`Kind::Io`] for temporary files.
+    /// [`Builder::add`]; [`Kind::Write`] for temporary files.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if key.len() > MOST_KEY {
             return Err(Error::new(Kind::BadArgument, 0, "a key has more than 65535 bytes"));
@@ -114,7 +115,7 @@ impl Sorter {
     /// The records in their order.
     ///
     /// # Errors
-    /// [`Kind::Io`].
+    /// [`Kind::Write`].
     pub fn sorted(mut self) -> Result<Sorted> {
         let from = if self.runs.is_empty() {
             self.order();
@@ -163,7 +164,7 @@ impl Sorted {
     /// The next record, key and value. None at the end.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a key that was added twice, if that is refused; [`Kind::Io`].
+    /// [`Kind::BadArgument`] for a key that was added twice, if that is refused; [`Kind::Write`].
     pub fn step(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         let Some((key, value)) = self.coming.take() else { return Ok(None) };
         (self.key, self.value) = (key, value);
@@ -213,7 +214,7 @@ struct RunWriter {
 
 impl RunWriter {
     fn new() -> Result<RunWriter> {
-        let file = tempfile::tempfile().map_err(|e| io_error(&e))?;
+        let file = tempfile::tempfile().map_err(|e| write_error(&e))?;
         Ok(RunWriter { file: BufWriter::with_capacity(READ, file), records: 0 })
     }
 
@@ -221,12 +222,12 @@ impl RunWriter {
         let lens = (key.len() as u64) << 32 | value.len() as u64;
         let parts = [&lens.to_le_bytes()[..], key, value];
         self.records += 1;
-        parts.iter().try_for_each(|part| self.file.write_all(part)).map_err(|e| io_error(&e))
+        parts.iter().try_for_each(|part| self.file.write_all(part)).map_err(|e| write_error(&e))
     }
 
     fn finish(self) -> Result<Run> {
-        let mut file = self.file.into_inner().map_err(|e| io_error(e.error()))?;
-        file.rewind().map_err(|e| io_error(&e))?;
+        let mut file = self.file.into_inner().map_err(|e| write_error(e.error()))?;
+        file.rewind().map_err(|e| read_error(0, &e))?;
         Ok(Run { file: BufReader::with_capacity(READ, file), left: self.records })
     }
 }
@@ -257,7 +258,7 @@ impl Merge {
         }
         *left -= 1;
         let mut lens = [0; 8];
-        let mut exactly = |room: &mut [u8]| file.read_exact(room).map_err(|e| io_error(&e));
+        let mut exactly = |room: &mut [u8]| file.read_exact(room).map_err(|e| read_error(0, &e));
         exactly(&mut lens)?;
         let lens = u64::from_le_bytes(lens);
         let mut key = vec![0; (lens >> 32) as usize];

@@ -117,11 +117,28 @@ impl Arena {
         let at = ((address - start) / UNIT) as u32;
         let range = Range { chunk, at, len: kept.len.div_ceil(UNIT as u32).max(1) };
         self.used -= range.len as usize * UNIT;
-        let joined = self.free.give(range);
-        let Some(len) = self.chunks[chunk as usize].as_ref().map(|mapping| mapping.len()) else { return };
+        self.free.give(range);
+        let len = self.chunks[chunk as usize].as_ref().map_or(0, |mapping| mapping.len());
         // A chunk that nobody uses goes back to the system, unless it is the only one.
-        if joined.len as usize * UNIT == len && self.mapped > len {
-            self.free.withdraw(joined);
+        if self.mapped > len {
+            self.unmap(start, chunk);
+        }
+    }
+
+    /// Gives back all chunks that nobody uses. Returns their bytes.
+    pub(crate) fn trim(&mut self) -> usize {
+        let before = self.mapped;
+        for (start, chunk) in self.places.clone() {
+            self.unmap(start, chunk);
+        }
+        before - self.mapped
+    }
+
+    /// Gives back the chunk at an address if nobody uses it.
+    fn unmap(&mut self, start: usize, chunk: u32) {
+        let Some(len) = self.chunks[chunk as usize].as_ref().map(|mapping| mapping.len()) else { return };
+        if let Some(free) = self.free.first_of(chunk).filter(|free| free.len as usize * UNIT == len) {
+            self.free.withdraw(free);
             self.chunks[chunk as usize] = None;
             self.places.remove(&start);
             self.mapped -= len;
@@ -213,6 +230,9 @@ mod tests {
         assert_eq!(arena.mapped(), 3 * CHUNK);
         arena.cancel(large);
         assert_eq!(arena.mapped(), CHUNK);
-        assert_eq!(small.bytes(), [0]);
+        assert_eq!((small.bytes(), arena.trim()), (&[0][..], 0));
+        arena.cancel(small);
+        assert_eq!((arena.mapped(), arena.trim(), arena.mapped()), (CHUNK, CHUNK, 0));
+        assert_eq!(arena.take(1).unwrap().bytes(), [0]);
     }
 }

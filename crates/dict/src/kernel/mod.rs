@@ -3,11 +3,9 @@
 
 mod arena;
 mod fetch;
-mod map;
 mod mapping;
 mod slot;
 
 pub(crate) use arena::{Arena, Room};
 pub(crate) use fetch::fetch;
-pub(crate) use map::Map;
 pub(crate) use slot::{Digested, Evicted, Filling, Pin, Slot};

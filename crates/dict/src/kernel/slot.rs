@@ -17,6 +17,7 @@ use linerate_zstd::{Codes, Dictionary, Digest};
 
 use super::arena::{Kept, Room};
 use crate::source::Source;
+use crate::store::Shared;
 
 /// Readers, in the low bits.
 const PINS: u64 = (1 << 24) - 1;
@@ -67,6 +68,12 @@ unsafe impl Sync for Slot {}
 // SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for Slot {}
 
+/// Exchanges the state for what `change` makes of it, unless that is nothing. Gives the state before.
+#[allow(deprecated, reason = "`try_update`, the new name, is younger than Rust 1.89")]
+fn update(state: &AtomicU64, change: impl FnMut(u64) -> Option<u64>) -> core::result::Result<u64, u64> {
+    state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change)
+}
+
 /// What a slot is filled with.
 pub(crate) enum Filling {
     /// The bytes of a dictionary, and its digest.
@@ -112,7 +119,7 @@ impl Slot {
     /// or the filling if it is not vacant or was filled 2^32 - 1 times.
     pub(crate) fn fill(&self, filling: Filling, hash: u64) -> core::result::Result<u32, Filling> {
         let vacant = |s: u64| (s & FLAGS == 0 && s >> GENERATION < u32::MAX.into()).then_some(s | BUSY);
-        let Ok(before) = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, vacant) else {
+        let Ok(before) = update(&self.state, vacant) else {
             return Err(filling);
         };
         self.hash.store(hash, Ordering::Relaxed);
@@ -129,7 +136,7 @@ impl Slot {
             }
         };
         let whole = |s: u64| Some(((s & !BUSY) | LIVE | flags) + (1 << GENERATION));
-        let _ = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, whole);
+        let _ = update(&self.state, whole);
         Ok((before >> GENERATION) as u32 + 1)
     }
 
@@ -147,24 +154,25 @@ impl Slot {
         if digest.is_trained() { READ } else { READ | TABLES }
     }
 
-    /// Counts a reader in, if the slot still has what it was filled with then.
+    /// Counts a reader in, if the slot still has what it was filled with then. The last reader to leave
+    /// a slot that was retired meanwhile tells its store.
     #[inline]
-    pub(crate) fn pin(&self, generation: u32) -> Option<Pin<'_>> {
+    pub(crate) fn pin<'a>(&'a self, generation: u32, store: Option<&'a Shared>) -> Option<Pin<'a>> {
         let state = self.state.fetch_add(1, Ordering::AcqRel);
-        if state >> GENERATION != generation.into() || state & LIVE == 0 || state & PINS >= MOST_PINS {
-            self.state.fetch_sub(1, Ordering::AcqRel);
+        let pin = Pin { slot: self, store };
+        if state >> GENERATION != u64::from(generation) || state & LIVE == 0 || state & PINS >= MOST_PINS {
             return None;
         }
         if state & (TABLES | USED) == TABLES {
             self.state.fetch_or(USED, Ordering::AcqRel);
         }
-        Some(Pin { slot: self })
+        Some(pin)
     }
 
     /// Whether it has what it was filled with then.
     pub(crate) fn has(&self, generation: u32) -> bool {
         let state = self.state.load(Ordering::Acquire);
-        state >> GENERATION == generation.into() && state & LIVE != 0
+        state >> GENERATION == u64::from(generation) && state & LIVE != 0
     }
 
     /// How often it was filled.
@@ -179,9 +187,10 @@ impl Slot {
 
     /// Lets no more readers in. False if the slot no longer has what it was filled with then.
     pub(crate) fn retire(&self, generation: u32) -> bool {
-        let live =
-            |s: u64| (s >> GENERATION == generation.into() && s & LIVE != 0).then_some((s & !LIVE) | DROPPED);
-        self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, live).is_ok()
+        let live = |s: u64| {
+            (s >> GENERATION == u64::from(generation) && s & LIVE != 0).then_some((s & !LIVE) | DROPPED)
+        };
+        update(&self.state, live).is_ok()
     }
 
     /// Empties a retired slot that nobody reads any more.
@@ -189,7 +198,7 @@ impl Slot {
         let idle = |s: u64| {
             (s & (PINS | DROPPED | BUSY) == DROPPED).then_some((s & !(DROPPED | TABLES | USED | READ)) | BUSY)
         };
-        let state = self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, idle).ok()?;
+        let state = update(&self.state, idle).ok()?;
         // There was no reader, none gets in without `LIVE`, and `BUSY` was set by this call.
         let tables = if state & TABLES != 0 { self.take_tables() } else { None };
         let (at, len) = (self.at.load(Ordering::Relaxed), self.len.load(Ordering::Relaxed));
@@ -234,6 +243,7 @@ impl Slot {
 /// tables.
 pub(crate) struct Pin<'a> {
     slot: &'a Slot,
+    store: Option<&'a Shared>,
 }
 
 impl Pin<'_> {
@@ -245,6 +255,11 @@ impl Pin<'_> {
     /// Whether the bytes are there.
     pub(crate) fn is_read(&self) -> bool {
         self.slot.state.load(Ordering::Acquire) & READ != 0
+    }
+
+    /// Whether the bytes are there, in a room of the store.
+    pub(crate) fn is_owned(&self) -> bool {
+        self.is_read() && self.slot.owner.load(Ordering::Relaxed) == OWN
     }
 
     /// Whether the tables are there.
@@ -292,14 +307,14 @@ impl Pin<'_> {
             }
         };
         let idle = |s: u64| (s & (READ | BUSY) == 0).then_some(s | BUSY);
-        if slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, idle).is_err() {
+        if update(&slot.state, idle).is_err() {
             return Ok(None);
         }
         // SAFETY: `BUSY` was set by this call. The bytes are in a room, or were borrowed from the source,
         // which neither changes nor ends what it lends as long as it is shared, and which its store keeps
         // until it has emptied this slot, which names it.
         let flags = unsafe { slot.put(kept.at, kept.len, owner, digest) };
-        let _ = slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, |s| Some((s & !BUSY) | flags));
+        let _ = update(&slot.state, |s| Some((s & !BUSY) | flags));
         Ok((owner == OWN).then_some(number))
     }
 
@@ -328,7 +343,7 @@ impl Pin<'_> {
         find: impl FnOnce(usize) -> Option<Room>,
     ) -> core::result::Result<bool, Room> {
         let idle = |s: u64| (s & (TABLES | BUSY | READ) == READ).then_some(s | BUSY);
-        if self.slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, idle).is_err() {
+        if update(&self.slot.state, idle).is_err() {
             return Ok(false);
         }
         // SAFETY: nobody writes it once `READ` is set.
@@ -345,7 +360,7 @@ impl Pin<'_> {
         };
         let flags = if matches!(made, Ok(true)) { TABLES | USED } else { 0 };
         let done = |s: u64| Some((s & !BUSY) | flags);
-        let _ = self.slot.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, done);
+        let _ = update(&self.slot.state, done);
         made
     }
 }
@@ -371,7 +386,12 @@ impl<'a> Digested<'a> {
 impl Drop for Pin<'_> {
     #[inline]
     fn drop(&mut self) {
-        self.slot.state.fetch_sub(1, Ordering::AcqRel);
+        let state = self.slot.state.fetch_sub(1, Ordering::AcqRel);
+        if state & (PINS | DROPPED) == DROPPED | 1
+            && let Some(store) = self.store
+        {
+            store.reap();
+        }
     }
 }
 
@@ -391,10 +411,10 @@ mod tests {
         let mut arena = Arena::new(usize::MAX, false);
         let slot = Slot::vacant();
         let first = slot.fill(filling(&mut arena, 1), 7).ok().unwrap();
-        let pin = slot.pin(first).unwrap();
+        let pin = slot.pin(first, None).unwrap();
         assert!(slot.fill(filling(&mut arena, 9), 9).is_err());
         assert!(slot.retire(first) && !slot.retire(first));
-        assert!(slot.pin(first).is_none() && slot.reclaim().is_none());
+        assert!(slot.pin(first, None).is_none() && slot.reclaim().is_none());
         assert_eq!((pin.bytes(), pin.digested().unwrap().content), (&[1; 16][..], &[1; 16][..]));
         assert_eq!(pin.hash(), 7);
         drop(pin);
@@ -402,8 +422,8 @@ mod tests {
         assert!(content.tables.is_none() && content.source.is_none() && slot.reclaim().is_none());
         arena.give(content.raw.unwrap());
         let second = slot.fill(filling(&mut arena, 2), 8).ok().unwrap();
-        assert!(second != first && slot.pin(first).is_none());
-        assert_eq!((slot.pin(second).unwrap().bytes(), slot.hash()), (&[2; 16][..], 8));
+        assert!(second != first && slot.pin(first, None).is_none());
+        assert_eq!((slot.pin(second, None).unwrap().bytes(), slot.hash()), (&[2; 16][..], 8));
     }
 
     #[test]
@@ -411,13 +431,13 @@ mod tests {
         let mut arena = Arena::new(usize::MAX, false);
         let slot = Slot::vacant();
         let generation = slot.fill(filling(&mut arena, 3), 0).ok().unwrap();
-        let pin = slot.pin(generation).unwrap();
+        let pin = slot.pin(generation, None).unwrap();
         assert!(matches!(slot.evict(), Evicted::Unable));
         drop(pin);
         assert!(matches!(slot.evict(), Evicted::Spared));
         assert!(matches!(slot.evict(), Evicted::Room(None)));
         assert!(matches!(slot.evict(), Evicted::Unable));
-        let pin = slot.pin(generation).unwrap();
+        let pin = slot.pin(generation, None).unwrap();
         assert!(pin.digested().is_none());
         assert!(matches!(pin.make_tables(|_| None), Ok(false)));
         assert!(matches!(pin.make_tables(|_| arena.take(64)), Ok(true)) && pin.digested().is_some());
@@ -437,7 +457,7 @@ mod tests {
         for index in 0..2 {
             let slot = Slot::vacant();
             let generation = slot.fill(Filling::Source { source: 3, index }, 1).ok().unwrap();
-            let pin = slot.pin(generation).unwrap();
+            let pin = slot.pin(generation, None).unwrap();
             assert!(!pin.is_read() && pin.bytes().is_empty());
             assert!(pin.digested().is_none() && matches!(pin.make_tables(|_| panic!("no bytes")), Ok(false)));
             let find = |number| if number == 3 { Ok(two.clone()) } else { panic!("of another slot") };

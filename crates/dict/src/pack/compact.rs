@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use linerate_core::Result;
+use linerate_io::Lock;
 
-use super::editor::{Editor, IN_USE, Locked, Options};
+use super::editor::{Editor, IN_USE, Options, lock};
 use super::index::Entry;
 use super::open::Pack;
-use crate::input::{Input, io_error};
+use crate::input::Input;
+use crate::output::write_error;
 
 /// What compacting did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,24 +38,34 @@ pub fn compact(
     options: Options,
     keep: impl FnMut(&Entry) -> bool,
 ) -> Result<Compacted> {
-    let mut editor = None;
-    let compacted = prepare(path.as_ref(), options, keep, &mut editor)?;
-    // The lock is held until the new file has the name.
-    if let Some((editor, _lock)) = editor {
-        editor.replace()?;
-    }
-    let after = std::fs::metadata(path).map_err(|e| io_error(&e))?.len();
+    let lock = lock(path.as_ref())?;
+    compact_locked(path, lock, options, keep)
+}
+
+/// As [`compact`], by who holds the lock of the pack already.
+///
+/// # Errors
+/// As [`compact`].
+pub fn compact_locked(
+    path: impl AsRef<Path>,
+    lock: Lock,
+    options: Options,
+    keep: impl FnMut(&Entry) -> bool,
+) -> Result<Compacted> {
+    let (editor, compacted) = prepare(path.as_ref(), options, keep)?;
+    editor.replace()?;
+    // Held until the new file has the name.
+    drop(lock);
+    let after = std::fs::metadata(path).map_err(|e| write_error(&e))?.len();
     Ok(Compacted { after, ..compacted })
 }
 
-/// Everything up to the commit.
+/// Everything up to the commit, by who holds the lock.
 pub(super) fn prepare(
     path: &Path,
     options: Options,
     mut keep: impl FnMut(&Entry) -> bool,
-    into: &mut Option<(Editor, Locked)>,
-) -> Result<Compacted> {
-    let lock = Locked::open(path)?;
+) -> Result<(Editor, Compacted)> {
     let pack = Pack::open_input(Input::map(path)?)?;
     let mut kept = Vec::new();
     let mut dropped = 0;
@@ -71,6 +83,5 @@ pub(super) fn prepare(
         let users = pack.open.index.users_of(*i).collect();
         editor.place(entry.id, &pack.open.read(*i)?, entry.cluster, users)?;
     }
-    *into = Some((editor, lock));
-    Ok(Compacted { kept: kept.len(), dropped, before: pack.stats().len, after: 0 })
+    Ok((editor, Compacted { kept: kept.len(), dropped, before: pack.stats().len, after: 0 }))
 }

@@ -1,11 +1,12 @@
 //! Packs made and changed.
 
 use std::collections::{HashMap, HashSet};
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 
 use linerate_core::{Error, Kind, Result};
+use linerate_io::{AtomicFile, Existing, Lock, LockError, Wait};
 use linerate_zstd::Dictionary;
 use twox_hash::XxHash3_128;
 
@@ -14,11 +15,8 @@ use super::layout::{ALIGN, End, Head, Header};
 use super::open::{Pack, UNKNOWN};
 use super::packer::{Base, Packer};
 use crate::fields::hash;
-use crate::input::{Input, io_error};
-use crate::pending::{Pending, Replace};
-
-/// Bytes gathered before they are written.
-const BUFFER: usize = 256 << 10;
+use crate::input::Input;
+use crate::output::{BUFFER, commit, create, write_error};
 
 /// How a pack is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +104,7 @@ pub struct Editor {
 }
 
 enum Out {
-    New(Box<Pending>),
+    New(Box<BufWriter<AtomicFile>>),
     Append(Appending),
     Memory(Vec<u8>),
 }
@@ -118,6 +116,8 @@ struct Appending {
     before: u64,
     /// Whether what was written may be whole.
     ending: bool,
+    /// Held until the file is closed.
+    _lock: Lock,
 }
 
 impl Out {
@@ -135,12 +135,8 @@ impl Out {
     /// Overwrites what was written at `at`; what is written next goes behind all again.
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         match self {
-            Out::New(file) => file.overwrite(at, bytes),
-            Out::Append(Appending { file, .. }) => {
-                file.seek(SeekFrom::Start(at))?;
-                file.write_all(bytes)?;
-                file.seek(SeekFrom::End(0)).map(|_| ())
-            }
+            Out::New(file) => overwrite(&mut **file, at, bytes),
+            Out::Append(Appending { file, .. }) => overwrite(file, at, bytes),
             Out::Memory(memory) => {
                 memory[at as usize..][..bytes.len()].copy_from_slice(bytes);
                 Ok(())
@@ -151,7 +147,10 @@ impl Out {
     /// Puts everything on the disk.
     fn sync(&mut self) -> io::Result<()> {
         match self {
-            Out::New(file) => file.sync(),
+            Out::New(file) => {
+                file.flush()?;
+                file.get_ref().sync()
+            }
             Out::Append(Appending { file, .. }) => {
                 file.flush()?;
                 file.get_ref().sync_all()
@@ -159,6 +158,12 @@ impl Out {
             Out::Memory(_) => Ok(()),
         }
     }
+}
+
+fn overwrite(file: &mut (impl Write + Seek), at: u64, bytes: &[u8]) -> io::Result<()> {
+    file.seek(SeekFrom::Start(at))?;
+    file.write_all(bytes)?;
+    file.seek(SeekFrom::End(0)).map(|_| ())
 }
 
 impl Drop for Appending {
@@ -175,15 +180,14 @@ impl Editor {
     /// An editor of a new pack, whose file is there when it is committed.
     ///
     /// # Errors
-    /// [`Kind::Io`], also for a file that is there; [`Kind::BadArgument`] for a level that there is
+    /// [`Kind::Write`], also for a file that is there; [`Kind::BadArgument`] for a level that there is
     /// not.
     pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Editor> {
         let path = path.as_ref();
         if std::fs::symlink_metadata(path).is_ok() {
-            return Err(io_error(&io::ErrorKind::AlreadyExists.into()));
+            return Err(write_error(&io::ErrorKind::AlreadyExists.into()));
         }
-        let pending = Pending::create(path).map_err(|e| io_error(&e))?;
-        Self::new(Out::New(Box::new(pending)), options, 1)
+        Self::new(Out::New(Box::new(create(path, Existing::Refuse)?)), options, 1)
     }
 
     /// An editor of a new pack in memory.
@@ -224,8 +228,8 @@ impl Editor {
 
     /// An editor that replaces a pack by another one when it is committed.
     pub(super) fn replacing(path: &Path, options: Options, pack: &Pack) -> Result<Editor> {
-        let pending = Pending::create(path).map_err(|e| io_error(&e))?;
-        let mut editor = Self::new(Out::New(Box::new(pending)), options, pack.generation() + 1)?;
+        let out = Out::New(Box::new(create(path, Existing::Replace)?));
+        let mut editor = Self::new(out, options, pack.generation() + 1)?;
         editor.next_id = pack.open.index.next_id();
         Ok(editor)
     }
@@ -234,19 +238,27 @@ impl Editor {
     /// removed.
     ///
     /// # Errors
-    /// [`Kind::Io`], also if somebody else edits it; those of [`Pack::open`].
+    /// [`Kind::Write`], also if somebody else edits it; those of [`Pack::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Editor> {
-        let locked = Locked::open(path.as_ref())?;
+        let lock = lock(path.as_ref())?;
+        Self::open_locked(path, lock)
+    }
+
+    /// As [`open`](Self::open), by who holds the lock of the pack already.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_locked(path: impl AsRef<Path>, lock: Lock) -> Result<Editor> {
+        let mut file = File::options().read(true).write(true).open(&path).map_err(|e| write_error(&e))?;
         let pack = Pack::open_input(Input::map(path)?)?;
         let before = pack.open.end;
-        let mut file = locked.file;
         let begin = |file: &mut File| {
             file.set_len(before)?;
             file.seek(SeekFrom::End(0))
         };
-        begin(&mut file).map_err(|e| io_error(&e))?;
+        begin(&mut file).map_err(|e| write_error(&e))?;
         let file = BufWriter::with_capacity(BUFFER, file);
-        Self::behind(Out::Append(Appending { file, before, ending: false }), pack)
+        Self::behind(Out::Append(Appending { file, before, ending: false, _lock: lock }), pack)
     }
 
     /// An editor of a pack in memory.
@@ -293,7 +305,7 @@ impl Editor {
     /// # Errors
     /// [`Kind::Truncated`] and [`Kind::Corrupt`] for a trained one that is damaged,
     /// [`Kind::BadArgument`] for fewer than 8 bytes, [`Kind::Limit`] for more than 64 MiB;
-    /// [`Kind::Unsupported`] for another one that has the hash of one that is there; [`Kind::Io`], and what [`Pack::read`] says of a damaged base.
+    /// [`Kind::Unsupported`] for another one that has the hash of one that is there; [`Kind::Write`], and what [`Pack::read`] says of a damaged base.
     pub fn add(&mut self, bytes: &[u8], cluster: u32) -> Result<u64> {
         if bytes.len() < LEAST as usize {
             return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
@@ -429,11 +441,11 @@ impl Editor {
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         if self.broken {
-            return Err(Error::new(Kind::Io, self.at, "writing the pack failed before"));
+            return Err(Error::new(Kind::Write, self.at, "writing the pack failed before"));
         }
         // Nobody knows how much of it was written if it fails.
         self.broken = true;
-        self.out.write(bytes).map_err(|e| io_error(&e))?;
+        self.out.write(bytes).map_err(|e| write_error(&e))?;
         self.broken = false;
         self.at += bytes.len() as u64;
         Ok(())
@@ -445,7 +457,7 @@ impl Editor {
     }
 
     fn sync(&mut self) -> Result<()> {
-        self.out.sync().map_err(|e| io_error(&e))
+        self.out.sync().map_err(|e| write_error(&e))
     }
 
     /// Tests look in, and may stop it here.
@@ -471,7 +483,7 @@ impl Editor {
         self.align()?;
         let end = self.at + End::TWICE;
         let head = Head { at: self.segment, len: end - self.segment, generation: self.generation };
-        self.out.overwrite(self.segment, &head.write()).map_err(|e| io_error(&e))?;
+        self.out.overwrite(self.segment, &head.write()).map_err(|e| write_error(&e))?;
         self.pass("index")?;
         self.sync()?;
         self.pass("index on the disk")?;
@@ -497,31 +509,29 @@ impl Editor {
     /// Returns its generation.
     ///
     /// # Errors
-    /// [`Kind::Io`].
+    /// [`Kind::Write`].
     pub fn commit(mut self) -> Result<u64> {
         if !self.changed {
             return Ok(self.generation - 1);
         }
         self.write_out()?;
         let generation = self.generation;
-        self.finish(Replace::Refuse)?;
+        self.finish()?;
         Ok(generation)
     }
 
     /// Gives a new file its name.
-    fn finish(&mut self, replace: Replace) -> Result<()> {
+    fn finish(&mut self) -> Result<()> {
         let Out::New(file) = std::mem::replace(&mut self.out, Out::Memory(Vec::new())) else { return Ok(()) };
         self.pass("before the name")?;
-        let folder = file.folder();
-        file.rename(replace).map_err(|e| io_error(&e))?;
-        self.pass("after the name")?;
-        crate::pending::sync_folder(&folder).map_err(|e| io_error(&e))
+        commit(*file)?;
+        self.pass("after the name")
     }
 
     /// As [`commit`](Self::commit), in place of the pack that was there.
     pub(super) fn replace(mut self) -> Result<()> {
         self.write_out()?;
-        self.finish(Replace::Permit)
+        self.finish()
     }
 
     /// Makes the changes, and returns the bytes of an editor in memory.
@@ -547,39 +557,12 @@ impl Editor {
 const SAME_HASH: Error = Error::new(Kind::Unsupported, 0, "the pack has another dictionary of this hash");
 pub(super) const IN_USE: Error = Error::new(Kind::BadArgument, 0, "a dictionary is still in use");
 
-/// A pack that nobody else changes.
-pub(super) struct Locked {
-    pub(super) file: File,
-}
-
-impl Locked {
-    pub(super) fn open(path: &Path) -> Result<Locked> {
-        let file = File::options().read(true).write(true).open(path).map_err(|e| io_error(&e))?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(io_error(&io::ErrorKind::WouldBlock.into())),
-            Err(TryLockError::Error(error)) => return Err(io_error(&error)),
-        }
-        // Whoever compacted the pack meanwhile put another file in its place.
-        if is_at(&file, path).map_err(|e| io_error(&e))? {
-            Ok(Locked { file })
-        } else {
-            Err(io_error(&io::ErrorKind::WouldBlock.into()))
-        }
-    }
-}
-
-#[cfg(unix)]
-fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-    let (open, named) = (file.metadata()?, std::fs::metadata(path)?);
-    Ok((open.dev(), open.ino()) == (named.dev(), named.ino()))
-}
-
-/// An open file keeps its name here.
-#[cfg(not(unix))]
-fn is_at(_file: &File, _path: &Path) -> io::Result<bool> {
-    Ok(true)
+/// Locks a pack that nobody else changes.
+pub(super) fn lock(path: &Path) -> Result<Lock> {
+    Lock::exclusive(path, Wait::No).map_err(|e| match e {
+        LockError::Io(error) => write_error(&error),
+        _ => write_error(&io::ErrorKind::WouldBlock.into()),
+    })
 }
 
 #[cfg(test)]

@@ -238,7 +238,7 @@ impl Index {
     pub(super) fn users_of(&self, i: usize) -> impl Iterator<Item = u64> + '_ {
         let all = &self.bytes[HEAD + self.entries * ROW..];
         let own = &all[8 * self.begins[i] as usize..8 * self.begins[i + 1] as usize];
-        own.chunks_exact(8).map(|user| u64_at(user, 0))
+        own.as_chunks().0.iter().map(|user| u64::from_le_bytes(*user))
     }
 }
 

@@ -117,7 +117,7 @@ impl End {
     /// The end of a segment that ends at `end`, of which `bytes` are the last 128, if either copy is
     /// whole.
     pub(super) fn parse(bytes: &[u8; 2 * End::LEN], end: u64) -> Option<End> {
-        bytes.chunks_exact(End::LEN).find_map(|bytes| {
+        bytes.as_chunks::<{ End::LEN }>().0.iter().find_map(|bytes| {
             let field = |i: usize| u64_at(bytes, 8 + 8 * i);
             let found = End {
                 index: field(0),

@@ -62,24 +62,21 @@ impl Source for Open {
 }
 
 impl Pack {
-    /// Reads all dictionaries into a store, apart from those that it has.
+    /// Reads all dictionaries into a store, which shares those that it has already.
     ///
     /// # Errors
     /// Those of [`read`](Self::read) and of [`Store::insert`]. Then the store is as it was.
     pub fn load_into(&self, store: &Store) -> Result<Loaded> {
         let mut loaded = Loaded { store: store.clone(), ids: Vec::new() };
         for (i, entry) in self.open.rows() {
-            let id = match known(store, entry.hash) {
-                Some(id) => id,
-                None => store.insert_expecting(&self.open.read(i)?, entry.hash)?,
-            };
+            let id = store.insert_expecting(&self.open.read(i)?, entry.hash)?;
             loaded.ids.push((entry.id, id));
         }
         Ok(loaded)
     }
 
     /// Makes all dictionaries known to a store, which reads each when it is first used, and keeps the
-    /// pack open. Those that it has already are not read again.
+    /// pack open. Those that it has already, by their hashes, are not read again.
     ///
     /// # Errors
     /// Those of [`Store::register`]. Then the store is as it was.

@@ -13,7 +13,7 @@ mod packer;
 #[cfg(test)]
 mod tests;
 
-pub use compact::{Compacted, compact};
+pub use compact::{Compacted, compact, compact_locked};
 pub use editor::{Editor, Options, user};
 pub use index::{Entry, Form};
 pub use load::Loaded;

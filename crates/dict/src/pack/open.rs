@@ -65,7 +65,7 @@ impl Pack {
     /// Opens a file by mapping it: [`Input::map`]. Of the dictionaries nothing is read yet.
     ///
     /// # Errors
-    /// [`Kind::Io`]; [`Kind::Truncated`] if no whole segment is left, [`Kind::Corrupt`] for a damaged
+    /// [`Kind::Read`]; [`Kind::Truncated`] if no whole segment is left, [`Kind::Corrupt`] for a damaged
     /// header or index, [`Kind::Unsupported`] for another version.
     pub fn open(path: impl AsRef<Path>) -> Result<Pack> {
         Self::open_input(Input::map(path)?)
@@ -144,7 +144,7 @@ impl Pack {
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for an unknown number, [`Kind::Truncated`] and [`Kind::Corrupt`] for
-    /// damage, [`Kind::Io`].
+    /// damage, [`Kind::Read`].
     pub fn read(&self, id: u64) -> Result<Cow<'_, [u8]>> {
         self.open.read(self.open.find(id).ok_or(UNKNOWN)?)
     }

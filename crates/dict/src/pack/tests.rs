@@ -7,12 +7,13 @@ use std::sync::{Arc, Mutex};
 use linerate_core::{Error, Kind, Result};
 
 use super::compact::prepare;
+use super::editor::lock;
 use super::{Editor, Options, Pack};
 
 /// Is told the steps of writing; an error breaks it off there.
 pub(super) type Pass = Box<dyn FnMut(&'static str) -> Result<()> + Send>;
 
-const BROKEN_OFF: Error = Error::new(Kind::Io, 0, "broken off");
+const BROKEN_OFF: Error = Error::new(Kind::Read, 0, "broken off");
 
 fn dictionary(number: u32) -> Vec<u8> {
     format!("dictionary {number}: ").repeat(20 + number as usize % 7).into_bytes()
@@ -53,9 +54,8 @@ fn append(path: &Path, pass: Pass) -> Result<()> {
 }
 
 fn compacted(path: &Path, pass: Pass) -> Result<()> {
-    let mut prepared = None;
-    prepare(path, Options::new(), |entry| entry.id > 3, &mut prepared)?;
-    let (mut editor, _lock) = prepared.unwrap();
+    let _lock = lock(path)?;
+    let (mut editor, _) = prepare(path, Options::new(), |entry| entry.id > 3)?;
     editor.pass = Some(pass);
     editor.replace()
 }
@@ -129,10 +129,9 @@ fn a_pack_that_was_replaced_meanwhile_is_not_written_to() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pack");
     pack_of(&path, 3);
-    let mut prepared = None;
-    prepare(&path, Options::new(), |_| true, &mut prepared).unwrap();
-    assert_eq!(Editor::open(&path).err().unwrap().kind, Kind::Io);
-    let (editor, lock) = prepared.unwrap();
+    let lock = lock(&path).unwrap();
+    let (editor, _) = prepare(&path, Options::new(), |_| true).unwrap();
+    assert_eq!(Editor::open(&path).err().unwrap().kind, Kind::Write);
     editor.replace().unwrap();
     // The lock was one of the old file.
     Editor::open(&path).unwrap().add(&dictionary(9), 0).unwrap();

@@ -218,7 +218,7 @@ impl Reader {
             match job.result {
                 Ok(n) if n == job.dst.len() => {}
                 Ok(_) => *result = Err(WRONG_LENGTH.shifted(handle.offset)),
-                Err(e) => *result = Err(Error { at: handle.offset, ..e }),
+                Err(e) => *result = Err(e.with_offset(handle.offset)),
             }
         }
         results

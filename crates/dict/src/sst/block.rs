@@ -2,8 +2,12 @@
 //!
 //! An entry has a key that shares its first bytes with the one before. Some entries share nothing: the
 //! restarts, whose places stand at the end of the block, and where a search can begin.
+//!
+//! A value stands behind its key, or, since RocksDB 11, behind all entries, in their order: then a restart
+//! says where its value is, and the word at the end where the values begin.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
 
@@ -12,6 +16,9 @@ use super::entry::split;
 use super::order::KeyOrder;
 
 const NO_RESTART: Error = Error::new(Kind::Corrupt, 0, "a block's table of restarts is no such table");
+const NO_VALUES: Error = Error::new(Kind::Corrupt, 0, "a block says that its values are where none can be");
+const NEW: Error = Error::new(Kind::Unsupported, 0, "a block has a layout that is not known");
+const APART: Error = Error::new(Kind::Unsupported, 0, "an index with its values apart is not read");
 const SHARED: Error = Error::new(Kind::Corrupt, 0, "a key shares more than the key before it has");
 
 /// A block's parts.
@@ -20,6 +27,29 @@ pub(super) struct Layout<'a> {
     pub(super) entries: &'a [u8],
     /// Offsets of entries, four bytes each.
     restarts: &'a [[u8; 4]],
+    /// What follows the entries, if their values stand apart from them.
+    values: Option<&'a [u8]>,
+}
+
+/// The word that ends a block: how many restarts there are, and what else the block has.
+#[derive(Clone, Copy)]
+struct Word(u32);
+
+impl Word {
+    const SEPARATE: u32 = 1 << 28;
+    /// Of an index: that its keys are about evenly spread. It changes nothing in the block.
+    const UNIFORM: u32 = 1 << 29;
+    const HASHES: u32 = 1 << 31;
+
+    fn has(self, flag: u32) -> bool {
+        self.0 & flag != 0
+    }
+
+    /// The number of restarts, if no flag is set that is not known.
+    fn restarts(self) -> Result<usize> {
+        let count = self.0 & !(Self::SEPARATE | Self::UNIFORM | Self::HASHES);
+        if count < Self::SEPARATE { Ok(count as usize) } else { Err(NEW) }
+    }
 }
 
 /// Bytes of the sizes before an entry, decoded.
@@ -32,19 +62,39 @@ pub(super) struct Head {
 impl<'a> Layout<'a> {
     pub(super) fn parse(content: &'a [u8]) -> Result<Layout<'a>> {
         let (rest, word) = content.split_last_chunk::<4>().ok_or(SHORT)?;
-        let word = u32::from_le_bytes(*word);
+        let word = Word(u32::from_le_bytes(*word));
+        let restarts = word.restarts()?;
         let mut rest = rest;
-        if word >> 31 == 1 {
+        let mut values_at = None;
+        if word.has(Word::SEPARATE) {
+            let (before, at) = rest.split_last_chunk::<4>().ok_or(SHORT)?;
+            (rest, values_at) = (before, Some(u32::from_le_bytes(*at)));
+        }
+        if word.has(Word::HASHES) {
             // A hash index, which finds nothing that a search does not find: buckets of a byte each,
             // and how many.
             let (before, count) = rest.split_last_chunk::<2>().ok_or(SHORT)?;
             let buckets = usize::from(u16::from_le_bytes(*count));
             rest = &before[..before.len().checked_sub(buckets).ok_or(NO_RESTART)?];
         }
-        let count = (word & 0x7fff_ffff) as usize;
-        let len = count.checked_mul(4).filter(|len| *len <= rest.len()).ok_or(NO_RESTART)?;
-        let (entries, restarts) = rest.split_at(rest.len() - len);
-        Ok(Layout { entries, restarts: restarts.as_chunks().0 })
+        let len = restarts.checked_mul(4).filter(|len| *len <= rest.len()).ok_or(NO_RESTART)?;
+        let (rest, restarts) = rest.split_at(rest.len() - len);
+        let (entries, values) = match values_at {
+            Some(at) => rest.split_at_checked(at as usize).map(|(a, b)| (a, Some(b))).ok_or(NO_VALUES)?,
+            None => (rest, None),
+        };
+        Ok(Layout { entries, restarts: restarts.as_chunks().0, values })
+    }
+
+    /// As `parse`, of a block of an index, whose values never stand apart.
+    pub(super) fn parse_index(content: &'a [u8]) -> Result<Layout<'a>> {
+        let layout = Layout::parse(content)?;
+        if layout.values.is_some() { Err(APART) } else { Ok(layout) }
+    }
+
+    /// Where the values begin and end, if they stand apart.
+    pub(super) fn values(&self) -> Option<Range<usize>> {
+        self.values.map(|values| self.entries.len()..self.entries.len() + values.len())
     }
 
     /// Where the entry of a restart stands.
@@ -59,9 +109,9 @@ impl<'a> Layout<'a> {
         &self,
         key_at: impl Fn(usize) -> Result<&'a [u8]>,
         compare: impl Fn(&[u8]) -> Result<Ordering>,
-    ) -> Result<usize> {
+    ) -> Result<Mark> {
         if self.entries.is_empty() {
-            return Ok(0);
+            return Ok(Mark::default());
         }
         let (mut low, mut high) = (0, self.restarts.len());
         while high - low > 1 {
@@ -71,8 +121,27 @@ impl<'a> Layout<'a> {
                 _ => high = middle,
             }
         }
-        if self.restarts.is_empty() { Err(NO_RESTART) } else { self.restart(low) }
+        if self.restarts.is_empty() {
+            return Err(NO_RESTART);
+        }
+        Ok(Mark { at: self.restart(low)?, value: 0, restarts: low })
     }
+
+    /// Whether an entry is the next restart, of which so many were passed.
+    fn is_restart(&self, at: usize, passed: usize) -> bool {
+        self.restarts.get(passed).is_some_and(|restart| u32::from_le_bytes(*restart) as usize == at)
+    }
+}
+
+/// How far a walk is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mark {
+    /// Where the next entry stands.
+    pub(super) at: usize,
+    /// Where the value of the last one ends; 0 before the first, which is a restart.
+    value: usize,
+    /// Restarts before the next entry.
+    restarts: usize,
 }
 
 /// Makes the key from the one before it.
@@ -89,30 +158,60 @@ pub(super) fn extend(key: &mut Vec<u8>, head: Head, suffix: &[u8]) -> Result<()>
 /// Goes through the entries of a block of data or of meta data, whose values have a length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk<'a> {
-    entries: &'a [u8],
-    pub(super) at: usize,
+    layout: Layout<'a>,
+    pub(super) mark: Mark,
 }
 
 impl<'a> Walk<'a> {
-    /// From the first entry, or from the one at `at`, which must share nothing unless `key` is the
-    /// one before it.
-    pub(super) fn new(layout: &Layout<'a>, at: usize) -> Self {
-        Walk { entries: layout.entries, at }
+    /// From the first entry.
+    pub(super) fn new(layout: &Layout<'a>) -> Self {
+        Walk::from(layout, Mark::default())
+    }
+
+    /// From where another was, with the key before, or from a restart.
+    pub(super) fn from(layout: &Layout<'a>, mark: Mark) -> Self {
+        Walk { layout: *layout, mark }
     }
 
     /// The next entry: its value; `key`, the one before, becomes its key.
     #[inline]
     pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<&'a [u8]>> {
-        let mut rest = Bytes(self.entries.get(self.at..).unwrap_or_default());
+        let (layout, mark) = (&self.layout, &mut self.mark);
+        let mut rest = Bytes(layout.entries.get(mark.at..).unwrap_or_default());
         if rest.0.is_empty() {
             return Ok(None);
         }
         let (head, len) = sizes(&mut rest)?;
-        let suffix = rest.take(head.unshared)?;
-        let value = rest.take(len)?;
-        extend(key, head, suffix)?;
-        self.at = self.entries.len() - rest.0.len();
+        let value = match layout.values {
+            None => {
+                let suffix = rest.take(head.unshared)?;
+                extend(key, head, suffix)?;
+                let value = rest.take(len)?;
+                mark.at = layout.entries.len() - rest.0.len();
+                mark.value = mark.at;
+                value
+            }
+            Some(values) => {
+                let mut from = mark.value.saturating_sub(layout.entries.len());
+                if layout.is_restart(mark.at, mark.restarts) {
+                    from = rest.varint32()? as usize;
+                    mark.restarts += 1;
+                }
+                let value = Bytes(values.get(from..).ok_or(NO_VALUES)?).take(len).map_err(|_| NO_VALUES)?;
+                let suffix = rest.take(head.unshared)?;
+                extend(key, head, suffix)?;
+                mark.at = layout.entries.len() - rest.0.len();
+                mark.value = layout.entries.len() + from + len;
+                value
+            }
+        };
         Ok(Some(value))
+    }
+
+    /// Where in the block the value stands that `next` has just returned.
+    #[inline]
+    pub(super) fn place(&self, value: &[u8]) -> Range<usize> {
+        self.mark.value - value.len()..self.mark.value
     }
 }
 
@@ -131,6 +230,34 @@ fn sizes(rest: &mut Bytes<'_>) -> Result<(Head, usize)> {
 pub(super) struct Restarts<'a> {
     layout: Layout<'a>,
     passed: usize,
+}
+
+/// Whether values that stand apart follow each other without gaps, told while a block is walked through.
+pub(super) struct Gapless {
+    left: Option<Range<usize>>,
+}
+
+impl Gapless {
+    pub(super) fn new(layout: &Layout<'_>) -> Self {
+        Gapless { left: layout.values() }
+    }
+
+    /// The next value stands at `place`.
+    pub(super) fn pass(&mut self, place: Range<usize>) -> Result<()> {
+        match &mut self.left {
+            Some(left) if left.start != place.start => Err(NO_VALUES),
+            Some(left) => {
+                left.start = place.end;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The entries are at their end.
+    pub(super) fn end(&self) -> Result<()> {
+        if self.left.as_ref().is_none_or(Range::is_empty) { Ok(()) } else { Err(NO_VALUES) }
+    }
 }
 
 impl<'a> Restarts<'a> {
@@ -159,6 +286,9 @@ impl<'a> Restarts<'a> {
 pub(super) fn restart_key<'a>(layout: &Layout<'a>, at: usize) -> Result<&'a [u8]> {
     let mut rest = Bytes(&layout.entries[at..]);
     let (head, _) = sizes(&mut rest)?;
+    if layout.values.is_some() {
+        rest.varint32()?;
+    }
     if head.shared != 0 { Err(NO_RESTART) } else { rest.take(head.unshared) }
 }
 
@@ -177,7 +307,7 @@ pub(super) fn seek<'a>(
         Ok(order.compare(user, target).then_with(|| sequence.cmp(&(tail >> 8))))
     };
     let start = layout.search(|at| restart_key(layout, at), compare)?;
-    let mut walk = Walk::new(layout, start);
+    let mut walk = Walk::from(layout, start);
     key.clear();
     while let Some(value) = walk.next(key)? {
         if compare(key)? != Ordering::Less {

@@ -47,7 +47,7 @@ impl<'a> Block<'a> {
     /// [`Kind::Corrupt`](crate::Kind::Corrupt) if it does not end as a block.
     pub fn entries(&self) -> Result<Entries<'a>> {
         let layout = Layout::parse(self.content).map_err(|e| e.shifted(self.handle.offset))?;
-        Ok(Entries { handle: self.handle, walk: Walk::new(&layout, 0), key: Vec::new() })
+        Ok(Entries { handle: self.handle, walk: Walk::new(&layout), key: Vec::new() })
     }
 }
 

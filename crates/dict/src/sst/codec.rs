@@ -82,7 +82,7 @@ impl Codec {
             Compression::Zstd => {
                 let id = dictionary.map_or(crate::Id::NONE, |dictionary| dictionary.id);
                 // Offsets within a block say nothing to who has the file.
-                self.decoder.decode(id, packed.payload, out).map_err(|e| Error { at: 0, ..e })?
+                self.decoder.decode(id, packed.payload, out).map_err(|e| e.with_offset(0))?
             }
             Compression::Snappy => {
                 snap::raw::Decoder::new().decompress(packed.payload, out).map_err(|_| DAMAGED)?

@@ -166,11 +166,11 @@ pub(super) fn seek(
     sequence: u64,
     key: &mut Vec<u8>,
 ) -> Result<Option<(Handle, Steps)>> {
-    let at = layout.search(
+    let start = layout.search(
         |at| restart_key(layout, at, shape),
         |found| compare(found, shape, order, target, sequence),
     )?;
-    let mut steps = Steps { at, previous: Handle::default() };
+    let mut steps = Steps { at: start.at, previous: Handle::default() };
     key.clear();
     while let Some(handle) = steps.next_with_key(layout, shape, key)? {
         if compare(key, shape, order, target, sequence)? != Ordering::Less {

@@ -69,7 +69,7 @@ impl Sst {
     /// [`Reader::open`].
     ///
     /// # Errors
-    /// [`Kind::Io`] if it cannot be read; [`Kind::Truncated`] and [`Kind::Corrupt`] if it is no such
+    /// [`Kind::Read`] if it cannot be read; [`Kind::Truncated`] and [`Kind::Corrupt`] if it is no such
     /// file, or one of the parts that are read now is damaged: footer, metaindex, properties, index,
     /// dictionary and range deletions. [`Kind::Unsupported`] for a version, an index or a compression
     /// that is not read, [`Kind::Limit`] if it exceeds the limit of the options or the store is full.
@@ -212,7 +212,7 @@ impl Sst {
     }
 
     fn split_index(&mut self) -> Result<()> {
-        let layout = Layout::parse(&self.index)?;
+        let layout = Layout::parse_index(&self.index)?;
         if self.shape.kind == IndexKind::Partitioned {
             self.partitions = partitions(&layout, self.shape, self.input.len())?;
         }
@@ -248,7 +248,7 @@ fn keep(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dictionary> {
     if bytes.len() < SHORTEST {
         return Ok(Dictionary { handle, id: Id::NONE, short: bytes.to_vec() });
     }
-    let id = store.insert(bytes).map_err(|e| Error { at: handle.offset, ..e })?;
+    let id = store.insert(bytes).map_err(|e| e.with_offset(handle.offset))?;
     Ok(Dictionary { handle, id, short: Vec::new() })
 }
 
@@ -256,7 +256,7 @@ fn keep(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dictionary> {
 pub(super) fn names(content: &[u8]) -> Result<Vec<(Vec<u8>, Handle)>> {
     /// The most bytes of names; RocksDB writes a dozen short ones.
     const MOST: usize = 1 << 20;
-    let mut walk = Walk::new(&Layout::parse(content)?, 0);
+    let mut walk = Walk::new(&Layout::parse(content)?);
     let (mut name, mut all, mut kept) = (Vec::new(), Vec::new(), 0);
     while let Some(value) = walk.next(&mut name)? {
         kept += name.len() + size_of::<(Vec<u8>, Handle)>();

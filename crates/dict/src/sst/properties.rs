@@ -26,7 +26,7 @@ pub struct Properties {
 
 impl Properties {
     pub(super) fn parse(content: &[u8]) -> Result<Properties> {
-        let mut walk = Walk::new(&Layout::parse(content)?, 0);
+        let mut walk = Walk::new(&Layout::parse(content)?);
         let (mut name, mut all, mut kept) = (Vec::new(), Vec::new(), 0);
         while let Some(value) = walk.next(&mut name)? {
             kept += name.len() + value.len();

@@ -22,7 +22,7 @@ pub struct RangeDeletion {
 
 /// Reads the block of range deletions; together they may take `limit` bytes.
 pub(super) fn parse(content: &[u8], limit: usize) -> Result<Vec<RangeDeletion>> {
-    let mut walk = Walk::new(&Layout::parse(content)?, 0);
+    let mut walk = Walk::new(&Layout::parse(content)?);
     let (mut key, mut all, mut taken) = (Vec::new(), Vec::new(), 0);
     while let Some(end) = walk.next(&mut key)? {
         let (start, tail) = split(&key)?;

@@ -114,7 +114,15 @@ impl Reader {
     /// # Errors
     /// As [`Sst::open`].
     pub fn open_bytes(&mut self, bytes: Vec<u8>, options: Options) -> Result<Sst> {
-        Sst::load(Input::memory(bytes), options, self)
+        self.open_input(Input::memory(bytes), options)
+    }
+
+    /// Opens a file of any input.
+    ///
+    /// # Errors
+    /// As [`Sst::open`].
+    pub fn open_input(&mut self, input: Input, options: Options) -> Result<Sst> {
+        Sst::load(input, options, self)
     }
 
     /// The newest entry of a key: a value, or what else was written last. If a range deletion is newer
@@ -122,7 +130,7 @@ impl Reader {
     /// file says nothing of the key.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] and [`Kind::Truncated`] if a block on the way is damaged, [`Kind::Io`] if it
+    /// [`Kind::Corrupt`] and [`Kind::Truncated`] if a block on the way is damaged, [`Kind::Read`] if it
     /// cannot be read, [`Kind::Unsupported`] for a compression that is not read, or an order of keys
     /// that is not known, [`Kind::Limit`] for a block that exceeds the limit,
     /// [`Kind::BadArgument`] for a file that was opened with another store.
@@ -185,14 +193,14 @@ impl Reader {
     /// The first data block that may have an entry that is not before `(key, sequence)`.
     pub(super) fn locate(&mut self, sst: &Sst, key: &[u8], sequence: u64) -> Result<Option<(Handle, Place)>> {
         sst.order.check()?;
-        let found = Layout::parse(&sst.index)
+        let found = Layout::parse_index(&sst.index)
             .and_then(|layout| index::seek(&layout, sst.shape, sst.order, key, sequence, &mut self.key));
         let Some((handle, top)) = found.map_err(|e| e.shifted(sst.index_at))? else { return Ok(None) };
         if sst.shape.kind != IndexKind::Partitioned {
             return Ok(Some((handle, Place { top, low: None, end: handle.end().unwrap_or(u64::MAX) })));
         }
         let (part, content) = self.partition(sst, handle)?;
-        let layout = Layout::parse(content)?;
+        let layout = Layout::parse_index(content)?;
         let found = index::seek(&layout, sst.shape, sst.order, key, sequence, &mut self.key)
             .map_err(|e| e.shifted(handle.offset))?;
         if let Some((handle, steps)) = found {
@@ -205,14 +213,14 @@ impl Reader {
 
     /// The next data block of a walk. Blocks stand one behind the other, so that every walk ends.
     pub(super) fn next_block(&mut self, sst: &Sst, place: &mut Place) -> Result<Option<Handle>> {
-        let top = Layout::parse(&sst.index)?;
+        let top = Layout::parse_index(&sst.index)?;
         loop {
             let next = if sst.shape.kind != IndexKind::Partitioned {
                 place.top.next(&top, sst.shape).map_err(|e| e.shifted(sst.index_at))?
             } else if let Some((part, steps)) = &mut place.low {
                 let handle = sst.partitions[*part].handle;
                 let (_, content) = self.partition(sst, handle)?;
-                let step = Layout::parse(content).and_then(|layout| steps.next(&layout, sst.shape));
+                let step = Layout::parse_index(content).and_then(|layout| steps.next(&layout, sst.shape));
                 match step.map_err(|e| e.shifted(handle.offset))? {
                     Some(next) => Some(next),
                     None => {
@@ -369,7 +377,7 @@ pub(super) fn look(sst: &Sst, content: &[u8], key: &[u8], sequence: u64, room: &
     if user != key {
         return Ok(Look::Absent);
     }
-    Ok(Look::Hit(Hit { value: walk.at - value.len()..walk.at, tail }))
+    Ok(Look::Hit(Hit { value: walk.place(value), tail }))
 }
 
 /// The answer for a key, of what was found in a block's content.

@@ -1,8 +1,10 @@
 //! Entries in order.
 
+use std::ops::Range;
+
 use linerate_core::Result;
 
-use super::block::{self, Layout, Walk};
+use super::block::{self, Layout, Mark, Walk};
 use super::entry::Entry;
 use super::open::Sst;
 use super::reader::{Loaded, Place, Reader};
@@ -26,8 +28,8 @@ struct Open<'a> {
     loaded: Loaded<'a>,
     /// Where it stands in the file.
     offset: u64,
-    /// Where the next entry stands in it.
-    at: usize,
+    /// How far in it.
+    mark: Mark,
 }
 
 impl Reader {
@@ -65,23 +67,19 @@ impl<'a> Scan<'a> {
             return Ok(None);
         }
         self.done = true;
-        let Some(open) = self.step()? else { return Ok(None) };
+        let Some((open, place)) = self.step()? else { return Ok(None) };
         self.done = false;
-        let content = open.loaded.content(&self.reader.content);
-        let mut value = &content[open.at..];
-        if let Some(next) = self.block {
-            value = &content[open.at..next.at];
-        }
+        let value = &open.loaded.content(&self.reader.content)[place];
         Entry::new(&self.key, value).map(Some).map_err(|e| e.shifted(open.offset))
     }
 
-    /// Goes to the next entry: `at` is where its value begins then, and the walk is behind it.
-    fn step(&mut self) -> Result<Option<Open<'a>>> {
+    /// Goes to the next entry: the block that it is in, and where in it its value stands.
+    fn step(&mut self) -> Result<Option<(Open<'a>, Range<usize>)>> {
         loop {
             if let Some(open) = &mut self.block {
                 let content = open.loaded.content(&self.reader.content);
                 let layout = Layout::parse(content).map_err(|e| e.shifted(open.offset))?;
-                let mut walk = Walk::new(&layout, open.at);
+                let mut walk = Walk::from(&layout, open.mark);
                 let next = match self.start {
                     Some(start) => {
                         let found = block::seek(&layout, self.sst.order, start, u64::MAX, &mut self.key);
@@ -92,10 +90,10 @@ impl<'a> Scan<'a> {
                     }
                     None => walk.next(&mut self.key),
                 };
-                open.at = walk.at;
+                open.mark = walk.mark;
                 if let Some(value) = next.map_err(|e| e.shifted(open.offset))? {
                     self.start = None;
-                    return Ok(Some(Open { at: walk.at - value.len(), ..*open }));
+                    return Ok(Some((*open, walk.place(value))));
                 }
             }
             match self.reader.next_block(self.sst, &mut self.place)? {
@@ -107,7 +105,7 @@ impl<'a> Scan<'a> {
 
     fn enter(&mut self, handle: super::handle::Handle) -> Result<()> {
         let loaded = self.reader.load(self.sst, handle, self.sst.dictionary.as_ref())?;
-        self.block = Some(Open { loaded, offset: handle.offset, at: 0 });
+        self.block = Some(Open { loaded, offset: handle.offset, mark: Mark::default() });
         self.key.clear();
         Ok(())
     }

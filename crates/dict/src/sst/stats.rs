@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use linerate_core::{Error, Result};
+use linerate_core::Result;
 use linerate_zstd::Dictionary as Digest;
 
 use super::checksum::Checksum;
@@ -141,7 +141,7 @@ fn dictionary(sst: &Sst) -> Result<Option<DictionaryStats>> {
     let mut kind = DictionaryKind::Raw;
     if let Some(id) = sst.dictionary() {
         let copy = sst.store().bytes(id)?;
-        let digest = Digest::measure(&copy).map_err(|e| Error { at: dictionary.handle.offset, ..e })?;
+        let digest = Digest::measure(&copy).map_err(|e| e.with_offset(dictionary.handle.offset))?;
         if digest.is_trained() {
             kind = DictionaryKind::Trained { number: digest.id() };
         }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Layout, Restarts, Walk, restart_key};
+use super::block::{Gapless, Layout, Restarts, Walk, restart_key};
 use super::entry::{Entry, EntryKind, TAIL, split};
 use super::handle::Handle;
 use super::index::{self, Steps};
@@ -103,7 +103,8 @@ impl Reader {
                 report.fail(e);
             }
         }
-        let top = Layout::parse(&sst.index).and_then(|layout| index::verify(layout, sst.shape, sst.order));
+        let top =
+            Layout::parse_index(&sst.index).and_then(|layout| index::verify(layout, sst.shape, sst.order));
         if let Err(e) = top {
             report.fail(e.shifted(sst.index_at));
         }
@@ -117,7 +118,7 @@ impl Reader {
 
     fn verify_part(&mut self, sst: &Sst, handle: Handle) -> Result<()> {
         let content = self.load_checked(sst, handle, None)?.content(&self.content);
-        let layout = Layout::parse(content).map_err(|e| e.shifted(handle.offset))?;
+        let layout = Layout::parse_index(content).map_err(|e| e.shifted(handle.offset))?;
         index::verify(layout, sst.shape, sst.order).map_err(|e| e.shifted(handle.offset))
     }
 
@@ -154,13 +155,15 @@ impl Reader {
         let shifted = |e: Error| e.shifted(handle.offset);
         let layout = Layout::parse(loaded.content(&self.content)).map_err(shifted)?;
         let mut restarts = Restarts::new(layout);
-        let mut walk = Walk::new(&layout, 0);
+        let mut values = Gapless::new(&layout);
+        let mut walk = Walk::new(&layout);
         self.key.clear();
         loop {
-            restarts.pass(walk.at, |at| restart_key(&layout, at)).map_err(shifted)?;
+            restarts.pass(walk.mark.at, |at| restart_key(&layout, at)).map_err(shifted)?;
             let Some(value) = walk.next(&mut self.key).map_err(shifted)? else {
-                return restarts.end().map_err(shifted);
+                return restarts.end().and_then(|()| values.end()).map_err(shifted);
             };
+            values.pass(walk.place(value)).map_err(shifted)?;
             let entry = Entry::new(&self.key, value).map_err(shifted)?;
             before.check(sst, &entry).map_err(shifted)?;
             check_separator(sst, &entry, separator).map_err(shifted)?;
@@ -291,7 +294,7 @@ impl Separators {
             };
             let partitioned = !sst.partitions.is_empty();
             let here = !partitioned || self.begun > 0;
-            let layout = Layout::parse(content)?;
+            let layout = Layout::parse_index(content)?;
             if here && self.steps.next_with_key(&layout, sst.shape, &mut self.key)?.is_some() {
                 if partitioned {
                     self.check_part(sst)?;
@@ -304,7 +307,7 @@ impl Separators {
             self.begun += 1;
             self.steps = Steps::default();
             self.key.clear();
-            self.top.next_with_key(&Layout::parse(&sst.index)?, sst.shape, &mut self.top_key)?;
+            self.top.next_with_key(&Layout::parse_index(&sst.index)?, sst.shape, &mut self.top_key)?;
         }
     }
 

@@ -1,7 +1,7 @@
 //! Small files that RocksDB wrote, stored in `testdata/sst`: they are read where there is no RocksDB.
 //!
 //! `LINERATE_UPDATE=1` writes them anew, those of versions 6 and 7 only with a library that
-//! `LINERATE_ROCKSDB` names.
+//! `LINERATE_ROCKSDB` names, those with values apart or uniform keys with RocksDB 11.
 
 use std::env;
 use std::fs;
@@ -11,7 +11,7 @@ use linerate_dict::sst::{Compression, DictionaryKind, EntryKind, IndexKind, Opti
 use linerate_dict::{Kind, Store};
 
 use crate::model::{Record, check};
-use crate::writer::{latest_version, write, writer};
+use crate::writer::{latest_version, write, writer, writer_11};
 
 /// The choices of `writer.c`.
 type Choices = &'static [(&'static str, usize)];
@@ -60,7 +60,42 @@ pub(crate) const TABLES: &[(&str, Choices)] = &[
     ("7-xxhash64-snappy", &[("version", 7), ("checksum", 3), ("compression", 1), ("hash", 1)]),
     ("7-none-zlib-samples", &[("version", 7), ("checksum", 0), ("compression", 2), ("dict", 512)]),
     ("7-crc32c-zstd-samples", &[("version", 7), ("checksum", 1), ("compression", 7), ("dict", 512)]),
+    (
+        "7-crc32c-zstd-separate-trained",
+        &[
+            ("version", 7),
+            ("checksum", 1),
+            ("compression", 7),
+            ("dict", 1024),
+            ("train", 65_536),
+            ("separate", 1),
+            ("hash", 1),
+        ],
+    ),
+    (
+        "7-xxh3-lz4-separate-uniform-parts",
+        &[
+            ("version", 7),
+            ("checksum", 4),
+            ("compression", 4),
+            ("index", 2),
+            ("part", 100),
+            ("separate", 1),
+            ("uniform", 1),
+            ("restart", 4),
+        ],
+    ),
+    ("7-xxhash64-stored-uniform", &[("version", 7), ("checksum", 3), ("compression", 0), ("uniform", 1)]),
+    (
+        "5-xxh3-stored-separate",
+        &[("version", 5), ("checksum", 4), ("compression", 0), ("separate", 1), ("restart", 3)],
+    ),
 ];
+
+/// Whether a file is one that only RocksDB 11 writes.
+fn is_of_11(choices: Choices) -> bool {
+    choices.iter().any(|(name, _)| ["separate", "uniform"].contains(name))
+}
 
 /// What all of them have.
 const ALL: Choices = &[("block", 256)];
@@ -114,9 +149,13 @@ fn every_stored_file_is_read() {
     let mut reader = Reader::new(&store);
     for &(name, choices) in TABLES {
         let version = choices[0].1;
-        let own = if version > 5 { latest_version() > 5 } else { latest_version() == 5 };
-        if update() && own {
-            let program = writer().expect("what writes the files");
+        let own = match is_of_11(choices) {
+            true => writer_11(),
+            false => writer().filter(|_| (version > 5) == (latest_version() > 5)),
+        };
+        if update()
+            && let Some(program) = own
+        {
             write(program, "table", &path(name), &[ALL, choices].concat(), &records());
         }
         for map in [true, false] {

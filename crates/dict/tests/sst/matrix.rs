@@ -11,7 +11,7 @@ use linerate_dict::sst::{
 use crate::common::Noise;
 use crate::forged::seal;
 use crate::model::{Record, Row, check, records, scan};
-use crate::writer::{has_sst_dump, latest_version, sst_dump_accepts, write, writer};
+use crate::writer::{has_sst_dump, latest_version, sst_dump_accepts, write, writer, writer_11};
 
 /// Numbers of compressions.
 const COMPRESSIONS: [usize; 6] = [0, 1, 2, 4, 5, 7];
@@ -102,6 +102,35 @@ fn every_version_checksum_compression_and_dictionary() {
     assert_eq!(seen, [None, Snappy, Zlib, Lz4, Lz4Hc, Zstd]);
 }
 
+/// Values apart from their keys, indexes that say that their keys are uniform, and both, which RocksDB 11
+/// writes into files of every version.
+#[test]
+fn values_apart_and_uniform_keys_of_rocksdb_11() {
+    let Some(program) = writer_11() else { return };
+    let folder = folder("sst-matrix-11");
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let mut noise = Noise::new(2);
+    let records: Vec<_> = (10..13).map(|seed| records(seed, 300)).collect();
+    for version in 2..=7 {
+        for compression in [0, 1, 2, 4, 7] {
+            for (separate, uniform) in [(0, 1), (1, 0), (1, 1)] {
+                let path = folder.join("file.sst");
+                let mut choices = vec![("version", version), ("compression", compression)];
+                choices.extend_from_slice(DICTIONARIES[noise.below(4)]);
+                choices.extend(layout(&mut noise));
+                choices.extend([("separate", separate), ("uniform", uniform)]);
+                let records = &records[noise.below(3)];
+                write(program, "table", &path, &choices, records);
+                let options = Options::new().with_map(noise.below(2) == 0);
+                let sst = reader.open(&path, options).unwrap_or_else(|e| panic!("{choices:?}: {e}"));
+                assert_eq!(sst.format_version() as usize, version);
+                check(&mut reader, &sst, records);
+            }
+        }
+    }
+}
+
 /// One bit of one block or trailer, under each checksum. RocksDB's verdict is the same.
 #[test]
 fn each_checksum_finds_damage() {
@@ -157,74 +186,88 @@ fn a_database_with_versions_and_deletions() {
     .into_iter()
     .enumerate()
     {
-        let db = folder.join(format!("db-{turn}"));
-        let _ = fs::remove_dir_all(&db);
-        // Sequences count from 1, one for each record but snapshots.
-        let mut written = Vec::new();
-        for round in 0..30 {
-            for key in ["a", "b", "c", "d"] {
-                written.push(Record::new(b'p', key, format!("{key} {round} {}", "x".repeat(30))));
-            }
-            written.push(Record::new(b'x', "", ""));
-        }
-        written.push(Record::new(b'd', "a", ""));
-        written.push(Record::new(b'x', "", ""));
-        written.push(Record::new(b'p', "e", "once"));
-        written.push(Record::new(b'x', "", ""));
-        written.push(Record::new(b's', "e", ""));
-        written.push(Record::new(b'x', "", ""));
-        written.push(Record::new(b'r', "c", "dd"));
-        written.push(Record::new(b'x', "", ""));
-        written.push(Record::new(b'p', "d", "again"));
-        write(program, "db", &db, choices, &written);
-        let path = fs::read_dir(&db).unwrap().map(|e| e.unwrap().path());
-        let path: Vec<_> = path.filter(|p| p.extension().is_some_and(|e| e == "sst")).collect();
-        let store = Store::new();
-        let mut reader = Reader::new(&store);
-        let sst = reader.open(&path[0], Options::new()).unwrap();
-
-        let mut expected: Vec<Row> = Vec::new();
-        let mut sequence = 0;
-        for record in written.iter().filter(|r| r.letter != b'x') {
-            sequence += 1;
-            if record.letter != b'r' {
-                expected.push((record.key.clone(), sequence, record.kind(), record.value.clone()));
-            }
-        }
-        expected.sort_by(|a, b| (&a.0, b.1).cmp(&(&b.0, a.1)));
-        assert_eq!(scan(&mut reader, &sst), expected);
-        assert_eq!(sst.range_deletions().len(), 1);
-        let range = &sst.range_deletions()[0];
-        assert_eq!((&range.start[..], &range.end[..], range.sequence), (&b"c"[..], &b"dd"[..], 124));
-
-        let mut kind = |key: &[u8]| reader.get(&sst, key).unwrap().map(|e| (e.kind, e.sequence));
-        assert_eq!(kind(b"a"), Some((EntryKind::Deletion, 121)));
-        assert_eq!(kind(b"b"), Some((EntryKind::Value, 118)));
-        assert_eq!(kind(b"c"), Some((EntryKind::RangeDeletion, 124)));
-        assert_eq!(kind(b"cc"), Some((EntryKind::RangeDeletion, 124)));
-        assert_eq!(kind(b"d"), Some((EntryKind::Value, 125)));
-        assert_eq!(kind(b"e"), Some((EntryKind::SingleDeletion, 123)));
-        assert_eq!(kind(b"f"), None);
-        // What a snapshot saw, across blocks.
-        for round in 0..30usize {
-            for (i, key) in ["a", "b", "c", "d"].into_iter().enumerate() {
-                let at = (4 * round + 4) as u64;
-                let entry = reader.get_at(&sst, key.as_bytes(), at).unwrap().unwrap();
-                assert_eq!(entry.sequence, (4 * round + i + 1) as u64);
-                assert!(entry.value.starts_with(format!("{key} {round} ").as_bytes()));
-            }
-        }
-        assert_eq!(reader.get_at(&sst, b"e", 121).unwrap(), None);
-        let keys = [&b"a"[..], b"b", b"c", b"d", b"e"];
-        let found = reader.multi_get(&keys.map(|key| (&sst, key)));
-        let sequences: Vec<u64> = found.into_iter().map(|e| e.unwrap().unwrap().sequence).collect();
-        assert_eq!(sequences, [121, 118, 124, 125, 123]);
-        let report = reader.verify(&sst).unwrap();
-        assert!(report.is_sound(), "{report:?}");
-        let stats = reader.stats(&sst).unwrap();
-        let properties = &stats.properties;
-        assert_eq!((properties.entries(), properties.deletions(), properties.range_deletions()), (124, 2, 1));
+        check_database(program, &folder.join(format!("db-{turn}")), choices);
     }
+}
+
+#[test]
+fn a_database_whose_values_stand_apart_from_their_keys() {
+    let Some(program) = writer_11() else { return };
+    let folder = folder("sst-db-11");
+    for (turn, restart) in [1, 2, 16].into_iter().enumerate() {
+        let choices = [("block", 256), ("separate", 1), ("uniform", 1), ("restart", restart)];
+        check_database(program, &folder.join(format!("db-{turn}")), &choices);
+    }
+}
+
+#[track_caller]
+fn check_database(program: &Path, db: &Path, choices: &[(&str, usize)]) {
+    let _ = fs::remove_dir_all(db);
+    // Sequences count from 1, one for each record but snapshots.
+    let mut written = Vec::new();
+    for round in 0..30 {
+        for key in ["a", "b", "c", "d"] {
+            written.push(Record::new(b'p', key, format!("{key} {round} {}", "x".repeat(30))));
+        }
+        written.push(Record::new(b'x', "", ""));
+    }
+    written.push(Record::new(b'd', "a", ""));
+    written.push(Record::new(b'x', "", ""));
+    written.push(Record::new(b'p', "e", "once"));
+    written.push(Record::new(b'x', "", ""));
+    written.push(Record::new(b's', "e", ""));
+    written.push(Record::new(b'x', "", ""));
+    written.push(Record::new(b'r', "c", "dd"));
+    written.push(Record::new(b'x', "", ""));
+    written.push(Record::new(b'p', "d", "again"));
+    write(program, "db", db, choices, &written);
+    let path = fs::read_dir(db).unwrap().map(|e| e.unwrap().path());
+    let path: Vec<_> = path.filter(|p| p.extension().is_some_and(|e| e == "sst")).collect();
+    let store = Store::new();
+    let mut reader = Reader::new(&store);
+    let sst = reader.open(&path[0], Options::new()).unwrap();
+
+    let mut expected: Vec<Row> = Vec::new();
+    let mut sequence = 0;
+    for record in written.iter().filter(|r| r.letter != b'x') {
+        sequence += 1;
+        if record.letter != b'r' {
+            expected.push((record.key.clone(), sequence, record.kind(), record.value.clone()));
+        }
+    }
+    expected.sort_by(|a, b| (&a.0, b.1).cmp(&(&b.0, a.1)));
+    assert_eq!(scan(&mut reader, &sst), expected);
+    assert_eq!(sst.range_deletions().len(), 1);
+    let range = &sst.range_deletions()[0];
+    assert_eq!((&range.start[..], &range.end[..], range.sequence), (&b"c"[..], &b"dd"[..], 124));
+
+    let mut kind = |key: &[u8]| reader.get(&sst, key).unwrap().map(|e| (e.kind, e.sequence));
+    assert_eq!(kind(b"a"), Some((EntryKind::Deletion, 121)));
+    assert_eq!(kind(b"b"), Some((EntryKind::Value, 118)));
+    assert_eq!(kind(b"c"), Some((EntryKind::RangeDeletion, 124)));
+    assert_eq!(kind(b"cc"), Some((EntryKind::RangeDeletion, 124)));
+    assert_eq!(kind(b"d"), Some((EntryKind::Value, 125)));
+    assert_eq!(kind(b"e"), Some((EntryKind::SingleDeletion, 123)));
+    assert_eq!(kind(b"f"), None);
+    // What a snapshot saw, across blocks.
+    for round in 0..30usize {
+        for (i, key) in ["a", "b", "c", "d"].into_iter().enumerate() {
+            let at = (4 * round + 4) as u64;
+            let entry = reader.get_at(&sst, key.as_bytes(), at).unwrap().unwrap();
+            assert_eq!(entry.sequence, (4 * round + i + 1) as u64);
+            assert!(entry.value.starts_with(format!("{key} {round} ").as_bytes()));
+        }
+    }
+    assert_eq!(reader.get_at(&sst, b"e", 121).unwrap(), None);
+    let keys = [&b"a"[..], b"b", b"c", b"d", b"e"];
+    let found = reader.multi_get(&keys.map(|key| (&sst, key)));
+    let sequences: Vec<u64> = found.into_iter().map(|e| e.unwrap().unwrap().sequence).collect();
+    assert_eq!(sequences, [121, 118, 124, 125, 123]);
+    let report = reader.verify(&sst).unwrap();
+    assert!(report.is_sound(), "{report:?}");
+    let stats = reader.stats(&sst).unwrap();
+    let properties = &stats.properties;
+    assert_eq!((properties.entries(), properties.deletions(), properties.range_deletions()), (124, 2, 1));
 }
 
 #[test]

@@ -2,6 +2,7 @@
  *
  *     writer table FILE [NAME=VALUE]...     one file, through SstFileWriter
  *     writer db FOLDER [NAME=VALUE]...      a database, flushed once into one file
+ *     writer is-11                          whether the library is of RocksDB 11
  *
  * Records come from standard input: a letter (p put, d delete, s single delete, m merge, r delete
  * range, x snapshot), then key and value, each a little-endian u32 and as many bytes. Names are those of
@@ -22,7 +23,7 @@ static struct choice choices[] = {
     {"dict", 0},           {"train", 0},         {"trainer", 1},     {"block", 4096},
     {"restart", 16},       {"index_restart", 1}, {"index", 0},       {"part", 4096},
     {"delta", 1},          {"hash", 0},          {"filter", 0},      {"reverse", 0},
-    {"prefix", 0},         {NULL, 0},
+    {"prefix", 0},         {"separate", 0},      {"uniform", 0},     {NULL, 0},
 };
 
 static long *find(const char *name) {
@@ -51,6 +52,27 @@ static const char *reversed_name(void *state) {
 
 static void nothing(void *state) { (void)state; }
 
+/* Of RocksDB 11; older headers and libraries lack them. */
+extern void rocksdb_block_based_options_set_separate_key_value_in_data_block(
+    rocksdb_block_based_table_options_t *, unsigned char) __attribute__((weak));
+extern void rocksdb_block_based_options_set_uniform_cv_threshold(rocksdb_block_based_table_options_t *,
+                                                                 double) __attribute__((weak));
+
+static int is_11(void) {
+  return rocksdb_block_based_options_set_separate_key_value_in_data_block &&
+         rocksdb_block_based_options_set_uniform_cv_threshold;
+}
+
+static void set_new(rocksdb_block_based_table_options_t *table) {
+  if ((*find("separate") || *find("uniform")) && !is_11()) {
+    fprintf(stderr, "writer: this RocksDB is older than 11\n");
+    exit(1);
+  }
+  if (*find("separate")) rocksdb_block_based_options_set_separate_key_value_in_data_block(table, 1);
+  /* All keys are uniform enough. */
+  if (*find("uniform")) rocksdb_block_based_options_set_uniform_cv_threshold(table, 1e9);
+}
+
 static rocksdb_options_t *options(void) {
   rocksdb_block_based_table_options_t *table = rocksdb_block_based_options_create();
   rocksdb_block_based_options_set_format_version(table, (int)*find("version"));
@@ -65,6 +87,7 @@ static rocksdb_options_t *options(void) {
     rocksdb_block_based_options_set_data_block_index_type(table, 1);
     rocksdb_block_based_options_set_data_block_hash_ratio(table, 0.75);
   }
+  set_new(table);
   if (*find("filter"))
     rocksdb_block_based_options_set_filter_policy(table, rocksdb_filterpolicy_create_bloom(10));
 
@@ -163,6 +186,7 @@ static void write_db(const char *folder) {
 }
 
 int main(int argc, char **argv) {
+  if (argc == 2 && strcmp(argv[1], "is-11") == 0) return !is_11();
   if (argc < 3) return 2;
   for (int i = 3; i < argc; i++) {
     char *equals = strchr(argv[i], '=');

@@ -15,32 +15,47 @@ use crate::model::Record;
 /// with STRICT=1 fails.
 pub(crate) fn writer() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let built = BUILT.get_or_init(|| {
-        let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("sst-writer");
-        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sst/writer.c");
-        let library = match other_library() {
-            Some(file) => vec![file.clone(), format!("-Wl,-rpath,{}", folder_of(&file))],
-            None => vec!["-lrocksdb".to_owned()],
-        };
-        let done = Command::new("cc")
-            .args(["-O1", "-Wall", "-Wextra", "-o"])
-            .arg(&program)
-            .arg(source)
-            .args(library)
-            .stderr(Stdio::null())
-            .status();
-        done.is_ok_and(|status| status.success()).then_some(program)
-    });
+    let built = BUILT.get_or_init(|| build("sst-writer", other_library().map(PathBuf::from)));
     missing(built.is_some(), "RocksDB's library or a C compiler is not installed");
     built.as_deref()
 }
 
-fn other_library() -> Option<String> {
-    env::var("LINERATE_ROCKSDB").ok()
+/// The same with RocksDB 11: the library that `LINERATE_ROCKSDB` names, or that of `scripts/setup.sh
+/// rocksdb-11`.
+pub(crate) fn writer_11() -> Option<&'static Path> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("rocksdb").join("librocksdb.so");
+        let libraries = [other_library().map(PathBuf::from), kept.exists().then_some(kept)];
+        let is_11 = |program: &PathBuf| {
+            Command::new(program).arg("is-11").status().is_ok_and(|status| status.success())
+        };
+        libraries.into_iter().flatten().find_map(|file| build("sst-writer-11", Some(file)).filter(is_11))
+    });
+    missing(built.is_some(), "RocksDB 11 is not there (scripts/setup.sh rocksdb-11)");
+    built.as_deref()
 }
 
-fn folder_of(file: &str) -> String {
-    Path::new(file).parent().map_or_else(String::new, |folder| folder.display().to_string())
+/// Compiles the program against a library, or that of the system.
+fn build(name: &str, library: Option<PathBuf>) -> Option<PathBuf> {
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/sst/writer.c");
+    let library = match &library {
+        Some(file) => vec![file.display().to_string(), format!("-Wl,-rpath,{}", file.parent()?.display())],
+        None => vec!["-lrocksdb".to_owned()],
+    };
+    let done = Command::new("cc")
+        .args(["-O1", "-Wall", "-Wextra", "-o"])
+        .arg(&program)
+        .arg(source)
+        .args(library)
+        .stderr(Stdio::null())
+        .status();
+    done.is_ok_and(|status| status.success()).then_some(program)
+}
+
+fn other_library() -> Option<String> {
+    env::var("LINERATE_ROCKSDB").ok()
 }
 
 /// The latest version that files can be written with: Debian's library is of RocksDB 7, others must
