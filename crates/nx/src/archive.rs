@@ -7,14 +7,15 @@ use std::sync::OnceLock;
 
 use linerate_core::{Error, Kind, Result};
 
+use crate::ReadAt;
 use crate::hash::HashKind;
 use crate::header::{HEADER, Header, PAGE};
 use crate::layout::Layout;
 use crate::limits::Limits;
 use crate::pool::Pool;
 use crate::reader::Reader;
-use crate::source::{Source, read_error};
 use crate::toc::{Entry, Toc};
+use linerate_io::read_error;
 
 /// An archive whose header has been read and checked.
 ///
@@ -35,6 +36,7 @@ pub struct Archive<S> {
     pool: Pool,
     layout: Layout,
     spare: bool,
+    hashed: bool,
     /// Entries by their path, in byte order.
     by_path: OnceLock<Vec<u32>>,
     /// Entries by the hash of their lower-case path.
@@ -48,6 +50,7 @@ pub struct File<'a> {
     path: &'a str,
     entry: &'a Entry,
     header: &'a Header,
+    hashed: bool,
 }
 
 impl<'a> File<'a> {
@@ -67,9 +70,10 @@ impl<'a> File<'a> {
         self.entry.size
     }
 
-    /// The hash of its content, of the kind that [`Header::hash`] tells.
-    pub fn hash(&self) -> u64 {
-        self.entry.hash
+    /// The hash of its content, of the kind that [`Header::hash`] tells. `None` if the archive
+    /// [has none](Archive::has_hashes).
+    pub fn hash(&self) -> Option<u64> {
+        self.hashed.then_some(self.entry.hash)
     }
 
     /// Its entry.
@@ -98,20 +102,22 @@ impl<'a> File<'a> {
     }
 
     pub(crate) fn check(&self, hash: u64) -> Result<()> {
-        match hash == self.entry.hash {
-            true => Ok(()),
-            false => Err(Error::new(Kind::Corrupt, self.at(), "the content does not match its hash")),
+        match self.hash() {
+            Some(stored) if stored != hash => {
+                Err(Error::new(Kind::Corrupt, self.at(), "the content does not match its hash"))
+            }
+            _ => Ok(()),
         }
     }
 }
 
-impl<S: Source> Archive<S> {
+impl<S: ReadAt> Archive<S> {
     /// Reads the header with the default [`Limits`], in at most two reads.
     ///
     /// # Errors
     ///
     /// Those of [`Header::parse`], [`Toc::parse`], [`Pool::parse`] and [`Layout::of`],
-    /// [`Kind::Limit`] if the header is larger than [`Limits::header`], [`Kind::Io`] if the source
+    /// [`Kind::Limit`] if the header is larger than [`Limits::header`], [`Kind::Read`] if the source
     /// cannot be read. `at` is an offset in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
@@ -130,6 +136,7 @@ impl<S: Source> Archive<S> {
         let (pool_at, filled) = (header.pool_at() as usize, header.filled() as usize);
         let pool = Pool::parse(&bytes[pool_at..filled], header.files, &limits)
             .map_err(|e| e.shifted(header.pool_at()))?;
+        let hashed = !source.is_made(HEADER as u64);
         let spare = bytes[filled..].iter().any(|b| *b != 0);
         Ok(Archive {
             source,
@@ -139,6 +146,7 @@ impl<S: Source> Archive<S> {
             pool,
             layout,
             spare,
+            hashed,
             by_path: OnceLock::new(),
             by_folded: OnceLock::new(),
         })
@@ -184,6 +192,12 @@ impl<S: Source> Archive<S> {
         self.header.hash
     }
 
+    /// Whether there are hashes of contents, as in every Nx archive. An R3A archive may have none; when
+    /// such an archive is shown [as Nx](crate::r3a::AsNx), contents are read without that check.
+    pub fn has_hashes(&self) -> bool {
+        self.hashed
+    }
+
     /// The number of files.
     pub fn len(&self) -> usize {
         self.toc.entries.len()
@@ -199,7 +213,7 @@ impl<S: Source> Archive<S> {
         let entry = self.toc.entries.get(index)?;
         let path = self.pool.get(entry.path as usize)?;
         // There are fewer than 2^20.
-        Some(File { index: index as u32, path, entry, header: &self.header })
+        Some(File { index: index as u32, path, entry, header: &self.header, hashed: self.hashed })
     }
 
     /// All files, in the order of the archive.
@@ -280,7 +294,7 @@ fn folded_hash(path: &str) -> u64 {
 }
 
 /// The header's fields and all bytes of its pages.
-fn read_header(source: &impl Source, limits: &Limits) -> Result<(Header, Vec<u8>)> {
+fn read_header(source: &impl ReadAt, limits: &Limits) -> Result<(Header, Vec<u8>)> {
     let len = source.len();
     let mut bytes = vec![0; len.min(PAGE) as usize];
     source.read_at(0, &mut bytes).map_err(|e| read_error(0, &e))?;

@@ -4,10 +4,11 @@ use core::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
 
+use crate::ReadAt;
 use crate::archive::Archive;
 use crate::decode::{Decoder, Ending};
-use crate::source::{Source, read_error};
 use crate::toc::Codec;
+use linerate_io::read_error;
 
 /// What one thread needs to read blocks.
 pub(crate) struct BlockReader<'a, S> {
@@ -15,6 +16,8 @@ pub(crate) struct BlockReader<'a, S> {
     decoder: Decoder,
     packed: Packed,
     room: Room,
+    /// The zstd block that is decoded in steps, and how many bytes of it are.
+    begun: Option<(usize, usize)>,
 }
 
 /// Bytes that buffers are made for, so that they are not made anew for larger blocks: of content, and
@@ -25,7 +28,7 @@ pub(crate) struct Room {
     pub(crate) packed: u64,
 }
 
-impl<'a, S: Source> BlockReader<'a, S> {
+impl<'a, S: ReadAt> BlockReader<'a, S> {
     pub(crate) fn new(archive: &'a Archive<S>) -> Result<Self> {
         BlockReader::with_room(archive, Room::default())
     }
@@ -35,7 +38,7 @@ impl<'a, S: Source> BlockReader<'a, S> {
         let decoder = Decoder::new(archive.limits().window_log)?;
         let most = archive.limits().block;
         let room = Room { content: room.content.min(most), packed: room.packed.min(most) };
-        Ok(BlockReader { archive, decoder, packed: Packed::default(), room })
+        Ok(BlockReader { archive, decoder, packed: Packed::default(), room, begun: None })
     }
 
     /// Fills `out` with all content that files need of `block`. The blocks up to `until` will be
@@ -49,18 +52,54 @@ impl<'a, S: Source> BlockReader<'a, S> {
         self.read(block, out, block, false).map(|_| ())
     }
 
-    /// Makes room in `hot` for all content that files need of `block`.
-    pub(crate) fn prepare(&self, block: usize, hot: &mut Vec<u8>) -> Result<()> {
-        self.prepare_prefix(block, hot, self.archive.layout().content(block))
+    /// Fills `out`, of which the first `filled` bytes are decoded, with the first bytes of the content
+    /// of `block`. What is decoded is not decoded again, if [`BlockReader::can_go_on`].
+    pub(crate) fn go_on(&mut self, block: usize, out: &mut [u8], filled: usize) -> Result<()> {
+        let word = self.archive.toc().blocks[block];
+        if word.codec != Codec::Zstd {
+            return self.prefix(block, out);
+        }
+        let filled = match self.can_go_on(block, filled) {
+            true => filled,
+            false => {
+                self.decoder.begin_steps()?;
+                0
+            }
+        };
+        self.begun = None;
+        let at = self.archive.layout().offset(block);
+        let end = at + u64::from(word.compressed);
+        let packed = self.packed.get(self.archive.source(), at..end, end, self.room.packed)?;
+        let last = out.len() as u64 == self.archive.layout().content(block);
+        self.decoder.step(packed, out, filled, last).map_err(|e| e.shifted(at))?;
+        self.begun = Some((block, out.len()));
+        Ok(())
     }
 
-    /// Makes room in `hot` for the first `len` bytes of the content of `block`.
-    pub(crate) fn prepare_prefix(&self, block: usize, hot: &mut Vec<u8>, len: u64) -> Result<()> {
-        let at = self.archive.layout().offset(block);
+    /// Bytes that were decoded.
+    #[cfg(test)]
+    pub(crate) fn decoded(&self) -> u64 {
+        self.decoder.decoded
+    }
+
+    /// Whether decoding of `block` can go on behind its first `filled` bytes.
+    pub(crate) fn can_go_on(&self, block: usize, filled: usize) -> bool {
+        self.begun == Some((block, filled))
+    }
+
+    /// Makes room in `hot` for all content that files need of `block`.
+    pub(crate) fn prepare(&self, block: usize, hot: &mut Vec<u8>) -> Result<()> {
+        let len = self.content(block)?;
+        grow_with(hot, len, self.room.content, self.archive.layout().offset(block))
+    }
+
+    /// How many bytes of the content of `block` files need, which is within the limit.
+    pub(crate) fn content(&self, block: usize) -> Result<usize> {
+        let (len, at) = (self.archive.layout().content(block), self.archive.layout().offset(block));
         if len > self.archive.limits().block {
             return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
         }
-        grow_with(hot, usize::try_from(len).map_err(|_| no_memory(at))?, self.room.content, at)
+        usize::try_from(len).map_err(|_| no_memory(at))
     }
 
     /// All content that files need of a stored block, where it is in memory already.
@@ -106,7 +145,7 @@ impl<'a, S: Source> BlockReader<'a, S> {
 }
 
 /// Where the bytes of a block end in the archive.
-pub(crate) fn ends<S: Source>(archive: &Archive<S>, block: usize) -> u64 {
+pub(crate) fn ends<S: ReadAt>(archive: &Archive<S>, block: usize) -> u64 {
     archive.layout().offset(block) + u64::from(archive.toc().blocks[block].compressed)
 }
 
@@ -122,7 +161,7 @@ impl Packed {
     /// follows up to `end`. A new buffer has at least that room.
     fn get<'b>(
         &'b mut self,
-        source: &'b impl Source,
+        source: &'b impl ReadAt,
         wanted: Range<u64>,
         end: u64,
         room: u64,

@@ -22,7 +22,25 @@ pub enum Ending {
 /// Working memory for decoding blocks: one per thread, used over and over.
 pub(crate) struct Decoder {
     zstd: DCtx<'static>,
+    window_log: u32,
+    /// The frame that is decoded in steps. Its window, besides the content, is kept between them.
+    steps: Option<Steps>,
+    /// Bytes that came out.
+    #[cfg(test)]
+    pub(crate) decoded: u64,
 }
+
+/// How far a zstd frame is decoded.
+struct Steps {
+    zstd: DCtx<'static>,
+    /// Bytes of the frame that zstd has taken.
+    taken: usize,
+    /// Bytes that it wants next: one zstd block, so that none is decoded before it is needed.
+    wanted: usize,
+}
+
+/// Bytes of a frame that tell how long its header is.
+const FRAME_START: usize = 5;
 
 const SHORT: Error = Error::new(Kind::Corrupt, 0, "a block that holds less than its files");
 const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "a damaged block");
@@ -31,15 +49,68 @@ const WINDOW: Error = Error::new(Kind::Limit, 0, "a block with a zstd window bey
 
 impl Decoder {
     pub(crate) fn new(window_log: u32) -> Result<Decoder> {
-        let unknown = |_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know");
-        let mut zstd = DCtx::try_create().ok_or(Error::new(Kind::Limit, 0, "not enough memory"))?;
-        zstd.set_parameter(DParameter::WindowLogMax(window_log)).map_err(unknown)?;
-        Ok(Decoder { zstd })
+        Ok(Decoder {
+            zstd: context(window_log)?,
+            window_log,
+            steps: None,
+            #[cfg(test)]
+            decoded: 0,
+        })
+    }
+
+    /// Begins to decode a zstd frame with [`Decoder::step`]; the one before is given up.
+    pub(crate) fn begin_steps(&mut self) -> Result<()> {
+        let zstd = match self.steps.take() {
+            Some(Steps { mut zstd, .. }) => {
+                zstd.reset(ResetDirective::SessionOnly).map_err(|_| DAMAGED)?;
+                zstd
+            }
+            None => context(self.window_log)?,
+        };
+        self.steps = Some(Steps { zstd, taken: 0, wanted: FRAME_START });
+        Ok(())
+    }
+
+    /// Goes on with the frame that was begun: fills `out`, of which the first `filled` bytes are
+    /// decoded. No zstd block is decoded before content of it is wanted. With `last`, the end of the
+    /// frame is looked at too, if it follows. After an error the frame must be begun anew.
+    pub(crate) fn step(&mut self, block: &[u8], out: &mut [u8], filled: usize, last: bool) -> Result<()> {
+        let Some(steps) = &mut self.steps else { return Err(DAMAGED) };
+        #[cfg(test)]
+        {
+            self.decoded += (out.len() - filled) as u64;
+        }
+        let mut output = OutBuffer::around_pos(out, filled);
+        loop {
+            let full = output.pos() == output.capacity();
+            if full && !last {
+                return Ok(());
+            }
+            // When all is there, what is left is an empty last block and the checksum, or not wanted.
+            let end = if full { block.len() } else { block.len().min(steps.taken + steps.wanted.max(1)) };
+            let mut input = InBuffer { src: &block[..end], pos: steps.taken };
+            let before = (input.pos(), output.pos());
+            let wanted = steps.zstd.decompress_stream(&mut output, &mut input).map_err(stream_error)?;
+            (steps.taken, steps.wanted) = (input.pos(), wanted);
+            if full || (wanted == 0 && output.pos() == output.capacity()) {
+                return Ok(());
+            }
+            if wanted == 0 {
+                return Err(SHORT);
+            }
+            if (input.pos(), output.pos()) == before {
+                return Err(EARLY);
+            }
+        }
     }
 
     /// Fills `out` with the whole content that files need of `block`, and tells how the block ended.
     /// Errors are at 0.
     pub(crate) fn whole(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<Ending> {
+        #[cfg(test)]
+        {
+            self.decoded += out.len() as u64;
+        }
         match codec {
             Codec::Copy => copy(block, out),
             Codec::Zstd => self.zstd_whole(block, out),
@@ -54,6 +125,10 @@ impl Decoder {
 
     /// Fills `out` with the first bytes of the content, and looks at no more than that takes.
     pub(crate) fn prefix(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<()> {
+        #[cfg(test)]
+        {
+            self.decoded += out.len() as u64;
+        }
         match codec {
             Codec::Copy => copy(block, out).map(|_| ()),
             Codec::Zstd => self.stream(block, out).map(|_| ()),
@@ -104,6 +179,13 @@ impl Decoder {
             full = output.pos() == capacity;
         }
     }
+}
+
+fn context(window_log: u32) -> Result<DCtx<'static>> {
+    let unknown = |_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know");
+    let mut zstd = DCtx::try_create().ok_or(Error::new(Kind::Limit, 0, "not enough memory"))?;
+    zstd.set_parameter(DParameter::WindowLogMax(window_log)).map_err(unknown)?;
+    Ok(zstd)
 }
 
 fn stream_error(code: zstd_safe::ErrorCode) -> Error {
@@ -209,6 +291,52 @@ mod tests {
         assert_eq!(decoder.prefix(Codec::Zstd, &block[..100], &mut out), Err(EARLY));
         decoder.prefix(Codec::Zstd, &block, &mut out).unwrap();
         assert!(out == text[..1000]);
+    }
+
+    #[test]
+    fn steps_of_any_length_give_the_content_and_look_at_no_block_before_it_is_wanted() {
+        let text = text();
+        for block in [frame(&text, true), frame(&text, false), open_frame(&text)] {
+            for step in [1000, 4096, 1 << 17, 200_000, text.len()] {
+                let mut decoder = Decoder::new(27).unwrap();
+                // Working memory is used for one frame after another.
+                for _ in 0..2 {
+                    decoder.begin_steps().unwrap();
+                    let (mut out, mut filled) = (vec![0; text.len()], 0);
+                    while filled < text.len() {
+                        let to = text.len().min(filled + step);
+                        decoder.step(&block, &mut out[..to], filled, to == text.len()).unwrap();
+                        filled = to;
+                    }
+                    assert!(out == text, "{step}");
+                }
+                assert_eq!(decoder.begin_steps(), Ok(()));
+                assert_eq!(decoder.step(&block[..4], &mut [0; 10], 0, false), Err(EARLY));
+            }
+            // The last zstd block is damaged; the first holds 128 KiB.
+            let mut damaged = block.clone();
+            let end = damaged.len();
+            damaged[end - 3000..].fill(0xFF);
+            let mut decoder = Decoder::new(27).unwrap();
+            decoder.begin_steps().unwrap();
+            let mut out = vec![0; text.len()];
+            decoder.step(&damaged, &mut out[..1 << 17], 0, false).unwrap();
+            decoder.step(&damaged, &mut out[..1 << 18], 1 << 17, false).unwrap();
+            assert!(out[..1 << 18] == text[..1 << 18]);
+            assert!(decoder.step(&damaged, &mut out, 1 << 18, true).is_err());
+        }
+    }
+
+    #[test]
+    fn a_flipped_checksum_is_found_by_the_last_step() {
+        let text = text();
+        let mut block = frame(&text, true);
+        *block.last_mut().unwrap() ^= 1;
+        let mut decoder = Decoder::new(27).unwrap();
+        decoder.begin_steps().unwrap();
+        let mut out = vec![0; text.len()];
+        decoder.step(&block, &mut out[..1000], 0, false).unwrap();
+        assert_eq!(decoder.step(&block, &mut out, 1000, true), Err(DAMAGED));
     }
 
     #[test]

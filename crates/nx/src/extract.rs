@@ -6,15 +6,14 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
 
+use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::failure::{Cause, Failure};
-use crate::folder::{Folder, write_at};
 use crate::paths::{check_path, collisions};
 use crate::run::{Destination, Progress, Terms, run};
-use crate::source::Source;
 use crate::tree::{Place, Tree};
+use linerate_io::{Folder, Ownership, temporary_name, write_all_at};
 
 /// What to do where a file is already.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,9 +45,10 @@ pub struct Extracted {
 
 /// Extracts files of an archive to a folder.
 ///
-/// Files appear under their names when they are whole: a file is written under a temporary name,
-/// `.linerate-nx-*.part` in the same folder, and renamed. What kills the process leaves at most
-/// such names. Links below the folder are never followed, and paths that [`check_path`] refuses are
+/// Files appear under their names when they are whole: a file is written under a
+/// [temporary name](linerate_io::temporary_name) in the same folder, and renamed. What kills the process
+/// leaves at most such names, which the next extraction to that folder removes. A file that is replaced
+/// passes its owner and permissions to the new one. Links below the folder are never followed, and paths that [`check_path`] refuses are
 /// never written. Memory is one block and its compressed form per thread.
 ///
 /// ```
@@ -77,7 +77,7 @@ pub(crate) type Watching<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
 
 type Naming<'a> = Box<dyn Fn(File<'_>) -> Option<String> + 'a>;
 
-impl<'a, S: Source> Extractor<'a, S> {
+impl<'a, S: ReadAt> Extractor<'a, S> {
     /// Extracts all files with one thread, checks hashes, and fails where a file is already.
     pub fn new(archive: &'a Archive<S>) -> Self {
         Extractor {
@@ -149,6 +149,7 @@ impl<'a, S: Source> Extractor<'a, S> {
         let folder = folder.as_ref();
         let target = |cause: Cause| Failure::new(&folder.to_string_lossy(), cause);
         let root = Folder::root(folder).map_err(|e| target(e.into()))?;
+        root.sweep();
         let chosen = self.choose(&root).map_err(|e| target(e.into()))?;
         let needed = crate::run::admit(self.archive, &chosen.files).map_err(|e| target(e.into()))?;
         self.room(&root, needed).map_err(|e| target(e.into()))?;
@@ -226,7 +227,7 @@ impl<'a, S: Source> Extractor<'a, S> {
 
 /// Whether names that differ in case or in Unicode form are one to the file system of a folder.
 fn folds_names(root: &Folder) -> io::Result<bool> {
-    let temp = format!("{}-case-\u{e9}.part", prefix());
+    let temp = temporary_name().replace(".tmp", "\u{e9}.tmp");
     if root.create(&temp).is_err() {
         // It does not take every name: nothing is known, so nothing is risked.
         return Ok(true);
@@ -235,15 +236,6 @@ fn folds_names(root: &Folder) -> io::Result<bool> {
     let found = folded.iter().try_fold(false, |found, name| Ok(found || root.exists(name)?));
     root.remove(&temp)?;
     found
-}
-
-/// How the temporary names of one call begin: no other call, of this process or another, now or
-/// before, has the same.
-pub(crate) fn prefix() -> String {
-    static CALLS: AtomicUsize = AtomicUsize::new(0);
-    let call = CALLS.fetch_add(1, Ordering::Relaxed);
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_nanos());
-    format!(".linerate-nx-{:x}-{now:x}-{call:x}", std::process::id())
 }
 
 #[derive(Default)]
@@ -273,7 +265,6 @@ const KEPT_OPEN: usize = 64;
 struct Disk {
     tree: Tree,
     places: Vec<Place>,
-    prefix: String,
     existing: Existing,
     syncs: bool,
     sizes: Vec<u64>,
@@ -287,6 +278,10 @@ struct Disk {
 #[derive(Default)]
 struct Part {
     state: State,
+    /// Its name until it is whole.
+    temp: String,
+    /// That of the file that it replaces.
+    ownership: Option<Ownership>,
     file: Option<Arc<fs::File>>,
 }
 
@@ -305,7 +300,6 @@ impl Disk {
         Disk {
             tree,
             places,
-            prefix: prefix(),
             existing,
             syncs,
             sizes: chosen.files.iter().map(File::size).collect(),
@@ -326,13 +320,30 @@ impl Disk {
         self.tree.folder(self.places[file].folder)
     }
 
-    fn temp(&self, file: usize) -> String {
-        format!("{}-{file:x}.part", self.prefix)
+    /// A new file of that name; and the ownership it is to have once it is whole, if it will replace
+    /// another file: until then only its owner may open it.
+    fn create(&self, folder: &Folder, file: usize, temp: &str) -> io::Result<(fs::File, Option<Ownership>)> {
+        let replaced = match self.existing {
+            Existing::Replace => folder.ownership(&self.places[file].name)?,
+            Existing::Fail | Existing::Skip => None,
+        };
+        match replaced {
+            None => Ok((folder.create(temp)?, None)),
+            replaced => Ok((folder.create_private(temp)?, replaced)),
+        }
     }
 
-    fn publish(&self, folder: &Folder, file: usize) -> Result<(), Cause> {
+    /// The last of a file that is whole before it gets its name.
+    fn complete(&self, open: &fs::File, ownership: Option<&Ownership>) -> io::Result<()> {
+        if let Some(ownership) = ownership {
+            ownership.apply(open)?;
+        }
+        if self.syncs { open.sync_all() } else { Ok(()) }
+    }
+
+    fn publish(&self, folder: &Folder, file: usize, temp: &str) -> Result<(), Cause> {
         let replace = self.existing == Existing::Replace;
-        match folder.publish(&self.temp(file), &self.places[file].name, replace) {
+        match folder.publish(temp, &self.places[file].name, replace) {
             Ok(()) => {
                 self.files.fetch_add(1, Ordering::Relaxed);
                 self.written[file].store(true, Ordering::Relaxed);
@@ -359,12 +370,13 @@ impl Disk {
             _ => self.folder(file)?,
         };
         let open = if part.state == State::New {
-            let created = folder.create(&self.temp(file))?;
-            part.state = State::Created;
+            part.temp = temporary_name();
+            let (created, ownership) = self.create(&folder, file, &part.temp)?;
+            (part.state, part.ownership) = (State::Created, ownership);
             Folder::reserve(&created, self.sizes[file])?;
             created
         } else {
-            folder.reopen(&self.temp(file))?
+            folder.reopen(&part.temp)?
         };
         let open = Arc::new(open);
         self.open.fetch_add(1, Ordering::Relaxed);
@@ -381,14 +393,11 @@ impl Disk {
 
 impl Destination for Disk {
     fn whole(&self, file: usize, bytes: &[u8]) -> Result<(), Cause> {
-        let (folder, temp) = (self.folder(file)?, self.temp(file));
-        let mut out = folder.create(&temp)?;
-        let mut result = out.write_all(bytes);
-        if self.syncs && result.is_ok() {
-            result = out.sync_all();
-        }
+        let (folder, temp) = (self.folder(file)?, temporary_name());
+        let (mut out, ownership) = self.create(&folder, file, &temp)?;
+        let result = out.write_all(bytes).and_then(|()| self.complete(&out, ownership.as_ref()));
         drop(out);
-        let result = result.map_err(Cause::from).and_then(|()| self.publish(&folder, file));
+        let result = result.map_err(Cause::from).and_then(|()| self.publish(&folder, file, &temp));
         if result.is_err() {
             // The error at hand says more than one of cleaning up.
             let _ = folder.remove(&temp);
@@ -398,7 +407,7 @@ impl Destination for Disk {
 
     fn part(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Cause> {
         let Some(open) = self.open_part(file)? else { return Ok(()) };
-        write_at(&open, bytes, offset)?;
+        write_all_at(&open, bytes, offset)?;
         if self.open.load(Ordering::Relaxed) > KEPT_OPEN {
             self.close(&mut self.part_of(file));
         }
@@ -406,14 +415,15 @@ impl Destination for Disk {
     }
 
     fn finish(&self, file: usize) -> Result<(), Cause> {
-        if self.syncs
+        let ownership = self.part_of(file).ownership.clone();
+        if (self.syncs || ownership.is_some())
             && let Some(open) = self.open_part(file)?
         {
-            open.sync_all()?;
+            self.complete(&open, ownership.as_ref())?;
         }
         let mut part = self.part_of(file);
         self.close(&mut part);
-        self.publish(&self.folder(file)?, file)?;
+        self.publish(&self.folder(file)?, file, &part.temp)?;
         part.state = State::Closed;
         Ok(())
     }
@@ -423,7 +433,7 @@ impl Destination for Disk {
         self.close(&mut part);
         if core::mem::replace(&mut part.state, State::Closed) == State::Created {
             // What cannot be removed keeps its temporary name.
-            let _ = self.folder(file).and_then(|folder| folder.remove(&self.temp(file)));
+            let _ = self.folder(file).and_then(|folder| folder.remove(&part.temp));
         }
     }
 

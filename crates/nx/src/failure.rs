@@ -48,7 +48,7 @@ impl Failure {
     pub fn kind(&self) -> Kind {
         match &self.cause {
             Cause::Archive(error) => error.kind,
-            Cause::Output(_) | Cause::Exists => Kind::Io,
+            Cause::Output(_) | Cause::Exists => Kind::Write,
             Cause::Path(_) | Cause::Collision | Cause::Link(_) => Kind::Corrupt,
         }
     }

@@ -8,15 +8,14 @@
 
 mod archive;
 mod block;
+mod cache;
 mod decode;
 mod extract;
 mod failure;
-mod folder;
 mod hash;
 mod header;
 mod kernel;
 mod layout;
-mod leftovers;
 mod limits;
 pub mod metadata;
 pub mod pack;
@@ -25,13 +24,9 @@ mod pool;
 mod queue;
 pub mod r3a;
 mod reader;
-#[cfg(feature = "remote")]
-mod remote;
 mod run;
-mod source;
 mod toc;
 mod tree;
-mod url;
 mod verify;
 
 pub use archive::{Archive, File};
@@ -43,20 +38,17 @@ pub use header::{
     ChunkSize, HEADER, Header, MAGIC, MAX_BLOCKS, MAX_CHUNK_READ, MAX_CHUNK_WRITTEN, MAX_FILES, MAX_PAGES,
     MAX_POOL, PAGE, TocForm,
 };
-pub use kernel::MapSource;
 pub use layout::Layout;
-pub use leftovers::remove_leftovers;
 pub use limits::Limits;
 pub use linerate_core::{Error, Kind, Result};
-pub use paths::{MAX_NAME, check_path, collisions};
+#[cfg(feature = "s3")]
+pub use linerate_io::S3Source;
+pub use linerate_io::{Counting, FileSource, MapSource, ReadAt, is_s3_url, is_url};
+#[cfg(feature = "remote")]
+pub use linerate_io::{HttpOptions, HttpSource};
+pub use paths::{MAX_NAME, check_path, collisions, not_portable};
 pub use pool::{POOL_LEVEL, Pool};
 pub use reader::Reader;
-#[cfg(feature = "s3")]
-pub use remote::S3Source;
-#[cfg(feature = "remote")]
-pub use remote::{HttpOptions, HttpSource};
 pub use run::Progress;
-pub use source::{Counting, FileSource, Source};
 pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
-pub use url::{is_s3_url, is_url};
 pub use verify::{Compared, Note, Verified, Verifier};

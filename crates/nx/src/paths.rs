@@ -54,6 +54,33 @@ pub fn check_path(path: &str) -> Result<(), &'static str> {
     path.split('/').try_for_each(check_name)
 }
 
+/// The shortest front of a path, in whole components, that [`check_path`] refuses: how many bytes it has, and
+/// what is wrong with it.
+pub(crate) fn bad_name(path: &str) -> Option<(usize, &'static str)> {
+    let whole = check_path(path).err()?;
+    let mut ends = path.match_indices('/').map(|(at, _)| at);
+    let front = ends.find_map(|len| Some((len, check_path(&path[..len]).err()?)));
+    Some(front.unwrap_or((path.len(), whole)))
+}
+
+/// Characters that Windows does not take in names.
+const NOT_ON_WINDOWS: [char; 6] = ['*', '?', '<', '>', '|', '"'];
+
+/// The front of a path, in whole components, whose last name Windows refuses for one of `* ? < > | "`, and
+/// that character. Other systems take such names, so that [`check_path`] lets them pass: they are packed,
+/// and extracted where the system takes them.
+///
+/// ```
+/// use linerate_nx::not_portable;
+/// assert_eq!(not_portable("pages/what?/index.html"), Some(("pages/what?", '?')));
+/// assert_eq!(not_portable("pages/what/index.html"), None);
+/// ```
+pub fn not_portable(path: &str) -> Option<(&str, char)> {
+    let (at, character) = path.char_indices().find(|(_, c)| NOT_ON_WINDOWS.contains(c))?;
+    let end = path[at..].find('/').map_or(path.len(), |len| at + len);
+    Some((&path[..end], character))
+}
+
 fn check_name(name: &str) -> Result<(), &'static str> {
     match name {
         "" => return Err("a path with an empty name in it"),
@@ -182,6 +209,26 @@ mod tests {
         ] {
             assert!(check_path(path).is_err(), "{path:?}");
         }
+    }
+
+    #[test]
+    fn names_that_windows_refuses_for_a_character_pass_and_are_named() {
+        for character in NOT_ON_WINDOWS {
+            let path = format!("a/b{character}c/d");
+            assert_eq!(check_path(&path), Ok(()));
+            assert_eq!(not_portable(&path), Some((&path[..5], character)));
+        }
+        assert_eq!(not_portable("a/quote's [b] #1 & ~2.txt"), None);
+    }
+
+    #[test]
+    fn bad_name_is_the_topmost_component() {
+        assert_eq!(bad_name("a/b"), None);
+        for (path, front) in [("a/CON/x:y/z", "a/CON"), ("a:b", "a:b"), ("x./y", "x."), ("/a", "")] {
+            assert_eq!(bad_name(path).map(|(len, _)| &path[..len]), Some(front), "{path}");
+        }
+        let long = "x/".repeat(2100);
+        assert_eq!(bad_name(&long).map(|(_, what)| what), Some("a path of more than 4095 bytes"));
     }
 
     #[test]

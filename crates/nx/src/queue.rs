@@ -90,7 +90,7 @@ impl Queue {
     /// The blocks of these files, which come with their numbers. Empty ones have none.
     pub(crate) fn new<'f, S>(archive: &Archive<S>, files: impl Iterator<Item = (usize, File<'f>)>) -> Queue
     where
-        S: crate::Source,
+        S: crate::ReadAt,
     {
         let (mut slices, mut runs) = (Vec::new(), Vec::new());
         for (i, file) in files.filter(|(_, file)| file.size() > 0) {
@@ -216,7 +216,7 @@ const FEW: usize = 64;
 
 /// How many of these blocks one read may span, from each of them on. What nobody wants is read over
 /// if it is short beside what one read may span.
-fn neighbours<S: crate::Source>(archive: &Archive<S>, order: &[u32]) -> Vec<u32> {
+fn neighbours<S: crate::ReadAt>(archive: &Archive<S>, order: &[u32]) -> Vec<u32> {
     let (layout, reach) = (archive.layout(), archive.source().reach());
     let gap = reach / 64;
     let joins = |start: u32, end: usize| {

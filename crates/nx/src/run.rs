@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use linerate_core::{Error, Kind, Result};
 
+use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::block::{BlockReader, Room};
 use crate::decode::Ending;
 use crate::failure::{Cause, is_full};
 use crate::hash::ContentHasher;
 use crate::queue::{Hand, Queue, Slice, Work};
-use crate::source::Source;
 
 /// Where files go. Files are numbered by their place in the job.
 pub(crate) trait Destination: Sync {
@@ -72,7 +72,7 @@ pub(crate) struct Outcome {
 }
 
 /// Checks that the archive's limits admit that many bytes of content.
-pub(crate) fn admit<S: Source>(archive: &Archive<S>, files: &[File<'_>]) -> Result<u64> {
+pub(crate) fn admit<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) -> Result<u64> {
     let limits = archive.limits();
     let total = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.size()));
     let large = |what| Error::new(Kind::Limit, 0, what);
@@ -89,13 +89,14 @@ pub(crate) fn admit<S: Source>(archive: &Archive<S>, files: &[File<'_>]) -> Resu
 }
 
 /// Reads all `files` into `destination`.
-pub(crate) fn run<S: Source>(
+pub(crate) fn run<S: ReadAt>(
     archive: &Archive<S>,
     files: &[File<'_>],
     destination: &dyn Destination,
     terms: Terms<'_>,
 ) -> Result<Outcome> {
     let total_bytes = admit(archive, files)?;
+    let terms = Terms { verifies: terms.verifies && archive.has_hashes(), ..terms };
     // Where reading costs, nothing is read for a file that is not wanted.
     let costs = archive.source().reach() > 0;
     let unwanted = |&number: &usize| {
@@ -142,14 +143,14 @@ pub(crate) fn run<S: Source>(
 }
 
 /// What the largest blocks take.
-fn room<S: Source>(archive: &Archive<S>, queue: &Queue) -> Room {
+fn room<S: ReadAt>(archive: &Archive<S>, queue: &Queue) -> Room {
     let content = queue.blocks().map(|block| archive.layout().content(block)).max().unwrap_or(0);
     let packed = queue.blocks().map(|block| archive.toc().blocks[block].compressed).max().unwrap_or(0);
     Room { content, packed: u64::from(packed).max(archive.source().reach()) }
 }
 
 /// As many threads as asked for, unless blocks are few or their buffers exceed the memory.
-fn threads<S: Source>(archive: &Archive<S>, queue: &Queue, room: Room, wanted: usize) -> usize {
+fn threads<S: ReadAt>(archive: &Archive<S>, queue: &Queue, room: Room, wanted: usize) -> usize {
     let each = room.content.saturating_add(room.packed).max(1);
     let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
     wanted.min(queue.len()).min(fit).max(1)
@@ -169,7 +170,7 @@ struct TurnState {
 }
 
 impl Turn {
-    fn new<S: Source>(archive: &Archive<S>) -> Turn {
+    fn new<S: ReadAt>(archive: &Archive<S>) -> Turn {
         let hasher = archive.hash_kind().hasher();
         Turn { state: Mutex::new(TurnState { done: 0, hasher, ended: false }), moved: Condvar::new() }
     }
@@ -203,7 +204,7 @@ impl Drop for StopOnPanic<'_> {
     }
 }
 
-impl<S: Source> Job<'_, S> {
+impl<S: ReadAt> Job<'_, S> {
     fn work(&self, mut blocks: BlockReader<'_, S>) {
         let _guard = StopOnPanic(&self.stop);
         let (mut hot, mut hand, mut batch) = (Vec::new(), Hand::default(), Vec::new());
@@ -296,7 +297,7 @@ impl<S: Source> Job<'_, S> {
     fn salvage(&self, slice: &Slice, hot: &[u8], error: Error) {
         let number = slice.file as usize;
         let bytes = hot.get(slice.from..slice.from + slice.len);
-        let is_right = |bytes: &&[u8]| self.archive.hash_kind().of(bytes) == self.files[number].hash();
+        let is_right = |bytes: &&[u8]| self.archive.hash_kind().of(bytes) == self.files[number].entry().hash;
         match bytes.filter(|bytes| self.terms.verifies && error.kind == Kind::Corrupt && is_right(bytes)) {
             Some(bytes) => self.small(number, bytes),
             None => self.fail(number, error.into()),
@@ -454,6 +455,7 @@ mod tests {
             Counter { room: AtomicUsize::new(room), finished: none(), abandoned: none(), unwanted: None }
         }
 
+        #[allow(deprecated, reason = "`try_update`, the new name, is younger than Rust 1.89")]
         fn take(&self) -> core::result::Result<(), Cause> {
             let left = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
             left.map(|_| ()).map_err(|_| io::Error::from(io::ErrorKind::StorageFull).into())

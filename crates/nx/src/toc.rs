@@ -150,9 +150,13 @@ impl Toc {
             let at = (HEADER + i * size) as u64;
             return Err(Error::new(Kind::Corrupt, at, "an entry whose path is not in the pool"));
         }
-        let blocks = bytes[blocks_at..pool_at].chunks_exact(4).enumerate().map(|(i, word)| {
+        let blocks = bytes[blocks_at..pool_at].as_chunks().0.iter().enumerate().map(|(i, word)| {
             let at = (blocks_at + 4 * i) as u64;
-            Block::parse(u32_of(word)).ok_or(Error::new(Kind::Unsupported, at, "a block of an unknown codec"))
+            Block::parse(u32::from_le_bytes(*word)).ok_or(Error::new(
+                Kind::Unsupported,
+                at,
+                "a block of an unknown codec",
+            ))
         });
         Ok(Toc { entries, blocks: blocks.collect::<Result<_>>()? })
     }

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::folder::Folder;
+use linerate_io::Folder;
 
 /// Folders for which no room need be made.
 const FEW: usize = 32;

@@ -1,7 +1,6 @@
 //! Whether everything in an archive can be read and matches its hash, and whether a folder holds
 //! the same.
 
-use std::collections::HashSet;
 use std::fmt;
 use std::fs;
 use std::io::{self, Read};
@@ -9,15 +8,17 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::decode::Ending;
 use crate::extract::Watching;
 use crate::failure::{Cause, Failure};
-use crate::folder::Folder;
 use crate::header::PAGE;
+use crate::metadata::{Attributes, Change, Link, Metadata};
 use crate::paths::{check_path, collisions};
+use crate::reader::Reader;
 use crate::run::{Destination, Progress, Terms, run};
-use crate::source::Source;
+use linerate_io::Folder;
 
 /// Something worth knowing of an archive whose files can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub enum Note {
     Path(String, &'static str),
     /// Some file systems cannot keep these paths apart.
     Collision(Vec<String>),
+    /// That many files have no hash: they can be decoded, and nothing tells whether they are right.
+    Unhashed(u64),
 }
 
 impl fmt::Display for Note {
@@ -57,6 +60,9 @@ impl fmt::Display for Note {
                 f.write_str("names that some file systems cannot keep apart:")?;
                 paths.iter().try_for_each(|path| write!(f, " {:?}", path))
             }
+            Note::Unhashed(n) => {
+                write!(f, "{n} files without hashes: they decode, and nothing else can be checked")
+            }
         }
     }
 }
@@ -64,7 +70,8 @@ impl fmt::Display for Note {
 /// What verifying an archive found.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// Files whose content matches their hash.
+    /// Files whose content matches their hash; of an archive [without hashes](Archive::has_hashes),
+    /// those that can be decoded.
     pub files: u64,
     /// Bytes of content that were read.
     pub bytes: u64,
@@ -85,8 +92,11 @@ pub struct Compared {
     pub missing: Vec<String>,
     /// Paths whose size or content differs.
     pub different: Vec<String>,
-    /// Files of the folder that the archive lacks.
+    /// Files of the folder that the archive lacks; links too, unless there is
+    /// [metadata](Verifier::metadata) to compare them with.
     pub unexpected: Vec<String>,
+    /// How times, modes, links and empty folders differ from the [metadata](Verifier::metadata).
+    pub changes: Vec<Change>,
     /// Files that could not be compared.
     pub failures: Vec<Failure>,
 }
@@ -95,6 +105,7 @@ impl Compared {
     /// Whether the folder holds the archive's files and no others.
     pub fn is_same(&self) -> bool {
         [&self.missing, &self.different, &self.unexpected].iter().all(|list| list.is_empty())
+            && self.changes.is_empty()
             && self.failures.is_empty()
     }
 }
@@ -113,6 +124,7 @@ pub struct Verifier<'a, S> {
     archive: &'a Archive<S>,
     threads: usize,
     hashes: bool,
+    metadata: Option<&'a Metadata>,
     watcher: Option<Watching<'a>>,
 }
 
@@ -135,10 +147,10 @@ impl Destination for Nothing {
     }
 }
 
-impl<'a, S: Source> Verifier<'a, S> {
+impl<'a, S: ReadAt> Verifier<'a, S> {
     /// Verifies with one thread.
     pub fn new(archive: &'a Archive<S>) -> Self {
-        Verifier { archive, threads: 1, hashes: true, watcher: None }
+        Verifier { archive, threads: 1, hashes: true, metadata: None, watcher: None }
     }
 
     /// How many threads work, the caller's among them, as in [`crate::Extractor::threads`].
@@ -150,6 +162,13 @@ impl<'a, S: Source> Verifier<'a, S> {
     /// Whether contents are hashed. Without, blocks are only decoded: a measure of that.
     pub fn hashes(mut self, hashes: bool) -> Self {
         self.hashes = hashes;
+        self
+    }
+
+    /// What [`Verifier::compare`] compares times, modes, links and empty folders with: that
+    /// [of the archive](Metadata::of).
+    pub fn metadata(mut self, metadata: &'a Metadata) -> Self {
+        self.metadata = Some(metadata);
         self
     }
 
@@ -211,26 +230,31 @@ impl<'a, S: Source> Verifier<'a, S> {
             names.sort_unstable();
             notes.push(Note::Collision(names));
         }
+        if !self.archive.has_hashes() && !self.archive.is_empty() {
+            notes.push(Note::Unhashed(self.archive.len() as u64));
+        }
         notes
     }
 
     /// Compares a folder with the archive, by size and hash: nothing of the archive but its header
-    /// is read. Links are not followed, and count as different.
+    /// is read, unless it is [without hashes](Archive::has_hashes). Links are not followed, and count as different where the
+    /// archive has a file.
     ///
     /// # Errors
     ///
     /// If the folder cannot be listed.
     pub fn compare(&self, folder: impl AsRef<Path>) -> io::Result<Compared> {
         let folder = folder.as_ref();
-        let mut present = HashSet::new();
-        list(folder, &mut String::new(), &mut present)?;
+        let mut present = Metadata::default();
+        survey(folder, &mut String::new(), &mut present)?;
         let root = Folder::root(folder)?;
         let compared = Mutex::new(Compared::default());
         let next = AtomicUsize::new(0);
         let work = || {
             let mut buffer = vec![0; 1 << 20];
+            let mut reader = None;
             while let Some(file) = self.archive.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let found = self.compare_file(&root, file, &mut buffer);
+                let found = self.compare_file(&root, file, &mut reader, &mut buffer);
                 let mut compared = compared.lock().unwrap_or_else(PoisonError::into_inner);
                 let path = file.path().to_owned();
                 match found {
@@ -246,10 +270,17 @@ impl<'a, S: Source> Verifier<'a, S> {
             work();
         });
         let mut compared = compared.into_inner().unwrap_or_else(PoisonError::into_inner);
-        for file in self.archive.files() {
-            present.remove(file.path());
+        if let Some(metadata) = self.metadata {
+            let files = present.files.keys().map(String::as_str);
+            compared.changes =
+                metadata.changes(self.archive.files().map(|file| file.path()), &present, files);
+            present.links.clear();
         }
-        compared.unexpected = present.into_iter().collect();
+        for file in self.archive.files() {
+            present.files.remove(file.path());
+            present.links.remove(file.path());
+        }
+        compared.unexpected = present.files.into_keys().chain(present.links.into_keys()).collect();
         for list in [&mut compared.missing, &mut compared.different, &mut compared.unexpected] {
             list.sort_unstable();
         }
@@ -258,7 +289,13 @@ impl<'a, S: Source> Verifier<'a, S> {
     }
 
     /// Whether a file is the same in the folder, or `None` if it is not there.
-    fn compare_file(&self, root: &Folder, file: File<'_>, buffer: &mut [u8]) -> Result<Option<bool>, Cause> {
+    fn compare_file(
+        &self,
+        root: &Folder,
+        file: File<'_>,
+        reader: &mut Option<Reader<'a, S>>,
+        buffer: &mut [u8],
+    ) -> Result<Option<bool>, Cause> {
         check_path(file.path()).map_err(Cause::Path)?;
         let (folders, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
         let mut folder = root.clone();
@@ -280,27 +317,40 @@ impl<'a, S: Source> Verifier<'a, S> {
         let mut hasher = self.archive.hash_kind().hasher();
         loop {
             match found.read(buffer) {
-                Ok(0) => return Ok(Some(hasher.finish() == file.hash())),
+                Ok(0) => break,
                 Ok(n) => hasher.update(&buffer[..n]),
                 Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(e.into()),
             }
         }
+        let hash = match (file.hash(), reader) {
+            (Some(hash), _) => hash,
+            (None, Some(reader)) => reader.hash(file, self.archive.hash_kind())?,
+            (None, none) => none.insert(self.archive.reader()?).hash(file, self.archive.hash_kind())?,
+        };
+        Ok(Some(hasher.finish() == hash))
     }
 }
 
-/// All files below a folder, by their path from it.
-fn list(folder: &Path, prefix: &mut String, found: &mut HashSet<String>) -> io::Result<()> {
+/// All that is below a folder, by its path from it. Names that are not UTF-8 are shown as near as can be,
+/// and what is neither folder nor link counts as a file.
+fn survey(folder: &Path, prefix: &mut String, found: &mut Metadata) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let before = prefix.len();
         prefix.push_str(&entry.file_name().to_string_lossy());
-        // A link's own kind: it is not followed.
-        if entry.file_type()?.is_dir() {
+        // Of a link, these are the link's own: it is not followed.
+        let of = entry.metadata()?;
+        if of.is_symlink() {
+            let target = fs::read_link(entry.path())?.to_string_lossy().into_owned();
+            let target = if cfg!(windows) { target.replace('\\', "/") } else { target };
+            found.links.insert(prefix.clone(), Link { target, modified: of.modified()?.into() });
+        } else if of.is_dir() {
+            found.folders.insert(prefix.clone(), Attributes::of(&of)?);
             prefix.push('/');
-            list(&entry.path(), prefix, found)?;
+            survey(&entry.path(), prefix, found)?;
         } else {
-            found.insert(prefix.clone());
+            found.files.insert(prefix.clone(), Attributes::of(&of)?);
         }
         prefix.truncate(before);
     }

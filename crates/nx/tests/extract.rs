@@ -137,7 +137,36 @@ fn existing_files_fail_are_passed_over_or_replaced() {
     for file in [small, large] {
         assert_eq!(HashKind::Xxh3.of(&read(&file.path)), file.xxh3);
     }
-    assert!(tree(place.path()).iter().all(|path| !path.contains(".part")));
+    assert!(tree(place.path()).iter().all(|path| !path.contains(".linerate-")));
+}
+
+#[cfg(unix)]
+#[test]
+fn replaced_files_pass_their_mode_and_owner_to_the_new_ones() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let golden = golden("edges-32k");
+    let archive = golden.open();
+    let place = tempfile::tempdir().unwrap();
+    let small = golden.files.iter().find(|f| (1..32_768).contains(&f.size)).unwrap();
+    let large = golden.files.iter().find(|f| f.size > 65_536).unwrap();
+    let metadata = |path: &str| fs::symlink_metadata(place.path().join(path)).unwrap();
+    for (file, mode) in [(small, 0o600), (large, 0o440)] {
+        let path = place.path().join(&file.path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "mine").unwrap();
+        // Only the superuser gives files away.
+        let _ = chown(&path, Some(1), Some(1));
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let owners = [small, large].map(|file| (metadata(&file.path).uid(), metadata(&file.path).gid()));
+    let done =
+        Extractor::new(&archive).threads(2).existing(Existing::Replace).to_folder(place.path()).unwrap();
+    assert!(done.failures.is_empty(), "{:?}", done.failures);
+    for (i, (file, mode)) in [(small, 0o600), (large, 0o440)].into_iter().enumerate() {
+        let found = metadata(&file.path);
+        assert_eq!((found.mode() & 0o777, (found.uid(), found.gid())), (mode, owners[i]), "{}", file.path);
+        assert_eq!(found.len(), file.size);
+    }
 }
 
 #[test]

@@ -306,7 +306,7 @@ fn a_reader_that_fails_is_named_and_harms_no_other() {
     builder.add_reader("before", &b"12"[..]).expect("readable");
     let error = builder.add_reader("broken", Broken(100_000)).expect_err("it fails");
     assert_eq!(error.to_string(), "broken: the line went dead");
-    assert_eq!(error.kind(), Kind::Io);
+    assert_eq!(error.kind(), Kind::Read);
     builder.add_reader("after", &b"345"[..]).expect("readable");
     let expected = [("before".to_string(), b"12".to_vec()), ("after".to_string(), b"345".to_vec())];
     assert_holds(builder.to_bytes().expect("packable").0, &expected);
@@ -319,9 +319,9 @@ fn folders_and_what_is_not_there_are_no_files() {
     let error = builder.add_path("a", folder.path()).expect_err("a folder");
     assert_eq!((error.kind(), error.file()), (Kind::BadArgument, folder.path().to_str()));
     let error = builder.add_path("a", folder.path().join("b")).expect_err("nothing");
-    assert_eq!(error.kind(), Kind::Io);
+    assert_eq!(error.kind(), Kind::Read);
     let error = builder.write(&folder.path().join("no/folder/a.nx")).expect_err("no such folder");
-    assert_eq!(error.kind(), Kind::Io);
+    assert_eq!(error.kind(), Kind::Write);
     assert!(error.file().is_some_and(|file| file.ends_with("a.nx")));
 }
 

@@ -70,8 +70,6 @@ fn killing_at_random_moments_harms_nothing() {
     let old = b"the archive of before".to_vec();
     let mut unfinished = 0;
     for moment in moments(MOMENTS, whole_run) {
-        fs::remove_dir_all(&out).expect("ours");
-        fs::create_dir(&out).expect("writable");
         fs::write(&target, &old).expect("writable");
         let mut child = start(folder.path());
         thread::sleep(moment);
@@ -83,5 +81,9 @@ fn killing_at_random_moments_harms_nothing() {
         unfinished += u32::from(found == old);
     }
     assert!(unfinished > 0, "none was killed in time");
+    assert!(start(folder.path()).wait().expect("a child").success());
+    let names: Vec<_> =
+        fs::read_dir(&out).expect("readable").map(|e| e.expect("there").file_name()).collect();
+    assert_eq!(names, ["a.nx"], "the next pack removes what kills left");
     assert_untouched(&sources, &files);
 }

@@ -2,8 +2,8 @@
 
 mod r3a_vectors;
 
-use linerate_nx::r3a::{Archive, AsNx, Extension, Form, Head, Preset, as_nx_if_r3a, is_r3a};
-use linerate_nx::{Error, HashKind, Kind, Limits};
+use linerate_nx::r3a::{Archive, AsNx, Extension, Form, Head, Preset, as_nx_if_r3a, is_r3a, to_nx};
+use linerate_nx::{Error, Extractor, HashKind, Kind, Limits, Note, Verifier};
 use r3a_vectors::{
     FileSpec, MAGIC, MAGIC_SWAPPED, Shape, Vector, dictionary_payload, example, example_files, is_hashed,
     pool_of, raw_frame, segment, shapes, stored_segment, user_payload,
@@ -72,16 +72,49 @@ fn every_form_is_read_with_either_magic_and_version() {
                 assert_eq!(head.header.version, version as u8);
                 assert_eq!(head.header.form.hashed(), is_hashed(shape), "{shape:?}");
                 assert!(head.dictionaries.is_none() && head.user_data.is_empty());
-                match is_hashed(shape) {
-                    true => assert_eq!(contents_as_nx(&bytes), expected(), "{shape:?}"),
-                    false => {
-                        let error = AsNx::new(Archive::open(&bytes[..]).unwrap()).unwrap_err();
-                        assert_eq!(error.kind, Kind::Unsupported);
-                    }
-                }
+                assert_eq!(contents_as_nx(&bytes), expected(), "{shape:?}");
             }
         }
     }
+}
+
+#[test]
+fn an_archive_without_hashes_is_read_and_what_cannot_be_checked_is_noted() {
+    let bytes = example(Shape::Small(false)).bytes();
+    let open = |bytes| linerate_nx::Archive::open(AsNx::new(Archive::open(bytes).unwrap()).unwrap()).unwrap();
+    let archive = open(bytes.clone());
+    assert!(!archive.has_hashes() && archive.files().all(|file| file.hash().is_none()));
+    let count = expected().len() as u64;
+    let verified = Verifier::new(&archive).threads(2).run().unwrap();
+    assert_eq!((verified.files, verified.failures.len()), (count, 0));
+    assert_eq!(verified.notes, [Note::Unhashed(count)]);
+    let folder = tempfile::tempdir().unwrap();
+    let extracted = Extractor::new(&archive).to_folder(folder.path()).unwrap();
+    assert_eq!((extracted.files, extracted.failures.len()), (count, 0));
+    for (path, content) in expected() {
+        assert!(std::fs::read(folder.path().join(&path)).unwrap() == content, "{path}");
+    }
+    // Contents are compared where hashes cannot be.
+    assert!(Verifier::new(&archive).compare(folder.path()).unwrap().is_same());
+    let (path, mut content) = expected().into_iter().find(|(_, content)| !content.is_empty()).unwrap();
+    content[0] ^= 1;
+    std::fs::write(folder.path().join(&path), content).unwrap();
+    assert_eq!(Verifier::new(&archive).compare(folder.path()).unwrap().different, [path]);
+
+    // As Nx it has them.
+    let mut nx = Vec::new();
+    to_nx(Archive::open(bytes.clone()).unwrap(), &mut nx).unwrap();
+    let nx = linerate_nx::Archive::open(nx).unwrap();
+    let verified = Verifier::new(&nx).run().unwrap();
+    assert!(nx.has_hashes() && verified.failures.is_empty() && verified.notes.is_empty());
+
+    // A damaged block fails, whatever its start may have given.
+    let mut vector = example(Shape::Small(false));
+    for (_, block) in &mut vector.blocks {
+        block.iter_mut().for_each(|byte| *byte = 0xFF);
+    }
+    let verified = Verifier::new(&open(vector.bytes())).run().unwrap();
+    assert!(!verified.failures.is_empty());
 }
 
 #[test]

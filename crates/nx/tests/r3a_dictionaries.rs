@@ -78,7 +78,7 @@ fn shown(bytes: &[u8]) -> Archive<AsNx<&[u8]>> {
     Archive::open(AsNx::new(archive).expect("Nx can show it")).expect("readable")
 }
 
-fn contents<S: linerate_nx::Source>(archive: &Archive<S>) -> Files {
+fn contents<S: linerate_nx::ReadAt>(archive: &Archive<S>) -> Files {
     archive.files().map(|file| (file.path().to_owned(), archive.read(file).expect("whole"))).collect()
 }
 

@@ -190,7 +190,7 @@ fn nx_is_shown_alike_however_it_is_read() {
     let mut bytes = Vec::new();
     from_nx(&Archive::open(nx).unwrap(), Tables::Presets, &[], &mut bytes).unwrap();
     let shown = AsNx::new(r3a::Archive::open(&bytes[..]).unwrap()).unwrap();
-    use linerate_nx::Source;
+    use linerate_nx::ReadAt;
     let mut whole = vec![0; shown.len() as usize];
     shown.read_at(0, &mut whole).unwrap();
     for len in [1, 3, 4095, 4097] {

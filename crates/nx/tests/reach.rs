@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 use cases::cases;
 use linerate_nx::pack::{Coding, Options};
-use linerate_nx::{Archive, Extractor, Source};
+use linerate_nx::{Archive, Extractor, ReadAt};
 use pack_tree::{pack, tree};
 use proptest::prelude::*;
 
@@ -24,7 +24,7 @@ struct Far {
     reads: Mutex<Vec<Range<u64>>>,
 }
 
-impl Source for Far {
+impl ReadAt for Far {
     fn len(&self) -> u64 {
         self.bytes.len() as u64
     }

@@ -9,7 +9,7 @@ use std::net::TcpListener;
 use std::ops::Range;
 use std::time::Duration;
 
-use linerate_nx::{Archive, Existing, Extractor, HttpOptions, HttpSource, Kind, PAGE, Result, Source, r3a};
+use linerate_nx::{Archive, Existing, Extractor, HttpOptions, HttpSource, Kind, PAGE, ReadAt, Result, r3a};
 
 use common::make::{COPY, Frame, Make, ZSTD, frame, noise};
 use common::{Golden, goldens};
@@ -347,7 +347,7 @@ fn redirects_are_followed_to_an_end() {
     });
     assert_eq!(read(&there).unwrap(), bytes[5000..6000]);
     let circle = Server::new(move |_| to("/archive.nx"));
-    assert_fails(read(&circle), Kind::Io, "redirects too often");
+    assert_fails(read(&circle), Kind::Read, "redirects too often");
     assert!(circle.requests() < 10);
 }
 
@@ -357,8 +357,8 @@ fn a_server_without_ranges_is_refused() {
         reply.status = "200 OK";
         reply.with("Content-Range", None)
     };
-    assert_fails(read_spoiled(0, whole), Kind::Io, "does not serve ranges");
-    assert_fails(read_spoiled(1, whole), Kind::Io, "does not serve ranges");
+    assert_fails(read_spoiled(0, whole), Kind::Read, "does not serve ranges");
+    assert_fails(read_spoiled(1, whole), Kind::Read, "does not serve ranges");
 }
 
 #[test]
@@ -367,7 +367,7 @@ fn an_endless_answer_is_not_read() {
         let headers = vec![("Content-Length", u64::MAX.to_string())];
         Reply { status: "200 OK", headers, body: vec![0; 1 << 20], then: Then::Hang }
     });
-    assert_fails(read(&server), Kind::Io, "does not serve ranges");
+    assert_fails(read(&server), Kind::Read, "does not serve ranges");
 }
 
 #[test]
@@ -426,7 +426,7 @@ fn an_answer_that_always_breaks_off_is_given_up() {
         if request.number == 0 { reply } else { reply.cut(100) }
     });
     let error = read(&server).unwrap_err();
-    assert_eq!((error.kind, error.at), (Kind::Io, 5300));
+    assert_eq!((error.kind, error.at), (Kind::Read, 5300));
     assert_eq!(server.ranges(), [0..4096, 5000..6000, 5100..6000, 5200..6000]);
 }
 
@@ -450,7 +450,7 @@ fn a_busy_server_is_asked_again_but_not_forever() {
     assert_eq!(read(&server).unwrap(), bytes[5000..6000]);
     assert_eq!(server.requests(), 6);
     let server = Server::new(move |_| busy());
-    assert_fails(read(&server), Kind::Io, "cannot answer");
+    assert_fails(read(&server), Kind::Read, "cannot answer");
     assert_eq!(server.requests(), 3);
 }
 
@@ -459,11 +459,11 @@ fn a_refusal_is_final() {
     for (status, what) in [
         ("401 Unauthorized", "denies"),
         ("403 Forbidden", "denies"),
-        ("404 Not Found", "no such archive"),
+        ("404 Not Found", "no such file"),
         ("418 I'm a teapot", "refuses"),
     ] {
         let server = Server::new(move |_| Reply::status(status));
-        assert_fails(read(&server), Kind::Io, what);
+        assert_fails(read(&server), Kind::Read, what);
         assert_eq!(server.requests(), 1, "{status}");
     }
 }
@@ -474,12 +474,12 @@ fn a_silent_server_is_given_up() {
         reply.body.truncate(10);
         reply.then(Then::Hang)
     };
-    assert_fails(read_spoiled(1, silent), Kind::Io, "too long");
+    assert_fails(read_spoiled(1, silent), Kind::Read, "too long");
     // One that takes connections and never reads them.
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let error = HttpSource::open_with(&url, HttpOptions { tries: 1, ..options() }).unwrap_err();
-    assert!(error.kind == Kind::Io && error.what.contains("too long"), "{error:?}");
+    assert!(error.kind == Kind::Read && error.what.contains("too long"), "{error:?}");
 }
 
 #[test]
@@ -488,7 +488,7 @@ fn what_is_no_server_is_said() {
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
     let error = HttpSource::open_with(&url, options()).unwrap_err();
-    assert!(error.kind == Kind::Io && error.what.contains("cannot be reached"), "{error:?}");
+    assert!(error.kind == Kind::Read && error.what.contains("cannot be reached"), "{error:?}");
 }
 
 #[test]
@@ -496,7 +496,7 @@ fn a_server_without_tls_is_not_trusted() {
     let server = Server::of(numbers(10_000));
     let url = server.url().replace("http:", "https:");
     let error = HttpSource::open_with(&url, options()).unwrap_err();
-    assert_eq!(error.kind, Kind::Io, "{error:?}");
+    assert_eq!(error.kind, Kind::Read, "{error:?}");
     assert_eq!(server.bytes(), 0);
 }
 
@@ -508,7 +508,7 @@ fn an_answer_that_is_not_http_is_refused() {
         body: Vec::new(),
         then: Then::Close,
     });
-    assert!(matches!(read(&server).unwrap_err().kind, Kind::Corrupt | Kind::Io));
+    assert!(matches!(read(&server).unwrap_err().kind, Kind::Corrupt | Kind::Read));
 }
 
 #[test]

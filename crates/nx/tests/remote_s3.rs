@@ -7,7 +7,7 @@ mod remote_server;
 
 use std::time::Duration;
 
-use linerate_nx::{Archive, Extractor, HttpOptions, Kind, PAGE, Result, S3Source, Source};
+use linerate_nx::{Archive, Extractor, HttpOptions, Kind, PAGE, ReadAt, Result, S3Source};
 
 use common::goldens;
 use common::make::{COPY, Make, noise};
@@ -114,10 +114,10 @@ fn an_object_that_is_replaced_is_noticed() {
 #[test]
 fn refusals_are_told_and_final() {
     for (status, kind, what) in [
-        ("400 Bad Request", Kind::Io, "refuses"),
-        ("403 Forbidden", Kind::Io, "denies"),
-        ("404 Not Found", Kind::Io, "no such archive"),
-        ("301 Moved Permanently", Kind::Io, "another region"),
+        ("400 Bad Request", Kind::Read, "refuses"),
+        ("403 Forbidden", Kind::Read, "denies"),
+        ("404 Not Found", Kind::Read, "no such file"),
+        ("301 Moved Permanently", Kind::Read, "another region"),
         ("416 Range Not Satisfiable", Kind::Truncated, "ends before"),
     ] {
         let server = Server::new(move |_| Reply::status(status));
@@ -127,7 +127,7 @@ fn refusals_are_told_and_final() {
     // It says where to, but a signature is for one place.
     let server =
         Server::new(|_| Reply::status("307 Temporary Redirect").with("Location", Some("/elsewhere")));
-    assert_fails(read(&server), Kind::Io, "another region");
+    assert_fails(read(&server), Kind::Read, "another region");
     assert_eq!(server.requests(), 1);
 }
 
@@ -147,7 +147,7 @@ fn answers_that_are_not_of_the_range_are_refused() {
         reply.status = "200 OK";
         reply
     };
-    assert_fails(spoiled(whole), Kind::Io, "does not serve ranges");
+    assert_fails(spoiled(whole), Kind::Read, "does not serve ranges");
     assert!(spoiled(|reply| reply).is_ok());
 }
 
@@ -165,7 +165,7 @@ fn what_passes_is_tried_again_from_where_it_was() {
     assert_eq!(read(&server).unwrap(), bytes[5000..6000]);
     assert_eq!(server.ranges(), [0..4096, 5000..6000, 5300..6000, 5300..6000]);
     let server = Server::new(|_| Reply::status("500 Internal Server Error"));
-    assert_fails(read(&server), Kind::Io, "cannot answer");
+    assert_fails(read(&server), Kind::Read, "cannot answer");
     assert_eq!(server.requests(), 3);
 }
 
@@ -227,7 +227,7 @@ fn a_container_gets_its_credentials_by_http() {
     let seen = server.seen();
     assert_eq!(seen[0].header("authorization"), Some("a token"));
     assert_signed(&seen[1]);
-    assert_fails(open("/endless"), Kind::Io, "credentials");
+    assert_fails(open("/endless"), Kind::Read, "credentials");
 }
 
 #[test]
@@ -238,7 +238,7 @@ fn plain_http_is_for_endpoints_that_say_so() {
     settings[0].1 = server.address().replace("http:", "https:");
     // The server waits for the end of a line, which the start of TLS need not have.
     let hasty = HttpOptions { silence: Duration::from_millis(300), tries: 1, ..options() };
-    assert_fails(S3Source::open_with("s3://bucket/a", hasty, settings.clone()), Kind::Io, "");
+    assert_fails(S3Source::open_with("s3://bucket/a", hasty, settings.clone()), Kind::Read, "");
     settings[0].1 = server.address().replace("http://", "");
     assert_fails(S3Source::open_with("s3://bucket/a", options(), settings), Kind::BadArgument, "endpoint");
     assert_eq!(server.bytes(), 0);

@@ -1,8 +1,5 @@
-//! What the compiler cannot check: foreign functions and mapped files.
+//! What the compiler cannot check: foreign functions.
 
 #![allow(unsafe_code)]
 
 pub(crate) mod lz4;
-mod map;
-
-pub use map::MapSource;

@@ -1,14 +1,14 @@
 //! What a folder says of its files.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::Path;
 
 use linerate_core::Kind;
 
-use super::{Attributes, Link, Metadata, Time};
-use crate::pack::{PackError, PackResult};
-use crate::paths::check_path;
+use super::{Attributes, Link, Metadata, Time, begins};
+use crate::pack::{BadName, Found, PackError, PackResult, Walk};
 
 impl Metadata {
     /// What is below a folder, as far as `keep` says so; folders with any of that in them too. It is
@@ -17,45 +17,53 @@ impl Metadata {
     ///
     /// # Errors
     /// `Io` if something cannot be looked at; `BadArgument` if a path is not UTF-8 or one that
-    /// [`check_path`] refuses, or the target of a link is not UTF-8. Each names the path.
-    pub fn capture(root: &Path, mut keep: impl FnMut(&str) -> bool) -> PackResult<Metadata> {
-        let mut found = Metadata::default();
-        let mut folders = vec![(root.to_owned(), String::new())];
-        while let Some((folder, prefix)) = folders.pop() {
-            let at = |path: &Path| {
-                let path = path.display().to_string();
-                move |error: io::Error| PackError::from(error).at(path)
-            };
-            for entry in fs::read_dir(&folder).map_err(at(&folder))? {
-                let path = entry.map_err(at(&folder))?.path();
-                // Of a link, these are the link's own.
-                let of = fs::symlink_metadata(&path).map_err(at(&path))?;
-                let name =
-                    path.file_name().and_then(|name| name.to_str()).map(|name| format!("{prefix}{name}"));
-                let name = name.ok_or_else(|| refused("the name is not UTF-8", &path))?;
-                if of.is_dir() {
-                    folders.push((path.clone(), format!("{name}/")));
-                    found.folders.insert(name, Attributes::of(&of).map_err(at(&path))?);
-                } else if of.is_file() && keep(&name) {
-                    found.files.insert(name, Attributes::of(&of).map_err(at(&path))?);
-                } else if of.is_symlink() && keep(&name) {
-                    let target = fs::read_link(&path).map_err(at(&path))?;
-                    let target = target.to_str().ok_or_else(|| refused("the target is not UTF-8", &path))?;
-                    let modified = of.modified().map_err(at(&path))?.into();
-                    found.links.insert(name, Link { target: portable(target), modified });
-                }
+    /// [`check_path`](crate::check_path) refuses, or the target of a link is not UTF-8. Each names the path.
+    pub fn capture(root: &Path, keep: impl FnMut(&str) -> bool) -> PackResult<Metadata> {
+        Metadata::capture_walk(root.into(), keep).map(|(found, _)| found)
+    }
+
+    /// As [`capture`](Self::capture), on the terms of a walk; and what [`Walk::skip_bad_names`] left out.
+    ///
+    /// # Errors
+    /// As [`capture`](Self::capture), without the names that are left out.
+    pub fn capture_walk(
+        walk: Walk<'_>,
+        mut keep: impl FnMut(&str) -> bool,
+    ) -> PackResult<(Metadata, Vec<BadName>)> {
+        let mut all = walk.run()?;
+        all.retain(|found| found.kind.is_dir() || found.kind.is_file() || found.kind.is_symlink());
+        let wanted: BTreeMap<String, ()> =
+            all.iter().filter(|found| keep(&found.name)).map(|found| (found.name.clone(), ())).collect();
+        let holds = |found: &Found| found.kind.is_dir() && begins(&wanted, &format!("{}/", found.name));
+        let (mut captured, mut bad_names) = (Metadata::default(), Vec::new());
+        for found in all.iter().filter(|found| wanted.contains_key(&found.name) || holds(found)) {
+            if walk.admits(found, &mut bad_names)? {
+                captured.insert(found)?;
             }
         }
-        found.retain(keep);
-        for path in found.folders.keys().chain(found.links.keys()) {
-            check_path(path).map_err(|what| refused(what, &root.join(path)))?;
-        }
-        Ok(found)
+        Ok((captured, bad_names))
     }
-}
 
-fn refused(what: &'static str, path: &Path) -> PackError {
-    PackError::rule(Kind::BadArgument, what).at(path.display().to_string())
+    fn insert(&mut self, found: &Found) -> PackResult<()> {
+        let at = |error: io::Error| PackError::reading(error).at(found.path.display().to_string());
+        let (name, of) = (found.name.clone(), found.metadata()?);
+        if found.kind.is_symlink() {
+            let target = fs::read_link(&found.path).map_err(at)?;
+            let target = target.to_str().ok_or_else(|| {
+                let error = PackError::rule(Kind::BadArgument, "the target is not UTF-8");
+                error.at(found.path.display().to_string())
+            })?;
+            let modified = of.modified().map_err(at)?.into();
+            self.links.insert(name, Link { target: portable(target), modified });
+            return Ok(());
+        }
+        let attributes = Attributes::of(&of).map_err(at)?;
+        match found.kind.is_dir() {
+            true => self.folders.insert(name, attributes),
+            false => self.files.insert(name, attributes),
+        };
+        Ok(())
+    }
 }
 
 impl Attributes {

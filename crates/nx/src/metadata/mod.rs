@@ -6,10 +6,12 @@
 //! replaced as extraction does.
 
 mod capture;
+mod compare;
 mod record;
 mod restore;
 mod target;
 
+pub use self::compare::{Change, Difference};
 pub use self::record::{EXTENSION, MAGIC, VERSION};
 pub(crate) use self::record::{Paths, append, find, trimmed};
 pub use self::restore::{Links, Restored, Restorer};
@@ -17,6 +19,7 @@ pub use self::target::check_target;
 
 use core::ops::Bound;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::{Duration, SystemTime};
 
 /// The bits of a mode that are kept: reading, writing, executing. Those that lend rights (setuid,
@@ -41,6 +44,27 @@ impl Time {
             false => SystemTime::UNIX_EPOCH.checked_add(whole),
         };
         second?.checked_add(Duration::from_nanos(self.nanoseconds.into()))
+    }
+}
+
+/// In UTC as RFC 3339 has it, with nanoseconds if there are any.
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (days, second) = (self.seconds.div_euclid(86_400), self.seconds.rem_euclid(86_400));
+        // The Gregorian calendar from 0000-03-01, in eras of 400 years: a leap day ends a year.
+        let day = days + 719_468;
+        let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+        let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+        let day = day - (365 * year + year / 4 - year / 100);
+        let month = (5 * day + 2) / 153;
+        let day = day - (153 * month + 2) / 5 + 1;
+        let (year, month) = (era * 400 + year + month / 10, if month < 10 { month + 3 } else { month - 9 });
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
+        match self.nanoseconds {
+            0 => f.write_str("Z"),
+            n => write!(f, ".{n:09}Z"),
+        }
     }
 }
 
@@ -156,6 +180,20 @@ mod tests {
             Time { seconds: i64::MIN + 1, nanoseconds: 0 },
         ] {
             assert!(time.system().is_none_or(|found| Time::from(found) == time));
+        }
+    }
+
+    #[test]
+    fn moments_are_shown_in_utc() {
+        for (seconds, nanoseconds, expected) in [
+            (0, 0, "1970-01-01T00:00:00Z"),
+            (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z"),
+            (951_782_400, 0, "2000-02-29T00:00:00Z"),
+            (1_234_567_890, 5, "2009-02-13T23:31:30.000000005Z"),
+            (4_107_542_399, 0, "2100-02-28T23:59:59Z"),
+            (-62_135_596_800, 0, "0001-01-01T00:00:00Z"),
+        ] {
+            assert_eq!(Time { seconds, nanoseconds }.to_string(), expected);
         }
     }
 

@@ -18,11 +18,12 @@ use linerate_core::{Error, Kind, Result};
 use zstd_safe::{CCtx, CParameter, DCtx, DParameter};
 
 use super::{Attributes, Link, MODE, Metadata, Time};
+use crate::ReadAt;
 use crate::archive::Archive;
 use crate::hash::HashKind;
 use crate::header::{Header, MAX_PAGES, PAGE};
 use crate::limits::Limits;
-use crate::source::{Source, read_error};
+use linerate_io::read_error;
 
 /// The number of the user-data extension of R3A: `LNMD`.
 pub const EXTENSION: u32 = u32::from_le_bytes(*b"LNMD");
@@ -96,16 +97,16 @@ impl Metadata {
     ///
     /// [`Kind::Corrupt`] if the record is damaged, or another archive's; [`Kind::Unsupported`] if it
     /// is of a newer version; [`Kind::Limit`] if it unfolds to more than [`Limits::header`];
-    /// [`Kind::Io`] if the source cannot be read. `at` is where the record begins. Files can be read
+    /// [`Kind::Read`] if the source cannot be read. `at` is where the record begins. Files can be read
     /// nevertheless.
-    pub fn of<S: Source>(archive: &Archive<S>) -> Result<Option<Metadata>> {
+    pub fn of<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
         let Some((at, record)) = find(archive)? else { return Ok(None) };
         let paths = Paths::of(archive.files().map(|file| file.path()))
             .ok_or(corrupt("metadata in an archive with a path that is there twice"));
         paths
             .and_then(|paths| Metadata::parse(&record, &paths, archive.limits()))
             .map(Some)
-            .map_err(|e| Error { at, ..e })
+            .map_err(|e| e.with_offset(at))
     }
 
     /// Reads a record.
@@ -183,7 +184,7 @@ impl Metadata {
 
 /// Where the record of an archive begins, and its bytes up to the first block; `None` if there is
 /// none. They are not checked.
-pub(crate) fn find<S: Source>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u8>)>> {
+pub(crate) fn find<S: ReadAt>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u8>)>> {
     let header = archive.header();
     let (at, end) = (header.filled().next_multiple_of(ALIGN), header.bytes());
     if !archive.has_spare_bytes() || end.saturating_sub(at) < HEAD as u64 {

@@ -5,14 +5,14 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
-use super::{Attributes, Metadata, check_target};
-use crate::extract::{Existing, prefix};
+use super::{Attributes, MODE, Metadata, check_target};
+use crate::extract::Existing;
 use crate::failure::{Cause, Failure};
-use crate::folder::Folder;
 use crate::paths::check_path;
 use crate::tree::{Place, Tree};
+use linerate_io::{Folder, Stamp, temporary_name};
 
 /// Which links are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -148,7 +148,7 @@ impl<'a> Restorer<'a> {
         let (tree, files) = self.placed(root, files, done);
         for (path, place, attributes) in files {
             let stamped = tree.folder(place.folder);
-            match stamped.and_then(|folder| folder.stamp_file(&place.name, attributes)) {
+            match stamped.and_then(|folder| folder.stamp_file(&place.name, &stamp(attributes)?)) {
                 Ok(()) => done.files += 1,
                 Err(error) => done.failures.push(Failure::new(path, error)),
             }
@@ -199,12 +199,12 @@ impl<'a> Restorer<'a> {
         target: &str,
         modified: super::Time,
     ) -> Result<(), Cause> {
-        static LINKS: AtomicUsize = AtomicUsize::new(0);
-        let temp = format!("{}-l{:x}.part", prefix(), LINKS.fetch_add(1, Ordering::Relaxed));
+        let temp = temporary_name();
         folder.symlink(target, &temp)?;
         let replace = self.existing == Existing::Replace;
-        let published =
-            folder.stamp_link(&temp, modified).and_then(|()| folder.publish(&temp, name, replace));
+        let published = system_time(modified)
+            .and_then(|time| folder.stamp_link(&temp, time))
+            .and_then(|()| folder.publish(&temp, name, replace));
         published.map_err(|error| {
             // The error at hand says more than one of cleaning up.
             let _ = folder.remove(&temp);
@@ -216,12 +216,23 @@ impl<'a> Restorer<'a> {
     }
 }
 
+/// As the system sets it.
+fn stamp(attributes: &Attributes) -> io::Result<Stamp> {
+    let mode = attributes.mode.map(|mode| u32::from(mode & MODE));
+    Ok(Stamp { modified: system_time(attributes.modified)?, mode })
+}
+
+fn system_time(time: super::Time) -> io::Result<SystemTime> {
+    let unknown = || io::Error::new(io::ErrorKind::InvalidInput, "a time that the system does not know");
+    time.system().ok_or_else(unknown)
+}
+
 /// The deepest first: who may not enter a folder any more cannot reach what is in it.
 fn stamp_folders(tree: &Tree, mut folders: Vec<Placed<'_, &Attributes>>, done: &mut Restored) {
     folders.sort_by_key(|(path, ..)| core::cmp::Reverse(path.matches('/').count()));
     for (path, place, attributes) in folders {
-        let folder = tree.folder(place.folder).and_then(|folder| folder.enter(&place.name));
-        match folder.and_then(|folder| folder.stamp(attributes)) {
+        let folder = tree.folder(place.folder).and_then(|folder| folder.find(&place.name));
+        match folder.and_then(|folder| folder.stamp(&stamp(attributes)?)) {
             Ok(()) => done.folders += 1,
             Err(error) => done.failures.push(Failure::new(path, error)),
         }

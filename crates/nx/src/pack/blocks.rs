@@ -270,7 +270,7 @@ impl Shared<'_> {
             }
         }
         for (offset, coded) in ready {
-            self.job.sink.write_at(offset, &coded.data)?;
+            self.job.sink.write_at(offset, &coded.data).map_err(PackError::writing)?;
             let mut state = self.lock();
             state.written += 1;
             state.progress.blocks += 1;

@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use linerate_core::Kind;
+use linerate_io::{AtomicFile, Existing};
 
 use super::blocks::{self, Job};
 use super::content::{Content, Item};
@@ -15,8 +16,9 @@ use super::existing::Old;
 use super::options::{Options, Prefer};
 use super::plan::Plan;
 use super::progress::Progress;
-use super::sink::{Memory, Pending, Sink};
-use super::{names, verify, walk};
+use super::sink::{Memory, Sink};
+use super::walk::{Skipped, Walk};
+use super::{names, verify};
 use crate::header::{ChunkSize, Header, TocForm};
 use crate::metadata::{self, Metadata, Paths};
 use crate::pool::Pool;
@@ -54,6 +56,7 @@ pub struct Builder {
     spool: Option<(Arc<File>, u64)>,
     on_progress: OnProgress,
     metadata: Metadata,
+    pub(super) existing: Existing,
 }
 
 impl Builder {
@@ -71,6 +74,7 @@ impl Builder {
             spool: None,
             on_progress: Box::new(|_| {}),
             metadata: Metadata::default(),
+            existing: Existing::Replace,
         })
     }
 
@@ -78,6 +82,12 @@ impl Builder {
     /// of files that are not in the archive is left out.
     pub fn metadata(&mut self, metadata: Metadata) -> &mut Builder {
         self.metadata = metadata;
+        self
+    }
+
+    /// Whether the archive may take the place of a file that is there: it does unless this says otherwise.
+    pub fn replace(&mut self, replaces: bool) -> &mut Builder {
+        self.existing = if replaces { Existing::Replace } else { Existing::Refuse };
         self
     }
 
@@ -149,7 +159,7 @@ impl Builder {
     ) -> PackResult<()> {
         let path = path.into();
         let at = |error: PackError| error.at(path.display().to_string());
-        let metadata = fs::metadata(&path).map_err(|error| at(error.into()))?;
+        let metadata = fs::metadata(&path).map_err(|error| at(PackError::reading(error)))?;
         if !metadata.is_file() {
             return Err(at(PackError::rule(Kind::BadArgument, "not a file")));
         }
@@ -177,38 +187,48 @@ impl Builder {
     ) -> PackResult<()> {
         let name = name.into();
         self.check(&name, prefer)?;
-        let at_name = |error: io::Error| PackError::from(error).at(name.as_str());
+        let at_name = |error: PackError| error.at(name.as_str());
+        let writing = |error| at_name(PackError::writing(error));
         let (file, at) = match self.spool.take() {
             Some(spool) => spool,
-            None => (Arc::new(tempfile::tempfile().map_err(at_name)?), 0),
+            None => (Arc::new(tempfile::tempfile().map_err(writing)?), 0),
         };
         // A reader that fails leaves bytes behind that the next one begins after.
-        let copied = io::copy(&mut reader, &mut &*file).map_err(at_name);
-        let end = io::Seek::stream_position(&mut &*file).map_err(at_name)?;
+        let copied = spool(&mut reader, &file).map_err(at_name);
+        let end = io::Seek::stream_position(&mut &*file).map_err(writing)?;
         self.spool = Some((Arc::clone(&file), end));
         self.add(name.clone(), copied?, Content::Spooled { file, at }, prefer)
     }
 
     /// Adds the files below a folder for which `choose` gives preferences; `None` leaves a file out.
-    /// It is asked in the order of paths, with the path relative to `root`.
+    /// It is asked in the order of paths, with the path relative to the folder.
     ///
-    /// Returns what is neither file nor folder, such as links: that is not packed.
+    /// Returns what was chosen and is not packed: what is neither file nor folder, such as links, and what
+    /// [`Walk::skip_bad_names`] leaves out.
     ///
     /// # Errors
     /// As [`add_path_with`](Self::add_path_with), and if a folder cannot be read or a name is not
     /// UTF-8. Files before the failure have been added.
-    pub fn add_folder(
+    pub fn add_folder<'w>(
         &mut self,
-        root: &Path,
+        walk: impl Into<Walk<'w>>,
         mut choose: impl FnMut(&str) -> Option<Prefer>,
-    ) -> PackResult<Vec<PathBuf>> {
-        let walk = walk::walk(root)?;
-        for found in walk.files {
-            if let Some(prefer) = choose(&found.name) {
-                self.add(found.name, found.size, Content::Path(found.path), prefer)?;
+    ) -> PackResult<Skipped> {
+        let walk = walk.into();
+        let mut skipped = Skipped::default();
+        for found in walk.run()? {
+            if found.kind.is_dir() {
+                continue;
+            }
+            let Some(prefer) = choose(&found.name) else { continue };
+            if !found.kind.is_file() {
+                skipped.others.push(found.path);
+            } else if walk.admits(&found, &mut skipped.bad_names)? {
+                let size = found.metadata()?.len();
+                self.add(found.name, size, Content::Path(found.path), prefer)?;
             }
         }
-        Ok(walk.others)
+        Ok(skipped)
     }
 
     /// Whether a new file may be added like that.
@@ -253,7 +273,13 @@ impl Builder {
         Ok(self.summary(&plan))
     }
 
-    /// Writes the archive to `target`, in place of a file that is there.
+    /// Writes the archive to `target`, in place of a file that is there, whose owner and permissions it
+    /// gets.
+    ///
+    /// What the builder has of existing archives is closed before the new one gets its name: some systems
+    /// replace no open file. So whoever writes over an archive keeps no other handle of it. Nothing here
+    /// keeps two writers apart: that is what a `linerate_io::Lock` is for, held from before the archive is
+    /// opened.
     ///
     /// # Errors
     /// `Io` if a file cannot be read, has changed since it was added, or the archive cannot be
@@ -263,9 +289,11 @@ impl Builder {
         let plan = self.plan()?;
         let (header, pool) = self.header(&plan)?;
         let at_target = |error: PackError| error.at(target.display().to_string());
-        let pending = Pending::create(target).map_err(|error| at_target(error.into()))?;
-        let summary = self.write_to(&plan, &header, &pool, &pending).map_err(at_target)?;
-        pending.finish().map_err(|error| at_target(error.into()))?;
+        let created = AtomicFile::create(target, self.existing);
+        let file = created.map_err(|error| at_target(PackError::writing(error)))?;
+        let summary = self.write_to(&plan, &header, &pool, &file).map_err(at_target)?;
+        drop(self);
+        file.commit().map_err(|error| at_target(PackError::writing(error)))?;
         Ok(summary)
     }
 
@@ -349,15 +377,15 @@ impl Builder {
         let mut bytes = header.write().to_vec();
         toc.write(header.form, &mut bytes);
         bytes.extend_from_slice(pool);
-        sink.write_at(0, &bytes)?;
-        sink.set_len(written.end)?;
+        sink.write_at(0, &bytes).map_err(PackError::writing)?;
+        sink.set_len(written.end).map_err(PackError::writing)?;
         Ok(summary)
     }
 
     /// Entries in the order of paths, which is also that of the pool.
     fn entries(&self, plan: &Plan, hashes: &[Option<u64>]) -> PackResult<Vec<Entry>> {
         let entry = |(i, item): (usize, &Item)| {
-            let missing = || PackError::rule(Kind::Io, "the file was not read").at(item.name.as_str());
+            let missing = || PackError::rule(Kind::Read, "the file was not read").at(item.name.as_str());
             let place = plan.places[i];
             Ok(Entry {
                 hash: hashes[plan.same[i]].ok_or_else(missing)?,
@@ -368,5 +396,21 @@ impl Builder {
             })
         };
         self.items.iter().enumerate().map(entry).collect()
+    }
+}
+
+/// Copies what a reader has left to the end of a file, and says how much it was.
+fn spool(reader: &mut impl Read, mut file: &File) -> PackResult<u64> {
+    let (mut buffer, mut total) = (vec![0; 64 << 10], 0);
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(total),
+            Ok(n) => {
+                file.write_all(&buffer[..n]).map_err(PackError::writing)?;
+                total += n as u64;
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(PackError::reading(error)),
+        }
     }
 }

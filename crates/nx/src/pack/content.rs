@@ -49,13 +49,13 @@ impl Item {
                 Ok(())
             }
             Content::Path(path) => {
-                let file = File::open(path)?;
-                if file.metadata()?.len() != self.size {
+                let file = File::open(path).map_err(PackError::reading)?;
+                if file.metadata().map_err(PackError::reading)?.len() != self.size {
                     return Err(changed());
                 }
-                read_exact_at(&file, offset, out)
+                read_file(&file, offset, out)
             }
-            Content::Spooled { file, at } => read_exact_at(file, at + offset, out),
+            Content::Spooled { file, at } => read_file(file, at + offset, out),
             Content::Existing(existing) => existing.read_at(offset, out),
         }
     }
@@ -63,7 +63,7 @@ impl Item {
 
 /// The error of a file that is not what it was when the archive was laid out.
 pub(super) fn changed() -> PackError {
-    PackError::rule(Kind::Io, "the file changed while it was packed")
+    PackError::rule(Kind::Read, "the file changed while it was packed")
 }
 
 /// The error of an item whose content has another hash than was known of it.
@@ -77,29 +77,12 @@ pub(super) fn mismatch(item: &Item) -> PackError {
     error.at(item.name.as_str())
 }
 
-fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> PackResult<()> {
-    while !out.is_empty() {
-        match read_at(file, offset, out) {
-            Ok(0) => return Err(changed()),
-            Ok(n) => {
-                out = &mut out[n..];
-                offset += n as u64;
-            }
-            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-            Err(e) => return Err(e.into()),
-        }
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, out, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, out, offset)
+/// A file that ends early has changed since it was added.
+fn read_file(file: &File, offset: u64, out: &mut [u8]) -> PackResult<()> {
+    linerate_io::read_exact_at(file, offset, out).map_err(|error| match error.kind() {
+        io::ErrorKind::UnexpectedEof => changed(),
+        _ => PackError::reading(error),
+    })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use linerate_core::Kind;
@@ -14,13 +14,13 @@ use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
 use super::existing::{Existing, Opened, Reuse, engine_error};
 use super::options::{Options, Prefer};
-use super::walk::{self, Found};
-use super::{Builder, names, threads};
+use super::walk::{Skipped, Walk};
+use super::{Builder, Found, names, threads};
+use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::hash::HashKind;
 use crate::reader::Reader;
 use crate::run::admit;
-use crate::source::Source;
 
 /// What [`Builder::update`] found, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,7 +48,7 @@ pub enum Clash {
 }
 
 /// Whether a block of the file is not stored as it is shown.
-fn is_made<S: Source>(archive: &Archive<S>, file: File<'_>) -> bool {
+fn is_made<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> bool {
     file.blocks().any(|block| archive.source().is_made(archive.layout().offset(block)))
 }
 
@@ -58,7 +58,7 @@ impl Builder {
     /// # Errors
     /// `Limit` if the files exceed the limits that the archive was opened with; `BadArgument` if a path
     /// leads out of a folder or is there already. Files before it have been added.
-    pub fn add_archive<S: Source + 'static>(
+    pub fn add_archive<S: ReadAt + 'static>(
         &mut self,
         archive: &Arc<Archive<S>>,
         reuse: Reuse,
@@ -99,14 +99,16 @@ impl Builder {
     ///
     /// let archive = std::sync::Arc::new(Archive::open(FileSource::open("mods.nx")?)?);
     /// let wanted = std::collections::HashSet::from([0x0123_4567_89ab_cdef_u64]);
-    /// let builder = Builder::from_archive(Options::default(), &archive, |file| wanted.contains(&file.hash()))?;
+    /// let builder = Builder::from_archive(Options::default(), &archive, |file| {
+    ///     file.hash().is_some_and(|hash| wanted.contains(&hash))
+    /// })?;
     /// builder.write("mods.nx".as_ref())?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
-    pub fn from_archive<S: Source + 'static>(
+    pub fn from_archive<S: ReadAt + 'static>(
         options: Options,
         archive: &Arc<Archive<S>>,
         keep: impl FnMut(File<'_>) -> bool,
@@ -120,7 +122,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
-    pub fn repack<S: Source + 'static>(options: Options, archive: &Arc<Archive<S>>) -> PackResult<Builder> {
+    pub fn repack<S: ReadAt + 'static>(options: Options, archive: &Arc<Archive<S>>) -> PackResult<Builder> {
         let mut builder = Builder::new(options)?;
         builder.add_archive(archive, Reuse::Contents, |_| true)?;
         Ok(builder)
@@ -131,7 +133,7 @@ impl Builder {
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
-    pub fn merge<S: Source + 'static>(
+    pub fn merge<S: ReadAt + 'static>(
         options: Options,
         archives: &[Arc<Archive<S>>],
         clash: Clash,
@@ -143,7 +145,8 @@ impl Builder {
                 Clash::First | Clash::Refuse => &archives[..i],
             };
             let is_same = |file: File<'_>, other: File<'_>| {
-                clash != Clash::Refuse || (file.size() == other.size() && file.hash() == other.hash())
+                clash != Clash::Refuse
+                    || (file.size() == other.size() && file.hash().is_some() && file.hash() == other.hash())
             };
             let hides = |file: File<'_>, other: &Archive<S>| {
                 other.find(file.path()).is_some_and(|other| is_same(file, other))
@@ -159,45 +162,55 @@ impl Builder {
     /// that it leaves out count as not in the folder. With `mirror`, files that are not in the folder
     /// are left out, else they stay. The options' chunk size becomes that of the archive.
     ///
-    /// The last part of the result is what is neither file nor folder, such as links.
+    /// The last part of the result is as that of [`add_folder`](Self::add_folder).
     ///
     /// # Errors
     /// As [`add_folder`](Self::add_folder) and [`add_archive`](Self::add_archive).
-    pub fn update<S: Source + 'static>(
+    pub fn update<'w, S: ReadAt + 'static>(
         options: Options,
         archive: &Arc<Archive<S>>,
-        root: &Path,
+        folder: impl Into<Walk<'w>>,
         mut choose: impl FnMut(&str) -> Option<Prefer>,
         mirror: bool,
-    ) -> PackResult<(Builder, Changes, Vec<PathBuf>)> {
+    ) -> PackResult<(Builder, Changes, Skipped)> {
         let mut builder = Builder::new(as_archive(options, archive))?;
-        let walk = walk::walk(root)?;
-        let chosen: Vec<(Found, Prefer)> = walk
-            .files
-            .into_iter()
-            .filter_map(|found| choose(&found.name).map(|prefer| (found, prefer)))
-            .collect();
+        let walk = folder.into();
+        let mut skipped = Skipped::default();
+        let mut chosen: Vec<Chosen> = Vec::new();
+        for found in walk.run()? {
+            if found.kind.is_dir() {
+                continue;
+            }
+            let Some(prefer) = choose(&found.name) else { continue };
+            match found.kind.is_file() {
+                true => chosen.push(Chosen { size: found.metadata()?.len(), found, prefer }),
+                false => skipped.others.push(found.path),
+            }
+        }
         let scratch = || (None, Vec::new());
         let crew = builder.options.crew();
         let same = threads::map(&crew, chosen.len(), scratch, |(reader, buffer), i| {
-            let found = &chosen[i].0;
+            let Chosen { found, size, .. } = &chosen[i];
             match archive.find(&found.name) {
-                Some(file) if file.size() == found.size => {
+                Some(file) if file.size() == *size => {
                     let reader = match reader {
                         Some(reader) => reader,
                         None => reader.insert(archive.reader()?),
                     };
-                    is_unchanged(archive.hash_kind(), reader, file, found, buffer)
+                    is_unchanged(archive.hash_kind(), reader, file, &found.path, buffer)
                 }
                 _ => Ok(false),
             }
         })?;
         let mut changes = Changes::default();
         let mut fresh = std::collections::HashSet::new();
-        for ((found, prefer), same) in chosen.into_iter().zip(same) {
+        for (Chosen { found, size, prefer }, same) in chosen.into_iter().zip(same) {
             if same {
                 changes.unchanged += 1;
                 fresh.insert((found.name, false));
+                continue;
+            }
+            if !walk.admits(&found, &mut skipped.bad_names)? {
                 continue;
             }
             match archive.find(&found.name) {
@@ -205,7 +218,7 @@ impl Builder {
                 None => changes.added.push(found.name.clone()),
             }
             fresh.insert((found.name.clone(), true));
-            builder.add(found.name, found.size, Content::Path(found.path), prefer)?;
+            builder.add(found.name, size, Content::Path(found.path), prefer)?;
         }
         builder.add_archive(archive, Reuse::Blocks, |file| {
             let path = file.path().to_owned();
@@ -216,29 +229,36 @@ impl Builder {
             }
             !(replaced || missing && mirror)
         })?;
-        Ok((builder, changes, walk.others))
+        Ok((builder, changes, skipped))
     }
 }
 
 /// The options with the archive's chunk size, and a solid limit below it.
-fn as_archive<S: Source>(mut options: Options, archive: &Archive<S>) -> Options {
+fn as_archive<S: ReadAt>(mut options: Options, archive: &Archive<S>) -> Options {
     options.chunk = archive.header().chunk.bytes();
     options.solid_limit = options.solid_limit.min(options.chunk - 1);
     options
 }
 
+/// A file of the folder that an archive is brought up to date with.
+struct Chosen {
+    found: Found,
+    size: u64,
+    prefer: Prefer,
+}
+
 /// Whether the file on the disk has the bytes of that entry, which is of the same size. Most files
 /// that changed show it in their hash, and the entry need not be decoded.
-fn is_unchanged<S: Source>(
+fn is_unchanged<S: ReadAt>(
     kind: HashKind,
     reader: &mut Reader<'_, S>,
     file: File<'_>,
-    found: &Found,
+    path: &Path,
     buffer: &mut Vec<u8>,
 ) -> PackResult<bool> {
-    let at = |error: io::Error| PackError::from(error).at(found.path.display().to_string());
+    let at = |error: io::Error| PackError::reading(error).at(path.display().to_string());
     let mut hasher = kind.hasher();
-    let mut disk = fs::File::open(&found.path).map_err(at)?;
+    let mut disk = fs::File::open(path).map_err(at)?;
     buffer.resize(64 << 10, 0);
     loop {
         match disk.read(buffer) {
@@ -248,10 +268,10 @@ fn is_unchanged<S: Source>(
             Err(error) => return Err(at(error)),
         }
     }
-    if hasher.finish() != file.hash() {
+    if file.hash().is_some_and(|hash| hash != hasher.finish()) {
         return Ok(false);
     }
-    let disk = fs::File::open(&found.path).map_err(at)?;
+    let disk = fs::File::open(path).map_err(at)?;
     let mut comparing = Comparing { disk, buffer, differs: false };
     let read = reader.write_to(file, &mut comparing);
     match read {

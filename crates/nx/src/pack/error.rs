@@ -22,7 +22,8 @@ enum Cause {
     Rule(Kind, &'static str),
     /// What the engine said about an existing archive.
     Engine(Error),
-    Io(io::Error),
+    /// A call of the system: of kind `Read` or `Write`.
+    Io(Kind, io::Error),
     /// Somebody asked to end.
     Stopped,
 }
@@ -30,6 +31,16 @@ enum Cause {
 impl PackError {
     pub(crate) fn rule(kind: Kind, what: &'static str) -> PackError {
         PackError { file: None, cause: Cause::Rule(kind, what) }
+    }
+
+    /// The system's error of reading.
+    pub(crate) fn reading(error: io::Error) -> PackError {
+        PackError { file: None, cause: Cause::Io(Kind::Read, error) }
+    }
+
+    /// The system's error of writing.
+    pub(crate) fn writing(error: io::Error) -> PackError {
+        PackError { file: None, cause: Cause::Io(Kind::Write, error) }
     }
 
     pub(super) fn stopped() -> PackError {
@@ -48,7 +59,8 @@ impl PackError {
         match &self.cause {
             Cause::Rule(kind, _) => *kind,
             Cause::Engine(error) => error.kind,
-            Cause::Io(_) | Cause::Stopped => Kind::Io,
+            Cause::Io(kind, _) => *kind,
+            Cause::Stopped => Kind::Write,
         }
     }
 
@@ -66,7 +78,7 @@ impl PackError {
     /// disk is `StorageFull`.
     pub fn io(&self) -> Option<&io::Error> {
         match &self.cause {
-            Cause::Io(error) => Some(error),
+            Cause::Io(_, error) => Some(error),
             _ => None,
         }
     }
@@ -78,12 +90,6 @@ impl From<Error> for PackError {
     }
 }
 
-impl From<io::Error> for PackError {
-    fn from(error: io::Error) -> PackError {
-        PackError { file: None, cause: Cause::Io(error) }
-    }
-}
-
 impl fmt::Display for PackError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(file) = &self.file {
@@ -92,8 +98,10 @@ impl fmt::Display for PackError {
         match &self.cause {
             Cause::Rule(_, what) => f.write_str(what),
             Cause::Engine(error) => error.fmt(f),
-            Cause::Io(error) if error.kind() == io::ErrorKind::StorageFull => f.write_str("the disk is full"),
-            Cause::Io(error) => error.fmt(f),
+            Cause::Io(_, error) if error.kind() == io::ErrorKind::StorageFull => {
+                f.write_str("the disk is full")
+            }
+            Cause::Io(_, error) => error.fmt(f),
             Cause::Stopped => f.write_str("stopped before it was done"),
         }
     }
@@ -104,7 +112,7 @@ impl std::error::Error for PackError {
         match &self.cause {
             Cause::Rule(..) | Cause::Stopped => None,
             Cause::Engine(error) => Some(error),
-            Cause::Io(error) => Some(error),
+            Cause::Io(_, error) => Some(error),
         }
     }
 }
@@ -122,8 +130,8 @@ mod tests {
 
     #[test]
     fn a_full_disk_says_so() {
-        let error = PackError::from(io::Error::from(io::ErrorKind::StorageFull)).at("a.nx");
+        let error = PackError::writing(io::ErrorKind::StorageFull.into()).at("a.nx");
         assert_eq!(error.to_string(), "a.nx: the disk is full");
-        assert_eq!(error.kind(), Kind::Io);
+        assert_eq!(error.kind(), Kind::Write);
     }
 }

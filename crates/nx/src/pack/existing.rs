@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use linerate_core::{Error, Kind};
 
 use super::error::{PackError, PackResult};
+use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::block::{BlockReader, grow};
 use crate::hash::{ContentHasher, HashKind};
-use crate::source::{Source, read_error};
 use crate::toc::{Block, Entry};
+use linerate_io::read_error;
 
 /// How the files of an existing archive are taken over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ pub(super) struct Opened<S> {
     kept: usize,
 }
 
-impl<S: Source> Opened<S> {
+impl<S: ReadAt> Opened<S> {
     pub(super) fn new(archive: Arc<Archive<S>>, threads: usize) -> Opened<S> {
         Opened { archive, decoded: Mutex::default(), kept: threads.max(1) }
     }
@@ -105,7 +106,7 @@ impl<S: Source> Opened<S> {
     }
 }
 
-impl<S: Source> Old for Opened<S> {
+impl<S: ReadAt> Old for Opened<S> {
     fn place(&self, entry: usize) -> (usize, u32) {
         let entry = self.file(entry).entry();
         (entry.first_block as usize, entry.block_offset)
@@ -140,7 +141,7 @@ impl<S: Source> Old for Opened<S> {
     }
 
     fn stored_hash(&self, entry: usize) -> Option<u64> {
-        (self.archive.hash_kind() == HashKind::Xxh3).then(|| self.file(entry).hash())
+        self.file(entry).hash().filter(|_| self.archive.hash_kind() == HashKind::Xxh3)
     }
 
     fn verify(&self, entries: &[usize]) -> PackResult<Vec<u64>> {
@@ -166,11 +167,11 @@ impl<S: Source> Old for Opened<S> {
     }
 }
 
-/// The error of the engine that an input or output error carries, or that error itself.
+/// The error of the engine that an output error carries, or that error itself.
 pub(super) fn engine_error(error: io::Error) -> PackError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(&inner) => inner.into(),
-        None => error.into(),
+        None => PackError::writing(error),
     }
 }
 

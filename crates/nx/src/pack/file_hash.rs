@@ -56,7 +56,7 @@ impl FileHashes {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if state.stopped {
-                return Err(PackError::rule(Kind::Io, "packing was stopped"));
+                return Err(PackError::rule(Kind::Read, "packing was stopped"));
             }
             let begun = state.files.entry(file).or_insert_with(|| (0, Some(HashKind::Xxh3.hasher())));
             match begun {

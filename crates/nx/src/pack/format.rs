@@ -4,17 +4,19 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use linerate_io::AtomicFile;
+
 use super::builder::{Builder, Summary};
 use super::error::{PackError, PackResult};
 use super::existing::engine_error;
 use super::options::Options;
-use super::sink::{Pending, Sink, folder_of};
+use super::sink::Sink;
 use super::trained;
+use crate::FileSource;
 use crate::archive::Archive;
 use crate::limits::Limits;
 use crate::metadata;
 use crate::r3a::{self, Extension, Tables};
-use crate::source::FileSource;
 
 /// The format of an archive that is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,20 +44,23 @@ impl Builder {
         }
         self.options.solid_limit = self.options.solid_limit.min(u64::from(r3a::MAX_OFFSET));
         let at_target = |error: PackError| error.at(target.display().to_string());
-        let room = Pending::create(target).map_err(|error| at_target(error.into()))?;
-        let packed = tempfile::tempfile_in(folder_of(target)).map_err(|error| at_target(error.into()))?;
+        let writing = |error| at_target(PackError::writing(error));
+        let file = AtomicFile::create(target, self.existing).map_err(writing)?;
+        let folder = file.target().parent().filter(|folder| !folder.as_os_str().is_empty());
+        let room = || tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
+        let packed = room().map_err(writing)?;
         let mut summary = self.write_all(&packed).map_err(at_target)?;
-        let recoded = self.options.dictionaries.then(|| tempfile::tempfile_in(folder_of(target))).transpose();
-        let recoded = recoded.map_err(|error| at_target(error.into()))?;
-        summary.archive_bytes = convert(packed, &self.options, recoded, &room).map_err(at_target)?;
-        room.finish().map_err(|error| at_target(error.into()))?;
+        let recoded = self.options.dictionaries.then(room).transpose().map_err(writing)?;
+        summary.archive_bytes = convert(packed, &self.options, recoded, &file).map_err(at_target)?;
+        drop(self);
+        file.commit().map_err(writing)?;
         Ok(summary)
     }
 }
 
 /// The length of the R3A archive. `recoded` has room for blocks with dictionaries, if there are to be any.
-fn convert(packed: File, options: &Options, recoded: Option<File>, out: &Pending) -> PackResult<u64> {
-    let packed = Archive::open_with(FileSource::new(packed)?, Limits::none())?;
+fn convert(packed: File, options: &Options, recoded: Option<File>, out: &AtomicFile) -> PackResult<u64> {
+    let packed = Archive::open_with(FileSource::new(packed).map_err(PackError::reading)?, Limits::none())?;
     let record = metadata::find(&packed)?
         .map(|(_, record)| Extension { id: metadata::EXTENSION, data: metadata::trimmed(&record).to_vec() });
     let recoded = recoded.map(|room| trained::recode(&packed, options, room)).transpose()?.flatten();

@@ -22,8 +22,8 @@
 //! * The bytes written depend on paths, contents and options alone: not on the number of threads,
 //!   nor on the order in which files were added.
 //! * A file appears under its final name only when it is complete and on the disk. A failure leaves
-//!   what was there before, and so does killing the process. That can leave a file of another name,
-//!   `.NAME.*.part`, except on Linux where the file system knows files without a name.
+//!   what was there before, and so does killing the process: what that may leave goes with the next
+//!   write in the folder (`linerate_io::AtomicFile`).
 //! * Files count as equal only if every byte is.
 //! * What is carried over from an existing archive is verified first, unless the options say otherwise.
 //! * Memory is three chunks for each thread and what the codec needs, one more where an existing
@@ -65,3 +65,5 @@ pub use self::options::{Coding, MAX_CHUNK, MAX_SOLID_LIMIT, MIN_CHUNK, Options, 
 pub use self::presets::{PRESETS, Preset};
 pub use self::progress::Progress;
 pub use self::stop::Stop;
+pub(crate) use self::walk::Found;
+pub use self::walk::{BadName, Skipped, Walk};

@@ -18,8 +18,8 @@ use crate::archive::Archive;
 use crate::block::BlockReader;
 use crate::header::PAGE;
 use crate::r3a::{Dictionaries, MAX_DICTIONARIES, Recoded};
-use crate::source::{FileSource, Source};
 use crate::toc::Codec;
+use crate::{FileSource, ReadAt};
 
 /// Larger blocks gain less than a dictionary takes.
 const MAX_BLOCK: u64 = 256 << 10;
@@ -43,13 +43,13 @@ struct Group {
 }
 
 /// The blocks of the archive that are smaller with dictionaries, in `room`. `None` if no dictionary pays.
-pub(super) fn recode<S: Source>(
+pub(super) fn recode<S: ReadAt>(
     archive: &Archive<S>,
     options: &Options,
     room: File,
 ) -> PackResult<Option<Recoded>> {
     let files = files_of_blocks(archive);
-    let mut out = Out { file: BufWriter::new(room.try_clone()?), at: 0 };
+    let mut out = Out { file: BufWriter::new(room.try_clone().map_err(PackError::writing)?), at: 0 };
     let mut dictionaries = Dictionaries { of_block: vec![None; files.len()], ..Dictionaries::default() };
     let mut blocks = vec![None; files.len()];
     for group in groups(archive, options, &files) {
@@ -67,15 +67,15 @@ pub(super) fn recode<S: Source>(
         }
         dictionaries.dictionaries.push(dictionary);
     }
-    out.file.flush()?;
+    out.file.flush().map_err(PackError::writing)?;
     if dictionaries.dictionaries.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Recoded { dictionaries, blocks, data: FileSource::new(room)? }))
+    Ok(Some(Recoded { dictionaries, blocks, data: FileSource::new(room).map_err(PackError::reading)? }))
 }
 
 /// Of each block, the numbers of the files in it that are no longer than a chunk, in their order there.
-fn files_of_blocks<S: Source>(archive: &Archive<S>) -> Vec<Vec<usize>> {
+fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     let entries = &archive.toc().entries;
     let chunk = archive.header().chunk.bytes();
     let mut files = vec![Vec::new(); archive.layout().len()];
@@ -91,7 +91,7 @@ fn files_of_blocks<S: Source>(archive: &Archive<S>) -> Vec<Vec<usize>> {
 }
 
 /// Blocks by the extension of most of their bytes, as far as a dictionary may help them.
-fn groups<S: Source>(archive: &Archive<S>, options: &Options, files: &[Vec<usize>]) -> Vec<Group> {
+fn groups<S: ReadAt>(archive: &Archive<S>, options: &Options, files: &[Vec<usize>]) -> Vec<Group> {
     let (toc, layout) = (archive.toc(), archive.layout());
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
     for (block, files) in files.iter().enumerate() {
@@ -119,7 +119,7 @@ struct Work<'a, S> {
     crew: Crew,
 }
 
-impl<S: Source> Work<'_, S> {
+impl<S: ReadAt> Work<'_, S> {
     /// The dictionary that saves most on a part of the blocks, if any saves more than it takes.
     fn best_dictionary(&self) -> PackResult<Option<Vec<u8>>> {
         let blocks = &self.group.blocks;
@@ -205,7 +205,7 @@ impl<S: Source> Work<'_, S> {
                 if len < plain {
                     saved += plain.next_multiple_of(PAGE) - len.next_multiple_of(PAGE);
                     places.push((block, (out.at, coded.len() as u32)));
-                    out.file.write_all(&coded)?;
+                    out.file.write_all(&coded).map_err(PackError::writing)?;
                     out.at += len;
                 }
             }
@@ -240,7 +240,7 @@ struct Out {
 
 impl Out {
     fn rewind(&mut self, to: u64) -> PackResult<()> {
-        self.file.seek(SeekFrom::Start(to))?;
+        self.file.seek(SeekFrom::Start(to)).map_err(PackError::writing)?;
         self.at = to;
         Ok(())
     }
@@ -255,7 +255,7 @@ struct Coder<'a, S> {
     coded: Vec<u8>,
 }
 
-impl<'a, S: Source> Coder<'a, S> {
+impl<'a, S: ReadAt> Coder<'a, S> {
     fn new(work: &Work<'a, S>, dictionary: &[u8]) -> PackResult<Coder<'a, S>> {
         let no_memory = PackError::rule(Kind::Limit, "no memory for zstd");
         let mut zstd = CCtx::try_create().ok_or(no_memory)?;

@@ -1,4 +1,4 @@
-//! The files below a folder, with the paths they have in an archive.
+//! Walks a folder: the files below it, with the paths they have in an archive.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,61 +6,187 @@ use std::path::{Path, PathBuf};
 use linerate_core::Kind;
 
 use super::error::{PackError, PackResult};
+use crate::paths::bad_name;
 
-/// A file below a folder.
-pub(super) struct Found {
-    pub(super) name: String,
-    pub(super) path: PathBuf,
-    pub(super) size: u64,
-}
-
-/// What is below a folder: files, and what is none.
-#[derive(Default)]
-pub(super) struct Walk {
-    /// Sorted by name.
-    pub(super) files: Vec<Found>,
-    /// Links, devices, sockets and pipes. Links are not followed: they may lead out of the folder,
-    /// or back into it.
-    pub(super) others: Vec<PathBuf>,
-}
-
-/// Everything below `root`, names that begin with a dot too.
+/// Which folder is walked, what in it is not looked at, and what becomes of names that an archive cannot hold.
 ///
-/// # Errors
-/// With the path that cannot be read, or whose name is not UTF-8.
-pub(super) fn walk(root: &Path) -> PackResult<Walk> {
-    let mut walk = Walk::default();
-    let mut folders = vec![(root.to_owned(), String::new())];
-    while let Some((folder, prefix)) = folders.pop() {
-        let at_folder = |error: std::io::Error| PackError::from(error).at(folder.display().to_string());
-        for entry in fs::read_dir(&folder).map_err(at_folder)? {
-            let entry = entry.map_err(at_folder)?;
-            let path = entry.path();
-            let at = |error: std::io::Error| PackError::from(error).at(path.display().to_string());
-            let Ok(name) = entry.file_name().into_string() else {
-                let error = PackError::rule(Kind::BadArgument, "the name is not UTF-8");
-                return Err(error.at(path.display().to_string()));
-            };
-            let name = format!("{prefix}{name}");
-            let kind = entry.file_type().map_err(at)?;
-            if kind.is_dir() {
-                folders.push((path, name + "/"));
-            } else if kind.is_file() {
-                let size = entry.metadata().map_err(at)?.len();
-                walk.files.push(Found { name, path, size });
-            } else {
-                walk.others.push(path);
+/// A path alone is a walk of everything below it:
+///
+/// ```
+/// use linerate_nx::pack::{Builder, Options, Prefer, Walk};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # std::fs::create_dir(folder.path().join(".git"))?;
+/// # std::fs::write(folder.path().join("CON"), "")?;
+/// let mut builder = Builder::new(Options::default())?;
+/// let walk = Walk::new(folder.path()).prune(&|path| path == ".git").skip_bad_names(true);
+/// let skipped = builder.add_folder(walk, |_| Some(Prefer::default()))?;
+/// assert_eq!(skipped.bad_names[0].what, "a name that Windows reserves for a device");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Walk<'a> {
+    root: &'a Path,
+    prune: Option<&'a dyn Fn(&str) -> bool>,
+    skip_bad_names: bool,
+}
+
+/// A file or folder that was left out for its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BadName {
+    /// Where it is. Of a folder with a bad name the folder, once, not what is in it.
+    pub path: PathBuf,
+    /// What is wrong with the name.
+    pub what: &'static str,
+}
+
+/// What of a folder was not packed though it was chosen.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Skipped {
+    /// Links, devices, sockets and pipes.
+    pub others: Vec<PathBuf>,
+    /// What [`Walk::skip_bad_names`] left out.
+    pub bad_names: Vec<BadName>,
+}
+
+impl Skipped {
+    /// Whether nothing was left out.
+    pub fn is_empty(&self) -> bool {
+        self.others.is_empty() && self.bad_names.is_empty()
+    }
+}
+
+impl<'a> Walk<'a> {
+    /// Everything below `root`. A bad name is an error.
+    pub fn new(root: &'a Path) -> Self {
+        Walk { root, prune: None, skip_bad_names: false }
+    }
+
+    /// Which folders are not entered, by their paths relative to the root. They need not be readable,
+    /// nor what is in them have good names.
+    #[must_use]
+    pub fn prune(mut self, prune: &'a dyn Fn(&str) -> bool) -> Self {
+        self.prune = Some(prune);
+        self
+    }
+
+    /// Whether files and folders with names that no archive can hold are left out and listed: those that
+    /// are not UTF-8, and those that [`check_path`](crate::check_path) refuses.
+    #[must_use]
+    pub fn skip_bad_names(mut self, skip: bool) -> Self {
+        self.skip_bad_names = skip;
+        self
+    }
+
+    /// Walks the folder. Links are not followed: they may lead out of it, or back into it.
+    ///
+    /// # Errors
+    /// With the folder that cannot be read.
+    pub(crate) fn run(&self) -> PackResult<Vec<Found>> {
+        let mut all = Vec::new();
+        let mut folders = vec![(self.root.to_owned(), String::new(), true)];
+        while let Some((folder, prefix, is_utf8)) = folders.pop() {
+            let at_folder =
+                |error: std::io::Error| PackError::reading(error).at(folder.display().to_string());
+            for entry in fs::read_dir(&folder).map_err(at_folder)? {
+                let entry = entry.map_err(at_folder)?;
+                let path = entry.path();
+                let kind =
+                    entry.file_type().map_err(|e| PackError::reading(e).at(path.display().to_string()))?;
+                let last = entry.file_name();
+                let name = format!("{prefix}{}", last.to_string_lossy());
+                let is_utf8 = is_utf8 && last.to_str().is_some();
+                if kind.is_dir() {
+                    if self.prune.is_some_and(|prune| prune(&name)) {
+                        continue;
+                    }
+                    folders.push((path.clone(), format!("{name}/"), is_utf8));
+                }
+                all.push(Found { name, path, kind, is_utf8 });
             }
         }
+        all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(all)
     }
-    walk.files.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-    walk.others.sort_unstable();
-    Ok(walk)
+
+    /// Whether what was found has a good name. If not it is listed in `bad_names`.
+    ///
+    /// # Errors
+    /// `BadArgument` if it has not, and those are not to be left out.
+    pub(crate) fn admits(&self, found: &Found, bad_names: &mut Vec<BadName>) -> PackResult<bool> {
+        let Some(bad) = found.bad_name() else { return Ok(true) };
+        if !self.skip_bad_names {
+            return Err(PackError::rule(Kind::BadArgument, bad.what).at(bad.path.display().to_string()));
+        }
+        // Sorted by path, what is in one folder stands together.
+        if bad_names.last() != Some(&bad) {
+            bad_names.push(bad);
+        }
+        Ok(false)
+    }
+}
+
+impl<'a> From<&'a Path> for Walk<'a> {
+    fn from(root: &'a Path) -> Self {
+        Walk::new(root)
+    }
+}
+
+impl<'a> From<&'a PathBuf> for Walk<'a> {
+    fn from(root: &'a PathBuf) -> Self {
+        Walk::new(root)
+    }
+}
+
+/// A file, folder, link or other below a folder.
+pub(crate) struct Found {
+    /// The path relative to the root with `/` between components; what is not UTF-8 is replaced.
+    pub(crate) name: String,
+    pub(crate) path: PathBuf,
+    pub(crate) kind: fs::FileType,
+    is_utf8: bool,
+}
+
+impl Found {
+    /// What `stat` says, of a link itself.
+    pub(crate) fn metadata(&self) -> PackResult<fs::Metadata> {
+        fs::symlink_metadata(&self.path)
+            .map_err(|error| PackError::reading(error).at(self.path.display().to_string()))
+    }
+
+    /// The topmost component that an archive cannot hold.
+    fn bad_name(&self) -> Option<BadName> {
+        let depth = self.name.matches('/').count();
+        // As many components as that end the path on the disk.
+        let path_of = |len: usize| {
+            let below = depth - self.name[..len].matches('/').count();
+            self.path.ancestors().nth(below).unwrap_or(&self.path).to_owned()
+        };
+        let bad = bad_name(&self.name);
+        if self.is_utf8 {
+            return bad.map(|(len, what)| BadName { path: path_of(len), what });
+        }
+        let ends = self.name.match_indices('/').map(|(at, _)| at).chain([self.name.len()]);
+        let bytes = ends.filter(|&len| bad.is_none_or(|(bad, _)| len < bad));
+        let not_utf8 = bytes.map(path_of).find(|path| path.file_name().is_some_and(|n| n.to_str().is_none()));
+        Some(match (not_utf8, bad) {
+            (None, Some((len, what))) => BadName { path: path_of(len), what },
+            (path, _) => {
+                BadName { path: path.unwrap_or_else(|| self.path.clone()), what: "the name is not UTF-8" }
+            }
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn names(walk: Walk<'_>) -> Vec<String> {
+        let found = walk.run().expect("readable");
+        found.into_iter().filter(|found| found.kind.is_file()).map(|found| found.name).collect()
+    }
 
     #[test]
     fn names_are_sorted_by_byte_and_joined_by_slashes() {
@@ -70,10 +196,9 @@ mod tests {
             fs::create_dir_all(path.parent().expect("a parent")).expect("writable");
             fs::write(path, name).expect("writable");
         }
-        let walk = walk(folder.path()).expect("readable");
-        let names: Vec<&str> = walk.files.iter().map(|found| found.name.as_str()).collect();
-        assert_eq!(names, [".hidden/x", "a", "b.txt", "b/a", "b/z"]);
-        assert!(walk.files.iter().all(|found| found.size == found.name.len() as u64));
+        assert_eq!(names(folder.path().into()), [".hidden/x", "a", "b.txt", "b/a", "b/z"]);
+        let walk = Walk::new(folder.path()).prune(&|path| path == "b" || path == "a");
+        assert_eq!(names(walk), [".hidden/x", "a", "b.txt"], "only folders are pruned");
     }
 
     #[cfg(unix)]
@@ -83,13 +208,41 @@ mod tests {
         fs::write(folder.path().join("a"), b"1").expect("writable");
         std::os::unix::fs::symlink("a", folder.path().join("b")).expect("a link");
         std::os::unix::fs::symlink(".", folder.path().join("c")).expect("a link");
-        let walk = walk(folder.path()).expect("readable");
-        assert_eq!((walk.files.len(), walk.others.len()), (1, 2));
+        let found = Walk::new(folder.path()).run().expect("readable");
+        assert_eq!((found.len(), found.iter().filter(|found| found.kind.is_file()).count()), (3, 1));
     }
 
     #[test]
     fn a_folder_that_is_not_there_is_named() {
-        let error = walk(Path::new("/nowhere/at/all")).err().expect("it is not there");
+        let error = Walk::new(Path::new("/nowhere/at/all")).run().err().expect("it is not there");
         assert_eq!(error.file(), Some("/nowhere/at/all"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn bad_names_are_listed_once_for_each_topmost_component() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let folder = tempfile::tempdir().expect("a folder");
+        let odd = |bytes: &[u8]| folder.path().join(OsStr::from_bytes(bytes));
+        for path in
+            [&b"good/a"[..], b"CON/x", b"CON/y/z", b"a:b", b"\xff/CON/x", b"good/\xfe", b"good/nul/\xfe"]
+        {
+            fs::create_dir_all(odd(path).parent().expect("a parent")).expect("writable");
+            fs::write(odd(path), b"").expect("writable");
+        }
+        let walk = Walk::new(folder.path()).skip_bad_names(true);
+        let (mut good, mut bad) = (Vec::new(), Vec::new());
+        for found in walk.run().expect("readable") {
+            if found.kind.is_file() && walk.admits(&found, &mut bad).expect("left out") {
+                good.push(found.name);
+            }
+        }
+        assert_eq!(good, ["good/a"]);
+        let mut paths: Vec<PathBuf> = bad.into_iter().map(|bad| bad.path).collect();
+        paths.sort();
+        let mut expected = [&b"CON"[..], b"a:b", b"\xff", b"good/\xfe", b"good/nul"].map(odd);
+        expected.sort();
+        assert_eq!(paths, expected);
     }
 }

@@ -6,12 +6,13 @@ use super::block::{BlockDecoder, ROOM};
 use super::head::Head;
 use super::header::{Front, MAGIC, MAGIC_SWAPPED};
 use super::place;
+use crate::ReadAt;
 use crate::block::{grow, no_memory};
 use crate::hash::HashKind;
 use crate::layout::Layout;
 use crate::limits::Limits;
-use crate::source::{Source, read_error};
 use crate::toc::Entry;
+use linerate_io::read_error;
 
 /// Whether an archive that starts with these bytes is R3A, by its first four.
 pub fn is_r3a(start: &[u8]) -> bool {
@@ -35,12 +36,12 @@ pub struct Archive<S> {
     pool_frame: Vec<u8>,
 }
 
-impl<S: Source> Archive<S> {
+impl<S: ReadAt> Archive<S> {
     /// Reads the header with the default [`Limits`], in at most two reads.
     ///
     /// # Errors
     ///
-    /// Those of [`Head::parse`] and [`Layout::of`], [`Kind::Io`] if the source cannot be read. `at` is
+    /// Those of [`Head::parse`] and [`Layout::of`], [`Kind::Read`] if the source cannot be read. `at` is
     /// an offset in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
@@ -105,7 +106,7 @@ impl<S: Source> Archive<S> {
     ///
     /// [`Kind::BadArgument`] if there is no such file, [`Kind::Unsupported`] if a block of it has a
     /// codec that is not read, [`Kind::Corrupt`] if a block is damaged or the content does not match
-    /// its hash, [`Kind::Limit`] beyond the limits, [`Kind::Io`] if the source cannot be read.
+    /// its hash, [`Kind::Limit`] beyond the limits, [`Kind::Read`] if the source cannot be read.
     pub fn read(&self, file: usize) -> Result<Vec<u8>> {
         let entry = self.head.toc.entries.get(file);
         let entry = entry.ok_or(Error::new(Kind::BadArgument, 0, "no file of that number"))?;
@@ -119,7 +120,9 @@ impl<S: Source> Archive<S> {
         for i in 0..header.chunk.blocks(entry.size) {
             let len = (entry.size - i * header.chunk.bytes()).min(header.chunk.bytes()) as usize;
             // The layout has shown that these blocks exist and reach that far.
-            self.decode(entry.first_block as usize + i as usize, &mut decoder, &mut packed, &mut content)?;
+            let block = entry.first_block as usize + i as usize;
+            grow(&mut content, self.content_len(block)?, self.layout.offset(block))?;
+            self.decode(block, &mut decoder, &mut packed, &mut content)?;
             let from = entry.block_offset as usize;
             out.try_reserve(len).map_err(|_| no_memory(at))?;
             out.extend_from_slice(&content[from..from + len]);
@@ -130,15 +133,22 @@ impl<S: Source> Archive<S> {
         }
     }
 
-    /// All content that files need of a block.
-    pub(super) fn content(&self, block: usize, memory: &mut Memory) -> Result<Vec<u8>> {
+    /// Fills `out` with all content that files need of a block.
+    pub(super) fn content(&self, block: usize, memory: &mut Memory, out: &mut [u8]) -> Result<()> {
         let decoder = match &mut memory.decoder {
             Some(decoder) => decoder,
             none => none.insert(BlockDecoder::new(self.limits.window_log)?),
         };
-        let mut content = Vec::new();
-        self.decode(block, decoder, &mut memory.packed, &mut content)?;
-        Ok(content)
+        self.decode(block, decoder, &mut memory.packed, out)
+    }
+
+    /// How many bytes of the content of a block files need, which is within the limit.
+    pub(super) fn content_len(&self, block: usize) -> Result<usize> {
+        let (len, at) = (self.layout.content(block), self.layout.offset(block));
+        match len <= self.limits.block {
+            true => usize::try_from(len).map_err(|_| no_memory(at)),
+            false => Err(Error::new(Kind::Limit, at, "a block larger than the limit")),
+        }
     }
 
     /// The dictionary that a block is decoded with.
@@ -158,14 +168,9 @@ impl<S: Source> Archive<S> {
         block: usize,
         decoder: &mut BlockDecoder,
         packed: &mut Vec<u8>,
-        content: &mut Vec<u8>,
+        content: &mut [u8],
     ) -> Result<()> {
         let (at, word) = (self.layout.offset(block), self.head.toc.blocks[block]);
-        let len = self.layout.content(block);
-        if len > self.limits.block {
-            return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
-        }
-        grow(content, len as usize, at)?;
         grow(packed, ROOM + word.compressed as usize, at)?;
         self.source.read_at(at, &mut packed[ROOM..]).map_err(|e| read_error(at, &e))?;
         decoder.decode(word.codec, self.dictionary(block), packed, content).map_err(|e| e.shifted(at))
@@ -173,7 +178,7 @@ impl<S: Source> Archive<S> {
 }
 
 /// All bytes of the header's pages.
-fn read_pages(source: &impl Source, limits: &Limits) -> Result<Vec<u8>> {
+fn read_pages(source: &impl ReadAt, limits: &Limits) -> Result<Vec<u8>> {
     let len = source.len();
     let mut bytes = vec![0; len.min(crate::PAGE) as usize];
     source.read_at(0, &mut bytes).map_err(|e| read_error(0, &e))?;

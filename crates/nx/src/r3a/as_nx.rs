@@ -1,7 +1,8 @@
 //! An R3A archive shown as Nx: the same blocks behind an Nx header, made as they are read.
 //!
 //! A zstd block gains its magic number. A block with a dictionary, which Nx does not have, is shown
-//! decoded and stored; a block of a codec that is not read, as one that cannot be read.
+//! decoded and stored; a block of a codec that is not read, as one that cannot be read. The hashes of
+//! an archive without are shown as 0, and [as made](ReadAt::is_made), so that nobody compares them.
 
 use core::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -13,13 +14,14 @@ use super::archive::{Archive, Memory, is_r3a};
 use super::frame::{MAGIC, with_magic};
 use super::toc::BlockCodec;
 use super::user_data::Extension;
+use crate::ReadAt;
 use crate::block::{grow, no_memory};
-use crate::header::{Header, PAGE};
+use crate::header::{HEADER, Header, PAGE};
 use crate::limits::Limits;
 use crate::metadata;
 use crate::pool::Pool;
-use crate::source::{Source, read_error};
 use crate::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
+use linerate_io::read_error;
 
 /// An R3A archive whose bytes are those of an Nx archive.
 ///
@@ -35,6 +37,7 @@ use crate::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
 pub struct AsNx<S> {
     archive: Archive<S>,
     head: Vec<u8>,
+    entry_bytes: usize,
     blocks: Vec<Shown>,
     len: u64,
     /// The block that was decoded last.
@@ -73,19 +76,14 @@ enum How {
     Decoded,
 }
 
-impl<S: Source> AsNx<S> {
+impl<S: ReadAt> AsNx<S> {
     /// Shows that archive.
     ///
     /// # Errors
     ///
-    /// [`Kind::Unsupported`] if its entries have no hashes, which Nx needs; [`Kind::Limit`] if it has
-    /// more files, blocks or paths than Nx holds, or a block too large for it.
+    /// [`Kind::Limit`] if it has more files, blocks or paths than Nx holds, or a block too large for it.
     pub fn new(archive: Archive<S>) -> Result<AsNx<S>> {
         let r3a = archive.head();
-        if !r3a.header.form.hashed() {
-            let what = "an R3A archive without hashes, which Nx needs";
-            return Err(Error::new(Kind::Unsupported, 8, what));
-        }
         let words: Vec<(How, Block)> =
             (0..r3a.toc.blocks.len()).map(|i| shown_as(&archive, i)).collect::<Result<_>>()?;
         let toc = Toc {
@@ -112,7 +110,16 @@ impl<S: Source> AsNx<S> {
             shown
         });
         let blocks = blocks.collect();
-        Ok(AsNx { archive, head, blocks, len, decoded: Mutex::default(), spare: Spare::default() })
+        let entry_bytes = header.form.entry_bytes();
+        Ok(AsNx {
+            archive,
+            head,
+            entry_bytes,
+            blocks,
+            len,
+            decoded: Mutex::default(),
+            spare: Spare::default(),
+        })
     }
 
     /// The archive that is shown.
@@ -123,6 +130,16 @@ impl<S: Source> AsNx<S> {
     /// How many blocks are not copied as they are, because they need a dictionary.
     pub fn decoded_blocks(&self) -> usize {
         self.blocks.iter().filter(|block| block.how == How::Decoded).count()
+    }
+
+    /// The header and tables that are shown, with these hashes of the files.
+    pub(super) fn head_with(&self, hashes: &[u64]) -> Vec<u8> {
+        let mut head = self.head.clone();
+        // An entry begins with its hash.
+        for (entry, hash) in head[HEADER..].chunks_exact_mut(self.entry_bytes).zip(hashes) {
+            entry[..8].copy_from_slice(&hash.to_le_bytes());
+        }
+        head
     }
 
     /// Fills `out` with bytes of a block from `from` on.
@@ -139,6 +156,10 @@ impl<S: Source> AsNx<S> {
                     true => Ok(()),
                     false => near.read_at(source, at + from.saturating_sub(MAGIC.len() as u64), rest),
                 }
+            }
+            // All at once is what decoding the block comes to: straight to where it is wanted.
+            How::Decoded if from == 0 && out.len() as u64 == self.blocks[block].len => {
+                self.decode(block, out)
             }
             How::Decoded => {
                 let content = self.content(block)?;
@@ -167,6 +188,14 @@ impl<S: Source> AsNx<S> {
         Ok(Near { start, bytes })
     }
 
+    /// Fills `out` with all content that files need of a block.
+    fn decode(&self, block: usize, out: &mut [u8]) -> io::Result<()> {
+        let mut memory = self.spare.lock().pop().unwrap_or_default();
+        let decoded = self.archive.content(block, &mut memory, out);
+        self.spare.lock().push(memory);
+        Ok(decoded?)
+    }
+
     fn content(&self, block: usize) -> io::Result<Arc<Vec<u8>>> {
         let last = self.decoded.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some((number, content)) = last
@@ -174,10 +203,10 @@ impl<S: Source> AsNx<S> {
         {
             return Ok(content);
         }
-        let mut memory = self.spare.lock().pop().unwrap_or_default();
-        let content = self.archive.content(block, &mut memory);
-        self.spare.lock().push(memory);
-        let content = Arc::new(content?);
+        let mut content = Vec::new();
+        grow(&mut content, self.archive.content_len(block)?, self.archive.layout().offset(block))?;
+        self.decode(block, &mut content)?;
+        let content = Arc::new(content);
         let decoded = Some((block, Arc::clone(&content)));
         *self.decoded.lock().unwrap_or_else(PoisonError::into_inner) = decoded;
         Ok(content)
@@ -193,7 +222,7 @@ struct Near {
 
 impl Near {
     /// From these bytes where they are among them, else from the source.
-    fn read_at(&self, source: &impl Source, offset: u64, out: &mut [u8]) -> io::Result<()> {
+    fn read_at(&self, source: &impl ReadAt, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let from = offset.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
         let near = from.and_then(|from| self.bytes.get(from..from.checked_add(out.len())?));
         match near {
@@ -205,7 +234,7 @@ impl Near {
 }
 
 /// How a block is shown, and what the table says of it.
-fn shown_as<S: Source>(archive: &Archive<S>, i: usize) -> Result<(How, Block)> {
+fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(How, Block)> {
     let block = archive.head().toc.blocks[i];
     let (how, codec) = match block.codec {
         BlockCodec::Known(Codec::Zstd) if archive.dictionary(i).is_some() => (How::Decoded, Codec::Copy),
@@ -232,7 +261,7 @@ fn placed(entry: &Entry) -> Entry {
 }
 
 /// The pool as Nx has it, with its content's size, which some readers demand.
-fn nx_pool<S: Source>(archive: &Archive<S>) -> Result<Vec<u8>> {
+fn nx_pool<S: ReadAt>(archive: &Archive<S>) -> Result<Vec<u8>> {
     let frame = with_magic(archive.pool_frame());
     match zstd_safe::get_frame_content_size(&frame) {
         Ok(Some(_)) => Ok(frame),
@@ -240,7 +269,7 @@ fn nx_pool<S: Source>(archive: &Archive<S>) -> Result<Vec<u8>> {
     }
 }
 
-impl<S: Source> Source for AsNx<S> {
+impl<S: ReadAt> ReadAt for AsNx<S> {
     fn len(&self) -> u64 {
         self.len
     }
@@ -248,11 +277,13 @@ impl<S: Source> Source for AsNx<S> {
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let end = offset.checked_add(out.len() as u64).filter(|end| *end <= self.len);
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
-        out.fill(0);
         let part = |from: u64, to: u64| (from - offset) as usize..(to - offset) as usize;
         let in_head = end.min(self.head.len() as u64);
+        // Up to where `out` is filled.
+        let mut done = offset;
         if offset < in_head {
             out[part(offset, in_head)].copy_from_slice(&self.head[offset as usize..in_head as usize]);
+            done = in_head;
         }
         let first = self.blocks.partition_point(|block| block.at + block.len <= offset);
         let last = self.blocks.partition_point(|block| block.at < end).max(first);
@@ -260,9 +291,12 @@ impl<S: Source> Source for AsNx<S> {
         for (i, block) in self.blocks.iter().enumerate().take(last).skip(first) {
             let (from, to) = (block.at.max(offset), (block.at + block.len).min(end));
             if from < to {
+                out[part(done, from)].fill(0);
                 self.read_block(&near, i, from - block.at, &mut out[part(from, to)])?;
+                done = to;
             }
         }
+        out[part(done, end)].fill(0);
         Ok(())
     }
 
@@ -271,6 +305,9 @@ impl<S: Source> Source for AsNx<S> {
     }
 
     fn is_made(&self, offset: u64) -> bool {
+        if offset < self.head.len() as u64 {
+            return !self.archive.head().header.form.hashed();
+        }
         let first = self.blocks.partition_point(|block| block.at + block.len <= offset);
         self.blocks.get(first).is_some_and(|block| block.at <= offset && block.how == How::Decoded)
     }
@@ -281,7 +318,7 @@ impl<S: Source> Source for AsNx<S> {
 /// # Errors
 ///
 /// As [`Archive::open`] and [`AsNx::new`], if it is R3A.
-pub fn as_nx_if_r3a<'a>(source: Box<dyn Source + 'a>, limits: Limits) -> Result<Box<dyn Source + 'a>> {
+pub fn as_nx_if_r3a<'a>(source: Box<dyn ReadAt + 'a>, limits: Limits) -> Result<Box<dyn ReadAt + 'a>> {
     let mut start = vec![0; source.len().min(MAGIC.len() as u64) as usize];
     source.read_at(0, &mut start).map_err(|e| read_error(0, &e))?;
     Ok(match is_r3a(&start) {

@@ -13,10 +13,11 @@ use super::frame::MAGIC;
 use super::toc::{Block, BlockCodec};
 use super::user_data::Extension;
 use crate::archive as nx;
-use crate::hash::{ContentHasher, HashKind};
+use crate::hash::HashKind;
 use crate::header::{MAX_CHUNK_WRITTEN, PAGE};
-use crate::source::{FileSource, Source, read_error};
 use crate::toc::{Codec, Entry};
+use crate::{FileSource, ReadAt};
+use linerate_io::read_error;
 
 /// Bytes that are copied at once.
 const PIECE: usize = 1 << 20;
@@ -49,15 +50,17 @@ pub(crate) struct Recoded {
 ///
 /// That of [`AsNx::new`]; of the first file that cannot be read or does not match its hash; of the
 /// source or of `out`. What was written before is no archive.
-pub fn to_nx<S: Source>(archive: Archive<S>, out: &mut impl Write) -> io::Result<Conversion> {
+pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result<Conversion> {
     if archive.head().header.chunk > MAX_CHUNK_WRITTEN {
         return Err(Error::new(Kind::Limit, 6, "chunks larger than are written to Nx: 256 MiB").into());
     }
     let limits = *archive.limits();
     let archive = nx::Archive::open_with(AsNx::new(archive)?, limits)?;
-    hashes(&archive)?;
+    let hashes = hashes(&archive)?;
     let shown = archive.source();
-    copy(shown, 0, shown.len(), out)?;
+    let head = shown.head_with(&hashes);
+    out.write_all(&head)?;
+    copy(shown, head.len() as u64, shown.len(), out)?;
     out.flush()?;
     Ok(Conversion {
         files: archive.len() as u64,
@@ -74,7 +77,7 @@ pub fn to_nx<S: Source>(archive: Archive<S>, out: &mut impl Write) -> io::Result
 /// That of [`Draft::write`]; of the first file that cannot be read or does not match its hash; of the
 /// source or of `out`; [`Kind::Unsupported`] if a zstd block does not begin with the magic number of a
 /// frame. What was written before is no archive.
-pub fn from_nx<S: Source>(
+pub fn from_nx<S: ReadAt>(
     archive: &nx::Archive<S>,
     tables: Tables,
     user_data: &[Extension],
@@ -84,7 +87,7 @@ pub fn from_nx<S: Source>(
 }
 
 /// As [`from_nx`], with `recoded` in place of blocks of the archive.
-pub(crate) fn from_nx_with<S: Source>(
+pub(crate) fn from_nx_with<S: ReadAt>(
     archive: &nx::Archive<S>,
     recoded: Option<&Recoded>,
     tables: Tables,
@@ -147,7 +150,7 @@ fn without_magic(block: &crate::Block) -> Block {
     Block { compressed: block.compressed - magic, codec: BlockCodec::Known(block.codec) }
 }
 
-fn check_magic(source: &impl Source, at: u64, len: usize) -> io::Result<()> {
+fn check_magic(source: &impl ReadAt, at: u64, len: usize) -> io::Result<()> {
     let mut found = [0; MAGIC.len()];
     source.read_at(at, &mut found[..len]).map_err(|e| read_error(at, &e))?;
     match len == 0 || found == MAGIC {
@@ -156,7 +159,7 @@ fn check_magic(source: &impl Source, at: u64, len: usize) -> io::Result<()> {
     }
 }
 
-fn copy(source: &impl Source, mut at: u64, end: u64, out: &mut impl Write) -> io::Result<()> {
+fn copy(source: &impl ReadAt, mut at: u64, end: u64, out: &mut impl Write) -> io::Result<()> {
     let mut piece = vec![0; (end - at).min(PIECE as u64) as usize];
     while at < end {
         let len = (end - at).min(PIECE as u64) as usize;
@@ -167,31 +170,16 @@ fn copy(source: &impl Source, mut at: u64, end: u64, out: &mut impl Write) -> io
     Ok(())
 }
 
-/// The XXH3-64 of every file, each compared with the hash that is stored. In the order of blocks,
+/// The XXH3-64 of every file, each compared with the hash that is stored, if there are any. In the order of blocks,
 /// each is decoded once.
-fn hashes<S: Source>(archive: &nx::Archive<S>) -> io::Result<Vec<u64>> {
+fn hashes<S: ReadAt>(archive: &nx::Archive<S>) -> io::Result<Vec<u64>> {
     let mut order: Vec<usize> = (0..archive.len()).collect();
     order.sort_by_key(|&i| archive.toc().entries[i].first_block);
     let mut hashes = vec![0; archive.len()];
     let mut reader = archive.reader()?;
     for i in order {
         let Some(file) = archive.get(i) else { continue };
-        let mut hashing = Hashing(HashKind::Xxh3.hasher());
-        reader.write_to(file, &mut hashing)?;
-        hashes[i] = hashing.0.finish();
+        hashes[i] = reader.hash(file, HashKind::Xxh3)?;
     }
     Ok(hashes)
-}
-
-struct Hashing(ContentHasher);
-
-impl Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.update(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

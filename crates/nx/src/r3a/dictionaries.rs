@@ -62,7 +62,7 @@ impl Dictionaries {
             _ => Err(Error::new(Kind::Unsupported, 0, "dictionaries of an unknown version")),
         })?;
         let found = Dictionaries::of_payload(&segment.payload, blocks as usize)
-            .map_err(|e| Error { at: from.next_multiple_of(8) as u64, ..e })?;
+            .map_err(|e| e.with_offset(from.next_multiple_of(8) as u64))?;
         Ok((found, segment.end))
     }
 

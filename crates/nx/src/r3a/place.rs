@@ -50,5 +50,5 @@ fn moved(error: Error, from: &nx::Header, to: &Header) -> Error {
             to.entries_at() + entry * to.form.entry_bytes() as u64
         }
     };
-    Error { at, ..error }
+    error.with_offset(at)
 }

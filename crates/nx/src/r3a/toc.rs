@@ -83,7 +83,8 @@ impl Toc {
             }
             Ok(entry)
         });
-        let blocks = bytes[blocks_at..pool_at].chunks_exact(4).map(|word| Block::parse(u32_at(word, 0)));
+        let words = bytes[blocks_at..pool_at].as_chunks().0.iter();
+        let blocks = words.map(|word| Block::parse(u32::from_le_bytes(*word)));
         Ok(Toc { entries: entries.collect::<Result<_>>()?, blocks: blocks.collect() })
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn parse(head: &[u8], from: usize, limits: &Limits) -> Result<Vec<Ext
     })?;
     let count = bits(segment.word, 58, 4) as usize + 1;
     // Offsets of the payload mean nothing in the archive.
-    extensions(&segment.payload, count).map_err(|e| Error { at: from.next_multiple_of(8) as u64, ..e })
+    extensions(&segment.payload, count).map_err(|e| e.with_offset(from.next_multiple_of(8) as u64))
 }
 
 fn extensions(payload: &[u8], count: usize) -> Result<Vec<Extension>> {
