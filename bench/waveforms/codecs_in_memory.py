@@ -180,8 +180,9 @@ class Version1(Codec):
 
     def encode(self) -> None:
         if self.m == "auto":
-            self.params = self.rice.tune(self.array)
-        n = self.rice.encode(self.array, params=self.params, out=self.room, threads=self.threads)
+            self.params = self.rice.tune(self.array, self.array.shape[-1])
+        how = {"params": self.params, "threads": self.threads, "allow_expansion": True}
+        n = self.rice.encode(self.array, out=self.room, **how)
         self.bytes = memoryview(self.room)[:n]
 
     def decode_from(self, stored: Any) -> None:

@@ -27,7 +27,7 @@ fn sample(name: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn traffic_is_the_same_on_every_machine() {
-    let made: Vec<Vec<u8>> = Traffic::new(14).with_guilds(4).with_events(300).shard(0).collect();
+    let made: Vec<Vec<u8>> = Traffic::new(25).with_guilds(4).with_events(300).shard(0).collect();
     assert!(made == sample("sample.msgs"), "not the bytes of the sample");
 }
 
@@ -57,7 +57,7 @@ fn every_shape_has_a_row_for_everyone() {
     let input = Input::read(&[path("sample.zst")]).unwrap();
     let setup = Setup { transports: Transport::ALL.to_vec(), rounds: 2, connections: 20 };
     let rows = measure(&input, &setup, |_| {}).unwrap();
-    for (transport, compressed, least) in [("zlib-stream", 73_118.0, 2), ("zstd-stream", 67_582.0, 3)] {
+    for (transport, compressed, least) in [("zlib-stream", 70_000.0, 2), ("zstd-stream", 64_686.0, 3)] {
         for (shape, messages) in [("whole", 306), ("live", 300), ("many", 160)] {
             let of: Vec<_> =
                 rows.iter().filter(|row| row.transport == transport && row.measure == shape).collect();
@@ -67,7 +67,7 @@ fn every_shape_has_a_row_for_everyone() {
                 assert!(row.median_mbs.unwrap() > 0.0 && row.speed_vs_base.unwrap() > 0.0);
                 assert_eq!(row.heap_bytes.is_some(), shape == "many" && cfg!(target_env = "gnu"));
                 if shape == "whole" {
-                    assert!((row.ratio.unwrap() - 431_600.0 / compressed).abs() < 1e-9);
+                    assert!((row.ratio.unwrap() - 430_939.0 / compressed).abs() < 1e-9);
                 }
             }
         }

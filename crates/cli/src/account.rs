@@ -110,9 +110,14 @@ impl Account {
         self.reporter.warning(archive, &what);
     }
 
+    /// The exit status of a warning, of what was noted already.
+    pub(crate) fn warned(&mut self) {
+        self.tally.warn();
+    }
+
     /// As [`note`](Self::note), with the exit status of a warning.
     pub(crate) fn warn(&mut self, archive: &str, what: &str) {
-        self.tally.warn();
+        self.warned();
         self.note(archive, what);
     }
 

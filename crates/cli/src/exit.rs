@@ -14,6 +14,7 @@ Exit status:
   3  an input is damaged or not in a known format
   4  a limit set on the command line was exceeded
   5  done, with warnings: a file was skipped, or trailing garbage was ignored
+
 A closed pipe on standard output ends the program by SIGPIPE (141 in a shell). A signal such as Ctrl-C ends
 it by that signal (130 in a shell), once files that were begun have been removed; a second one does at once.";
 

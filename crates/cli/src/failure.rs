@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use linerate_core::Kind;
+use linerate_core::{Error, Kind};
 
 /// Why a file was not done. Its text is one line without the file's name.
 #[derive(Debug)]
@@ -39,6 +39,18 @@ impl Failure {
         Failure::doing(format!("{what} {}", path.display()))
     }
 
+    /// An engine's error of reading or writing, with the system's reason where it has one.
+    pub(crate) fn system(error: Error) -> Self {
+        let reason = match error.os {
+            Some(number) => io::Error::from_raw_os_error(number.get()),
+            None => io::Error::other(error.what),
+        };
+        match error.kind {
+            Kind::Write => Failure::doing("cannot write")(reason),
+            _ => Failure::Read { error: reason, at: error.at },
+        }
+    }
+
     /// The same failure of a second file, beside the one it is reported for.
     pub(crate) fn within(self, file: &str) -> Failure {
         match self {
@@ -63,7 +75,7 @@ impl Failure {
         match self {
             Failure::Skipped(_) => "skipped",
             Failure::Refused(_) => "refused",
-            Failure::Read { .. } | Failure::Other { .. } | Failure::ClosedPipe => Kind::Io.name(),
+            Failure::Read { .. } | Failure::Other { .. } | Failure::ClosedPipe => "input/output error",
             Failure::Data { kind, .. } => kind.name(),
         }
     }

@@ -1,5 +1,7 @@
 //! Figures as they are said.
 
+use std::path::Path;
+
 use linerate_core::{Error, Kind};
 
 use crate::failure::Failure;
@@ -18,7 +20,17 @@ pub(crate) fn rounded(content: u64, bytes: u64) -> f64 {
 pub(crate) fn failure(error: Error) -> Failure {
     match error.kind {
         Kind::BadArgument => Failure::Refused(error.what.into()),
-        Kind::Io => Failure::Read { error: std::io::Error::other(error.what), at: error.at },
+        Kind::Read | Kind::Write => Failure::system(error),
         kind => Failure::data(kind, error.at, error.what),
+    }
+}
+
+/// As [`failure`], of who writes `output` while it does another file.
+pub(crate) fn writing(output: &Path) -> impl Fn(Error) -> Failure {
+    move |error| match failure(error) {
+        Failure::Other { doing, error } => {
+            Failure::Other { doing: format!("{doing} {}", output.display()), error }
+        }
+        other => other,
     }
 }

@@ -1,5 +1,6 @@
 //! Where bytes come from: a file or standard input, read through a buffer that knows its offset.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
 
@@ -40,6 +41,8 @@ impl<R: Read> Read for Counted<R> {
 /// A buffered reader for decoding: hands out what it has, and knows the offset of that.
 pub(crate) struct Source<R> {
     inner: R,
+    /// What was given back, and is read before anything from `inner`.
+    returned: VecDeque<u8>,
     buffer: Box<[u8]>,
     start: usize,
     end: usize,
@@ -51,7 +54,14 @@ impl<R: Read> Source<R> {
     const BUFFER: usize = 128 << 10;
 
     pub(crate) fn new(inner: R) -> Self {
-        Source { inner, buffer: vec![0; Self::BUFFER].into(), start: 0, end: 0, at: 0 }
+        Source {
+            inner,
+            returned: VecDeque::new(),
+            buffer: vec![0; Self::BUFFER].into(),
+            start: 0,
+            end: 0,
+            at: 0,
+        }
     }
 
     /// Offset in the input of the next byte.
@@ -67,7 +77,8 @@ impl<R: Read> Source<R> {
                 self.buffer.copy_within(self.start..self.end, 0);
                 (self.start, self.end) = (0, self.end - self.start);
             }
-            match self.inner.read(&mut self.buffer[self.end..]) {
+            let room = &mut self.buffer[self.end..];
+            match if self.returned.is_empty() { self.inner.read(room) } else { self.returned.read(room) } {
                 Ok(0) => break,
                 Ok(n) => self.end += n,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -84,6 +95,15 @@ impl<R: Read> Source<R> {
         debug_assert!(n <= self.end - self.start);
         self.start += n;
         self.at += n as u64;
+    }
+
+    /// Gives back the last bytes that were consumed: they come next again.
+    pub(crate) fn unread(&mut self, mut bytes: Vec<u8>) {
+        self.at -= bytes.len() as u64;
+        bytes.extend_from_slice(&self.buffer[self.start..self.end]);
+        bytes.extend(self.returned.drain(..));
+        (self.start, self.end) = (0, 0);
+        self.returned = bytes.into();
     }
 
     /// The next byte, or `None` at the end.
@@ -122,6 +142,17 @@ mod tests {
         assert_eq!(source.at(), 3);
         assert_eq!(source.peek(5).unwrap(), b"defgh");
         assert_eq!(source.peek(6).unwrap_err().at(), Some(8));
+    }
+
+    #[test]
+    fn bytes_given_back_come_again_at_their_offset() {
+        let mut source = Source::new(ThreeAtATime(b"abcdefgh"));
+        source.peek(5).unwrap();
+        source.consume(4);
+        source.unread(b"cd".to_vec());
+        assert_eq!((source.at(), source.byte().unwrap()), (2, Some(b'c')));
+        source.unread(b"bc".to_vec());
+        assert_eq!((source.at(), source.peek(7).unwrap()), (1, &b"bcdefgh"[..]));
     }
 
     #[test]

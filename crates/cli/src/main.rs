@@ -1,6 +1,7 @@
 //! The `linerate` command: one subcommand per engine.
 
 mod account;
+mod clean;
 mod dict;
 mod done;
 mod exit;
@@ -8,10 +9,12 @@ mod failure;
 mod figures;
 mod gateway;
 mod gzip;
+mod help;
 mod input;
 mod kernel;
 mod lines;
 mod nx;
+mod ordered;
 mod output;
 mod pages;
 mod place;
@@ -23,11 +26,12 @@ mod signals;
 mod size;
 mod target;
 mod threads;
+mod wait;
 mod zstd;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 /// Compression for data paths that have a speed to keep
 #[derive(Parser)]
@@ -55,20 +59,32 @@ enum Command {
     Dict(Box<dict::Args>),
     /// Replay, count, record and compress anew what chat gateways send over one connection
     Gateway(Box<gateway::Args>),
+    /// Remove what killed runs left below folders
+    ///
+    /// A run that is killed while it writes a file may leave what it has written under a temporary name.
+    /// Those files are removed, never those of a run that goes on.
+    Clean(clean::Args),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
     /// Print a manual page in roff
     Man(pages::ManArgs),
 }
 
+/// The description of the command line, from which the program, its help and its pages are made.
+fn command() -> clap::Command {
+    help::lay_out(Cli::command())
+}
+
 fn main() -> ExitCode {
-    match Cli::parse().command {
+    let cli = Cli::from_arg_matches(&command().get_matches());
+    match cli.unwrap_or_else(|e| e.format(&mut command()).exit()).command {
         Command::Gzip(args) => gzip::run(&args),
         Command::Rice(args) => rice::run(&args),
         Command::Nx(args) => nx::run(&args),
         Command::Zstd(args) => zstd::run(&args),
         Command::Dict(args) => dict::run(&args),
         Command::Gateway(args) => gateway::run(&args),
+        Command::Clean(args) => clean::run(&args),
         Command::Completions(args) => pages::completions(&args),
         Command::Man(args) => pages::man(&args),
     }

@@ -1,13 +1,14 @@
 //! Completion scripts and manual pages, made from the same description as the help.
 
 use std::io::{self, Write};
+use std::iter;
 use std::process::ExitCode;
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 
 use crate::failure::Failure;
-use crate::{Cli, exit, signals};
+use crate::{command, exit, help, signals};
 
 /// For `bash`, put the output in /usr/share/bash-completion/completions/linerate.
 #[derive(clap::Args)]
@@ -22,24 +23,39 @@ pub(crate) struct CompletionsArgs {
 pub(crate) struct ManArgs {
     /// The subcommand whose page to print, such as `gzip` or `rice encode`
     subcommand: Vec<String>,
+    /// List the subcommands that have a page, one per line
+    #[arg(long, conflicts_with = "subcommand")]
+    list: bool,
 }
 
 pub(crate) fn completions(args: &CompletionsArgs) -> ExitCode {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "linerate", &mut script);
+    clap_complete::generate(args.shell, &mut command(), "linerate", &mut script);
     print(&script)
 }
 
 pub(crate) fn man(args: &ManArgs) -> ExitCode {
-    let mut root = Cli::command();
+    let mut root = command();
     // Gives subcommands their full names.
     root.build();
+    if args.list {
+        return print(paths(&root).map(|path| path + "\n").collect::<String>().as_bytes());
+    }
     let found = args.subcommand.iter().try_fold(&root, |command, name| command.find_subcommand(name));
     let Some(command) = found else {
         eprintln!("linerate: there is no subcommand `{}`", args.subcommand.join(" "));
         return ExitCode::from(exit::USAGE);
     };
     print(&page(command.clone()))
+}
+
+/// The subcommands below `command`, as [`man`] takes them: `rice`, `rice encode`.
+fn paths(command: &Command) -> Box<dyn Iterator<Item = String> + '_> {
+    let shown = command.get_subcommands().filter(|c| !c.is_hide_set() && c.get_name() != "help");
+    Box::new(shown.flat_map(|c| {
+        let name = c.get_name();
+        iter::once(name.to_owned()).chain(paths(c).map(move |below| format!("{name} {below}")))
+    }))
 }
 
 fn page(command: Command) -> Vec<u8> {
@@ -52,8 +68,8 @@ fn page(command: Command) -> Vec<u8> {
     page
 }
 
-/// The text after the options, line by line as it stands there. A paragraph whose first line ends
-/// in a colon is a section of that name.
+/// The text after the options. A paragraph whose first line ends in a colon is a section of that
+/// name. The lines of lists stay lines.
 fn sections(text: &str) -> String {
     let mut roff = String::new();
     for paragraph in text.split("\n\n") {
@@ -65,8 +81,13 @@ fn sections(text: &str) -> String {
             Some(title) => roff.push_str(&format!(".SH {}\n", title.to_uppercase())),
             None => roff.push_str(".PP\n"),
         }
-        let lines: Vec<String> = body.lines().map(literal).collect();
-        roff.push_str(&format!(".nf\n{}\n.fi\n", lines.join("\n")));
+        let is_list = help::is_list(paragraph);
+        let lines: Vec<String> =
+            body.lines().map(|line| literal(if is_list { line } else { line.trim_start() })).collect();
+        match is_list {
+            true => roff.push_str(&format!(".nf\n{}\n.fi\n", lines.join("\n"))),
+            false => roff.push_str(&format!("{}\n", lines.join("\n"))),
+        }
     }
     roff
 }
@@ -94,8 +115,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn paragraphs_become_sections_and_lines_stay_lines() {
-        let roff = sections("Two words:\n  a -b\n.x\n\nplain\nlines");
-        assert_eq!(roff, ".SH TWO WORDS\n.nf\n  a \\-b\n\\&.x\n.fi\n.PP\n.nf\nplain\nlines\n.fi\n");
+    fn paragraphs_become_sections_and_lines_of_lists_stay_lines() {
+        let roff = sections("Examples:\n  a -b\n.x\n\nTwo words:\n  more text\n\nplain");
+        let list = ".SH EXAMPLES\n.nf\n  a \\-b\n\\&.x\n.fi\n";
+        assert_eq!(roff, format!("{list}.SH TWO WORDS\nmore text\n.PP\nplain\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! An output made beside the file it comes from: what must hold before, and the source deleted last.
+//! Outputs made beside the files they come from: what must hold before, and the sources deleted last.
 
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,8 @@ use std::time::SystemTime;
 
 use crate::failure::Failure;
 use crate::input;
-use crate::output::{Attributes, Output};
+use crate::ordered::ordered;
+use crate::output::{self, Output};
 
 /// An operand's open file.
 pub(crate) struct Opened {
@@ -46,14 +47,6 @@ impl Opened {
         let meta = file.metadata().map_err(cannot_open())?;
         Ok(Opened { file, meta })
     }
-
-    /// Whether the path still names the file that was read, with what was read in it.
-    fn is_still(&self, path: &Path) -> bool {
-        let same =
-            |now: &Metadata| now.len() == self.meta.len() && now.modified().ok() == self.meta.modified().ok();
-        let (Ok(by_file), Ok(by_path)) = (self.file.metadata(), fs::metadata(path)) else { return false };
-        same(&by_file) && same(&by_path) && is_same_file(&by_file, &by_path)
-    }
 }
 
 /// Files that cannot be replaced by another without losing something are left alone.
@@ -71,40 +64,155 @@ fn suited(path: &Path, meta: &Metadata, beside: Beside) -> Result<(), Failure> {
     Ok(())
 }
 
-/// An output that is complete, and where it came from.
-pub(crate) struct Finished<'a> {
-    pub(crate) output: Output,
-    /// The file that was read, `None` if it is standard input.
-    pub(crate) source: Option<&'a Path>,
-    pub(crate) input: &'a Opened,
-    /// The time that the output gets, if it is not that of its source.
-    pub(crate) modified: Option<SystemTime>,
-    /// Whether the source goes, if nothing speaks against it.
-    pub(crate) deletes: bool,
+/// What was made of an operand: complete, and not yet under its name.
+pub(crate) struct Finished {
+    output: Output,
+    /// The source that goes when the output is in place, as it was read.
+    deleted: Option<(PathBuf, Metadata)>,
 }
 
-impl Finished<'_> {
-    /// Gives the output its name, then deletes the source if that is wanted and there are no
-    /// `warnings`. Returns the file made, if one was.
-    pub(crate) fn put_in_place(self, warnings: &mut Vec<String>) -> Result<Option<PathBuf>, Failure> {
-        let fresh = match self.output {
-            Output::Fresh(fresh) => fresh,
-            Output::Special(_, path) => return Ok(Some(path)),
-            Output::Stdout(_) | Output::Nowhere => return Ok(None),
-        };
-        let target = fresh.target().to_owned();
-        let source = self.source.filter(|_| self.input.meta.is_file());
-        let attributes = Attributes::of(source.map(|_| &self.input.meta), self.modified);
-        let deleted = source.filter(|_| self.deletes);
-        fresh.commit(&attributes, deleted.is_some())?;
-        if let Some(source) = deleted.filter(|_| warnings.is_empty()) {
-            if self.input.is_still(source) {
-                fs::remove_file(source).map_err(Failure::doing("cannot delete the source"))?;
+impl Finished {
+    /// The output made from `input`, which was opened by `source` unless it is standard input. It gets
+    /// the attributes of its source, or `modified` as its time. With `deletes` the source goes, unless
+    /// the output went to where nothing is kept.
+    pub(crate) fn new(
+        mut output: Output,
+        source: Option<&Path>,
+        input: &Opened,
+        modified: Option<SystemTime>,
+        deletes: bool,
+    ) -> Result<Finished, Failure> {
+        let source = source.filter(|_| input.meta.is_file());
+        let deleted = source.filter(|_| deletes && output.is_new_file());
+        let deleted = deleted.map(|path| (path.to_owned(), input.meta.clone()));
+        output.take_over(source.map(|_| &input.meta), modified, deleted.is_some())?;
+        Ok(Finished { output, deleted })
+    }
+}
+
+/// What became of an output.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Placed {
+    /// The file made, if one was.
+    pub(crate) output: Option<PathBuf>,
+    /// Why the source is still there, if it should not be.
+    pub(crate) warning: Option<String>,
+}
+
+/// Gives outputs their names, all together, then deletes the sources that are to go.
+fn put_in_place(all: Vec<Finished>) -> Vec<Result<Placed, Failure>> {
+    let (outputs, deleted): (Vec<_>, Vec<_>) = all.into_iter().map(|f| (f.output, f.deleted)).unzip();
+    let results = output::commit_all(outputs).into_iter().zip(deleted);
+    let placed = results.map(|(output, deleted)| {
+        let mut placed = Placed { output: output?, warning: None };
+        if let Some((path, meta)) = deleted {
+            if is_still(&path, &meta) {
+                fs::remove_file(path).map_err(Failure::doing("cannot delete the source"))?;
             } else {
-                warnings.push("kept: it changed while it was read".into());
+                placed.warning = Some("kept: it changed while it was read".into());
             }
         }
-        Ok(Some(target))
+        Ok(placed)
+    });
+    placed.collect()
+}
+
+/// Whether the path still names the file that was read, with what was read in it.
+fn is_still(path: &Path, read: &Metadata) -> bool {
+    fs::metadata(path).is_ok_and(|now| {
+        now.len() == read.len() && now.modified().ok() == read.modified().ok() && is_same_file(&now, read)
+    })
+}
+
+/// What was done with one operand. There is neither result nor failure for what is passed over.
+pub(crate) struct Work<D> {
+    pub(crate) name: String,
+    pub(crate) result: Result<Option<(D, Finished)>, Failure>,
+}
+
+/// Outputs whose sources are deleted are put on the disk together, once they come from so many bytes.
+const BATCH_BYTES: u64 = 64 << 20;
+
+/// The most outputs of a batch, for the files that are open. Each is one, and its folder another.
+fn batch_files() -> usize {
+    linerate_io::Folder::kept_open().min(512)
+}
+
+/// Works on operands, on several at a time if there are `threads` for it, and puts their outputs in
+/// place. `report` is told, in the order of the operands, what became of each.
+pub(crate) fn each<O: Send, D: Send>(
+    threads: usize,
+    operands: impl Iterator<Item = O>,
+    process: impl Fn(O) -> Work<D> + Sync,
+    mut report: impl FnMut(String, Result<Option<(D, Placed)>, Failure>),
+) {
+    // Each thread has two inputs and outputs open, with their folders.
+    let threads = threads.min(batch_files().div_ceil(4));
+    let mut operands = operands.fuse();
+    let mut batch = Batch { works: Vec::new(), bytes: 0 };
+    let end: Result<(), std::convert::Infallible> = ordered(
+        threads,
+        || operands.next(),
+        || &process,
+        |work| {
+            batch.add(work);
+            if batch.is_ready() {
+                batch.finish(&mut report);
+            }
+            Ok(())
+        },
+    );
+    let Ok(()) = end;
+    batch.finish(&mut report);
+}
+
+/// Operands that are done but for the names of their outputs, in order.
+struct Batch<D> {
+    works: Vec<Work<D>>,
+    /// Bytes of the sources that are to be deleted.
+    bytes: u64,
+}
+
+impl<D> Batch<D> {
+    fn add(&mut self, work: Work<D>) {
+        if let Ok(Some((_, Finished { deleted: Some((_, meta)), .. }))) = &work.result {
+            self.bytes += meta.len();
+        }
+        self.works.push(work);
+    }
+
+    /// Whether there is nothing to gain by waiting for more: nothing is deleted, or enough.
+    fn is_ready(&self) -> bool {
+        let deletes = |work: &Work<D>| matches!(&work.result, Ok(Some((_, f))) if f.deleted.is_some());
+        self.works.len() >= batch_files() || self.bytes >= BATCH_BYTES || !self.works.iter().any(deletes)
+    }
+
+    fn finish(&mut self, report: &mut impl FnMut(String, Result<Option<(D, Placed)>, Failure>)) {
+        self.bytes = 0;
+        let mut outputs = Vec::new();
+        let mut rest = Vec::new();
+        for work in self.works.drain(..) {
+            rest.push((
+                work.name,
+                work.result.map(|made| {
+                    made.map(|(done, finished)| {
+                        outputs.push(finished);
+                        done
+                    })
+                }),
+            ));
+        }
+        let mut placed = put_in_place(outputs).into_iter();
+        for (name, result) in rest {
+            report(
+                name,
+                result.and_then(|done| {
+                    let Some(done) = done else { return Ok(None) };
+                    let placed = placed.next().unwrap_or_else(|| Ok(Placed::default()))?;
+                    Ok(Some((done, placed)))
+                }),
+            );
+        }
     }
 }
 
@@ -127,4 +235,101 @@ fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
 #[cfg(not(unix))]
 fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::FileTimes;
+    use std::io::Write;
+
+    use super::*;
+
+    /// Reads `source`, lets `meanwhile` do something to it, puts the output in place and deletes the
+    /// source. Returns the warning and whether the source is there.
+    fn replaced(meanwhile: impl FnOnce(&Path)) -> (Option<String>, bool) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let source = folder.path().join("source");
+        fs::write(&source, "old content").expect("a file");
+        let input = Opened::open(&source, None, "").expect("the file opens");
+        let mut output = Output::at(&folder.path().join("target"), false).expect("an output");
+        output.write_all(b"what was read").expect("it is written");
+        meanwhile(&source);
+        let finished = Finished::new(output, Some(&source), &input, None, true).expect("it is complete");
+        let placed = put_in_place(vec![finished]).remove(0).expect("the output is in place");
+        assert!(placed.output.is_some_and(|target| target.exists()));
+        (placed.warning, source.exists())
+    }
+
+    fn set_time(path: &Path, time: SystemTime) {
+        let file = File::options().write(true).open(path).expect("the file opens");
+        file.set_times(FileTimes::new().set_modified(time)).expect("its time is set");
+    }
+
+    #[test]
+    fn a_source_that_did_not_change_is_deleted() {
+        assert_eq!(replaced(|_| {}), (None, false));
+    }
+
+    #[test]
+    fn a_source_that_changed_while_it_was_read_is_kept() {
+        let kept = || (Some("kept: it changed while it was read".to_owned()), true);
+        let append = |source: &Path| {
+            let time = fs::metadata(source).and_then(|meta| meta.modified()).expect("a time");
+            let mut file = File::options().append(true).open(source).expect("the file opens");
+            file.write_all(b" and more").expect("it is written");
+            set_time(source, time);
+        };
+        assert_eq!(replaced(append), kept(), "longer, of the same time");
+        let touch = |source: &Path| set_time(source, SystemTime::UNIX_EPOCH);
+        assert_eq!(replaced(touch), kept(), "of another time");
+    }
+
+    /// What happens to ten files, in order: `w` for work, `r` for a report.
+    fn events(deletes: bool) -> (String, Vec<String>) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (events, mut reports) = (std::sync::Mutex::new(String::new()), Vec::new());
+        let log = |event| events.lock().expect("nobody panics").push(event);
+        let operands = (0..10).map(|i| folder.path().join(i.to_string()));
+        let process = |path: PathBuf| {
+            fs::write(&path, "content").expect("a file");
+            log('w');
+            let input = Opened::open(&path, None, "").expect("the file opens");
+            let output = Output::at(&path.with_extension("out"), false).expect("an output");
+            let finished = Finished::new(output, Some(&path), &input, None, deletes);
+            let is_fifth = path.ends_with("5");
+            let result = if is_fifth {
+                Err(Failure::Skipped("fifth".into()))
+            } else {
+                finished.map(|f| Some(((), f)))
+            };
+            Work { name: path.file_name().unwrap_or_default().display().to_string(), result }
+        };
+        each(1, operands, process, |name, result| {
+            log('r');
+            let is_there = folder.path().join(&name).with_extension("out").exists();
+            assert_eq!((result.is_ok(), is_there), (name != "5", name != "5"), "{name}");
+            assert_eq!(folder.path().join(&name).exists(), !deletes || name == "5");
+            reports.push(name);
+        });
+        (events.into_inner().expect("nobody panics"), reports)
+    }
+
+    #[test]
+    fn outputs_are_put_on_the_disk_together_if_their_sources_are_deleted() {
+        let order: Vec<String> = (0..10).map(|i| i.to_string()).collect();
+        assert_eq!(events(true), ("wwwwwwwwwwrrrrrrrrrr".into(), order.clone()));
+        assert_eq!(events(false), ("wr".repeat(10), order));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_file_under_the_name_of_the_source_is_kept() {
+        let replace = |source: &Path| {
+            let time = fs::metadata(source).and_then(|meta| meta.modified()).expect("a time");
+            fs::rename(source, source.with_extension("away")).expect("it is renamed");
+            fs::write(source, "new content").expect("a file");
+            set_time(source, time);
+        };
+        assert_eq!(replaced(replace), (Some("kept: it changed while it was read".to_owned()), true));
+    }
 }

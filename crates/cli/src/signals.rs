@@ -1,21 +1,13 @@
 //! Ending by a signal without leaving anything behind.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::{Arc, Once};
 
-/// The temporary file that exists now.
-static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-fn temporary() -> MutexGuard<'static, Option<PathBuf>> {
-    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Sets the file to be removed if a signal ends the program; `None` if there is none any more.
-pub(crate) fn remove_on_signal(path: Option<PathBuf>) {
+/// From now on a signal that ends the program first removes the files that are not complete. On Linux
+/// most of them have no name, and go by themselves.
+pub(crate) fn remove_temporaries_on_signal() {
     static WATCHING: Once = Once::new();
     WATCHING.call_once(watch);
-    *temporary() = path;
 }
 
 /// Starts a thread that waits for the signals by which people, and limits on the size of files,
@@ -24,15 +16,12 @@ pub(crate) fn remove_on_signal(path: Option<PathBuf>) {
 fn watch() {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
     let wanted = [SIGHUP, SIGINT, SIGTERM, SIGXFSZ].into_iter().filter(|&signal| !is_ignored(signal));
-    // Without the thread a signal still ends the program; only the temporary file stays.
+    // Without the thread a signal still ends the program; only temporary files stay.
     let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
     std::thread::spawn(move || {
         for signal in signals.forever() {
             // Held until the end, so that no new file is made meanwhile.
-            let path = temporary();
-            if let Some(path) = path.as_deref() {
-                let _ = std::fs::remove_file(path);
-            }
+            let _none = linerate_io::remove_temporaries();
             let _ = signal_hook::low_level::emulate_default_handler(signal);
         }
     });

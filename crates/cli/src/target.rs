@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueHint;
 
 use crate::failure::Failure;
-use crate::output::{Attributes, Output};
+use crate::output::Output;
 
 /// Where a file goes.
 #[derive(clap::Args, Debug)]
@@ -52,15 +52,7 @@ impl TargetArgs {
 
 /// Writes a whole file.
 pub(crate) fn write(path: &Path, force: bool, bytes: &[u8]) -> Result<(), Failure> {
-    let mut output = Output::at(path, force, false)?;
+    let mut output = Output::at(path, force)?;
     output.write_all(bytes).map_err(|error| output.failure(error))?;
-    finish(output)
-}
-
-/// Gives a file its name.
-pub(crate) fn finish(output: Output) -> Result<(), Failure> {
-    match output {
-        Output::Fresh(fresh) => fresh.commit(&Attributes::default(), false),
-        Output::Special(..) | Output::Stdout(_) | Output::Nowhere => Ok(()),
-    }
+    output.commit().map(drop)
 }

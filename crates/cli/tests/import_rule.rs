@@ -11,7 +11,7 @@ use serde_json::Value;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Core,
-    /// An engine that other engines are built on.
+    /// What engines are built on.
     Kernel,
     Engine,
     Bench,
@@ -22,6 +22,7 @@ enum Role {
 /// Every crate of the workspace. A new crate is a new row.
 const CRATES: &[(&str, Role)] = &[
     ("linerate-core", Role::Core),
+    ("linerate-io", Role::Kernel),
     ("linerate-deflate", Role::Engine),
     ("linerate-rice", Role::Engine),
     ("linerate-nx", Role::Engine),

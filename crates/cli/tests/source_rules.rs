@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders of hot loops and of foreign functions: the only homes of `unsafe`.
-const UNSAFE_HOMES: &[&str] = &["kernel"];
+/// Folders of hot loops, and of mapped files and foreign functions: the only homes of `unsafe`.
+const UNSAFE_HOMES: &[&str] = &["kernel", "sys"];
 
 fn crates_folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("crates/cli is in crates/").to_owned()

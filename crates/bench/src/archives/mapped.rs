@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use linerate_nx::{Archive, FileSource, Reader, Source};
+use linerate_nx::{Archive, FileSource, ReadAt, Reader};
 
 use super::input::told;
 use crate::kernel::map::map_for_writing;
@@ -44,7 +44,7 @@ pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String>
 }
 
 /// Files that share a block, and large files, most bytes first.
-fn units<S: Source>(archive: &Archive<S>) -> Vec<Vec<usize>> {
+fn units<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     let mut files: Vec<_> = archive.files().collect();
     files.sort_by_key(|file| (file.entry().first_block, file.entry().block_offset));
     let shared = files.chunk_by(|a, b| !a.is_chunked() && a.blocks() == b.blocks());
@@ -58,7 +58,7 @@ fn units<S: Source>(archive: &Archive<S>) -> Vec<Vec<usize>> {
 }
 
 /// As the product does, under a temporary name first.
-fn one<S: Source>(
+fn one<S: ReadAt>(
     archive: &Archive<S>,
     reader: &mut Reader<'_, S>,
     number: usize,
@@ -74,7 +74,7 @@ fn one<S: Source>(
     fs::rename(&temp, &path).map_err(told)
 }
 
-fn fill<S: Source>(
+fn fill<S: ReadAt>(
     made: &File,
     reader: &mut Reader<'_, S>,
     file: linerate_nx::File<'_>,

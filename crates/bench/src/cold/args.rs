@@ -24,7 +24,7 @@ SIZE is a number of bytes, or with K or M a multiple of 1024.";
 /// What to measure, and where the results go.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ColdArgs {
-    /// json (generated log rows), text ($LINERATE_CORPORA/silesia/dickens, or else text that the project
+    /// json (generated log rows), text ($LINERATE_CORPORA/silesia/dickens, or else text that the program
     /// carries), or files
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "json,text")]
     data: Vec<String>,

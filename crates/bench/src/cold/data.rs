@@ -11,9 +11,12 @@ const ROWS: usize = 10_500_000;
 const SEGMENT: usize = 16 << 10;
 /// Where text is looked for below `$LINERATE_CORPORA`.
 const CORPUS_TEXT: &str = "silesia/dickens";
-/// Text that the project carries: below its own folder.
-const CARRIED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/corpus");
-const CARRIED_TEXT: [&str; 3] = ["northamerica.tz", "theory.html", "zic.c"];
+/// Text that the program carries.
+const CARRIED: [&[u8]; 3] = [
+    include_bytes!("../../../../testdata/corpus/northamerica.tz"),
+    include_bytes!("../../../../testdata/corpus/theory.html"),
+    include_bytes!("../../../../testdata/corpus/zic.c"),
+];
 
 /// What the published figures have under which name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,30 +68,20 @@ impl Data {
         Data::new(Kind::Json, "generated rows".into(), &Corpus::rows(ROWS).files.concat())
     }
 
-    /// `silesia/dickens` below `$LINERATE_CORPORA`, or else the text in the project's test data.
+    /// `silesia/dickens` below `$LINERATE_CORPORA`, or else the text that the program carries.
     ///
     /// # Errors
-    /// A sentence, if there is neither.
+    /// A sentence, if the former cannot be read.
     pub fn text() -> Result<Data, String> {
         if let Some(path) = corpora().map(|root| root.join(CORPUS_TEXT)).filter(|path| path.is_file()) {
             return Data::file(&path);
         }
-        Data::carried()
+        Ok(Data::carried())
     }
 
-    /// The text in the project's test data.
-    ///
-    /// # Errors
-    /// A sentence, if it is not where this program was built.
-    pub fn carried() -> Result<Data, String> {
-        let mut bytes = Vec::new();
-        for name in CARRIED_TEXT {
-            let read = std::fs::read(Path::new(CARRIED).join(name));
-            bytes.extend(read.map_err(|_| {
-                "there is no text here: name a file with --data, or a folder with silesia/dickens in LINERATE_CORPORA"
-            })?);
-        }
-        Ok(Data::new(Kind::Text, "carried text".into(), &bytes))
+    /// The text that the program carries.
+    pub fn carried() -> Data {
+        Data::new(Kind::Text, "carried text".into(), &CARRIED.concat())
     }
 
     fn file(path: &Path) -> Result<Data, String> {
@@ -179,7 +172,7 @@ mod tests {
 
     #[test]
     fn carried_text_is_there() {
-        let text = Data::carried().unwrap();
+        let text = Data::carried();
         assert!(text.blocks.len() > 150_000 && text.dictionaries.len() > 150_000);
     }
 }

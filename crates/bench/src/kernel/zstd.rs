@@ -5,6 +5,7 @@ use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
+use linerate_core::{LINE, fetch_line};
 use zstd_safe::zstd_sys::{
     ZSTD_DCtx, ZSTD_DDict, ZSTD_createDCtx, ZSTD_createDDict_byReference, ZSTD_decompress_usingDDict,
     ZSTD_decompress_usingDict, ZSTD_freeDCtx, ZSTD_freeDDict, ZSTD_getErrorName, ZSTD_isError,
@@ -19,7 +20,6 @@ const OBJECT: usize = 27_352;
 const IN_USE: [(usize, usize); 3] = [(0, 18_496), (26_676, 26_688), (27_316, OBJECT)];
 /// Of the content, the last bytes are asked for, where most matches are.
 const CONTENT: usize = 8 << 10;
-const LINE: usize = 64;
 
 /// A dictionary with tables; the content is that of the caller, as in RocksDB.
 pub(crate) struct Digested<'a> {
@@ -58,16 +58,7 @@ impl<'a> Digested<'a> {
 }
 
 fn fetch(from: usize, to: usize) {
-    for address in (from & !(LINE - 1)..to).step_by(LINE) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: SSE is part of x86-64, and a prefetch never faults.
-        unsafe {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(address as *const i8);
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        let _ = address;
-    }
+    (from & !(LINE - 1)..to).step_by(LINE).for_each(fetch_line);
 }
 
 impl Drop for Digested<'_> {

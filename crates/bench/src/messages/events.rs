@@ -30,12 +30,13 @@ pub(super) fn live(source: &mut Source, guilds: &[Guild]) -> String {
 }
 
 fn message(source: &mut Source, guild: &Guild, author: &Member) -> String {
+    let channel = source.pick(&guild.texts);
     let data = format!(
         concat!(
             r#"{{"type":0,"tts":false,"timestamp":"{time}","pinned":false,"nonce":"{nonce}","mentions":[],"#,
             r#""mention_roles":[],"mention_everyone":false,"member":{member},"id":"{id}","flags":0,"#,
             r#""embeds":[{embeds}],"edited_timestamp":null,"content":"{content}","components":[],"#,
-            r#""channel_type":0,"channel_id":"{channel}","author":{author},"attachments":[],"#,
+            r#""channel_type":{kind},"channel_id":"{channel}","author":{author},"attachments":[],"#,
             r#""guild_id":"{guild}"}}"#
         ),
         time = source.time(),
@@ -44,7 +45,8 @@ fn message(source: &mut Source, guild: &Guild, author: &Member) -> String {
         id = source.new_id(),
         embeds = if source.percent(15) { embed(source) } else { String::new() },
         content = said(source),
-        channel = source.pick(&guild.channels),
+        kind = channel.kind,
+        channel = channel.id,
         author = author.user,
         guild = guild.id,
     );
@@ -71,7 +73,7 @@ fn typing(source: &mut Source, guild: &Guild, member: &Member) -> String {
         member.id,
         source.now() / 1000,
         member.object(),
-        source.pick(&guild.channels),
+        source.pick(&guild.texts).id,
         guild.id,
     );
     source.dispatch("TYPING_START", &data)
@@ -89,7 +91,7 @@ fn reaction(source: &mut Source, guild: &Guild, member: &Member) -> String {
         author = guild.members[source.below(guild.members.len())].id,
         member = member.object(),
         picture = source.pick(PICTURES),
-        channel = source.pick(&guild.channels),
+        channel = source.pick(&guild.texts).id,
         guild = guild.id,
     );
     source.dispatch("MESSAGE_REACTION_ADD", &data)
@@ -107,7 +109,7 @@ fn voice(source: &mut Source, guild: &Guild, member: &Member) -> String {
         session = source.hex(),
         mute = source.percent(30),
         guild = guild.id,
-        channel = source.pick(&guild.channels),
+        channel = source.pick(&guild.voices).id,
     );
     source.dispatch("VOICE_STATE_UPDATE", &data)
 }

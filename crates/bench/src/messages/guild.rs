@@ -20,39 +20,90 @@ const FEATURES: &[&str] = &[
     "WELCOME_SCREEN_ENABLED",
 ];
 
+/// Kinds of channels: `type` in the protocol.
+mod kind {
+    pub(super) const TEXT: u8 = 0;
+    pub(super) const VOICE: u8 = 2;
+    pub(super) const CATEGORY: u8 = 4;
+    pub(super) const NEWS: u8 = 5;
+    pub(super) const STAGE: u8 = 13;
+
+    /// What the channels of a guild are, behind the first two.
+    pub(super) const MIX: &[u8] = &[TEXT, TEXT, TEXT, VOICE, CATEGORY, NEWS, STAGE];
+}
+
+/// A channel, as far as events name it.
+#[derive(Clone, Copy)]
+pub(super) struct Channel {
+    pub(super) id: u64,
+    pub(super) kind: u8,
+}
+
 /// What is kept of a guild.
 pub(super) struct Guild {
     pub(super) id: u64,
     pub(super) members: Vec<Member>,
-    pub(super) channels: Vec<u64>,
+    channels: Vec<Channel>,
+    /// Those that people write in: of kinds text and news.
+    pub(super) texts: Vec<Channel>,
+    /// Those that people speak in: of kinds voice and stage.
+    pub(super) voices: Vec<Channel>,
 }
 
 impl Guild {
-    /// A guild and the event that tells of it.
-    pub(super) fn create(source: &mut Source, id: u64) -> (Guild, String) {
+    /// A guild and the event that tells of it. `own` is the client's user, the id and the object, who is a
+    /// member of every guild and does nothing.
+    pub(super) fn create(source: &mut Source, id: u64, own: &(u64, String)) -> (Guild, String) {
         let scale = source.log_normal(0.6, 0.95);
         let mut many =
             |mean: f64, deviation: f64, least| source.around(mean * scale, deviation * scale, least);
         let (roles, channels) = (many(30.0, 12.0, 1), many(45.0, 15.0, 2));
         let (members, emojis) = (many(75.0, 25.0, 2), many(45.0, 25.0, 0));
         let roles: Vec<u64> = (0..roles).map(|_| source.id()).collect();
+        let members = (0..members).map(|_| Member::new(source, &roles)).collect();
+        let channels: Vec<Channel> = (0..channels)
+            .map(|i| Channel {
+                id: source.id(),
+                kind: match i {
+                    0 => kind::TEXT,
+                    1 => kind::VOICE,
+                    _ => source.pick(kind::MIX),
+                },
+            })
+            .collect();
+        let of = |kinds: [u8; 2]| channels.iter().copied().filter(|c| kinds.contains(&c.kind)).collect();
         let guild = Guild {
             id,
-            members: (0..members).map(|_| Member::new(source, &roles)).collect(),
-            channels: (0..channels).map(|_| source.id()).collect(),
+            members,
+            texts: of([kind::TEXT, kind::NEWS]),
+            voices: of([kind::VOICE, kind::STAGE]),
+            channels,
         };
-        let data = guild.data(source, &roles, emojis);
+        let own = Member::of_user(source, own.0, own.1.clone(), &roles);
+        let data = guild.data(source, &own, &roles, emojis);
         let message = source.dispatch("GUILD_CREATE", &data);
         (guild, message)
     }
 
-    fn data(&self, source: &mut Source, roles: &[u64], emojis: usize) -> String {
-        let described: Vec<String> = roles.iter().enumerate().map(|(i, id)| role(source, i, *id)).collect();
-        let channels: Vec<String> =
-            self.channels.iter().enumerate().map(|(i, id)| channel(source, i, *id, roles)).collect();
-        let members: Vec<String> = self.members.iter().map(Member::object).collect();
+    fn data(&self, source: &mut Source, own: &Member, roles: &[u64], emojis: usize) -> String {
+        // The role of all members has the number of the guild.
+        let all = std::iter::once(&self.id).chain(roles).enumerate();
+        let described: Vec<String> = all.map(|(i, id)| role(source, i, *id)).collect();
+        let categories: Vec<u64> =
+            self.channels.iter().filter(|c| c.kind == kind::CATEGORY).map(|c| c.id).collect();
+        let channels: Vec<String> = self
+            .channels
+            .iter()
+            .enumerate()
+            .map(|(i, one)| channel(source, i, *one, &categories, roles))
+            .collect();
+        let members: Vec<String> = self.members.iter().chain([own]).map(Member::object).collect();
         let emojis: Vec<String> = (0..emojis).map(|_| emoji(source)).collect();
-        let voices: Vec<String> = (0..source.below(6)).map(|_| self.voice(source)).collect();
+        // Nobody is in two channels.
+        let speaking = source.below(6.min(self.members.len() + 1));
+        let first = source.below(self.members.len());
+        let speakers = self.members.iter().cycle().skip(first).take(speaking);
+        let voices: Vec<String> = speakers.map(|member| self.voice(source, member)).collect();
         let mut present = Vec::new();
         for member in &self.members {
             if source.percent(40) {
@@ -83,8 +134,8 @@ impl Guild {
             ),
             features = features.join(","),
             emojis = emojis.join(","),
-            count = self.members.len() * source.between(1, 40),
-            rules = self.channels[0],
+            count = members.len() * source.between(1, 40),
+            rules = self.channels[0].id,
             voices = voices.join(","),
             large = self.members.len() > 50,
             icon = source.hex(),
@@ -102,17 +153,17 @@ impl Guild {
         )
     }
 
-    fn voice(&self, source: &mut Source) -> String {
+    fn voice(&self, source: &mut Source, member: &Member) -> String {
         format!(
             concat!(
                 r#"{{"user_id":"{user}","suppress":false,"session_id":"{session}","self_video":false,"#,
                 r#""self_mute":{mute},"self_deaf":false,"request_to_speak_timestamp":null,"mute":false,"#,
                 r#""deaf":false,"channel_id":"{channel}"}}"#
             ),
-            user = self.members[source.below(self.members.len())].id,
+            user = member.id,
             session = source.hex(),
             mute = source.percent(30),
-            channel = source.pick(&self.channels),
+            channel = source.pick(&self.voices).id,
         )
     }
 }
@@ -130,7 +181,7 @@ fn role(source: &mut Source, position: usize, id: u64) -> String {
         position = position,
         permissions =
             source.pick(&["0", "104324673", "1071698660929", "2248473465835073", "6755399441055744"]),
-        name = title(source, 1, 4),
+        name = if position == 0 { "@everyone".into() } else { title(source, 1, 4) },
         mentionable = source.percent(30),
         managed = source.percent(10),
         id = id,
@@ -139,26 +190,60 @@ fn role(source: &mut Source, position: usize, id: u64) -> String {
     )
 }
 
-fn channel(source: &mut Source, position: usize, id: u64, roles: &[u64]) -> String {
+/// The object of a channel, which has what its kind has.
+fn channel(source: &mut Source, position: usize, one: Channel, categories: &[u64], roles: &[u64]) -> String {
     let rules: Vec<String> =
         (0..source.below(7.min(roles.len() + 1))).map(|_| overwrite(source, roles)).collect();
+    let parent = match one.kind {
+        kind::CATEGORY => None,
+        _ if categories.is_empty() || !source.percent(90) => None,
+        _ => Some(source.pick(categories)),
+    };
+    let more = match one.kind {
+        kind::CATEGORY => String::new(),
+        kind::VOICE | kind::STAGE => spoken(source, one.kind),
+        _ => written(source),
+    };
     format!(
         concat!(
-            r#"{{"version":{version},"type":{kind},"topic":{topic},"theme_color":null,"#,
-            r#""rate_limit_per_user":{rate},"position":{position},"permission_overwrites":[{rules}],"#,
-            r#""parent_id":{parent},"nsfw":false,"name":"{name}","last_message_id":"{last}","id":"{id}","#,
-            r#""icon_emoji":{{"name":"{icon}","id":null}},"flags":0}}"#
+            r#"{{"version":{version},"type":{kind},{more}"position":{position},"#,
+            r#""permission_overwrites":[{rules}],"parent_id":{parent},"name":"{name}","id":"{id}","flags":0}}"#
         ),
         version = source.now(),
-        kind = source.pick(&[0, 0, 0, 2, 4, 5, 13]),
-        topic = if source.percent(40) { format!(r#""{}""#, words(source, 3, 20)) } else { "null".into() },
-        rate = source.pick(&[0, 0, 0, 5, 10]),
+        kind = one.kind,
+        more = more,
         position = position,
         rules = rules.join(","),
-        parent = if source.percent(90) { format!(r#""{}""#, source.id()) } else { "null".into() },
+        parent = parent.map_or_else(|| "null".into(), |id| format!(r#""{id}""#)),
         name = joined(source, 1, 4, "-"),
+        id = one.id,
+    )
+}
+
+/// What a channel has that people write in.
+fn written(source: &mut Source) -> String {
+    format!(
+        concat!(
+            r#""topic":{topic},"theme_color":null,"rate_limit_per_user":{rate},"nsfw":false,"#,
+            r#""last_message_id":"{last}","icon_emoji":{{"name":"{icon}","id":null}},"#
+        ),
+        topic = if source.percent(40) { format!(r#""{}""#, words(source, 3, 20)) } else { "null".into() },
+        rate = source.pick(&[0, 0, 0, 5, 10]),
         last = source.id(),
-        id = id,
+        icon = source.pick(PICTURES),
+    )
+}
+
+/// What a channel has that people speak in.
+fn spoken(source: &mut Source, kind: u8) -> String {
+    format!(
+        concat!(
+            r#"{topic}"bitrate":{bitrate},"user_limit":{limit},"rtc_region":null,"rate_limit_per_user":0,"#,
+            r#""nsfw":false,"last_message_id":null,"icon_emoji":{{"name":"{icon}","id":null}},"#
+        ),
+        topic = if kind == kind::STAGE { r#""topic":null,"# } else { "" },
+        bitrate = source.pick(&[64_000, 64_000, 64_000, 96_000]),
+        limit = source.pick(&[0, 0, 0, 5, 10, 99]),
         icon = source.pick(PICTURES),
     )
 }

@@ -15,6 +15,11 @@ pub(super) struct Member {
 impl Member {
     pub(super) fn new(source: &mut Source, roles: &[u64]) -> Member {
         let (id, user) = user(source, false);
+        Member::of_user(source, id, user, roles)
+    }
+
+    /// The member that a user is in a guild.
+    pub(super) fn of_user(source: &mut Source, id: u64, user: String, roles: &[u64]) -> Member {
         let most = roles.len().min(6);
         let mut own: Vec<String> =
             (0..source.below(most + 1)).map(|_| format!(r#""{}""#, source.pick(roles))).collect();

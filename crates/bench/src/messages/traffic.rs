@@ -67,6 +67,7 @@ impl Traffic {
             traffic: *self,
             index,
             source: Source::new(self.seed, index),
+            own: (0, String::new()),
             announced: Vec::new(),
             guilds: Vec::new(),
             sent: 0,
@@ -79,6 +80,8 @@ pub struct Shard {
     traffic: Traffic,
     index: u64,
     source: Source,
+    /// The client's user, as READY has it: the id and the object.
+    own: (u64, String),
     /// The guilds that READY named.
     announced: Vec<u64>,
     guilds: Vec<Guild>,
@@ -94,7 +97,7 @@ impl Iterator for Shard {
             0 => hello(self.index),
             1 => self.ready(),
             at if at < 2 + guilds => {
-                let (guild, message) = Guild::create(&mut self.source, self.announced[at - 2]);
+                let (guild, message) = Guild::create(&mut self.source, self.announced[at - 2], &self.own);
                 self.guilds.push(guild);
                 message
             }
@@ -125,7 +128,7 @@ fn hello(index: u64) -> String {
 impl Shard {
     fn ready(&mut self) -> String {
         let source = &mut self.source;
-        let (id, user) = people::user(source, true);
+        self.own = people::user(source, true);
         self.announced = (0..self.traffic.guilds).map(|_| source.id()).collect();
         let guilds: Vec<String> =
             self.announced.iter().map(|id| format!(r#"{{"unavailable":true,"id":"{id}"}}"#)).collect();
@@ -136,11 +139,11 @@ impl Shard {
                 r#""presences":[],"guilds":[{guilds}],"auth":{{}},"application":{{"id":"{id}","flags":565248}},"#,
                 r#""_trace":{trace}}}"#
             ),
-            user = user,
+            user = self.own.1,
             session = source.hex(),
             index = self.index,
             guilds = guilds.join(","),
-            id = id,
+            id = self.own.0,
             trace = trace(self.index, r#"123456,\"calls\":[\"start_session\",{\"micros\":98765}]"#),
         );
         source.dispatch("READY", &data)
@@ -204,6 +207,48 @@ mod tests {
         assert!((2_000..15_000).contains(&guilds[0]), "{guilds:?}");
         assert!((30_000..75_000).contains(&guilds[60]), "{guilds:?}");
         assert!((250_000..1_000_000).contains(&guilds[119]), "{guilds:?}");
+    }
+
+    /// JDA and discord.py want the bit rate of every channel in which people speak; discord.js warns of typing
+    /// in a category.
+    #[test]
+    fn channels_have_what_their_kinds_have_and_events_name_channels_of_the_right_kind() {
+        let all = parsed(Traffic::new(5).with_guilds(20).with_events(3000));
+        let mut channels = BTreeMap::new();
+        for guild in all.iter().filter(|m| m["t"] == "GUILD_CREATE").map(|m| &m["d"]) {
+            for channel in guild["channels"].as_array().unwrap() {
+                let kind = channel["type"].as_u64().unwrap();
+                let spoken = [2, 13].contains(&kind);
+                assert_eq!(channel["bitrate"].is_u64(), spoken, "{channel}");
+                assert_eq!(channel["user_limit"].is_u64(), spoken, "{channel}");
+                assert_eq!(channel["nsfw"].is_boolean(), kind != 4, "{channel}");
+                channels.insert(channel["id"].as_str().unwrap(), (guild["id"].as_str().unwrap(), channel));
+            }
+            let everyone = &guild["roles"][0];
+            assert_eq!((&everyone["id"], &everyone["name"]), (&guild["id"], &"@everyone".into()));
+            let members = guild["members"].as_array().unwrap();
+            assert!(members.iter().any(|member| member["user"]["id"] == all[1]["d"]["user"]["id"]));
+            let speaking: Vec<&Value> =
+                guild["voice_states"].as_array().unwrap().iter().map(|state| &state["user_id"]).collect();
+            assert!(speaking.iter().enumerate().all(|(i, user)| !speaking[..i].contains(user)));
+        }
+        let kinds: Vec<u64> = channels.values().map(|(_, c)| c["type"].as_u64().unwrap()).collect();
+        assert!([0, 2, 4, 5, 13].iter().all(|kind| kinds.contains(kind)));
+        for (guild, channel) in channels.values() {
+            if let Some(parent) = channel["parent_id"].as_str() {
+                assert_eq!((channels[parent].0, &channels[parent].1["type"]), (*guild, &4.into()));
+            }
+        }
+        for event in &all[22..] {
+            let Some(id) = event["d"]["channel_id"].as_str() else { continue };
+            let (guild, channel) = channels[id];
+            assert_eq!(event["d"]["guild_id"], guild);
+            let kinds: &[u64] = if event["t"] == "VOICE_STATE_UPDATE" { &[2, 13] } else { &[0, 5] };
+            assert!(kinds.contains(&channel["type"].as_u64().unwrap()), "{event}");
+            if event["t"] == "MESSAGE_CREATE" {
+                assert_eq!(event["d"]["channel_type"], channel["type"]);
+            }
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use linerate_dict::{BlockFile, Input, Pack, Store};
 
 use crate::failure::Failure;
 use crate::figures::failure;
+use crate::nx::open::{remote, url};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct PackArg {
@@ -45,8 +46,11 @@ pub(crate) fn open_pack(path: &Path) -> Result<Pack, Failure> {
     Pack::open_input(input(path)?).map_err(failure)
 }
 
-/// A file as the engine reads it.
+/// A file, or one on a server, as the engine reads it.
 pub(crate) fn input(path: &Path) -> Result<Input, Failure> {
+    if let Some(url) = url(path) {
+        return Ok(Input::source(remote(url)?));
+    }
     openable(path)?;
     Input::map(path).map_err(failure)
 }

@@ -1,5 +1,6 @@
 //! `linerate dict build`: a sorted block file from lines or records.
 
+use std::env::temp_dir;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -17,7 +18,7 @@ use super::watch::Watch;
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
-use crate::figures::{failure, ratio, rounded};
+use crate::figures::{failure, ratio, rounded, writing};
 use crate::say::SayArgs;
 use crate::signals::Stop;
 use crate::{exit, size};
@@ -26,9 +27,9 @@ const EXAMPLES: &str = "\
 Examples:
   linerate dict build --key id rows.json -o rows.blocks          a dictionary of 8 KiB is trained
   linerate dict build --key id -D rows.dict rows.json -o rows.blocks
-  linerate dict build --key /user/name --no-dictionary - -o rows.blocks < rows.json
+  linerate dict build --key /user/name --no-dictionary - -o r.blocks < rows.json
   linerate dict build --records --duplicates last *.rec -o rows.blocks
-  linerate dict build --key id --pack all.pack --number 7 rows.json -o rows.blocks
+  linerate dict build --key id --pack all.pack --number 7 rows.json -o r.blocks
 
 Input:
   With --key, files hold JSON lines: the key is what is in that field, which is text or a
@@ -220,16 +221,16 @@ fn write(
     watch: &Watch,
     stop: &Stop,
 ) -> Result<Summary, Failure> {
-    let mut builder = Builder::create(&args.target, options).map_err(failure)?;
-    let mut sorted = sorter.sorted().map_err(failure)?;
+    let mut builder = Builder::create(&args.target, options).map_err(writing(&args.target))?;
+    let mut sorted = sorter.sorted().map_err(writing(&temp_dir()))?;
     while let Some((key, value)) = sorted.step().map_err(failure)? {
-        builder.add(key, value).map_err(failure)?;
+        builder.add(key, value).map_err(writing(&args.target))?;
         watch.add(key.len() + value.len());
         if stop.is_asked() {
             return Err(Failure::Refused("interrupted".into()));
         }
     }
-    builder.finish().map_err(failure)
+    builder.finish().map_err(writing(&args.target))
 }
 
 fn check_target(args: &BuildArgs) -> Result<(), Failure> {
@@ -240,7 +241,8 @@ fn check_target(args: &BuildArgs) -> Result<(), Failure> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(Failure::Refused(format!("there is no folder {} to write to", folder.display())));
     }
-    if !args.force && args.target.exists() {
+    // A device or a FIFO is written to as it is.
+    if !args.force && args.target.is_file() {
         return Err(Failure::Refused(format!("{} exists already; -f overwrites it", args.target.display())));
     }
     Ok(())
@@ -284,7 +286,7 @@ fn add(args: &BuildArgs, file: &Path, watch: &Watch, sorter: &mut Sorter) -> Res
         }
         sorter.add(&key, &value).map_err(|e| match e.kind {
             Kind::BadArgument | Kind::Limit => Failure::data(Kind::Limit, begin, e.what),
-            _ => failure(e),
+            _ => writing(&temp_dir())(e),
         })?;
         bytes += (key.len() + value.len()) as u64;
         watch.add((pieces.at - begin) as usize);

@@ -1,13 +1,12 @@
 //! Files of any kind: what kind it is, by how it begins or ends, and the arguments of who takes all.
 
-use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use clap::ValueHint;
 use linerate_core::Kind;
+use linerate_io::ReadAt;
 
-use super::blockfile::{PackArg, openable};
+use super::blockfile::{PackArg, input};
 use super::sst::LimitArgs;
 use crate::failure::Failure;
 use crate::say::SayArgs;
@@ -43,24 +42,19 @@ const SST: &[u8; 8] = &0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
 
 /// The kind of a file. One that is too short to tell is none of them.
 pub(crate) fn kind_of(path: &Path) -> Result<FileKind, Failure> {
-    openable(path)?;
-    let mut file = File::open(path).map_err(Failure::doing("cannot open"))?;
-    let reading = |error| Failure::Read { error, at: 0 };
-    let mut bytes = [0; 8];
-    let short = |error: &std::io::Error| error.kind() == std::io::ErrorKind::UnexpectedEof;
-    let begins = match file.read_exact(&mut bytes) {
-        Ok(()) => Some(bytes),
-        Err(error) if short(&error) => None,
-        Err(error) => return Err(reading(error)),
+    let input = input(path)?;
+    let word = |at: Option<u64>| -> Result<Option<[u8; 8]>, Failure> {
+        let Some(at) = at.filter(|at| at + 8 <= input.len()) else { return Ok(None) };
+        let mut bytes = [0; 8];
+        input.read_at(at, &mut bytes).map_err(|error| Failure::Read { error, at })?;
+        Ok(Some(bytes))
     };
-    match begins.as_ref() {
+    match word(Some(0))?.as_ref() {
         Some(BLOCKS) => return Ok(FileKind::Blocks),
         Some(PACK) => return Ok(FileKind::Pack),
         _ => {}
     }
-    let ends =
-        begins.is_some() && file.seek(SeekFrom::End(-8)).is_ok() && file.read_exact(&mut bytes).is_ok();
-    if ends && bytes == *SST {
+    if word(input.len().checked_sub(8))?.as_ref() == Some(SST) {
         return Ok(FileKind::Sst);
     }
     Err(Failure::data(Kind::Corrupt, 0, "it is neither a block file nor a pack nor an SST file"))

@@ -9,6 +9,7 @@ use super::{pack_files, verify};
 use crate::account::Account;
 use crate::exit;
 use crate::say::SayArgs;
+use crate::wait::WaitArgs;
 
 const NOTES: &str = "\
 Packs:
@@ -76,6 +77,9 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{APPEND_EXAMPLES}\n\n{}", exit::HELP))]
 pub(crate) struct AppendArgs {
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
+
     /// The pack
     #[arg(value_name = "PACK", value_hint = ValueHint::FilePath)]
     pub(super) pack: PathBuf,
@@ -145,6 +149,9 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{COMPACT_EXAMPLES}\n\n{}", exit::HELP))]
 pub(crate) struct CompactArgs {
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
+
     /// Drop dictionaries that nobody uses
     #[arg(long)]
     pub(super) drop_unused: bool,
@@ -205,6 +212,9 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{USE_EXAMPLES}\n\n{}", exit::HELP))]
 pub(crate) struct UseArgs {
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
+
     #[command(flatten)]
     pub(super) say: SayArgs,
 

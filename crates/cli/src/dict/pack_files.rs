@@ -34,7 +34,8 @@ pub(super) fn append(args: &AppendArgs, account: &mut Account) -> Result<Done, F
     let done = Done::new(&args.pack, "append");
     openable(&args.pack)?;
     stoppable(|stop| {
-        let editor = Editor::open(&args.pack).map_err(failure)?;
+        let lock = args.wait.lock(&args.pack)?;
+        let editor = Editor::open_locked(&args.pack, lock).map_err(failure)?;
         add(&args.add, editor, &args.pack, stop, account, done)
     })
 }
@@ -146,6 +147,8 @@ pub(super) fn list(args: &ListArgs) -> Result<Done, Failure> {
 
 pub(super) fn compact(args: &CompactArgs) -> Result<Done, Failure> {
     let mut done = Done::new(&args.pack, "compact");
+    openable(&args.pack)?;
+    let lock = args.wait.lock(&args.pack)?;
     let pack = open_pack(&args.pack)?;
     if let Some(number) = args.drop.iter().find(|&&number| pack.entry(number).is_none()) {
         return Err(Failure::Refused(format!("the pack has no dictionary of the number {number}")));
@@ -156,7 +159,7 @@ pub(super) fn compact(args: &CompactArgs) -> Result<Done, Failure> {
     drop(pack);
     // A signal ends the program when it is done, so that nothing half-made is left.
     let stop = Stop::on_signal();
-    let compacted = linerate_dict::pack::compact(&args.pack, options, |entry| {
+    let compacted = linerate_dict::pack::compact_locked(&args.pack, lock, options, |entry| {
         !args.drop.contains(&entry.id) && (entry.users > 0 || !args.drop_unused)
     });
     stop.die_if_asked();
@@ -198,7 +201,8 @@ pub(super) fn extract(args: &ExtractArgs) -> Result<Done, Failure> {
 pub(super) fn note(args: &UseArgs, uses: bool) -> Result<Done, Failure> {
     let mut done = Done::new(&args.pack, if uses { "retain" } else { "release" });
     openable(&args.pack)?;
-    let mut editor = Editor::open(&args.pack).map_err(failure)?;
+    let lock = args.wait.lock(&args.pack)?;
+    let mut editor = Editor::open_locked(&args.pack, lock).map_err(failure)?;
     let mut changed = 0;
     for name in &args.names {
         let noted = match uses {

@@ -7,7 +7,7 @@ use clap::{Subcommand, ValueHint};
 use linerate_dict::Store;
 use linerate_dict::sst::{Options, Reader, Sst};
 
-use super::blockfile::openable;
+use super::blockfile::input;
 use super::keys::KeyArgs;
 use super::scan::RangeArgs;
 use super::{sst_entries, sst_report};
@@ -21,7 +21,8 @@ const NOTES: &str = "\
 Files:
   Block-based tables of format versions 2 to 7, with any of the checksums, blocks of zstd,
   LZ4, Snappy or zlib, and with dictionaries. They are read alone, without the database that
-  they belong to: what other files say of a key is not known here.";
+  they belong to: what other files say of a key is not known here. A file may be one on a
+  server: https://... or s3://BUCKET/KEY.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit::HELP))]
@@ -168,9 +169,8 @@ impl LimitArgs {
 
 /// A file that is open, and its reader.
 pub(super) fn open(path: &Path, limits: &LimitArgs) -> Result<(Sst, Reader), Failure> {
-    openable(path)?;
     let mut reader = Reader::new(&Store::new());
-    let sst = reader.open(path, limits.options()).map_err(failure)?;
+    let sst = reader.open_input(input(path)?, limits.options()).map_err(failure)?;
     Ok((sst, reader))
 }
 

@@ -24,7 +24,7 @@ Examples:
   linerate dict train --lines rows.json -o rows.dict           8 KiB, for blocks of 4 KiB
   linerate dict train --search --expect 2G tables -o t.dict    the size that pays best for 2 GiB
   linerate dict train --search -n --json tables                only the table of sizes
-  linerate dict train -B 0 --small-tables messages/* -o m.dict a sample is a file, small tables
+  linerate dict train -B 0 --small-tables messages/* -o m.dict  a sample is a file, small tables
   zstd -D rows.dict block                                      other programs take it, too";
 
 /// Bytes of a dictionary unless told.

@@ -18,7 +18,6 @@ use crate::failure::Failure;
 use crate::figures::{ratio, rounded};
 use crate::output::Output;
 use crate::say::SayArgs;
-use crate::target;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -126,7 +125,7 @@ fn write(
     force: bool,
 ) -> Result<u64, Failure> {
     let mut encoder = transport.map(Encoder::new).transpose().map_err(fault)?;
-    let mut out = BufWriter::with_capacity(256 << 10, Output::at(path, force, false)?);
+    let mut out = BufWriter::with_capacity(256 << 10, Output::at(path, force)?);
     let mut wire = Vec::new();
     let mut bytes = 0;
     for payload in traffic.shard(index) {
@@ -143,6 +142,6 @@ fn write(
     }
     out.flush().map_err(|error| out.get_ref().failure(error))?;
     let (output, _) = out.into_parts();
-    target::finish(output)?;
+    output.commit()?;
     Ok(bytes)
 }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use linerate_gateway::{Encoding, Envelope, Transport};
@@ -9,6 +10,7 @@ use serde_json::Value;
 use tungstenite::{Error, Message, WebSocket};
 
 use super::record::{Tape, now};
+use super::stream::Stream;
 use crate::failure::Failure;
 use crate::signals::Stop;
 
@@ -23,17 +25,20 @@ const HEARTBEAT: u64 = 1;
 #[derive(Debug)]
 pub(super) struct Address {
     url: String,
+    /// Whether the connection is encrypted.
+    secure: bool,
     /// Host and port.
     place: String,
     pub(super) transport: Transport,
 }
 
 impl Address {
-    /// Reads `ws://HOST:PORT/PATH?compress=NAME`. Without `compress` it is the one that was told.
+    /// Reads `ws://HOST:PORT/PATH?compress=NAME`, or `wss://`. Without `compress` it is the one that was told.
     pub(super) fn parse(url: &str, told: Option<Transport>) -> Result<Address, String> {
-        let rest = match url.split_once("://") {
-            Some(("ws", rest)) => rest,
-            _ => return Err(format!("{url}: an address begins with ws://; encrypted ones are not recorded")),
+        let (secure, rest) = match url.split_once("://") {
+            Some(("ws", rest)) => (false, rest),
+            Some(("wss", rest)) => (true, rest),
+            _ => return Err(format!("{url}: an address begins with ws:// or wss://")),
         };
         let end = rest.find(['/', '?']).unwrap_or(rest.len());
         let (host, path) = rest.split_at(end);
@@ -41,7 +46,8 @@ impl Address {
             return Err(format!("{url}: it names no host"));
         }
         let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-        let place = if has_port { host.to_owned() } else { format!("{host}:80") };
+        let port = if secure { 443 } else { 80 };
+        let place = if has_port { host.to_owned() } else { format!("{host}:{port}") };
         let query = path.split_once('?').map_or("", |(_, query)| query);
         let said = query.split('&').find_map(|pair| pair.strip_prefix("compress="));
         let said = said.map(str::parse::<Transport>).transpose().map_err(|e| format!("{url}: {}", e.what))?;
@@ -56,7 +62,20 @@ impl Address {
             }
         };
         let path = if path.starts_with('/') { path } else { format!("/{path}") };
-        Ok(Address { url: format!("ws://{host}{path}"), place, transport })
+        let scheme = if secure { "wss" } else { "ws" };
+        Ok(Address { url: format!("{scheme}://{host}{path}"), secure, place, transport })
+    }
+
+    /// Whether the connection is encrypted.
+    pub(super) fn is_secure(&self) -> bool {
+        self.secure
+    }
+
+    fn connect(&self, trusted: Option<&Path>) -> Result<Stream, Failure> {
+        let socket = connect(&self.place).map_err(Failure::doing("cannot connect"))?;
+        socket.set_nodelay(true).map_err(Failure::doing("cannot connect"))?;
+        let host = self.place.rsplit_once(':').map_or(&*self.place, |(host, _)| host);
+        if self.secure { Stream::encrypted(socket, host, trusted) } else { Ok(Stream::Plain(socket)) }
     }
 }
 
@@ -71,22 +90,23 @@ pub(super) struct Plan {
     pub(super) duration: Option<Duration>,
     /// What goes to the gateway after HELLO.
     pub(super) lines: Vec<String>,
+    /// The file of the certificates that are trusted, instead of those built in.
+    pub(super) trusted: Option<PathBuf>,
 }
 
 pub(super) struct Connection {
-    socket: WebSocket<TcpStream>,
+    socket: WebSocket<Stream>,
     /// The time between two heartbeats, and when the next one is due.
     heartbeat: Option<(Duration, Instant)>,
     sequence: Option<u64>,
 }
 
 impl Connection {
-    pub(super) fn open(address: &Address) -> Result<Connection, Failure> {
-        let stream = connect(&address.place).map_err(Failure::doing("cannot connect"))?;
-        stream.set_nodelay(true).map_err(Failure::doing("cannot connect"))?;
+    pub(super) fn open(address: &Address, plan: &Plan) -> Result<Connection, Failure> {
+        let stream = address.connect(plan.trusted.as_deref())?;
         let (socket, _) = tungstenite::client(&address.url, stream)
             .map_err(|error| Failure::Refused(format!("no gateway answers: {error}")))?;
-        let ready = socket.get_ref().set_read_timeout(Some(TICK));
+        let ready = socket.get_ref().socket().set_read_timeout(Some(TICK));
         ready.map_err(Failure::doing("cannot connect"))?;
         Ok(Connection { socket, heartbeat: None, sequence: None })
     }
@@ -202,8 +222,11 @@ mod tests {
             parsed("ws://[::1]:8/?a=b", Some(zlib)).unwrap().0,
             "ws://[::1]:8/?a=b&compress=zlib-stream"
         );
+        let made = "wss://gateway/?compress=zstd-stream";
+        assert_eq!(parsed("wss://gateway", Some(zstd)), Ok((made.into(), "gateway:443".into(), zstd)));
+        assert_eq!(parsed("wss://gateway:80", Some(zstd)).unwrap().1, "gateway:80");
         for (url, told) in [
-            ("wss://gateway/?compress=zlib-stream", None),
+            ("http://gateway/?compress=zlib-stream", None),
             ("ws:///", Some(zlib)),
             ("ws://you@gateway/", Some(zlib)),
             ("ws://gateway/", None),

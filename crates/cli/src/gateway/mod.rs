@@ -13,6 +13,9 @@ mod replay;
 mod serve;
 mod session_args;
 mod stats;
+mod stream;
+#[cfg(feature = "remote")]
+mod tls;
 mod transcode;
 mod wire;
 

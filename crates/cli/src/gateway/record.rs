@@ -18,7 +18,6 @@ use crate::exit;
 use crate::failure::Failure;
 use crate::output::Output;
 use crate::say::SayArgs;
-use crate::target;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,17 +25,19 @@ Examples:
   tee-of-messages | linerate gateway record - -o now.lgwr             with the time of each
   linerate gateway record 'ws://127.0.0.1:9000/?compress=zstd-stream' \\
       --send identify.json --for 60 -o live.lgwr
+  linerate gateway record 'wss://gateway.example/?compress=zstd-stream' \\
+      --send identify.json --messages 1000 -o live.lgwr
 
 Private content:
   Recordings hold what people wrote to each other. Nothing is recorded unless asked for, and
   only the owner of a recording may read the file (mode 0600). Do not pass it on.
 
 Live connections:
-  The gateway is one that is spoken to without encryption (ws://). Each line of the file that
-  --send names goes to it after HELLO: an IDENTIFY or RESUME, for example; without one a
-  gateway says little more than HELLO. Heartbeats are sent as it asks. Ctrl-C, --for,
-  --messages or the gateway ends it. The file grows as messages come and is kept, as it is
-  for a pipe.";
+  wss:// is encrypted, ws:// is not. Certificates are checked against Mozilla's list, which is
+  built in, or against those of --cacert. Each line of the file that --send names goes to the
+  gateway after HELLO: an IDENTIFY or RESUME, for example; without one a gateway says little
+  more than HELLO. Heartbeats are sent as it asks. Ctrl-C, --for, --messages or the gateway
+  ends it. The file grows as messages come and is kept, as it is for a pipe.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
@@ -61,6 +62,10 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     send: Option<PathBuf>,
 
+    /// Trust the certificates of a file (PEM) for wss://, instead of those that are built in
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide = cfg!(not(feature = "remote")))]
+    cacert: Option<PathBuf>,
+
     #[command(flatten)]
     session: SessionArgs,
 
@@ -68,7 +73,7 @@ pub(crate) struct RecordArgs {
     say: SayArgs,
 
     /// Compressed messages behind their lengths, a recording, `-` for standard input, or the ws://
-    /// address of a gateway
+    /// or wss:// address of a gateway
     #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
     source: PathBuf,
 }
@@ -86,6 +91,9 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, String> {
         }
         None => None,
     };
+    if args.cacert.is_some() && !address.as_ref().is_some_and(Address::is_secure) {
+        return Err("--cacert is for wss:// addresses".into());
+    }
     let account = Account::new(&args.say, false);
     Ok(account.one(&args.source, |account| match &address {
         Some(address) => record_live(args, address, account),
@@ -160,13 +168,14 @@ fn record_file(args: &RecordArgs, account: &mut Account) -> Result<Done, Failure
         return Ok(done);
     }
     let writing = || Failure::doing_to("cannot write", &args.target);
-    let output = Output::at(&args.target, args.force, true)?;
+    let mut output = Output::at(&args.target, args.force)?;
+    output.keep_private();
     let out = BufWriter::with_capacity(256 << 10, output);
     let mut tape = Tape::new(out, &args.session, transport).map_err(writing())?;
     copy(args, wire, &mut tape, |time| time)?;
     tell(&tape, transport, args, account, &mut done);
     let (output, _) = tape.recorder.finish().map_err(writing())?.into_parts();
-    target::finish(output)?;
+    output.commit()?;
     Ok(done)
 }
 
@@ -217,8 +226,9 @@ fn record_live(args: &RecordArgs, address: &Address, account: &mut Account) -> R
         messages: args.messages,
         duration: args.duration,
         lines: lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+        trusted: args.cacert.clone(),
     };
-    let mut connection = live::Connection::open(address)?;
+    let mut connection = live::Connection::open(address, &plan)?;
     let writing = || Failure::doing_to("cannot write", &args.target);
     let file = private(&args.target, args.force)?;
     let mut tape = Tape::new(file, &args.session, address.transport).map_err(writing())?;
@@ -231,10 +241,13 @@ fn record_live(args: &RecordArgs, address: &Address, account: &mut Account) -> R
 }
 
 /// A new file that only its owner may read, under its name from the beginning: what was recorded until a
-/// failure is worth keeping.
+/// failure is worth keeping. A device or a FIFO is written to as it is.
 fn private(path: &Path, force: bool) -> Result<File, Failure> {
     let mut options = OpenOptions::new();
     options.write(true);
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return options.open(path).map_err(Failure::doing_to("cannot open", path));
+    }
     if force {
         options.create(true).truncate(true)
     } else {

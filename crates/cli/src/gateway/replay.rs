@@ -27,11 +27,17 @@ Examples:
   linerate gateway replay shard-0.zst
   linerate gateway replay --expect shard-0.msgs shard-0.zlib     payloads must be these
   linerate gateway replay --check json-sequence recorded.lgwr    no message may be missing
-  linerate gateway replay --decoder libzstd bad.zst              what another decoder says of it
   linerate gateway replay --json *.zst";
 
+/// What only builds with the bench have.
+const BENCH_EXAMPLES: &str = if cfg!(feature = "bench") {
+    "\n  linerate gateway replay --decoder libzstd bad.zst              what another decoder says of it"
+} else {
+    ""
+};
+
 #[derive(clap::Args, Debug)]
-#[command(after_help = format!("{EXAMPLES}\n\n{}", exit::HELP))]
+#[command(after_help = format!("{EXAMPLES}{BENCH_EXAMPLES}\n\n{}", exit::HELP))]
 pub(crate) struct ReplayArgs {
     /// The payloads that must come out, behind their lengths
     #[arg(long, value_name = "RAW", value_hint = ValueHint::FilePath)]

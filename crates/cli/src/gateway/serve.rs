@@ -26,8 +26,9 @@ Serving:
   The server listens on 127.0.0.1 and nowhere else. Its first line, `listening on
   ws://127.0.0.1:PORT`, comes once clients can connect. It answers /gateway, /gateway/bot and
   /users/@me below /api/v10 over HTTP on the same port, and websockets with
-  compress=zlib-stream, compress=zstd-stream or without compression, in JSON. Any token will
-  do. The file's own HELLO, READY and acknowledgements are left out; what its READY says of
+  compress=zlib-stream, compress=zstd-stream or without compression, in JSON or, with
+  encoding=etf, in Erlang's external term format. 10,000 clients may be connected at a time.
+  Any token will do. The file's own HELLO, READY and acknowledgements are left out; what its READY says of
   users and guilds, that of the server says too.
 
 Troubles:
@@ -39,7 +40,10 @@ Examples:
   linerate gateway serve --port 8080
   linerate gateway serve --messages shard-0.msgs --once --json
   linerate gateway serve --close-after 20 --close-after 50:4009    resume, then identify again
-  linerate gateway serve --corrupt-at 30 --drop-at 60 --fragment 100 --rate 200 --for 60";
+  linerate gateway serve --corrupt-at 30 --drop-at 60 --fragment 100 --for 60";
+
+/// File descriptors for all but connections: those of the program, and of connections that are on their way.
+const DESCRIPTORS: usize = 64;
 
 /// How often it is looked whether the server is done.
 const GLANCE: Duration = Duration::from_millis(20);
@@ -122,9 +126,11 @@ pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, String> {
     Ok(code)
 }
 
-fn serve(args: &ServeArgs, name: &Path, account: &Account, stop: &Stop) -> Result<Done, Failure> {
+fn serve(args: &ServeArgs, name: &Path, account: &mut Account, stop: &Stop) -> Result<Done, Failure> {
     let mut done = Done::new(name, "serve");
-    let server = Server::start(script(args)?)
+    let mut script = script(args)?;
+    admit(&mut script, account);
+    let server = Server::start(script)
         .map_err(Failure::doing(format!("cannot listen on port {} of 127.0.0.1", args.port)))?;
     if account.is_json() {
         to_stdout(json!({ "status": "listening", "url": server.url(), "port": server.addr.port() }));
@@ -139,6 +145,44 @@ fn serve(args: &ServeArgs, name: &Path, account: &Account, stop: &Stop) -> Resul
         done.lines.clear();
     }
     Ok(done)
+}
+
+/// Makes room for the file descriptors of all connections that the script allows, as far as the system
+/// does; says so where that is not all, and lets no more in.
+fn admit(script: &mut Script, account: &mut Account) {
+    let wanted = script.bounds.connections + DESCRIPTORS;
+    let allowed = descriptors(wanted);
+    if allowed < wanted {
+        script.bounds.connections = allowed.saturating_sub(DESCRIPTORS).max(1);
+        let what = format!(
+            "the system allows {allowed} open files, so {} connections at a time; `ulimit -Hn` raises that",
+            script.bounds.connections
+        );
+        account.note("gateway serve", &what);
+    }
+}
+
+/// Raises the soft limit of open files to what is wanted, or the hard limit; returns what it is then.
+#[cfg(unix)]
+fn descriptors(wanted: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let most = |limit: Option<u64>| limit.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
+    let (current, maximum) = (most(limit.current), most(limit.maximum));
+    if current >= wanted {
+        return current;
+    }
+    let raised = wanted.min(maximum);
+    match setrlimit(Resource::Nofile, Rlimit { current: Some(raised as u64), ..limit }) {
+        Ok(()) => raised,
+        Err(_) => current,
+    }
+}
+
+/// Sockets are not counted among open files.
+#[cfg(not(unix))]
+fn descriptors(wanted: usize) -> usize {
+    wanted
 }
 
 fn script(args: &ServeArgs) -> Result<Script, Failure> {

@@ -17,7 +17,6 @@ use crate::failure::Failure;
 use crate::figures::ratio;
 use crate::output::Output;
 use crate::say::SayArgs;
-use crate::target;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -134,7 +133,10 @@ impl Writer {
     fn new(args: &TranscodeArgs, form: Form, private: bool) -> Result<Writer, Failure> {
         let transport = args.to.transport();
         let encoder = transport.map(Encoder::new).transpose().map_err(fault)?;
-        let output = Output::at(&args.target, args.force, private)?;
+        let mut output = Output::at(&args.target, args.force)?;
+        if private {
+            output.keep_private();
+        }
         let out = BufWriter::with_capacity(256 << 10, output);
         let sink = match (form, transport) {
             (Form::Recording, Some(transport)) => {
@@ -179,7 +181,7 @@ impl Writer {
             Sink::Recording(recorder) => recorder.finish(),
         };
         let (output, _) = out.map_err(Failure::doing("cannot write"))?.into_parts();
-        target::finish(output)?;
+        output.commit()?;
         Ok(self.written)
     }
 }

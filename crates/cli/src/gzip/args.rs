@@ -12,7 +12,7 @@ use crate::{exit, size};
 const EXAMPLES: &str = "\
 Examples:
   linerate gzip notes.txt                    make notes.txt.gz, delete notes.txt
-  linerate gzip -3kp4 big.tar                best level, keep the source, 4 threads
+  linerate gzip -3kp4 big.tar                best level, keep big.tar, 4 threads
   tar c src | linerate gzip -p2 > src.tgz    from a pipe to a pipe
   linerate gzip -dc notes.txt.gz | less      decompress to standard output
   linerate gzip -t *.gz                      check files, write nothing
@@ -80,8 +80,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) history: bool,
 
-    /// Threads that compress; 0 for as many as there are processors. The output does not depend
-    /// on it
+    /// Threads: for several files at a time, and for the blocks of a large one when compressing it or
+    /// decompressing BGZF; 0 for as many as there are processors. The output does not depend on it
     #[arg(short = 'p', long, value_name = "N", default_value_t = 1, value_parser = thread_count)]
     pub(crate) threads: usize,
 

@@ -8,11 +8,12 @@ use linerate_deflate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use super::args::FormatChoice;
+use super::bgzf::{self, JOB, Terms};
 use super::header::Header;
 use crate::failure::Failure;
 use crate::input::Source;
 
-const WINDOW_BITS: u8 = 15;
+pub(super) const WINDOW_BITS: u8 = 15;
 /// Room for decoded bytes: much more than the window, which is copied once per round.
 const BUFFER: usize = 256 << 10;
 
@@ -35,6 +36,10 @@ pub(crate) struct Decoder<R> {
     buffer: Vec<u8>,
     bytes_out: u64,
     max_output: u64,
+    /// Threads that decode BGZF members side by side, besides this one.
+    threads: usize,
+    /// Bytes that each of them takes at a time.
+    job: usize,
 }
 
 /// Takes decoded bytes, with the number of input bytes used so far.
@@ -46,6 +51,7 @@ impl<R: Read> Decoder<R> {
         mut source: Source<R>,
         format: Option<FormatChoice>,
         max_output: Option<u64>,
+        threads: usize,
     ) -> Result<Self, Failure> {
         let must_be_bgzf = format == Some(FormatChoice::Bgzf);
         let format = match format {
@@ -63,6 +69,8 @@ impl<R: Read> Decoder<R> {
             buffer: vec![0; BUFFER],
             bytes_out: 0,
             max_output: max_output.unwrap_or(u64::MAX),
+            threads,
+            job: JOB,
         };
         decoder.header = decoder.read_header()?;
         Ok(decoder)
@@ -80,7 +88,10 @@ impl<R: Read> Decoder<R> {
     /// Decodes everything into `sink`, member by member.
     pub(crate) fn run(&mut self, sink: Sink<'_>) -> Result<Decoded, Failure> {
         loop {
-            let member_len = self.member(sink)?;
+            let mut member_len = self.member(sink)?;
+            if let Some(last) = self.bgzf_members(sink)? {
+                member_len = last;
+            }
             if !self.another_member()? {
                 let garbage_at = self.garbage()?;
                 if self.must_be_bgzf && garbage_at.is_none() && member_len != 0 {
@@ -92,6 +103,27 @@ impl<R: Read> Decoder<R> {
             }
             self.read_header()?;
         }
+    }
+
+    /// Decodes the BGZF members that come next side by side, if there are threads for it. Returns
+    /// the decoded length of the last of them.
+    fn bgzf_members(&mut self, sink: Sink<'_>) -> Result<Option<u64>, Failure> {
+        if self.threads < 2 || self.format != Format::Gzip {
+            return Ok(None);
+        }
+        let most = self.max_output - self.bytes_out;
+        let terms = Terms { threads: self.threads, job: self.job, most };
+        let mut written = 0;
+        let members = bgzf::decode(&mut self.source, &terms, &mut |bytes, at| {
+            written += bytes.len() as u64;
+            sink(bytes, at)
+        })?;
+        self.bytes_out += written;
+        if members.odd {
+            // What follows was decoded in vain. An input that wants that time and again gets it once.
+            self.threads = 1;
+        }
+        Ok(members.last)
     }
 
     fn read_header(&mut self) -> Result<Header, Failure> {
@@ -237,5 +269,149 @@ fn zlib_header<R: Read>(source: &mut Source<R>) -> Result<(), Failure> {
             Ok(())
         }
         _ => wrong(Kind::Truncated, "the input ends inside the zlib header"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linerate_deflate::Level;
+    use linerate_deflate::parallel::{Container, Options, compress};
+
+    use super::*;
+
+    /// Everything about a decoding: the output, and the end or the sentence that is said of it.
+    type Outcome = (Vec<u8>, Result<Decoded, (String, &'static str)>);
+
+    fn outcome(input: &[u8], threads: usize, format: Option<FormatChoice>, most: Option<u64>) -> Outcome {
+        let mut output = Vec::new();
+        let end = Decoder::open(Source::new(input), format, most, threads).and_then(|mut decoder| {
+            // Small, so that there are several jobs.
+            decoder.job = 200;
+            decoder.run(&mut |bytes, _| {
+                output.extend_from_slice(bytes);
+                Ok(())
+            })
+        });
+        (output, end.map_err(|failure| (failure.to_string(), failure.kind())))
+    }
+
+    #[track_caller]
+    fn same_side_by_side(what: &str, input: &[u8], format: Option<FormatChoice>, most: Option<u64>) {
+        let one = outcome(input, 1, format, most);
+        assert_eq!(outcome(input, 3, format, most), one, "{what}");
+    }
+
+    fn packed(container: Container, data: &[u8]) -> Vec<u8> {
+        let mut options = Options::new(container, Level::Default);
+        options.block = 70;
+        let mut output = Vec::new();
+        compress(data, &mut output, &options).expect("memory takes every byte");
+        output
+    }
+
+    fn text(len: usize) -> Vec<u8> {
+        (0..len).map(|i| b"every block has other words "[(i + i / 64) % 28]).collect()
+    }
+
+    #[test]
+    fn bgzf_side_by_side_decodes_to_the_same_bytes() {
+        let data = text(5000);
+        let bgzf = packed(Container::Bgzf, &data);
+        let (output, end) = outcome(&bgzf, 3, Some(FormatChoice::Bgzf), None);
+        let whole = Decoded { bytes_in: bgzf.len() as u64, bytes_out: 5000, garbage_at: None };
+        assert!(output == data && end == Ok(whole));
+    }
+
+    #[test]
+    fn bgzf_members_are_decoded_side_by_side_up_to_the_first_that_is_damaged() {
+        let bgzf = packed(Container::Bgzf, &text(700));
+        let run = |input: &[u8]| {
+            let (mut source, mut output) = (Source::new(input), Vec::new());
+            let terms = Terms { threads: 2, job: 200, most: u64::MAX };
+            let members = bgzf::decode(&mut source, &terms, &mut |bytes, _| {
+                output.extend_from_slice(bytes);
+                Ok(())
+            });
+            let members = members.expect("no error is told here");
+            (output.len(), members.last, members.odd, source.at())
+        };
+        assert_eq!(run(&bgzf), (700, Some(0), false, bgzf.len() as u64));
+        let size = usize::from(u16::from_le_bytes([bgzf[16], bgzf[17]])) + 1;
+        let mut damaged = bgzf.clone();
+        damaged[2 * size - 8] ^= 1;
+        assert_eq!(run(&damaged), (70, Some(70), true, size as u64));
+        assert_eq!(run(&packed(Format::Gzip.into(), &text(700))), (0, None, false, 0));
+    }
+
+    #[test]
+    fn bgzf_truncated_at_every_byte_fails_as_one_thread_does() {
+        let bgzf = packed(Container::Bgzf, &text(900));
+        for len in 0..bgzf.len() {
+            for format in [None, Some(FormatChoice::Bgzf)] {
+                same_side_by_side(&format!("{len} bytes"), &bgzf[..len], format, None);
+            }
+        }
+    }
+
+    #[test]
+    fn bgzf_with_any_byte_changed_fails_as_one_thread_does() {
+        let bgzf = packed(Container::Bgzf, &text(900));
+        for at in 0..bgzf.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut bytes = bgzf.clone();
+                bytes[at] ^= change;
+                same_side_by_side(&format!("byte {at} ^ {change:#x}"), &bytes, None, None);
+            }
+        }
+    }
+
+    #[test]
+    fn bgzf_beside_other_members_padding_and_garbage() {
+        let bgzf = packed(Container::Bgzf, &text(700));
+        let gzip = packed(Format::Gzip.into(), &text(300));
+        for parts in [[&bgzf[..], &gzip, &bgzf], [&gzip, &bgzf, &bgzf], [&bgzf, &bgzf, &gzip]] {
+            let mixed = parts.concat();
+            assert_eq!(outcome(&mixed, 3, None, None).0.len(), 1700);
+            for tail in
+                [&b""[..], b"\0\0\0", b"garbage", b"\x1f\x8b", b"\x1f\x8b\x08\x04garbage", b"\0\x1f\x8b"]
+            {
+                let bytes = [&mixed[..], tail].concat();
+                same_side_by_side(&format!("{tail:?}"), &bytes, None, None);
+                same_side_by_side(&format!("{tail:?}"), &bytes, Some(FormatChoice::Bgzf), None);
+            }
+        }
+    }
+
+    #[test]
+    fn bgzf_members_that_state_a_wrong_size_or_hold_too_much() {
+        let bgzf = packed(Container::Bgzf, &text(700));
+        let size = usize::from(u16::from_le_bytes([bgzf[16], bgzf[17]])) + 1;
+        for wrong in [0, 17, 25, size - 2, size, 2 * size, 0xffff] {
+            let mut bytes = bgzf.clone();
+            bytes[size + 16..][..2].copy_from_slice(&(wrong as u16).to_le_bytes());
+            let (output, end) = outcome(&bytes, 3, None, None);
+            assert!(output == text(700) && end.is_ok(), "{wrong}: the size is a hint, as for gzip itself");
+            same_side_by_side(&format!("{wrong}"), &bytes, None, None);
+        }
+        // A member of 1 MiB, which BGZF does not allow and gzip does.
+        let mut large = Vec::new();
+        let data = vec![7; 1 << 20];
+        compress(&data[..], &mut large, &Options::new(Format::Gzip, Level::Default)).unwrap();
+        let bsize = (large.len() + 8 - 1) as u16;
+        let mut member = vec![0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0];
+        member.extend_from_slice(&bsize.to_le_bytes());
+        member.extend_from_slice(&large[10..]);
+        let bytes = [&bgzf[..], &member, &bgzf].concat();
+        let (output, end) = outcome(&bytes, 3, None, None);
+        assert!(output.len() == (1 << 20) + 1400 && end.is_ok());
+        same_side_by_side("a large member", &bytes, None, None);
+    }
+
+    #[test]
+    fn the_limit_of_output_stops_bgzf_where_one_thread_stops() {
+        let bgzf = packed(Container::Bgzf, &text(700));
+        for most in 0..=701 {
+            same_side_by_side(&format!("at most {most}"), &bgzf, None, Some(most));
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use linerate_deflate::Format;
@@ -13,8 +14,15 @@ use super::{header, names};
 use crate::failure::Failure;
 use crate::input::{Counted, Source};
 use crate::output::{self, Output};
-use crate::place::{Beside, Finished, Opened};
+use crate::place::{Beside, Finished, Opened, Work};
 use crate::progress::Progress;
+
+/// Bytes of a file up to which it is not worth more than one thread.
+const SMALL: u64 = 1 << 20;
+
+/// Bytes of a block for files that are not larger. Clearing the buffers of larger blocks takes longer
+/// than compressing such a file.
+const SMALL_BLOCK: usize = 32 << 10;
 
 /// One thing to work on.
 pub(crate) enum Operand {
@@ -53,8 +61,14 @@ pub(crate) struct Done {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Does what the command line says with one operand. `None` if it is silently passed over.
-pub(crate) fn process(args: &Args, operand: &Operand) -> Result<Option<Done>, Failure> {
+/// Does what the command line says with one operand, up to an output that has no name yet. `alone` says
+/// that no other is worked on meanwhile.
+pub(crate) fn work(args: &Args, operand: &Operand, alone: bool) -> Work<Done> {
+    Work { name: operand.name(), result: process(args, operand, alone) }
+}
+
+/// `None` if the operand is silently passed over.
+fn process(args: &Args, operand: &Operand, alone: bool) -> Result<Option<(Done, Finished)>, Failure> {
     let beside = is_replaced(args, operand);
     let found = matches!(operand, Operand::Found(_));
     if beside || found && args.mode() != Mode::Compress {
@@ -65,13 +79,17 @@ pub(crate) fn process(args: &Args, operand: &Operand) -> Result<Option<Done>, Fa
         }
     }
     let input = open(args, operand, beside)?;
+    // A large file takes all threads. One at a time is enough of those.
+    static LARGE: Mutex<()> = Mutex::new(());
+    let is_large = !alone && input.meta.len() > SMALL;
+    let _turn = is_large.then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
     let begun = Instant::now();
-    let mut done = match args.mode() {
-        Mode::Compress => compress(args, operand, input, beside),
-        Mode::Decompress | Mode::Test | Mode::List => decompress(args, operand, input, beside),
+    let (mut done, finished) = match args.mode() {
+        Mode::Compress => compress(args, operand, &input, alone),
+        Mode::Decompress | Mode::Test | Mode::List => decompress(args, operand, &input, alone),
     }?;
     done.seconds = begun.elapsed().as_secs_f64();
-    Ok(Some(done))
+    Ok(Some((done, finished)))
 }
 
 /// Whether the output is made beside the operand, which it replaces unless `-k`.
@@ -101,10 +119,16 @@ fn open(args: &Args, operand: &Operand, beside: bool) -> Result<Opened, Failure>
     }
 }
 
-fn compress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Result<Done, Failure> {
+fn compress(
+    args: &Args,
+    operand: &Operand,
+    input: &Opened,
+    alone: bool,
+) -> Result<(Done, Finished), Failure> {
     let format = args.format.unwrap_or(FormatChoice::Gzip);
+    let beside = is_replaced(args, operand);
     let target = operand.path().filter(|_| beside).map(|path| names::with_suffix(path, format));
-    let mut output = make_output(args, operand, target.as_deref(), &input)?;
+    let mut output = make_output(args, operand, target.as_deref())?;
     let mut header_len = 0;
     if format == FormatChoice::Gzip {
         let header = match operand.path() {
@@ -114,9 +138,15 @@ fn compress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Resu
         output.write_all(&header).map_err(|e| output.failure(e))?;
         header_len = header.len() as u64;
     }
-    let mut progress = progress(args, operand, &input);
+    let mut progress = progress(args, operand, input, alone);
     let mut reader = Counted::new(&input.file);
-    let totals = compress_with_progress(&mut reader, &mut output, &args.options(format), |totals| {
+    let mut options = args.options(format);
+    if input.meta.is_file() {
+        // A whole file in one block makes the same output, whatever else the block could hold.
+        let whole = usize::try_from(input.meta.len()).map_or(usize::MAX, |len| len.saturating_add(1));
+        options.block = options.block.min(whole.max(SMALL_BLOCK));
+    }
+    let totals = compress_with_progress(&mut reader, &mut output, &options, |totals| {
         progress.update(totals.bytes_in);
     });
     let totals = totals.map_err(|error| match reader.failed {
@@ -124,7 +154,7 @@ fn compress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Resu
         false => output.failure(error),
     })?;
     drop(progress);
-    let mut done = Done {
+    let done = Done {
         name: operand.name(),
         output: None,
         format: format.name(),
@@ -133,20 +163,18 @@ fn compress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Resu
         seconds: 0.0,
         warnings: Vec::new(),
     };
-    let finished = Finished {
-        output,
-        source: operand.path(),
-        input: &input,
-        modified: None,
-        deletes: beside && !args.keep,
-    };
-    done.output = finished.put_in_place(&mut done.warnings)?;
-    Ok(done)
+    Ok((done, Finished::new(output, operand.path(), input, None, beside && !args.keep)?))
 }
 
-fn decompress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Result<Done, Failure> {
+fn decompress(
+    args: &Args,
+    operand: &Operand,
+    input: &Opened,
+    alone: bool,
+) -> Result<(Done, Finished), Failure> {
+    let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
-    let mut decoder = Decoder::open(Source::new(&input.file), format, args.max_output)?;
+    let mut decoder = Decoder::open(Source::new(&input.file), format, args.max_output, args.threads)?;
     let mut target = operand.path().filter(|_| beside).and_then(names::without_suffix);
     let mut modified = None;
     if args.name {
@@ -157,9 +185,9 @@ fn decompress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Re
     }
     let mut output = match args.mode() {
         Mode::Test | Mode::List => Output::Nowhere,
-        _ => make_output(args, operand, target.as_deref(), &input)?,
+        _ => make_output(args, operand, target.as_deref())?,
     };
-    let mut progress = progress(args, operand, &input);
+    let mut progress = progress(args, operand, input, alone);
     let decoded = decoder.run(&mut |bytes, done| {
         progress.update(done);
         output.write_all(bytes).map_err(|e| output.failure(e))
@@ -183,32 +211,23 @@ fn decompress(args: &Args, operand: &Operand, input: Opened, beside: bool) -> Re
     if let Some(at) = decoded.garbage_at {
         done.warnings.push(format!("trailing garbage ignored (at byte {at})"));
     }
-    let finished =
-        Finished { output, source: operand.path(), input: &input, modified, deletes: beside && !args.keep };
-    done.output = finished.put_in_place(&mut done.warnings)?;
-    Ok(done)
+    // What is not understood is not thrown away.
+    let deletes = beside && !args.keep && done.warnings.is_empty();
+    Ok((done, Finished::new(output, operand.path(), input, modified, deletes)?))
 }
 
-fn progress(args: &Args, operand: &Operand, input: &Opened) -> Progress {
+fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Progress {
     let total = input.meta.is_file().then_some(input.meta.len());
-    Progress::new(!args.quiet && !args.json, &operand.name(), total)
+    Progress::new(alone && !args.quiet && !args.json, &operand.name(), total)
 }
 
 /// Opens the output: `target` if it is made beside the operand.
-fn make_output(
-    args: &Args,
-    operand: &Operand,
-    target: Option<&Path>,
-    input: &Opened,
-) -> Result<Output, Failure> {
+fn make_output(args: &Args, operand: &Operand, target: Option<&Path>) -> Result<Output, Failure> {
     if args.writes_stdout(operand.path().is_none()) {
         return output::stdout().map(Output::Stdout).map_err(Failure::writing_stdout);
     }
-    // Until it has the mode of its source, nobody else may read it.
-    let private = input.meta.is_file() && operand.path().is_some();
-    match (target, &args.output) {
-        (Some(target), _) => Output::beside(target, args.force, private),
-        (None, Some(path)) => Output::at(path, args.force, private),
-        (None, None) => Err(Failure::Refused("there is no name for the output".into())),
+    match target.or(args.output.as_deref()) {
+        Some(path) => Output::at(path, args.force),
+        None => Err(Failure::Refused("there is no name for the output".into())),
     }
 }

@@ -115,16 +115,21 @@ impl Header {
 
     /// Whether an extra field marks a BGZF block: subfield "BC" of 2 bytes.
     pub(crate) fn is_bgzf(&self) -> bool {
-        let mut rest = &self.extra[..];
-        while let [id1, id2, len1, len2, tail @ ..] = rest {
-            let len = usize::from(u16::from_le_bytes([*len1, *len2]));
-            if [*id1, *id2] == *b"BC" && len == 2 && tail.len() >= 2 {
-                return true;
-            }
-            rest = tail.get(len..).unwrap_or(&[]);
-        }
-        false
+        bgzf_size(&self.extra).is_some()
     }
+}
+
+/// The length of a BGZF block less one, by the extra field of its header.
+pub(crate) fn bgzf_size(extra: &[u8]) -> Option<u16> {
+    let mut rest = extra;
+    while let [id1, id2, len1, len2, tail @ ..] = rest {
+        let len = usize::from(u16::from_le_bytes([*len1, *len2]));
+        if let ([b'B', b'C'], 2, [size1, size2, ..]) = ([*id1, *id2], len, tail) {
+            return Some(u16::from_le_bytes([*size1, *size2]));
+        }
+        rest = tail.get(len..).unwrap_or(&[]);
+    }
+    None
 }
 
 #[cfg(unix)]

@@ -1,12 +1,14 @@
 //! `linerate gzip`: files and streams through the deflate engine and back.
 
 mod args;
+mod bgzf;
 mod decode;
 mod file;
 mod header;
 mod names;
 mod walk;
 
+use std::collections::HashSet;
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::Path;
 use std::process::ExitCode;
@@ -18,6 +20,7 @@ use self::args::Mode;
 use self::file::{Done, Operand};
 use crate::exit::{self, Tally};
 use crate::failure::Failure;
+use crate::place::{self, Work};
 use crate::report::{Reporter, to_stderr, to_stdout};
 use crate::signals;
 
@@ -30,22 +33,47 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let stdout_is_data = args.writes_stdout(no_files || args.files.iter().any(|f| is_stdin(f)));
     let reporter = Reporter { quiet: args.quiet, verbose: args.verbose, json: args.json, stdout_is_data };
     let mut session = Session { args, reporter, tally: Tally::default(), listed: false };
-    if no_files {
-        session.one(&Operand::Stdin);
-    }
-    for path in &args.files {
-        if is_stdin(path) {
-            session.one(&Operand::Stdin);
-        } else if args.recursive && path.is_dir() {
-            walk::files_below(path, &mut |found| match found {
-                Ok(file) => session.one(&Operand::Found(file)),
-                Err((folder, failure)) => session.failed(&folder.display().to_string(), &failure),
-            });
-        } else {
-            session.one(&Operand::Named(path.clone()));
+    for group in groups(args) {
+        match group {
+            Group::Files(operands) => session.work(operands.into_iter().map(Ok)),
+            Group::Folder(path) => session.work(walk::files_below(path).map(|found| match found {
+                Ok(file) => Ok(Operand::Found(file)),
+                Err((folder, failure)) => Err((folder.display().to_string(), failure)),
+            })),
         }
     }
     session.tally.code()
+}
+
+/// Operands of which none can be made from another, so that they may be worked on at a time.
+enum Group<'a> {
+    Files(Vec<Operand>),
+    /// All files below it.
+    Folder(&'a Path),
+}
+
+fn groups(args: &Args) -> Vec<Group<'_>> {
+    let mut groups = Vec::new();
+    let mut files = Vec::new();
+    let mut seen = HashSet::new();
+    for path in &args.files {
+        let is_folder = args.recursive && !is_stdin(path) && path.is_dir();
+        // A file that is named twice is worked on twice, the second time as it is then.
+        if is_folder || !seen.insert(path) {
+            groups.push(Group::Files(std::mem::take(&mut files)));
+            seen = HashSet::from([path]);
+        }
+        if is_folder {
+            groups.push(Group::Folder(path));
+        } else {
+            files.push(if is_stdin(path) { Operand::Stdin } else { Operand::Named(path.clone()) });
+        }
+    }
+    if args.files.is_empty() {
+        files.push(Operand::Stdin);
+    }
+    groups.push(Group::Files(files));
+    groups
 }
 
 fn is_stdin(path: &Path) -> bool {
@@ -80,13 +108,26 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    fn one(&mut self, operand: &Operand) {
-        match file::process(self.args, operand) {
-            Ok(Some(done)) => self.done(&done),
+    /// Works on operands, each of which may be a failure to find any, on several at a time.
+    fn work(&mut self, operands: impl Iterator<Item = Result<Operand, (String, Failure)>>) {
+        let args = self.args;
+        let is_one = operands.size_hint().1 == Some(1);
+        // What goes to standard output goes there in order.
+        let threads = if is_one || self.reporter.stdout_is_data { 1 } else { args.threads };
+        let process = |operand| match operand {
+            Ok(operand) => file::work(args, &operand, threads == 1),
+            Err((name, failure)) => Work { name, result: Err(failure) },
+        };
+        place::each(threads, operands, process, |name, result| match result {
+            Ok(Some((mut done, placed))) => {
+                done.output = placed.output;
+                done.warnings.extend(placed.warning);
+                self.done(&done);
+            }
             Ok(None) => {}
             Err(Failure::ClosedPipe) => signals::die_of_closed_pipe(),
-            Err(failure) => self.failed(&operand.name(), &failure),
-        }
+            Err(failure) => self.failed(&name, &failure),
+        });
     }
 
     fn failed(&mut self, name: &str, failure: &Failure) {

@@ -8,19 +8,26 @@ use crate::failure::Failure;
 /// A file, or a folder that could not be read.
 pub(crate) type Found = Result<PathBuf, (PathBuf, Failure)>;
 
-/// Calls `each` for every regular file below `folder`, in the order of their names. Links are not
-/// followed. A folder is read before anything in it is worked on, so new files are not met.
-pub(crate) fn files_below(folder: &Path, each: &mut dyn FnMut(Found)) {
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        match entries(&folder) {
-            Ok((files, folders)) => {
-                files.into_iter().for_each(|file| each(Ok(file)));
-                waiting.extend(folders.into_iter().rev());
+/// Every regular file below `folder`, in the order of their names. Links are not followed. A folder is
+/// read before anything in it is worked on, so new files are not met.
+pub(crate) fn files_below(folder: &Path) -> impl Iterator<Item = Found> {
+    let mut folders = vec![folder.to_owned()];
+    let mut files = Vec::new().into_iter();
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(file) = files.next() {
+                return Some(Ok(file));
             }
-            Err(e) => each(Err((folder, Failure::doing("cannot read the folder")(e)))),
+            let folder = folders.pop()?;
+            match entries(&folder) {
+                Ok((in_it, below)) => {
+                    files = in_it.into_iter();
+                    folders.extend(below.into_iter().rev());
+                }
+                Err(e) => return Some(Err((folder, Failure::doing("cannot read the folder")(e)))),
+            }
         }
-    }
+    })
 }
 
 /// Regular files and folders in a folder, sorted.

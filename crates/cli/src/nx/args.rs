@@ -17,6 +17,7 @@ Format:
   Nx 1.x archives: a header that says where everything is, then blocks that can be decoded alone and
   in parallel. Small files share solid blocks; large files are cut into chunks. Hashes of contents
   are checked whenever contents are read.
+
   R3A 2.0, a draft, is read too, and written on demand (--format r3a), both by the profile r3a-2.0-doc.
   Other programs are not known to read such archives.
 
@@ -70,7 +71,8 @@ Examples:
   linerate nx list mods.nx                    paths
   linerate nx list --long mods.nx '*.dds'     sizes, blocks, codecs and hashes of textures
   linerate nx list --tree mods.nx textures    a folder with the bytes below each of its folders
-  linerate nx list --json mods.nx             a JSON object for each file";
+  linerate nx list --metadata mods.nx         with modes, times, folders and links, as `ls -l`
+  linerate nx list --json mods.nx             a JSON object for each file, folder and link";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{LIST_EXAMPLES}\n\n{GLOBS}\n\n{}", exit::HELP))]
@@ -83,13 +85,17 @@ pub(crate) struct ListArgs {
     #[arg(short = 't', long)]
     pub(crate) tree: bool,
 
+    /// Print modes, times, folders and links, where the archive has kept them
+    #[arg(short = 'm', long, conflicts_with_all = ["long", "tree"])]
+    pub(crate) metadata: bool,
+
     #[command(flatten)]
     pub(crate) choice: ChoiceArgs,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Print a JSON object for each file
+    /// Print a JSON object for each file, and for each folder and link that the archive has kept
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -125,6 +131,10 @@ pub(crate) struct VerifyArgs {
     /// Compare this folder with the archive, of which only the header is read
     #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) against: Option<PathBuf>,
+
+    /// Compare contents alone, not the times, modes, links and empty folders that an archive may keep
+    #[arg(long, requires = "against")]
+    pub(crate) no_metadata: bool,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
@@ -163,7 +173,7 @@ pub(crate) struct ExtractArgs {
     pub(crate) target: PathBuf,
 
     /// Write the contents to standard output, one after another
-    #[arg(short = 'c', long, conflicts_with_all = ["target", "strip_components", "overwrite", "force", "sync", "metadata", "clean"])]
+    #[arg(short = 'c', long, conflicts_with_all = ["target", "strip_components", "overwrite", "force", "sync", "metadata"])]
     pub(crate) stdout: bool,
 
     /// Leave out that many folders from the front of paths, and files that are in fewer
@@ -177,11 +187,6 @@ pub(crate) struct ExtractArgs {
     /// Replace existing files, as --overwrite replace
     #[arg(short = 'f', long, conflicts_with = "overwrite")]
     pub(crate) force: bool,
-
-    /// First remove what extractions that were killed have left below the folder,
-    /// .linerate-nx-*.part; none may be running there
-    #[arg(long)]
-    pub(crate) clean: bool,
 
     /// Do not check the hashes of contents
     #[arg(long)]
@@ -252,7 +257,7 @@ impl ExtractArgs {
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
-  linerate nx diff old.nx new.nx                  lines of -, + or M and a path
+  linerate nx diff old.nx new.nx                  lines of -, + or M and a path; m for metadata
   linerate nx diff -v old.nx new.nx               also how many bytes of blocks are new
   linerate nx diff --exit-code old.nx new.nx && echo the same files";
 
@@ -262,6 +267,10 @@ pub(crate) struct DiffArgs {
     /// End with status 1 if there is a difference
     #[arg(long)]
     pub(crate) exit_code: bool,
+
+    /// Compare contents alone, not the times, modes, links and empty folders that archives may keep
+    #[arg(long)]
+    pub(crate) no_metadata: bool,
 
     #[command(flatten)]
     pub(crate) limits: LimitArgs,

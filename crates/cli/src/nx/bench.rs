@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use linerate_nx::{Archive, Extractor, Kind, Source as _, Verifier};
+use linerate_nx::{Extractor, Kind, Verifier};
 use serde_json::json;
 
 use super::args::BenchArgs;
 use super::extract::entry_failure;
-use super::open::{AnySource, damage, open};
+use super::open::{Opened, damage, open, open_source};
 use crate::done::Done;
 use crate::failure::Failure;
 use crate::signals::Stop;
@@ -26,11 +26,10 @@ const DRIVES: [(&str, f64); 5] = [
     ("PCIe 6.0 x4", 28.0e9),
 ];
 
-type InMemory = Archive<Vec<u8>>;
-
 pub(crate) fn process(args: &BenchArgs, path: &Path) -> Result<Done, Failure> {
     let mut done = Done::new(path, "bench");
-    let (archive, packed, decoded) = load(args, path)?;
+    let archive = load(args, path)?;
+    let packed = archive.source().file_len();
     let bytes = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
     let ratio = packed as f64 / bytes.max(1) as f64;
     done.lines.push(format!(
@@ -41,9 +40,6 @@ pub(crate) fn process(args: &BenchArgs, path: &Path) -> Result<Done, Failure> {
     let verify = !args.no_verify;
     let fastest = table(&mut done, "threads", args, bytes, |threads| in_memory(&archive, threads, verify))?;
     done.lines.push("GiB/s of content, from memory into buffers that are used again".into());
-    if decoded > 0 {
-        done.lines.push(format!("{decoded} blocks with a dictionary are decoded beforehand and only copied"));
-    }
     required(&mut done, ratio, fastest);
     if let Some(folder) = &args.to_files {
         let stop = Stop::on_signal();
@@ -104,12 +100,13 @@ fn required(done: &mut Done, ratio: f64, fastest: f64) {
     done.set("drives", table);
 }
 
-/// The archive with all of its bytes in memory, the length of the file, and how many blocks of R3A had to
-/// be decoded to be shown as Nx.
-fn load(args: &BenchArgs, path: &Path) -> Result<(InMemory, u64, usize), Failure> {
+/// The archive with all of its bytes in memory, as they are in the file: blocks with a dictionary are
+/// decoded when they are read.
+fn load(args: &BenchArgs, path: &Path) -> Result<Opened, Failure> {
     let limits = args.limits.limits();
     let on_disk = open(path, &args.limits)?;
-    let len = on_disk.source().len();
+    let source = on_disk.source().file();
+    let len = source.len();
     let size = usize::try_from(len).ok().filter(|_| len <= limits.memory);
     let size = size.ok_or_else(|| {
         Failure::data(
@@ -121,13 +118,8 @@ fn load(args: &BenchArgs, path: &Path) -> Result<(InMemory, u64, usize), Failure
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(size).map_err(|_| Failure::data(Kind::Limit, 0, "not enough memory"))?;
     bytes.resize(size, 0);
-    on_disk.source().read_at(0, &mut bytes).map_err(|error| Failure::Read { error, at: 0 })?;
-    let decoded = match on_disk.source() {
-        AnySource::Nx(_) => 0,
-        AnySource::R3a(shown) => shown.decoded_blocks(),
-    };
-    let archive = Archive::open_with(bytes, limits).map_err(damage)?;
-    Ok((archive, on_disk.source().file_len(), decoded))
+    source.read_at(0, &mut bytes).map_err(|error| Failure::Read { error, at: 0 })?;
+    open_source(Box::new(bytes), limits)
 }
 
 /// 1, 2, 4 and so on, and the number asked for.
@@ -150,7 +142,7 @@ fn measure(args: &BenchArgs, mut attempt: impl FnMut() -> Result<f64, Failure>) 
 
 /// Decodes every block into the buffer of a thread, and does nothing with the content but hash it.
 /// The clock stops at the last block: what else verifying looks at is not decoding.
-fn in_memory(archive: &InMemory, threads: usize, hashes: bool) -> Result<f64, Failure> {
+fn in_memory(archive: &Opened, threads: usize, hashes: bool) -> Result<f64, Failure> {
     let begun = Instant::now();
     let last = AtomicU64::new(0);
     let verified = Verifier::new(archive)
@@ -168,7 +160,7 @@ fn in_memory(archive: &InMemory, threads: usize, hashes: bool) -> Result<f64, Fa
 
 /// Extracts to a folder of its own below `parent`, and removes it.
 fn to_files(
-    archive: &InMemory,
+    archive: &Opened,
     parent: &Path,
     threads: usize,
     verify: bool,

@@ -188,7 +188,7 @@ fn solid_limit(given: u64) -> u64 {
 pub(crate) fn presets() -> String {
     let mut text = String::from("Presets:");
     for preset in PRESETS {
-        text.push_str(&format!("\n  {:<10} {}", preset.name, preset.purpose));
+        text.push_str(&format!("\n  {:<9}  {}", preset.name, preset.purpose));
     }
     text
 }

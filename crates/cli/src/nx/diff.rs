@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use linerate_nx::{File, HashKind};
-use serde_json::json;
+use linerate_nx::metadata::{Change as MetadataChange, Difference};
+use linerate_nx::{File, HashKind, Reader};
+use serde_json::{Value, json};
 
 use super::args::DiffArgs;
-use super::open::{Opened, damage, open};
+use super::metadata;
+use super::open::{AnySource, Opened, damage, open};
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
@@ -38,42 +40,90 @@ impl Change {
 }
 
 /// The number of differences, and what was done.
-pub(crate) fn process(args: &DiffArgs, account: &Account) -> Result<(Done, usize), Failure> {
+pub(crate) fn process(args: &DiffArgs, account: &mut Account) -> Result<(Done, usize), Failure> {
     let mut done = Done::new(&args.old, "diff");
     let old = open(&args.old, &args.limits)?;
     let in_new = |failure: Failure| failure.within(&args.new.display().to_string());
     let new = open(&args.new, &args.limits).map_err(in_new)?;
-    let changes = changes(&old, &new)?;
     let mut counts = [0u64; 3];
-    for (change, path) in &changes {
-        counts[*change as usize] += 1;
-        done.lines.push(format!("{} {path}", change.sign()));
-        account.record(&json!({
-            "old": args.old.display().to_string(),
-            "new": args.new.display().to_string(),
-            "path": path,
-            "change": change.name(),
-        }));
+    // By path; of one path the content comes first.
+    let mut rows: Vec<(String, String, Value)> = Vec::new();
+    for (change, path) in changes(&old, &new)? {
+        counts[change as usize] += 1;
+        let record = json!({ "path": path, "change": change.name(), "kind": "file" });
+        rows.push((path.to_owned(), format!("{} {path}", change.sign()), record));
+    }
+    let mut others = 0u64;
+    for change in metadata_changes(args, &old, &new, account) {
+        let path = &change.path;
+        let line = match change.what {
+            Difference::LinkRemoved => format!("- {path}"),
+            Difference::LinkAdded => format!("+ {path}"),
+            Difference::FolderRemoved => format!("- {path}/"),
+            Difference::FolderAdded => format!("+ {path}/"),
+            _ => format!("m {path}: {}", change.what),
+        };
+        match change.what {
+            Difference::LinkRemoved | Difference::FolderRemoved => counts[0] += 1,
+            Difference::LinkAdded | Difference::FolderAdded => counts[1] += 1,
+            _ => others += 1,
+        }
+        rows.push((change.path.clone(), line, metadata::record(&change)));
+    }
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    let count = rows.len();
+    for (_, line, mut record) in rows {
+        done.lines.push(line);
+        record["old"] = json!(args.old.display().to_string());
+        record["new"] = json!(args.new.display().to_string());
+        account.record(&record);
     }
     let fetched = bytes_to_fetch(&old, &new);
     let [removed, added, changed] = counts;
     done.words = Some(format!(
-        "{removed} removed, {added} added, {changed} changed; {fetched} bytes of blocks are new"
+        "{removed} removed, {added} added, {changed} changed, {others} times, modes and targets; \
+         {fetched} bytes of blocks are new"
     ));
     done.set("new", args.new.display().to_string());
     done.set("removed", removed);
     done.set("added", added);
     done.set("changed", changed);
+    done.set("metadata_changes", others);
     done.set("bytes_to_fetch", fetched);
-    Ok((done, changes.len()))
+    Ok((done, count))
+}
+
+/// How times, modes, links and empty folders differ, where either archive has kept any.
+fn metadata_changes(
+    args: &DiffArgs,
+    old: &Opened,
+    new: &Opened,
+    account: &mut Account,
+) -> Vec<MetadataChange> {
+    if args.no_metadata {
+        return Vec::new();
+    }
+    let old_name = args.old.display().to_string();
+    let before = metadata::told(old, &old_name, account);
+    let after = metadata::told(new, &args.new.display().to_string(), account);
+    if before.is_some() != after.is_some() {
+        account.note(&old_name, "only one of the archives has kept times and modes: they are not compared");
+    }
+    let paths = |archive: &'_ Opened| archive.files().map(|file| file.path().to_owned()).collect::<Vec<_>>();
+    let (files, new_files) = (paths(old), paths(new));
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let files = files.iter().map(String::as_str);
+    before.changes(files, &after, new_files.iter().map(String::as_str))
 }
 
 fn changes<'a>(old: &'a Opened, new: &'a Opened) -> Result<Vec<(Change, &'a str)>, Failure> {
     let mut found = Vec::new();
+    let reader = |archive: &'a Opened| archive.reader().map_err(damage);
+    let mut comparison = Comparison { old: reader(old)?, new: reader(new)?, kind: new.hash_kind() };
     for file in old.files() {
         match new.find(file.path()) {
             None => found.push((Change::Removed, file.path())),
-            Some(other) if is_same(old, file, new, other)? => {}
+            Some(other) if comparison.is_same(file, old.hash_kind(), other)? => {}
             Some(_) => found.push((Change::Changed, file.path())),
         }
     }
@@ -83,46 +133,39 @@ fn changes<'a>(old: &'a Opened, new: &'a Opened) -> Result<Vec<(Change, &'a str)
     Ok(found)
 }
 
-/// By size and hash. Where the archives hash differently, the old content is hashed as the new.
-fn is_same(old: &Opened, a: File<'_>, new: &Opened, b: File<'_>) -> Result<bool, Failure> {
-    if a.size() != b.size() {
-        return Ok(false);
-    }
-    let kind = new.hash_kind();
-    if old.hash_kind() == kind {
-        return Ok(a.hash() == b.hash());
-    }
-    let hash = hash_as(old, a, kind).map_err(|failure| failure.within(a.path()))?;
-    Ok(hash == b.hash())
+/// Finds out which files have the same content.
+struct Comparison<'a> {
+    old: Reader<'a, AnySource>,
+    new: Reader<'a, AnySource>,
+    kind: HashKind,
 }
 
-fn hash_as(archive: &Opened, file: File<'_>, kind: HashKind) -> Result<u64, Failure> {
-    struct Hashing(linerate_nx::ContentHasher);
-    impl std::io::Write for Hashing {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.update(bytes);
-            Ok(bytes.len())
+impl Comparison<'_> {
+    /// By size and hash. A content is hashed anew where its archive has no hashes, or others.
+    fn is_same(&mut self, a: File<'_>, a_kind: HashKind, b: File<'_>) -> Result<bool, Failure> {
+        if a.size() != b.size() {
+            return Ok(false);
         }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
+        let stored = a.hash().filter(|_| a_kind == self.kind);
+        let old = stored.map_or_else(|| self.old.hash(a, self.kind), Ok);
+        let new = b.hash().map_or_else(|| self.new.hash(b, self.kind), Ok);
+        match (old, new) {
+            (Ok(old), Ok(new)) => Ok(old == new),
+            (Err(error), _) | (_, Err(error)) => Err(damage(error).within(a.path())),
         }
     }
-    let mut hashing = Hashing(kind.hasher());
-    let mut reader = archive.reader().map_err(damage)?;
-    let written = reader.write_to(file, &mut hashing);
-    written.map_err(|e| super::open::damage_or_output(e, Failure::doing("cannot hash")))?;
-    Ok(hashing.0.finish())
 }
 
 /// Bytes of the blocks of `new` that hold content of which `old` has no file: what somebody who has
 /// `old` would have to fetch.
 fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
-    let same_hash = old.hash_kind() == new.hash_kind();
+    let same_hash = old.hash_kind() == new.hash_kind() && old.has_hashes();
     let known: HashMap<u64, u64> =
         old.toc().entries.iter().filter(|_| same_hash).map(|entry| (entry.hash, entry.size)).collect();
     // Where runs of wanted blocks begin and end, so that overlapping runs cost no more than others.
     let mut runs = vec![0i64; new.layout().len() + 1];
-    for file in new.files().filter(|file| known.get(&file.hash()) != Some(&file.size())) {
+    for file in new.files().filter(|file| file.hash().and_then(|hash| known.get(&hash)) != Some(&file.size()))
+    {
         runs[file.blocks().start] += 1;
         runs[file.blocks().end] -= 1;
     }

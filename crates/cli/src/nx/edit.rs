@@ -1,19 +1,19 @@
 //! `linerate nx merge`, `update`, `delete` and `repack`: archives from archives.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
 use linerate_nx::Kind;
-use linerate_nx::pack::{self, Builder, Changes, Format, Options};
+use linerate_nx::pack::{self, BadName, Builder, Changes, Format, Options};
 use serde_json::json;
 
-use super::metadata;
 use super::open::{Opened, open};
 use super::select::Select;
 use super::write::{self, Target};
 use super::write_args::{DeleteArgs, EditArgs, FormatName, MergeArgs, RepackArgs, Rules, UpdateArgs};
+use super::{metadata, names};
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
@@ -22,6 +22,8 @@ use crate::signals::Stop;
 pub(crate) fn merge(args: &MergeArgs, stop: &Stop, account: &mut Account) -> Result<Done, Failure> {
     let paths = args.all_archives();
     let mut done = Done::new(paths[0], "merge");
+    let target = Target::of_edit(&args.edit, paths[0]);
+    let _lock = target.lock(args.edit.wait.wait())?;
     let opened: Result<Vec<Arc<Opened>>, Failure> = paths
         .iter()
         .enumerate()
@@ -38,8 +40,10 @@ pub(crate) fn merge(args: &MergeArgs, stop: &Stop, account: &mut Account) -> Res
     let mut builder = Builder::merge(options, &opened, clash).map_err(write::failure)?;
     builder.metadata(metadata::merged(&opened, &paths, clash, account));
     done.set("archives", paths.len());
-    let target = Target::of_edit(&args.edit, paths[0]);
-    write::write(builder, &target, format(&args.edit, &opened[0]), None, account, &mut done)?;
+    let format = format(&args.edit, &opened[0]);
+    // Some systems replace no open file.
+    drop(opened);
+    write::write(builder, &target, format, None, account, &mut done)?;
     Ok(done)
 }
 
@@ -50,29 +54,40 @@ pub(crate) fn update(
     account: &mut Account,
 ) -> Result<Done, Failure> {
     let mut done = Done::new(&args.archive, "update");
+    let target = Target::of_edit(&args.edit, &args.archive);
+    let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options =
         options(&args.edit, stop, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(Failure::Refused)?;
     let prefer = |path: &str| rules.prefer(path);
-    let found = Builder::update(options, &archive, &args.folder, prefer, args.mirror);
-    let (mut builder, changes, others) = found.map_err(write::failure)?;
+    let prune = |path: &str| rules.prunes(path);
+    let walk = rules.walk(&args.folder, &prune);
+    let found = Builder::update(options, &archive, walk, prefer, args.mirror);
+    let (mut builder, changes, skipped) = found.map_err(write::failure)?;
+    let mut bad_names: BTreeSet<BadName> = skipped.bad_names.into_iter().collect();
     let carried = metadata::carried(&archive, &args.archive, account);
     let keeps = args.metadata || carried.is_some();
     if keeps {
         let mut all = carried.filter(|_| !args.mirror).unwrap_or_default();
-        all.overlay(metadata::of_folder(&args.folder, rules, None)?);
+        let (of_folder, bad) = metadata::of_folder(&args.folder, rules, None)?;
+        all.overlay(of_folder);
+        bad_names.extend(bad);
         builder.metadata(all);
     }
-    for other in others.iter().filter(|other| !(keeps && metadata::is_link(other))) {
+    for other in skipped.others.iter().filter(|other| !(keeps && metadata::is_link(other))) {
         let path = other.display().to_string();
         account.warn(&path, "not packed, for it is neither a file nor a folder");
     }
-    let target = Target::of_edit(&args.edit, &args.archive);
+    names::warn_of_bad(&bad_names, &args.folder, account);
+    done.set("bad_names", bad_names.len());
+    names::note_not_portable(changes.added.iter().map(String::as_str), account, &mut done);
     if target.is_dry() {
         list(&changes, args, account, &mut done);
     }
-    write::write(builder, &target, format(&args.edit, &archive), None, account, &mut done)?;
+    let format = format(&args.edit, &archive);
+    drop(archive);
+    write::write(builder, &target, format, None, account, &mut done)?;
     done.set("added", changes.added.len());
     done.set("replaced", changes.replaced.len());
     done.set("unchanged", changes.unchanged);
@@ -109,6 +124,8 @@ pub(crate) fn delete(
     account: &mut Account,
 ) -> Result<Done, Failure> {
     let mut done = Done::new(&args.archive, "delete");
+    let target = Target::of_edit(&args.edit, &args.archive);
+    let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let mut metadata = metadata::carried(&archive, &args.archive, account).unwrap_or_default();
     let others: Vec<String> = metadata::others(&metadata).map(str::to_owned).collect();
@@ -117,8 +134,9 @@ pub(crate) fn delete(
         return Err(Failure::Refused(format!("no file matches `{glob}`")));
     }
     let kept = args.keep_hashes.as_deref().map(hashes).transpose()?;
-    let goes =
-        |path: &str, hash: u64| select.takes(path) && kept.as_ref().is_none_or(|kept| !kept.contains(&hash));
+    let goes = |path: &str, hash: Option<u64>| {
+        select.takes(path) && kept.as_ref().is_none_or(|kept| hash.is_some_and(|hash| !kept.contains(&hash)))
+    };
     let mut deleted: Vec<String> = Vec::new();
     let mut options = options(&args.edit, stop, Ok(Options::default()))?;
     options.threads = args.edit.threads.threads;
@@ -138,17 +156,20 @@ pub(crate) fn delete(
     }
     builder.metadata(metadata);
     done.set("deleted", deleted.len());
-    let target = Target::of_edit(&args.edit, &args.archive);
     if target.is_dry() {
         deleted.sort_unstable();
         done.lines = deleted;
     }
-    write::write(builder, &target, format(&args.edit, &archive), None, account, &mut done)?;
+    let format = format(&args.edit, &archive);
+    drop(archive);
+    write::write(builder, &target, format, None, account, &mut done)?;
     Ok(done)
 }
 
 pub(crate) fn repack(args: &RepackArgs, stop: &Stop, account: &mut Account) -> Result<Done, Failure> {
     let mut done = Done::new(&args.archive, "repack");
+    let target = Target::of_edit(&args.edit, &args.archive);
+    let _lock = target.lock(args.edit.wait.wait())?;
     let archive = Arc::new(open(&args.archive, &args.edit.limits)?);
     let options =
         options(&args.edit, stop, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
@@ -160,9 +181,10 @@ pub(crate) fn repack(args: &RepackArgs, stop: &Stop, account: &mut Account) -> R
     };
     let mut builder = builder.map_err(write::failure)?;
     builder.metadata(metadata::carried(&archive, &args.archive, account).unwrap_or_default());
-    let target = Target::of_edit(&args.edit, &args.archive);
     let total = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
-    write::write(builder, &target, format(&args.edit, &archive), Some(total), account, &mut done)?;
+    let format = format(&args.edit, &archive);
+    drop(archive);
+    write::write(builder, &target, format, Some(total), account, &mut done)?;
     Ok(done)
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use linerate_nx::metadata::Metadata;
-use linerate_nx::{Cause, Existing, Extracted, Extractor, File, Kind, remove_leftovers};
+use linerate_nx::{Cause, Existing, Extracted, Extractor, File, Kind};
 
 use super::args::{ExtractArgs, Overwrite};
 use super::metadata;
@@ -49,10 +49,6 @@ fn to_folder(
     done: &mut Done,
 ) -> Result<(), Failure> {
     let stop = Stop::on_signal();
-    if args.clean {
-        let removed = remove_leftovers(&args.target);
-        done.set("leftovers", removed.map_err(Failure::doing_to("cannot clean", &args.target))?);
-    }
     let chosen = archive.files().filter(|file| select.takes(file.path()));
     let total = chosen.fold(0u64, |sum, file| sum.saturating_add(file.size()));
     let bar = Mutex::new(account.progress(name, Some(total)));

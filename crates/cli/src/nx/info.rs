@@ -63,7 +63,12 @@ impl Front {
         let header = &head.header;
         Front {
             name: "r3a",
-            format: format!("R3A 2.0, a draft (profile {}), XXH3-64, {}", r3a::PROFILE, header.form.name()),
+            format: format!(
+                "R3A 2.0, a draft (profile {}), {}, {}",
+                r3a::PROFILE,
+                if header.form.hashed() { "XXH3-64" } else { "without hashes" },
+                header.form.name()
+            ),
             entries: header.form.name().to_owned(),
             bytes: header.bytes(),
             // Segments of any length follow the tables: what they leave of a page is not told apart.
@@ -174,7 +179,7 @@ impl Figures {
         let codecs: Map<String, Value> = self.codecs.iter().map(codec).collect();
         let value = json!({
             "format": front.name,
-            "hash": archive.hash_kind().name(),
+            "hash": archive.has_hashes().then(|| archive.hash_kind().name()),
             "entries": front.entries,
             "chunk": archive.header().chunk.bytes(),
             "header_bytes": front.bytes,

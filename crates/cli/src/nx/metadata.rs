@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use linerate_nx::Extracted;
-use linerate_nx::metadata::{Metadata, Restorer};
-use linerate_nx::pack::Clash;
+use linerate_nx::metadata::{Change, Difference, Metadata, Restorer};
+use linerate_nx::pack::{BadName, Clash};
+use serde_json::{Value, json};
 
 use super::args::ExtractArgs;
 use super::extract::{entry_failure, existing, strip};
@@ -30,10 +31,15 @@ pub(crate) fn carried(archive: &Opened, name: &Path, account: &mut Account) -> O
     })
 }
 
-/// That of a folder, as far as the rules take its paths.
-pub(crate) fn of_folder(folder: &Path, rules: &Rules, own: Option<&str>) -> Result<Metadata, Failure> {
+/// That of a folder, as far as the rules take its paths, and what was left out for its name.
+pub(crate) fn of_folder(
+    folder: &Path,
+    rules: &Rules,
+    own: Option<&str>,
+) -> Result<(Metadata, Vec<BadName>), Failure> {
     let keep = |path: &str| own != Some(path) && rules.prefer(path).is_some();
-    Metadata::capture(folder, keep).map_err(write::failure)
+    let prune = |path: &str| rules.prunes(path);
+    Metadata::capture_walk(rules.walk(folder, &prune), keep).map_err(write::failure)
 }
 
 /// Whether what was not packed is a link, which metadata keeps.
@@ -65,6 +71,37 @@ pub(crate) fn merged(
         all.overlay(metadata);
         all
     })
+}
+
+/// That of an archive, for what only looks at it: damage is told, and files can be looked at without.
+pub(crate) fn told(archive: &Opened, name: &str, account: &mut Account) -> Option<Metadata> {
+    Metadata::of(archive).unwrap_or_else(|error| {
+        account.entry_failed(name, "(metadata)", damage(error));
+        None
+    })
+}
+
+/// A change for programs.
+pub(crate) fn record(change: &Change) -> Value {
+    let (name, values) = match &change.what {
+        Difference::LinkRemoved | Difference::FolderRemoved => ("removed", None),
+        Difference::LinkAdded | Difference::FolderAdded => ("added", None),
+        Difference::Mode(old, new) => ("mode", Some((format!("{old:03o}"), format!("{new:03o}")))),
+        Difference::Modified(old, new) => ("modified", Some((old.to_string(), new.to_string()))),
+        Difference::Target(old, new) => ("target", Some((old.clone(), new.clone()))),
+        _ => ("other", None),
+    };
+    let mut value = json!({ "path": change.path, "change": name });
+    match &change.what {
+        Difference::LinkRemoved | Difference::LinkAdded => value["kind"] = json!("link"),
+        Difference::FolderRemoved | Difference::FolderAdded => value["kind"] = json!("folder"),
+        _ => {}
+    }
+    if let Some((was, is)) = values {
+        value["was"] = json!(was);
+        value["is"] = json!(is);
+    }
+    value
 }
 
 /// All paths that it knows beside files.

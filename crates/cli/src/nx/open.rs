@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use linerate_nx::pack::Format;
-use linerate_nx::{Archive, Codec, Error, FileSource, HEADER, Kind, Limits, Source, r3a};
+use linerate_nx::{Archive, Codec, Error, FileSource, HEADER, Kind, Limits, ReadAt, r3a};
 
 use super::args::LimitArgs;
 use crate::failure::Failure;
@@ -14,12 +14,12 @@ pub(crate) type Opened = Archive<AnySource>;
 
 /// The bytes of an archive: those of Nx, or R3A shown as Nx.
 pub(crate) enum AnySource {
-    Nx(Box<dyn Source>),
-    R3a(Box<r3a::AsNx<Box<dyn Source>>>),
+    Nx(Box<dyn ReadAt>),
+    R3a(Box<r3a::AsNx<Box<dyn ReadAt>>>),
 }
 
 impl AnySource {
-    fn of(source: Box<dyn Source>, limits: Limits) -> Result<AnySource, Failure> {
+    fn of(source: Box<dyn ReadAt>, limits: Limits) -> Result<AnySource, Failure> {
         let mut start = vec![0; source.len().min(r3a::MAGIC.len() as u64) as usize];
         // A source on a server has kept its first page, so that this is no request.
         let read = source.read_at(0, &mut start);
@@ -31,12 +31,17 @@ impl AnySource {
         Ok(AnySource::R3a(Box::new(r3a::AsNx::new(archive).map_err(damage)?)))
     }
 
+    /// The archive itself.
+    pub(crate) fn file(&self) -> &dyn ReadAt {
+        match self {
+            AnySource::Nx(source) => &**source,
+            AnySource::R3a(source) => &**source.archive().source(),
+        }
+    }
+
     /// Bytes of the archive itself.
     pub(crate) fn file_len(&self) -> u64 {
-        match self {
-            AnySource::Nx(source) => source.len(),
-            AnySource::R3a(source) => source.archive().source().len(),
-        }
+        self.file().len()
     }
 
     pub(crate) fn format(&self) -> Format {
@@ -46,7 +51,7 @@ impl AnySource {
         }
     }
 
-    fn source(&self) -> &dyn Source {
+    fn source(&self) -> &dyn ReadAt {
         match self {
             AnySource::Nx(source) => &**source,
             AnySource::R3a(source) => &**source,
@@ -54,7 +59,7 @@ impl AnySource {
     }
 }
 
-impl Source for AnySource {
+impl ReadAt for AnySource {
     fn len(&self) -> u64 {
         self.source().len()
     }
@@ -78,11 +83,15 @@ impl Source for AnySource {
 
 /// Reads the header of the archive at `path`, or at a URL. What has no end, such as a pipe, is none.
 pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, Failure> {
-    let source: Box<dyn Source> = match url(path) {
+    let source: Box<dyn ReadAt> = match url(path) {
         Some(url) => remote(url)?,
         None => Box::new(FileSource::open(path).map_err(Failure::doing("cannot open"))?),
     };
-    let limits = limits.limits();
+    open_source(source, limits.limits())
+}
+
+/// Reads the header of an archive whose bytes are there.
+pub(crate) fn open_source(source: Box<dyn ReadAt>, limits: Limits) -> Result<Opened, Failure> {
     Archive::open_with(AnySource::of(source, limits)?, limits).map_err(damage)
 }
 
@@ -109,9 +118,9 @@ pub(crate) fn url(path: &Path) -> Option<&str> {
 }
 
 #[cfg(feature = "remote")]
-fn remote(url: &str) -> Result<Box<dyn Source>, Failure> {
+pub(crate) fn remote(url: &str) -> Result<Box<dyn ReadAt>, Failure> {
     let refused = |error: Error| match error.kind {
-        Kind::Io | Kind::BadArgument => Failure::doing("cannot open")(io::Error::other(error.what)),
+        Kind::Read | Kind::BadArgument => Failure::doing("cannot open")(io::Error::from(error)),
         _ => damage(error),
     };
     if linerate_nx::is_s3_url(url) {
@@ -126,14 +135,14 @@ fn remote(url: &str) -> Result<Box<dyn Source>, Failure> {
 }
 
 #[cfg(not(feature = "remote"))]
-fn remote(_url: &str) -> Result<Box<dyn Source>, Failure> {
+pub(crate) fn remote(_url: &str) -> Result<Box<dyn ReadAt>, Failure> {
     Err(Failure::Refused("this program was built without the feature `remote`, which reads URLs".into()))
 }
 
 /// An error of the engine. One of reading is of the system, and no damage.
 pub(crate) fn damage(error: Error) -> Failure {
     match error.kind {
-        Kind::Io => Failure::Read { error: io::Error::other(error.what), at: error.at },
+        Kind::Read | Kind::Write => Failure::system(error),
         kind => Failure::data(kind, error.at, error.what),
     }
 }

@@ -1,14 +1,16 @@
 //! `linerate nx pack`: folders and files to an archive.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use linerate_nx::check_path;
 use linerate_nx::metadata::{Attributes, Metadata};
 use linerate_nx::pack::{Builder, Options};
 
-use super::metadata;
 use super::write::{self, Target};
 use super::write_args::{PackArgs, Rules};
+use super::{metadata, names};
 use crate::account::Account;
 use crate::done::Done;
 use crate::failure::Failure;
@@ -28,6 +30,7 @@ pub(crate) fn process(
         metadata: args.metadata.then(Metadata::default),
         paths: Vec::new(),
         bytes: 0,
+        bad_names: 0,
     };
     for source in args.all_sources() {
         let added = packing.add(source, rules, &target, account);
@@ -39,6 +42,8 @@ pub(crate) fn process(
         account.warn(&first.display().to_string(), "there is no file to pack");
     }
     packing.builder.metadata(metadata);
+    done.set("bad_names", packing.bad_names);
+    names::note_not_portable(packing.builder.names(), account, &mut done);
     if target.is_dry() {
         done.lines = packing.paths;
         done.lines.sort_unstable();
@@ -56,6 +61,8 @@ struct Packing {
     paths: Vec<String>,
     /// Bytes of the files, where a bar wants to know.
     bytes: u64,
+    /// How many files and folders were left out for their names.
+    bad_names: usize,
 }
 
 impl Packing {
@@ -69,18 +76,21 @@ impl Packing {
         let name = source.display().to_string();
         let meta = fs::metadata(source).map_err(Failure::doing("cannot open"))?;
         if !meta.is_dir() {
-            return self.add_file(source, &meta, rules);
+            return self.add_file(source, &meta, rules, account);
         }
         let own = own_name(source, target.path());
+        let mut bad_names = BTreeSet::new();
         if let Some(all) = &mut self.metadata {
-            let found = metadata::of_folder(source, rules, own.as_deref())?;
+            let (found, bad) = metadata::of_folder(source, rules, own.as_deref())?;
+            bad_names.extend(bad);
             if target.is_dry() {
                 self.paths.extend(metadata::others(&found).map(str::to_owned));
             }
             all.overlay(found);
         }
         let (paths, bytes) = (&mut self.paths, &mut self.bytes);
-        let others = self.builder.add_folder(source, |path| {
+        let prune = |path: &str| rules.prunes(path);
+        let skipped = self.builder.add_folder(rules.walk(source, &prune), |path| {
             let prefer = rules.prefer(path).filter(|_| own.as_deref() != Some(path))?;
             if target.is_dry() {
                 paths.push(path.to_owned());
@@ -90,18 +100,37 @@ impl Packing {
             }
             Some(prefer)
         });
-        for other in others.map_err(write::failure)? {
+        let skipped = skipped.map_err(write::failure)?;
+        bad_names.extend(skipped.bad_names);
+        for other in skipped.others {
             if self.metadata.is_some() && metadata::is_link(&other) {
                 continue;
             }
             let path = other.strip_prefix(source).unwrap_or(&other).display().to_string();
             account.warn(&name, &format!("{path}: not packed, for it is neither a file nor a folder"));
         }
+        self.bad_names += bad_names.len();
+        names::warn_of_bad(&bad_names, source, account);
         Ok(())
     }
 
-    fn add_file(&mut self, source: &Path, meta: &fs::Metadata, rules: &Rules) -> Result<(), Failure> {
+    fn add_file(
+        &mut self,
+        source: &Path,
+        meta: &fs::Metadata,
+        rules: &Rules,
+        account: &mut Account,
+    ) -> Result<(), Failure> {
         let name = source.file_name().and_then(|name| name.to_str());
+        let bad = match name {
+            None => Some("the name is not UTF-8"),
+            Some(name) => check_path(name).err(),
+        };
+        if let Some(what) = bad.filter(|_| rules.skip_bad_names) {
+            self.bad_names += 1;
+            account.warn(&source.display().to_string(), &format!("not packed: {what}"));
+            return Ok(());
+        }
         let name =
             name.ok_or_else(|| Failure::Refused(format!("{} has no name in UTF-8", source.display())))?;
         let Some(prefer) = rules.prefer(name) else { return Ok(()) };

@@ -92,7 +92,12 @@ impl Select {
 
     pub(crate) fn takes(&self, path: &str) -> bool {
         let included = self.include.is_empty() || self.include.iter().any(|glob| glob.matches(path));
-        included && !self.exclude.iter().any(|glob| glob.matches(path))
+        included && !self.excludes(path)
+    }
+
+    /// Whether a path is excluded; if it is a folder's, everything below it is too.
+    pub(crate) fn excludes(&self, path: &str) -> bool {
+        self.exclude.iter().any(|glob| glob.matches(path))
     }
 
     /// Of the globs to include, one that no path matches.

@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use linerate_nx::metadata::Metadata;
+use linerate_nx::metadata::{Difference, Metadata};
 use linerate_nx::{Kind, Note, Verifier};
 
 use super::args::VerifyArgs;
 use super::extract::entry_failure;
+use super::metadata;
 use super::open::{Opened, damage, entry_at, open};
 use crate::account::Account;
 use crate::done::Done;
@@ -49,6 +50,10 @@ fn contents(
     let notes: Vec<String> =
         verified.notes.iter().filter(|note| !is_known(note)).map(Note::to_string).collect();
     notes.iter().for_each(|note| account.note(name, note));
+    let unchecked = if archive.has_hashes() { 0 } else { verified.files };
+    if unchecked > 0 {
+        account.warned();
+    }
     let failed = verified.failures.len() + usize::from(metadata.is_err());
     if let Err(error) = metadata {
         account.entry_failed(name, "(metadata)", damage(error));
@@ -59,12 +64,14 @@ fn contents(
     }
     done.bytes = verified.bytes;
     done.words = Some(match failed {
+        0 if unchecked > 0 => format!("{unchecked} files decode; they have no hashes to be checked against"),
         0 => format!("OK, {} files", verified.files),
         _ => format!("{} files are right, {failed} failed", verified.files),
     });
     done.set("files", verified.files);
     done.set("bytes", verified.bytes);
     done.set("failed", failed);
+    done.set("unchecked", unchecked);
     done.set("notes", notes);
     if failed > 0 {
         done.set("status", "failed");
@@ -80,7 +87,11 @@ fn against(
     account: &mut Account,
     done: &mut Done,
 ) -> Result<(), Failure> {
-    let verifier = Verifier::new(archive).threads(args.threads.threads);
+    let metadata = (!args.no_metadata).then(|| metadata::told(archive, name, account)).flatten();
+    let mut verifier = Verifier::new(archive).threads(args.threads.threads);
+    if let Some(metadata) = &metadata {
+        verifier = verifier.metadata(metadata);
+    }
     let compared = verifier.compare(folder).map_err(Failure::doing_to("cannot read", folder))?;
     let shown = folder.display();
     let differs = |path: &String, what: String| {
@@ -90,7 +101,18 @@ fn against(
     let different = compared.different.iter().map(|path| differs(path, format!("it is another in {shown}")));
     let unexpected =
         compared.unexpected.iter().map(|path| differs(path, format!("it is in {shown}, not in the archive")));
-    let mut found: Vec<(String, Failure)> = missing.chain(different).chain(unexpected).collect();
+    let changes = compared.changes.iter().map(|change| {
+        let what = match change.what {
+            Difference::LinkRemoved => format!("the link is not in {shown}"),
+            Difference::LinkAdded => format!("the link is in {shown}, not in the archive"),
+            Difference::FolderRemoved => format!("the empty folder is not in {shown}"),
+            Difference::FolderAdded => format!("the empty folder is in {shown}, not in the archive"),
+            _ => format!("{} in {shown}", change.what),
+        };
+        differs(&change.path, what)
+    });
+    let mut found: Vec<(String, Failure)> =
+        missing.chain(different).chain(unexpected).chain(changes).collect();
     for failure in compared.failures {
         let at = entry_at(archive, &failure.path);
         found.push((failure.path, entry_failure(failure.cause, at)));
@@ -98,13 +120,14 @@ fn against(
     found.sort_by(|a, b| a.0.cmp(&b.0));
     done.words = Some(match found.len() {
         0 => format!("OK, {} files are those of {shown}", compared.same),
-        n => format!("{} files are those of {shown}, {n} differ", compared.same),
+        n => format!("{} files are those of {shown}, {n} differences", compared.same),
     });
     done.set("against", shown.to_string());
     done.set("same", compared.same);
     done.set("missing", compared.missing);
     done.set("different", compared.different);
     done.set("unexpected", compared.unexpected);
+    done.set("changes", compared.changes.iter().map(metadata::record).collect::<Vec<_>>());
     if !found.is_empty() {
         done.set("status", "failed");
     }

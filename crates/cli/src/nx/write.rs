@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use linerate_io::{Lock, Wait};
 use linerate_nx::Kind;
 use linerate_nx::pack::{Builder, Format, PackError, Summary};
 
@@ -56,8 +57,17 @@ impl Target {
         }
     }
 
-    /// Fails early where writing could not end well. A link is followed, so that it stays one.
-    fn checked(&self) -> Result<Option<PathBuf>, Failure> {
+    /// Locks the archive that will be replaced, if it is there, before anything of it is read.
+    pub(crate) fn lock(&self, wait: Wait) -> Result<Option<Lock>, Failure> {
+        let path = match self {
+            Target::Replace(path) if fs::metadata(path).is_ok_and(|found| found.is_file()) => path,
+            _ => return Ok(None),
+        };
+        crate::wait::lock(path, wait).map(Some)
+    }
+
+    /// Fails early where writing could not end well.
+    fn checked(&self) -> Result<Option<&Path>, Failure> {
         let Some(path) = self.path() else { return Ok(None) };
         if url(path).is_some() {
             return Err(Failure::Refused(
@@ -71,8 +81,7 @@ impl Target {
             Ok(_) if matches!(self, Target::Fresh(_)) => {
                 Err(Failure::Refused(format!("{} exists already; -f overwrites it", path.display())))
             }
-            Ok(_) => fs::canonicalize(path).map(Some).map_err(Failure::doing_to("cannot open", path)),
-            Err(_) => Ok(Some(path.to_owned())),
+            _ => Ok(Some(path)),
         }
     }
 }
@@ -89,19 +98,15 @@ pub(crate) fn write(
     let summary = match target.checked()? {
         None => builder.dry_run().map_err(failure)?,
         Some(path) => {
-            let mode = fs::metadata(&path).ok().map(|found| found.permissions());
             let bar = account.progress(&path.display().to_string(), total);
             let bar = Arc::new(Mutex::new(bar));
             let shared = Arc::clone(&bar);
             builder.on_progress(move |progress| {
                 shared.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes_in);
             });
-            let summary = builder.write_as(&path, format).map_err(failure)?;
+            builder.replace(matches!(target, Target::Replace(_)));
+            let summary = builder.write_as(path, format).map_err(failure)?;
             drop(bar);
-            if let Some(mode) = mode {
-                let kept = fs::set_permissions(&path, mode);
-                kept.map_err(Failure::doing_to("cannot restore the mode of", &path))?;
-            }
             summary
         }
     };
@@ -152,7 +157,9 @@ pub(crate) fn failure(error: PackError) -> Failure {
             Some(code) => io::Error::from_raw_os_error(code),
             None => io::Error::new(io.kind(), io.to_string()),
         };
-        return Failure::Other { doing: file.unwrap_or_else(|| "cannot pack".into()), error: copy };
+        let verb = if error.kind() == Kind::Read { "cannot read" } else { "cannot write" };
+        let doing = file.map_or_else(|| verb.to_owned(), |file| format!("{verb} {file}"));
+        return Failure::Other { doing, error: copy };
     }
     match error.kind() {
         Kind::Truncated | Kind::Corrupt | Kind::Unsupported => {

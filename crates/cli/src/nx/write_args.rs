@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ValueEnum, ValueHint};
-use linerate_nx::pack::{Clash, Format, Prefer};
+use linerate_nx::pack::{Clash, Format, Prefer, Walk};
 
 use super::args::LimitArgs;
 use super::coding::{CodingArgs, presets};
@@ -11,6 +11,7 @@ use super::select::{GLOBS, Glob, Select};
 use crate::exit;
 use crate::say::SayArgs;
 use crate::threads::ThreadArgs;
+use crate::wait::WaitArgs;
 
 const PACK_EXAMPLES: &str = "\
 Examples:
@@ -20,6 +21,7 @@ Examples:
   linerate nx pack --store '*.ogg' --alone '*.json' mods -o mods.nx
   linerate nx pack --metadata home -o home.nx            with times, modes, links and empty folders
   linerate nx pack --format r3a mods -o mods.r3a         in the draft format R3A 2.0
+  linerate nx pack --skip-bad-names ~ -o home.nx         without what no archive can hold, listed
   linerate nx pack --dry-run mods                        the paths, and what they add up to";
 
 #[derive(clap::Args, Debug)]
@@ -204,9 +206,14 @@ pub(crate) struct RuleArgs {
     #[arg(short = 'g', long, value_name = "GLOB")]
     pub(crate) include: Vec<String>,
 
-    /// Leave out files that the glob matches
+    /// Leave out files that the glob matches; folders that it matches are not even entered
     #[arg(short = 'x', long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
+
+    /// Leave out files and folders whose names no archive can hold (such as CON, x:y, a trailing dot, not
+    /// UTF-8), list them, and end with status 5
+    #[arg(long)]
+    pub(crate) skip_bad_names: bool,
 
     /// Store files that the glob matches as they are
     #[arg(long, value_name = "GLOB")]
@@ -230,6 +237,7 @@ impl RuleArgs {
             select: Select::new(&self.include, &self.exclude, self.ignore_case)?,
             store: globs(&self.store)?,
             alone: globs(&self.alone)?,
+            skip_bad_names: self.skip_bad_names,
         })
     }
 }
@@ -240,9 +248,20 @@ pub(crate) struct Rules {
     select: Select,
     store: Vec<Glob>,
     alone: Vec<Glob>,
+    pub(crate) skip_bad_names: bool,
 }
 
 impl Rules {
+    /// Whether a folder is left out with all that is below it.
+    pub(crate) fn prunes(&self, folder: &str) -> bool {
+        self.select.excludes(folder)
+    }
+
+    /// The walk through a folder that they mean; `prune` is [`prunes`](Self::prunes).
+    pub(crate) fn walk<'w>(&self, folder: &'w Path, prune: &'w dyn Fn(&str) -> bool) -> Walk<'w> {
+        Walk::new(folder).prune(prune).skip_bad_names(self.skip_bad_names)
+    }
+
     /// How a file is packed, or `None` if it is not.
     pub(crate) fn prefer(&self, path: &str) -> Option<Prefer> {
         if !self.select.takes(path) {
@@ -324,6 +343,9 @@ pub(crate) struct EditArgs {
     /// Copy blocks without checking the hashes of what is in them
     #[arg(long)]
     pub(crate) no_verify: bool,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,

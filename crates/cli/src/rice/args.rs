@@ -55,7 +55,7 @@ Examples:
   linerate rice encode --dtype i16 --shape -1,7000 a.raw
   daq | linerate rice encode --dtype u16 -o run8.rice  from a pipe, as long as it lasts
   linerate rice encode --v1 run7.npy                   make run7.drc, print its cd_values
-  linerate rice encode --v1 --m 8 --segment 7000 a.npy the parameters of an existing HDF5 file";
+  linerate rice encode --v1 --m 8 --segment 7000 a.npy  the parameters of an existing HDF5 file";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{ENCODE_EXAMPLES}\n\n{}", exit::HELP))]
@@ -71,11 +71,15 @@ pub(crate) struct EncodeArgs {
     #[arg(long, value_name = "M", value_parser = rice_parameter, requires = "v1")]
     pub(crate) m: Option<Auto<u32>>,
 
-    /// Samples that are coded, and can be decoded, by themselves: a number, `row` (the default), or
-    /// with --v1 `all` (-1) for the whole array. In v2 at most 65536, and a row that is very short
-    /// or long is joined or cut
-    #[arg(long, value_name = "N", default_value = "row", value_parser = segment, allow_hyphen_values = true)]
+    /// Samples that are coded, and can be decoded, by themselves: a number, at most 65536 in v2; with
+    /// --v1 also `row`, or `all` (-1) for the whole array; or `auto` (the default) for rows, where short
+    /// ones are joined and a single long one, or in v2 any, is cut
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = segment, allow_hyphen_values = true)]
     pub(crate) segment: Segment,
+
+    /// Keep a v1 chunk that is larger than its samples by more than 2 %, which is otherwise refused
+    #[arg(long, requires = "v1")]
+    pub(crate) allow_expansion: bool,
 
     /// Coefficients of the filter of a v1 chunk, the first of them 1 or -1; 1,-1 if not given
     #[arg(
@@ -103,7 +107,7 @@ Examples:
   linerate rice decode run7.rice                                        make run7.npy
   linerate rice decode --raw < run7.rice | hexdump -d
   linerate rice decode --cd-values 8,7000 --shape -1,7000 run7.drc      make run7.npy
-  linerate rice decode --cd-values 8,7000 --raw -o - run7.drc | head -c 14000 > first.raw
+  linerate rice decode --cd-values 8,7000 --raw -o - a.drc | head -c 14K > a.raw
   linerate rice decode --m 32 --segment 8192 --dtype u16 a.drc          16-bit unsigned";
 
 #[derive(clap::Args, Debug)]
@@ -168,8 +172,9 @@ pub(crate) struct TuneArgs {
     #[command(flatten)]
     pub(crate) raw: RawArgs,
 
-    /// Samples per independently coded waveform: a number, `row`, or `all` (-1) for the whole array
-    #[arg(long, value_name = "N", default_value = "row", value_parser = segment, allow_hyphen_values = true)]
+    /// Samples per independently coded waveform: a number, `row`, `all` (-1) for the whole array, or
+    /// `auto` for rows, where short ones are joined and a single long one is cut
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = segment, allow_hyphen_values = true)]
     pub(crate) segment: Segment,
 
     /// The filter that the table is for
@@ -326,6 +331,8 @@ pub(crate) enum Auto<T> {
 /// Samples that are coded together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Segment {
+    /// What the shape suggests.
+    Auto,
     /// The last axis; all of an array of one axis.
     Row,
     All,
@@ -378,19 +385,20 @@ fn known_rice_parameter(text: &str) -> Result<u32, String> {
 
 fn segment(text: &str) -> Result<Segment, String> {
     match text {
+        "auto" => Ok(Segment::Auto),
         "row" => Ok(Segment::Row),
         "all" | "-1" => Ok(Segment::All),
         // HDF5 keeps it as a signed number.
         _ => match text.parse::<i32>().ok().and_then(|n| NonZeroU32::new(u32::try_from(n).ok()?)) {
             Some(n) => Ok(Segment::Given(n)),
-            None => Err(format!("not `row`, `all` or a number from 1 to {}", i32::MAX)),
+            None => Err(format!("not `auto`, `row`, `all` or a number from 1 to {}", i32::MAX)),
         },
     }
 }
 
 fn known_segment(text: &str) -> Result<Segment, String> {
     match segment(text)? {
-        Segment::Row => Err("the length of a row is not in the chunk: give the number".into()),
+        Segment::Auto | Segment::Row => Err("the chunk does not tell its segment: give the number".into()),
         known => Ok(known),
     }
 }
@@ -442,7 +450,7 @@ mod tests {
         for bad in ["0", "-2", "2147483648", "rows"] {
             assert!(segment(bad).is_err(), "{bad}");
         }
-        assert!(known_segment("row").is_err());
+        assert!(known_segment("row").is_err() && known_segment("auto").is_err());
         assert_eq!(filter("1, -2,1").unwrap().taps(), [1, -2, 1]);
         for bad in ["", "0,1", "1,,1", "1,4294967295"] {
             assert!(filter(bad).is_err(), "{bad}");

@@ -4,12 +4,13 @@ use std::num::NonZeroU32;
 
 use linerate_core::Kind;
 use linerate_rice::tune::Histogram;
-use linerate_rice::{Exec, Filter, Params, decode_into, encode_into, encoded_len};
+use linerate_rice::{Exec, Filter, Params, decode_into, encode_into, encoded_len, expands};
 
 use super::args::{Auto, Segment};
 use super::dtype::Dtype;
 use super::input::Input;
 use super::piece::{PIECE_SAMPLES, Put, differs, failure, reserve};
+use super::shape::Shape;
 use crate::failure::Failure;
 
 /// Samples per piece: whole segments, at least one.
@@ -22,6 +23,8 @@ pub(crate) struct Wanted {
     pub(crate) m: Auto<u32>,
     pub(crate) segment: Segment,
     pub(crate) filter: Filter,
+    /// Keep a chunk that is larger than its samples.
+    pub(crate) allow_expansion: bool,
 }
 
 impl Wanted {
@@ -49,6 +52,10 @@ pub(crate) fn check(input: &Input) -> Result<u32, Failure> {
 /// The segment as `cd_values` have it; `None` is the whole chunk.
 pub(crate) fn segment(input: &Input, wanted: Segment) -> Result<Option<NonZeroU32>, Failure> {
     match (wanted, input.row()) {
+        (Segment::Auto, row) => {
+            let samples = input.samples().unwrap_or(0);
+            Ok(Params::segment_for(&Shape::of(samples, row).0))
+        }
         (Segment::Given(n), _) => Ok(Some(n)),
         (Segment::All, _) | (Segment::Row, None) => Ok(None),
         (Segment::Row, Some(row)) => match i32::try_from(row).ok().and_then(|n| NonZeroU32::new(n as u32)) {
@@ -88,7 +95,8 @@ pub(crate) fn encode(
     let samples = check(input)?;
     let segment = segment(input, wanted.segment)?;
     let piece = piece_of(segment.map_or(samples, |n| n.get().min(samples)).max(1).into());
-    let mut encoder = Encoder { exec, verify, chunk: Vec::new(), back: Vec::new() };
+    let most = (!wanted.allow_expansion).then_some(samples);
+    let mut encoder = Encoder { exec, verify, most, bytes: 4, chunk: Vec::new(), back: Vec::new() };
     put(&samples.to_le_bytes(), input.at())?;
     match piece > PIECE_SAMPLES && input.is_regular() {
         true => encode_mapped(input, wanted, segment, piece, &mut encoder, put),
@@ -155,6 +163,10 @@ fn encode_pieces(
 struct Encoder {
     exec: Exec,
     verify: bool,
+    /// Samples of the whole chunk, if it must not expand.
+    most: Option<u32>,
+    /// Bytes of the chunk so far.
+    bytes: u64,
     /// A chunk of one piece.
     chunk: Vec<u8>,
     /// A piece decoded.
@@ -177,6 +189,14 @@ impl Encoder {
             if decoded != Ok(piece.len()) || self.back[..piece.len()] != *piece {
                 return Err(differs());
             }
+        }
+        self.bytes += len as u64 - 4;
+        if self.most.is_some_and(|samples| expands(samples as usize, self.bytes)) {
+            return Err(Failure::Refused(
+                "the chunk is larger than its samples: let --m and --segment be chosen, or leave out --v1, \
+                 or give --allow-expansion"
+                    .into(),
+            ));
         }
         // Without the count, which is that of the piece.
         put(&chunk[4..], used)

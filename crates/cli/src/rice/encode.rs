@@ -48,6 +48,7 @@ fn v1(args: &EncodeArgs, input: &mut Input, put: Put<'_>, done: &mut Done) -> Re
         m: args.m.unwrap_or(Auto::Auto),
         segment: args.segment,
         filter: args.filter.unwrap_or(Filter::DELTA),
+        allow_expansion: args.allow_expansion,
     };
     let params = chunk_writer::encode(input, &wanted, args.work.exec(), args.verify, put)?;
     done.note = Some(format!("cd_values {}", parameters::signed(&params)));
@@ -59,7 +60,7 @@ fn v1(args: &EncodeArgs, input: &mut Input, put: Put<'_>, done: &mut Done) -> Re
 fn v2(args: &EncodeArgs, input: &mut Input, put: Put<'_>, done: &mut Done) -> Result<(), Failure> {
     let segment = match args.segment {
         Segment::Given(n) => Some(n),
-        Segment::Row | Segment::All => None,
+        Segment::Auto | Segment::Row | Segment::All => None,
     };
     // A row longer than a stream can note is not noted.
     let row = input.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));

@@ -8,7 +8,7 @@ use super::args::TargetArgs;
 use super::reader::Reader;
 use crate::failure::Failure;
 use crate::input;
-use crate::output::{self, Attributes, Output};
+use crate::output::{self, Output};
 
 /// One thing to work on.
 pub(crate) enum Operand {
@@ -53,10 +53,11 @@ impl Operand {
     }
 }
 
-/// An output that counts, and that knows whose attributes it takes over.
+/// An output that counts, and that knows whose attributes it gets.
 pub(crate) struct Sink {
     output: Output,
-    attributes: Attributes,
+    /// The file whose attributes the output gets.
+    source: Option<Metadata>,
     /// Bytes written.
     pub(crate) bytes: u64,
 }
@@ -71,17 +72,15 @@ impl Sink {
         beside: impl FnOnce(&Path) -> PathBuf,
     ) -> Result<Sink, Failure> {
         let source = operand.path().filter(|_| meta.is_file());
-        // Until it has the mode of its source, nobody else may read it.
-        let private = source.is_some();
         let output = match (&args.output, operand.path()) {
             _ if args.is_stdout(operand.path().is_none()) => {
                 output::stdout().map(Output::Stdout).map_err(Failure::writing_stdout)?
             }
-            (Some(path), _) => Output::at(path, args.force, private)?,
-            (None, Some(path)) => Output::beside(&beside(path), args.force, private)?,
+            (Some(path), _) => Output::at(path, args.force)?,
+            (None, Some(path)) => Output::at(&beside(path), args.force)?,
             (None, None) => return Err(Failure::Refused("there is no name for the output".into())),
         };
-        Ok(Sink { output, attributes: Attributes::of(source.map(|_| meta), None), bytes: 0 })
+        Ok(Sink { output, source: source.map(|_| meta.clone()), bytes: 0 })
     }
 
     pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
@@ -91,15 +90,8 @@ impl Sink {
     }
 
     /// Puts a file in its place. Returns its name, if there is a file.
-    pub(crate) fn finish(self) -> Result<Option<PathBuf>, Failure> {
-        match self.output {
-            Output::Fresh(fresh) => {
-                let target = fresh.target().to_owned();
-                fresh.commit(&self.attributes, false)?;
-                Ok(Some(target))
-            }
-            Output::Special(_, path) => Ok(Some(path)),
-            Output::Stdout(_) | Output::Nowhere => Ok(None),
-        }
+    pub(crate) fn finish(mut self) -> Result<Option<PathBuf>, Failure> {
+        self.output.take_over(self.source.as_ref(), None, false)?;
+        self.output.commit()
     }
 }

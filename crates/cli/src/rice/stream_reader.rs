@@ -31,6 +31,8 @@ pub(crate) struct Head {
     pub(crate) row: Option<NonZeroU32>,
     pub(crate) segment: u32,
     pub(crate) segments: u64,
+    /// Entries of its table: the segments, and the shape of an array if that is kept.
+    entries: u64,
     /// Bytes of the whole stream.
     pub(crate) bytes: u64,
 }
@@ -202,13 +204,15 @@ impl Streams {
         let element = ElementType::from_code(bytes[5]).unwrap_or(ElementType::I16);
         let samples = u64::from(word(8)) | u64::from(word(12)) << 32;
         let segment = word(16).max(1);
+        let segments = samples.div_ceil(segment.into());
         let head = Head {
             at,
             dtype: element.into(),
             samples,
             row: NonZeroU32::new(word(20)),
             segment,
-            segments: samples.div_ceil(segment.into()),
+            segments,
+            entries: segments.saturating_add((bytes[6] & 1).into()),
             bytes: HEADER as u64,
         };
         Ok(Some((head, bytes)))
@@ -216,8 +220,8 @@ impl Streams {
 
     /// Passes over the rest of a stream, and so learns its length.
     fn skip(&mut self, head: &mut Head) -> Result<(), Failure> {
-        if head.segments > 0 {
-            self.reader.skip((head.segments - 1).saturating_mul(4), CUT_TABLE)?;
+        if head.entries > 0 {
+            self.reader.skip((head.entries - 1).saturating_mul(4), CUT_TABLE)?;
             let words = self.reader.word(CUT_TABLE)?;
             self.reader.skip(u64::from(words) * 4, CUT_SEGMENT)?;
         }
@@ -237,8 +241,8 @@ impl Streams {
             }
             self.reader.rewind(head.at + HEADER as u64)?;
             self.reader.append(&mut bytes, head.bytes - HEADER as u64, CUT_SEGMENT)?;
-        } else if head.segments > 0 {
-            self.reader.append(&mut bytes, head.segments.saturating_mul(4), CUT_TABLE)?;
+        } else if head.entries > 0 {
+            self.reader.append(&mut bytes, head.entries.saturating_mul(4), CUT_TABLE)?;
             let words = bytes.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
             self.reader.append(&mut bytes, u64::from(words) * 4, CUT_SEGMENT)?;
             head.bytes = bytes.len() as u64;

@@ -12,7 +12,7 @@ use super::{list, names};
 use crate::failure::Failure;
 use crate::input::Source;
 use crate::output::{self, Output};
-use crate::place::{Beside, Finished, Opened};
+use crate::place::{Beside, Finished, Opened, Work};
 use crate::progress::Progress;
 
 /// One thing to work on.
@@ -72,12 +72,16 @@ pub(crate) struct Done {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Does what the command line says with one operand.
-pub(crate) fn process(
+/// Does what the command line says with one operand, up to an output that has no name yet.
+pub(crate) fn work(args: &Args, dictionary: Option<&Dictionary<'_>>, operand: &Operand) -> Work<Done> {
+    Work { name: operand.name(), result: process(args, dictionary, operand).map(Some) }
+}
+
+fn process(
     args: &Args,
     dictionary: Option<&Dictionary<'_>>,
     operand: &Operand,
-) -> Result<Done, Failure> {
+) -> Result<(Done, Finished), Failure> {
     let beside =
         operand.path().filter(|_| args.mode() == Mode::Decompress && !args.stdout && args.output.is_none());
     let target = match beside {
@@ -92,20 +96,18 @@ pub(crate) fn process(
         Some(path) => Opened::open(path, beside.map(|_| rules), "")?,
     };
     let begun = Instant::now();
-    let mut warnings = Vec::new();
-    let (output, totals) = match args.mode() {
-        Mode::List => (None, list::totals(&mut Source::new(&input.file))?),
-        Mode::Test => (None, decode(args, dictionary, operand, &input, &mut Output::Nowhere)?),
-        Mode::Decompress => {
-            let mut output = make_output(args, operand, target.as_deref(), &input)?;
-            let totals = decode(args, dictionary, operand, &input, &mut output)?;
-            let source = operand.path();
-            let deletes = args.remove && beside.is_some();
-            let finished = Finished { output, source, input: &input, modified: None, deletes };
-            (finished.put_in_place(&mut warnings)?, totals)
-        }
+    let mut output = match args.mode() {
+        Mode::List | Mode::Test => Output::Nowhere,
+        Mode::Decompress => make_output(args, operand, target.as_deref())?,
     };
-    Ok(Done { name: operand.name(), output, totals, seconds: begun.elapsed().as_secs_f64(), warnings })
+    let totals = match args.mode() {
+        Mode::List => list::totals(&mut Source::new(&input.file))?,
+        Mode::Test | Mode::Decompress => decode(args, dictionary, operand, &input, &mut output)?,
+    };
+    let deletes = args.remove && beside.is_some();
+    let finished = Finished::new(output, operand.path(), &input, None, deletes)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    Ok((Done { name: operand.name(), output: None, totals, seconds, warnings: Vec::new() }, finished))
 }
 
 /// Decodes all frames into the output.
@@ -125,20 +127,12 @@ fn decode(
 }
 
 /// Opens the output: `target` if it is made beside the operand.
-fn make_output(
-    args: &Args,
-    operand: &Operand,
-    target: Option<&Path>,
-    input: &Opened,
-) -> Result<Output, Failure> {
+fn make_output(args: &Args, operand: &Operand, target: Option<&Path>) -> Result<Output, Failure> {
     if args.writes_stdout(operand.path().is_none()) {
         return output::stdout().map(Output::Stdout).map_err(Failure::writing_stdout);
     }
-    // Until it has the mode of its source, nobody else may read it.
-    let private = input.meta.is_file() && operand.path().is_some();
-    match (target, &args.output) {
-        (Some(target), _) => Output::beside(target, args.force, private),
-        (None, Some(path)) => Output::at(path, args.force, private),
-        (None, None) => Err(Failure::Refused("there is no name for the output".into())),
+    match target.or(args.output.as_deref()) {
+        Some(path) => Output::at(path, args.force),
+        None => Err(Failure::Refused("there is no name for the output".into())),
     }
 }

@@ -18,6 +18,7 @@ use self::args::Mode;
 use self::file::{Done, Operand};
 use crate::exit::{self, Tally};
 use crate::failure::Failure;
+use crate::place;
 use crate::report::{Reporter, to_stderr, to_stdout};
 use crate::signals;
 
@@ -34,12 +35,12 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         session.failed(&name, &failure);
         return session.tally.code();
     }
-    if no_files {
-        session.one(&Operand::Stdin);
-    }
-    for path in &args.files {
-        session.one(&if is_stdin(path) { Operand::Stdin } else { Operand::Named(path.clone()) });
-    }
+    let stdin = no_files.then_some(Operand::Stdin);
+    let named = args.files.iter().map(|path| match is_stdin(path) {
+        true => Operand::Stdin,
+        false => Operand::Named(path.clone()),
+    });
+    session.work(stdin.into_iter().chain(named));
     session.tally.code()
 }
 
@@ -80,12 +81,19 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn one(&mut self, operand: &Operand) {
-        match file::process(self.args, self.dictionary.as_ref(), operand) {
-            Ok(done) => self.done(&done),
+    fn work(&mut self, operands: impl Iterator<Item = Operand>) {
+        let (args, dictionary) = (self.args, self.dictionary.take());
+        let process = |operand| file::work(args, dictionary.as_ref(), &operand);
+        place::each(1, operands, process, |name, result| match result {
+            Ok(Some((mut done, placed))) => {
+                done.output = placed.output;
+                done.warnings.extend(placed.warning);
+                self.done(&done);
+            }
+            Ok(None) => {}
             Err(Failure::ClosedPipe) => signals::die_of_closed_pipe(),
-            Err(failure) => self.failed(&operand.name(), &failure),
-        }
+            Err(failure) => self.failed(&name, &failure),
+        });
     }
 
     fn failed(&mut self, name: &str, failure: &Failure) {

@@ -1,11 +1,12 @@
 //! `linerate dict build`, `get` and `scan`.
 
 use std::collections::BTreeMap;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::data::{DAMAGED, FAILED, Noise, USAGE, lines_of, rows};
-use crate::support::Folder;
+use crate::support::{Folder, Run};
 
 /// Rows in another order than that of their keys.
 fn shuffled(count: usize) -> Vec<Value> {
@@ -155,6 +156,7 @@ fn values_are_printed_as_they_are() {
 mod interrupted {
     use std::io::Write;
     use std::os::unix::process::ExitStatusExt;
+    use std::path::PathBuf;
     use std::process::{Child, Command, Stdio};
     use std::thread::sleep;
     use std::time::Duration;
@@ -192,7 +194,14 @@ mod interrupted {
         // At level 22 it takes seconds.
         let mut command = folder.command(&["dict", "build", "--records", "-l22", "rec", "-o", "a"]);
         let child = command.spawn().expect("the program starts");
-        let is_begun = || folder.names().iter().any(|name| name.ends_with(".part"));
+        // On Linux the file has no name yet, but the program has it open.
+        let open = format!("/proc/{}/fd", child.id());
+        let is_begun = || {
+            let fds = std::fs::read_dir(&open).into_iter().flatten().flatten();
+            let mut files = fds.filter_map(|fd| std::fs::read_link(fd.path()).ok());
+            let is_output = |file: PathBuf| file.starts_with(folder.path("")) && !file.ends_with("rec");
+            folder.names().len() > 1 || files.any(is_output)
+        };
         (0..3000).take_while(|_| !is_begun()).for_each(|_| sleep(Duration::from_millis(10)));
         assert!(is_begun());
         interrupt(child);
@@ -284,4 +293,36 @@ fn damaged_files_are_said_to_be() {
         .fails(FAILED, "linerate: absent: cannot open: No such file or directory");
     folder.write("folder/x", b"");
     folder.dict(&["get", "folder", "k"]).fails(FAILED, "linerate: folder: it is a directory");
+}
+
+/// The disk, or a limit, ends the output and not the input.
+#[test]
+#[cfg(unix)]
+fn an_output_that_cannot_be_written_is_named_with_the_reason() {
+    let folder = Folder::new();
+    folder.write("rows.json", &lines_of(&shuffled(3000)));
+    let mut shell = Command::new("sh");
+    shell.current_dir(folder.path("")).args(["-c", "ulimit -f 16; trap '' XFSZ; exec \"$@\"", "sh"]);
+    shell.args([env!("CARGO_BIN_EXE_linerate"), "dict", "build", "--key", "id", "--no-dictionary"]);
+    shell.args(["rows.json", "-o", "rows.blocks"]);
+    Run::of(&mut shell, b"").fails(FAILED, "linerate: rows.json: cannot write rows.blocks: File too large");
+    assert_eq!(folder.names(), ["rows.json"]);
+    let absent = ["build", "--key", "id", "rows.json", "-o", "rows.json/rows.blocks"];
+    folder.dict(&absent).fails(FAILED, "linerate: rows.json: there is no folder rows.json to write to");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_fifo_as_output_is_written_to_and_not_replaced() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = Folder::new();
+    folder.write("rows", &lines_of(&shuffled(2000)));
+    folder.dict(&["build", "--key", "id", "rows", "-o", "file"]).ok();
+    assert!(Command::new("mkfifo").arg(folder.path("fifo")).status().unwrap().success());
+    let path = folder.path("fifo");
+    let reader = std::thread::spawn(move || std::fs::read(path).unwrap());
+    folder.dict(&["build", "-f", "--key", "id", "rows", "-o", "fifo"]).ok();
+    assert!(reader.join().unwrap() == folder.read("file"));
+    assert!(std::fs::metadata(folder.path("fifo")).unwrap().file_type().is_fifo());
+    assert_eq!(folder.names(), ["fifo", "file", "rows"]);
 }

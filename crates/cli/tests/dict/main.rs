@@ -7,6 +7,12 @@ mod cluster;
 mod data;
 mod pack;
 mod pages;
+#[cfg(feature = "remote")]
+mod remote;
+#[cfg(feature = "remote")]
+#[allow(dead_code)]
+#[path = "../nx/server.rs"]
+mod server;
 mod sst;
 #[allow(dead_code)]
 #[path = "../gzip/support.rs"]

@@ -186,3 +186,26 @@ fn damaged_packs_and_wrong_files_are_said_to_be() {
         assert_eq!(folder.dict(wrong).status, Some(USAGE), "{wrong:?}");
     }
 }
+
+#[test]
+fn a_pack_that_is_locked_is_changed_by_nobody_and_its_holder_is_named() {
+    let folder = Folder::new();
+    folder.write("dicts/1.dict", b"a dictionary may be any bytes that messages have in common");
+    folder.write("2.dict", b"and another one has other bytes that are in no message at all");
+    folder.dict(&["pack", "make", "-o", "a.pack", "dicts"]).ok();
+    let before = folder.read("a.pack");
+    let lock = linerate_io::Lock::exclusive(folder.path("a.pack"), linerate_io::Wait::No).unwrap();
+    for args in [
+        &["pack", "append", "a.pack", "2.dict"][..],
+        &["pack", "compact", "a.pack"],
+        &["pack", "retain", "a.pack", "1", "user"],
+        &["pack", "append", "--wait=0", "a.pack", "2.dict"],
+    ] {
+        let run = folder.dict(args);
+        assert_eq!(run.status, Some(FAILED), "{args:?}");
+        assert!(run.stderr.contains("a.pack is being changed by "), "{args:?}: {}", run.stderr);
+        assert!(folder.read("a.pack") == before);
+    }
+    drop(lock);
+    folder.dict(&["pack", "append", "--wait=0", "a.pack", "2.dict"]).ok();
+}

@@ -12,6 +12,8 @@ mod live;
 mod pages;
 mod record;
 mod replay;
+#[cfg(feature = "remote")]
+mod secure;
 #[cfg(unix)]
 mod serve;
 mod stats;

@@ -32,6 +32,27 @@ fn help_has_examples_and_statuses() {
     assert!(text(&["--help"]).contains("gateway"));
 }
 
+/// Also in builds that lack the bench: `cargo test --package linerate --no-default-features`.
+#[test]
+fn examples_use_no_command_and_no_option_that_this_build_lacks() {
+    for command in COMMANDS {
+        let help = text(&["gateway", command, "--help"]);
+        let (options, examples) = help.split_once("Examples:").expect("examples");
+        let (_, options) = options.split_once("\nOptions:\n").expect("options");
+        let has = |word: &str| options.split([' ', ',', '\n', '[', '=']).any(|option| option == word);
+        for line in examples.lines() {
+            for word in line.split_whitespace().filter(|word| word.starts_with("--")) {
+                let end = word.find(['=', ',', '.', ':', ';']).unwrap_or(word.len());
+                assert!(has(&word[..end]), "{command}: {word} in `{line}`");
+            }
+            if let Some(used) = line.strip_prefix("  linerate gateway ") {
+                let used = used.split(' ').next().unwrap_or_default();
+                assert!(COMMANDS.contains(&used), "{command}: `{line}`");
+            }
+        }
+    }
+}
+
 #[test]
 fn manual_pages_go_as_deep_as_commands() {
     assert!(text(&["man", "gateway"]).contains(".TH linerate-gateway 1"));

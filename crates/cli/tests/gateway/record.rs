@@ -75,6 +75,19 @@ fn connections_of_recordings_are_kept_and_lengths_must_be_right() {
     assert!(run.status == Some(DAMAGED) && run.stderr.contains("were recorded"), "{}", run.stderr);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_recording_of_a_pipe_into_a_device_is_written_to_it_and_replaces_nothing() {
+    let folder = Folder::new();
+    std::os::unix::fs::symlink("/dev/null", folder.path("nowhere")).unwrap();
+    let input = std::fs::read(sample("sample.zst")).unwrap();
+    for force in [&[][..], &["-f"]] {
+        let args = [&["record", "--json", "-", "-o", "nowhere"][..], force].concat();
+        assert_eq!(folder.gateway_with(&args, &input).ok().object()["messages"], 306);
+        assert!(std::fs::symlink_metadata(folder.path("nowhere")).unwrap().is_symlink());
+    }
+}
+
 #[test]
 fn what_cannot_be_recorded_is_said() {
     let folder = Folder::new();
@@ -87,7 +100,7 @@ fn what_cannot_be_recorded_is_said() {
         &["record", "x"][..],
         &["record", "--for", "3", "x", "-o", "y"],
         &["record", "--messages", "0", "x", "-o", "y"],
-        &["record", "wss://127.0.0.1:1/?compress=zlib-stream", "-o", "y"],
+        &["record", "https://127.0.0.1:1/?compress=zlib-stream", "-o", "y"],
         &["record", "ws://127.0.0.1:1/", "-o", "y"],
     ] {
         assert_eq!(folder.gateway(wrong).status, Some(USAGE), "{wrong:?}");

@@ -24,7 +24,19 @@ struct Served {
 
 impl Served {
     fn start(args: &[&str]) -> Served {
-        let mut command = Folder::new().command(&["gateway", "serve", "--for", MOST]);
+        Served::of(Folder::new().command(&["gateway", "serve", "--for", MOST]), args)
+    }
+
+    /// With limits of open files, as the shell sets them.
+    fn limited(limits: &str, args: &[&str]) -> Served {
+        let program = Folder::new().command(&[]).get_program().to_owned();
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{limits}; exec \"$@\""), "sh"]);
+        command.arg(program).args(["gateway", "serve", "--for", MOST]);
+        Served::of(command, args)
+    }
+
+    fn of(mut command: Command, args: &[&str]) -> Served {
         // Its folder is gone, which it does not mind.
         let mut child =
             command.current_dir("/").args(args).stdout(Stdio::piped()).spawn().expect("the program starts");
@@ -205,4 +217,44 @@ fn what_it_cannot_serve_is_said_in_a_line() {
         assert_eq!(run.status, Some(code), "{args:?}: {}", run.stderr);
         assert!(run.stderr.contains(words), "{args:?}: {}", run.stderr);
     }
+}
+
+/// Connects clients until one is refused; returns how many got their HELLO.
+fn admitted(url: &str, most: usize) -> usize {
+    let place = url.strip_prefix("ws://").expect("an address");
+    let mut all = Vec::new();
+    while all.len() < most {
+        let stream = TcpStream::connect(place).expect("a connection");
+        stream.set_read_timeout(Some(std::time::Duration::from_secs(30))).expect("a timeout");
+        let Ok((mut socket, _)) = tungstenite::client(url, stream) else { break };
+        assert!(socket.read().expect("HELLO").is_text());
+        all.push(socket);
+    }
+    all.len()
+}
+
+#[test]
+fn more_clients_than_the_soft_limit_of_open_files_are_served() {
+    let server = Served::limited("ulimit -Sn 200", &["--json"]);
+    let listening: Value = serde_json::from_str(&server.first).expect("an object");
+    assert_eq!(admitted(listening["url"].as_str().expect("an address"), 300), 300);
+    interrupt(&server.child);
+    let (report, _) = server.end();
+    let report: Value = serde_json::from_str(&report).expect("an object");
+    assert_eq!((&report["connections"], &report["refused"]), (&300.into(), &0.into()));
+}
+
+#[test]
+fn clients_beyond_the_hard_limit_of_open_files_are_refused_and_it_says_so_beforehand() {
+    // What it says comes where the address does.
+    let mut server = Served::limited("ulimit -n 200; exec 2>&1", &[]);
+    assert_eq!(
+        server.first.trim_end(),
+        "linerate: gateway serve: the system allows 200 open files, so 136 connections at a time; `ulimit -Hn` raises that"
+    );
+    server.first.clear();
+    server.stdout.read_line(&mut server.first).expect("a line");
+    assert_eq!(admitted(&server.url(), 200), 136);
+    interrupt(&server.child);
+    assert!(server.end().0.contains("refused: 1\n"));
 }

@@ -311,6 +311,42 @@ mod unix {
         assert_eq!(folder.gzip(&["-dc", "sub/real"]).ok().stdout, b"data");
     }
 
+    #[test]
+    fn a_link_that_has_the_name_of_the_output_stays_and_what_it_leads_to_is_replaced() {
+        let folder = Folder::new();
+        folder.write("a", b"data");
+        folder.write("sub/real", b"old");
+        symlink("sub/real", folder.path("a.gz")).unwrap();
+        folder.gzip(&["-f", "a"]).ok();
+        assert!(fs::symlink_metadata(folder.path("a.gz")).unwrap().is_symlink());
+        assert_eq!(folder.gzip(&["-dc", "sub/real"]).ok().stdout, b"data");
+        assert_eq!(folder.names(), ["a.gz", "sub"]);
+    }
+
+    #[test]
+    fn a_fifo_that_has_the_name_of_the_output_is_written_to_and_the_source_is_kept() {
+        let folder = Folder::new();
+        folder.write("a", b"data");
+        let fifo = folder.path("a.gz");
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status().unwrap();
+        assert!(made.success());
+        let reader = std::thread::spawn(move || fs::read(fifo));
+        folder.gzip(&["-f", "a"]).ok();
+        let written = reader.join().unwrap().unwrap();
+        assert_eq!(folder.gzip_with(&["-d"], &written).ok().stdout, b"data");
+        assert_eq!(folder.names(), ["a", "a.gz"]);
+        assert_eq!(fs::symlink_metadata(folder.path("a.gz")).unwrap().mode() & 0o170_000, 0o010_000);
+    }
+
+    #[test]
+    fn a_private_output_stays_private_when_standard_input_replaces_it() {
+        let folder = Folder::new();
+        let path = folder.write("out.gz", b"old");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        folder.gzip_with(&["-fo", "out.gz"], b"secret").ok();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o7777, 0o600);
+    }
+
     /// Folders where nobody, root included, can make a file.
     #[test]
     fn a_folder_that_takes_no_files() {

@@ -3,6 +3,13 @@
 mod damage;
 mod files;
 mod interop;
+#[cfg(unix)]
+mod leftovers;
+mod many;
+#[cfg(unix)]
+#[allow(unreachable_pub)]
+#[path = "../../../nx/tests/moments/mod.rs"]
+mod moments;
 mod pages;
 mod round_trip;
 mod streams;

@@ -114,3 +114,16 @@ fn bgzf_is_what_its_specification_says() {
     assert_eq!(sizes.pop(), Some(400_000 % 65_280));
     assert!(sizes.iter().all(|&size| size == 65_280));
 }
+
+#[test]
+fn a_file_becomes_the_same_bytes_as_a_pipe_of_unknown_length() {
+    let folder = Folder::new();
+    for len in [0, 1, 32_767, 32_768, 32_769, 131_071, 131_073, 524_287, 524_288, 524_289] {
+        let data = sample(len);
+        folder.write("a", &data);
+        for options in [&["-n"][..], &["-n", "--format=bgzf"], &["-n", "--history", "-b20K"]] {
+            let from_file = folder.gzip(&[&["-c"], options, &["a"]].concat()).ok().stdout;
+            assert!(from_file == folder.gzip_with(options, &data).ok().stdout, "{len} {options:?}");
+        }
+    }
+}

@@ -13,6 +13,7 @@ pub(crate) const FAILED: i32 = 1;
 pub(crate) const USAGE: i32 = 2;
 pub(crate) const DAMAGED: i32 = 3;
 pub(crate) const LIMIT: i32 = 4;
+pub(crate) const WARNED: i32 = 5;
 
 /// What the environment may say about ways to servers, of which the tests have their own.
 const PROXIES: [&str; 8] = [

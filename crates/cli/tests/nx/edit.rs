@@ -103,6 +103,136 @@ fn updating_takes_what_changed() {
     assert!(contents(&folder, "b.nx") == files);
 }
 
+/// Updates an archive from two folders at once, and returns how both ended.
+fn update_at_once(folder: &Folder, more: &[&str]) -> [std::process::Output; 2] {
+    let start = |source: &str| {
+        let mut command = folder.command(&["nx"]);
+        command
+            .args(["update", "-p1", "--solidlevel=9", "--chunkedlevel=9"])
+            .args(more)
+            .args(["a.nx", source]);
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+        command.spawn().expect("the program starts")
+    };
+    ["one", "two"].map(start).map(|child| child.wait_with_output().expect("it ends"))
+}
+
+#[test]
+fn two_updates_at_once_lose_no_change() {
+    let folder = Folder::new();
+    let files = plant(&folder, "in");
+    pack(&folder, "in", "before.nx");
+    // What takes long enough for the other to come in between.
+    for (i, source) in ["one", "two"].into_iter().enumerate() {
+        let bytes: Vec<u8> =
+            (0..300_000u32).flat_map(|n| (n.wrapping_mul(n) / 7 + i as u32).to_le_bytes()).collect();
+        folder.write(&format!("{source}/{source}"), &bytes);
+    }
+    let listed = |path: &str| folder.nx(&["list", "a.nx"]).ok().lines().iter().any(|line| line == path);
+    for _ in 0..4 {
+        fs::copy(folder.path("before.nx"), folder.path("a.nx")).unwrap();
+        let ended = update_at_once(&folder, &[]);
+        assert!(ended.iter().any(|output| output.status.success()));
+        for (output, source) in ended.iter().zip(["one", "two"]) {
+            let told = String::from_utf8_lossy(&output.stderr);
+            if output.status.success() {
+                assert!(listed(source), "{source} was lost");
+            } else {
+                let is_held = told.contains("a.nx is being changed by ") && told.contains("--wait");
+                assert!(output.status.code() == Some(FAILED) && is_held, "{told}");
+            }
+        }
+        fs::copy(folder.path("before.nx"), folder.path("a.nx")).unwrap();
+        for output in update_at_once(&folder, &["--wait"]) {
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        assert!(listed("one") && listed("two"));
+    }
+    folder.nx(&["verify", "-q", "a.nx"]).ok();
+    assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines().len(), files.len() + 2);
+}
+
+#[test]
+fn an_archive_that_is_locked_is_changed_by_nobody() {
+    let folder = Folder::new();
+    folder.write("in/a", b"a");
+    pack(&folder, "in", "a.nx");
+    let before = folder.read("a.nx");
+    let lock = linerate_io::Lock::exclusive(folder.path("a.nx"), linerate_io::Wait::No).unwrap();
+    for args in [
+        &["update", "a.nx", "in"][..],
+        &["delete", "a.nx", "a"],
+        &["repack", "a.nx"],
+        &["merge", "a.nx", "a.nx", "-fo", "a.nx"],
+        &["repack", "--wait=0", "a.nx"],
+    ] {
+        let run = folder.nx(args);
+        assert_eq!(run.status, Some(FAILED), "{args:?}");
+        assert!(run.stderr.contains("a.nx is being changed by "), "{args:?}: {}", run.stderr);
+        assert!(folder.read("a.nx") == before);
+    }
+    folder.nx(&["verify", "-q", "a.nx"]).ok();
+    folder.nx(&["update", "a.nx", "in", "-o", "b.nx"]).ok();
+    drop(lock);
+    folder.nx(&["delete", "--wait=0", "a.nx", "a"]).ok();
+}
+
+#[cfg(unix)]
+#[test]
+fn an_archive_of_mode_0600_keeps_mode_and_owner_and_is_never_open_to_others() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+    let folder = Folder::new();
+    plant(&folder, "in");
+    fs::create_dir(folder.path("out")).unwrap();
+    pack(&folder, "in", "out/a.nx");
+    let path = folder.path("out/a.nx");
+    // Only the superuser gives files away.
+    let _ = chown(&path, Some(1), Some(1));
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    let of = |path: &std::path::Path| {
+        let found = fs::metadata(path).unwrap();
+        (found.mode() & 0o777, found.uid(), found.gid())
+    };
+    let before = of(&path);
+    let cases = [
+        &["update", "out/a.nx", "in"][..],
+        &["delete", "out/a.nx", "text/1"],
+        &["repack", "--chunksize=64K", "out/a.nx"],
+        &["pack", "-f", "in", "-o", "out/a.nx"],
+    ];
+    for args in cases {
+        folder.nx(&[args, if args[0] == "delete" { &[] } else { &FAST[..] }].concat()).ok();
+        assert_eq!(of(&path), before, "{args:?}");
+    }
+    let args = ["repack", "-p1", "--solidlevel=9", "--chunkedlevel=9", "out/a.nx"];
+    let begun = std::time::Instant::now();
+    folder.nx(&args).ok();
+    for moment in crate::moments::moments(12, begun.elapsed()) {
+        let mut command = folder.command(&["nx"]);
+        let mut child = command.args(args).stderr(std::process::Stdio::null()).spawn().unwrap();
+        let end = std::time::Instant::now() + moment;
+        while std::time::Instant::now() < end {
+            for entry in fs::read_dir(folder.path("out")).unwrap() {
+                // What has gone meanwhile has no mode.
+                let mode = entry.unwrap().metadata().map_or(0, |found| found.mode());
+                assert_eq!(mode & 0o077, 0);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        // Of one that has ended there is nothing to kill.
+        let _ = child.kill();
+        child.wait().unwrap();
+        assert_eq!(of(&path), before, "killed after {moment:?}");
+    }
+    folder.nx(&args).ok();
+    assert_eq!(
+        fs::read_dir(folder.path("out")).unwrap().count(),
+        1,
+        "what kills left goes with the next write"
+    );
+}
+
 #[test]
 fn deleting_by_glob_and_by_hash() {
     let folder = Folder::new();

@@ -88,7 +88,7 @@ fn a_killed_extract_leaves_whole_files_or_none() {
         let found = files_below(&folder.path("out"));
         for (path, bytes) in &found {
             let name = path.rsplit('/').next().unwrap_or(path);
-            let is_temporary = name.starts_with(".linerate-nx-") && name.ends_with(".part");
+            let is_temporary = linerate_io::is_temporary_name(name);
             assert!(is_temporary || files.get(path) == Some(bytes), "{path} after {moment:?}");
         }
         kills += u32::from(was_killed);
@@ -133,17 +133,25 @@ fn an_interrupted_pack_leaves_what_was_there() {
 }
 
 #[test]
-fn leftovers_go_when_asked() {
+fn what_a_killed_extract_left_goes_with_the_next_one() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
-    folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]).ok();
-    let leftovers = ["out/.linerate-nx-1f-2-0-3.part", "out/text/.linerate-nx-1f-2-0-a.part"];
-    leftovers.iter().for_each(|name| drop(folder.write(name, b"half")));
-    folder.nx(&["extract", "-f", "a.nx", "-o", "out"]).ok();
-    assert!(leftovers.iter().all(|name| folder.has(name)), "they may be of somebody who is at work");
-    let run = folder.nx(&["extract", "-f", "--clean", "--json", "a.nx", "-o", "out"]).ok();
-    assert_eq!(run.objects()[0]["leftovers"].as_u64(), Some(2));
-    assert!(files_below(&folder.path("out")) == files);
+    folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "--chunksize=4K", "in", "-o", "a.nx"]).ok();
+    let args = ["extract", "-f", "-p2", "a.nx", "-o", "out"];
+    let whole_run = time_of(&folder, &args);
+    let mut left = 0;
+    for moment in moments(MOMENTS, whole_run) {
+        killed(&folder, &args, moment);
+        let found = files_below(&folder.path("out"));
+        left += found.keys().filter(|path| !files.contains_key(*path)).count();
+    }
+    println!("{left} files left by kills");
+    let _alive = folder.write(&format!("out/text/{}", linerate_io::temporary_name()), b"of a living process");
+    folder.nx(&args).ok();
+    let mut found = files_below(&folder.path("out"));
+    found.retain(|path, _| !files.contains_key(path));
+    let others: Vec<&Vec<u8>> = found.values().collect();
+    assert_eq!(others, [b"of a living process"], "{:?}", found.keys());
 }
 
 #[cfg(unix)]

@@ -21,6 +21,8 @@ mod r3a;
 mod r3a_vectors;
 #[cfg(feature = "remote")]
 mod remote;
+#[cfg(feature = "remote")]
+mod server;
 #[allow(dead_code)]
 #[path = "../gzip/support.rs"]
 mod support;

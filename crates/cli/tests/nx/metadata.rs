@@ -365,8 +365,87 @@ fn damage_is_told_and_files_come_out_without() {
     run.fails(DAMAGED, &format!("linerate: bad.nx: (metadata): {what} (at byte {at})"));
     let run = folder.nx(&["repack", "bad.nx", "-o", "b.nx"]);
     run.fails(WARNED, &format!("linerate: bad.nx: what it says beside its files is left out: {what}"));
-    folder.nx(&["diff", "--exit-code", "a.nx", "b.nx"]).ok();
+    folder.nx(&["diff", "--exit-code", "--no-metadata", "a.nx", "b.nx"]).ok();
+    assert_eq!(folder.nx(&["diff", "a.nx", "bad.nx"]).status, Some(DAMAGED));
+    assert_eq!(folder.nx(&["list", "--metadata", "bad.nx"]).status, Some(DAMAGED));
     assert!(folder.nx(&["info", "bad.nx"]).ok().lines().iter().any(|line| line.ends_with(what)));
+}
+
+#[test]
+fn a_folder_that_was_just_packed_is_the_same_and_each_change_of_it_is_told() {
+    let folder = Folder::new();
+    plant(&folder);
+    pack(&folder, "in", "a.nx", &[]);
+    folder.nx(&["verify", "--against", "in", "a.nx"]).ok();
+    folder.nx(&["extract", "--metadata", "a.nx", "-o", "out"]).ok();
+    folder.nx(&["verify", "--against", "out", "a.nx"]).ok();
+    stamp(&folder.path("in/readme.txt"), 0o640, 77, 7);
+    for link in ["in/dangling", "in/link"] {
+        fs::remove_file(folder.path(link)).unwrap();
+    }
+    symlink("bin/run", folder.path("in/link")).unwrap();
+    symlink("bin/run", folder.path("in/added")).unwrap();
+    fs::remove_dir(folder.path("in/empty/inner")).unwrap();
+    fs::create_dir(folder.path("in/hollow")).unwrap();
+    let run = folder.nx(&["verify", "--against", "in", "a.nx"]);
+    assert_eq!(run.status, Some(DAMAGED), "{}", run.stderr);
+    for line in [
+        "added: the link is in in, not in the archive",
+        "dangling: the link is not in in",
+        "empty/inner: the empty folder is not in in",
+        "hollow: the empty folder is in in, not in the archive",
+        "link: target readme.txt -> bin/run in in",
+        "readme.txt: mode 644 -> 640 in in",
+        "readme.txt: modified 2009-02-13T23:38:30.987654321Z -> 1970-01-01T00:01:17.000000007Z in in",
+    ] {
+        assert!(run.stderr.contains(&format!("linerate: a.nx: {line}")), "{line}\n{}", run.stderr);
+    }
+    let object = folder.nx(&["verify", "--json", "--against", "in", "a.nx"]).objects().pop().unwrap();
+    assert!(object["unexpected"].as_array().unwrap().is_empty(), "{object}");
+    let mode = serde_json::json!({ "path": "readme.txt", "change": "mode", "was": "644", "is": "640" });
+    assert!(object["changes"].as_array().unwrap().contains(&mode), "{object}");
+    folder.nx(&["extract", "a.nx", "-o", "plain"]).ok();
+    folder.nx(&["verify", "--no-metadata", "--against", "plain", "a.nx"]).ok();
+
+    // The same between archives.
+    pack(&folder, "in", "b.nx", &[]);
+    let run = folder.nx(&["diff", "--exit-code", "a.nx", "b.nx"]);
+    assert_eq!(run.status, Some(FAILED), "{}", run.stderr);
+    let lines = run.lines();
+    for line in [
+        "+ added",
+        "- dangling",
+        "- empty/inner/",
+        "+ hollow/",
+        "m link: target readme.txt -> bin/run",
+        "m readme.txt: mode 644 -> 640",
+    ] {
+        assert!(lines.iter().any(|found| found == line), "{line}: {lines:?}");
+    }
+    folder.nx(&["diff", "--exit-code", "--no-metadata", "a.nx", "b.nx"]).ok();
+    folder.nx(&["diff", "--exit-code", "a.nx", "a.nx"]).ok();
+}
+
+#[test]
+fn lists_show_what_is_kept() {
+    let folder = Folder::new();
+    plant(&folder);
+    pack(&folder, "in", "a.nx", &[]);
+    let lines = folder.nx(&["list", "-m", "a.nx"]).ok().lines();
+    let row = |path: &str| lines.iter().find(|line| line.ends_with(path)).expect(path);
+    assert!(row(" bin/run").starts_with("-rwxr-xr-x 2009-02-13T23:39:43.987654321Z"), "{lines:?}");
+    assert!(row(" empty/inner/").starts_with("drwxr-x--- 2001-09-09T"), "{lines:?}");
+    assert!(row(" link -> readme.txt").starts_with("lrwxrwxrwx "), "{lines:?}");
+    assert_eq!(lines.len(), 4 + 6 + 4);
+    let objects = folder.nx(&["list", "--json", "a.nx", "readme.txt", "link", "inner"]).ok().objects();
+    let kinds: Vec<&str> = objects.iter().map(|object| object["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["folder", "folder", "link", "file"], "{objects:?}");
+    assert_eq!(objects[2]["target"], "readme.txt");
+    assert_eq!(
+        (&objects[3]["mode"], &objects[3]["modified"]),
+        (&"644".into(), &"2009-02-13T23:38:30.987654321Z".into())
+    );
+    assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines().len(), 4, "files alone, without being asked");
 }
 
 #[test]

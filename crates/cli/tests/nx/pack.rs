@@ -166,7 +166,7 @@ fn existing_files_are_replaced_only_when_asked() {
     let run = folder.nx(&["pack", "-f", "in", "-o", "in"]);
     run.fails(FAILED, "linerate: in: the output in is not a regular file");
     let run = folder.nx(&["pack", "in", "-o", "absent/a.nx"]);
-    run.fails(FAILED, "linerate: in: absent/a.nx: No such file or directory");
+    run.fails(FAILED, "linerate: in: cannot write absent/a.nx: No such file or directory");
     assert_eq!(folder.names(), ["a.nx", "in"], "no temporary file stays");
 }
 
@@ -232,6 +232,112 @@ fn links_are_not_packed_but_told() {
     let line = "linerate: in: link: not packed, for it is neither a file nor a folder";
     assert_eq!(run.stderr.lines().next(), Some(line));
     assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["a"]);
+}
+
+/// A folder with two good files, and names that no archive can hold.
+#[cfg(unix)]
+fn plant_bad_names(folder: &Folder) {
+    use std::os::unix::ffi::OsStrExt;
+    for path in ["in/good", "in/sub/good", "in/CON", "in/x:y", "in/sub/dot.", "in/aux/1", "in/aux/2"] {
+        folder.write(path, b"x");
+    }
+    fs::write(folder.path("in/sub").join(std::ffi::OsStr::from_bytes(b"not \xff UTF-8")), b"x").unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn pack_with_bad_names_lists_and_skips_them_when_asked() {
+    let folder = Folder::new();
+    plant_bad_names(&folder);
+    let run = folder.nx(&["pack", "in", "-o", "a.nx"]);
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(FAILED), 1), "{}", run.stderr);
+    assert!(!folder.has("a.nx"));
+    for metadata in [None, Some("--metadata")] {
+        let mut args = vec!["pack", "--skip-bad-names", "-f", "in", "-o", "a.nx"];
+        args.extend(metadata);
+        let run = folder.nx(&args);
+        let told: Vec<String> = run.stderr.lines().map(str::to_owned).collect();
+        assert_eq!(run.status, Some(WARNED), "{told:?}");
+        assert_eq!(
+            told,
+            [
+                "linerate: in: CON: not packed: a name that Windows reserves for a device",
+                "linerate: in: aux: not packed: a name that Windows reserves for a device",
+                "linerate: in: sub/dot.: not packed: a name that ends in a dot or a space, which Windows drops",
+                "linerate: in: sub/not \u{fffd} UTF-8: not packed: the name is not UTF-8",
+                "linerate: in: x:y: not packed: a path with a colon, which is a drive or a stream on Windows",
+            ]
+        );
+        assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["good", "sub/good"]);
+    }
+    let run = folder.nx(&["pack", "--skip-bad-names", "in/CON", "in/good", "-o", "b.nx"]);
+    run.fails(WARNED, "linerate: in/CON: not packed: a name that Windows reserves for a device");
+    assert_eq!(folder.nx(&["list", "b.nx"]).ok().lines(), ["good"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn update_with_bad_names_lists_and_skips_them_when_asked() {
+    let folder = Folder::new();
+    folder.write("before/old", b"x");
+    folder.nx(&["pack", "before", "-o", "a.nx"]).ok();
+    plant_bad_names(&folder);
+    let before = folder.read("a.nx");
+    assert_eq!(folder.nx(&["update", "a.nx", "in"]).status, Some(FAILED));
+    assert!(folder.read("a.nx") == before);
+    let run = folder.nx(&["update", "--skip-bad-names", "a.nx", "in"]);
+    assert_eq!((run.status, run.stderr.lines().count()), (Some(WARNED), 5), "{}", run.stderr);
+    assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["good", "old", "sub/good"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn pack_does_not_enter_excluded_folders() {
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = Folder::new();
+    folder.write("in/good", b"x");
+    folder.write("in/locked/secret", b"x");
+    fs::create_dir_all(folder.path("in/odd/deeper")).unwrap();
+    fs::write(folder.path("in/odd/deeper").join(std::ffi::OsStr::from_bytes(b"\xff")), b"x").unwrap();
+    std::os::unix::fs::symlink("good", folder.path("in/link")).unwrap();
+    // The administrator may read it all the same; then the other folder tells.
+    fs::set_permissions(folder.path("in/locked"), fs::Permissions::from_mode(0o000)).unwrap();
+    for metadata in [None, Some("--metadata")] {
+        let mut args = vec!["pack", "-f", "-x", "locked", "-x", "odd", "-x", "link", "in", "-o", "a.nx"];
+        args.extend(metadata);
+        folder.nx(&args).ok();
+        assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["good"]);
+        folder.nx(&["update", "-x", "locked", "-x", "odd", "-x", "link", "a.nx", "in"]).ok();
+    }
+    fs::set_permissions(folder.path("in/locked"), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn names_with_characters_windows_refuses_are_packed_and_named_as_not_portable() {
+    let folder = Folder::new();
+    for name in ["in/what?/a", "in/what?/b", "in/a<b>", "in/star*", "in/pipe|", "in/\"quoted\"", "in/good"] {
+        folder.write(name, b"x");
+    }
+    let run = folder.nx(&["pack", "in", "-o", "a.nx"]);
+    assert_eq!(run.status, Some(0));
+    assert_eq!(
+        run.stderr.lines().collect::<Vec<_>>(),
+        [
+            "linerate: in: \"quoted\": packed, but not portable: Windows refuses names with \"",
+            "linerate: in: a<b>: packed, but not portable: Windows refuses names with <",
+            "linerate: in: pipe|: packed, but not portable: Windows refuses names with |",
+            "linerate: in: star*: packed, but not portable: Windows refuses names with *",
+            "linerate: in: what?: packed, but not portable: Windows refuses names with ?",
+        ]
+    );
+    folder.nx(&["extract", "a.nx", "-o", "out"]).ok();
+    assert!(files_below(&folder.path("out")) == files_below(&folder.path("in")), "they come out again");
+    folder.write("in/new?", b"x");
+    let run = folder.nx(&["update", "--json", "-q", "a.nx", "in"]).ok();
+    assert_eq!(run.objects()[0]["not_portable"], serde_json::json!(["new?"]));
 }
 
 #[test]

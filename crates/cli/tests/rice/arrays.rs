@@ -134,7 +134,7 @@ fn shapes_are_restored_on_request() {
     let folder = Folder::new();
     let file = npy("<i2", "(2, 3, 10)", &wave(60));
     folder.write("a.npy", &file);
-    folder.rice(&["encode", "--v1", "-q", "--m", "16", "a.npy"]).ok();
+    folder.rice(&["encode", "--v1", "-q", "--m", "16", "--segment", "row", "a.npy"]).ok();
     let decode = |options: &[&str]| {
         folder.rice(&[&["decode", "--cd-values", "16,10", "-fo", "b.npy", "a.drc"], options].concat())
     };

@@ -1,6 +1,6 @@
 //! Chunks of filter 32025: the bytes of the original, both ways.
 
-use crate::data::{goldens, json, samples, wave};
+use crate::data::{FAILED, goldens, json, samples, wave};
 use crate::support::Folder;
 
 fn strs(list: &[String]) -> Vec<&str> {
@@ -14,6 +14,7 @@ fn encode_options(cd_values: Option<&str>) -> Vec<String> {
     let m = values.first().unwrap_or(&"8").to_string();
     let segment = values.get(1).map_or("all".into(), |v| signed(v));
     let mut options = vec!["encode".into(), "--v1".into(), "--m".into(), m, "--segment".into(), segment];
+    options.push("--allow-expansion".into()); // as the original
     if values.len() > 3 {
         let taps: Vec<String> = values[3..].iter().map(|v| signed(v)).collect();
         options.extend(["--filter".into(), taps.join(",")]);
@@ -53,18 +54,50 @@ fn goldens_are_made_and_read() {
 }
 
 #[test]
-fn rows_are_the_segments_unless_told_otherwise() {
+fn segments_follow_from_the_shape_unless_told_otherwise() {
+    let folder = Folder::new();
+    folder.write("a.raw", &wave(38_400));
+    let cd_values = |options: &[&str]| {
+        let base = ["encode", "--v1", "--json", "-f", "--m", "16", "--dtype", "i16", "a.raw"];
+        json(&folder.rice(&[&base, options].concat()).ok().stdout)["cd_values"].to_string()
+    };
+    assert_eq!(cd_values(&[]), "[16,16384]");
+    assert_eq!(cd_values(&["--shape", "-1,3200"]), "[16,3200]");
+    assert_eq!(cd_values(&["--shape", "2,6,3200"]), "[16,3200]");
+    assert_eq!(cd_values(&["--shape", "-1,1"]), "[16,1024]");
+    assert_eq!(cd_values(&["--shape", "-1,600"]), "[16,1200]");
+    assert_eq!(cd_values(&["--shape", "-1,600", "--segment", "row"]), "[16,600]");
+    assert_eq!(cd_values(&["--segment", "row"]), "[16,4294967295]");
+    assert_eq!(cd_values(&["--shape", "-1,3200", "--segment", "all"]), "[16,4294967295]");
+    assert_eq!(cd_values(&["--shape", "-1,3200", "--segment", "700"]), "[16,700]");
+    let tuned = folder.rice(&["tune", "--json", "--dtype", "i16", "--shape", "-1,1", "a.raw"]).ok();
+    assert_eq!(json(&tuned.stdout)["best"]["segment"], 1024);
+}
+
+#[test]
+fn a_chunk_larger_than_its_samples_is_refused_unless_asked_for() {
+    let folder = Folder::new();
+    folder.write("a.raw", &wave(20_000));
+    for options in [&["--segment", "1"][..], &["--segment", "row", "--shape", "-1,2"], &["--m", "2"]] {
+        let base = [&["encode", "--v1", "--dtype", "i16", "a.raw"], options].concat();
+        let line = "linerate: a.raw: the chunk is larger than its samples: let --m and --segment be chosen, \
+                    or leave out --v1, or give --allow-expansion";
+        folder.rice(&base).fails(FAILED, line);
+        assert_eq!(folder.names(), ["a.raw"]);
+        folder.rice(&[&base[..], &["-q", "--allow-expansion"]].concat()).ok();
+        assert!(folder.read("a.raw.drc").len() > 40_000);
+        std::fs::remove_file(folder.path("a.raw.drc")).unwrap();
+    }
+}
+
+#[test]
+fn other_parameters_than_the_segment_are_kept() {
     let folder = Folder::new();
     folder.write("a.raw", &wave(12_000));
     let cd_values = |options: &[&str]| {
         let base = ["encode", "--v1", "--json", "-f", "--m", "16", "--dtype", "i16", "a.raw"];
         json(&folder.rice(&[&base, options].concat()).ok().stdout)["cd_values"].to_string()
     };
-    assert_eq!(cd_values(&[]), "[16,4294967295]");
-    assert_eq!(cd_values(&["--shape", "-1,3000"]), "[16,3000]");
-    assert_eq!(cd_values(&["--shape", "2,2,3000"]), "[16,3000]");
-    assert_eq!(cd_values(&["--shape", "4,3000", "--segment", "all"]), "[16,4294967295]");
-    assert_eq!(cd_values(&["--shape", "4,3000", "--segment", "700"]), "[16,700]");
     assert_eq!(cd_values(&["--filter", "1,-2,1"]), "[16,4294967295,3,1,4294967294,1]");
 }
 
@@ -90,7 +123,8 @@ fn the_best_m_is_no_larger_than_any_other() {
     let folder = Folder::new();
     folder.write("a.raw", &wave(20_000));
     let size = |m: &str| {
-        let run = folder.rice(&["encode", "--v1", "--dtype", "i16", "--m", m, "-fq", "--json", "a.raw"]).ok();
+        let base = ["encode", "--v1", "--allow-expansion", "--dtype", "i16", "-fq", "--json", "a.raw"];
+        let run = folder.rice(&[&base[..], &["--m", m]].concat()).ok();
         json(&run.stdout)["bytes_out"].as_u64().unwrap()
     };
     let auto = size("auto");
@@ -113,8 +147,7 @@ fn a_piece_is_no_boundary() {
     for segment in ["7013", "8388609", "all"] {
         let ours = chunk(&["--segment", segment, "--verify", "-p2"]);
         let params = linerate_rice::Params::new(16, segment.parse().ok()).unwrap();
-        let words: &[i16] =
-            &data.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect::<Vec<_>>();
+        let words: &[i16] = &data.as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect::<Vec<_>>();
         let whole = linerate_rice::encode(&params, words, linerate_rice::Exec::default()).unwrap();
         assert!(ours == whole, "{segment}");
         folder.rice(&["decode", "--m", "16", "--segment", segment, "--raw", "-fo", "b.raw", "a.drc"]).ok();
@@ -137,8 +170,8 @@ fn tune_prints_the_exact_sizes() {
     let table = json(&folder.rice(&[&base[..], &["--json"]].concat()).ok().stdout);
     for row in table["sizes"].as_array().unwrap() {
         let m = row["m"].to_string();
-        let options =
-            ["encode", "--v1", "--dtype", "i16", "--shape", "-1,2000", "--m", &m, "-fq", "--json", "a.raw"];
+        let base = ["encode", "--v1", "--allow-expansion", "--dtype", "i16", "-fq", "--json", "a.raw"];
+        let options = [&base[..], &["--shape", "-1,2000", "--m", &m]].concat();
         assert_eq!(json(&folder.rice(&options).ok().stdout)["bytes_out"], row["bytes"], "m = {m}");
     }
     assert_eq!(table["sizes"].as_array().unwrap().len(), 15);

@@ -50,8 +50,10 @@ fn truncated_at_every_byte() {
 #[test]
 fn flipped_bits_end_in_a_sentence_or_in_samples() {
     let folder = Folder::new();
-    let chunk =
-        folder.rice_with(&["encode", "--v1", "-q", "--m=16"], &npy("<i2", "(4, 10)", &wave(40))).ok().stdout;
+    let chunk = folder
+        .rice_with(&["encode", "--v1", "-q", "--m=16", "--segment=row"], &npy("<i2", "(4, 10)", &wave(40)))
+        .ok()
+        .stdout;
     let mut seen = 0;
     for bit in (0..chunk.len() * 8).step_by(3) {
         let mut damaged = chunk.clone();
@@ -71,7 +73,7 @@ fn what_differs_from_the_original_is_told() {
     let folder = Folder::new();
     let data = wave(50);
     folder.write("a.npy", &npy("<i2", "(5, 10)", &data));
-    folder.rice(&["encode", "--v1", "-q", "--m=16", "a.npy"]).ok();
+    folder.rice(&["encode", "--v1", "-q", "--m=16", "--segment=row", "a.npy"]).ok();
     let verify = |file: &[u8]| {
         folder.write("b.npy", file);
         folder.rice(&["verify", "--cd-values", "16,10", "--against", "b.npy", "a.drc"])

@@ -22,7 +22,7 @@ fn help_has_examples_and_statuses() {
 #[test]
 fn manual_pages_go_as_deep_as_commands() {
     let page = text(&["man", "rice"]);
-    assert!(page.contains(".TH linerate-rice 1") && page.contains(".SH FORMATS\n.nf\n"), "{page}");
+    assert!(page.contains(".TH linerate-rice 1") && page.contains(".SH FORMATS\n"), "{page}");
     let page = text(&["man", "rice", "encode"]);
     assert!(page.contains(".TH linerate-rice-encode 1"), "{page}");
     assert!(page.contains(".SH EXAMPLES\n.nf\n") && page.contains("cd_values"));

@@ -7,7 +7,7 @@ use crate::support::Folder;
 fn objects_for_programs() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<u2", "(3, 1000)", &wave(3000)));
-    let run = folder.rice(&["encode", "--v1", "--json", "--m=16", "a.npy"]).ok();
+    let run = folder.rice(&["encode", "--v1", "--json", "--m=16", "--segment=row", "a.npy"]).ok();
     let record = json(&run.stdout);
     assert_eq!(record["file"], "a.npy");
     assert_eq!(record["status"], "ok");
@@ -43,7 +43,7 @@ fn objects_for_programs() {
 fn lines_for_people() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<i2", "(3, 1000)", &wave(3000)));
-    let run = folder.rice(&["encode", "--v1", "-v", "--m=16", "a.npy"]);
+    let run = folder.rice(&["encode", "--v1", "-v", "--m=16", "--segment=row", "a.npy"]);
     assert_eq!(String::from_utf8_lossy(&run.stdout), "a.drc: cd_values 16,1000\n");
     let small = folder.read("a.drc").len();
     assert!(run.stderr.starts_with(&format!("a.npy: 6128 -> {small} bytes (")), "{}", run.stderr);

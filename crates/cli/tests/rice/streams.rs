@@ -8,10 +8,10 @@ fn from_a_pipe_to_a_pipe() {
     let folder = Folder::new();
     let file = npy("<i2", "(30, 100)", &wave(3000));
     let run = folder.rice_with(&["encode", "--v1", "--m", "16", "-"], &file);
-    assert_eq!((run.status, run.stderr.as_str()), (Some(0), "stdin: cd_values 16,100\n"));
-    let back = folder.rice_with(&["decode", "--cd-values", "16,100", "--shape=-1,100"], &run.stdout).ok();
+    assert_eq!((run.status, run.stderr.as_str()), (Some(0), "stdin: cd_values 16,1100\n"));
+    let back = folder.rice_with(&["decode", "--cd-values", "16,1100", "--shape=-1,100"], &run.stdout).ok();
     assert!(back.stdout == file);
-    let raw = folder.rice_with(&["decode", "--cd-values", "16,100", "--raw"], &run.stdout).ok();
+    let raw = folder.rice_with(&["decode", "--cd-values", "16,1100", "--raw"], &run.stdout).ok();
     assert!(raw.stdout == samples(&file));
     folder.write("a.npy", &file);
     let to_stdout = folder.rice(&["encode", "--v1", "--m=16", "-qo", "-", "a.npy"]).ok();

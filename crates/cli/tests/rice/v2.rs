@@ -51,6 +51,27 @@ fn more_axes_are_restored_on_request() {
     decode(&["--shape", "2,3,101"]).fails(FAILED, line);
 }
 
+/// As Python writes them; the rows are restored.
+#[test]
+fn streams_that_keep_a_shape_are_read_from_files_and_pipes() {
+    let folder = Folder::new();
+    let data = wave(60);
+    let words: Vec<i16> = data.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();
+    for (axes, samples, shape) in [(&[2, 3, 10][..], 60, "(6, 10)"), (&[0, 3, 10], 0, "(0, 10)")] {
+        let settings = Settings::default().with_row(10.try_into().ok());
+        let settings = settings.with_shape(v2::Shape::new(axes).ok());
+        let stream = v2::encode(&settings, &words[..samples], Exec::default()).unwrap();
+        folder.write("a.rice", &stream);
+        let npy = npy("<i2", shape, &data[..2 * samples]);
+        folder.rice(&["decode", "-fo", "b.npy", "a.rice"]).ok();
+        assert!(folder.read("b.npy") == npy, "{axes:?}");
+        assert!(folder.rice_with(&["decode"], &stream).ok().stdout == npy, "{axes:?}");
+        folder.rice(&["verify", "a.rice"]).ok();
+        let info = json(&folder.rice(&["info", "--json", "a.rice"]).ok().stdout);
+        assert_eq!(info["streams"][0]["bytes"], stream.len());
+    }
+}
+
 /// The streams of a file, by the library.
 fn streams(mut file: &[u8]) -> Vec<v2::Info> {
     let mut found = Vec::new();

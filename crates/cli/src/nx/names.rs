@@ -1,0 +1,33 @@
+//! Names that no archive can hold, and those that not every system takes: told by name.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use linerate_nx::not_portable;
+use linerate_nx::pack::BadName;
+
+use crate::account::Account;
+use crate::done::Done;
+
+/// Warns of each file and folder below `root` that was left out for its name, once.
+pub(crate) fn warn_of_bad(bad: &BTreeSet<BadName>, root: &Path, account: &mut Account) {
+    let file = root.display().to_string();
+    for BadName { path, what } in bad {
+        let path = path.strip_prefix(root).unwrap_or(path).display();
+        account.warn(&file, &format!("{path}: not packed: {what}"));
+    }
+}
+
+/// Notes which of new names Windows would refuse. They are packed all the same.
+pub(crate) fn note_not_portable<'n>(
+    names: impl Iterator<Item = &'n str>,
+    account: &Account,
+    done: &mut Done,
+) {
+    let fronts: BTreeSet<(&str, char)> = names.filter_map(not_portable).collect();
+    for (front, character) in &fronts {
+        let what = format!("{front}: packed, but not portable: Windows refuses names with {character}");
+        account.note(done.file(), &what);
+    }
+    done.set("not_portable", fronts.iter().map(|(front, _)| *front).collect::<Vec<_>>());
+}
