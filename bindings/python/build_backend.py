@@ -57,7 +57,7 @@ def build_plugins():
 
 def built_libraries():
     """Builds the plugins and returns the files that are libraries, as Cargo names them."""
-    command = [os.environ.get("CARGO", "cargo"), "build", "--release", "--locked"]
+    command = [os.environ.get("CARGO", "cargo"), "build", "--profile", "dist", "--locked"]
     command += ["--message-format=json-render-diagnostics"]
     command += [f"--package={crate}" for crate in CRATES]
     output = subprocess.run(command, cwd=HERE, check=True, stdout=subprocess.PIPE).stdout

@@ -84,7 +84,7 @@ def draw_residuals(axes, array):
 
 def draw_sizes(axes, array):
     ms = [2**k for k in range(1, 13)]
-    sizes = [100 * len(rice.encode(array, m=m)) / array.nbytes for m in ms]
+    sizes = [100 * len(rice.encode(array, m=m, allow_expansion=True)) / array.nbytes for m in ms]
     best = rice.tune(array).m
     axes.semilogx(ms, sizes, ".-", base=2)
     axes.axvline(best, linestyle=":", label=f"tune: m = {best}")

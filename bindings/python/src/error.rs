@@ -31,8 +31,9 @@ create_exception!(
 /// An engine's error as the exception, with its kind and offset.
 pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
     let error = match e.kind {
-        linerate_core::Kind::Io => {
-            file_error_class(py).map(|class| PyErr::from_type(class.clone(), e.what)).unwrap_or_else(|e| e)
+        linerate_core::Kind::Read | linerate_core::Kind::Write => {
+            let text = e.reason().to_string();
+            file_error_class(py).map(|class| PyErr::from_type(class.clone(), text)).unwrap_or_else(|e| e)
         }
         _ => Error::new_err(e.to_string()),
     };
@@ -80,7 +81,7 @@ pub(crate) fn unknown_id_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
 /// The class of errors of the system.
 pub(crate) fn file_error_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
-    let doc = "The system could not read or write a file. The kind is \"input/output error\".";
+    let doc = "The system could not read or write a file. The kind is \"cannot read\" or \"cannot write\".";
     class(py, &CLASS, "FileError", py.get_type::<PyOSError>(), doc)
 }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU32;
 
-use linerate_rice::{Exec, Filter, Params, Segments, tune};
+use linerate_rice::{Exec, Filter, Params, Segments, segment_count, tune};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
@@ -26,6 +26,35 @@ pub(crate) fn rice_len(
     let samples = samples.as_slice()?;
     let len = py.detach(|| linerate_rice::encoded_len(&params.check()?, samples, Exec::threads(threads)));
     len.map_err(|e| raise(py, e))
+}
+
+/// The segment for an array of this shape, -1 for all of it.
+#[pyfunction]
+pub(crate) fn rice_segment_for(shape: Vec<u64>) -> i64 {
+    Params::segment_for(&shape).map_or(-1, |n| i64::from(n.get()))
+}
+
+/// Whether a chunk of `bytes` bytes is larger than its `samples` samples.
+#[pyfunction]
+pub(crate) fn rice_expands(samples: usize, bytes: u64) -> bool {
+    linerate_rice::expands(samples, bytes)
+}
+
+/// The first of `candidates`, -1 for the whole chunk, that makes as many segments of `samples` samples
+/// as the chunk has, or else the first at all, with which decoding tells what is wrong.
+#[pyfunction]
+pub(crate) fn rice_fitting_segment(
+    chunk: PyReadonlyArray1<'_, u8>,
+    samples: usize,
+    candidates: Vec<i64>,
+) -> PyResult<i64> {
+    let count = segment_count(chunk.as_slice()?).ok();
+    let fits = |&&segment: &&i64| {
+        let segment = usize::try_from(segment).unwrap_or(samples).max(1);
+        Some(samples.div_ceil(segment)) == count
+    };
+    let fitting = candidates.iter().find(fits).or(candidates.first());
+    Ok(fitting.copied().unwrap_or(-1))
 }
 
 /// Encodes into the start of `out`, returns the bytes written.

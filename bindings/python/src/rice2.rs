@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use linerate_core::{Error, Kind};
 use linerate_rice::Exec;
-use linerate_rice::v2::{self, ElementType, Settings};
+use linerate_rice::v2::{self, ElementType, Settings, Shape};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
@@ -40,13 +40,15 @@ macro_rules! for_each_type {
     };
 }
 
-fn settings(segment: Option<u64>, row: Option<u64>) -> Result<Settings, Error> {
+fn settings(segment: Option<u64>, row: Option<u64>, shape: Option<Vec<u64>>) -> Result<Settings, Error> {
     let number = |n: Option<u64>, what| {
         let checked = |n| u32::try_from(n).ok().and_then(NonZeroU32::new);
         n.map(|n| checked(n).ok_or(Error::new(Kind::BadArgument, 0, what))).transpose()
     };
     let segment = number(segment, "a segment is not of 1 to 65536 samples")?;
-    Ok(Settings::new(segment).with_row(number(row, "a row is not of 1 to 2^32 - 1 samples")?))
+    let row = number(row, "a row is not of 1 to 2^32 - 1 samples")?;
+    let shape = shape.map(|axes| Shape::new(&axes)).transpose()?;
+    Ok(Settings::new(segment).with_row(row).with_shape(shape))
 }
 
 fn numpy_name(element: ElementType) -> &'static str {
@@ -64,12 +66,13 @@ pub(crate) fn rice2_bound(
     py: Python<'_>,
     segment: Option<u64>,
     row: Option<u64>,
+    shape: Option<Vec<u64>>,
     samples: Samples<'_>,
 ) -> PyResult<usize> {
     fn bound<T: v2::Element>(settings: &Settings, samples: &[T]) -> usize {
         v2::bound::<T>(settings, samples.len())
     }
-    let settings = settings(segment, row).map_err(|e| raise(py, e))?;
+    let settings = settings(segment, row, shape).map_err(|e| raise(py, e))?;
     for_each_type!(Samples, samples, samples => Ok(bound(&settings, samples.as_slice()?)))
 }
 
@@ -79,6 +82,7 @@ pub(crate) fn rice2_encode(
     py: Python<'_>,
     segment: Option<u64>,
     row: Option<u64>,
+    shape: Option<Vec<u64>>,
     samples: Samples<'_>,
     mut out: PyReadwriteArray1<'_, u8>,
     threads: usize,
@@ -86,14 +90,14 @@ pub(crate) fn rice2_encode(
     let out = out.as_slice_mut()?;
     let n = for_each_type!(Samples, samples, samples => {
         let samples = samples.as_slice()?;
-        py.detach(|| v2::encode_into(&settings(segment, row)?, samples, out, Exec::threads(threads)))
+        py.detach(|| v2::encode_into(&settings(segment, row, shape)?, samples, out, Exec::threads(threads)))
     });
     n.map_err(|e| raise(py, e))
 }
 
 /// Of a stream: type of its samples, their number, samples per row (0 for none), samples per
-/// segment, segments, bytes.
-type Header = (&'static str, u64, u32, u32, u64, u64);
+/// segment, segments, bytes, and the shape if it keeps one.
+type Header = (&'static str, u64, u32, u32, u64, u64, Option<Vec<u64>>);
 
 /// The header of the stream that begins at byte `at`.
 #[pyfunction]
@@ -101,7 +105,8 @@ pub(crate) fn rice2_info(py: Python<'_>, stream: PyReadonlyArray1<'_, u8>, at: u
     let info =
         v2::info(stream.as_slice()?.get(at..).unwrap_or(&[])).map_err(|e| raise(py, e.shifted(at as u64)))?;
     let row = info.row.map_or(0, NonZeroU32::get);
-    Ok((numpy_name(info.element), info.samples, row, info.segment, info.segments, info.bytes))
+    let shape = info.shape.map(|shape| shape.axes().to_vec());
+    Ok((numpy_name(info.element), info.samples, row, info.segment, info.segments, info.bytes, shape))
 }
 
 /// Decodes the stream at the bytes `at..end` into the start of `out`, returns the samples written.

@@ -54,10 +54,31 @@ def test_numcodecs_both_ways(config, dtype):
 
 def test_numcodecs_writes_the_chunks_of_the_filter():
     array = waves((6, 700))
-    assert codec(m=16, segment=700).encode(array) == encode(array, m=16)
+    assert codec(m=16, segment=700).encode(array) == encode(array, 16, 700)
     assert (
         codec(m=16).encode(array) == codec(m=16, segment=-1).encode(array) == encode(array.reshape(-1), m=16)
     )
+
+
+def test_numcodecs_cuts_long_arrays_into_segments():
+    array = waves((100_000,))
+    made = codec(m=16)
+    assert made.encode(array) == encode(array, 16, 16_384) != codec(m=16, segment=-1).encode(array)
+    for segment in (None, -1):  # what None once meant
+        assert np.array_equal(made.decode(codec(m=16, segment=segment).encode(array)), array)
+    assert codec(**{"m": 16, "segment": -1}).get_config()["segment"] == -1
+
+
+def test_codecs_refuse_what_would_expand_unless_asked_for():
+    array = waves((50, 700))
+    with pytest.raises(ValueError, match="allow_expansion"):
+        codec(segment=1).encode(array)
+    with pytest.raises(ValueError, match="allow_expansion"):
+        make(array, serializer=serializer(segment=1), compressors=None)
+    larger = {"segment": 1, "allow_expansion": True}
+    assert np.array_equal(codec(**larger).decode(codec(**larger).encode(array)), array.reshape(-1))
+    made = make(array, serializer=serializer(**larger), compressors=None)
+    assert np.array_equal(zarr.open_array(made.store, mode="r")[...], array)
 
 
 def test_numcodecs_configuration():
@@ -67,6 +88,9 @@ def test_numcodecs_configuration():
     assert config == {"id": NAME, "m": 16, "segment": 700, "filter": [1, -2, 1], "dtype": "<u2"}
     again = numcodecs.get_codec(config)
     assert again == made and again.threads is None
+    larger = codec(m=16, allow_expansion=True)
+    assert larger != codec(m=16) and numcodecs.get_codec(larger.get_config()).allow_expansion
+    assert eval(repr(larger), {"DeltaRice": type(made)}) == larger
     pickled = pickle.loads(pickle.dumps(made))
     assert pickled == made and pickled.threads == 3
     assert eval(repr(made), {"DeltaRice": type(made)}) == made
@@ -104,7 +128,11 @@ def test_numcodecs_refuses():
 def test_zarr_format_2(dtype, order):
     array = waves((10, 1000), dtype)
     made = make(
-        array, zarr_format=2, compressors=codec(m=16, segment=700, dtype=dtype), filters=None, order=order
+        array,
+        zarr_format=2,
+        compressors=codec(m=16, segment=700, dtype=dtype, allow_expansion=order == "F"),
+        filters=None,
+        order=order,
     )
     assert np.array_equal(made[...], array) and np.array_equal(made[3, ::7], array[3, ::7])
     assert order == "F" or made.nbytes_stored() < 0.75 * array.nbytes
@@ -137,6 +165,35 @@ def test_zarr_writes_the_chunks_of_the_filter(tmp_path):
     assert stored == [{"name": NAME, "configuration": {"m": 16, "segment": None, "filter": [1, -1]}}]
 
 
+@pytest.mark.parametrize(("shape", "chunks"), [((38_400, 1), (38_400, 1)), ((9600, 2), (4800, 2))])
+def test_zarr_chunks_of_short_rows_do_not_expand(shape, chunks):
+    array = waves((shape[0] * shape[1],)).reshape(shape)
+    made = make(array, chunks=chunks, serializer=serializer(m=16), compressors=None)
+    assert made.nbytes_stored() < 0.6 * array.nbytes
+    assert np.array_equal(made[...], array) and np.array_equal(made[1500:1600], array[1500:1600])
+
+
+def test_zarr_chunks_of_one_axis_have_segments(tmp_path):
+    array = waves((100_000,))
+    options = {"shape": array.shape, "chunks": array.shape, "dtype": "int16", "compressors": None}
+    made = zarr.create_array(tmp_path / "x.zarr", serializer=serializer(m=16), **options)
+    made[...] = array
+    chunk = tmp_path / "x.zarr" / "c" / "0"
+    assert chunk.read_bytes() == encode(array, 16, 16_384)
+    assert np.array_equal(made[50_000:50_010], array[50_000:50_010])
+    chunk.write_bytes(encode(array, 16, -1))  # what None once meant
+    assert np.array_equal(made[...], array) and np.array_equal(made[50_000:50_010], array[50_000:50_010])
+
+
+def test_zarr_chunks_of_earlier_segments_are_read(tmp_path):
+    array = waves((40, 100))
+    options = {"shape": array.shape, "chunks": array.shape, "dtype": "int16", "compressors": None}
+    made = zarr.create_array(tmp_path / "x.zarr", serializer=serializer(m=16), **options)
+    (tmp_path / "x.zarr" / "c" / "0").mkdir(parents=True)
+    (tmp_path / "x.zarr" / "c" / "0" / "0").write_bytes(encode(array, 16, 100))
+    assert np.array_equal(made[...], array) and np.array_equal(made[7:9], array[7:9])
+
+
 def test_zarr_shards_and_further_codecs():
     array = waves((16, 1000))
     sharded = make(array, chunks=(2, 500), shards=(8, 1000), serializer=serializer(m=16), compressors=None)
@@ -144,7 +201,10 @@ def test_zarr_shards_and_further_codecs():
     for more in (zarr.codecs.ZstdCodec(), zarr.codecs.Crc32cCodec()):
         assert np.array_equal(make(array, serializer=serializer(), compressors=more)[...], array)
     turned = make(
-        array, filters=zarr.codecs.TransposeCodec(order=(1, 0)), serializer=serializer(), compressors=None
+        array,
+        filters=zarr.codecs.TransposeCodec(order=(1, 0)),
+        serializer=serializer(allow_expansion=True),
+        compressors=None,
     )
     assert np.array_equal(turned[...], array)
 
@@ -231,6 +291,15 @@ def test_numcodecs_version_2(dtype, segment):
     ):
         assert again == made
     assert repr(made) == f"DeltaRice2(segment={segment})"
+
+
+def test_codecs_of_version_2_do_not_keep_the_shape():
+    """Those who use them have it already."""
+    array = waves((3, 4, 50))
+    stream = numcodecs.get_codec({"id": NAME2}).encode(array)
+    assert stream == encode2(array.reshape(12, 50)) and len(stream) < len(encode2(array))
+    with_shape = encode2(array)
+    assert np.array_equal(numcodecs.get_codec({"id": NAME2}).decode(with_shape), array.reshape(-1))
 
 
 def test_numcodecs_version_2_refuses():
@@ -321,7 +390,7 @@ def test_parts_of_chunks(codec):
 
 
 @pytest.mark.parametrize(
-    "codec", [serializer(m=8), {"name": NAME2, "configuration": {"segment": 700}}], ids=str
+    "codec", [serializer(m=8, segment=700), {"name": NAME2, "configuration": {"segment": 700}}], ids=str
 )
 def test_rows_that_are_not_asked_for_are_not_decoded(tmp_path, codec):
     array = waves((6, 700))
@@ -335,7 +404,7 @@ def test_rows_that_are_not_asked_for_are_not_decoded(tmp_path, codec):
     with pytest.raises(linerate.Error):
         made[5]
     for other in (array[:5], array.astype("uint16" if "2" in codec["name"] else "int16")[:, :699]):
-        chunk.write_bytes(encode2(other) if "2" in codec["name"] else encode(other, m=8))
+        chunk.write_bytes(encode2(other) if "2" in codec["name"] else encode(other, 8, other.shape[1]))
         with pytest.raises(ValueError):
             made[2]
 

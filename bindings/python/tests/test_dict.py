@@ -447,6 +447,16 @@ def test_stats(dictionaries):
     assert before.huge_pages in ("advised", "refused")
 
 
+def test_equal_dictionaries_share_and_unused_memory_goes_back(dictionaries):
+    store = Store()
+    id = store.insert(dictionaries[0])
+    assert store.insert(dictionaries[0]) == id and len(store) == 1
+    assert not store.release(id) and store.trim() == 0
+    mapped = store.stats().mapped_bytes
+    assert store.release(id)
+    assert store.trim() == mapped > 0 and store.stats().mapped_bytes == 0
+
+
 def test_nothing_is_pickled_or_copied(store):
     for thing in (store, Decoder(store), Encoder(store)):
         for work in (pickle.dumps, copy.copy, copy.deepcopy):

@@ -4,9 +4,10 @@ import asyncio
 import json
 import logging
 import struct
+import subprocess
 
 import pytest
-from gateway_serve import serve
+from gateway_serve import program, serve
 from gateways import HELLO, HELLO_FRAMES, Server, carried
 
 from linerate.gateway import GatewayError, ZlibContext, ZstdContext
@@ -141,13 +142,9 @@ async def run_client(gateway, context, is_last, monkeypatch):
 
 
 def addressed(payloads, host):
-    """The same, but READY says where to resume: here. Voice channels get what discord.py wants of them."""
+    """The same, but READY says where to resume: here."""
     events = [json.loads(payload) for payload in payloads]
     events[1]["d"]["resume_gateway_url"] = f"ws://{host}/"
-    for event in events:
-        for channel in event["d"].get("channels", ()) if event["t"] == "GUILD_CREATE" else ():
-            channel.setdefault("bitrate", 64_000)
-            channel.setdefault("user_limit", 0)
     return [json.dumps(event).encode() for event in events]
 
 
@@ -193,7 +190,8 @@ def test_a_damaged_stream_is_resumed_by_its_client(monkeypatch):
         payloads, _ = carried("sample", "zstd-stream")
         async with Gateway([], damage=break_message_9) as gateway:
             first = addressed(payloads, gateway.host)
-            resumed = b'{"op":0,"t":"RESUMED","s":303,"d":{"_trace":[]}}'
+            number = 1 + sum(json.loads(payload)["op"] == 0 for payload in payloads)
+            resumed = f'{{"op":0,"t":"RESUMED","s":{number},"d":{{"_trace":[]}}}}'.encode()
             gateway.scripts = [first, [payloads[0], *payloads[9:], resumed]]
             expected = first[:9] + gateway.scripts[1]
             got = await run_client(gateway, ResumingContext, last(gateway), monkeypatch)
@@ -244,3 +242,47 @@ def test_its_client_with_the_gateway_of_the_program(context, options, connection
     assert told == [(event["t"], event["d"]) for event in expected]
     assert served.report["connections"] == connections
     assert served.report["resumes"] == connections - 1
+
+
+def test_its_client_gets_ready_on_generated_traffic_and_sees_every_event(tmp_path, monkeypatch):
+    """With its own decompression, and with all members of all guilds asked for."""
+    made = tmp_path / "made"
+    options = ["-q", "--guilds", "4", "--events", "300", "-o", made]
+    subprocess.run([program(), "gateway", "generate", *options], check=True, timeout=60)
+    bytes = (made / "shard-0.msgs").read_bytes()
+    names, at = [], 0
+    while at < len(bytes):
+        length = int.from_bytes(bytes[at : at + 4], "little")
+        names.append(json.loads(bytes[at + 4 : at + 4 + length])["t"])
+        at += 4 + length
+    expected = {"ready": 1, "message": names.count("MESSAGE_CREATE"), "typing": names.count("TYPING_START")}
+    got = dict.fromkeys(expected, 0)
+
+    class Client(discord.Client):
+        async def on_ready(self):
+            got["ready"] += 1
+
+        async def on_message(self, message):
+            got["message"] += 1
+
+        async def on_typing(self, channel, user, when):
+            got["typing"] += 1
+
+    async def run(served):
+        monkeypatch.setattr(discord.http.Route, "BASE", f"http://{served.host}/api/v10")
+        gateway = yarl.URL(f"ws://{served.host}/")
+        monkeypatch.setattr(discord.gateway.DiscordWebSocket, "DEFAULT_GATEWAY", gateway)
+        client = Client(intents=discord.Intents.all())
+        async with client:
+            running = asyncio.ensure_future(client.start("token"))
+            end = asyncio.get_running_loop().time() + 45
+            while got != expected and not running.done() and asyncio.get_running_loop().time() < end:
+                await asyncio.sleep(0.02)
+            assert [guild.me.id for guild in client.guilds] == [client.user.id] * 4
+            await client.close()
+            await asyncio.wait_for(running, 10)
+
+    with serve("--messages", made / "shard-0.msgs") as served:
+        asyncio.run(run(served))
+    assert got == expected
+    assert (served.report["identifies"], served.report["resumes"]) == (1, 0)

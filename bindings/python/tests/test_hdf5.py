@@ -7,7 +7,7 @@ import pickle
 import h5py
 import numpy as np
 import pytest
-from support import REPOSITORY, run_python, waves
+from support import REPOSITORY, run_python, unchecked_filters, waves
 
 import linerate
 from linerate import hdf5
@@ -66,12 +66,64 @@ def test_chunks_are_those_of_the_encoder(file):
     assert dataset.id.read_direct_chunk((0, 0)) == (0, encode(array, m=16))
 
 
-def test_the_segment_is_the_last_axis_of_the_chunks(file):
-    array = waves((4, 700))
-    dataset = file.create_dataset("x", data=array, chunks=(2, 350), compression=DeltaRice(m=16))
-    assert Params.from_cd_values(stored_values(dataset)) == Params(16, 350)
-    dataset = file.create_dataset("y", data=array, chunks=(2, 350), compression=DeltaRice(m=16, segment=-1))
+@pytest.mark.parametrize(
+    ("shape", "chunks", "segment"),
+    [
+        ((4, 2000), (2, 1500), 1500),
+        ((4, 700), (2, 350), 700),
+        ((38_400, 1), (38_400, 1), 1024),
+        ((4800, 2), (4800, 2), 1024),
+        ((100_000,), (50_000,), 16_384),
+        ((2, 50_000), (1, 50_000), 16_384),
+        ((5000,), (2500,), 2500),
+    ],
+)
+def test_the_segment_follows_from_the_shape_of_the_chunks(file, shape, chunks, segment):
+    array = waves((int(np.prod(shape)),)).reshape(shape)
+    dataset = file.create_dataset("x", data=array, chunks=chunks, compression=DeltaRice(m=16))
+    assert Params.from_cd_values(stored_values(dataset)) == Params(16, segment)
+    assert np.array_equal(dataset[...], array) and dataset.id.get_storage_size() < 0.7 * array.nbytes
+    dataset = file.create_dataset("z", data=array, chunks=chunks, compression=DeltaRice(16, -1))
     assert Params.from_cd_values(stored_values(dataset)) == Params(16)
+
+
+def test_a_chunk_that_would_expand_is_stored_as_it_is_unless_a_segment_is_given(file):
+    noise = np.random.default_rng(1).integers(-(2**15), 2**15, (4, 2000)).astype("int16")
+    refused = file.create_dataset("x", data=noise, chunks=(2, 2000), compression=DeltaRice(m=8))
+    assert refused.id.get_storage_size() == noise.nbytes
+    assert refused.id.read_direct_chunk((2, 0)) == (1, noise[2:].tobytes())
+    asked = file.create_dataset("y", data=noise, chunks=(2, 2000), compression=DeltaRice(8, 2000))
+    assert asked.id.read_direct_chunk((2, 0)) == (0, encode(noise[2:], 8, 2000, allow_expansion=True))
+    for dataset in (refused, asked):
+        assert np.array_equal(dataset[...], noise) and np.array_equal(hdf5.read(dataset), noise)
+
+
+@pytest.mark.parametrize("compression", [DeltaRice(), DeltaRice(8, 700), DeltaRice2()], ids=repr)
+def test_after_shuffle_and_others_it_is_refused(file, compression):
+    array = waves((4, 700))
+    with pytest.raises(ValueError, match="Delta-Rice.*shuffle comes before it.*leave shuffle out"):
+        file.create_dataset("x", data=array, chunks=(4, 700), compression=compression, shuffle=True)
+    assert "x" not in file
+    for number, why in ((1, "compression"), (3, "fletcher32"), (6, "compression")):
+        plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+        plist.set_chunk((4, 700))
+        if number == 6:
+            plist.set_scaleoffset(h5py.h5z.SO_INT, 0)
+        else:
+            plist.set_filter(number, h5py.h5z.FLAG_OPTIONAL, (4,) if number == 1 else ())
+        plist.set_filter(compression.filter_id, h5py.h5z.FLAG_OPTIONAL, compression.filter_options)
+        with pytest.raises(ValueError, match=f"Delta-Rice.*{why} comes before it"):
+            h5py.h5d.create(file.id, b"x", h5py.h5t.STD_I16LE, h5py.h5s.create_simple((4, 700)), dcpl=plist)
+    # Behind it they are welcome.
+    plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+    plist.set_chunk((4, 700))
+    plist.set_filter(compression.filter_id, h5py.h5z.FLAG_OPTIONAL, compression.filter_options)
+    plist.set_shuffle()
+    plist.set_deflate(1)
+    plist.set_fletcher32()
+    made = h5py.h5d.create(file.id, b"y", h5py.h5t.STD_I16LE, h5py.h5s.create_simple((4, 700)), dcpl=plist)
+    made.write(h5py.h5s.ALL, h5py.h5s.ALL, array)
+    assert np.array_equal(h5py.Dataset(made)[...], array)
 
 
 def test_filters_and_segments(file):
@@ -91,12 +143,13 @@ def test_for_array_takes_the_best(file):
     best = DeltaRice.for_array(array)
     assert best.filter_options == tune(array).cd_values
     dataset = file.create_dataset("x", data=array, chunks=(4, 700), compression=best)
-    others = [DeltaRice(m=2**k) for k in range(1, 16)]
+    others = [DeltaRice(2**k, 1400) for k in range(1, 16)]
     for i, other in enumerate(others):
         other = file.create_dataset(f"{i}", data=array, chunks=(4, 700), compression=other)
         assert dataset.id.get_storage_size() <= other.id.get_storage_size() + 4 * 4
     assert Params.from_cd_values(DeltaRice.for_array(array[0]).filter_options).segment is None
-    assert Params.from_cd_values(DeltaRice.for_array(array, filter="auto").filter_options).segment == 700
+    rows = waves((4, 2000))
+    assert Params.from_cd_values(DeltaRice.for_array(rows, filter="auto").filter_options).segment == 2000
 
 
 def test_what_is_no_parameter_is_refused():
@@ -162,12 +215,17 @@ def test_damaged_version_2_is_an_error(file):
             hdf5.read(dataset)
 
 
-def test_with_shuffle_and_checksum(file):
+def test_with_checksum_and_after_shuffle_of_others(file):
     array = waves((4, 700))
     dataset = file.create_dataset(
-        "x", data=array, chunks=(4, 700), compression=DeltaRice(), shuffle=True, fletcher32=True
+        "x", data=array, chunks=(4, 700), compression=DeltaRice(), fletcher32=True
     )
     assert np.array_equal(dataset[...], array)
+    with unchecked_filters():
+        shuffled = file.create_dataset(
+            "y", data=array, chunks=(4, 700), compression=DeltaRice(8, 700), shuffle=True
+        )
+    assert np.array_equal(shuffled[...], array) and np.array_equal(hdf5.read(shuffled), array)
 
 
 def test_objects_are_compared_and_pickled():
@@ -232,7 +290,7 @@ assert "linerate" not in sys.modules
 """
     run_python(code, env={**os.environ, "HDF5_PLUGIN_PATH": PLUGIN_PATH})
     with h5py.File(path) as file:
-        assert np.array_equal(file["y"], array) and stored_values(file["y"])[:2] == (4, 700)
+        assert np.array_equal(file["y"], array) and stored_values(file["y"])[:2] == (4, 1400)
         assert np.array_equal(file["y2"], array)
 
 

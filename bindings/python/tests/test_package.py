@@ -77,6 +77,14 @@ def test_types_and_plugins_are_installed():
     assert plugins == {f"liblinerate_deltarice{ending}", f"liblinerate_deltarice2{ending}"}
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ELF's name of the table")
+def test_libraries_carry_no_symbols_for_debuggers():
+    package = Path(hdf5.PLUGIN_PATH).parent
+    libraries = [*package.glob("*.so"), *package.glob("plugins/*.so")]
+    assert len(libraries) == 3
+    assert [library.name for library in libraries if b".symtab\0" in library.read_bytes()] == []
+
+
 def test_rice_is_there_when_it_is_asked_for():
     code = "import linerate, sys; print('rice' in dir(linerate), 'linerate.rice' in sys.modules)\n"
     code += "print(linerate.rice.__name__, hasattr(linerate, 'flour'))"

@@ -36,3 +36,11 @@ def test_streams(slow, dtype, seed):
     samples = (np.rint(wave).astype(np.int64) * int(random.integers(1, 14))).astype(dtype)
     stream = rice.encode2(samples, segment=int(random.integers(1, 700)))
     assert slow.decode(bytes(stream)) == samples.tobytes()
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 40), (3, 0, 4), ()], ids=str)
+def test_shapes(slow, shape):
+    samples = np.arange(np.prod(shape, dtype=int), dtype="<i4").reshape(shape)
+    stream = rice.encode2(samples, segment=50)
+    assert slow.decode(stream) == samples.tobytes() and slow.shape(stream) == shape
+    assert slow.shape(rice.encode2(samples.reshape(-1))) is None

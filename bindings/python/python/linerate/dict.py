@@ -177,7 +177,8 @@ class Store(OfThisProcess):
         self._store = _linerate.DictStore(table_budget, raw_limit, huge_pages)
 
     def insert(self, dictionary: AnyBuffer, hash: int | None = None) -> int:
-        """Copies a dictionary into the store and returns its number. It has one user then.
+        """Copies a dictionary into the store and returns its number. It has one user then, or one user more
+        if the same bytes were inserted before.
 
         Parameters
         ----------
@@ -219,6 +220,12 @@ class Store(OfThisProcess):
             If there is no dictionary of this number.
         """
         return self._store.release(id)
+
+    def trim(self) -> int:
+        """Gives memory that nothing in the store uses back to the system, of which some is kept for what
+        comes next. Returns how many bytes of ``stats().mapped_bytes`` that were.
+        """
+        return self._store.trim()
 
     def __getitem__(self, id: int) -> bytes:
         return self._store.bytes(id)

@@ -66,8 +66,10 @@ class DeltaRice(h5py.filters.FilterRefBase):
         samples that follow each other. There is no "auto", since a filter does not see the data
         before the dataset is created: :meth:`for_array` works it out from some.
     segment : int or None
-        Samples per independently coded waveform. ``None`` is the last axis of the chunks, -1 the
-        whole chunk. With another filter than (1, -1) it must be given.
+        Samples per independently coded waveform, -1 for the whole chunk. ``None`` lets the shape of the
+        chunks decide: the last axis, or as many whole rows as have 1024 samples, or 16384 samples where
+        a chunk is a single row. Chunks that would then be larger than their samples by more than 2 % are
+        stored as they are. With another filter than (1, -1) it must be given.
     filter : sequence of int
         Coefficients, the first 1 or -1.
     """
@@ -92,8 +94,8 @@ class DeltaRice(h5py.filters.FilterRefBase):
     ) -> DeltaRice:
         """The filter that makes ``array`` smallest, see :func:`linerate.rice.tune`.
 
-        Give all of the data, or a part that is like the rest. ``segment`` is the last axis of ``array``
-        if that has two axes or more.
+        Give all of the data, or a part that is like the rest. ``segment`` is by default that for the
+        shape of ``array``, see :mod:`linerate.rice`: give it if chunks are shorter.
         """
         params = tune(array, segment, filter)
         return cls(params.m, -1 if params.segment is None else params.segment, params.filter)

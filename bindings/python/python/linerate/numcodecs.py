@@ -14,6 +14,7 @@ codec with the ``cd_values`` as its parameters.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import Any, Literal
 
@@ -23,7 +24,7 @@ from numcodecs.compat import ensure_ndarray
 from numpy.typing import ArrayLike, DTypeLike
 
 from ._arrays import sample_dtype, stream_segment, thread_count
-from .rice import DELTA, Params, decode, decode2, encode, encode2, info2, tune
+from .rice import DELTA, Params, decode, decode2, encode, encode_rows2, info2, tune
 
 __all__ = ["DeltaRice", "DeltaRice2"]
 
@@ -37,8 +38,8 @@ class DeltaRice(Codec):
         The Rice parameter, a power of two from 2 to 32768. The bytes do not tell it, so it is part
         of the configuration, and "auto" is not possible: see :meth:`for_array`.
     segment : int or None
-        Samples per independently coded waveform. ``None``, as -1, is the whole array: decoding does
-        not know its shape.
+        Samples per independently coded waveform, -1 for the whole array. ``None`` is 16384 samples, since
+        decoding does not know the shape; chunks that were made with -1 are decoded too.
     filter : sequence of int
         Coefficients, the first 1 or -1.
     dtype : int16 or uint16
@@ -46,6 +47,9 @@ class DeltaRice(Codec):
     threads : int, optional
         At most so many threads per call; by default ``LINERATE_THREADS``, else 1. Not part of the
         configuration.
+    allow_expansion : bool
+        Whether chunks may be larger than their arrays by more than 2 %: otherwise they are refused. Part
+        of the configuration if it is true.
     """
 
     codec_id = "linerate.deltarice"
@@ -57,8 +61,11 @@ class DeltaRice(Codec):
         filter: Iterable[int] = DELTA,
         dtype: DTypeLike = "int16",
         threads: int | None = None,
+        allow_expansion: bool = False,
     ) -> None:
         self.params = fixed_params(m, segment, filter)
+        self.segment = None if segment is None else operator.index(segment)
+        self.allow_expansion = allow_expansion
         self.dtype = sample_dtype(dtype, (2,))
         self.threads = threads if threads is None else thread_count(threads)
 
@@ -76,7 +83,8 @@ class DeltaRice(Codec):
         chunks have shorter rows.
         """
         params = tune(array, segment, filter)
-        return cls(params.m, params.segment, params.filter, np.asarray(array).dtype, threads)
+        segment = -1 if params.segment is None else params.segment
+        return cls(params.m, segment, params.filter, np.asarray(array).dtype, threads)
 
     def encode(self, buf: Any) -> bytes:
         """The chunk of all samples of the array ``buf``."""
@@ -85,33 +93,35 @@ class DeltaRice(Codec):
             raise TypeError(
                 f"samples are {array.dtype}, but this codec is for {self.dtype}: give it the dtype"
             )
-        return encode(array.reshape(-1, order="A"), params=self.params, threads=thread_count(self.threads))
+        m, taps, threads = self.params.m, self.params.filter, thread_count(self.threads)
+        flat = array.reshape(-1, order="A")
+        return encode(flat, m, self.segment, taps, threads, allow_expansion=self.allow_expansion)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """The samples, in one axis; or ``out``, filled with them."""
-        threads = thread_count(self.threads)
+        threads, m, taps = thread_count(self.threads), self.params.m, self.params.filter
         if out is None:
-            return decode(buf, params=self.params, dtype=self.dtype, threads=threads)
+            return decode(memoryview(buf), m, self.segment, taps, self.dtype, -1, threads)
         room = ensure_ndarray(out).reshape(-1, order="A").view(self.dtype)
-        n = decode(buf, params=self.params, dtype=self.dtype, threads=threads, out=room)
+        n = decode(memoryview(buf), m, self.segment, taps, self.dtype, -1, threads, room)
         if n != room.size:
             raise ValueError(f"the chunk has {n} samples, out has room for {room.size}")
         return out
 
     def get_config(self) -> dict[str, Any]:
         """The configuration, which JSON can hold."""
-        segment = self.params.segment
         return {
             "id": self.codec_id,
             "m": self.params.m,
-            "segment": segment,
+            "segment": self.segment,
             "filter": list(self.params.filter),
             "dtype": self.dtype.str,
+            **({"allow_expansion": True} if self.allow_expansion else {}),
         }
 
     def __repr__(self) -> str:
-        m, segment, taps = self.params.m, self.params.segment, self.params.filter
-        return f"DeltaRice(m={m}, segment={segment}, filter={taps}, dtype={self.dtype.name!r})"
+        m, taps, more = self.params.m, self.params.filter, ", allow_expansion=True" if self.allow_expansion else ""
+        return f"DeltaRice(m={m}, segment={self.segment}, filter={taps}, dtype={self.dtype.name!r}{more})"
 
 
 class DeltaRice2(Codec):
@@ -138,7 +148,7 @@ class DeltaRice2(Codec):
         array = ensure_ndarray(buf)
         if array.flags.f_contiguous and not array.flags.c_contiguous:
             array = array.T  # the samples in the order in which they are in memory
-        return encode2(array, self.segment, thread_count(self.threads))
+        return encode_rows2(array, self.segment, thread_count(self.threads))
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """The samples, in one axis and of the type that was encoded; or ``out``, filled with them."""

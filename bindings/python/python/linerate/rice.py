@@ -10,20 +10,25 @@ beside the bytes, as :attr:`Chunk.params`:
 
 >>> import numpy as np
 >>> from linerate import rice
->>> waveforms = np.add.outer(np.arange(3), np.arange(1000) % 7).astype("int16")  # 3 of 1000 samples
+>>> waveforms = np.add.outer(np.arange(3), np.arange(2000) % 7).astype("int16")  # 3 of 2000 samples
 >>> chunk = rice.encode(waveforms)
 >>> chunk.params
-Params(m=4, segment=1000, filter=(1, -1))
+Params(m=4, segment=2000, filter=(1, -1))
 >>> bool((rice.decode(chunk) == waveforms).all())
 True
 
 From plain bytes, as read from a file, the caller passes them again:
 
->>> bool((rice.decode(bytes(chunk), m=4, shape=(3, 1000)) == waveforms).all())
+>>> bool((rice.decode(bytes(chunk), m=4, shape=(3, 2000)) == waveforms).all())
 True
 
-``segment=None`` always means: the last axis of the array's shape if it has two or more axes,
-otherwise all samples. ``segment=-1`` means all samples whatever the shape.
+``segment=None`` lets the shape decide: a row, which is the last axis, or as many whole rows as have
+1024 samples; an array of a single row gets segments of 16384 samples. ``segment=-1`` means all
+samples whatever the shape. When decoding, ``None`` is whichever of the segment for the shape, the last
+axis and all samples the chunk was made with, which its lengths tell.
+
+A chunk that would be larger than its samples by more than 2 % is refused, unless
+``allow_expansion=True``.
 
 :func:`encode2` makes streams of version 2, a format of this project: smaller, for 16- and 32-bit
 integers, with checksums, and they do tell how they were made.
@@ -38,6 +43,7 @@ While the functions work other Python threads run. Arrays must not be changed me
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -164,9 +170,16 @@ class Chunk(bytes):
 
 def _segment_of(segment: int | None, shape: tuple[int, ...]) -> int:
     """The segment for an array of this shape, -1 for all of it."""
+    return _linerate.rice_segment_for(shape) if segment is None else operator.index(segment)
+
+
+def segment_in(chunk: NDArray[np.uint8], segment: int | None, shape: tuple[int, ...]) -> int:
+    """The segment that a chunk was made with, -1 for all of it. What chose it may have been another version."""
     if segment is not None:
         return operator.index(segment)
-    return shape[-1] if len(shape) >= 2 and shape[-1] > 0 else -1
+    last_axis = shape[-1] if len(shape) >= 2 and shape[-1] > 0 else -1
+    candidates = [_linerate.rice_segment_for(shape), last_axis, -1]
+    return _linerate.rice_fitting_segment(chunk, math.prod(shape), candidates)
 
 
 def _samples(array: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int16]]:
@@ -236,6 +249,7 @@ def encode(
     out: None = ...,
     *,
     params: Params | None = ...,
+    allow_expansion: bool = ...,
 ) -> Chunk: ...
 @overload
 def encode(
@@ -247,6 +261,7 @@ def encode(
     *,
     out: Any,
     params: Params | None = ...,
+    allow_expansion: bool = ...,
 ) -> int: ...
 def encode(
     array: ArrayLike,
@@ -257,6 +272,7 @@ def encode(
     out: Any = None,
     *,
     params: Params | None = None,
+    allow_expansion: bool = False,
 ) -> Chunk | int:
     """Encodes ``array`` as one chunk, byte for byte as HDF5 filter 32025 does.
 
@@ -268,7 +284,7 @@ def encode(
         The Rice parameter, a power of two from 2 to 32768. "auto" takes one more pass over the
         samples and finds the best.
     segment : int or None
-        Samples per waveform. ``None`` is the last axis, or everything if there is one axis only.
+        Samples per waveform. ``None`` lets the shape decide, see :mod:`linerate.rice`.
     filter : sequence of int, or "auto"
         Coefficients, the first 1 or -1. "auto" searches, see :func:`tune`.
     threads : int
@@ -278,6 +294,8 @@ def encode(
         25/16 of the array's bytes and 8 bytes or so per segment are needed.
     params : Params, optional
         Instead of m, segment and filter.
+    allow_expansion : bool
+        Whether the chunk may be larger than the array by more than 2 %, and by more than 64 bytes.
 
     Returns
     -------
@@ -291,6 +309,8 @@ def encode(
         If the array is not of 16-bit integers in the machine's byte order.
     Error
         For parameters that would lose data, or if ``out`` is too small.
+    ValueError
+        If the chunk would be too large.
     """
     array, samples = _samples(array)
     threads = thread_count(threads)
@@ -300,12 +320,18 @@ def encode(
                 "with out, give m or params (see tune): 'auto' could not tell you which m it took"
             )
         params = _best(samples, m, _segment_of(segment, array.shape), filter)
-    if out is not None:
-        room = flat_output(out, np.dtype(np.uint8))
-        return _linerate.rice_encode(params._numbers, samples, room, threads)
-    room = np.empty(_linerate.rice_bound(params._numbers, samples.size), np.uint8)
+    room = (
+        np.empty(_linerate.rice_bound(params._numbers, samples.size), np.uint8)
+        if out is None
+        else flat_output(out, np.dtype(np.uint8))
+    )
     n = _linerate.rice_encode(params._numbers, samples, room, threads)
-    return Chunk(room[:n].data, params, array.shape, array.dtype)
+    if not allow_expansion and _linerate.rice_expands(samples.size, n):
+        raise ValueError(
+            f"with {params} the chunk is {n / samples.nbytes:.0%} of the array: let m and segment be chosen, "
+            "or use encode2, whose streams do not grow; allow_expansion=True keeps it all the same"
+        )
+    return Chunk(room[:n].data, params, array.shape, array.dtype) if out is None else n
 
 
 def _for_decoding(
@@ -326,7 +352,7 @@ def _for_decoding(
             raise TypeError("give m or params: the bytes of a chunk do not tell them")
         samples, _ = _linerate.rice_samples(Params(m)._numbers, data)
         shape = full_shape(shape, samples)
-        return data, Params(m, _segment_of(segment, shape), tuple(filter)), shape
+        return data, Params(m, segment_in(data, segment, shape), tuple(filter)), shape
     samples, _ = _linerate.rice_samples(params._numbers, data)
     return data, params, full_shape(shape, samples)
 
@@ -376,7 +402,7 @@ def decode(
     chunk : Chunk, bytes, or anything with the buffer protocol
         A :class:`Chunk` needs no further arguments. The whole chunk and nothing else.
     m, segment, filter
-        As given to :func:`encode`. ``segment=None`` is the last axis of ``shape``.
+        As given to :func:`encode`. ``segment=None`` finds out, from ``shape`` and the chunk.
     dtype : int16 or uint16
         Type of the result: by default that of the :class:`Chunk` or of ``out``, else int16.
     shape : tuple of int, optional
@@ -476,6 +502,8 @@ class Info2:
         Segments.
     size : int
         Bytes of the stream. More may follow: another stream, for example.
+    axes : tuple of int or None
+        Shape of the array, if the stream keeps it: where samples and row do not tell it.
     """
 
     dtype: np.dtype[Any]
@@ -484,10 +512,14 @@ class Info2:
     segment: int
     segments: int
     size: int
+    axes: tuple[int, ...] | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(rows, row), or (samples,) if there are no rows or if they are not complete."""
+        """The shape of the array: ``axes``, or else (rows, row), or (samples,) if there are no rows or
+        if they are not complete."""
+        if self.axes is not None:
+            return self.axes
         if self.row is None or self.samples % self.row:
             return (self.samples,)
         return (self.samples // self.row, self.row)
@@ -503,15 +535,15 @@ def encode2(array: ArrayLike, segment: int | None = None, threads: int = 1, out:
     Parameters
     ----------
     array : array of int16, uint16, int32 or uint32, any shape
-        Not copied if it is C-contiguous. With two axes or more the length of the last one is kept in
-        the stream.
+        Not copied if it is C-contiguous. Its shape is kept in the stream.
     segment : int or None
         Samples per segment, at most 65536: what can be decoded alone, and what threads share. ``None``
         is a row if that is sensible, else about 4096 samples.
     threads : int
         At most so many threads. The bytes do not depend on it.
     out : writeable buffer, optional
-        Where to put the stream. The bytes of the array, 9 for each segment or so, and 28 always suffice.
+        Where to put the stream. The bytes of the array, 9 for each segment or so, 28, and with three axes
+        or more 8 and 8 per axis always suffice.
 
     Returns
     -------
@@ -526,14 +558,33 @@ def encode2(array: ArrayLike, segment: int | None = None, threads: int = 1, out:
         If ``out`` is too small, or the array too large for one stream (16 GiB encoded).
     """
     array = np.asarray(array)
+    row = _row(array)
+    plain = (array.size,) if row is None else (array.size // row, row)
+    return _encode2(array, segment, threads, out, None if array.shape == plain else array.shape)
+
+
+def encode_rows2(array: NDArray[Any], segment: int | None, threads: int) -> bytes:
+    """What :func:`encode2` makes, without the shape: for those that keep it elsewhere."""
+    stream = _encode2(array, segment, threads, None, None)
+    assert isinstance(stream, bytes)
+    return stream
+
+
+def _row(array: NDArray[Any]) -> int | None:
+    return array.shape[-1] if array.ndim >= 2 and 0 < array.shape[-1] < 2**32 else None
+
+
+def _encode2(
+    array: NDArray[Any], segment: int | None, threads: int, out: Any, shape: tuple[int, ...] | None
+) -> bytes | int:
     sample_dtype(array.dtype, (2, 4))
     samples, threads = flat_samples(array), thread_count(threads)
-    row = array.shape[-1] if array.ndim >= 2 and 0 < array.shape[-1] < 2**32 else None
-    segment = stream_segment(segment)
+    segment, row = stream_segment(segment), _row(array)
     if out is not None:
-        return _linerate.rice2_encode(segment, row, samples, flat_output(out, np.dtype(np.uint8)), threads)
-    room = np.empty(_linerate.rice2_bound(segment, row, samples), np.uint8)
-    return room[: _linerate.rice2_encode(segment, row, samples, room, threads)].tobytes()
+        room = flat_output(out, np.dtype(np.uint8))
+        return _linerate.rice2_encode(segment, row, shape, samples, room, threads)
+    room = np.empty(_linerate.rice2_bound(segment, row, shape, samples), np.uint8)
+    return room[: _linerate.rice2_encode(segment, row, shape, samples, room, threads)].tobytes()
 
 
 def info2(stream: Any) -> Info2:
@@ -548,8 +599,19 @@ def info2(stream: Any) -> Info2:
 
 
 def _info2(data: NDArray[np.uint8], at: int) -> Info2:
-    name, samples, row, segment, segments, size = _linerate.rice2_info(data, at)
-    return Info2(np.dtype(name), samples, row or None, segment, segments, size)
+    name, samples, row, segment, segments, size, axes = _linerate.rice2_info(data, at)
+    shape = None if axes is None else tuple(axes)
+    return Info2(np.dtype(name), samples, row or None, segment, segments, size, shape)
+
+
+def _joined_axes(streams: list[Info2]) -> tuple[int, ...] | None:
+    """The shape of streams that follow each other: joined along the first axis, where the others agree."""
+    first = streams[0].axes
+    if len(streams) == 1 or not first:
+        return first if len(streams) == 1 else None
+    if any(one.axes is None or one.axes[1:] != first[1:] for one in streams):
+        return None
+    return (sum(one.axes[0] for one in streams if one.axes), *first[1:])
 
 
 @overload
@@ -569,8 +631,8 @@ def decode2(
     ----------
     stream : bytes, or anything with the buffer protocol
     shape : tuple of int, optional
-        Shape of the result. By default two axes if the streams have rows, else one. One size may
-        be -1.
+        Shape of the result. By default that of the array that was encoded; streams that follow each
+        other are joined along the first axis, if the others agree, or else row by row. One size may be -1.
     threads : int
         At most so many threads share the segments of a stream.
     out : array of the stream's type, or writeable buffer, optional
@@ -597,7 +659,7 @@ def decode2(
     if len({(one.dtype, one.row) for one in streams}) > 1:
         raise ValueError("streams of different type or row follow each other")
     samples = sum(one.samples for one in streams)
-    whole = replace(streams[0], samples=samples)
+    whole = replace(streams[0], samples=samples, axes=_joined_axes(streams))
     shape = full_shape(whole.shape if shape is None else shape, samples)
     result = np.empty(shape, whole.dtype) if out is None else None
     room = flat_output(out, whole.dtype) if result is None else result.reshape(-1)

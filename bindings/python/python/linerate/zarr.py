@@ -35,8 +35,9 @@ from .rice import (
     decode2_segments,
     decode_segments,
     encode,
-    encode2,
+    encode_rows2,
     info2,
+    segment_in,
     tune,
 )
 
@@ -167,13 +168,16 @@ class DeltaRice(_Codec):
         The Rice parameter, a power of two from 2 to 32768. The bytes of a chunk do not tell it, so it
         is part of the array's metadata, and "auto" is not possible: see :meth:`for_array`.
     segment : int or None
-        Samples per independently coded waveform. ``None`` is the last axis of the chunks if they
-        have two axes or more, else the whole chunk; -1 is the whole chunk.
+        Samples per independently coded waveform, -1 for the whole chunk. ``None`` lets the shape of the
+        chunks decide, see :mod:`linerate.rice`.
     filter : sequence of int
         Coefficients, the first 1 or -1.
     threads : int, optional
         At most so many threads per chunk; by default ``LINERATE_THREADS``, else 1. Not part of the
         metadata. zarr works on several chunks at a time anyway.
+    allow_expansion : bool
+        Whether chunks may be larger than their samples by more than 2 %: otherwise they are refused when
+        they are written. Part of the metadata if it is true.
     """
 
     name = "linerate.deltarice"
@@ -183,6 +187,7 @@ class DeltaRice(_Codec):
     segment: int | None = None
     filter: tuple[int, ...] = DELTA
     threads: int | None = field(default=None, compare=False)
+    allow_expansion: bool = False
 
     def __post_init__(self) -> None:
         params = fixed_params(self.m, self.segment, self.filter)
@@ -204,10 +209,12 @@ class DeltaRice(_Codec):
         return cls(params.m, segment, params.filter, threads)
 
     def _configuration(self) -> dict[str, Any]:
-        return {"m": self.m, "segment": self.segment, "filter": list(self.filter)}
+        more = {"allow_expansion": True} if self.allow_expansion else {}
+        return {"m": self.m, "segment": self.segment, "filter": list(self.filter), **more}
 
     def _encode(self, samples: NDArray[Any]) -> bytes:
-        return encode(samples, self.m, self.segment, self.filter, thread_count(self.threads))
+        threads, allow_expansion = thread_count(self.threads), self.allow_expansion
+        return encode(samples, self.m, self.segment, self.filter, threads, allow_expansion=allow_expansion)
 
     def _decode(self, chunk: NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         threads = thread_count(self.threads)
@@ -216,22 +223,12 @@ class DeltaRice(_Codec):
     def _decode_segments(
         self, chunk: NDArray[np.uint8], wanted: range, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], int]:
-        whole = math.prod(shape)
-        last_axis = shape[-1] if len(shape) >= 2 else whole
-        segment = last_axis if self.segment is None else whole if self.segment == -1 else self.segment
-        start, stop = wanted.start // segment, -(-wanted.stop // segment)
-        samples = decode_segments(
-            chunk,
-            start,
-            stop,
-            self.m,
-            self.segment,
-            self.filter,
-            dtype,
-            shape,
-            thread_count(self.threads),
-        )
-        return samples.reshape(-1), start * segment
+        whole, segment = math.prod(shape), segment_in(chunk, self.segment, shape)
+        length = whole if segment == -1 else segment
+        start, stop = wanted.start // length, -(-wanted.stop // length)
+        threads = thread_count(self.threads)
+        samples = decode_segments(chunk, start, stop, self.m, segment, self.filter, dtype, shape, threads)
+        return samples.reshape(-1), start * length
 
 
 @dataclass(frozen=True)
@@ -263,7 +260,7 @@ class DeltaRice2(_Codec):
         return {"segment": self.segment}
 
     def _encode(self, samples: NDArray[Any]) -> bytes:
-        return encode2(samples, self.segment, thread_count(self.threads))
+        return encode_rows2(samples, self.segment, thread_count(self.threads))
 
     def _decode(self, chunk: NDArray[np.uint8], shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
         self._checked(chunk, shape, dtype)

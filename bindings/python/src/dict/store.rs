@@ -54,6 +54,10 @@ impl DictStore {
         self.store.release(Id::from_raw(id)).map_err(|e| raise_for(py, &self.store, id, e))
     }
 
+    fn trim(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.store.trim())
+    }
+
     fn contains(&self, id: u64) -> bool {
         self.store.contains(Id::from_raw(id))
     }
