@@ -8,15 +8,20 @@ CSV ?= target/bench.csv
 DATA ?= json,text
 PLOTS ?= target/plots
 FLAGS ?=
+PREFIX ?= /usr/local
+DESTDIR ?=
+DIST = $(or $(CARGO_TARGET_DIR),target)/dist
 SECONDS_PER_TARGET ?= 60
 SOAK_SECONDS ?= 600
 HDF5_PLUGINS ?= target/hdf5-plugins
+# Where rustup puts Rust, if the one in PATH will not do.
+export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-fuzz lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup soak-java
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-node test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup soak-java dist install uninstall
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "%-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Compress testdata/corpus and waveforms, decode through 2,500 dictionaries, replay gateways, pack; compare
 	@scripts/setup.sh rust cc
@@ -27,7 +32,7 @@ demo: ## Compress testdata/corpus and waveforms, decode through 2,500 dictionari
 	@scripts/demo-nx.sh
 
 test: ## Everything below but the bench; installs what it needs on Debian as root
-	@scripts/test.sh rust scalar nostd hdf5 python java fuzz lint
+	@scripts/test.sh rust scalar nostd hdf5 python java node fuzz lint msrv
 
 test-rust: ## Unit, integration and documentation tests
 	@scripts/test.sh rust
@@ -50,8 +55,14 @@ test-python: ## The Python package, installed into target/venv
 test-java: ## The Java modules, on the default JDK and on 25 where there is one
 	@scripts/test.sh java
 
+test-node: ## discord.js against the gateway for tests
+	@scripts/test.sh node
+
 test-fuzz: ## A bounded run of every fuzz target with the ordinary compiler
 	@scripts/test.sh fuzz
+
+test-msrv: ## Compile everything with the oldest Rust that will do, where rustup has it
+	@scripts/test.sh msrv
 
 lint: ## Formatting, clippy and documentation without a warning
 	@scripts/test.sh lint
@@ -121,6 +132,16 @@ fuzz: ## cargo-fuzz where it is installed, else a longer bounded run
 
 setup: ## Install what the targets above need, or say what is missing
 	@scripts/setup.sh rust cc gzip
+
+dist: ## Build the program as `make install` installs it: target/dist/linerate
+	@scripts/setup.sh rust cc
+	$(CARGO) build --profile dist --locked --package linerate
+
+install: $(if $(BINARY),,dist) ## Program, manual pages, completions: make install PREFIX=/usr/local DESTDIR= BINARY=built
+	@DESTDIR="$(DESTDIR)" scripts/install.sh "$(or $(BINARY),$(DIST)/linerate)" "$(PREFIX)"
+
+uninstall: ## Remove what `make install` installed: PREFIX=/usr/local DESTDIR=
+	@DESTDIR="$(DESTDIR)" scripts/install.sh --remove "$(PREFIX)"
 
 hdf5-plugins: ## Build the HDF5 plugins: make hdf5-plugins HDF5_PLUGINS=dir
 	@scripts/setup.sh rust

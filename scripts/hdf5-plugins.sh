@@ -7,9 +7,9 @@ mkdir -p "$folder"
 folder=$(cd "$folder" && pwd)
 cd "$(dirname "$0")/.."
 
-target=${CARGO_TARGET_DIR:-target}/release
+target=${CARGO_TARGET_DIR:-target}/dist
 for plugin in deltarice deltarice2; do
-  "${CARGO:-cargo}" build --quiet --release --locked --package "linerate-hdf5-$plugin"
+  "${CARGO:-cargo}" build --quiet --profile dist --locked --package "linerate-hdf5-$plugin"
   for end in so dylib; do [ ! -e "$target/liblinerate_$plugin.$end" ] || break; done
   # By renaming: a process may have the old one loaded.
   cp "$target/liblinerate_$plugin.$end" "$folder/.new"

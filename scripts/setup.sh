@@ -1,28 +1,27 @@
 #!/usr/bin/env bash
 # setup.sh NEED...: makes sure that each need is there. As root on a Debian-like machine it installs
 # what is missing; elsewhere it says what is missing and how to get it, and fails.
-# Needs: rust, cc, gzip, zstd, python3, peers (the C libraries that the bench links and builds),
-# archivers (the programs that the bench of archives starts),
-# rocksdb (its library and tools, which tests have files written with), hdf5-tools,
+# Needs: rust, lint (clippy and rustfmt), cc, gzip, zstd, python3, peers (the C libraries that the bench
+# links and builds), archivers (the programs that the bench of archives starts),
+# rocksdb (its library and tools, which tests have files written with), rocksdb-11 (the library of a
+# newer one, from Maven), hdf5-tools,
 # java (a JDK from 17 on, and Maven),
+# node (Node.js from 18 on with npm, and target/node with the packages of bindings/node),
 # and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
+#
+# Rust is, in this order: what is in PATH or ~/.cargo/bin, if it is new enough; the distribution's rustc, if
+# that is; the distribution's rustup; rustup's own installer, which a terminal is asked about first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/rust.sh
 
-wanted_rust=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+rustup_url=https://sh.rustup.rs
 missing=()
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 
-at_least() { # VERSION MINIMUM
-  [ "$(printf '%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
-}
-
-has_rust() {
-  local have
-  have=$(rustc --version 2>/dev/null | cut -d ' ' -f 2) && cargo --version >/dev/null 2>&1 &&
-    at_least "$have" "$wanted_rust"
-}
-
+has_lint() { cargo clippy --version >/dev/null 2>&1 && cargo fmt --version >/dev/null 2>&1; }
 has_cc() { command -v cc >/dev/null; }
 has_gzip() { command -v gzip >/dev/null; }
 has_zstd() { command -v zstd >/dev/null; }
@@ -45,10 +44,33 @@ has_rocksdb() {
     printf '#include <rocksdb/c.h>\nint main(void) { return 0; }' | cc -x c - -lrocksdb -o /dev/null 2>/dev/null
 }
 
+# The library in Maven's rocksdbjni, which is built for Linux with all of RocksDB's C interface.
+rocksdb_11=11.8.1
+rocksdb_folder=${CARGO_TARGET_DIR:-$PWD/target}/rocksdb
+has_rocksdb-11() { [ -e "$rocksdb_folder/$rocksdb_11" ]; }
+get_rocksdb-11() {
+  has_java || return 1
+  local machine
+  case $(uname -sm) in
+    "Linux x86_64") machine=linux64 ;;
+    "Linux aarch64") machine=linux-aarch64 ;;
+    *) return 1 ;;
+  esac
+  mkdir -p "$rocksdb_folder"
+  mvn --batch-mode --quiet dependency:copy -Dmdep.useBaseVersion=true \
+    "-Dartifact=org.rocksdb:rocksdbjni:$rocksdb_11" "-DoutputDirectory=$rocksdb_folder" &&
+    (cd "$rocksdb_folder" && jar xf "rocksdbjni-$rocksdb_11.jar" "librocksdbjni-$machine.so" &&
+      mv "librocksdbjni-$machine.so" librocksdb.so && rm "rocksdbjni-$rocksdb_11.jar" && touch "$rocksdb_11")
+}
+
 has_hdf5-tools() { command -v h5dump >/dev/null && command -v h5repack >/dev/null; }
 has_java() {
   local have
   have=$(javac -version 2>&1 | cut -d ' ' -f 2) && at_least "${have:-0}" 17 && command -v mvn >/dev/null
+}
+has_node() {
+  local have
+  have=$(node --version 2>/dev/null) && at_least "${have#v}" 18 && command -v npm >/dev/null
 }
 has_python3() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
@@ -61,55 +83,117 @@ sys.exit(not (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists()
 make_venv() { # VENV REQUIREMENTS
   if [ -x "$1/bin/python" ] && cmp -s "$2" "$1/requirements.txt"; then return; fi
   echo "installing: $2 into $1"
-  python3 -m venv "$1" &&
-    "$1/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$2" &&
+  quietly python3 -m venv "$1" &&
+    quietly "$1/bin/python" -m pip install --quiet --disable-pip-version-check --requirement "$2" &&
     cp "$2" "$1/requirements.txt"
 }
 
 need_venv() { # VENV REQUIREMENTS
   need python3 "install python3 python3-venv" "Python 3.11 or newer with venv (Debian: apt-get install python3-venv)"
-  if has_python3; then make_venv "$@" || missing+=("$1 with the packages of $2"); fi
+  if has_python3; then make_venv "$@" || missing+=("$1 with the packages of $2${why:+; $why}"); fi
+}
+
+# The copy of the package file is made last, as above. No package runs anything when it is installed.
+make_node() { # FOLDER PACKAGE-FILE
+  if cmp -s "$2" "$1/installed.json"; then return; fi
+  echo "installing: $2 into $1"
+  mkdir -p "$1" && cp "$2" "$1/package.json" &&
+    npm install --prefix "$1" --loglevel error --no-package-lock --no-audit --no-fund --ignore-scripts &&
+    cp "$2" "$1/installed.json"
 }
 
 can_install() { [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; }
 
+# Keeps the output of COMMAND back; of a failure the first line that names an error remains, in $why.
+quietly() { # COMMAND...
+  why=
+  if ! "$@" >"$log" 2>&1; then
+    why="$1 said: $(grep -m 1 -iE '^(E|error|curl|wget):' "$log" || tail -n 1 "$log")"
+    return 1
+  fi
+}
+
 update_once() {
   if [ -z "${updated:-}" ]; then
-    apt-get update -qq
+    quietly apt-get update -qq || true # whether what is wanted can be had is seen next
     updated=1
   fi
 }
 
 install() { # PACKAGE...
   update_once
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+  DEBIAN_FRONTEND=noninteractive quietly apt-get install -y -qq --no-install-recommends "$@"
 }
 
-# The distribution's compiler if it is new enough, else the distribution's rustup.
-install_rust() {
+# The version of PACKAGE that the distribution has, or nothing.
+offered() { # PACKAGE
   update_once
-  local offered
-  offered=$(apt-cache policy rustc | awk '/Candidate:/ { print $2 }')
-  if at_least "${offered:-0}" "$wanted_rust"; then
-    install cargo rustc rust-clippy rustfmt ca-certificates
-  elif command -v rustup >/dev/null || install rustup ca-certificates; then
-    rustup default stable
+  apt-cache policy "$1" | awk '/Candidate:/ && $2 != "(none)" { print $2 }'
+}
+
+install_rust() {
+  local rustc
+  rustc=$(offered rustc)
+  if at_least "${rustc:-0}" "$wanted_rust"; then
+    install rustc cargo ca-certificates
+  elif command -v rustup >/dev/null || { [ -n "$(offered rustup)" ] && install rustup ca-certificates; }; then
+    hash -r
+    quietly rustup toolchain install stable --profile minimal --no-self-update && quietly rustup default stable
+  else
+    run_rustup_installer
   fi
 }
 
-need() { # NAME HAS INSTALL-COMMAND HOW-TO
+run_rustup_installer() {
+  local answer=yes script
+  echo "the distribution's Rust is too old, and it has no rustup: asking for rustup's installer, $rustup_url (minimal profile, into ~/.cargo and ~/.rustup)"
+  if [ -t 0 ]; then read -r -p "Run it? [Y/n] " answer; fi
+  if [[ $answer == [nN]* ]]; then
+    why="rustup's installer was not wanted"
+    return 1
+  fi
+  command -v curl >/dev/null || install curl ca-certificates || return
+  script=$(mktemp)
+  quietly curl --proto '=https' --tlsv1.2 -sSf "$rustup_url" -o "$script" &&
+    quietly sh "$script" -y --profile minimal --default-toolchain stable --no-modify-path
+  local status=$?
+  rm "$script"
+  return $status
+}
+
+# Of the Rust that is in use: rustup's components, or the distribution's packages.
+install_lint() {
+  if command -v rustup >/dev/null && quietly rustup component add clippy rustfmt; then return; fi
+  install rust-clippy rustfmt
+}
+
+need() { # NAME INSTALL-COMMAND HOW-TO
   if "has_$1"; then return; fi
+  why=
   if can_install; then
     echo "installing: $1"
     $2 || true
     hash -r
   fi
-  "has_$1" || missing+=("$3")
+  "has_$1" || [[ " ${missing[*]-}" == *" $3"* ]] || missing+=("$3${why:+; $why}")
+}
+
+how_to_get_rust() {
+  local have
+  have=$(rust_version || true)
+  printf 'Rust %s or newer' "$wanted_rust"
+  if [ -n "$have" ]; then printf ' (there is %s)' "$have"; fi
+  if command -v rustup >/dev/null; then
+    printf ': rustup toolchain install stable --profile minimal && rustup default stable'
+  else
+    printf ", which needs no root: curl --proto '=https' --tlsv1.2 -sSf %s | sh -s -- --profile minimal" "$rustup_url"
+  fi
 }
 
 for name in "$@"; do
   case $name in
-    rust) need rust install_rust "Rust $wanted_rust or newer (cargo, rustc, clippy, rustfmt): https://rustup.rs" ;;
+    rust) need rust install_rust "$(how_to_get_rust)" ;;
+    lint) need lint install_lint "clippy and rustfmt: rustup component add clippy rustfmt" ;;
     cc) need cc "install gcc libc6-dev" "a C compiler (Debian: apt-get install gcc libc6-dev)" ;;
     gzip) need gzip "install gzip" "gzip (Debian: apt-get install gzip)" ;;
     zstd) need zstd "install zstd" "zstd (Debian: apt-get install zstd)" ;;
@@ -120,9 +204,21 @@ for name in "$@"; do
       "archivers (Debian: apt-get install squashfs-tools tar zstd zip unzip 7zip)" ;;
     rocksdb) need rocksdb "install librocksdb-dev rocksdb-tools gcc libc6-dev" \
       "RocksDB with its tools (Debian: apt-get install librocksdb-dev rocksdb-tools)" ;;
+    rocksdb-11)
+      if ! has_rocksdb-11; then
+        echo "getting: RocksDB $rocksdb_11"
+        get_rocksdb-11 || missing+=("RocksDB $rocksdb_11 (on Linux, with Maven and a JDK from 17 on: scripts/setup.sh java)")
+      fi
+      ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;
     java) need java "install default-jdk-headless maven" \
       "a JDK from 17 on, and Maven (Debian: apt-get install default-jdk-headless maven)" ;;
+    node)
+      need node "install nodejs npm" "Node.js 18 or newer with npm (Debian: apt-get install nodejs npm)"
+      if has_node; then
+        make_node target/node bindings/node/package.json || missing+=("target/node with the packages of bindings/node")
+      fi
+      ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;
     bench-python)
       need cxx-python "install g++ python3-dev" "g++ and Python's headers (Debian: apt-get install g++ python3-dev)"

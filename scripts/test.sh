@@ -1,12 +1,19 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests, in that order, and counts what was skipped.
-# Parts: rust scalar nostd cli hdf5 python java fuzz lint. STRICT=1 makes a skip a failure.
+# Parts: rust scalar nostd cli hdf5 python java node fuzz lint msrv. STRICT=1 makes a skip a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. scripts/rust.sh
 
 cargo=${CARGO:-cargo}
 strict=${STRICT:-0}
 skipped=0
+notes=0
+finished=
+# One folder for all workspaces: crates of others that fuzz/ and scripts/nostd/ need, too, are compiled once.
+mkdir -p "${CARGO_TARGET_DIR:=target}"
+CARGO_TARGET_DIR=$(cd "$CARGO_TARGET_DIR" && pwd)
+export CARGO_TARGET_DIR
 if [ -t 1 ]; then export CARGO_TERM_COLOR=always; fi
 
 skip() { # WHAT WHY
@@ -18,6 +25,16 @@ skip() { # WHAT WHY
   skipped=$((skipped + 1))
 }
 
+# What is worth knowing and no failure, under STRICT=1 neither.
+note() { # WHAT
+  echo "note: $1"
+  notes=$((notes + 1))
+}
+
+ran() { # PART
+  [[ " $finished " == *" $1 "* ]]
+}
+
 # A test that lacks a program to test against says "SKIP: ..." and passes, or under STRICT=1 fails.
 cargo_test() { # ARGUMENT...
   local log
@@ -27,33 +44,37 @@ cargo_test() { # ARGUMENT...
   rm "$log"
 }
 
+# Buckets are tried with the rest: two sets of features would be two builds of most crates. The program's own feature
+# is another matter, since the program says what it was built without.
+buckets=linerate-io/s3,linerate-nx/s3
 test_rust() {
-  cargo_test --workspace
-  # The same packages and features, so that nothing is compiled twice.
-  local s3="--package linerate-nx --package linerate --features linerate-nx/s3,linerate/s3"
-  cargo_test $s3 --lib --test remote --test remote_s3
-  cargo_test $s3 --test nx remote::
+  cargo_test --workspace --features "$buckets"
+  cargo_test --workspace --features "$buckets,linerate/s3" --test nx remote::
 }
-test_scalar() { LINERATE_CPU=scalar cargo_test --workspace; }
+test_scalar() { LINERATE_CPU=scalar cargo_test --workspace --features "$buckets"; }
 test_cli() { cargo_test --package linerate; }
 
 test_nostd() {
-  "$cargo" build --package linerate-core --no-default-features --locked
-  "$cargo" build --package linerate-deflate --no-default-features --locked
-  "$cargo" build --package linerate-deflate --no-default-features --features alloc --locked
-  "$cargo" build --package linerate-rice --no-default-features --locked
-  "$cargo" build --package linerate-rice --no-default-features --features alloc --locked
-  "$cargo" build --package linerate-zstd --no-default-features --locked
+  "$cargo" check --package linerate-core --no-default-features --locked
+  "$cargo" check --package linerate-deflate --no-default-features --locked
+  "$cargo" check --package linerate-deflate --no-default-features --features alloc --locked
+  "$cargo" check --package linerate-rice --no-default-features --locked
+  "$cargo" check --package linerate-rice --no-default-features --features alloc --locked
+  "$cargo" check --package linerate-zstd --no-default-features --locked
+  # One build of what the tests need: crates/rice, whose tests need `alloc`, asks others for `std`.
+  cargo_test --package linerate-core --package linerate-deflate --package linerate-zstd --no-default-features --lib
   # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
   (cd scripts/nostd && "$cargo" build --locked)
 }
+
+# The program that clients in other languages are tested with.
+build_program() { ran rust || ran scalar || ran cli || "$cargo" build --quiet --locked --package linerate; }
 
 # The package as users install it, into target/venv.
 test_python() {
   scripts/setup.sh python
   target/venv/bin/python -m pip install --quiet --disable-pip-version-check ./bindings/python
-  # Clients are tested with the program's gateway; the Rust tests have built it, unless this part runs alone.
-  [ -x "${CARGO_TARGET_DIR:-target}/debug/linerate" ] || "$cargo" build --locked --package linerate
+  build_program
   run_pytest bindings/python/tests
   run_pytest bench/waveforms/tests
   run_pytest bench/gateway/tests
@@ -65,7 +86,7 @@ test_hdf5() {
     skip "HDF5 plugins" "see above"
     return
   fi
-  cargo_test --package linerate-hdf5
+  ran rust || cargo_test --package linerate-hdf5
   scripts/hdf5-plugins.sh target/hdf5-plugins
   HDF5_PLUGIN_PATH=$PWD/target/hdf5-plugins run_pytest bindings/hdf5/tests
 }
@@ -86,8 +107,7 @@ test_java() {
     skip "Java" "see above"
     return
   fi
-  # The gateway that the integration tests talk to.
-  "$cargo" build --quiet --locked --package linerate
+  build_program
   run_maven verify
   local newer
   newer=$(java_25)
@@ -119,41 +139,97 @@ run_maven() { # ARGUMENT...
   if [ "$skips" != 0 ]; then skip "$skips Java tests" "see above"; fi
 }
 
-test_fuzz() {
-  (cd fuzz && "$cargo" test --release --locked --lib && "$cargo" run --release --locked --bin smoke -- "${SECONDS_PER_TARGET:-10}")
+# discord.js with the program's gateway. There is no binding for Node.
+test_node() {
+  if ! scripts/setup.sh node; then
+    skip "discord.js" "see above"
+    return
+  fi
+  "$cargo" build --quiet --locked --package linerate
+  NODE_PATH=$PWD/target/node/node_modules node --test bindings/node/discord.test.js
 }
 
-has_component() { "$cargo" "$1" --version >/dev/null 2>&1; }
+test_fuzz() {
+  (cd fuzz && "$cargo" test --locked --lib && "$cargo" run --locked --bin smoke -- "${SECONDS_PER_TARGET:-10}")
+}
 
+# Other versions have other lints, so warnings are errors with one version alone; of another, what it says is counted.
 test_lint() {
-  if has_component fmt; then
-    "$cargo" fmt --all --check
-    (cd fuzz && "$cargo" fmt --check)
-    (cd scripts/nostd && "$cargo" fmt --check)
+  scripts/setup.sh lint || true
+  local lint_rust strictly=yes
+  lint_rust=$(sed -n 's/^lint-rust = "\(.*\)"/\1/p' Cargo.toml)
+  if [[ $(rust_version) != "${lint_rust%.*}".* ]]; then
+    if rustup run "$lint_rust" cargo clippy --version >/dev/null 2>&1; then
+      local -x RUSTUP_TOOLCHAIN=$lint_rust
+    else
+      strictly=
+      note "lint is by Rust $(rust_version), not $lint_rust: warnings are no errors"
+    fi
+  fi
+
+  if "$cargo" fmt --version >/dev/null 2>&1; then
+    formatted . --all
+    formatted fuzz
+    formatted scripts/nostd
   else
     skip formatting "rustfmt is not installed (rustup component add rustfmt)"
   fi
-  if has_component clippy; then
-    "$cargo" clippy --workspace --all-targets --locked -- -D warnings
-    "$cargo" clippy --package linerate-nx --all-targets --features s3 --locked -- -D warnings
-    "$cargo" clippy --package linerate-deflate --lib --no-default-features --locked -- -D warnings
-    "$cargo" clippy --package linerate-deflate --lib --no-default-features --features alloc --locked -- -D warnings
-    "$cargo" clippy --package linerate-rice --lib --no-default-features --locked -- -D warnings
-    "$cargo" clippy --package linerate-rice --lib --no-default-features --features alloc --locked -- -D warnings
-    "$cargo" clippy --package linerate-zstd --lib --no-default-features --locked -- -D warnings
-    (cd fuzz && "$cargo" clippy --all-targets --locked -- -D warnings)
+  if "$cargo" clippy --version >/dev/null 2>&1; then
+    clippy --workspace --all-targets --features "$buckets,linerate/s3"
+    clippy --workspace --lib --bins
+    clippy --package linerate-deflate --lib --no-default-features
+    clippy --package linerate-deflate --lib --no-default-features --features alloc
+    clippy --package linerate-rice --lib --no-default-features
+    clippy --package linerate-rice --lib --no-default-features --features alloc
+    clippy --package linerate-zstd --lib --no-default-features
+    clippy --manifest-path fuzz/Cargo.toml --all-targets
   else
     skip clippy "it is not installed (rustup component add clippy)"
   fi
-  RUSTDOCFLAGS="-D warnings" "$cargo" doc --workspace --no-deps --locked
+  RUSTDOCFLAGS=${strictly:+-D warnings} counting_warnings "$cargo" doc --workspace --no-deps --locked
   for script in scripts/*.sh .ci/run; do bash -n "$script"; done
+}
+
+formatted() { # FOLDER ARGUMENT...
+  if (cd "$1" && "$cargo" fmt "${@:2}" --check); then return; fi
+  [ -z "$strictly" ] && note "this rustfmt would format $1 otherwise"
+}
+
+clippy() { # ARGUMENT...
+  local level="--cap-lints warn"
+  if [ -n "$strictly" ]; then level="-D warnings"; fi
+  # shellcheck disable=SC2086
+  counting_warnings "$cargo" clippy --locked "$@" -- $level
+}
+
+counting_warnings() { # COMMAND...
+  local log warnings
+  log=$(mktemp)
+  "$@" 2>&1 | tee "$log"
+  warnings=$(sed -n 's/.*generated \([0-9]*\) warning.*/\1/p' "$log" | awk '{ all += $1 } END { print all + 0 }')
+  rm "$log"
+  if [ "$warnings" != 0 ]; then note "$warnings warnings: ${*:2}"; fi
+}
+
+# The oldest Rust that is promised to do, where rustup has it.
+test_msrv() {
+  local oldest
+  oldest=$(rustup toolchain list 2>/dev/null | sed -n "s/^\($wanted_rust[.0-9]*\)-.*/\1/p" | head -n 1)
+  if [ -z "$oldest" ]; then
+    note "nothing was compiled by Rust $wanted_rust, which is not here (rustup toolchain install $wanted_rust)"
+  else
+    RUSTUP_TOOLCHAIN=$oldest "$cargo" check --workspace --all-targets --locked
+  fi
 }
 
 scripts/setup.sh rust cc gzip
 # Without these a test that compares with other programs is skipped, or fails under STRICT=1.
 scripts/setup.sh zstd python3 rocksdb || true
+scripts/setup.sh java rocksdb-11 || true
 for part in "$@"; do
   echo "== $part"
   "test_$part"
+  finished+=" $part"
 done
+echo "notes: $notes"
 echo "skipped: $skipped"

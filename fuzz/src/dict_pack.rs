@@ -84,7 +84,7 @@ fn resealed(data: &[u8]) -> Vec<u8> {
     if let Some((before, index)) = body.split_at_mut_checked(at)
         && let Some(index) = index.get_mut(..index_len).filter(|index| index.len() >= HEAD)
     {
-        for row in index[HEAD..].chunks_exact_mut(ROW).filter(|row| row[52] == 0) {
+        for row in index[HEAD..].as_chunks_mut::<ROW>().0.iter_mut().filter(|row| row[52] == 0) {
             let (at, len) = (field(row, 8) as usize, field(row, 16) as u32 as usize);
             if let Some(stored) = at.checked_add(len).and_then(|end| before.get(at..end)) {
                 put(row, 24, content_hash(stored));

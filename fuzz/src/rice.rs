@@ -22,7 +22,7 @@ pub fn rice(data: &[u8]) {
     let params = |k: u8| Params::new(1 << k, segment).expect("a power of two").with_filter(filter);
     let threads = Exec::threads(1 + usize::from(threads % 3));
     chunk(&params(k % 16), rest, threads);
-    let samples: Vec<i16> = rest.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();
+    let samples: Vec<i16> = rest.as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect();
     round_trip(&params(1 + k % 15), &samples, threads);
 }
 

@@ -20,9 +20,9 @@ pub fn rice_v2(data: &[u8]) {
     let threads = Exec::threads(1 + usize::from(threads % 3));
     let mut stream = rest.to_vec();
     mend(&mut stream);
-    let words = || rest.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]]));
+    let words = || rest.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b));
     // Of 32-bit samples the upper half says how many low bits are noise.
-    let longs = || rest.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+    let longs = || rest.as_chunks().0.iter().map(|b| u32::from_le_bytes(*b));
     match kind % 4 {
         0 => both(&settings, &stream, &words().map(|x| x as i16).collect::<Vec<_>>(), threads),
         1 => both(&settings, &stream, &words().collect::<Vec<_>>(), threads),
