@@ -148,12 +148,13 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The sentence, the system's reason, and the offset. A system's error at byte 0 is one of the whole
-/// file, and shows none.
+/// The sentence, the system's reason, and the offset. An error of reading or writing at byte 0 is one of
+/// the whole file, and shows none.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.reason(), f)?;
-        if self.os.is_some() && self.at == 0 {
+        let whole_file = matches!(self.kind, Kind::Read | Kind::Write) && self.at == 0;
+        if whole_file {
             return Ok(());
         }
         write!(f, " (at byte {})", self.at)

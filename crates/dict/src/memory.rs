@@ -114,6 +114,18 @@ impl Memory {
         Some(id)
     }
 
+    /// A dictionary of this hash whose bytes a source has, or will be asked for, with one user more.
+    pub(crate) fn retain_registered(&mut self, slots: &Slots, hash: u64) -> Option<Id> {
+        let registered = |&index: &u32| {
+            let Some(slot) = slots.get(index).filter(|slot| slot.hash() == hash) else { return false };
+            slot.pin(slot.generation(), None).is_some_and(|pin| !pin.is_owned())
+        };
+        let index = self.by_hash.find(hash).find(registered)?;
+        let id = Id::new(index, slots.get(index)?.generation());
+        self.retain(id)?;
+        Some(id)
+    }
+
     /// Gives back the memory that nothing uses. Returns the bytes of address space.
     pub(crate) fn trim(&mut self) -> usize {
         self.vacant.shrink_to_fit();

@@ -120,8 +120,8 @@ impl Store {
     }
 
     /// Copies a dictionary into the store: a trained one if it begins with their magic number, else
-    /// raw content. It has one user, who may [`release`](Self::release) it. If the same bytes were inserted
-    /// before, there is no copy: that dictionary has one user more, and this is its number.
+    /// raw content. It has one user, who may [`release`](Self::release) it. If the same bytes were inserted or
+    /// registered before, there is no copy: that dictionary has one user more, and this is its number.
     ///
     /// # Errors
     /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a trained one that is damaged,
@@ -183,6 +183,9 @@ impl Store {
         if let Some(id) = self.shared.lock().share(slots, bytes, hash) {
             return Ok(id);
         }
+        if let Some(id) = self.share_registered(bytes, hash) {
+            return Ok(id);
+        }
         let digest = measure(bytes)?;
         let mut memory = self.shared.lock();
         let mut room = memory.raw.take(bytes.len()).ok_or(FULL)?;
@@ -196,6 +199,21 @@ impl Store {
             return Ok(id);
         }
         memory.fill(slots, Filling::Bytes(room, digest), hash).ok_or(FULL)
+    }
+
+    /// A dictionary of these bytes that belongs to a source, with one user more. It is read for that, without
+    /// the lock: whoever inserts bytes pays for it only if a source names their hash.
+    fn share_registered(&self, bytes: &[u8], hash: u64) -> Option<Id> {
+        let id = self.shared.lock().retain_registered(&self.shared.slots, hash)?;
+        let same = self.shared.pin(id).ok().flatten().is_some_and(|pin| {
+            // What cannot be read or is not what its source says is not shared.
+            self.shared.read(id, &pin).is_ok() && pin.bytes() == bytes
+        });
+        if !same {
+            // It has a user since it was found, so this cannot fail.
+            let _ = self.release(id);
+        }
+        same.then_some(id)
     }
 
     /// One more user of a dictionary.

@@ -61,6 +61,27 @@ fn equal_dictionaries_are_one_with_several_users() {
     assert_eq!((dropped, store.stats().dictionaries, store.stats().raw_bytes), (50, 0, 0));
 }
 
+/// Whether the source lends the bytes or copies them.
+#[test]
+fn what_is_registered_and_not_read_yet_is_shared() {
+    struct One(bool);
+    impl Source for One {
+        fn read(&self, _: u32) -> Result<Cow<'_, [u8]>> {
+            Ok(if self.0 { Cow::Borrowed(b"a dictionary") } else { Cow::Owned(b"a dictionary".to_vec()) })
+        }
+    }
+    for lends in [false, true] {
+        let store = Store::new();
+        let hash = content_hash(b"a dictionary");
+        let registered = store.register(Arc::new(One(lends)), [(0, hash)]).unwrap()[0];
+        assert_eq!(store.insert(b"a dictionary"), Ok(registered));
+        assert_eq!(store.insert_expecting(b"a dictionary", hash), Ok(registered));
+        assert_eq!(store.stats().dictionaries, 1);
+        let dropped: Vec<bool> = (0..3).map(|_| store.release(registered).unwrap()).collect();
+        assert_eq!(dropped, [false, false, true]);
+    }
+}
+
 /// A source that says what its dictionary is, and brings another: only its hash is that of the first.
 #[test]
 fn what_only_claims_the_hash_of_a_dictionary_is_not_shared() {
@@ -75,6 +96,7 @@ fn what_only_claims_the_hash_of_a_dictionary_is_not_shared() {
     let claimed = store.register(Arc::new(Liar), [(0, hash)]).unwrap()[0];
     let there = store.insert(b"a dictionary").unwrap();
     assert_ne!(there, claimed);
+    assert_eq!(store.stats().dictionaries, 2);
     assert_eq!(store.bytes(there).unwrap(), b"a dictionary");
     assert_eq!(store.bytes(claimed).unwrap_err().kind, Kind::Corrupt);
     assert_eq!(store.insert(b"a dictionary"), Ok(there));

@@ -74,7 +74,7 @@ fn buckets_are_read_with_the_settings_of_the_environment() {
     assert_eq!(run(&["list", "--long", "s3://bucket/a.nx"]).ok().lines(), here);
     run(&["extract", "s3://bucket/a.nx", "-o", "out"]).ok();
     folder.nx(&["verify", "--against", "out", golden.file()]).ok();
-    let missing = "linerate: s3://bucket/b.nx: cannot open: the server has no such archive";
+    let missing = "linerate: s3://bucket/b.nx: cannot open: the server has no such file";
     run(&["list", "s3://bucket/b.nx"]).fails(FAILED, missing);
     let line = "linerate: s3://bucket/a.nx: what is on a web server cannot be written; -o names a file";
     run(&["repack", "s3://bucket/a.nx"]).fails(FAILED, line);
