@@ -98,7 +98,7 @@ pub fn gateway(data: &[u8]) {
                 continue;
             }
             Err(fault) => {
-                assert!(fault.error.at <= session.consumed() + data.len() as u64);
+                assert!(fault.error.offset <= session.consumed() + data.len() as u64);
                 assert_eq!(session.message(frame, &mut scratch), Err(fault));
                 session.reset();
                 assert!(session.fault().is_none() && session.messages() == 0);
@@ -132,7 +132,7 @@ pub fn gateway_zlib(data: &[u8]) {
         Ok(None) => assert!(verdict.is_ok() || len > LIMIT),
         Err(fault) if fault.kind() == Kind::Limit => assert!(len > LIMIT || verdict.is_err()),
         // Gateways never end their streams.
-        Err(fault) if fault.error.what == "the zlib stream ends" => {}
+        Err(fault) if fault.error.message == "the zlib stream ends" => {}
         // A code for code lengths without any code is an error at once here, and in zlib-rs when all
         // lengths were read.
         Err(_) => assert!(

@@ -34,7 +34,7 @@ fn file(reader: &mut Reader, bytes: Vec<u8>) {
     let len = bytes.len() as u64;
     let Ok(sst) = reader.open_bytes(bytes, Options::new().with_block_limit(MOST)) else { return };
     let report = reader.verify(&sst).expect("its own store");
-    assert!(report.failures.iter().all(|e| e.at <= len));
+    assert!(report.failures.iter().all(|e| e.offset <= len));
     let _ = reader.stats(&sst);
     let mut rows: Vec<(Vec<u8>, u64, Vec<u8>)> = Vec::new();
     let mut scan = reader.scan(&sst);
@@ -43,7 +43,7 @@ fn file(reader: &mut Reader, bytes: Vec<u8>) {
             Ok(Some(entry)) => rows.push((entry.key.to_vec(), entry.sequence, entry.value.to_vec())),
             Ok(None) => break true,
             Err(e) => {
-                assert!(e.at <= len);
+                assert!(e.offset <= len);
                 break false;
             }
         }

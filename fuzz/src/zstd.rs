@@ -72,7 +72,7 @@ fn check(judge: Judge, ours: Result<Vec<u8>, Error>, theirs: &[Verdict], src: &[
         theirs.iter().map(|verdict| verdict.as_ref().map(Vec::len)).collect::<Vec<_>>()
     );
     if let Err(e) = ours {
-        assert!(e.at <= src.len() as u64, "{e} in {} bytes", src.len());
+        assert!(e.offset <= src.len() as u64, "{e} in {} bytes", src.len());
     }
 }
 
@@ -140,7 +140,7 @@ pub fn zstd_dictionary(data: &[u8]) {
             same_forms(jury, &dictionary, bytes, src);
         }
         Err(e) => {
-            assert!(e.at <= bytes.len() as u64, "{e} in {} bytes", bytes.len());
+            assert!(e.offset <= bytes.len() as u64, "{e} in {} bytes", bytes.len());
             assert!(Dictionary::measure(bytes).is_err() && Dictionary::by_reference(bytes).is_err());
             // One frame that any dictionary serves.
             const STORED: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 9, 0, 0, b'x'];

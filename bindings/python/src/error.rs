@@ -37,13 +37,13 @@ pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
         }
         _ => Error::new_err(e.to_string()),
     };
-    with_attributes(py, error, e.kind, e.at)
+    with_attributes(py, error, e.kind, e.offset)
 }
 
 /// What went wrong on a connection as the exception.
 pub(crate) fn raise_fault(py: Python<'_>, fault: linerate_gateway::Fault) -> PyErr {
     let error = GatewayError::new_err(fault.to_string());
-    let error = with_attributes(py, error, fault.error.kind, fault.error.at);
+    let error = with_attributes(py, error, fault.error.kind, fault.error.offset);
     with(py, error, "message", fault.message)
 }
 

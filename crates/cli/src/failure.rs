@@ -43,11 +43,11 @@ impl Failure {
     pub(crate) fn system(error: Error) -> Self {
         let reason = match error.os {
             Some(number) => io::Error::from_raw_os_error(number.get()),
-            None => io::Error::other(error.what),
+            None => io::Error::other(error.message),
         };
         match error.kind {
             Kind::Write => Failure::doing("cannot write")(reason),
-            _ => Failure::Read { error: reason, at: error.at },
+            _ => Failure::Read { error: reason, at: error.offset },
         }
     }
 

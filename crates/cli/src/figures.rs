@@ -19,9 +19,9 @@ pub(crate) fn rounded(content: u64, bytes: u64) -> f64 {
 /// An error of the engine. What it was asked to do wrongly is no damage.
 pub(crate) fn failure(error: Error) -> Failure {
     match error.kind {
-        Kind::BadArgument => Failure::Refused(error.what.into()),
+        Kind::BadArgument => Failure::Refused(error.message.into()),
         Kind::Read | Kind::Write => Failure::system(error),
-        kind => Failure::data(kind, error.at, error.what),
+        kind => Failure::data(kind, error.offset, error.message),
     }
 }
 

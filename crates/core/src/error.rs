@@ -51,7 +51,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// An error of an engine: its [`Kind`], the byte offset it was seen at, a sentence, and the number of
+/// An error of an engine: its [`Kind`], the byte offset it was seen at, a message, and the number of
 /// the operating system's error where there is one.
 ///
 /// ```
@@ -65,9 +65,9 @@ pub struct Error {
     /// What kind of thing went wrong.
     pub kind: Kind,
     /// Offset in bytes, in the buffer or stream that the operation documents.
-    pub at: u64,
-    /// What is wrong, in words, without a full stop.
-    pub what: &'static str,
+    pub offset: u64,
+    /// What is wrong, without a full stop.
+    pub message: &'static str,
     /// The operating system's error number (`errno`, `GetLastError`), for [`Kind::Read`] and
     /// [`Kind::Write`].
     pub os: Option<NonZeroI32>,
@@ -75,18 +75,18 @@ pub struct Error {
 
 impl Error {
     /// Makes an error.
-    pub const fn new(kind: Kind, at: u64, what: &'static str) -> Self {
-        Error { kind, at, what, os: None }
+    pub const fn new(kind: Kind, offset: u64, message: &'static str) -> Self {
+        Error { kind, offset, message, os: None }
     }
 
-    /// The error of reading (`kind` is [`Kind::Read`]) or writing at byte `at`: keeps the system's
+    /// The error of reading (`kind` is [`Kind::Read`]) or writing at byte `offset`: keeps the system's
     /// number. An [`Error`] inside `error`, as readers of servers make it, is returned as it is.
     #[cfg(feature = "std")]
-    pub fn from_io(kind: Kind, at: u64, what: &'static str, error: &std::io::Error) -> Self {
+    pub fn from_io(kind: Kind, offset: u64, message: &'static str, error: &std::io::Error) -> Self {
         if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
             return *inner;
         }
-        Error::new(kind, at, what).with_os(error.raw_os_error())
+        Error::new(kind, offset, message).with_os(error.raw_os_error())
     }
 
     /// The same error with the operating system's number.
@@ -107,17 +107,17 @@ impl Error {
 
     /// The same error at another offset.
     #[must_use]
-    pub const fn with_offset(self, at: u64) -> Self {
-        Error { at, ..self }
+    pub const fn with_offset(self, offset: u64) -> Self {
+        Error { offset, ..self }
     }
 
     /// The same error, seen from `base` bytes further out: for a part of a larger input.
     #[must_use]
     pub const fn shifted(self, base: u64) -> Self {
-        Error { at: self.at.saturating_add(base), ..self }
+        Error { offset: self.offset.saturating_add(base), ..self }
     }
 
-    /// The sentence with the system's reason and without the offset: for messages that name the file.
+    /// The message with the system's reason and without the offset: for messages that name the file.
     ///
     /// ```
     /// use linerate_core::{Error, Kind};
@@ -136,7 +136,7 @@ pub struct Reason(Error);
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.what)?;
+        f.write_str(self.0.message)?;
         let Some(number) = self.0.os else { return Ok(()) };
         #[cfg(feature = "std")]
         {
@@ -148,16 +148,16 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The sentence, the system's reason, and the offset. An error of reading or writing at byte 0 is one of
+/// The message, the system's reason, and the offset. An error of reading or writing at byte 0 is one of
 /// the whole file, and shows none.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.reason(), f)?;
-        let whole_file = matches!(self.kind, Kind::Read | Kind::Write) && self.at == 0;
+        let whole_file = matches!(self.kind, Kind::Read | Kind::Write) && self.offset == 0;
         if whole_file {
             return Ok(());
         }
-        write!(f, " (at byte {})", self.at)
+        write!(f, " (at byte {})", self.offset)
     }
 }
 
@@ -194,8 +194,8 @@ mod tests {
     #[test]
     fn shifting_saturates() {
         let e = Error::new(Kind::Corrupt, 5, "x");
-        assert_eq!(e.shifted(10).at, 15);
-        assert_eq!(e.shifted(u64::MAX).at, u64::MAX);
+        assert_eq!(e.shifted(10).offset, 15);
+        assert_eq!(e.shifted(u64::MAX).offset, u64::MAX);
     }
 
     #[cfg(all(feature = "std", unix))]

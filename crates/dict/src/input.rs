@@ -171,6 +171,6 @@ mod tests {
         std::fs::write(&path, b"").unwrap();
         assert!(Input::map(&path).unwrap().is_empty());
         let missing = Input::map(folder.path().join("b")).unwrap_err();
-        assert_eq!((missing.kind, missing.what), (Kind::Read, "cannot read"));
+        assert_eq!((missing.kind, missing.message), (Kind::Read, "cannot read"));
     }
 }

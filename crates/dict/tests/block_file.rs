@@ -245,8 +245,8 @@ fn records_that_are_out_of_order_or_too_large_change_nothing() {
     let mut builder = Builder::in_memory(Options::new()).unwrap();
     builder.add(b"b", b"1").unwrap();
     let mut refused = |key: &[u8], value: &[u8]| builder.add(key, value).unwrap_err();
-    assert_eq!(refused(b"b", b"2").what, "a key comes twice");
-    assert_eq!(refused(b"a", b"2").what, "the keys do not come in order");
+    assert_eq!(refused(b"b", b"2").message, "a key comes twice");
+    assert_eq!(refused(b"a", b"2").message, "the keys do not come in order");
     assert_eq!(refused(&[b'c'; 65_536], b"").kind, Kind::BadArgument);
     assert_eq!(refused(b"c", &vec![0; (32 << 20) + 1]).kind, Kind::Limit);
     builder.add(b"c", b"3").unwrap();

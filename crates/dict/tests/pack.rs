@@ -136,7 +136,7 @@ fn changes_are_appended_and_numbers_never_come_again() {
 
         let mut editor = Editor::open(&path).unwrap();
         let second = Editor::open(&path).err().unwrap();
-        assert_eq!((second.kind, second.what), (Kind::Write, "somebody else writes the file"));
+        assert_eq!((second.kind, second.message), (Kind::Write, "somebody else writes the file"));
         assert_eq!(compact(&path, options, |_| true).unwrap_err().kind, Kind::Write);
         let id = add(&mut editor, &mut expected, distinct(0, 700), 0);
         assert_eq!(id, 14, "not 1 again, and not 13");

@@ -43,7 +43,7 @@ impl Zstd {
         loop {
             let read = (len - src.len()) as u64;
             let room = payload.room(ROOM, limit).map_err(|e| e.shifted(read))?;
-            let relative = |e: Error| named_dictionary(e).with_offset(e.at.saturating_sub(before));
+            let relative = |e: Error| named_dictionary(e).with_offset(e.offset.saturating_sub(before));
             let progress = self.decoder.decode(buffers, None, src, room).map_err(relative)?;
             src = &src[progress.read..];
             payload.wrote(progress.written, limit).map_err(|e| e.shifted(read + progress.read as u64))?;

@@ -23,7 +23,7 @@ fn every_truncation_of_a_zstd_message_is_an_error() {
         let fault = session.message(&last[..len], &mut scratch).unwrap_err();
         assert_eq!((fault.kind(), fault.message), (Kind::Truncated, wire.len() as u64 - 1), "{len}");
         let consumed: usize = wire[..wire.len() - 1].iter().map(Vec::len).sum();
-        assert_eq!(fault.error.at, (consumed + len) as u64);
+        assert_eq!(fault.error.offset, (consumed + len) as u64);
     }
 }
 
@@ -156,7 +156,7 @@ fn terms_are_checked_as_objects_are() {
             session.message(&wire[0], &mut scratch).unwrap().unwrap();
             let fault = session.message(&wire[1], &mut scratch).unwrap_err();
             assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, 1));
-            assert_eq!(fault.error.at, wire[0].len() as u64, "where the message begins");
+            assert_eq!(fault.error.offset, wire[0].len() as u64, "where the message begins");
         }
     }
 }

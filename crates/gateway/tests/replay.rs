@@ -42,7 +42,7 @@ fn a_recording_is_replayed_up_to_its_first_fault() {
         let fault = replay.fault.unwrap();
         assert_eq!((fault.message, replay.messages, replay.frames), (30, 30, 31));
         let before: usize = frames[..30].iter().map(Vec::len).sum();
-        assert!(fault.error.at >= before as u64);
+        assert!(fault.error.offset >= before as u64);
         assert!(matches!(fault.kind(), Kind::Corrupt | Kind::Truncated), "{fault}");
     }
 }

@@ -98,12 +98,12 @@ fn refused(bytes: &[u8]) -> (Kind, &'static str) {
     let frame = [bytes, &stored(b"")].concat();
     let fault = session.message(&frame, &mut scratch).unwrap_err();
     assert_eq!(fault.message, 0);
-    assert!(fault.error.at <= frame.len() as u64);
+    assert!(fault.error.offset <= frame.len() as u64);
     assert_eq!(session.message(b"", &mut scratch), Err(fault), "it stays");
     session.reset();
     let good = [&HEADER[..], &stored(b"good"), &stored(b"")].concat();
     assert_eq!(session.message(&good, &mut scratch).unwrap().unwrap().payload, b"good");
-    (fault.kind(), fault.error.what)
+    (fault.kind(), fault.error.message)
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_final_block_is_an_error_with_its_place() {
     let consumed = session.consumed();
     let fault = session.message(&[&stored(b"two")[..], &[1], &MARKER].concat(), &mut scratch).unwrap_err();
     assert_eq!(fault.message, 1);
-    assert!(fault.error.at >= consumed + 8 && fault.error.at <= consumed + 9, "{fault}");
+    assert!(fault.error.offset >= consumed + 8 && fault.error.offset <= consumed + 9, "{fault}");
 }
 
 /// Lengths of codes as they are sent: those of literals and lengths, then those of distances, each by a
@@ -375,7 +375,7 @@ fn fragments_that_each_look_like_the_end_of_a_message_are_refused_after_four_tim
             session.message(&endless.fragment(number), &mut scratch).err()
         })
         .expect("a fault");
-    assert_eq!((fault.kind(), fault.error.what), (Kind::Limit, "a message seems to end too often"));
+    assert_eq!((fault.kind(), fault.error.message), (Kind::Limit, "a message seems to end too often"));
     // What the last few symbols gave is not counted.
     assert!((4 * limit..5 * limit).contains(&vain), "{vain}");
 }

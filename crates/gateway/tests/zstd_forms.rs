@@ -96,7 +96,7 @@ fn every_bad_frame_is_an_error_or_ends_between_blocks() {
         let mut session = session(27);
         match session.message(&vector.bytes, &mut scratch) {
             Err(fault) => {
-                assert!(fault.error.at <= vector.bytes.len() as u64 && fault.message == 0);
+                assert!(fault.error.offset <= vector.bytes.len() as u64 && fault.message == 0);
                 assert_eq!(session.message(b"", &mut scratch), Err(fault), "it stays");
                 refused += 1;
             }
@@ -282,7 +282,7 @@ fn checksums_count_over_all_messages_of_a_frame() {
             Err(fault) => {
                 assert!(!right);
                 assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, 1));
-                assert_eq!(fault.error.what, "the content does not match its checksum");
+                assert_eq!(fault.error.message, "the content does not match its checksum");
             }
         }
     }
@@ -351,6 +351,6 @@ fn dictionaries_reserved_bits_and_other_magic_are_refused() {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << bit;
         let fault = first(&bytes);
-        assert_eq!((fault.kind(), fault.error.at), (Kind::Corrupt, 0), "{at} {bit}");
+        assert_eq!((fault.kind(), fault.error.offset), (Kind::Corrupt, 0), "{at} {bit}");
     }
 }

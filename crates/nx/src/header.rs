@@ -330,7 +330,7 @@ mod tests {
         let with = |at: usize, value: u8| {
             let mut bytes = EXAMPLE;
             bytes[at] = value;
-            Header::parse(&bytes).map_err(|e| (e.kind, e.at))
+            Header::parse(&bytes).map_err(|e| (e.kind, e.offset))
         };
         assert_eq!(with(0, b'n'), Err((Kind::Corrupt, 0)));
         assert_eq!(with(7, 4), Err((Kind::Unsupported, 7)), "version 2");
@@ -349,7 +349,7 @@ mod tests {
             assert_eq!(error.kind, if len == 0 { Kind::Corrupt } else { Kind::Truncated }, "{len} bytes");
         }
         let zero = Header::parse(&[0; 16]).unwrap_err();
-        assert!(zero.what.contains("interrupted or unflushed"), "{zero}");
+        assert!(zero.message.contains("interrupted or unflushed"), "{zero}");
     }
 
     #[test]

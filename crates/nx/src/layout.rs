@@ -197,10 +197,10 @@ mod tests {
     fn files_past_the_blocks_are_refused_with_their_place() {
         for bad in [file(1, 2, 0), file(513, 1, 0), file(u64::MAX, 0, 0), file(1, MAX_BLOCKS, 0)] {
             let error = layout(vec![file(1, 0, 0), bad], blocks(&[9, 9])).unwrap_err();
-            assert_eq!((error.kind, error.at), (Kind::Corrupt, 40), "{bad:?}");
+            assert_eq!((error.kind, error.offset), (Kind::Corrupt, 40), "{bad:?}");
         }
         let error = layout(vec![file(513, 0, 1)], blocks(&[9, 9])).unwrap_err();
-        assert_eq!((error.kind, error.at), (Kind::Corrupt, 16));
+        assert_eq!((error.kind, error.offset), (Kind::Corrupt, 16));
     }
 
     #[test]

@@ -252,7 +252,7 @@ mod tests {
         let enormous = Pool::encode([&*"n".repeat((16 << 20) + 1)]).unwrap();
         assert!(enormous.len() < 2000);
         let error = Pool::parse(&enormous, 1, &Limits::default()).unwrap_err();
-        assert_eq!((error.kind, error.what), (Kind::Limit, "a path longer than the limit"));
+        assert_eq!((error.kind, error.message), (Kind::Limit, "a path longer than the limit"));
         assert!(Pool::parse(&enormous, 1, &Limits::none()).is_ok());
     }
 }

@@ -232,7 +232,7 @@ mod tests {
         let mut bytes = bytes;
         bytes[36 + 14] = 2 << 2;
         let error = Toc::parse(&header, &bytes).unwrap_err();
-        assert_eq!((error.kind, error.at), (Kind::Corrupt, 36));
+        assert_eq!((error.kind, error.offset), (Kind::Corrupt, 36));
     }
 
     #[test]

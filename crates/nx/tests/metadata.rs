@@ -190,7 +190,7 @@ fn every_flipped_bit_is_told_and_harms_no_file() {
                 Ok(Some(_)) => panic!("byte {} is not protected", byte - at),
                 Err(error) => {
                     assert!(matches!(error.kind, Kind::Corrupt | Kind::Unsupported), "{error}");
-                    assert_eq!(error.at, at as u64);
+                    assert_eq!(error.offset, at as u64);
                 }
             }
             assert_files(&archive);
@@ -208,7 +208,7 @@ fn contents_that_end_early_or_late_are_refused() {
         assert_eq!(error.kind, Kind::Corrupt, "{len} bytes");
     }
     let error = read(&with_record(&record_of(&[&content[..], &[0]].concat()))).unwrap_err();
-    assert_eq!(error.what, "bytes after the metadata");
+    assert_eq!(error.message, "bytes after the metadata");
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn fields_that_lie_are_refused() {
     ] {
         let archive = with_record(&record_of(&content));
         let error = read(&archive).unwrap_err();
-        assert!(error.kind == Kind::Corrupt && error.what.contains(what), "{what}: {error}");
+        assert!(error.kind == Kind::Corrupt && error.message.contains(what), "{what}: {error}");
         assert_files(&archive);
     }
 }

@@ -148,7 +148,7 @@ fn tables_that_can_be_read_in_two_ways_are_refused() {
     bytes.extend(sized(b"ab\0"));
     bytes.extend(sized(&long));
     bytes.resize(4096, 0);
-    assert!(head(&bytes).unwrap_err().what.contains("two ways"));
+    assert!(head(&bytes).unwrap_err().message.contains("two ways"));
     // With either pool broken there is one way left.
     let broken = |at: usize| {
         let mut bytes = bytes.clone();
@@ -357,7 +357,7 @@ fn bad_headers_are_refused_with_their_place() {
     let with = |at: usize, bytes: &[u8]| {
         let mut all = good.clone();
         all[at..at + bytes.len()].copy_from_slice(bytes);
-        head(&all).map_err(|e| (e.kind, e.at))
+        head(&all).map_err(|e| (e.kind, e.offset))
     };
     assert!(with(0, &MAGIC_SWAPPED).is_ok());
     assert_eq!(with(0, b"R3A1"), Err((Kind::Corrupt, 0)));
@@ -390,7 +390,7 @@ fn widths_and_counts_beyond_64_bits_are_refused() {
             bytes[4..8].copy_from_slice(&(version << 25 | 1 << 20 | 1 << 4).to_le_bytes());
             bytes[8..16].copy_from_slice(&table.to_le_bytes());
             bytes[16..24].copy_from_slice(&counts.to_le_bytes());
-            head(&bytes).map_err(|e| (e.kind, e.at))
+            head(&bytes).map_err(|e| (e.kind, e.offset))
         };
         let widths = |p: u64, f: u64, b: u64, o: u64| 1 << 63 | p << 57 | f << 52 | b << 47 | o << 42;
         assert_eq!(with(widths(1, 31, 31, 31), 0), Err((Kind::Corrupt, 8)), "an entry of 93 bits");
@@ -409,7 +409,7 @@ fn offsets_of_more_than_24_bits_are_refused() {
     assert_eq!(contents(&vector.bytes()), expected());
     vector.files[0].offset = 1 << 24;
     let error = head(&vector.bytes()).unwrap_err();
-    assert_eq!((error.kind, error.at), (Kind::Corrupt, 16));
+    assert_eq!((error.kind, error.offset), (Kind::Corrupt, 16));
 }
 
 #[test]
@@ -460,12 +460,12 @@ fn entries_past_their_blocks_are_refused_where_they_stand() {
         // `big.bin`, of three blocks, of which the last would be missing.
         vector.files[1].block = 3;
         let error = Archive::open(&vector.bytes()[..]).unwrap_err();
-        assert_eq!((error.kind, error.at), (Kind::Corrupt, at), "{shape:?}");
+        assert_eq!((error.kind, error.offset), (Kind::Corrupt, at), "{shape:?}");
         let mut vector = example(shape);
         vector.blocks[2].1.truncate(1023);
         let error = Archive::open(&vector.bytes()[..]).unwrap_err();
         let blocks_at = head(&vector.bytes()).unwrap().header.blocks_at();
-        assert_eq!((error.kind, error.at), (Kind::Corrupt, blocks_at + 8), "{shape:?}");
+        assert_eq!((error.kind, error.offset), (Kind::Corrupt, blocks_at + 8), "{shape:?}");
     }
     let bytes = example(Shape::Preset(0)).bytes();
     assert_eq!(Archive::open(&bytes[..bytes.len() - 1]).unwrap_err().kind, Kind::Truncated);

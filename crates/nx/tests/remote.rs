@@ -66,7 +66,7 @@ fn read_spoiled(from: usize, spoil: impl Fn(Reply) -> Reply + Send + Sync + 'sta
 #[track_caller]
 fn assert_fails(result: Result<Vec<u8>>, kind: Kind, what: &str) {
     let error = result.unwrap_err();
-    assert!(error.kind == kind && error.what.contains(what), "{kind:?}, {what}: {error:?}");
+    assert!(error.kind == kind && error.message.contains(what), "{kind:?}, {what}: {error:?}");
 }
 
 #[test]
@@ -395,7 +395,7 @@ fn other_ranges_are_refused() {
         (None, "which range"),
     ] {
         let error = read_spoiled(1, move |r| r.with("Content-Range", said)).unwrap_err();
-        assert!(error.what.contains(what) && error.at == 5000, "{said:?}: {error:?}");
+        assert!(error.message.contains(what) && error.offset == 5000, "{said:?}: {error:?}");
     }
 }
 
@@ -426,7 +426,7 @@ fn an_answer_that_always_breaks_off_is_given_up() {
         if request.number == 0 { reply } else { reply.cut(100) }
     });
     let error = read(&server).unwrap_err();
-    assert_eq!((error.kind, error.at), (Kind::Read, 5300));
+    assert_eq!((error.kind, error.offset), (Kind::Read, 5300));
     assert_eq!(server.ranges(), [0..4096, 5000..6000, 5100..6000, 5200..6000]);
 }
 
@@ -479,7 +479,7 @@ fn a_silent_server_is_given_up() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let error = HttpSource::open_with(&url, HttpOptions { tries: 1, ..options() }).unwrap_err();
-    assert!(error.kind == Kind::Read && error.what.contains("too long"), "{error:?}");
+    assert!(error.kind == Kind::Read && error.message.contains("too long"), "{error:?}");
 }
 
 #[test]
@@ -488,7 +488,7 @@ fn what_is_no_server_is_said() {
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
     let error = HttpSource::open_with(&url, options()).unwrap_err();
-    assert!(error.kind == Kind::Read && error.what.contains("cannot be reached"), "{error:?}");
+    assert!(error.kind == Kind::Read && error.message.contains("cannot be reached"), "{error:?}");
 }
 
 #[test]

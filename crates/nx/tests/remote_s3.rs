@@ -45,7 +45,7 @@ fn read(server: &Server) -> Result<Vec<u8>> {
 #[track_caller]
 fn assert_fails<T: std::fmt::Debug>(result: Result<T>, kind: Kind, what: &str) {
     let error = result.unwrap_err();
-    assert!(error.kind == kind && error.what.contains(what), "{kind:?}, {what}: {error:?}");
+    assert!(error.kind == kind && error.message.contains(what), "{kind:?}, {what}: {error:?}");
 }
 
 /// A store of these bytes under every key, each version with the `ETag` that `tag` gives for the

@@ -266,7 +266,7 @@ mod tests {
 
     fn error(values: &[u32]) -> (Kind, u64) {
         let e = Params::from_cd_values(values).unwrap_err();
-        (e.kind, e.at)
+        (e.kind, e.offset)
     }
 
     #[test]

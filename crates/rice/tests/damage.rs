@@ -35,7 +35,7 @@ fn verdict_of_tiers(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
 #[track_caller]
 fn refused(params: Params, words: &[u32], kind: Kind, at: u64) {
     let e = verdict(&params, &bytes(words)).unwrap_err();
-    assert_eq!((e.kind, e.at), (kind, at), "{e}");
+    assert_eq!((e.kind, e.offset), (kind, at), "{e}");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn a_chunk_of_nothing_holds_nothing() {
 fn short_chunks_are_refused() {
     for n in 0..4 {
         let e = verdict(&params(8, 0), &[0; 4][..n]).unwrap_err();
-        assert_eq!((e.kind, e.at), (Kind::Truncated, n as u64));
+        assert_eq!((e.kind, e.offset), (Kind::Truncated, n as u64));
         assert!(decoded_len(&[0; 4][..n]).is_err());
     }
     refused(params(8, 0), &[1], Kind::Corrupt, 0);
@@ -164,7 +164,7 @@ fn every_truncation_is_refused() {
         for n in 0..chunk.len() {
             let e = verdict(&params, &chunk[..n]).unwrap_err();
             assert!(matches!(e.kind, Kind::Truncated | Kind::Corrupt), "{n}: {e}");
-            assert!(e.at <= n as u64);
+            assert!(e.offset <= n as u64);
         }
     }
 }
@@ -180,7 +180,7 @@ fn every_flipped_bit_gives_an_error_or_as_many_samples() {
             let verdict = if bit % 32 == 0 { verdict } else { verdict_of_tiers };
             match verdict(&params, &damaged) {
                 Ok(other) => assert!(bit >= 64 && other.len() == samples.len(), "bit {bit}"),
-                Err(e) => assert!(e.at <= chunk.len() as u64, "bit {bit}: {e}"),
+                Err(e) => assert!(e.offset <= chunk.len() as u64, "bit {bit}: {e}"),
             }
         }
     }
@@ -228,7 +228,7 @@ fn segments_are_counted_without_parameters() {
         (&[7, 1, 0x8888_8880, 1], Kind::Corrupt, 12),
     ] {
         let e = segment_count(&bytes(words)).unwrap_err();
-        assert_eq!((e.kind, e.at), (kind, at), "{words:x?}");
+        assert_eq!((e.kind, e.offset), (kind, at), "{words:x?}");
     }
     assert_eq!(segment_count(&bytes(&[7, 1, 0])[..10]).unwrap_err().kind, Kind::Corrupt);
     assert_eq!(segment_count(&bytes(&[7, 1])[..6]).unwrap_err().kind, Kind::Truncated);

@@ -64,7 +64,7 @@ fn output_of_the_exact_size_suffices_and_less_does_not() {
             for short in [out.len() - 1, out.len() - 4, out.len() / 2, 3, 0] {
                 let e = encode_into(&g.params, &g.samples, &mut out[..short], exec).unwrap_err();
                 assert_eq!(e.kind, linerate_rice::Kind::OutputTooSmall, "{} {short}", g.name);
-                assert!(e.at <= short as u64);
+                assert!(e.offset <= short as u64);
             }
             let mut back = vec![0i16; g.samples.len()];
             let e = decode_into(&g.params, &g.chunk, &mut back[1..], exec).unwrap_err();

@@ -160,7 +160,7 @@ fn too_little_room_is_the_same_error_for_any_number_of_threads() {
         let mut out = vec![0; room];
         let first = encode_into(&params, &samples, &mut out, Exec::default());
         let e = first.unwrap_err();
-        assert!(e.kind == Kind::OutputTooSmall && e.at <= room as u64, "{room}: {e}");
+        assert!(e.kind == Kind::OutputTooSmall && e.offset <= room as u64, "{room}: {e}");
         for threads in [2, 3, 8] {
             assert_eq!(encode_into(&params, &samples, &mut out, Exec::threads(threads)), first, "{room}");
         }
@@ -185,7 +185,7 @@ fn damage_in_any_of_many_segments_is_found() {
             damaged[middle..middle + 4].fill(0);
             let first =
                 decode::<i16>(&params, &damaged, Exec::default().with_tier(Tier::Scalar)).unwrap_err();
-            assert!((middle as u64 - 4..=middle as u64 + 4).contains(&first.at), "{first}");
+            assert!((middle as u64 - 4..=middle as u64 + 4).contains(&first.offset), "{first}");
             for exec in tiers() {
                 assert_eq!(decode::<i16>(&params, &damaged, exec), Err(first), "{exec:?}");
             }

@@ -190,7 +190,7 @@ fn a_damaged_shape_is_an_error() {
         assert!(decode::<i16>(&damaged, Exec::default()).is_err(), "bit {bit}");
         if record.contains(&(bit / 8)) {
             let error = info(&damaged).unwrap_err();
-            assert_eq!((error.kind, error.at), (Kind::Corrupt, record.start as u64));
+            assert_eq!((error.kind, error.offset), (Kind::Corrupt, record.start as u64));
         }
     }
 }

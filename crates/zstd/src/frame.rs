@@ -283,7 +283,7 @@ mod tests {
         for len in [u32::MAX - 8, u32::MAX - 7, u32::MAX] {
             let frame = [&SKIPPABLE_MAGIC.to_le_bytes()[..], &len.to_le_bytes(), &[0; 100]].concat();
             let found = frame_extent(&frame, Format::Standard);
-            assert_eq!(found.map_err(|e| (e.kind, e.at)), Err((Kind::Truncated, 108)), "{len}");
+            assert_eq!(found.map_err(|e| (e.kind, e.offset)), Err((Kind::Truncated, 108)), "{len}");
         }
         // As if all of it were there: as much as the machine counts.
         let all = usize::try_from(8 + u64::from(u32::MAX)).ok();

@@ -56,7 +56,7 @@ impl Jury {
                     name()
                 );
                 if let Err(e) = ours {
-                    assert!(e.at <= src.len() as u64, "{}: {e}", name());
+                    assert!(e.offset <= src.len() as u64, "{}: {e}", name());
                 }
             }
         }
@@ -181,7 +181,7 @@ fn judge_dictionary(jury: &mut Jury, name: &dyn Fn() -> String, bytes: &[u8], fr
         }
         // libzstd must refuse it too, whatever the frame.
         Err(e) => {
-            assert!(e.at <= bytes.len() as u64, "{}: {e}", name());
+            assert!(e.offset <= bytes.len() as u64, "{}: {e}", name());
             let frame = common::frame::Frame::new(common::frame::SINGLE).raw(b"x").bytes();
             let theirs = jury.oracle.both(&frame, bytes, WINDOW_LOG, 10);
             assert!(theirs.iter().any(Result::is_err), "{}: {e}, but libzstd takes it", name());

@@ -144,7 +144,7 @@ fn what_precedes_an_error_is_handed_over() {
     let progress = decoder.decode(&mut scratch, None, &all, &mut out).unwrap();
     assert_eq!(progress.written, 6000);
     let error = decoder.decode(&mut scratch, None, &all[progress.read..], &mut out).unwrap_err();
-    assert_eq!((error.kind, error.at), (Kind::Corrupt, all.len() as u64 - 4));
+    assert_eq!((error.kind, error.offset), (Kind::Corrupt, all.len() as u64 - 4));
     assert_eq!(decoder.decode(&mut scratch, None, &[], &mut out), Err(error));
     decoder.reset();
     let whole = flushed(&[&parts[0]], 16, &[]).concat();

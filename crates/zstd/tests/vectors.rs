@@ -67,7 +67,7 @@ fn every_bad_frame_is_refused() {
         for (form, mut scratch) in ours::scratches() {
             let got = ours::whole(Options::new(), &mut scratch, digested.as_ref(), &vector.bytes, MOST);
             let e = got.map(|bytes| bytes.len()).expect_err(&format!("{}, {form}", vector.name));
-            assert!(e.at <= vector.bytes.len() as u64, "{}, {form}: {e}", vector.name);
+            assert!(e.offset <= vector.bytes.len() as u64, "{}, {form}: {e}", vector.name);
             for mut pieces in [Pieces::Whole, Pieces::Each(1, 1 << 17), Pieces::Each(7, 11)] {
                 let got = ours::stream(
                     Options::new(),

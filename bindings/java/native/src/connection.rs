@@ -232,7 +232,7 @@ mod tests {
         // What comes last waits for nothing.
         connection.reserve_part(1, true).unwrap();
         let fault = connection.reserve_part(1, false).unwrap_err();
-        assert_eq!((fault.kind(), fault.error.at), (Kind::Limit, most as u64));
+        assert_eq!((fault.kind(), fault.error.offset), (Kind::Limit, most as u64));
         assert!(connection.memory() < most);
         assert_eq!(connection.reserve_part(0, true), Err(fault));
         connection.reset();

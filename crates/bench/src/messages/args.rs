@@ -66,7 +66,7 @@ pub struct MessagesArgs {
 }
 
 fn transport(name: &str) -> Result<Transport, String> {
-    name.parse().map_err(|e: linerate_gateway::Error| e.what.into())
+    name.parse().map_err(|e: linerate_gateway::Error| e.message.into())
 }
 
 /// Measures, prints a table for each shape, and keeps the rows.

@@ -285,7 +285,7 @@ fn add(args: &BuildArgs, file: &Path, watch: &Watch, sorter: &mut Sorter) -> Res
             return Ok(bytes);
         }
         sorter.add(&key, &value).map_err(|e| match e.kind {
-            Kind::BadArgument | Kind::Limit => Failure::data(Kind::Limit, begin, e.what),
+            Kind::BadArgument | Kind::Limit => Failure::data(Kind::Limit, begin, e.message),
             _ => writing(&temp_dir())(e),
         })?;
         bytes += (key.len() + value.len()) as u64;

@@ -44,8 +44,8 @@ impl Engine {
                 Ok(message) => Ok(message.map(|message| message.payload)),
                 Err(fault) => Err(Wrong {
                     kind: fault.error.kind,
-                    at: Some(fault.error.at),
-                    what: fault.error.what.into(),
+                    at: Some(fault.error.offset),
+                    what: fault.error.message.into(),
                 }),
             },
             #[cfg(feature = "bench")]

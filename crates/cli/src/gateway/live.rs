@@ -50,7 +50,8 @@ impl Address {
         let place = if has_port { host.to_owned() } else { format!("{host}:{port}") };
         let query = path.split_once('?').map_or("", |(_, query)| query);
         let said = query.split('&').find_map(|pair| pair.strip_prefix("compress="));
-        let said = said.map(str::parse::<Transport>).transpose().map_err(|e| format!("{url}: {}", e.what))?;
+        let said =
+            said.map(str::parse::<Transport>).transpose().map_err(|e| format!("{url}: {}", e.message))?;
         let (path, transport) = match (said, told) {
             (Some(said), Some(told)) if said != told => {
                 return Err(format!("{url}: it asks for {said}, and --transport says {told}"));

@@ -223,7 +223,7 @@ fn events(path: &Path) -> Result<Events, Failure> {
         messages.push(message);
     }
     Events::new(&messages).map_err(|fault| {
-        let what = format!("message {}: {}", fault.message, fault.error.what);
+        let what = format!("message {}: {}", fault.message, fault.error.message);
         Failure::data(fault.kind(), begins[fault.message as usize], what)
     })
 }

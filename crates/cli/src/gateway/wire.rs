@@ -154,14 +154,14 @@ fn content(head: &[u8]) -> Option<Content> {
 /// An error of reading, which may be one of the format.
 fn reading(error: io::Error) -> Failure {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
-        Some(Error { kind, at, what, .. }) => Failure::data(*kind, *at, *what),
+        Some(Error { kind, offset: at, message: what, .. }) => Failure::data(*kind, *at, *what),
         None => Failure::Read { error, at: 0 },
     }
 }
 
 /// A fault of a session or an encoder.
 pub(crate) fn fault(fault: Fault) -> Failure {
-    let Error { kind, at, what, .. } = fault.error;
+    let Error { kind, offset: at, message: what, .. } = fault.error;
     Failure::data(kind, at, format!("message {}: {what}", fault.message))
 }
 

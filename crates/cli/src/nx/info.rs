@@ -167,7 +167,7 @@ impl Figures {
                 lines.push("note        bytes other than zero between the tables and the first block".into());
             }
             Ok(None) => {}
-            Err(error) => lines.push(format!("note        {}", error.what)),
+            Err(error) => lines.push(format!("note        {}", error.message)),
         }
         lines
     }

@@ -25,7 +25,7 @@ pub(crate) fn carried(archive: &Opened, name: &Path, account: &mut Account) -> O
     Metadata::of(archive).unwrap_or_else(|error| {
         account.warn(
             &name.display().to_string(),
-            &format!("what it says beside its files is left out: {}", error.what),
+            &format!("what it says beside its files is left out: {}", error.message),
         );
         None
     })

@@ -143,7 +143,7 @@ pub(crate) fn remote(_url: &str) -> Result<Box<dyn ReadAt>, Failure> {
 pub(crate) fn damage(error: Error) -> Failure {
     match error.kind {
         Kind::Read | Kind::Write => Failure::system(error),
-        kind => Failure::data(kind, error.at, error.what),
+        kind => Failure::data(kind, error.offset, error.message),
     }
 }
 

@@ -380,7 +380,7 @@ fn rice_parameter(text: &str) -> Result<Auto<u32>, String> {
 
 fn known_rice_parameter(text: &str) -> Result<u32, String> {
     let m = text.parse().map_err(|_| "not a number")?;
-    Params::new(m, None).map(|params| params.m()).map_err(|e| e.what.to_owned())
+    Params::new(m, None).map(|params| params.m()).map_err(|e| e.message.to_owned())
 }
 
 fn segment(text: &str) -> Result<Segment, String> {
@@ -411,7 +411,7 @@ fn numbers(text: &str) -> Result<Vec<i64>, String> {
 fn filter(text: &str) -> Result<Filter, String> {
     let taps: Result<Vec<i32>, _> = numbers(text)?.into_iter().map(i32::try_from).collect();
     let taps = taps.map_err(|_| "a coefficient does not fit into 32 bits")?;
-    Filter::new(&taps).map_err(|e| e.what.to_owned())
+    Filter::new(&taps).map_err(|e| e.message.to_owned())
 }
 
 fn cd_values(text: &str) -> Result<Params, String> {
@@ -421,7 +421,7 @@ fn cd_values(text: &str) -> Result<Params, String> {
     let numbers = if text.is_empty() { Vec::new() } else { numbers(text)? };
     let values: Option<Vec<u32>> = numbers.into_iter().map(word).collect();
     let values = values.ok_or("a value does not fit into 32 bits")?;
-    Params::from_cd_values(&values).map_err(|e| e.what.to_owned())
+    Params::from_cd_values(&values).map_err(|e| e.message.to_owned())
 }
 
 fn thread_count(text: &str) -> Result<usize, String> {

@@ -18,7 +18,7 @@ pub(crate) type Put<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), Failure>;
 
 /// How the engine's errors become ours: `at` is the offset of the engine's byte 0.
 pub(crate) fn failure(at: u64) -> impl Fn(Error) -> Failure {
-    move |e| Failure::data(e.kind, at.saturating_add(e.at), e.what)
+    move |e| Failure::data(e.kind, at.saturating_add(e.offset), e.message)
 }
 
 /// Makes `buffer` at least `len` long.

@@ -197,7 +197,7 @@ impl Streams {
             // Nothing is missing but the table, which comes next.
             Err(Error { kind: Kind::Truncated, .. }) if there == HEADER => {}
             Err(_) if there == 0 => return Err(empty()),
-            Err(e) if e.kind == Kind::Corrupt && e.at == 0 => return Err(foreign(at)),
+            Err(e) if e.kind == Kind::Corrupt && e.offset == 0 => return Err(foreign(at)),
             other => drop(other.map_err(failure(at))?),
         }
         let word = |i: usize| u32::from_le_bytes([bytes[i], bytes[i + 1], bytes[i + 2], bytes[i + 3]]);

@@ -79,7 +79,7 @@ impl<'a, R: Read> Decoder<'a, R> {
                 }
                 self.totals.begin(&header);
             }
-            Err(e) => return Err(Failure::data(e.kind, at + e.at, e.what)),
+            Err(e) => return Err(Failure::data(e.kind, at + e.offset, e.message)),
         }
         Ok(true)
     }
@@ -112,7 +112,7 @@ impl<'a, R: Read> Decoder<'a, R> {
 fn failure(e: Error) -> Failure {
     match e.kind {
         // Of a dictionary; everything else here comes from the input.
-        Kind::BadArgument => Failure::data(Kind::Corrupt, e.at, format!("{}; -D names it", e.what)),
-        kind => Failure::data(kind, e.at, e.what),
+        Kind::BadArgument => Failure::data(Kind::Corrupt, e.offset, format!("{}; -D names it", e.message)),
+        kind => Failure::data(kind, e.offset, e.message),
     }
 }

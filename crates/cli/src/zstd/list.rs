@@ -33,7 +33,7 @@ pub(crate) fn totals<R: Read>(source: &mut Source<R>) -> Result<Totals, Failure>
                 totals.bytes_out =
                     totals.bytes_out.zip(header.content_size).map(|(a, b)| a.saturating_add(b));
             }
-            Err(e) => return Err(Failure::data(e.kind, at + e.at, e.what)),
+            Err(e) => return Err(Failure::data(e.kind, at + e.offset, e.message)),
         }
     }
     totals.bytes_in = source.at();

@@ -75,7 +75,7 @@ impl Session<'_> {
         let Some(path) = &self.args.dictionary else { return Ok(()) };
         let load = || {
             let bytes = std::fs::read(path).map_err(Failure::doing("cannot open"))?;
-            Dictionary::new(&bytes).map_err(|e| Failure::data(e.kind, e.at, e.what))
+            Dictionary::new(&bytes).map_err(|e| Failure::data(e.kind, e.offset, e.message))
         };
         self.dictionary = Some(load().map_err(|failure| (path.display().to_string(), failure))?);
         Ok(())

@@ -228,10 +228,10 @@ fn offsets_are_those_of_the_file() {
     damaged[at] ^= 1;
     let error = v2::decode::<i16>(&damaged[first.len()..], Exec::default()).unwrap_err();
     assert_eq!(error.kind, Kind::Corrupt);
-    let at = error.at + first.len() as u64;
+    let at = error.offset + first.len() as u64;
     folder
         .rice_with(&["verify"], &damaged)
-        .fails(DAMAGED, &format!("linerate: stdin: {} (at byte {at})", error.what));
+        .fails(DAMAGED, &format!("linerate: stdin: {} (at byte {at})", error.message));
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn bzip2_is_refused_block_by_block() {
     let mut reader = Reader::new(&store);
     let sst = reader.open(path(name), Options::new()).unwrap();
     let refused = |e: linerate_dict::Error| {
-        assert_eq!((e.kind, e.what), (Kind::Unsupported, "blocks compressed with bzip2 are not read"));
+        assert_eq!((e.kind, e.message), (Kind::Unsupported, "blocks compressed with bzip2 are not read"));
     };
     refused(reader.get(&sst, b"user/001").unwrap_err());
     refused(reader.multi_get(&[(&sst, &b"user/001"[..])])[0].unwrap_err());

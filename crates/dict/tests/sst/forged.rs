@@ -132,7 +132,7 @@ fn scanned(bytes: Vec<u8>) -> Result<usize, Error> {
 #[track_caller]
 fn refused(bytes: Vec<u8>, kind: Kind, what: &str) {
     let e = scanned(bytes).unwrap_err();
-    assert!(e.kind == kind && e.what.contains(what), "{e:?}");
+    assert!(e.kind == kind && e.message.contains(what), "{e:?}");
 }
 
 fn one(key: &[u8], value: &[u8]) -> Vec<u8> {
@@ -281,7 +281,7 @@ fn values_apart_that_stand_where_none_can_be() {
         let mut reader = Reader::new(&store);
         let sst = reader.open_bytes(bytes, Options::new()).unwrap();
         assert!(reader.get(&sst, b"a").unwrap().is_some());
-        reader.verify(&sst).unwrap().failures[0].what
+        reader.verify(&sst).unwrap().failures[0].message
     };
     for entry in [placed(b"a", 3, 0), placed(b"a", 4, 1)] {
         assert!(gap(entry).contains("values"));

@@ -159,7 +159,7 @@ fn each_checksum_finds_damage() {
                 bad[at] ^= 4;
                 let sst = reader.open_bytes(bad.clone(), Options::new()).unwrap();
                 let e = reader.decode_block(&sst, block).unwrap_err();
-                assert_eq!((e.kind, e.at), (linerate_dict::Kind::Corrupt, block.offset));
+                assert_eq!((e.kind, e.offset), (linerate_dict::Kind::Corrupt, block.offset));
                 let report = reader.verify(&sst).unwrap();
                 assert_eq!((report.failed, report.failures[0]), (1, e));
                 assert_eq!(report.data_blocks, blocks.len() as u64);

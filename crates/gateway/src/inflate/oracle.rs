@@ -61,7 +61,7 @@ fn ours(history: &History, src: &[u8], fast: bool) -> (Result<End, &'static str>
         fast,
         bits: Bits::default(),
     };
-    let end = blocks.decode(src).map_err(|Error { kind, what, .. }| {
+    let end = blocks.decode(src).map_err(|Error { kind, message: what, .. }| {
         assert_eq!(kind, Kind::Corrupt);
         what
     });

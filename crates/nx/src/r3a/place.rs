@@ -43,10 +43,10 @@ fn moved(error: Error, from: &nx::Header, to: &Header) -> Error {
     if error.kind != Kind::Corrupt {
         return error;
     }
-    let at = match error.at.checked_sub(from.blocks_at()) {
+    let at = match error.offset.checked_sub(from.blocks_at()) {
         Some(block) => to.blocks_at() + block,
         None => {
-            let entry = error.at.saturating_sub(nx::HEADER as u64) / from.form.entry_bytes() as u64;
+            let entry = error.offset.saturating_sub(nx::HEADER as u64) / from.form.entry_bytes() as u64;
             to.entries_at() + entry * to.form.entry_bytes() as u64
         }
     };

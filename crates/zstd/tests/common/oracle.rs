@@ -16,7 +16,9 @@ const STRICTER: [&str; 2] = ["a stream of literals", "a Huffman tree has codes o
 pub fn agrees(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     match ours {
         Ok(bytes) => theirs.iter().any(|theirs| theirs.as_ref() == Ok(bytes)),
-        Err(e) => theirs.iter().any(Result::is_err) || STRICTER.iter().any(|what| e.what.starts_with(what)),
+        Err(e) => {
+            theirs.iter().any(Result::is_err) || STRICTER.iter().any(|what| e.message.starts_with(what))
+        }
     }
 }
 
@@ -24,7 +26,7 @@ pub fn agrees(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
 /// takes matches that reach there; the format forbids them.
 pub fn agrees_in_pieces(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     const TOO_FAR: &str = "a match reaches back before the history";
-    agrees(ours, theirs) || ours.as_ref().is_err_and(|e| e.what == TOO_FAR)
+    agrees(ours, theirs) || ours.as_ref().is_err_and(|e| e.message == TOO_FAR)
 }
 
 /// libzstd with its contexts, which are used again and again.

@@ -349,7 +349,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_fault(
         let text = fault.to_string();
         // SAFETY: a `long[]` of this call.
         let written =
-            unsafe { env.write_longs(position, &[kind, fault.error.at as i64, fault.message as i64]) };
+            unsafe { env.write_longs(position, &[kind, fault.error.offset as i64, fault.message as i64]) };
         if written { env.string(&text) } else { ptr::null_mut() }
     })
 }
