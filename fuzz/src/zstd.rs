@@ -31,8 +31,8 @@ thread_local! {
 impl Jury {
     fn new() -> Jury {
         let tiers = Tier::ALL.into_iter().filter(|tier| tier.is_supported());
-        let forms = [Scratch::new().with_specification()].into_iter();
-        let forms = forms.chain(tiers.map(|tier| Scratch::new().with_tier(tier))).collect();
+        let forms = [Scratch::new().reference()].into_iter();
+        let forms = forms.chain(tiers.map(|tier| Scratch::new().tier(tier))).collect();
         Jury { oracle: Oracle::default(), forms, out: vec![0; MOST] }
     }
 
@@ -41,7 +41,7 @@ impl Jury {
         let theirs = self.oracle.both(src, bytes, WINDOW_LOG, MOST);
         for scratch in &mut self.forms {
             for two_phase in [false, true] {
-                let decoder = Decoder::new(options().with_two_phase(two_phase));
+                let decoder = Decoder::new(options().two_phase(two_phase));
                 let n = decoder.decode(scratch, dictionary, src, &mut self.out);
                 check(agrees, n.map(|n| self.out[..n].to_vec()), &theirs, src);
             }
@@ -58,7 +58,7 @@ impl Jury {
 }
 
 fn options() -> Options {
-    Options::new().with_window_limit(1 << WINDOW_LOG)
+    Options::new().window_limit(1 << WINDOW_LOG)
 }
 
 /// How a verdict of ours is held against those of libzstd.

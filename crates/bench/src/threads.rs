@@ -77,10 +77,7 @@ pub fn measure(corpus: &Corpus, setup: &Setup<'_>, progress: impl Fn(&str)) -> R
 }
 
 fn options(level: Level, threads: usize, setup: &Setup<'_>, input: &[u8]) -> Options {
-    let mut options = Options::new(Format::Gzip, level);
-    options.threads = threads;
-    options.block = setup.block.size().min(input.len());
-    options
+    Options::new(Format::Gzip, level).threads(threads).block_size(setup.block.size().min(input.len()))
 }
 
 /// Decodes what one number of threads wrote and holds the others to the same bytes; returns their

@@ -135,7 +135,7 @@ const BATCH_BYTES: u64 = 64 << 20;
 
 /// The most outputs of a batch, for the files that are open. Each is one, and its folder another.
 fn batch_files() -> usize {
-    linerate_io::Folder::kept_open().min(512)
+    linerate_io::Folder::max_open_folders().min(512)
 }
 
 /// Works on operands, on several at a time if there are `threads` for it, and puts their outputs in

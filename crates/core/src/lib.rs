@@ -1,5 +1,5 @@
 //! What every Linerate engine shares: one [`Error`] type, the CPU [`Tier`] detected once, and
-//! [`fetch_line`].
+//! [`prefetch_line`].
 //!
 //! This crate has no dependencies and, without its default feature `std`, needs only `core`.
 
@@ -11,4 +11,4 @@ mod kernel;
 
 pub use cpu::Tier;
 pub use error::{Error, Kind, Reason, Result};
-pub use kernel::fetch::{LINE, fetch_line};
+pub use kernel::prefetch::{CACHE_LINE, prefetch_line};

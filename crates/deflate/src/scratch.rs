@@ -42,12 +42,12 @@ impl FastScratch {
 
     /// Runs code of `tier` instead of the best; a tier this machine lacks is ignored.
     #[must_use]
-    pub fn with_tier(mut self, tier: Tier) -> Self {
+    pub fn tier(mut self, tier: Tier) -> Self {
         self.set_tier(tier);
         self
     }
 
-    /// As [`with_tier`](Self::with_tier), in place.
+    /// As [`tier`](Self::tier), in place.
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier.is_supported().then_some(tier);
     }
@@ -67,12 +67,12 @@ impl Scratch {
 
     /// Runs code of `tier` instead of the best; a tier this machine lacks is ignored.
     #[must_use]
-    pub fn with_tier(mut self, tier: Tier) -> Self {
+    pub fn tier(mut self, tier: Tier) -> Self {
         self.set_tier(tier);
         self
     }
 
-    /// As [`with_tier`](Self::with_tier), in place.
+    /// As [`tier`](Self::tier), in place.
     pub fn set_tier(&mut self, tier: Tier) {
         self.tier = tier.is_supported().then_some(tier);
     }

@@ -1,7 +1,7 @@
 //! Blocks decoded one by one or in batches.
 
 use linerate_core::Result;
-use linerate_zstd::Prefetch;
+use linerate_zstd::PrefetchQueue;
 
 use crate::id::Id;
 use crate::job::{Job, Order};
@@ -49,7 +49,7 @@ impl Decoder {
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
         let result = worker.open(store.shared(), id, block).and_then(|mut ready| {
-            let mut own = Prefetch::new();
+            let mut own = PrefetchQueue::new();
             ready.hurry(&mut own);
             worker.decode(&ready, block, dst, &mut own)
         });
@@ -64,7 +64,7 @@ impl Decoder {
         order.arrange(jobs, &mut self.order);
         let Decoder { store, worker, order } = self;
         let shared = store.shared();
-        let mut lines = Prefetch::new();
+        let mut lines = PrefetchQueue::new();
         let job_at = |turn: usize| order.get(turn).map(|&index| index as usize);
         let mut coming: Option<Result<Ready<'_>>> = None;
         for turn in 0..order.len() {
@@ -77,7 +77,7 @@ impl Decoder {
             });
             if let Some(second) = job_at(turn + 2) {
                 shared.announce(jobs[second].id);
-                lines.add(jobs[second].block);
+                lines.enqueue(jobs[second].block);
             }
             coming = job_at(turn + 1).map(|next| {
                 let mut next = worker.open(shared, jobs[next].id, jobs[next].block)?;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use linerate_core::Result;
-use linerate_zstd::Prefetch;
+use linerate_zstd::PrefetchQueue;
 
 use crate::job::Job;
 use crate::store::Shared;
@@ -47,8 +47,8 @@ impl<'a, 'j> Pipeline<'a, 'j> {
     /// Takes a job, and decodes the one before it.
     pub fn push(&mut self, job: Job<'j>) {
         let mut ready = self.worker.open(self.shared, job.id, job.block);
-        let mut lines = Prefetch::new();
-        lines.add(job.block);
+        let mut lines = PrefetchQueue::new();
+        lines.enqueue(job.block);
         if let Ok(ready) = &mut ready {
             ready.list(&mut lines);
         }
@@ -58,7 +58,7 @@ impl<'a, 'j> Pipeline<'a, 'j> {
 
     /// Decodes the job that is left.
     pub fn finish(&mut self) {
-        self.decode(&mut Prefetch::new());
+        self.decode(&mut PrefetchQueue::new());
     }
 
     /// A job that is done, in the order in which they came. None if the next one still waits for the
@@ -77,7 +77,7 @@ impl<'a, 'j> Pipeline<'a, 'j> {
         self.len() == 0
     }
 
-    fn decode(&mut self, lines: &mut Prefetch) {
+    fn decode(&mut self, lines: &mut PrefetchQueue) {
         let Some((mut job, ready)) = self.waiting.take() else { return };
         job.result = ready.and_then(|ready| self.worker.decode(&ready, job.block, job.dst, lines));
         self.worker.count(&job.result);

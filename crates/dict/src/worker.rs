@@ -1,7 +1,10 @@
 //! One thread's part: decoding one block while the memory of the next is fetched.
 
 use linerate_core::{Error, Kind, Result};
-use linerate_zstd::{self as zstd, Codes, Dictionary, Format, MAX_TABLES, Needs, Options, Prefetch, Scratch};
+use linerate_zstd::{
+    self as zstd, Dictionary, ExpandedHuffman, Format, MAX_TABLES, Options, PrefetchQueue, RequiredParts,
+    Scratch,
+};
 
 use crate::id::Id;
 use crate::kernel::{Digested, Pin, fetch};
@@ -20,7 +23,7 @@ pub(crate) struct Worker {
     /// Room for the tables of a dictionary that are not kept.
     tables: Box<[u64]>,
     /// The codes of the dictionary `codes_of`, if it is one.
-    codes: Codes,
+    codes: ExpandedHuffman,
     codes_of: Id,
     recent: [Id; RECENT],
     /// Where the next one goes.
@@ -32,7 +35,7 @@ pub(crate) struct Worker {
 pub(crate) struct Ready<'a> {
     id: Id,
     pin: Option<Pin<'a>>,
-    needs: Needs,
+    needs: RequiredParts,
     /// Whether the memory of the dictionary is not taken to be at hand.
     cold: bool,
     /// Whether its content was asked for, or need not be.
@@ -44,7 +47,7 @@ impl Worker {
         Worker {
             scratch: Scratch::new(),
             tables: vec![0; MAX_TABLES.div_ceil(8)].into(),
-            codes: Codes::new(),
+            codes: ExpandedHuffman::new(),
             codes_of: Id::NONE,
             recent: [Id::NONE; RECENT],
             turn: 0,
@@ -61,7 +64,7 @@ impl Worker {
             self.recent[self.turn] = id;
             self.turn = (self.turn + 1) % RECENT;
         }
-        Ok(Ready { id, pin, needs: Needs::of(block, Format::Standard), cold, content: !cold })
+        Ok(Ready { id, pin, needs: RequiredParts::from_frame(block, Format::Standard), cold, content: !cold })
     }
 
     /// Decodes a block, asking for the lines of `next` meanwhile.
@@ -70,16 +73,16 @@ impl Worker {
         ready: &Ready<'_>,
         block: &[u8],
         dst: &mut [u8],
-        next: &mut Prefetch,
+        next: &mut PrefetchQueue,
     ) -> Result<usize> {
         let Worker { scratch, tables, codes, codes_of, tally, .. } = self;
         let dictionary = match ready.pin.as_ref().map(|pin| (pin, pin.digested())) {
             None => None,
             Some((_, Some(digested))) => {
                 tally.with_tables += 1;
-                if ready.needs.codes && *codes_of != ready.id && digested.digest.is_trained() {
+                if ready.needs.huffman && *codes_of != ready.id && digested.digest.is_trained() {
                     *codes_of = Id::NONE;
-                    codes.lay_out(&digested.digest, digested.tables)?;
+                    codes.expand(&digested.digest, digested.tables)?;
                     *codes_of = ready.id;
                 }
                 Some(digested.with(codes))
@@ -89,7 +92,7 @@ impl Worker {
                 Some(Dictionary::tables_into(pin.bytes(), bytemuck::cast_slice_mut(tables))?)
             }
         };
-        let decoder = zstd::Decoder::new(Options::new().with_two_phase(!ready.content));
+        let decoder = zstd::Decoder::new(Options::new().two_phase(!ready.content));
         tally.lines += next.lines() as u64;
         let sizes = decoder.decode_prefetching(scratch, dictionary.as_ref(), block, dst, next)?;
         if sizes.read != block.len() {
@@ -107,25 +110,25 @@ impl Worker {
 
 impl Ready<'_> {
     /// Lists what a block needs of its dictionary.
-    pub(crate) fn list(&mut self, next: &mut Prefetch) {
+    pub(crate) fn list(&mut self, next: &mut PrefetchQueue) {
         let Some(Digested { digest, tables, content }) = digested(&self.pin).filter(|_| self.cold) else {
             return;
         };
         // The last piece is asked for first.
         if self.needs.content && content.len() <= SMALL_CONTENT {
-            next.add(content);
+            next.enqueue(content);
             self.content = true;
         }
-        self.needs.list(&digest, tables, next);
+        self.needs.enqueue_prefetch(&digest, tables, next);
     }
 
     /// Asks for what it needs of the tables at once, for who has no block to decode meanwhile, and lists
     /// the content.
-    pub(crate) fn hurry(&mut self, own: &mut Prefetch) {
+    pub(crate) fn hurry(&mut self, own: &mut PrefetchQueue) {
         if let Some(digested) = digested(&self.pin).filter(|_| self.cold) {
             fetch(digested.tables);
             if digested.content.len() <= SMALL_CONTENT {
-                own.add(digested.content);
+                own.enqueue(digested.content);
                 self.content = true;
             }
         }

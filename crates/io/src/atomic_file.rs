@@ -241,7 +241,7 @@ impl AtomicFile {
                 done => return done,
             },
         };
-        folder.publish(&temporary.name, name, replace)
+        folder.commit(&temporary.name, name, replace)
     }
 }
 

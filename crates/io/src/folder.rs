@@ -52,7 +52,7 @@ pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
 
 /// What a file or folder is to have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileAttributes {
     /// When its content was last changed.
     pub modified: SystemTime,
     /// Its permission bits, where the system has them.
@@ -60,10 +60,10 @@ pub struct Stamp {
 }
 
 /// Sets the time and the mode of an open file or folder.
-fn stamp(file: &File, stamp: &Stamp) -> io::Result<()> {
-    file.set_modified(stamp.modified)?;
+fn set_attributes(file: &File, attributes: &FileAttributes) -> io::Result<()> {
+    file.set_modified(attributes.modified)?;
     #[cfg(unix)]
-    if let Some(mode) = stamp.mode {
+    if let Some(mode) = attributes.mode {
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(mode))?;
     }
     Ok(())
@@ -81,24 +81,24 @@ mod tests {
             #[test]
             fn $name() {
                 let place = tempfile::tempdir().unwrap();
-                let root = <$folder>::root(&place.path().join("a/b")).unwrap();
-                let inner = root.enter("c").unwrap();
-                assert!(root.enter("c").is_ok(), "a folder that is there");
+                let root = <$folder>::create_all(&place.path().join("a/b")).unwrap();
+                let inner = root.create_subfolder("c").unwrap();
+                assert!(root.create_subfolder("c").is_ok(), "a folder that is there");
                 inner.create("temp").unwrap().write_all(b"one").unwrap();
                 assert!(inner.create("temp").is_err(), "never over a file");
                 inner.reopen("temp").unwrap().write_all(b"two").unwrap();
-                inner.publish("temp", "final", false).unwrap();
+                inner.commit("temp", "final", false).unwrap();
                 assert!(inner.exists("final").unwrap() && !inner.exists("temp").unwrap());
                 inner.create("temp").unwrap().write_all(b"new").unwrap();
-                let error = inner.publish("temp", "final", false).unwrap_err();
+                let error = inner.commit("temp", "final", false).unwrap_err();
                 assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
                 assert_eq!(read(&place.path().join("a/b/c/final")), "two");
-                inner.publish("temp", "final", true).unwrap();
+                inner.commit("temp", "final", true).unwrap();
                 assert_eq!(read(&place.path().join("a/b/c/final")), "new");
                 inner.create("temp").unwrap();
                 inner.remove("temp").unwrap();
                 assert!(!inner.exists("temp").unwrap());
-                assert!(root.free().is_none_or(|free| free > 0));
+                assert!(root.free_space().is_none_or(|free| free > 0));
                 links(&root, place.path());
             }
         };
@@ -118,11 +118,11 @@ mod tests {
         ($folder:ty) => {
             impl Enter for $folder {
                 fn try_enter(&self, name: &str) -> bool {
-                    self.enter(name).is_ok()
+                    self.create_subfolder(name).is_ok()
                 }
                 fn try_publish(&self, temp: &str, name: &str) -> bool {
                     self.create(temp).unwrap().write_all(b"x").unwrap();
-                    self.publish(temp, name, true).is_ok()
+                    self.commit(temp, name, true).is_ok()
                 }
             }
         };

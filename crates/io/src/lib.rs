@@ -17,13 +17,13 @@ mod sys;
 mod url;
 
 pub use atomic_file::{AtomicFile, Existing, Ownership, remove_temporaries};
-pub use folder::{Folder, Stamp, write_all_at};
+pub use folder::{FileAttributes, Folder, write_all_at};
 pub use leftovers::{Leftovers, is_temporary_name, remove_leftovers, sweep_once, temporary_name};
 pub use linerate_core::{Error, Kind, Result};
 pub use lock::{Holder, Lock, LockError, Wait};
 #[cfg(any(unix, windows))]
 pub use read_at::read_exact_at;
-pub use read_at::{Counting, FileSource, ReadAt, read_error};
+pub use read_at::{CountingSource, FileSource, ReadAt, read_error};
 #[cfg(feature = "s3")]
 pub use remote::S3Source;
 #[cfg(feature = "remote")]

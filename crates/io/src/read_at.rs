@@ -27,15 +27,15 @@ pub trait ReadAt: Send + Sync {
         None
     }
 
-    /// How many bytes are worth reading at once when neighbours are wanted too: 0, which is right
-    /// for disks, reads each block by itself. A source that pays for each request says more.
-    fn reach(&self) -> u64 {
+    /// Most bytes of one read when neighbouring blocks are wanted too. 0, right for disks, reads each
+    /// block by itself; sources with a cost per request return more.
+    fn coalesce_limit(&self) -> u64 {
         0
     }
 
-    /// Whether the bytes at `offset` are made when they are read, larger than what they are made from,
-    /// so that a block there is better coded anew than copied.
-    fn is_made(&self, offset: u64) -> bool {
+    /// Whether the bytes at `offset` are generated on each read from fewer stored bytes, so that
+    /// re-encoding such a block beats copying it.
+    fn is_generated(&self, offset: u64) -> bool {
         let _ = offset;
         false
     }
@@ -53,11 +53,11 @@ macro_rules! forward {
             fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
                 (**self).view(offset, len)
             }
-            fn reach(&self) -> u64 {
-                (**self).reach()
+            fn coalesce_limit(&self) -> u64 {
+                (**self).coalesce_limit()
             }
-            fn is_made(&self, offset: u64) -> bool {
-                (**self).is_made(offset)
+            fn is_generated(&self, offset: u64) -> bool {
+                (**self).is_generated(offset)
             }
         }
     )*};
@@ -186,16 +186,16 @@ pub fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Re
 
 /// A source that counts what is read through it.
 #[derive(Debug, Default)]
-pub struct Counting<S> {
+pub struct CountingSource<S> {
     inner: S,
     reads: AtomicU64,
     bytes: AtomicU64,
 }
 
-impl<S: ReadAt> Counting<S> {
+impl<S: ReadAt> CountingSource<S> {
     /// Counts what is read of `inner`.
     pub fn new(inner: S) -> Self {
-        Counting { inner, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) }
+        CountingSource { inner, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) }
     }
 
     /// How many reads there were.
@@ -209,7 +209,7 @@ impl<S: ReadAt> Counting<S> {
     }
 }
 
-impl<S: ReadAt> ReadAt for Counting<S> {
+impl<S: ReadAt> ReadAt for CountingSource<S> {
     fn len(&self) -> u64 {
         self.inner.len()
     }
@@ -220,12 +220,12 @@ impl<S: ReadAt> ReadAt for Counting<S> {
         self.inner.read_at(offset, out)
     }
 
-    fn reach(&self) -> u64 {
-        self.inner.reach()
+    fn coalesce_limit(&self) -> u64 {
+        self.inner.coalesce_limit()
     }
 
-    fn is_made(&self, offset: u64) -> bool {
-        self.inner.is_made(offset)
+    fn is_generated(&self, offset: u64) -> bool {
+        self.inner.is_generated(offset)
     }
 }
 
@@ -255,7 +255,7 @@ mod tests {
             Box::new(bytes.clone()),
             Box::new(FileSource::open(&path).unwrap()),
             Box::new(crate::MapSource::open(&path).unwrap()),
-            Box::new(Counting::new(std::sync::Arc::new(bytes.clone()))),
+            Box::new(CountingSource::new(std::sync::Arc::new(bytes.clone()))),
         ];
         for source in sources {
             assert_eq!(source.len(), 10_000);
@@ -275,7 +275,7 @@ mod tests {
 
     #[test]
     fn counts_are_of_reads() {
-        let source = Counting::new(vec![0; 100]);
+        let source = CountingSource::new(vec![0; 100]);
         source.read_at(0, &mut [0; 10]).unwrap();
         source.read_at(50, &mut [0; 7]).unwrap();
         assert_eq!((source.reads(), source.bytes()), (2, 17));

@@ -136,7 +136,7 @@ impl<S: ReadAt> Archive<S> {
         let (pool_at, filled) = (header.pool_at() as usize, header.filled() as usize);
         let pool = Pool::parse(&bytes[pool_at..filled], header.files, &limits)
             .map_err(|e| e.shifted(header.pool_at()))?;
-        let hashed = !source.is_made(HEADER as u64);
+        let hashed = !source.is_generated(HEADER as u64);
         let spare = bytes[filled..].iter().any(|b| *b != 0);
         Ok(Archive {
             source,

@@ -127,12 +127,12 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         }
         let source = archive.source();
         let len = u64::from(word.compressed);
-        if word.codec == Codec::Copy && source.reach() == 0 {
+        if word.codec == Codec::Copy && source.coalesce_limit() == 0 {
             source.read_at(at, out).map_err(|e| read_error(at, &e))?;
             return Ok(if len > out.len() as u64 { Ending::Longer } else { Ending::Clean });
         }
         // As many of the next blocks as one read may span.
-        let reach = at.saturating_add(source.reach());
+        let reach = at.saturating_add(source.coalesce_limit());
         let next = block + 1..=until.min(blocks.len() - 1);
         let last = next.take_while(|&i| ends(archive, i) <= reach).last().unwrap_or(block);
         let packed = self.packed.get(source, at..at + len, ends(archive, last), self.room.packed)?;

@@ -148,7 +148,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Extracted, Failure> {
         let folder = folder.as_ref();
         let target = |cause: Cause| Failure::new(&folder.to_string_lossy(), cause);
-        let root = Folder::root(folder).map_err(|e| target(e.into()))?;
+        let root = Folder::create_all(folder).map_err(|e| target(e.into()))?;
         root.sweep();
         let chosen = self.choose(&root).map_err(|e| target(e.into()))?;
         let needed = crate::run::admit(self.archive, &chosen.files).map_err(|e| target(e.into()))?;
@@ -215,7 +215,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
         if !self.checks_room || self.existing == Existing::Replace {
             return Ok(());
         }
-        match root.free() {
+        match root.free_space() {
             Some(free) if free < needed => Err(io::Error::new(
                 io::ErrorKind::StorageFull,
                 format!("{needed} bytes are needed, {free} are free"),
@@ -343,7 +343,7 @@ impl Disk {
 
     fn publish(&self, folder: &Folder, file: usize, temp: &str) -> Result<(), Cause> {
         let replace = self.existing == Existing::Replace;
-        match folder.publish(temp, &self.places[file].name, replace) {
+        match folder.commit(temp, &self.places[file].name, replace) {
             Ok(()) => {
                 self.files.fetch_add(1, Ordering::Relaxed);
                 self.written[file].store(true, Ordering::Relaxed);

@@ -43,7 +43,7 @@ pub use limits::Limits;
 pub use linerate_core::{Error, Kind, Result};
 #[cfg(feature = "s3")]
 pub use linerate_io::S3Source;
-pub use linerate_io::{Counting, FileSource, MapSource, ReadAt, is_s3_url, is_url};
+pub use linerate_io::{CountingSource, FileSource, MapSource, ReadAt, is_s3_url, is_url};
 #[cfg(feature = "remote")]
 pub use linerate_io::{HttpOptions, HttpSource};
 pub use paths::{MAX_NAME, check_path, collisions, not_portable};

@@ -118,7 +118,7 @@ impl Queue {
         alone.sort_by_key(|&block| core::cmp::Reverse(archive.layout().content(block as usize)));
         order.extend(alone);
         let mut together = Vec::new();
-        if archive.source().reach() > 0 {
+        if archive.source().coalesce_limit() > 0 {
             order.sort_unstable();
             spans = vec![Span { start: 0, end: order.len(), runs: 0 }];
             spans.retain(|span| span.start < span.end);
@@ -217,7 +217,7 @@ const FEW: usize = 64;
 /// How many of these blocks one read may span, from each of them on. What nobody wants is read over
 /// if it is short beside what one read may span.
 fn neighbours<S: crate::ReadAt>(archive: &Archive<S>, order: &[u32]) -> Vec<u32> {
-    let (layout, reach) = (archive.layout(), archive.source().reach());
+    let (layout, reach) = (archive.layout(), archive.source().coalesce_limit());
     let gap = reach / 64;
     let joins = |start: u32, end: usize| {
         let (Some(&block), Some(&next)) = (order.get(end - 1), order.get(end)) else { return false };

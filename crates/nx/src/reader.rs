@@ -200,7 +200,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         if self.is_alone(piece) && !self.is_held(piece) {
             return self.blocks.whole(piece.block, out, until - 1).map(|_| ());
         }
-        if self.is_stored(piece.block) && self.archive.source().reach() == 0 {
+        if self.is_stored(piece.block) && self.archive.source().coalesce_limit() == 0 {
             return self.blocks.stored(piece.block, piece.from, out);
         }
         out.copy_from_slice(self.hold(piece, until)?);
@@ -316,7 +316,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
     /// Whether the bytes of a block are those of the source.
     fn is_stored(&self, block: usize) -> bool {
         // Making them, as of blocks with a dictionary, is decoding the block.
-        let is_made = || self.archive.source().is_made(self.archive.layout().offset(block));
+        let is_made = || self.archive.source().is_generated(self.archive.layout().offset(block));
         self.archive.toc().blocks[block].codec == Codec::Copy && !is_made()
     }
 }

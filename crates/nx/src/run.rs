@@ -98,7 +98,7 @@ pub(crate) fn run<S: ReadAt>(
     let total_bytes = admit(archive, files)?;
     let terms = Terms { verifies: terms.verifies && archive.has_hashes(), ..terms };
     // Where reading costs, nothing is read for a file that is not wanted.
-    let costs = archive.source().reach() > 0;
+    let costs = archive.source().coalesce_limit() > 0;
     let unwanted = |&number: &usize| {
         costs && files[number].size() > 0 && destination.declines(number).is_ok_and(|declines| declines)
     };
@@ -146,7 +146,7 @@ pub(crate) fn run<S: ReadAt>(
 fn room<S: ReadAt>(archive: &Archive<S>, queue: &Queue) -> Room {
     let content = queue.blocks().map(|block| archive.layout().content(block)).max().unwrap_or(0);
     let packed = queue.blocks().map(|block| archive.toc().blocks[block].compressed).max().unwrap_or(0);
-    Room { content, packed: u64::from(packed).max(archive.source().reach()) }
+    Room { content, packed: u64::from(packed).max(archive.source().coalesce_limit()) }
 }
 
 /// As many threads as asked for, unless blocks are few or their buffers exceed the memory.

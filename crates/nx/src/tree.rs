@@ -44,10 +44,10 @@ impl Tree {
             Place { folder: add(parent, &mut folders, &mut known), name: name.to_owned() }
         });
         let places = places.collect();
-        let kept = Folder::kept_open();
+        let kept = Folder::max_open_folders();
         // Those that systems have room for from the start are not worth a call.
         if folders.len() > FEW {
-            root.expect_open(folders.len().min(kept) + OTHERS);
+            root.reserve_descriptors(folders.len().min(kept) + OTHERS);
         }
         (Tree { root, folders, open: Mutex::new(Open::new(kept)) }, places)
     }
@@ -64,8 +64,8 @@ impl Tree {
             let node = &self.folders[next as usize];
             // Without the lock: others need not wait for the system. Two threads may make one folder.
             folder = match node.made.load(Ordering::Relaxed) {
-                true => folder.find(&node.name)?,
-                false => folder.enter(&node.name)?,
+                true => folder.subfolder(&node.name)?,
+                false => folder.create_subfolder(&node.name)?,
             };
             node.made.store(true, Ordering::Relaxed);
             self.open().keep(next, folder.clone());
@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn each_folder_is_made_once_and_files_find_theirs() {
         let place = tempfile::tempdir().unwrap();
-        let root = Folder::root(place.path()).unwrap();
+        let root = Folder::create_all(place.path()).unwrap();
         let paths = ["a/b/c/1", "a/b/2", "3", "a/b/c/4", "x/5"];
         let (tree, places) = Tree::of(root, paths.into_iter());
         assert_eq!(tree.folders.len(), 5);
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn deep_and_many_folders_stay_within_the_descriptors() {
         let place = tempfile::tempdir().unwrap();
-        let root = Folder::root(place.path()).unwrap();
+        let root = Folder::create_all(place.path()).unwrap();
         let deep = "d/".repeat(400) + "file";
         let many: Vec<String> = (0..1500).map(|i| format!("{i}/file")).collect();
         let paths = many.iter().map(String::as_str).chain([&*deep]);

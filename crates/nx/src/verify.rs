@@ -247,7 +247,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         let folder = folder.as_ref();
         let mut present = Metadata::default();
         survey(folder, &mut String::new(), &mut present)?;
-        let root = Folder::root(folder)?;
+        let root = Folder::create_all(folder)?;
         let compared = Mutex::new(Compared::default());
         let next = AtomicUsize::new(0);
         let work = || {
@@ -300,7 +300,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         let (folders, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
         let mut folder = root.clone();
         for part in folders.split('/').filter(|part| !part.is_empty()) {
-            match folder.find(part) {
+            match folder.subfolder(part) {
                 Ok(inner) => folder = inner,
                 Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(None),
                 // A file or a link is there instead.

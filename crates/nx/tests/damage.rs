@@ -5,7 +5,7 @@ mod common;
 use std::collections::HashMap;
 
 use common::make::{COPY, Frame, LZ4, Make, ZSTD, frame, lz4, noise};
-use linerate_nx::{Archive, Counting, Extractor, Limits, ReadAt, Verifier};
+use linerate_nx::{Archive, CountingSource, Extractor, Limits, ReadAt, Verifier};
 
 /// Every codec, solid and chunked, shared and alone, in a few pages.
 fn archive() -> (Vec<u8>, HashMap<u64, Vec<u8>>) {
@@ -142,7 +142,7 @@ impl ReadAt for Far {
     fn read_at(&self, offset: u64, out: &mut [u8]) -> std::io::Result<()> {
         self.0.read_at(offset, out)
     }
-    fn reach(&self) -> u64 {
+    fn coalesce_limit(&self) -> u64 {
         1 << 20
     }
 }
@@ -153,7 +153,7 @@ fn neighbouring_blocks_are_read_at_once_where_requests_cost() {
     let make = (0..20).fold(Make::new(0).file("a", &large, 0, 0), |make, i| {
         make.block(COPY, large[i * 512..(i + 1) * 512].to_vec())
     });
-    let archive = Archive::open(Counting::new(Far(make.bytes()))).unwrap();
+    let archive = Archive::open(CountingSource::new(Far(make.bytes()))).unwrap();
     assert_eq!(archive.source().reads(), 1);
     assert!(archive.read(archive.get(0).unwrap()).unwrap() == large);
     assert_eq!(archive.source().reads(), 2);

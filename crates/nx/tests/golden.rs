@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Golden, goldens};
-use linerate_nx::{Archive, Counting, FileSource, HashKind, Kind, Limits};
+use linerate_nx::{Archive, CountingSource, FileSource, HashKind, Kind, Limits};
 
 #[test]
 fn all_are_there() {
@@ -93,7 +93,7 @@ fn damaged_entries_fail_by_their_place() {
 #[test]
 fn opening_and_one_file_read_the_header_and_a_block() {
     let golden = goldens().into_iter().find(|g| g.name == "many").unwrap();
-    let archive = Archive::open(Counting::new(FileSource::open(&golden.path).unwrap())).unwrap();
+    let archive = Archive::open(CountingSource::new(FileSource::open(&golden.path).unwrap())).unwrap();
     let header = archive.header().bytes();
     assert_eq!((archive.source().reads(), archive.source().bytes()), (2, header));
     let file = archive.files().nth(700).unwrap();

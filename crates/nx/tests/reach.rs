@@ -34,7 +34,7 @@ impl ReadAt for Far {
         self.bytes.read_at(offset, out)
     }
 
-    fn reach(&self) -> u64 {
+    fn coalesce_limit(&self) -> u64 {
         self.reach
     }
 }

@@ -17,18 +17,13 @@ use remote_server::{Reply, Request, Server, Then};
 
 /// Short of patience, since nothing here is far away.
 fn options() -> HttpOptions {
-    HttpOptions {
-        silence: Duration::from_millis(400),
-        tries: 3,
-        pause: Duration::from_millis(1),
-        proxies: false,
-        ..HttpOptions::default()
-    }
+    let retry_delay = Duration::from_millis(1);
+    patient().timeout(Duration::from_millis(400)).max_attempts(3).retry_delay(retry_delay)
 }
 
 /// As patient as one is by default, for servers that only have to be slower than this machine.
 fn patient() -> HttpOptions {
-    HttpOptions { proxies: false, ..HttpOptions::default() }
+    HttpOptions::new().use_proxies(false)
 }
 
 fn open(url: &str) -> Result<Archive<HttpSource>> {
@@ -108,7 +103,7 @@ fn neighbouring_blocks_come_in_one_request() {
     let golden = golden("single-chunked");
     let server = Server::of(std::fs::read(&golden.path).unwrap());
     for (reach, whole) in [(4 << 20, true), (0, false)] {
-        let source = HttpSource::open_with(&server.url(), HttpOptions { reach, ..patient() }).unwrap();
+        let source = HttpSource::open_with(&server.url(), patient().coalesce_limit(reach)).unwrap();
         let archive = Archive::open(source).unwrap();
         let file = archive.get(0).unwrap();
         assert!(file.blocks().len() > 1);
@@ -139,7 +134,7 @@ fn many_files_are_extracted_in_parallel() {
 /// What extracting the files that `wanted` names asks for, in the order of the archive.
 fn ranges(archive: &[u8], reach: u64, wanted: impl Fn(&str) -> bool) -> Vec<Range<u64>> {
     let server = Server::of(archive.to_vec());
-    let source = HttpSource::open_with(&server.url(), HttpOptions { reach, ..patient() }).unwrap();
+    let source = HttpSource::open_with(&server.url(), patient().coalesce_limit(reach)).unwrap();
     let remote = Archive::open(source).unwrap();
     let (folder, before) = (tempfile::tempdir().unwrap(), server.requests());
     let extractor = Extractor::new(&remote).threads(4);
@@ -277,7 +272,7 @@ fn a_server_that_was_given_up_is_left_alone() {
         let reply = Reply::range(&bytes, request);
         if request.number == 0 { reply } else { reply.cut(100) }
     });
-    let options = HttpOptions { reach: 0, rest: Duration::from_secs(3600), ..options() };
+    let options = options().coalesce_limit(0).cooldown(Duration::from_secs(3600));
     let archive = Archive::open(HttpSource::open_with(&server.url(), options).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let done = Extractor::new(&archive).threads(2).to_folder(folder.path()).unwrap();
@@ -295,7 +290,7 @@ fn a_server_that_comes_back_is_asked_again() {
         _ => Reply::range(&bytes, request),
     });
     let read = |rest| {
-        let options = HttpOptions { tries: 1, rest, ..options() };
+        let options = options().max_attempts(1).cooldown(rest);
         let source = HttpSource::open_with(&server.url(), options).unwrap();
         let read = || source.read_at(5000, &mut [0; 10]).is_ok();
         [read(), read()]
@@ -478,7 +473,7 @@ fn a_silent_server_is_given_up() {
     // One that takes connections and never reads them.
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
-    let error = HttpSource::open_with(&url, HttpOptions { tries: 1, ..options() }).unwrap_err();
+    let error = HttpSource::open_with(&url, options().max_attempts(1)).unwrap_err();
     assert!(error.kind == Kind::Read && error.message.contains("too long"), "{error:?}");
 }
 

@@ -16,7 +16,7 @@ use remote_server::{Reply, Request, Server};
 const KEY: &str = "AKEY";
 
 fn options() -> HttpOptions {
-    HttpOptions { pause: Duration::from_millis(1), tries: 3, proxies: false, ..HttpOptions::default() }
+    HttpOptions::new().retry_delay(Duration::from_millis(1)).max_attempts(3).use_proxies(false)
 }
 
 /// The settings of someone with a key to that store.
@@ -237,7 +237,7 @@ fn plain_http_is_for_endpoints_that_say_so() {
     settings.push(("AWS_ALLOW_HTTP", "true".to_owned()));
     settings[0].1 = server.address().replace("http:", "https:");
     // The server waits for the end of a line, which the start of TLS need not have.
-    let hasty = HttpOptions { silence: Duration::from_millis(300), tries: 1, ..options() };
+    let hasty = options().timeout(Duration::from_millis(300)).max_attempts(1);
     assert_fails(S3Source::open_with("s3://bucket/a", hasty, settings.clone()), Kind::Read, "");
     settings[0].1 = server.address().replace("http://", "");
     assert_fails(S3Source::open_with("s3://bucket/a", options(), settings), Kind::BadArgument, "endpoint");
@@ -281,7 +281,7 @@ fn threads_and_other_runtimes_may_read() {
     let server = store(bytes.clone(), |_| "\"one\"");
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     runtime.block_on(async {
-        let options = HttpOptions { reach: 0, ..options() };
+        let options = options().coalesce_limit(0);
         let source = S3Source::open_with("s3://bucket/a", options, settings(&server)).unwrap();
         let archive = Archive::open(source).unwrap();
         let folder = tempfile::tempdir().unwrap();

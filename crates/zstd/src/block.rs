@@ -8,7 +8,7 @@ use crate::kernel::huffman::Pairs;
 use crate::kernel::sequences::{Job, SLACK};
 use crate::literals::{self, Coding, Streams};
 use crate::output::Output;
-use crate::prefetch::Prefetch;
+use crate::prefetch::PrefetchQueue;
 use crate::scratch::Form;
 use crate::sequences::{Section, Which, read_section};
 use crate::tables::{HuffmanRoom, Tables};
@@ -27,7 +27,7 @@ pub(crate) struct Work<'a> {
     /// Whether sequences are decoded ahead of their execution.
     pub(crate) ahead: bool,
     /// What to fetch meanwhile.
-    pub(crate) prefetch: Option<&'a mut Prefetch>,
+    pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
 }
 
 const fn corrupt(what: &'static str) -> Error {

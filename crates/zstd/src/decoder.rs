@@ -8,7 +8,7 @@ use crate::dictionary::Dictionary;
 use crate::frame::{BlockHeader, BlockType, FrameHeader, Header, skippable_extent};
 use crate::options::Options;
 use crate::output::{Output, Piece, TOO_SMALL};
-use crate::prefetch::Prefetch;
+use crate::prefetch::PrefetchQueue;
 use crate::scratch::Scratch;
 
 /// Bytes read and written by a call.
@@ -99,7 +99,7 @@ impl Decoder {
         dictionary: Option<&Dictionary<'_>>,
         src: &[u8],
         dst: &mut [u8],
-        next: &mut Prefetch,
+        next: &mut PrefetchQueue,
     ) -> Result<Sizes> {
         let result = self.frame(scratch, dictionary, src, dst, Some(next));
         next.flush();
@@ -112,7 +112,7 @@ impl Decoder {
         dictionary: Option<&Dictionary<'_>>,
         src: &[u8],
         dst: &mut [u8],
-        prefetch: Option<&mut Prefetch>,
+        prefetch: Option<&mut PrefetchQueue>,
     ) -> Result<Sizes> {
         match Header::parse(src, self.options.format)? {
             Header::Skippable { len, .. } => {
@@ -130,7 +130,7 @@ impl Decoder {
         dictionary: Option<&Dictionary<'_>>,
         src: &[u8],
         dst: &mut [u8],
-        prefetch: Option<&mut Prefetch>,
+        prefetch: Option<&mut PrefetchQueue>,
     ) -> Result<Sizes> {
         check_dictionary(header, dictionary)?;
         if header.content_size.is_some_and(|size| size > dst.len() as u64) {

@@ -5,11 +5,12 @@ use alloc::vec;
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::codes::Codes;
+use crate::expanded_huffman::ExpandedHuffman;
 use crate::fse::{self, Cell, Counts};
 use crate::huffman::{self, Tree, Weights};
 use crate::kernel;
 use crate::output::Piece;
+use crate::prefetch::PrefetchQueue;
 use crate::scratch::Form;
 use crate::sequences::{Repeats, Table, Which};
 use crate::tables::HuffmanTable;
@@ -123,7 +124,7 @@ enum Region<'a> {
     Owned(Box<[u64]>),
     Borrowed(&'a [u8]),
     /// Tables that are compact, and their codes.
-    Compact(&'a [u8], &'a Codes),
+    Compact(&'a [u8], &'a ExpandedHuffman),
 }
 
 /// A digested dictionary.
@@ -348,7 +349,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// Makes the tables of a dictionary as [`tables_into`](Self::tables_into), but compact:
-    /// [`Digest::compact_len`] bytes of `tables` are used, and to decode with them takes [`Codes`].
+    /// [`Digest::compact_len`] bytes of `tables` are used, and to decode with them takes [`ExpandedHuffman`].
     ///
     /// # Errors
     /// As [`digest_into`](Self::digest_into).
@@ -382,7 +383,12 @@ impl<'a> Dictionary<'a> {
     }
 
     /// With tables that are compact, and content that stands elsewhere.
-    pub(crate) fn compact(digest: Digest, tables: &'a [u8], codes: &'a Codes, content: &'a [u8]) -> Self {
+    pub(crate) fn compact(
+        digest: Digest,
+        tables: &'a [u8],
+        codes: &'a ExpandedHuffman,
+        content: &'a [u8],
+    ) -> Self {
         Dictionary { digest, region: Region::Compact(tables, codes), outside: Some(content) }
     }
 
@@ -452,6 +458,13 @@ impl<'a> Dictionary<'a> {
             Region::Compact(tables, _) => &tables[..self.digest.compact_len()],
             _ => &self.region()[..self.digest.tables_len()],
         }
+    }
+
+    /// Adds the tables and the last `content_len` bytes of the content to the queue.
+    pub fn enqueue_prefetch(&self, queue: &mut PrefetchQueue, content_len: usize) {
+        queue.enqueue(self.tables());
+        let content = self.content();
+        queue.enqueue(&content[content.len().saturating_sub(content_len)..]);
     }
 
     /// Bytes that it holds beside its content, on the heap, in the caller's memory and in itself.

@@ -5,7 +5,7 @@
 //!   is in a [`Scratch`], of which a thread needs one.
 //! * [`Dictionary`]: digested once, at most 9 KiB of tables beside its content, movable, and in
 //!   memory of the caller if it likes, so that there can be many.
-//! * [`Prefetch`]: what the next job needs from memory, fetched while the current one is decoded.
+//! * [`PrefetchQueue`]: what the next job needs from memory, fetched while the current one is decoded.
 //!
 //! Any input is handled: errors are typed, nothing is read or written outside of the buffers, and
 //! memory is bounded by [`Options::window_limit`] and the room for output.
@@ -16,32 +16,32 @@ extern crate alloc;
 
 mod bits;
 mod block;
-mod codes;
 mod decoder;
 mod dictionary;
 mod execute;
+mod expanded_huffman;
 mod frame;
 mod fse;
 mod huffman;
 mod kernel;
 mod literals;
-mod needs;
 mod options;
 mod output;
 mod prefetch;
+mod required_parts;
 mod scratch;
 mod sequences;
 mod stream;
 mod tables;
 mod window;
 
-pub use codes::Codes;
 pub use decoder::{Decoder, Sizes};
 pub use dictionary::{Dictionary, Digest, MAX_COMPACT, MAX_TABLES};
+pub use expanded_huffman::ExpandedHuffman;
 pub use frame::{BLOCK_MAX, Format, FrameExtent, FrameHeader, Header, frame_extent};
 pub use linerate_core::{Error, Kind, Result, Tier};
-pub use needs::Needs;
 pub use options::Options;
-pub use prefetch::Prefetch;
+pub use prefetch::PrefetchQueue;
+pub use required_parts::RequiredParts;
 pub use scratch::Scratch;
 pub use stream::{Progress, Status, StreamDecoder};

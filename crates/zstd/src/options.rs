@@ -27,25 +27,25 @@ impl Options {
 
     /// With frames of `format`.
     #[must_use]
-    pub const fn with_format(self, format: Format) -> Self {
+    pub const fn format(self, format: Format) -> Self {
         Options { format, ..self }
     }
 
     /// With a window of at most `bytes`.
     #[must_use]
-    pub const fn with_window_limit(self, bytes: u64) -> Self {
+    pub const fn window_limit(self, bytes: u64) -> Self {
         Options { window_limit: bytes, ..self }
     }
 
     /// Comparing checksums, or not.
     #[must_use]
-    pub const fn with_verify_checksum(self, verify: bool) -> Self {
+    pub const fn verify_checksum(self, verify: bool) -> Self {
         Options { verify_checksum: verify, ..self }
     }
 
     /// Decoding sequences ahead of their execution, or not.
     #[must_use]
-    pub const fn with_two_phase(self, two_phase: bool) -> Self {
+    pub const fn two_phase(self, two_phase: bool) -> Self {
         Options { two_phase, ..self }
     }
 }

@@ -1,8 +1,6 @@
 //! Fetching the memory of the next job while the current one is decoded.
 
-use linerate_core::{LINE, fetch_line};
-
-use crate::dictionary::Dictionary;
+use linerate_core::{CACHE_LINE, prefetch_line};
 
 /// Pieces of memory in a list.
 const PIECES: usize = 8;
@@ -14,7 +12,7 @@ const PIECES: usize = 8;
 ///
 /// The memory is named, never read: it need not even exist any more.
 #[derive(Clone, Debug)]
-pub struct Prefetch {
+pub struct PrefetchQueue {
     /// Addresses of the first line and behind the last.
     pieces: [(usize, usize); PIECES],
     len: usize,
@@ -22,28 +20,21 @@ pub struct Prefetch {
     rate: u32,
 }
 
-impl Prefetch {
+impl PrefetchQueue {
     /// An empty list.
     pub const fn new() -> Self {
-        Prefetch { pieces: [(0, 0); PIECES], len: 0, rate: 1 }
+        PrefetchQueue { pieces: [(0, 0); PIECES], len: 0, rate: 1 }
     }
 
     /// Adds the lines of `bytes`, which are asked for before those that were added before. A list takes
     /// 8 pieces; others are ignored.
-    pub fn add(&mut self, bytes: &[u8]) {
+    pub fn enqueue(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.len == PIECES {
             return;
         }
         let start = bytes.as_ptr() as usize;
-        self.pieces[self.len] = (start & !(LINE - 1), start + bytes.len());
+        self.pieces[self.len] = (start & !(CACHE_LINE - 1), start + bytes.len());
         self.len += 1;
-    }
-
-    /// Adds the tables of a dictionary and the last `content` bytes of its content.
-    pub fn add_dictionary(&mut self, dictionary: &Dictionary<'_>, content: usize) {
-        self.add(dictionary.tables());
-        let bytes = dictionary.content();
-        self.add(&bytes[bytes.len().saturating_sub(content)..]);
     }
 
     /// Forgets the lines.
@@ -53,7 +44,7 @@ impl Prefetch {
 
     /// Lines not yet asked for.
     pub fn lines(&self) -> usize {
-        self.pieces[..self.len].iter().map(|(at, end)| (end - at).div_ceil(LINE)).sum()
+        self.pieces[..self.len].iter().map(|(at, end)| (end - at).div_ceil(CACHE_LINE)).sum()
     }
 
     /// Makes the lines last for about so many turns of a loop.
@@ -92,7 +83,7 @@ impl Prefetch {
     /// Asks for all lines that are left.
     pub(crate) fn flush(&mut self) {
         for &(at, end) in &self.pieces[..self.len] {
-            (at..end).step_by(LINE).for_each(fetch_line);
+            (at..end).step_by(CACHE_LINE).for_each(prefetch_line);
         }
         self.len = 0;
     }
@@ -112,7 +103,7 @@ impl Run {
 
     /// Asks for the lines of a turn. The last may lie behind the piece: that costs less than to look.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, list: &mut Prefetch) {
+    pub(crate) fn pop(&mut self, list: &mut PrefetchQueue) {
         if self.at >= self.end && !self.next(list) {
             return;
         }
@@ -129,13 +120,13 @@ impl Run {
 
     #[inline(always)]
     fn line(&mut self) {
-        fetch_line(self.at);
-        self.at += LINE;
+        prefetch_line(self.at);
+        self.at += CACHE_LINE;
     }
 
     /// Goes to the next piece, if there is one.
     #[inline(always)]
-    fn next(&mut self, list: &mut Prefetch) -> bool {
+    fn next(&mut self, list: &mut PrefetchQueue) -> bool {
         let Some(last) = list.len.checked_sub(1) else { return false };
         list.len = last;
         (self.at, self.end) = list.pieces[last];
@@ -143,7 +134,7 @@ impl Run {
     }
 }
 
-impl Default for Prefetch {
+impl Default for PrefetchQueue {
     fn default() -> Self {
         Self::new()
     }
@@ -157,11 +148,11 @@ mod tests {
     fn every_line_is_asked_for_once() {
         let bytes = vec![0u8; 1000];
         for turns in [1, 7, 60, 135, 1000] {
-            let mut list = Prefetch::new();
+            let mut list = PrefetchQueue::new();
             for _ in 0..10 {
-                list.add(&bytes);
+                list.enqueue(&bytes);
             }
-            list.add(&[]);
+            list.enqueue(&[]);
             let lines = list.lines();
             assert!((8 * 16..=8 * 17).contains(&lines));
             list.spread(turns);

@@ -60,12 +60,12 @@ impl Scratch {
 
     /// Runs code of `tier` instead of the best; a tier this machine lacks is ignored.
     #[must_use]
-    pub fn with_tier(mut self, tier: Tier) -> Self {
+    pub fn tier(mut self, tier: Tier) -> Self {
         self.set_tier(tier);
         self
     }
 
-    /// As [`with_tier`](Self::with_tier), in place.
+    /// As [`tier`](Self::tier), in place.
     pub fn set_tier(&mut self, tier: Tier) {
         if tier.is_supported() {
             self.form = Form::Fast(tier);
@@ -74,7 +74,7 @@ impl Scratch {
 
     /// Runs only safe code: the specification that the other forms are tested against. Slow.
     #[must_use]
-    pub fn with_specification(mut self) -> Self {
+    pub fn reference(mut self) -> Self {
         self.form = Form::Safe;
         self
     }

@@ -40,7 +40,7 @@ impl Jury {
         most: usize,
     ) {
         let theirs = self.oracle.both(src, bytes, WINDOW_LOG, most);
-        let options = Options::new().with_window_limit(1 << WINDOW_LOG);
+        let options = Options::new().window_limit(1 << WINDOW_LOG);
         for (form, scratch) in &mut self.forms {
             let whole = ours::whole(options, scratch, dictionary, src, most);
             let pieces =

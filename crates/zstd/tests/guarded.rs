@@ -10,7 +10,7 @@ use common::frame::{Frame, Literals, windowed};
 use common::ours;
 use common::vectors::{bad, dictionary, few, good};
 use kernel::guarded::Guarded;
-use linerate_zstd::{Decoder, Dictionary, Error, Options, Prefetch, Scratch, Status, StreamDecoder};
+use linerate_zstd::{Decoder, Dictionary, Error, Options, PrefetchQueue, Scratch, Status, StreamDecoder};
 use zstd_safe::CParameter;
 
 /// Input, output and dictionary, each with a forbidden page behind it or before it.
@@ -38,7 +38,7 @@ impl Room {
             for (_, scratch) in &mut self.forms {
                 let dst = room(&mut self.dst, most, last);
                 for two_phase in [false, true] {
-                    let decoder = Decoder::new(Options::new().with_two_phase(two_phase));
+                    let decoder = Decoder::new(Options::new().two_phase(two_phase));
                     let result = decoder.decode(scratch, digested.as_ref(), src, dst);
                     results.push(result.map(|n| dst[..n].to_vec()));
                 }
@@ -158,9 +158,9 @@ fn damaged_frames_stay_within_their_buffers() {
 fn fetching_ahead_touches_nothing() {
     let gone = {
         let mut memory = Guarded::new(100_000);
-        let mut list = Prefetch::new();
-        list.add(memory.last(100_000));
-        list.add(memory.first(5000));
+        let mut list = PrefetchQueue::new();
+        list.enqueue(memory.last(100_000));
+        list.enqueue(memory.first(5000));
         list
     };
     for vector in good().into_iter().filter(|vector| !vector.magicless && vector.dictionary.is_none()) {

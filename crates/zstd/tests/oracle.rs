@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use linerate_zstd::{Decoder, Dictionary, Kind, Options, Prefetch, Scratch, Sizes, Tier};
+use linerate_zstd::{Decoder, Dictionary, Kind, Options, PrefetchQueue, Scratch, Sizes, Tier};
 use zstd_safe::{CCtx, CParameter};
 
 fn corpus() -> Vec<(String, Vec<u8>)> {
@@ -33,8 +33,8 @@ fn context(level: i32, checksum: bool) -> CCtx<'static> {
 /// Scratch for each form of the loops: the specification, then every tier.
 fn forms() -> Vec<Scratch> {
     let tiers = Tier::ALL.into_iter().filter(|tier| tier.is_supported());
-    let fast = tiers.map(|tier| Scratch::new().with_tier(tier));
-    [Scratch::new().with_specification()].into_iter().chain(fast).collect()
+    let fast = tiers.map(|tier| Scratch::new().tier(tier));
+    [Scratch::new().reference()].into_iter().chain(fast).collect()
 }
 
 #[test]
@@ -91,9 +91,9 @@ fn blocks_with_dictionaries_come_back() {
                         assert!(out == block, "{name}");
 
                         out.fill(0);
-                        let ahead = Decoder::new(Options::default().with_two_phase(true));
-                        let mut next = Prefetch::new();
-                        next.add_dictionary(dictionary, 1000);
+                        let ahead = Decoder::new(Options::default().two_phase(true));
+                        let mut next = PrefetchQueue::new();
+                        dictionary.enqueue_prefetch(&mut next, 1000);
                         let sizes =
                             ahead.decode_prefetching(scratch, Some(dictionary), &frame, &mut out, &mut next);
                         assert_eq!(sizes, Ok(Sizes { read: frame.len(), written: block.len() }), "{name}");

@@ -78,7 +78,7 @@ fn windows_above_the_limit_are_refused() {
     for log in 10..=31 {
         let frame = Frame::new(windowed(log)).raw(b"x").bytes();
         for limit in [1 << 10, 1 << 16, (1 << 23) - 1, 1 << 23, 1 << 31] {
-            let mut stream = StreamDecoder::new(Options::new().with_window_limit(limit));
+            let mut stream = StreamDecoder::new(Options::new().window_limit(limit));
             let got = stream.decode(&mut Scratch::new(), None, &frame, &mut [0; 10]);
             if 1 << log <= limit {
                 assert_eq!(got.unwrap().written, 1, "{log} {limit}");

@@ -122,7 +122,7 @@ fn the_window_limit_is_kept() {
     let frame = flushed(&[&text(100, 1), &text(100, 2)], 20, &[]).concat();
     let mut out = [0; 200];
     for (limit, fits) in [(1 << 20, true), ((1 << 20) - 1, false)] {
-        let mut decoder = StreamDecoder::new(Options::default().with_window_limit(limit));
+        let mut decoder = StreamDecoder::new(Options::default().window_limit(limit));
         let result = decoder.decode(&mut Scratch::new(), None, &frame, &mut out);
         assert_eq!(
             result.map_err(|e| e.kind),

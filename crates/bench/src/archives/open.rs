@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use linerate_nx::pack::Builder;
-use linerate_nx::{Archive, Counting, FileSource};
+use linerate_nx::{Archive, CountingSource, FileSource};
 
 use super::input::{options, told};
 use super::rounds::{self, Contender, timed, wall};
@@ -54,7 +54,7 @@ fn in_process(
     let (mut opening, mut both, mut counted) = (Vec::new(), Vec::new(), (0, 0));
     for _ in 0..=setup.rounds {
         let (archive, opened) = wall(|| {
-            let source = Counting::new(FileSource::open(path).map_err(told)?);
+            let source = CountingSource::new(FileSource::open(path).map_err(told)?);
             Archive::open(source).map_err(told)
         })?;
         let (bytes, read) = wall(|| {

@@ -5,7 +5,7 @@ use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 
-use linerate_core::{LINE, fetch_line};
+use linerate_core::{CACHE_LINE, prefetch_line};
 use zstd_safe::zstd_sys::{
     ZSTD_DCtx, ZSTD_DDict, ZSTD_createDCtx, ZSTD_createDDict_byReference, ZSTD_decompress_usingDDict,
     ZSTD_decompress_usingDict, ZSTD_freeDCtx, ZSTD_freeDDict, ZSTD_getErrorName, ZSTD_isError,
@@ -58,7 +58,7 @@ impl<'a> Digested<'a> {
 }
 
 fn fetch(from: usize, to: usize) {
-    (from & !(LINE - 1)..to).step_by(LINE).for_each(fetch_line);
+    (from & !(CACHE_LINE - 1)..to).step_by(CACHE_LINE).for_each(prefetch_line);
 }
 
 impl Drop for Digested<'_> {

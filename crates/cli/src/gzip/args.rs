@@ -161,12 +161,11 @@ impl Args {
 
     /// How to compress. A gzip header is written by us, because it may carry a name.
     pub(crate) fn options(&self, format: FormatChoice) -> Options {
-        let mut options = Options::new(format.container(), self.level.0);
-        options.threads = self.threads;
-        options.block = self.block;
-        options.isolated = !self.history;
-        options.after_header = format == FormatChoice::Gzip;
-        options
+        Options::new(format.container(), self.level.0)
+            .threads(self.threads)
+            .block_size(self.block)
+            .isolated(!self.history)
+            .after_header(format == FormatChoice::Gzip)
     }
 
     /// Whether standard output is where an operand's output goes.

@@ -302,8 +302,7 @@ mod tests {
     }
 
     fn packed(container: Container, data: &[u8]) -> Vec<u8> {
-        let mut options = Options::new(container, Level::Default);
-        options.block = 70;
+        let options = Options::new(container, Level::Default).block_size(70);
         let mut output = Vec::new();
         compress(data, &mut output, &options).expect("memory takes every byte");
         output

@@ -144,7 +144,7 @@ fn compress(
     if input.meta.is_file() {
         // A whole file in one block makes the same output, whatever else the block could hold.
         let whole = usize::try_from(input.meta.len()).map_or(usize::MAX, |len| len.saturating_add(1));
-        options.block = options.block.min(whole.max(SMALL_BLOCK));
+        options.block_size = options.block_size.min(whole.max(SMALL_BLOCK));
     }
     let totals = compress_with_progress(&mut reader, &mut output, &options, |totals| {
         progress.update(totals.bytes_in);

@@ -72,12 +72,12 @@ impl ReadAt for AnySource {
         self.source().view(offset, len)
     }
 
-    fn reach(&self) -> u64 {
-        self.source().reach()
+    fn coalesce_limit(&self) -> u64 {
+        self.source().coalesce_limit()
     }
 
-    fn is_made(&self, offset: u64) -> bool {
-        self.source().is_made(offset)
+    fn is_generated(&self, offset: u64) -> bool {
+        self.source().is_generated(offset)
     }
 }
 

@@ -32,8 +32,7 @@ pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), Failure>;
 
 impl<'a, R: Read> Decoder<'a, R> {
     pub(crate) fn new(source: Source<R>, args: &Args, dictionary: Option<&'a Dictionary<'a>>) -> Self {
-        let options =
-            Options::new().with_window_limit(args.window_limit()).with_verify_checksum(!args.no_check);
+        let options = Options::new().window_limit(args.window_limit()).verify_checksum(!args.no_check);
         Decoder {
             source,
             stream: StreamDecoder::new(options),

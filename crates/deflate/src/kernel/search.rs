@@ -9,7 +9,7 @@
 
 use core::marker::PhantomData;
 
-use linerate_core::fetch_line;
+use linerate_core::prefetch_line;
 
 use super::isa::{Isa, read32, read64};
 use super::matcher::{Buckets, MAX_DISTANCE, MAX_MATCH, MIN_MATCH, Positions};
@@ -81,7 +81,7 @@ impl<B: Buckets> Look<B> {
         // SAFETY: as the caller vouches.
         unsafe {
             let word = read64(origin.wrapping_add(here));
-            fetch_line(origin.wrapping_add(here + AHEAD) as usize);
+            prefetch_line(origin.wrapping_add(here + AHEAD) as usize);
             for lane in 0..LANES {
                 let bucket = B::bucket((word >> (8 * lane)) as u32);
                 candidates[lane] = usize::from(*slots.get_unchecked(bucket)).max(low);

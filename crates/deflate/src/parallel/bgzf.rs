@@ -27,10 +27,11 @@ pub(super) fn compress<R: Read, W: Write>(
     options: &Options,
     progress: &mut dyn FnMut(&Totals),
 ) -> io::Result<Totals> {
-    let options = &Options { block: options.block.min(MOST), ..*options };
-    let input = job_size(options.block);
-    let block = HEADER + compress_bound(options.block) + TRAILER;
-    let plan = Plan { threads: options.threads, input, history: 0, output: input / options.block * block };
+    let options = &Options { block_size: options.block_size.min(MOST), ..*options };
+    let input = job_size(options.block_size);
+    let block = HEADER + compress_bound(options.block_size) + TRAILER;
+    let plan =
+        Plan { threads: options.threads, input, history: 0, output: input / options.block_size * block };
     let mut totals = Totals::default();
     pipeline::run(
         &plan,
@@ -51,7 +52,7 @@ pub(super) fn compress<R: Read, W: Write>(
 fn encode(scratch: &mut Scratch, job: &mut Job, options: &Options) -> Result<()> {
     let mut output = std::mem::take(&mut job.output);
     let mut used = 0;
-    for block in job.input().chunks(options.block) {
+    for block in job.input().chunks(options.block_size) {
         used += member(scratch, block, options, &mut output[used..])?;
     }
     (job.output, job.used) = (output, used);

@@ -1,6 +1,6 @@
 //! One stream from many threads: from a reader to a writer, the same bytes for any number.
 //!
-//! The input is cut into blocks of [`Options::block`] bytes, each compressed by one stateless
+//! The input is cut into blocks of [`Options::block_size`] bytes, each compressed by one stateless
 //! call. Blocks are grouped into jobs of about 128 KiB, or of one block where that is larger.
 //! Jobs are what threads take; each ends at a byte boundary, which costs up to 5 bytes.
 //! Checksums are made per job and joined.
@@ -9,8 +9,7 @@
 //! use linerate_deflate::parallel::{compress, Options};
 //! use linerate_deflate::{Format, Level};
 //!
-//! let mut options = Options::new(Format::Gzip, Level::Default);
-//! options.threads = 2;
+//! let options = Options::new(Format::Gzip, Level::Default).threads(2);
 //! let input = vec![b'a'; 3 << 20];
 //! let mut out = Vec::new();
 //! let totals = compress(&input[..], &mut out, &options)?;
@@ -64,9 +63,9 @@ pub struct Options {
     pub threads: usize,
     /// Bytes of one stateless call, at least 1. [`Container::Bgzf`] takes at most 65,280.
     ///
-    /// Memory is about (`threads` + 2) x 2 x the greater of `block` and 128 KiB, and a
+    /// Memory is about (`threads` + 2) x 2 x the greater of `block_size` and 128 KiB, and a
     /// [`Scratch`] per thread.
-    pub block: usize,
+    pub block_size: usize,
     /// Whether blocks are compressed without reference to earlier ones. If not, each may refer to
     /// the 32 KiB before it, for a better ratio, above all of small blocks.
     /// [`Container::Bgzf`] is always isolated.
@@ -78,18 +77,42 @@ pub struct Options {
 
 impl Options {
     /// The block size of [`Options::new`]: 512 KiB.
-    pub const DEFAULT_BLOCK: usize = 512 << 10;
+    pub const DEFAULT_BLOCK_SIZE: usize = 512 << 10;
 
-    /// One thread, isolated blocks of [`DEFAULT_BLOCK`](Self::DEFAULT_BLOCK) bytes.
+    /// One thread, isolated blocks of [`DEFAULT_BLOCK_SIZE`](Self::DEFAULT_BLOCK_SIZE) bytes.
     pub fn new(container: impl Into<Container>, level: Level) -> Self {
         Options {
             container: container.into(),
             level,
             threads: 1,
-            block: Self::DEFAULT_BLOCK,
+            block_size: Self::DEFAULT_BLOCK_SIZE,
             isolated: true,
             after_header: false,
         }
+    }
+
+    /// Sets the number of [`threads`](#structfield.threads).
+    #[must_use]
+    pub const fn threads(self, threads: usize) -> Self {
+        Options { threads, ..self }
+    }
+
+    /// Sets [`block_size`](#structfield.block_size), in bytes.
+    #[must_use]
+    pub const fn block_size(self, block_size: usize) -> Self {
+        Options { block_size, ..self }
+    }
+
+    /// Sets whether blocks are [`isolated`](#structfield.isolated).
+    #[must_use]
+    pub const fn isolated(self, isolated: bool) -> Self {
+        Options { isolated, ..self }
+    }
+
+    /// Sets whether the caller writes the header: [`after_header`](#structfield.after_header).
+    #[must_use]
+    pub const fn after_header(self, after_header: bool) -> Self {
+        Options { after_header, ..self }
     }
 }
 
@@ -128,7 +151,7 @@ pub fn compress_with_progress<R: Read, W: Write>(
     options: &Options,
     mut progress: impl FnMut(&Totals),
 ) -> io::Result<Totals> {
-    let options = Options { block: options.block.max(1), ..*options };
+    let options = Options { block_size: options.block_size.max(1), ..*options };
     match options.container {
         Container::Single(format) => single(reader, writer, format, &options, &mut progress),
         Container::Bgzf => bgzf::compress(reader, writer, &options, &mut progress),
@@ -147,12 +170,12 @@ fn single<R: Read, W: Write>(
     options: &Options,
     progress: &mut dyn FnMut(&Totals),
 ) -> io::Result<Totals> {
-    let input = job_size(options.block);
+    let input = job_size(options.block_size);
     let plan = Plan {
         threads: options.threads,
         input,
         history: if options.isolated { 0 } else { HISTORY },
-        output: input / options.block * bound(options.block) + finish_bound(),
+        output: input / options.block_size * bound(options.block_size) + finish_bound(),
     };
     let check = Check::of(format);
     let mut totals = Totals { checksum: check.start, ..Totals::default() };
@@ -193,7 +216,7 @@ fn encode(scratch: &mut Scratch, job: &mut Job, options: &Options) -> Result<()>
     let mut stream = Stream::new(Format::Deflate, options.level);
     let (mut at, mut used) = (start, 0);
     while at < buffer.len() {
-        let end = buffer.len().min(at + options.block);
+        let end = buffer.len().min(at + options.block_size);
         let history = if options.isolated { 0 } else { at.min(HISTORY) };
         let more = !(job.last && end == buffer.len());
         let seen = &buffer[at - history..end];

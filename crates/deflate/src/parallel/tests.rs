@@ -23,7 +23,7 @@ fn data(n: usize) -> Vec<u8> {
 }
 
 fn options(container: impl Into<Container>, threads: usize, block: usize) -> Options {
-    Options { threads, block, ..Options::new(container, Level::Default) }
+    Options::new(container, Level::Default).threads(threads).block_size(block)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn an_input_of_one_block_gives_the_bytes_of_one_call() {
 #[test]
 fn a_header_of_the_callers_is_not_repeated() {
     let mut out = Format::Gzip.header().to_vec();
-    let options = Options { after_header: true, ..options(Format::Gzip, 1, 100) };
+    let options = options(Format::Gzip, 1, 100).after_header(true);
     let totals = compress(&b"abc"[..], &mut out, &options).unwrap();
     assert_eq!(totals.bytes_out + 10, out.len() as u64);
     assert_eq!(totals.checksum, 0x3524_41C2);

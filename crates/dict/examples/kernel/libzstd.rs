@@ -3,7 +3,7 @@
 
 use core::ptr::NonNull;
 
-use linerate_core::{LINE, fetch_line};
+use linerate_core::{CACHE_LINE, prefetch_line};
 use zstd_safe::zstd_sys::{
     ZSTD_DCtx, ZSTD_DDict, ZSTD_createDCtx, ZSTD_createDDict, ZSTD_decompress_usingDDict, ZSTD_freeDCtx,
     ZSTD_freeDDict, ZSTD_isError, ZSTD_sizeof_DDict,
@@ -28,7 +28,7 @@ impl Digested {
     /// Asks for all lines of the object at once.
     pub(crate) fn burst(&self) {
         let start = self.0.as_ptr() as usize;
-        (start..start + OBJECT).step_by(LINE).for_each(fetch_line);
+        (start..start + OBJECT).step_by(CACHE_LINE).for_each(prefetch_line);
     }
 }
 

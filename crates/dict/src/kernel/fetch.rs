@@ -1,10 +1,10 @@
 //! Cache lines, asked for.
 
-use linerate_core::{LINE, fetch_line};
+use linerate_core::{CACHE_LINE, prefetch_line};
 
 /// Asks for the lines of `value`.
 #[inline]
 pub(crate) fn fetch<T: ?Sized>(value: &T) {
     let start = core::ptr::from_ref(value).cast::<u8>() as usize;
-    (start & !(LINE - 1)..start + size_of_val(value)).step_by(LINE).for_each(fetch_line);
+    (start & !(CACHE_LINE - 1)..start + size_of_val(value)).step_by(CACHE_LINE).for_each(prefetch_line);
 }

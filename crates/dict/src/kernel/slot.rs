@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use linerate_core::Result;
-use linerate_zstd::{Codes, Dictionary, Digest};
+use linerate_zstd::{Dictionary, Digest, ExpandedHuffman};
 
 use super::arena::{Kept, Room};
 use crate::source::Source;
@@ -377,7 +377,7 @@ pub(crate) struct Digested<'a> {
 impl<'a> Digested<'a> {
     /// The dictionary, with codes that were laid out for it.
     #[inline]
-    pub(crate) fn with(&self, codes: &'a Codes) -> Dictionary<'a> {
+    pub(crate) fn with(&self, codes: &'a ExpandedHuffman) -> Dictionary<'a> {
         // SAFETY: a slot has the tables that were made for its digest, in a room of the same alignment.
         unsafe { Dictionary::trusted(self.digest, self.tables, codes, self.content) }
     }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::Stamp;
+use super::FileAttributes;
 use crate::atomic_file::Ownership;
 use crate::leftovers::sweep_once;
 
@@ -17,7 +17,7 @@ pub struct Folder(Arc<PathBuf>);
 
 impl Folder {
     /// The folder of that path, made if it is not there. This one may be a link: it is the caller's.
-    pub fn root(path: &Path) -> io::Result<Folder> {
+    pub fn create_all(path: &Path) -> io::Result<Folder> {
         fs::create_dir_all(path)?;
         Ok(Folder(Arc::new(path.canonicalize()?)))
     }
@@ -33,11 +33,11 @@ impl Folder {
 
     /// A folder in this one, made if it is not there. A link is refused. What killed runs left in one
     /// that is there goes.
-    pub fn enter(&self, name: &str) -> io::Result<Folder> {
+    pub fn create_subfolder(&self, name: &str) -> io::Result<Folder> {
         match fs::create_dir(self.0.join(name)) {
-            Ok(()) => self.find(name),
+            Ok(()) => self.subfolder(name),
             Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {
-                let inner = self.find(name)?;
+                let inner = self.subfolder(name)?;
                 inner.sweep();
                 Ok(inner)
             }
@@ -90,7 +90,7 @@ impl Folder {
     }
 
     /// Gives `temp` its final name, in one step. Over a file that is there only if `replace`.
-    pub fn publish(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
+    pub fn commit(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
         let name = name.as_ref();
         if !replace && self.exists(name)? {
             return Err(io::ErrorKind::AlreadyExists.into());
@@ -114,7 +114,7 @@ impl Folder {
     }
 
     /// A folder in this one, if it is there.
-    pub fn find(&self, name: &str) -> io::Result<Folder> {
+    pub fn subfolder(&self, name: &str) -> io::Result<Folder> {
         let path = self.0.join(name);
         // Of a link, this is the link's own kind. Junctions count as links too.
         match fs::symlink_metadata(&path)?.is_dir() {
@@ -133,18 +133,18 @@ impl Folder {
     }
 
     /// How many folders may be kept at once. They are names, and open nothing.
-    pub fn kept_open() -> usize {
+    pub fn max_open_folders() -> usize {
         8192
     }
 
     /// Sets the time of a regular file in this folder.
-    pub fn stamp_file(&self, name: &str, stamp: &Stamp) -> io::Result<()> {
+    pub fn set_file_attributes(&self, name: &str, attributes: &FileAttributes) -> io::Result<()> {
         // Not every system lets a file be stamped that is open for reading only.
-        super::stamp(&self.reopen(name)?, stamp)
+        super::set_attributes(&self.reopen(name)?, attributes)
     }
 
     /// Sets the time of this folder: not here, where folders cannot be opened as files.
-    pub fn stamp(&self, _stamp: &Stamp) -> io::Result<()> {
+    pub fn set_attributes(&self, _attributes: &FileAttributes) -> io::Result<()> {
         Ok(())
     }
 
@@ -154,15 +154,15 @@ impl Folder {
     }
 
     /// Sets the time of a link: there is none.
-    pub fn stamp_link(&self, _name: &str, _modified: SystemTime) -> io::Result<()> {
+    pub fn set_link_modified(&self, _name: &str, _modified: SystemTime) -> io::Result<()> {
         Ok(())
     }
 
     /// Has the system make room for open files: not here.
-    pub fn expect_open(&self, _count: usize) {}
+    pub fn reserve_descriptors(&self, _count: usize) {}
 
     /// Bytes that can still be written here: not told.
-    pub fn free(&self) -> Option<u64> {
+    pub fn free_space(&self) -> Option<u64> {
         None
     }
 

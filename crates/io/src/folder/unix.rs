@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 
-use super::Stamp;
+use super::FileAttributes;
 use crate::atomic_file::Ownership;
 use crate::leftovers::{SWEPT_ENTRIES, is_abandoned};
 
@@ -32,7 +32,7 @@ const MOST_KEPT: usize = 8192;
 
 impl Folder {
     /// The folder of that path, made if it is not there. This one may be a link: it is the caller's.
-    pub fn root(path: &Path) -> io::Result<Folder> {
+    pub fn create_all(path: &Path) -> io::Result<Folder> {
         std::fs::create_dir_all(path)?;
         Folder::existing(path)
     }
@@ -44,7 +44,7 @@ impl Folder {
 
     /// A folder in this one, made if it is not there. A link is refused. What killed runs left in one
     /// that is there goes.
-    pub fn enter(&self, name: &str) -> io::Result<Folder> {
+    pub fn create_subfolder(&self, name: &str) -> io::Result<Folder> {
         let is_new = match rustix::fs::mkdirat(&*self.0, name, FOLDER_MODE) {
             Ok(()) => true,
             Err(rustix::io::Errno::EXIST) => false,
@@ -134,7 +134,7 @@ impl Folder {
     }
 
     /// Gives `temp` its final name, in one step. Over a file that is there only if `replace`.
-    pub fn publish(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
+    pub fn commit(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
         let name = name.as_ref();
         if replace {
             return Ok(rustix::fs::renameat(&*self.0, temp, &*self.0, name)?);
@@ -174,7 +174,7 @@ impl Folder {
     }
 
     /// A folder in this one, if it is there.
-    pub fn find(&self, name: &str) -> io::Result<Folder> {
+    pub fn subfolder(&self, name: &str) -> io::Result<Folder> {
         let inner = rustix::fs::openat(&*self.0, name, FOLDER | OFlags::NOFOLLOW, Mode::empty())?;
         Ok(Folder(Arc::new(inner)))
     }
@@ -192,19 +192,19 @@ impl Folder {
     }
 
     /// How many folders may be kept open at once: a part of the files that the process may open.
-    pub fn kept_open() -> usize {
+    pub fn max_open_folders() -> usize {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         most.map_or(MOST_KEPT, |most| (most / 4).clamp(16, MOST_KEPT as u64) as usize)
     }
 
     /// Sets the time and the mode of a regular file in this folder.
-    pub fn stamp_file(&self, name: &str, stamp: &Stamp) -> io::Result<()> {
-        super::stamp(&self.open(name)?, stamp)
+    pub fn set_file_attributes(&self, name: &str, attributes: &FileAttributes) -> io::Result<()> {
+        super::set_attributes(&self.open(name)?, attributes)
     }
 
     /// Sets the time and the mode of this folder.
-    pub fn stamp(&self, stamp: &Stamp) -> io::Result<()> {
-        super::stamp(&self.0.try_clone()?.into(), stamp)
+    pub fn set_attributes(&self, attributes: &FileAttributes) -> io::Result<()> {
+        super::set_attributes(&self.0.try_clone()?.into(), attributes)
     }
 
     /// A new link.
@@ -213,7 +213,7 @@ impl Folder {
     }
 
     /// Sets the time of a link.
-    pub fn stamp_link(&self, name: &str, modified: SystemTime) -> io::Result<()> {
+    pub fn set_link_modified(&self, name: &str, modified: SystemTime) -> io::Result<()> {
         let moment = match modified.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => Timespec { tv_sec: after.as_secs() as i64, tv_nsec: after.subsec_nanos().into() },
             // Nanoseconds count forward from the second before.
@@ -232,7 +232,7 @@ impl Folder {
 
     /// Has the system make room for that many open files at once. It does so in any case, step by step,
     /// but each step in a process of several threads takes it a hundredth of a second.
-    pub fn expect_open(&self, count: usize) {
+    pub fn reserve_descriptors(&self, count: usize) {
         let most = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
         let number = most.map_or(count, |most| count.min(most.saturating_sub(1) as usize));
         // Descriptors are numbered from 0, and one that is closed again leaves the room behind.
@@ -240,7 +240,7 @@ impl Folder {
     }
 
     /// Bytes that can still be written here, where the system tells.
-    pub fn free(&self) -> Option<u64> {
+    pub fn free_space(&self) -> Option<u64> {
         let found = rustix::fs::fstatvfs(&*self.0).ok()?;
         // Some file systems have no count of blocks.
         (found.f_blocks > 0).then(|| found.f_bavail.saturating_mul(found.f_frsize))

@@ -99,8 +99,8 @@ impl ReadAt for S3Source {
         self.0.read_at(offset, out)
     }
 
-    fn reach(&self) -> u64 {
-        self.0.reach()
+    fn coalesce_limit(&self) -> u64 {
+        self.0.coalesce_limit()
     }
 }
 

@@ -50,10 +50,10 @@ impl Link {
     /// Fills `out` with the bytes from `start` on, fewer if the file ends before; how many is
     /// returned. `known` is what is known of the file: `None` before the first answer.
     pub(super) fn fetch(&self, start: u64, out: &mut [u8], known: &mut Option<Known>) -> Result<usize> {
-        let (mut done, mut tries, mut pause) = (0, 1, self.options.pause);
+        let (mut done, mut tries, mut pause) = (0, 1, self.options.retry_delay);
         loop {
             if let Some((since, fault)) = &*self.given_up()
-                && since.elapsed() < self.options.rest
+                && since.elapsed() < self.options.cooldown
             {
                 return Err(fault.at(start + done as u64));
             }
@@ -61,7 +61,7 @@ impl Link {
                 Ok(()) => return Ok(done),
                 Err(fault) => fault,
             };
-            let Some(asked) = fault.again.filter(|_| tries < self.options.tries) else {
+            let Some(asked) = fault.again.filter(|_| tries < self.options.max_attempts) else {
                 let error = fault.at(start + done as u64);
                 *self.given_up() = fault.again.map(|_| (Instant::now(), fault));
                 return Err(error);

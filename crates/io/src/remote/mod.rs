@@ -21,40 +21,98 @@ use self::web::Page;
 use crate::read_at::ReadAt;
 use crate::url::{is_s3_url, is_url};
 
-/// How patient an [`HttpSource`] is, and how it asks.
+/// Timeouts, retries and request sizes of an [`HttpSource`].
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use linerate_io::HttpOptions;
+///
+/// let options = HttpOptions::new().timeout(Duration::from_secs(5)).max_attempts(2);
+/// assert_eq!(options.max_attempts, 2);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HttpOptions {
-    /// How long the server may be silent, while connecting and afterwards. 30 seconds.
-    pub silence: Duration,
-    /// Bytes per second below which a request, all in all, takes too long; twice the silence comes
-    /// on top. 16 KiB.
-    pub slowest: u64,
-    /// How often one range is asked for before its read fails, at least once. What has come of it
-    /// is kept from one try to the next. 4.
-    pub tries: u32,
-    /// The pause before the second try; each further one is twice as long. A server that names a
-    /// longer one gets it, up to ten seconds. 200 milliseconds.
-    pub pause: Duration,
-    /// How long a server that was given up is left alone: every read fails at once meanwhile. 10
-    /// seconds.
-    pub rest: Duration,
-    /// The most bytes that one request spans when neighbouring blocks are wanted. 4 MiB.
-    pub reach: u64,
-    /// Whether the proxies that the environment names are used. They are.
-    pub proxies: bool,
+    /// Longest time without a byte from the server, while connecting and afterwards. Default: 30 seconds.
+    pub timeout: Duration,
+    /// A request times out as a whole after twice [`timeout`](Self::timeout) plus the time that its bytes
+    /// take at this rate. Default: 16 KiB.
+    pub min_bytes_per_second: u64,
+    /// Attempts per range, at least 1, before its read fails. Bytes received by one attempt are kept for
+    /// the next. Default: 4.
+    pub max_attempts: u32,
+    /// Delay before the second attempt; it doubles with each further one. A longer `Retry-After` of the
+    /// server is respected, up to ten seconds. Default: 200 milliseconds.
+    pub retry_delay: Duration,
+    /// How long every read fails at once after all attempts of one have failed. Default: 10 seconds.
+    pub cooldown: Duration,
+    /// Most bytes of one request when neighbouring blocks are wanted. Default: 4 MiB.
+    pub coalesce_limit: u64,
+    /// Whether the proxies named by the environment are used. Default: yes.
+    pub use_proxies: bool,
+}
+
+impl HttpOptions {
+    /// The defaults.
+    pub const fn new() -> Self {
+        HttpOptions {
+            timeout: Duration::from_secs(30),
+            min_bytes_per_second: 16 << 10,
+            max_attempts: 4,
+            retry_delay: Duration::from_millis(200),
+            cooldown: Duration::from_secs(10),
+            coalesce_limit: 4 << 20,
+            use_proxies: true,
+        }
+    }
+
+    /// Sets [`timeout`](#structfield.timeout).
+    #[must_use]
+    pub const fn timeout(self, timeout: Duration) -> Self {
+        HttpOptions { timeout, ..self }
+    }
+
+    /// Sets [`min_bytes_per_second`](#structfield.min_bytes_per_second).
+    #[must_use]
+    pub const fn min_bytes_per_second(self, min_bytes_per_second: u64) -> Self {
+        HttpOptions { min_bytes_per_second, ..self }
+    }
+
+    /// Sets [`max_attempts`](#structfield.max_attempts).
+    #[must_use]
+    pub const fn max_attempts(self, max_attempts: u32) -> Self {
+        HttpOptions { max_attempts, ..self }
+    }
+
+    /// Sets [`retry_delay`](#structfield.retry_delay).
+    #[must_use]
+    pub const fn retry_delay(self, retry_delay: Duration) -> Self {
+        HttpOptions { retry_delay, ..self }
+    }
+
+    /// Sets [`cooldown`](#structfield.cooldown).
+    #[must_use]
+    pub const fn cooldown(self, cooldown: Duration) -> Self {
+        HttpOptions { cooldown, ..self }
+    }
+
+    /// Sets [`coalesce_limit`](#structfield.coalesce_limit), in bytes; 0 reads each block by itself.
+    #[must_use]
+    pub const fn coalesce_limit(self, coalesce_limit: u64) -> Self {
+        HttpOptions { coalesce_limit, ..self }
+    }
+
+    /// Sets [`use_proxies`](#structfield.use_proxies).
+    #[must_use]
+    pub const fn use_proxies(self, use_proxies: bool) -> Self {
+        HttpOptions { use_proxies, ..self }
+    }
 }
 
 impl Default for HttpOptions {
     fn default() -> Self {
-        HttpOptions {
-            silence: Duration::from_secs(30),
-            slowest: 16 << 10,
-            tries: 4,
-            pause: Duration::from_millis(200),
-            rest: Duration::from_secs(10),
-            reach: 4 << 20,
-            proxies: true,
-        }
+        Self::new()
     }
 }
 
@@ -103,8 +161,8 @@ impl ReadAt for HttpSource {
         self.0.read_at(offset, out)
     }
 
-    fn reach(&self) -> u64 {
-        self.0.reach()
+    fn coalesce_limit(&self) -> u64 {
+        self.0.coalesce_limit()
     }
 }
 

@@ -48,7 +48,7 @@ impl ReadAt for Ranges {
         Ok(())
     }
 
-    fn reach(&self) -> u64 {
-        self.link.options().reach
+    fn coalesce_limit(&self) -> u64 {
+        self.link.options().coalesce_limit
     }
 }

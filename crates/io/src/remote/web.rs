@@ -29,7 +29,7 @@ pub(super) struct Web {
 impl Web {
     /// `secure` admits HTTPS only.
     pub(super) fn new(options: &HttpOptions, secure: bool, follows: bool) -> Web {
-        let silence = options.silence.min(LONGEST_SILENCE);
+        let silence = options.timeout.min(LONGEST_SILENCE);
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
             .user_agent(concat!("linerate/", env!("CARGO_PKG_VERSION")))
@@ -39,10 +39,10 @@ impl Web {
             .timeout_recv_response(Some(silence))
             .timeout_per_read(Some(silence))
             .timeout_per_write(Some(silence));
-        if !options.proxies {
+        if !options.use_proxies {
             config = config.proxy(None);
         }
-        Web { agent: config.build().new_agent(), silence, slowest: options.slowest.max(1) }
+        Web { agent: config.build().new_agent(), silence, slowest: options.min_bytes_per_second.max(1) }
     }
 
     /// Sends a request whose answer has about `len` bytes.

@@ -12,7 +12,7 @@ use crate::extract::Existing;
 use crate::failure::{Cause, Failure};
 use crate::paths::check_path;
 use crate::tree::{Place, Tree};
-use linerate_io::{Folder, Stamp, temporary_name};
+use linerate_io::{FileAttributes, Folder, temporary_name};
 
 /// Which links are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -104,7 +104,7 @@ impl<'a> Restorer<'a> {
     /// [`Restored::failures`], and the others are restored.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Restored, Failure> {
         let folder = folder.as_ref();
-        let root = Folder::root(folder).map_err(|e| Failure::new(&folder.to_string_lossy(), e))?;
+        let root = Folder::create_all(folder).map_err(|e| Failure::new(&folder.to_string_lossy(), e))?;
         let mut done = Restored::default();
         self.files(&root, &mut done);
         let (tree, folders) = self.make_folders(&root, &mut done);
@@ -148,7 +148,7 @@ impl<'a> Restorer<'a> {
         let (tree, files) = self.placed(root, files, done);
         for (path, place, attributes) in files {
             let stamped = tree.folder(place.folder);
-            match stamped.and_then(|folder| folder.stamp_file(&place.name, &stamp(attributes)?)) {
+            match stamped.and_then(|folder| folder.set_file_attributes(&place.name, &stamp(attributes)?)) {
                 Ok(()) => done.files += 1,
                 Err(error) => done.failures.push(Failure::new(path, error)),
             }
@@ -159,7 +159,7 @@ impl<'a> Restorer<'a> {
     fn make_folders(&self, root: &Folder, done: &mut Restored) -> (Tree, Vec<Placed<'a, &'a Attributes>>) {
         let (tree, mut folders) = self.placed(root, self.metadata.folders.iter(), done);
         folders.retain(|(path, place, _)| {
-            let made = tree.folder(place.folder).and_then(|folder| folder.enter(&place.name));
+            let made = tree.folder(place.folder).and_then(|folder| folder.create_subfolder(&place.name));
             made.map_err(|error| done.failures.push(Failure::new(path, error))).is_ok()
         });
         (tree, folders)
@@ -203,8 +203,8 @@ impl<'a> Restorer<'a> {
         folder.symlink(target, &temp)?;
         let replace = self.existing == Existing::Replace;
         let published = system_time(modified)
-            .and_then(|time| folder.stamp_link(&temp, time))
-            .and_then(|()| folder.publish(&temp, name, replace));
+            .and_then(|time| folder.set_link_modified(&temp, time))
+            .and_then(|()| folder.commit(&temp, name, replace));
         published.map_err(|error| {
             // The error at hand says more than one of cleaning up.
             let _ = folder.remove(&temp);
@@ -217,9 +217,9 @@ impl<'a> Restorer<'a> {
 }
 
 /// As the system sets it.
-fn stamp(attributes: &Attributes) -> io::Result<Stamp> {
+fn stamp(attributes: &Attributes) -> io::Result<FileAttributes> {
     let mode = attributes.mode.map(|mode| u32::from(mode & MODE));
-    Ok(Stamp { modified: system_time(attributes.modified)?, mode })
+    Ok(FileAttributes { modified: system_time(attributes.modified)?, mode })
 }
 
 fn system_time(time: super::Time) -> io::Result<SystemTime> {
@@ -231,8 +231,8 @@ fn system_time(time: super::Time) -> io::Result<SystemTime> {
 fn stamp_folders(tree: &Tree, mut folders: Vec<Placed<'_, &Attributes>>, done: &mut Restored) {
     folders.sort_by_key(|(path, ..)| core::cmp::Reverse(path.matches('/').count()));
     for (path, place, attributes) in folders {
-        let folder = tree.folder(place.folder).and_then(|folder| folder.find(&place.name));
-        match folder.and_then(|folder| folder.stamp(&stamp(attributes)?)) {
+        let folder = tree.folder(place.folder).and_then(|folder| folder.subfolder(&place.name));
+        match folder.and_then(|folder| folder.set_attributes(&stamp(attributes)?)) {
             Ok(()) => done.folders += 1,
             Err(error) => done.failures.push(Failure::new(path, error)),
         }

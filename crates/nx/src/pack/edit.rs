@@ -49,7 +49,7 @@ pub enum Clash {
 
 /// Whether a block of the file is not stored as it is shown.
 fn is_made<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> bool {
-    file.blocks().any(|block| archive.source().is_made(archive.layout().offset(block)))
+    file.blocks().any(|block| archive.source().is_generated(archive.layout().offset(block)))
 }
 
 impl Builder {

@@ -2,7 +2,7 @@
 //!
 //! A zstd block gains its magic number. A block with a dictionary, which Nx does not have, is shown
 //! decoded and stored; a block of a codec that is not read, as one that cannot be read. The hashes of
-//! an archive without are shown as 0, and [as made](ReadAt::is_made), so that nobody compares them.
+//! an archive without are shown as 0, and [as made](ReadAt::is_generated), so that nobody compares them.
 
 use core::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -179,7 +179,7 @@ impl<S: ReadAt> AsNx<S> {
         };
         let start = layout.offset(first);
         let len = layout.offset(last) + u64::from(toc.blocks[last].compressed) - start;
-        if len > self.reach() {
+        if len > self.coalesce_limit() {
             return Ok(Near::default());
         }
         let mut bytes = Vec::new();
@@ -300,11 +300,11 @@ impl<S: ReadAt> ReadAt for AsNx<S> {
         Ok(())
     }
 
-    fn reach(&self) -> u64 {
-        self.archive.source().reach()
+    fn coalesce_limit(&self) -> u64 {
+        self.archive.source().coalesce_limit()
     }
 
-    fn is_made(&self, offset: u64) -> bool {
+    fn is_generated(&self, offset: u64) -> bool {
         if offset < self.head.len() as u64 {
             return !self.archive.head().header.form.hashed();
         }

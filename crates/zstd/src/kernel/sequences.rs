@@ -7,14 +7,14 @@
 
 use core::hint::select_unpredictable;
 
-use linerate_core::{Error, Kind, LINE, Result, fetch_line};
+use linerate_core::{CACHE_LINE, Error, Kind, Result, prefetch_line};
 
 use super::backward::{self, LOADED, field};
 use super::isa::{Isa, Kernel, Scalar, copy16, dispatch};
 use crate::execute;
 use crate::fse::{self, Cell};
 use crate::output::{Output, Piece, TOO_SMALL};
-use crate::prefetch::{Prefetch, Run};
+use crate::prefetch::{PrefetchQueue, Run};
 use crate::scratch::Form;
 use crate::sequences::{BASES, Repeats, Table};
 
@@ -36,7 +36,7 @@ pub(crate) struct Job<'a, 'b> {
     pub(crate) repeats: Repeats,
     /// Bytes that the block may regenerate.
     pub(crate) max: usize,
-    pub(crate) prefetch: Option<&'a mut Prefetch>,
+    pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
     /// Whether sequences are decoded ahead of their execution, so that what they copy can be fetched.
     pub(crate) ahead: bool,
     pub(crate) out: &'a mut Output<'b>,
@@ -362,7 +362,7 @@ impl<'a, 'b> Sink<'a, 'b> {
     unsafe fn execute<I: Isa, const HISTORY: bool, const PREFETCH: bool, const AHEAD: bool>(
         &mut self,
         batch: &[Sequence],
-        mut prefetch: Option<&mut Prefetch>,
+        mut prefetch: Option<&mut PrefetchQueue>,
     ) -> Result<()> {
         let out = &mut *self.out;
         // SAFETY: pointers stay in their buffers: `to` is at most `fast_end` when a turn has copied
@@ -471,8 +471,10 @@ impl<'a, 'b> Sink<'a, 'b> {
             if back.wrapping_sub(1) < piece.len() {
                 let from = end - back;
                 let len = (sequence.len as usize).max(16);
-                let lines = from + len.min(back) - (from & !(LINE - 1));
-                (0..lines).step_by(LINE).for_each(|line| fetch_line((from & !(LINE - 1)) + line));
+                let lines = from + len.min(back) - (from & !(CACHE_LINE - 1));
+                (0..lines)
+                    .step_by(CACHE_LINE)
+                    .for_each(|line| prefetch_line((from & !(CACHE_LINE - 1)) + line));
             }
             made += sequence.len as usize;
         }

@@ -27,7 +27,7 @@ impl Checker {
     /// Asserts that the frames decode to `content`.
     #[track_caller]
     pub fn check(&mut self, name: &str, src: &[u8], dictionary: &[u8], content: &[u8]) {
-        self.check_with(name, Options::new().with_window_limit(1 << 31), src, dictionary, content);
+        self.check_with(name, Options::new().window_limit(1 << 31), src, dictionary, content);
     }
 
     #[track_caller]
@@ -53,7 +53,7 @@ impl Checker {
         let best = &mut self.best;
         same("whole", ours::whole(options, best, dictionary, src, most));
         same("more room", ours::whole(options, best, dictionary, src, most + 1000));
-        same("two phases", ours::whole(options.with_two_phase(true), best, dictionary, src, most));
+        same("two phases", ours::whole(options.two_phase(true), best, dictionary, src, most));
         let mut random = Pieces::Random(Noise::new(self.noise.number()));
         same("pieces", ours::stream(options, best, dictionary, src, most, &mut random));
         same("one piece", ours::stream(options, best, dictionary, src, most, &mut Pieces::Whole));

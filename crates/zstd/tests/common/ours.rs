@@ -9,8 +9,8 @@ use super::data::Noise;
 /// Every form of the hot loops that this machine can run, the specification first.
 pub fn scratches() -> Vec<(String, Scratch)> {
     let tiers = Tier::ALL.into_iter().filter(|tier| tier.is_supported());
-    let fast = tiers.map(|tier| (format!("{tier:?}"), Scratch::new().with_tier(tier)));
-    [("specification".to_owned(), Scratch::new().with_specification())].into_iter().chain(fast).collect()
+    let fast = tiers.map(|tier| (format!("{tier:?}"), Scratch::new().tier(tier)));
+    [("specification".to_owned(), Scratch::new().reference())].into_iter().chain(fast).collect()
 }
 
 /// Decodes all frames at once into at most `most` bytes.
@@ -109,5 +109,5 @@ pub fn stream_with(
 }
 
 pub fn magicless() -> Options {
-    Options::new().with_format(Format::Magicless)
+    Options::new().format(Format::Magicless)
 }

@@ -1,51 +1,51 @@
-//! What a frame needs of its dictionary, seen from the headers of its first block.
+//! What a frame required of its dictionary, seen from the headers of its first block.
 
 use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::Digest;
-use crate::frame::{BlockHeader, BlockType, Format, FrameHeader};
+use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, Format, FrameHeader};
 use crate::literals::{Coding, Header};
-use crate::prefetch::Prefetch;
+use crate::prefetch::PrefetchQueue;
 
 /// Which parts of a dictionary a frame may need. All of them, unless it has a single block whose
 /// headers say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Needs {
+pub struct RequiredParts {
     /// Huffman codes.
-    pub codes: bool,
+    pub huffman: bool,
     /// Tables of literal lengths, match lengths and offsets.
-    pub tables: [bool; 3],
+    pub fse_tables: [bool; 3],
     /// Content.
     pub content: bool,
 }
 
-const ALL: Needs = Needs { codes: true, tables: [true; 3], content: true };
-const NONE: Needs = Needs { codes: false, tables: [false; 3], content: false };
+const ALL: RequiredParts = RequiredParts { huffman: true, fse_tables: [true; 3], content: true };
+const NONE: RequiredParts = RequiredParts { huffman: false, fse_tables: [false; 3], content: false };
 
-impl Needs {
+impl RequiredParts {
     /// Looks at the headers of `frame`. Of a damaged one it may say anything.
-    pub fn of(frame: &[u8], format: Format) -> Needs {
+    pub fn from_frame(frame: &[u8], format: Format) -> RequiredParts {
         peek(frame, format).unwrap_or(ALL)
     }
 
-    /// Adds the parts of compact tables that are needed to a list, those that are needed first last:
+    /// Adds the parts of compact tables that are required to a list, those that are required first last:
     /// they are asked for first.
-    pub fn list(&self, digest: &Digest, compact: &[u8], list: &mut Prefetch) {
-        let Some([codes, parts @ ..]) = digest.parts(compact) else { return };
-        for (part, _) in parts.into_iter().zip(self.tables).filter(|(_, needed)| *needed) {
-            list.add(part);
+    pub fn enqueue_prefetch(&self, digest: &Digest, compact: &[u8], queue: &mut PrefetchQueue) {
+        let Some([huffman, parts @ ..]) = digest.parts(compact) else { return };
+        for (part, _) in parts.into_iter().zip(self.fse_tables).filter(|(_, required)| *required) {
+            queue.enqueue(part);
         }
-        if self.codes {
-            list.add(codes);
+        if self.huffman {
+            queue.enqueue(huffman);
         }
     }
 }
 
-fn peek(frame: &[u8], format: Format) -> Result<Needs> {
+fn peek(frame: &[u8], format: Format) -> Result<RequiredParts> {
     let at = FrameHeader::parse(frame, format)?.len;
     let unclear = Error::new(Kind::Truncated, 0, "a frame ends in its headers");
     let (header, rest) = frame.get(at..).and_then(<[u8]>::split_first_chunk::<3>).ok_or(unclear)?;
-    let block = BlockHeader::parse(*header, crate::BLOCK_MAX)?;
+    let block = BlockHeader::parse(*header, BLOCK_MAX)?;
     if !block.last {
         return Ok(ALL);
     }
@@ -54,15 +54,15 @@ fn peek(frame: &[u8], format: Format) -> Result<Needs> {
     }
     let literals = Header::parse(rest)?;
     let section = rest.get(literals.len + literals.stored..).ok_or(unclear)?;
-    let codes = literals.coding == Coding::Treeless;
+    let huffman = literals.coding == Coding::Treeless;
     // The modes stand behind the count, which has one to three bytes.
     let modes = match section {
-        [0, ..] => return Ok(Needs { codes, ..NONE }),
+        [0, ..] => return Ok(RequiredParts { huffman, ..NONE }),
         [255, _, _, modes, ..] | [128..=254, _, modes, ..] | [1..128, modes, ..] => modes,
         _ => return Err(unclear),
     };
     let repeated = |shift: u32| modes >> shift & 3 == 3;
-    Ok(Needs { codes, tables: [repeated(6), repeated(2), repeated(4)], content: true })
+    Ok(RequiredParts { huffman, fse_tables: [repeated(6), repeated(2), repeated(4)], content: true })
 }
 
 #[cfg(test)]
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_tell_what_is_needed() {
+    fn headers_tell_what_is_required() {
         let word = |i: u32| format!("{} of the ", i.wrapping_mul(2_654_435_761) >> 20);
         let text: Vec<u8> = (0..9000).flat_map(|i| word(i).into_bytes()).collect();
         let mut dictionary = vec![0; 2048];
@@ -83,18 +83,18 @@ mod tests {
         let frame = |block: &[u8], dictionary: &[u8]| {
             let mut out = Vec::with_capacity(1000 + block.len());
             zstd_safe::CCtx::create().compress_using_dict(&mut out, block, dictionary, 3).unwrap();
-            Needs::of(&out, Format::Standard)
+            RequiredParts::from_frame(&out, Format::Standard)
         };
-        let needs = frame(&text[..600], &dictionary);
-        assert!(needs.content && needs.codes && needs.tables.contains(&true), "{needs:?}");
-        let needs = frame(&text[..6000], &[]);
-        assert!(needs.content && needs.tables == [false; 3] && !needs.codes, "{needs:?}");
-        assert!(!frame(&[7; 6000], &dictionary).codes);
+        let required = frame(&text[..600], &dictionary);
+        assert!(required.content && required.huffman && required.fse_tables.contains(&true), "{required:?}");
+        let required = frame(&text[..6000], &[]);
+        assert!(required.content && required.fse_tables == [false; 3] && !required.huffman, "{required:?}");
+        assert!(!frame(&[7; 6000], &dictionary).huffman);
         assert_eq!(frame(b"", &dictionary), NONE);
         // More than one block, and what is none.
         assert_eq!(frame(&text.repeat(20), &dictionary), ALL);
         for damaged in [&[][..], &[1, 2, 3], &[0x28, 0xb5, 0x2f, 0xfd, 0x20]] {
-            assert_eq!(Needs::of(damaged, Format::Standard), ALL);
+            assert_eq!(RequiredParts::from_frame(damaged, Format::Standard), ALL);
         }
     }
 }

@@ -1,12 +1,12 @@
 //! Cache lines, asked for before they are needed.
 
 /// Bytes of a cache line.
-pub const LINE: usize = 64;
+pub const CACHE_LINE: usize = 64;
 
 /// Asks for the cache line at `address`, which may be any: the memory is named and not read. Where a CPU
 /// cannot be asked, nothing happens.
 #[inline(always)]
-pub fn fetch_line(address: usize) {
+pub fn prefetch_line(address: usize) {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: SSE is part of x86-64, and a prefetch never faults.
     unsafe {
@@ -42,7 +42,7 @@ mod tests {
 
     #[inline(never)]
     extern "C" fn alone(address: usize) {
-        fetch_line(address);
+        prefetch_line(address);
     }
 
     /// Whether the instruction stands in the code of a function that does nothing else.

@@ -12,25 +12,25 @@ use crate::tables::HuffmanTable;
 
 /// Room for the table of a dictionary's Huffman codes: 4 KiB, which would be half of what many
 /// dictionaries take and is made in a tenth of a microsecond from what they keep instead.
-pub struct Codes {
+pub struct ExpandedHuffman {
     /// A sound table of `1 << log` cells, or none if `log` is 0.
     cells: Box<[u16; huffman::MAX_CELLS]>,
     log: u32,
     form: Form,
 }
 
-impl Codes {
+impl ExpandedHuffman {
     /// Room without a table.
     pub fn new() -> Self {
         let form = Form::Fast(linerate_core::cpu::tier());
-        Codes { cells: Box::new([0; _]), log: 0, form }
+        ExpandedHuffman { cells: Box::new([0; _]), log: 0, form }
     }
 
     /// Lays out the codes of the dictionary of this digest and these compact tables.
     ///
     /// # Errors
     /// [`Kind::Corrupt`] if the tables are not such. Then there is no table.
-    pub fn lay_out(&mut self, digest: &Digest, compact: &[u8]) -> Result<()> {
+    pub fn expand(&mut self, digest: &Digest, compact: &[u8]) -> Result<()> {
         self.log = 0;
         let tree = compact.first_chunk::<{ Tree::LEN }>().filter(|_| digest.is_trained());
         let log = tree.and_then(|tree| kernel::build::codes(self.form, tree, &mut self.cells[..]));
@@ -43,7 +43,7 @@ impl Codes {
     }
 }
 
-impl Default for Codes {
+impl Default for ExpandedHuffman {
     fn default() -> Self {
         Self::new()
     }
@@ -67,18 +67,18 @@ mod tests {
         let mut room = vec![0u32; MAX_COMPACT / 4];
         let compact: &mut [u8] = bytemuck::cast_slice_mut(&mut room);
         let digest = Dictionary::compact_into(&bytes, compact).unwrap();
-        let mut codes = Codes::new();
+        let mut codes = ExpandedHuffman::new();
         assert!(codes.table().is_none());
-        codes.lay_out(&digest, compact).unwrap();
+        codes.expand(&digest, compact).unwrap();
         let whole = Dictionary::new(&bytes).unwrap();
         assert_eq!(codes.table().map(|table| table.cells), whole.huffman().map(|table| table.cells));
         for (i, bit) in (0..Tree::LEN - 256).flat_map(|i| (0..8).map(move |bit| (i, bit))) {
             compact[i] ^= 1 << bit;
-            assert_eq!(codes.lay_out(&digest, compact).unwrap_err().kind, Kind::Corrupt);
+            assert_eq!(codes.expand(&digest, compact).unwrap_err().kind, Kind::Corrupt);
             assert!(codes.table().is_none());
             compact[i] ^= 1 << bit;
         }
-        assert!(codes.lay_out(&digest, &compact[..Tree::LEN - 1]).is_err());
-        assert!(codes.lay_out(&Digest::default(), compact).is_err());
+        assert!(codes.expand(&digest, &compact[..Tree::LEN - 1]).is_err());
+        assert!(codes.expand(&Digest::default(), compact).is_err());
     }
 }
