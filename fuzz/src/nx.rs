@@ -36,7 +36,7 @@ fn limits() -> Limits {
 fn spread(data: &[u8]) -> Vec<u8> {
     let Ok(header) = Header::parse(data) else { return Vec::new() };
     let Ok(toc) = Toc::parse(&header, data) else { return Vec::new() };
-    let filled = header.filled() as usize;
+    let filled = header.pool_end() as usize;
     if data.len() < filled || header.pages > 16 {
         return Vec::new();
     }
@@ -63,7 +63,7 @@ fn archive(bytes: &[u8]) {
         let Ok(content) = reader.read(file) else { continue };
         right += 1;
         assert_eq!(content.len() as u64, file.size());
-        assert_eq!(Some(archive.hash_kind().of(&content)), file.hash());
+        assert_eq!(Some(archive.hash_kind().hash_bytes(&content)), file.hash());
         let middle = content.len() / 2;
         let mut part = vec![0; content.len() - middle];
         reader.read_range(file, middle as u64, &mut part).expect("the whole was read");
@@ -80,7 +80,7 @@ fn archive(bytes: &[u8]) {
 /// The bytes as what follows the counts of a record of metadata, in an archive of two files.
 fn metadata(data: &[u8]) {
     let Some((others, columns)) = data.split_first() else { return };
-    let mut content = HashKind::Xxh3.of(b"a\0b/c\0").to_le_bytes().to_vec();
+    let mut content = HashKind::Xxh3.hash_bytes(b"a\0b/c\0").to_le_bytes().to_vec();
     content.extend([2, 0, 0, 0, *others, 0, 0, 0]);
     content.extend_from_slice(columns);
     let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
@@ -88,14 +88,14 @@ fn metadata(data: &[u8]) {
     let mut record = MAGIC.to_vec();
     let numbers = [VERSION, frame.len() as u32, content.len() as u32, 0];
     record.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
-    let hash = HashKind::Xxh3.of(&[&record[..], &frame].concat());
+    let hash = HashKind::Xxh3.hash_bytes(&[&record[..], &frame].concat());
     record.extend(hash.to_le_bytes());
     record.extend(frame);
     let pool = Pool::encode(["a", "b/c"]).expect("short paths");
     let chunk = ChunkSize::from_bytes(512).expect("a chunk size");
-    let mut header = Header::describing(chunk, TocForm::Short, pool.len(), 0, 2).expect("small numbers");
-    let entry = |path| Entry { hash: HashKind::Xxh3.of(b""), size: 0, path, first_block: 0, block_offset: 0 };
-    let at = header.filled().next_multiple_of(8) as usize;
+    let mut header = Header::new(chunk, TocForm::Short, pool.len(), 0, 2).expect("small numbers");
+    let entry = |path| Entry { hash: HashKind::Xxh3.hash_bytes(b""), size: 0, path, first_block: 0, block_offset: 0 };
+    let at = header.pool_end().next_multiple_of(8) as usize;
     header.pages = (at + record.len()).div_ceil(4096) as u32;
     let mut bytes = header.write().to_vec();
     Toc { entries: vec![entry(0), entry(1)], blocks: Vec::new() }.write(header.form, &mut bytes);
@@ -104,7 +104,7 @@ fn metadata(data: &[u8]) {
     bytes.extend(record);
     bytes.resize(header.bytes() as usize, 0);
     let Ok(archive) = Archive::open_with(&bytes[..], limits()) else { return };
-    let Ok(found) = Metadata::of(&archive) else { return };
+    let Ok(found) = Metadata::from_archive(&archive) else { return };
     let found = found.expect("its magic is there");
     for (path, link) in &found.links {
         if check_path(path).is_ok() && check_target(path, &link.target).is_ok() {
@@ -118,7 +118,7 @@ fn metadata(data: &[u8]) {
     builder.metadata(found.clone());
     let (again, _) = builder.to_bytes().expect("it has been read");
     let again = Archive::open(&again[..]).expect("it has been written");
-    assert_eq!(Metadata::of(&again), Ok((!found.is_empty()).then_some(found)));
+    assert_eq!(Metadata::from_archive(&again), Ok((!found.is_empty()).then_some(found)));
 }
 
 fn parts(data: &[u8]) {

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::time::Instant;
 use std::{env, fs};
 
-use linerate_nx::pack::{Builder, Coding, Format, Options, PRESETS, Prefer};
+use linerate_nx::pack::{Builder, Coding, FileOptions, Format, Options, PRESETS};
 
 /// The level of all that is not a preset.
 const LEVEL: i32 = 9;
@@ -43,7 +43,7 @@ fn variants() -> Vec<(String, Options, Format)> {
     };
     let mut all = Vec::new();
     for (name, chunk) in [("128K", 128 << 10), ("1M", 1 << 20), ("16M", 16 << 20)] {
-        let plain = Options { group_alike: false, fit_search: false, ..at(chunk) };
+        let plain = Options { group_similar: false, fit_search: false, ..at(chunk) };
         all.push((format!("{name} plain"), plain, Format::Nx));
         all.push((format!("{name} grouped"), Options { fit_search: false, ..at(chunk) }, Format::Nx));
         all.push((format!("{name} grouped and fitted"), at(chunk), Format::Nx));
@@ -67,7 +67,7 @@ fn pack(folder: &Path, options: Options, format: Format) -> Result<(u64, u64, f6
     let start = Instant::now();
     let mut builder = Builder::new(options)?;
     // What Windows cannot have is not packed.
-    builder.add_folder(folder, |path| (!path.ends_with('.')).then(Prefer::default))?;
+    builder.add_folder(folder, |path| (!path.ends_with('.')).then(FileOptions::default))?;
     let target = tempfile::tempdir()?;
     let summary = builder.write_as(&target.path().join("archive"), format)?;
     Ok((summary.blocks, summary.archive_bytes, start.elapsed().as_secs_f64()))

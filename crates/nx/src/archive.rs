@@ -116,7 +116,7 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Those of [`Header::parse`], [`Toc::parse`], [`Pool::parse`] and [`Layout::of`],
+    /// Those of [`Header::parse`], [`Toc::parse`], [`Pool::parse`] and [`Layout::new`],
     /// [`Kind::Limit`] if the header is larger than [`Limits::header`], [`Kind::Read`] if the source
     /// cannot be read. `at` is an offset in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
@@ -131,11 +131,11 @@ impl<S: ReadAt> Archive<S> {
     pub fn open_with(source: S, limits: Limits) -> Result<Archive<S>> {
         let (header, bytes) = read_header(&source, &limits)?;
         let toc = Toc::parse(&header, &bytes)?;
-        let layout = Layout::of(&header, &toc, source.len())?;
+        let layout = Layout::new(&header, &toc, source.len())?;
         // Both ends are within `bytes`, which are the header's pages.
-        let (pool_at, filled) = (header.pool_at() as usize, header.filled() as usize);
+        let (pool_at, filled) = (header.pool_offset() as usize, header.pool_end() as usize);
         let pool = Pool::parse(&bytes[pool_at..filled], header.files, &limits)
-            .map_err(|e| e.shifted(header.pool_at()))?;
+            .map_err(|e| e.shifted(header.pool_offset()))?;
         let hashed = !source.is_generated(HEADER as u64);
         let spare = bytes[filled..].iter().any(|b| *b != 0);
         Ok(Archive {

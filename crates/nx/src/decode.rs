@@ -3,7 +3,7 @@
 use linerate_core::{Error, Kind, Result};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 
-use crate::kernel::lz4;
+use crate::sys::lz4;
 use crate::toc::Codec;
 
 /// How a block ended, beyond the content that was wanted of it.

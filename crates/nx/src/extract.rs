@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::ReadAt;
 use crate::archive::{Archive, File};
-use crate::failure::{Cause, Failure};
+use crate::error::{FileError, PathError};
+use crate::parallel::{Destination, Progress, RunOptions, run};
 use crate::paths::{check_path, collisions};
-use crate::run::{Destination, Progress, Terms, run};
 use crate::tree::{Place, Tree};
 use linerate_io::{Folder, Ownership, temporary_name, write_all_at};
 
@@ -38,8 +38,8 @@ pub struct Extracted {
     /// Paths in the archive that were passed over because a file was there.
     pub skipped: Vec<String>,
     /// Files that were not written, by path.
-    pub failures: Vec<Failure>,
-    /// Whether the watcher, or a full disk, stopped the work before all files were tried.
+    pub failures: Vec<PathError>,
+    /// Whether the on_progress, or a full disk, stopped the work before all files were tried.
     pub stopped: bool,
 }
 
@@ -69,11 +69,11 @@ pub struct Extractor<'a, S> {
     checks_room: bool,
     syncs: bool,
     naming: Option<Naming<'a>>,
-    watcher: Option<Watching<'a>>,
+    on_progress: Option<OnProgress<'a>>,
 }
 
 /// Told of progress; says whether to go on.
-pub(crate) type Watching<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
+pub(crate) type OnProgress<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
 
 type Naming<'a> = Box<dyn Fn(File<'_>) -> Option<String> + 'a>;
 
@@ -88,7 +88,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
             checks_room: true,
             syncs: false,
             naming: None,
-            watcher: None,
+            on_progress: None,
         }
     }
 
@@ -113,7 +113,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
 
     /// Whether to ask the system for free space first, and not begin without. It is not asked when
     /// files are replaced.
-    pub fn check_room(mut self, checks: bool) -> Self {
+    pub fn check_free_space(mut self, checks: bool) -> Self {
         self.checks_room = checks;
         self
     }
@@ -133,8 +133,8 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     }
 
     /// Told of progress after each block, by the thread that did it; `false` stops the work.
-    pub fn watch(mut self, watcher: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
-        self.watcher = Some(Box::new(watcher));
+    pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
+        self.on_progress = Some(Box::new(on_progress));
         self
     }
 
@@ -145,17 +145,17 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     /// What concerns no file by itself: the folder cannot be made, there is no room, or the files
     /// exceed the limits of the archive. What concerns files is in [`Extracted::failures`], and the
     /// other files come out.
-    pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Extracted, Failure> {
+    pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Extracted, PathError> {
         let folder = folder.as_ref();
-        let target = |cause: Cause| Failure::new(&folder.to_string_lossy(), cause);
+        let target = |error: FileError| PathError::new(&folder.to_string_lossy(), error);
         let root = Folder::create_all(folder).map_err(|e| target(e.into()))?;
         root.sweep();
         let chosen = self.choose(&root).map_err(|e| target(e.into()))?;
-        let needed = crate::run::admit(self.archive, &chosen.files).map_err(|e| target(e.into()))?;
+        let needed = crate::parallel::admit(self.archive, &chosen.files).map_err(|e| target(e.into()))?;
         self.room(&root, needed).map_err(|e| target(e.into()))?;
         let disk = Disk::new(root, &chosen, self.existing, self.syncs);
-        let watcher = self.watcher.as_deref().map(|w| w as _);
-        let terms = Terms { threads: self.threads, verifies: self.verifies, watcher };
+        let on_progress = self.on_progress.as_deref().map(|w| w as _);
+        let terms = RunOptions { threads: self.threads, verifies: self.verifies, on_progress };
         let outcome = run(self.archive, &chosen.files, &disk, terms).map_err(|e| target(e.into()))?;
         let path_of = |number: usize| chosen.files[number].path().to_owned();
         let mut done = Extracted {
@@ -166,7 +166,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
             bytes: disk.bytes(&chosen.files),
         };
         let failed = outcome.failed.into_iter();
-        done.failures.extend(failed.map(|(number, cause)| Failure { path: path_of(number), cause }));
+        done.failures.extend(failed.map(|(number, source)| PathError { path: path_of(number), source }));
         done.failures.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(done)
     }
@@ -187,7 +187,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
                     chosen.files.push(file);
                     chosen.paths.push(path);
                 }
-                Err(what) => chosen.failures.push(Failure::new(file.path(), Cause::Path(what))),
+                Err(what) => chosen.failures.push(PathError::new(file.path(), FileError::Path(what))),
             }
         }
         let falling = self.falling_together(root, &chosen.paths)?;
@@ -243,14 +243,14 @@ struct Chosen<'a> {
     files: Vec<File<'a>>,
     /// Where each goes.
     paths: Vec<String>,
-    failures: Vec<Failure>,
+    failures: Vec<PathError>,
 }
 
 impl Chosen<'_> {
     /// Moves files to the failures.
     fn refuse(&mut self, refused: &HashSet<usize>) {
         let failed = self.files.iter().enumerate().filter(|(i, _)| refused.contains(i));
-        self.failures.extend(failed.map(|(_, file)| Failure::new(file.path(), Cause::Collision)));
+        self.failures.extend(failed.map(|(_, file)| PathError::new(file.path(), FileError::Collision)));
         let mut i = 0..;
         self.files.retain(|_| i.next().is_some_and(|i| !refused.contains(&i)));
         let mut i = 0..;
@@ -341,7 +341,7 @@ impl Disk {
         if self.syncs { open.sync_all() } else { Ok(()) }
     }
 
-    fn publish(&self, folder: &Folder, file: usize, temp: &str) -> Result<(), Cause> {
+    fn publish(&self, folder: &Folder, file: usize, temp: &str) -> Result<(), FileError> {
         let replace = self.existing == Existing::Replace;
         match folder.commit(temp, &self.places[file].name, replace) {
             Ok(()) => {
@@ -349,7 +349,7 @@ impl Disk {
                 self.written[file].store(true, Ordering::Relaxed);
                 Ok(())
             }
-            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && !replace => Err(Cause::Exists),
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists && !replace => Err(FileError::Exists),
             Err(e) => Err(e.into()),
         }
     }
@@ -392,12 +392,12 @@ impl Disk {
 }
 
 impl Destination for Disk {
-    fn whole(&self, file: usize, bytes: &[u8]) -> Result<(), Cause> {
+    fn whole(&self, file: usize, bytes: &[u8]) -> Result<(), FileError> {
         let (folder, temp) = (self.folder(file)?, temporary_name());
         let (mut out, ownership) = self.create(&folder, file, &temp)?;
         let result = out.write_all(bytes).and_then(|()| self.complete(&out, ownership.as_ref()));
         drop(out);
-        let result = result.map_err(Cause::from).and_then(|()| self.publish(&folder, file, &temp));
+        let result = result.map_err(FileError::from).and_then(|()| self.publish(&folder, file, &temp));
         if result.is_err() {
             // The error at hand says more than one of cleaning up.
             let _ = folder.remove(&temp);
@@ -405,7 +405,7 @@ impl Destination for Disk {
         result
     }
 
-    fn part(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), Cause> {
+    fn part(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), FileError> {
         let Some(open) = self.open_part(file)? else { return Ok(()) };
         write_all_at(&open, bytes, offset)?;
         if self.open.load(Ordering::Relaxed) > KEPT_OPEN {
@@ -414,7 +414,7 @@ impl Destination for Disk {
         Ok(())
     }
 
-    fn finish(&self, file: usize) -> Result<(), Cause> {
+    fn finish(&self, file: usize) -> Result<(), FileError> {
         let ownership = self.part_of(file).ownership.clone();
         if (self.syncs || ownership.is_some())
             && let Some(open) = self.open_part(file)?
@@ -437,7 +437,7 @@ impl Destination for Disk {
         }
     }
 
-    fn declines(&self, file: usize) -> Result<bool, Cause> {
+    fn declines(&self, file: usize) -> Result<bool, FileError> {
         let asks = match self.existing {
             Existing::Replace => false,
             Existing::Skip => true,
@@ -449,7 +449,7 @@ impl Destination for Disk {
         }
         match self.existing {
             Existing::Skip => Ok(true),
-            _ => Err(Cause::Exists),
+            _ => Err(FileError::Exists),
         }
     }
 }

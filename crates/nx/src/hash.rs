@@ -28,9 +28,9 @@ impl HashKind {
     ///
     /// ```
     /// use linerate_nx::HashKind;
-    /// assert_eq!(HashKind::Xxh3.of(b"A"), 0xd0d4_96e0_5c55_3485);
+    /// assert_eq!(HashKind::Xxh3.hash_bytes(b"A"), 0xd0d4_96e0_5c55_3485);
     /// ```
-    pub fn of(self, bytes: &[u8]) -> u64 {
+    pub fn hash_bytes(self, bytes: &[u8]) -> u64 {
         match self {
             HashKind::Xxh64 => XxHash64::oneshot(0, bytes),
             HashKind::Xxh3 => XxHash3_64::oneshot(bytes),
@@ -81,10 +81,10 @@ mod tests {
 
     #[test]
     fn known_values() {
-        assert_eq!(HashKind::Xxh3.of(b""), 0x2d06_8005_38d3_94c2);
-        assert_eq!(HashKind::Xxh3.of(b"A"), 0xd0d4_96e0_5c55_3485);
-        assert_eq!(HashKind::Xxh64.of(b""), 0xef46_db37_51d8_e999);
-        assert_eq!(HashKind::Xxh64.of(b"A"), 0x1309_9d40_d095_b684);
+        assert_eq!(HashKind::Xxh3.hash_bytes(b""), 0x2d06_8005_38d3_94c2);
+        assert_eq!(HashKind::Xxh3.hash_bytes(b"A"), 0xd0d4_96e0_5c55_3485);
+        assert_eq!(HashKind::Xxh64.hash_bytes(b""), 0xef46_db37_51d8_e999);
+        assert_eq!(HashKind::Xxh64.hash_bytes(b"A"), 0x1309_9d40_d095_b684);
     }
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
         for kind in [HashKind::Xxh64, HashKind::Xxh3] {
             let mut hasher = kind.hasher();
             bytes.chunks(333).for_each(|piece| hasher.update(piece));
-            assert_eq!(hasher.finish(), kind.of(&bytes));
+            assert_eq!(hasher.finish(), kind.hash_bytes(&bytes));
         }
     }
 }

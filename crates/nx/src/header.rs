@@ -138,13 +138,7 @@ impl Header {
     /// # Errors
     ///
     /// [`Kind::Limit`] if a number exceeds its field.
-    pub fn describing(
-        chunk: ChunkSize,
-        form: TocForm,
-        pool: usize,
-        blocks: usize,
-        files: usize,
-    ) -> Result<Header> {
+    pub fn new(chunk: ChunkSize, form: TocForm, pool: usize, blocks: usize, files: usize) -> Result<Header> {
         let narrow = |n: usize, max: u32, what| match u32::try_from(n) {
             Ok(n) if n <= max => Ok(n),
             _ => Err(Error::new(Kind::Limit, 0, what)),
@@ -160,23 +154,23 @@ impl Header {
             files: narrow(files, MAX_FILES, "the format holds 1048575 files")?,
         };
         // At most 2^20 * 24 + 2^18 * 4 + 2^24 bytes: 10,500 pages.
-        header.pages = header.filled().div_ceil(PAGE) as u32;
+        header.pages = header.pool_end().div_ceil(PAGE) as u32;
         Ok(header)
     }
 
     /// Where the entries end and the blocks begin.
-    pub fn blocks_at(&self) -> u64 {
+    pub fn blocks_offset(&self) -> u64 {
         HEADER as u64 + u64::from(self.files) * self.form.entry_bytes() as u64
     }
 
     /// Where the table of blocks ends and the pool begins.
-    pub fn pool_at(&self) -> u64 {
-        self.blocks_at() + 4 * u64::from(self.blocks)
+    pub fn pool_offset(&self) -> u64 {
+        self.blocks_offset() + 4 * u64::from(self.blocks)
     }
 
     /// Where the pool ends. What follows up to [`Header::bytes`] is spare.
-    pub fn filled(&self) -> u64 {
-        self.pool_at() + u64::from(self.pool)
+    pub fn pool_end(&self) -> u64 {
+        self.pool_offset() + u64::from(self.pool)
     }
 
     /// Bytes of the header with its tables: where the first block begins.
@@ -225,7 +219,7 @@ impl Header {
             blocks: bits(table, 20, 18) as u32,
             files: bits(table, 0, 20) as u32,
         };
-        if header.filled() > header.bytes() {
+        if header.pool_end() > header.bytes() {
             return Err(Error::new(
                 Kind::Corrupt,
                 4,
@@ -236,7 +230,7 @@ impl Header {
     }
 
     /// The 16 bytes. Fields beyond their limits are cut to their bits: make headers with
-    /// [`Header::describing`], or keep the limits.
+    /// [`Header::new`], or keep the limits.
     pub fn write(&self) -> [u8; HEADER] {
         let version: u32 = match self.hash {
             HashKind::Xxh64 => 0,
@@ -285,9 +279,9 @@ mod tests {
     fn the_worked_example_is_read_and_written() {
         let header = Header::parse(&EXAMPLE).unwrap();
         let chunk = ChunkSize::from_bytes(1 << 20).unwrap();
-        assert_eq!(header, Header::describing(chunk, TocForm::Short, 11, 1, 1).unwrap());
+        assert_eq!(header, Header::new(chunk, TocForm::Short, 11, 1, 1).unwrap());
         assert_eq!(header.write(), EXAMPLE);
-        assert_eq!((header.blocks_at(), header.pool_at(), header.filled()), (36, 40, 51));
+        assert_eq!((header.blocks_offset(), header.pool_offset(), header.pool_end()), (36, 40, 51));
         let mut old = EXAMPLE;
         old[7] = 0;
         assert_eq!(Header::parse(&old).unwrap().hash, HashKind::Xxh64);
@@ -311,7 +305,7 @@ mod tests {
     #[test]
     fn numbers_beyond_their_fields_are_refused() {
         let chunk = MAX_CHUNK_WRITTEN;
-        let describe = |pool, blocks, files| Header::describing(chunk, TocForm::Long, pool, blocks, files);
+        let describe = |pool, blocks, files| Header::new(chunk, TocForm::Long, pool, blocks, files);
         assert!(describe(MAX_POOL as usize, MAX_BLOCKS as usize, MAX_FILES as usize).is_ok());
         for (pool, blocks, files) in [(1 << 24, 0, 0), (0, 1 << 18, 0), (0, 0, 1 << 20)] {
             assert_eq!(describe(pool, blocks, files).unwrap_err().kind, Kind::Limit);
@@ -321,7 +315,7 @@ mod tests {
     #[test]
     fn pages_are_counted_up() {
         let chunk = MAX_CHUNK_WRITTEN;
-        let pages = |pool| Header::describing(chunk, TocForm::Short, pool, 0, 0).unwrap().pages;
+        let pages = |pool| Header::new(chunk, TocForm::Short, pool, 0, 0).unwrap().pages;
         assert_eq!((pages(0), pages(4080), pages(4081)), (1, 1, 2));
     }
 

@@ -26,7 +26,7 @@ impl Layout {
     /// [`Kind::Truncated`] if the archive ends before its header or a block does, [`Kind::Corrupt`]
     /// if a file reaches past the last block, has several blocks and an offset, or needs more
     /// of a stored or empty block than is there; `at` is that of the entry or block in the archive.
-    pub fn of(header: &Header, toc: &Toc, len: u64) -> Result<Layout> {
+    pub fn new(header: &Header, toc: &Toc, len: u64) -> Result<Layout> {
         if header.bytes() > len {
             return Err(Error::new(Kind::Truncated, len, "the archive ends within its header"));
         }
@@ -40,7 +40,7 @@ impl Layout {
                 _ => 0,
             };
             if *content > held {
-                let at = header.blocks_at() + 4 * i as u64;
+                let at = header.blocks_offset() + 4 * i as u64;
                 return Err(Error::new(Kind::Corrupt, at, "a block smaller than its files"));
             }
         }
@@ -166,9 +166,8 @@ mod tests {
     fn layout(entries: Vec<Entry>, blocks: Vec<Block>) -> Result<Layout> {
         let toc = Toc { entries, blocks };
         let chunk = ChunkSize::from_bytes(512).unwrap();
-        let header =
-            Header::describing(chunk, TocForm::Long, 0, toc.blocks.len(), toc.entries.len()).unwrap();
-        Layout::of(&header, &toc, u64::MAX)
+        let header = Header::new(chunk, TocForm::Long, 0, toc.blocks.len(), toc.entries.len()).unwrap();
+        Layout::new(&header, &toc, u64::MAX)
     }
 
     #[test]
@@ -215,11 +214,11 @@ mod tests {
     fn archives_that_end_early_are_refused() {
         let toc = Toc { entries: vec![], blocks: blocks(&[100, 100]) };
         let chunk = ChunkSize::from_bytes(512).unwrap();
-        let header = Header::describing(chunk, TocForm::Short, 0, 2, 0).unwrap();
+        let header = Header::new(chunk, TocForm::Short, 0, 2, 0).unwrap();
         let whole = 2 * PAGE + 100;
-        assert!(Layout::of(&header, &toc, whole).is_ok(), "the last block needs no padding");
+        assert!(Layout::new(&header, &toc, whole).is_ok(), "the last block needs no padding");
         for len in [0, PAGE - 1, PAGE, PAGE + 99, 2 * PAGE, whole - 1] {
-            assert_eq!(Layout::of(&header, &toc, len).unwrap_err().kind, Kind::Truncated, "{len}");
+            assert_eq!(Layout::new(&header, &toc, len).unwrap_err().kind, Kind::Truncated, "{len}");
         }
     }
 
@@ -231,8 +230,8 @@ mod tests {
         let header = Header {
             pages: 1,
             files: (1 << 20) - 1,
-            ..Header::describing(ChunkSize::from_bytes(512).unwrap(), TocForm::Long, 0, count, 0).unwrap()
+            ..Header::new(ChunkSize::from_bytes(512).unwrap(), TocForm::Long, 0, count, 0).unwrap()
         };
-        assert_eq!(Layout::of(&header, &toc, u64::MAX).unwrap().content(count - 1), 512);
+        assert_eq!(Layout::new(&header, &toc, u64::MAX).unwrap().content(count - 1), 512);
     }
 }

@@ -10,29 +10,29 @@ mod archive;
 mod block;
 mod cache;
 mod decode;
+mod error;
 mod extract;
-mod failure;
 mod hash;
 mod header;
-mod kernel;
 mod layout;
 mod limits;
 pub mod metadata;
 pub mod pack;
+mod parallel;
 mod paths;
 mod pool;
 mod queue;
 pub mod r3a;
 mod reader;
-mod run;
+mod sys;
 mod toc;
 mod tree;
 mod verify;
 
 pub use archive::{Archive, File};
 pub use decode::Ending;
+pub use error::{FileError, PathError};
 pub use extract::{Existing, Extracted, Extractor};
-pub use failure::{Cause, Failure};
 pub use hash::{ContentHasher, HashKind};
 pub use header::{
     ChunkSize, HEADER, Header, MAGIC, MAX_BLOCKS, MAX_CHUNK_READ, MAX_CHUNK_WRITTEN, MAX_FILES, MAX_PAGES,
@@ -46,9 +46,9 @@ pub use linerate_io::S3Source;
 pub use linerate_io::{CountingSource, FileSource, MapSource, ReadAt, is_s3_url, is_url};
 #[cfg(feature = "remote")]
 pub use linerate_io::{HttpOptions, HttpSource};
+pub use parallel::Progress;
 pub use paths::{MAX_NAME, check_path, collisions, not_portable};
 pub use pool::{POOL_LEVEL, Pool};
 pub use reader::Reader;
-pub use run::Progress;
 pub use toc::{Block, Codec, Entry, MAX_COMPRESSED, MAX_OFFSET, Toc};
 pub use verify::{Compared, Note, Verified, Verifier};

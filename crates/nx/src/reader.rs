@@ -88,7 +88,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
             self.fill(&piece, file.blocks().end, &mut out[start..])?;
         }
         if self.verifies {
-            file.check(self.archive.hash_kind().of(&out))?;
+            file.check(self.archive.hash_kind().hash_bytes(&out))?;
         }
         Ok(out)
     }
@@ -111,7 +111,7 @@ impl<'a, S: ReadAt> Reader<'a, S> {
             rest = next;
         }
         if self.verifies {
-            file.check(self.archive.hash_kind().of(out))?;
+            file.check(self.archive.hash_kind().hash_bytes(out))?;
         }
         Ok(out.len())
     }
@@ -372,7 +372,7 @@ mod tests {
             solid_limit: chunk - 1,
             solid: coding,
             chunked: coding,
-            group_alike: false,
+            group_similar: false,
             ..Options::default()
         };
         let mut builder = Builder::new(options).unwrap();

@@ -135,10 +135,10 @@ impl Toc {
     ///
     /// [`Kind::Truncated`] if `bytes` end within the tables, [`Kind::Corrupt`] for a path index
     /// beyond the pool, [`Kind::Unsupported`] for a codec without a meaning; `at` counts from the
-    /// start of the archive. What entries say about blocks is checked by [`crate::Layout::of`].
+    /// start of the archive. What entries say about blocks is checked by [`crate::Layout::new`].
     pub fn parse(header: &Header, bytes: &[u8]) -> Result<Toc> {
         // Both are below 2^25.
-        let (blocks_at, pool_at) = (header.blocks_at() as usize, header.pool_at() as usize);
+        let (blocks_at, pool_at) = (header.blocks_offset() as usize, header.pool_offset() as usize);
         if bytes.len() < pool_at {
             let what = "the archive ends within its table of contents";
             return Err(Error::new(Kind::Truncated, bytes.len() as u64, what));
@@ -175,8 +175,7 @@ mod tests {
     use crate::header::{ChunkSize, MAX_CHUNK_WRITTEN};
 
     fn bytes_of(toc: &Toc, form: TocForm) -> (Header, Vec<u8>) {
-        let header =
-            Header::describing(MAX_CHUNK_WRITTEN, form, 0, toc.blocks.len(), toc.entries.len()).unwrap();
+        let header = Header::new(MAX_CHUNK_WRITTEN, form, 0, toc.blocks.len(), toc.entries.len()).unwrap();
         let mut bytes = header.write().to_vec();
         toc.write(form, &mut bytes);
         (header, bytes)
@@ -238,7 +237,7 @@ mod tests {
     #[test]
     fn a_chunk_size_does_not_change_the_tables() {
         let toc = Toc::default();
-        let header = Header::describing(ChunkSize::from_bytes(512).unwrap(), toc.form(), 0, 0, 0).unwrap();
+        let header = Header::new(ChunkSize::from_bytes(512).unwrap(), toc.form(), 0, 0, 0).unwrap();
         assert_eq!(Toc::parse(&header, &header.write()), Ok(toc));
     }
 }

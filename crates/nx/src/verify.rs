@@ -11,13 +11,13 @@ use std::sync::{Mutex, PoisonError};
 use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::decode::Ending;
-use crate::extract::Watching;
-use crate::failure::{Cause, Failure};
+use crate::error::{FileError, PathError};
+use crate::extract::OnProgress;
 use crate::header::PAGE;
 use crate::metadata::{Attributes, Change, Link, Metadata};
+use crate::parallel::{Destination, Progress, RunOptions, run};
 use crate::paths::{check_path, collisions};
 use crate::reader::Reader;
-use crate::run::{Destination, Progress, Terms, run};
 use linerate_io::Folder;
 
 /// Something worth knowing of an archive whose files can be read.
@@ -76,10 +76,10 @@ pub struct Verified {
     /// Bytes of content that were read.
     pub bytes: u64,
     /// Files that cannot be read or do not match, by path.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<PathError>,
     /// What else is worth knowing.
     pub notes: Vec<Note>,
-    /// Whether the watcher stopped the work.
+    /// Whether the on_progress stopped the work.
     pub stopped: bool,
 }
 
@@ -98,7 +98,7 @@ pub struct Compared {
     /// How times, modes, links and empty folders differ from the [metadata](Verifier::metadata).
     pub changes: Vec<Change>,
     /// Files that could not be compared.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<PathError>,
 }
 
 impl Compared {
@@ -125,24 +125,24 @@ pub struct Verifier<'a, S> {
     threads: usize,
     hashes: bool,
     metadata: Option<&'a Metadata>,
-    watcher: Option<Watching<'a>>,
+    on_progress: Option<OnProgress<'a>>,
 }
 
 /// Nowhere.
 struct Nothing;
 
 impl Destination for Nothing {
-    fn whole(&self, _file: usize, _bytes: &[u8]) -> Result<(), Cause> {
+    fn whole(&self, _file: usize, _bytes: &[u8]) -> Result<(), FileError> {
         Ok(())
     }
-    fn part(&self, _file: usize, _offset: u64, _bytes: &[u8]) -> Result<(), Cause> {
+    fn part(&self, _file: usize, _offset: u64, _bytes: &[u8]) -> Result<(), FileError> {
         Ok(())
     }
-    fn finish(&self, _file: usize) -> Result<(), Cause> {
+    fn finish(&self, _file: usize) -> Result<(), FileError> {
         Ok(())
     }
     fn abandon(&self, _file: usize) {}
-    fn declines(&self, _file: usize) -> Result<bool, Cause> {
+    fn declines(&self, _file: usize) -> Result<bool, FileError> {
         Ok(false)
     }
 }
@@ -150,7 +150,7 @@ impl Destination for Nothing {
 impl<'a, S: ReadAt> Verifier<'a, S> {
     /// Verifies with one thread.
     pub fn new(archive: &'a Archive<S>) -> Self {
-        Verifier { archive, threads: 1, hashes: true, metadata: None, watcher: None }
+        Verifier { archive, threads: 1, hashes: true, metadata: None, on_progress: None }
     }
 
     /// How many threads work, the caller's among them, as in [`crate::Extractor::threads`].
@@ -166,15 +166,15 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     }
 
     /// What [`Verifier::compare`] compares times, modes, links and empty folders with: that
-    /// [of the archive](Metadata::of).
+    /// [of the archive](Metadata::from_archive).
     pub fn metadata(mut self, metadata: &'a Metadata) -> Self {
         self.metadata = Some(metadata);
         self
     }
 
     /// Told of progress after each block, by the thread that did it; `false` stops the work.
-    pub fn watch(mut self, watcher: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
-        self.watcher = Some(Box::new(watcher));
+    pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
+        self.on_progress = Some(Box::new(on_progress));
         self
     }
 
@@ -186,12 +186,12 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     /// in [`Verified::failures`].
     pub fn run(&self) -> crate::Result<Verified> {
         let files: Vec<File<'_>> = self.archive.files().collect();
-        let watcher = self.watcher.as_deref().map(|w| w as _);
-        let terms = Terms { threads: self.threads, verifies: self.hashes, watcher };
+        let on_progress = self.on_progress.as_deref().map(|w| w as _);
+        let terms = RunOptions { threads: self.threads, verifies: self.hashes, on_progress };
         let outcome = run(self.archive, &files, &Nothing, terms)?;
         let failed = outcome.failed.into_iter();
-        let failures = failed.map(|(i, cause)| Failure { path: files[i].path().to_owned(), cause });
-        let mut failures: Vec<Failure> = failures.collect();
+        let failures = failed.map(|(i, source)| PathError { path: files[i].path().to_owned(), source });
+        let mut failures: Vec<PathError> = failures.collect();
         failures.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(Verified {
             files: outcome.done.files - failures.len() as u64,
@@ -261,7 +261,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
                     Ok(Some(true)) => compared.same += 1,
                     Ok(Some(false)) => compared.different.push(path),
                     Ok(None) => compared.missing.push(path),
-                    Err(cause) => compared.failures.push(Failure { path, cause }),
+                    Err(source) => compared.failures.push(PathError { path, source }),
                 }
             }
         };
@@ -295,8 +295,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         file: File<'_>,
         reader: &mut Option<Reader<'a, S>>,
         buffer: &mut [u8],
-    ) -> Result<Option<bool>, Cause> {
-        check_path(file.path()).map_err(Cause::Path)?;
+    ) -> Result<Option<bool>, FileError> {
+        check_path(file.path()).map_err(FileError::Path)?;
         let (folders, name) = file.path().rsplit_once('/').unwrap_or(("", file.path()));
         let mut folder = root.clone();
         for part in folders.split('/').filter(|part| !part.is_empty()) {
@@ -346,11 +346,11 @@ fn survey(folder: &Path, prefix: &mut String, found: &mut Metadata) -> io::Resul
             let target = if cfg!(windows) { target.replace('\\', "/") } else { target };
             found.links.insert(prefix.clone(), Link { target, modified: of.modified()?.into() });
         } else if of.is_dir() {
-            found.folders.insert(prefix.clone(), Attributes::of(&of)?);
+            found.folders.insert(prefix.clone(), Attributes::from_fs(&of)?);
             prefix.push('/');
             survey(&entry.path(), prefix, found)?;
         } else {
-            found.files.insert(prefix.clone(), Attributes::of(&of)?);
+            found.files.insert(prefix.clone(), Attributes::from_fs(&of)?);
         }
         prefix.truncate(before);
     }

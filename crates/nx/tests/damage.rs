@@ -22,7 +22,7 @@ fn archive() -> (Vec<u8>, HashMap<u64, Vec<u8>>) {
         .block(COPY, large[1024..].to_vec())
         .block(ZSTD, frame(&text, Frame::Open));
     let contents = [&text[..9], &text[9..], &large, b"", &text];
-    let hash = |content: &&[u8]| linerate_nx::HashKind::Xxh3.of(content);
+    let hash = |content: &&[u8]| linerate_nx::HashKind::Xxh3.hash_bytes(content);
     (make.bytes(), contents.iter().map(|content| (hash(content), content.to_vec())).collect())
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{Golden, goldens};
-use linerate_nx::{Archive, Cause, Existing, Extractor, HashKind, Kind, Limits, Note, Verifier};
+use linerate_nx::{Archive, Existing, Extractor, FileError, HashKind, Kind, Limits, Note, Verifier};
 
 fn golden(name: &str) -> Golden {
     goldens().into_iter().find(|g| g.name == name).unwrap()
@@ -46,7 +46,7 @@ fn goldens_come_out_whole_with_any_number_of_threads() {
             assert_eq!(tree(place.path()), right.iter().map(|f| f.path.clone()).collect(), "{}", golden.name);
             for file in &right {
                 let bytes = fs::read(place.path().join(&file.path)).unwrap();
-                assert_eq!((bytes.len() as u64, HashKind::Xxh3.of(&bytes)), (file.size, file.xxh3));
+                assert_eq!((bytes.len() as u64, HashKind::Xxh3.hash_bytes(&bytes)), (file.size, file.xxh3));
             }
             assert_eq!(done.files, right.len() as u64);
             assert_eq!(done.bytes, right.iter().map(|f| f.size).sum::<u64>());
@@ -124,7 +124,7 @@ fn existing_files_fail_are_passed_over_or_replaced() {
         |existing| Extractor::new(&archive).threads(2).existing(existing).to_folder(place.path()).unwrap();
     let failing = with(Existing::Fail);
     assert_eq!(failing.failures.len(), 2);
-    assert!(failing.failures.iter().all(|f| matches!(f.cause, Cause::Exists)));
+    assert!(failing.failures.iter().all(|f| matches!(f.source, FileError::Exists)));
     assert_eq!(failing.files, golden.files.len() as u64 - 2);
     assert_eq!((read(&small.path), read(&large.path)), (b"mine".to_vec(), b"mine".to_vec()));
 
@@ -135,7 +135,7 @@ fn existing_files_fail_are_passed_over_or_replaced() {
     let replacing = with(Existing::Replace);
     assert_eq!((replacing.files, replacing.failures.len()), (golden.files.len() as u64, 0));
     for file in [small, large] {
-        assert_eq!(HashKind::Xxh3.of(&read(&file.path)), file.xxh3);
+        assert_eq!(HashKind::Xxh3.hash_bytes(&read(&file.path)), file.xxh3);
     }
     assert!(tree(place.path()).iter().all(|path| !path.contains(".linerate-")));
 }
@@ -181,10 +181,10 @@ fn some_files_under_other_names() {
     let outside =
         Extractor::new(&archive).names(|_| Some("../x".to_owned())).to_folder(place.path()).unwrap();
     assert_eq!((outside.files, outside.failures.len()), (0, archive.len()));
-    assert!(matches!(outside.failures[0].cause, Cause::Path(_)));
+    assert!(matches!(outside.failures[0].source, FileError::Path(_)));
     let falling = Extractor::new(&archive).names(|_| Some("one".to_owned())).to_folder(place.path()).unwrap();
     assert_eq!((falling.files, falling.failures.len()), (1, archive.len() - 1));
-    assert!(matches!(falling.failures[0].cause, Cause::Collision));
+    assert!(matches!(falling.failures[0].source, FileError::Collision));
 }
 
 #[test]
@@ -195,7 +195,7 @@ fn a_watcher_sees_all_and_can_stop() {
     let last = AtomicU64::new(0);
     Extractor::new(&archive)
         .threads(3)
-        .watch(|progress| {
+        .on_progress(|progress| {
             assert!(progress.bytes <= progress.total_bytes && progress.files <= progress.total_files);
             last.fetch_max(progress.bytes, Ordering::Relaxed);
             true
@@ -205,7 +205,7 @@ fn a_watcher_sees_all_and_can_stop() {
     assert_eq!(last.into_inner(), golden.files.iter().map(|f| f.size).sum::<u64>());
 
     let place = tempfile::tempdir().unwrap();
-    let done = Extractor::new(&archive).threads(3).watch(|_| false).to_folder(place.path()).unwrap();
+    let done = Extractor::new(&archive).threads(3).on_progress(|_| false).to_folder(place.path()).unwrap();
     assert!(done.stopped && done.files < archive.len() as u64);
     assert_eq!(tree(place.path()).len() as u64, done.files, "nothing half done stays");
 }

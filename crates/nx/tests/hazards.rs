@@ -9,7 +9,7 @@ use std::path::Path;
 
 use common::make::{COPY, Frame, Make, ZSTD, frame, noise};
 use linerate_nx::pack::{Builder, Options};
-use linerate_nx::{Archive, Cause, Existing, Extractor, Kind, Limits, Verifier};
+use linerate_nx::{Archive, Existing, Extractor, FileError, Kind, Limits, Verifier};
 
 /// A hazard, and the tests against it: files below `crates`, and functions in them.
 type Cover = (&'static str, &'static [(&'static str, &'static [&'static str])]);
@@ -306,7 +306,11 @@ fn names_that_differ_in_form_are_never_written_over_each_other() {
         let place = tempfile::tempdir().unwrap();
         let done = Extractor::new(&archive).threads(threads).to_folder(place.path()).unwrap();
         assert_eq!(done.files + done.failures.len() as u64, paths.len() as u64);
-        assert!(done.failures.iter().all(|f| matches!(f.cause, Cause::Collision)), "{:?}", done.failures);
+        assert!(
+            done.failures.iter().all(|f| matches!(f.source, FileError::Collision)),
+            "{:?}",
+            done.failures
+        );
         let failed: Vec<&str> = done.failures.iter().map(|f| f.path.as_str()).collect();
         for (i, path) in paths.iter().enumerate().filter(|(_, path)| !failed.contains(path)) {
             let there = fs::read(place.path().join(path)).unwrap();

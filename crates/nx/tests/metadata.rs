@@ -40,7 +40,7 @@ fn packed(metadata: Metadata) -> Vec<u8> {
 }
 
 fn read(archive: &[u8]) -> linerate_nx::Result<Option<Metadata>> {
-    Metadata::of(&Archive::open(archive).expect("an archive"))
+    Metadata::from_archive(&Archive::open(archive).expect("an archive"))
 }
 
 /// Every file is there, whatever stands beside them.
@@ -55,7 +55,7 @@ fn assert_files(archive: &[u8]) {
 /// Where the record of an archive begins.
 fn record_at(archive: &[u8]) -> usize {
     let header = *Archive::open(archive).expect("an archive").header();
-    header.filled().next_multiple_of(8) as usize
+    header.pool_end().next_multiple_of(8) as usize
 }
 
 /// A record around that content, made field by field.
@@ -68,7 +68,7 @@ fn record_of(content: &[u8]) -> Vec<u8> {
 fn framed(version: u32, packed: u32, len: u32, frame: &[u8]) -> Vec<u8> {
     let numbers: Vec<u8> = [version, packed, len, 0].iter().flat_map(|number| number.to_le_bytes()).collect();
     let head = [&MAGIC[..], &numbers].concat();
-    let hash = HashKind::Xxh3.of(&[&head[..], frame].concat());
+    let hash = HashKind::Xxh3.hash_bytes(&[&head[..], frame].concat());
     [&head[..], &hash.to_le_bytes(), frame].concat()
 }
 
@@ -87,7 +87,7 @@ fn front(others: u32) -> Vec<u8> {
     let mut paths = FILES.to_vec();
     paths.sort_unstable();
     let text: Vec<u8> = paths.iter().flat_map(|path| [path.as_bytes(), &[0]].concat()).collect();
-    let mut content = HashKind::Xxh3.of(&text).to_le_bytes().to_vec();
+    let mut content = HashKind::Xxh3.hash_bytes(&text).to_le_bytes().to_vec();
     content.extend((FILES.len() as u32).to_le_bytes());
     content.extend(others.to_le_bytes());
     content
@@ -162,7 +162,7 @@ fn r3a_carries_it_as_user_data() {
     let ids: Vec<u32> = open().head().user_data.iter().map(|extension| extension.id).collect();
     assert_eq!(ids, [EXTENSION]);
     let shown = Archive::open(r3a::AsNx::new(open()).unwrap()).unwrap();
-    assert_eq!(Metadata::of(&shown), Ok(Some(example())));
+    assert_eq!(Metadata::from_archive(&shown), Ok(Some(example())));
     assert!(shown.files().all(|file| shown.read(file).unwrap() == file.path().as_bytes()));
 }
 
@@ -292,7 +292,7 @@ fn what_unfolds_beyond_the_limit_is_refused() {
     let archive = with_record(&record_of(&content));
     let limits = Limits { header: 1 << 20, ..Limits::default() };
     let opened = Archive::open_with(&archive[..], limits).unwrap();
-    assert_eq!(Metadata::of(&opened).unwrap_err().kind, Kind::Limit);
+    assert_eq!(Metadata::from_archive(&opened).unwrap_err().kind, Kind::Limit);
 }
 
 fn some_time() -> impl Strategy<Value = Time> {

@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cases::cases;
-use linerate_nx::pack::{Builder, Coding, Options, PRESETS, Prefer, Zstd};
+use linerate_nx::pack::{Builder, Coding, FileOptions, Options, PRESETS, Zstd};
 use linerate_nx::{Header, Kind, Toc};
 use pack_tree::{assert_holds, content, pack, tree, write_tree};
 use proptest::prelude::*;
@@ -63,7 +63,7 @@ fn a_reader_written_from_the_format_alone_finds_every_file() {
         let from = folder.path().join("tree");
         write_tree(&from, &files);
         let mut builder = Builder::new(options.clone()).expect("options");
-        let others = builder.add_folder(&from, |_| Some(Prefer::default())).expect("readable");
+        let others = builder.add_folder(&from, |_| Some(FileOptions::default())).expect("readable");
         assert!(others.is_empty());
         let target = folder.path().join("a.nx");
         let summary = builder.write(&target).expect("packable");
@@ -75,7 +75,7 @@ fn a_reader_written_from_the_format_alone_finds_every_file() {
 }
 
 #[test]
-fn what_is_stopped_leaves_what_was_there() {
+fn cancelled_packing_leaves_the_target_unchanged() {
     for threads in [1, 3] {
         let folder = tempfile::tempdir().expect("a folder");
         let target = folder.path().join("a.nx");
@@ -88,11 +88,11 @@ fn what_is_stopped_leaves_what_was_there() {
         }
         builder.on_progress(move |progress| {
             if progress.blocks == 20 {
-                options.stop.ask()
+                options.cancel.cancel()
             }
         });
         let error = builder.write(&target).expect_err("it is stopped");
-        assert!(error.is_stopped(), "{error}");
+        assert!(error.is_cancelled(), "{error}");
         assert_eq!(fs::read(&target).expect("there"), b"before");
         assert_eq!(fs::read_dir(folder.path()).expect("readable").count(), 1, "nothing is left over");
     }
@@ -156,11 +156,11 @@ fn coding() -> impl Strategy<Value = Coding> {
 fn any_options() -> impl Strategy<Value = Options> {
     let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     (9..16u32, 0..7u32, coding(), coding(), flags).prop_map(
-        |(chunk, less, solid, chunked, (dedup_solid, dedup_chunked, group_alike))| {
+        |(chunk, less, solid, chunked, (dedup_solid, dedup_chunked, group_similar))| {
             let chunk = 1u64 << chunk;
             let mut options = options(chunk, (chunk >> less) - 1, solid, chunked);
             (options.dedup_solid, options.dedup_chunked) = (dedup_solid, dedup_chunked);
-            options.group_alike = group_alike;
+            options.group_similar = group_similar;
             options
         },
     )
@@ -252,8 +252,8 @@ fn preferences_of_one_file_are_kept() {
     let mut builder = Builder::new(options).expect("options");
     builder.add_bytes("a", text.as_slice()).expect("new");
     builder.add_bytes("b", content(1, 2, 1000)).expect("new");
-    builder.add_bytes_with("c", text.as_slice(), Prefer::default().alone()).expect("new");
-    builder.add_bytes_with("d", content(1, 3, 1000), Prefer::coding(Coding::lz4(9))).expect("new");
+    builder.add_bytes_with("c", text.as_slice(), FileOptions::default().alone(true)).expect("new");
+    builder.add_bytes_with("d", content(1, 3, 1000), FileOptions::new().coding(Coding::lz4(9))).expect("new");
     let (archive, summary) = builder.to_bytes().expect("packable");
     // "a" and "b" share a block; "c" has its own though it equals "a".
     assert_eq!((summary.blocks, summary.shared_files), (3, 0));

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use cases::cases;
-use linerate_nx::pack::{Builder, Clash, Coding, Options, Prefer, Reuse};
+use linerate_nx::pack::{Builder, Clash, Coding, FileOptions, Options, Reuse};
 use linerate_nx::{Archive, HashKind, Kind, Limits};
 use pack_tree::{TreeFile, assert_holds, content, pack, tree, write_tree};
 use proptest::prelude::*;
@@ -129,9 +129,9 @@ fn deleting_leaves_the_blocks_of_the_others() {
 fn garbage_is_collected_by_hash() {
     let files = tree(4, 60, &small());
     let old = open(pack(&files, &small()).0);
-    let wanted: HashSet<u64> = files.iter().take(20).map(|file| HashKind::Xxh3.of(&file.1)).collect();
+    let wanted: HashSet<u64> = files.iter().take(20).map(|file| HashKind::Xxh3.hash_bytes(&file.1)).collect();
     let kept: Vec<TreeFile> =
-        files.into_iter().filter(|file| wanted.contains(&HashKind::Xxh3.of(&file.1))).collect();
+        files.into_iter().filter(|file| wanted.contains(&HashKind::Xxh3.hash_bytes(&file.1))).collect();
     let keep = |file: linerate_nx::File<'_>| file.hash().is_some_and(|hash| wanted.contains(&hash));
     let builder = Builder::from_archive(Options::default(), &old, keep).expect("options");
     assert_holds(builder.to_bytes().expect("packable").0, &kept);
@@ -185,7 +185,7 @@ fn updating_takes_what_changed_and_carries_the_rest() {
     files[4].1 = content(1, 79, files[4].1.len().max(100));
     write_tree(folder.path(), &files);
     for mirror in [true, false] {
-        let choose = |_: &str| Some(Prefer::default());
+        let choose = |_: &str| Some(FileOptions::default());
         let options = Options { threads: 3, ..Options::default() };
         let (builder, changes, others) =
             Builder::update(options, &old, folder.path(), choose, mirror).expect("readable");
@@ -249,7 +249,7 @@ fn updating_heals_what_is_damaged() {
     let old = open(bytes);
     let folder = tempfile::tempdir().expect("a folder");
     write_tree(folder.path(), &files);
-    let choose = |_: &str| Some(Prefer::default());
+    let choose = |_: &str| Some(FileOptions::default());
     let (builder, changes, _) =
         Builder::update(options, &old, folder.path(), choose, false).expect("readable");
     assert!(!changes.replaced.is_empty() && changes.added.is_empty(), "{changes:?}");
@@ -305,7 +305,10 @@ fn old_hashes_are_replaced_by_new_ones() {
         let options = Options { verify_existing, ..Options::default() };
         let builder = Builder::from_archive(options, &old, |_| true).expect("options");
         let new = open(builder.to_bytes().expect("packable").0);
-        assert_eq!((new.hash_kind(), new.toc().entries[0].hash), (HashKind::Xxh3, HashKind::Xxh3.of(b"A")));
+        assert_eq!(
+            (new.hash_kind(), new.toc().entries[0].hash),
+            (HashKind::Xxh3, HashKind::Xxh3.hash_bytes(b"A"))
+        );
     }
 }
 

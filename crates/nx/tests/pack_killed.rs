@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
-use linerate_nx::pack::{Builder, Coding, Options, Prefer};
+use linerate_nx::pack::{Builder, Coding, FileOptions, Options};
 use moments::moments;
 use pack_tree::{TreeFile, assert_holds, tree, write_tree};
 
@@ -33,7 +33,7 @@ fn packs_when_asked() {
     let Some(folder) = env::var_os(FOLDER) else { return };
     let folder = Path::new(&folder);
     let mut builder = Builder::new(options()).expect("options");
-    builder.add_folder(&folder.join("tree"), |_| Some(Prefer::default())).expect("readable");
+    builder.add_folder(&folder.join("tree"), |_| Some(FileOptions::default())).expect("readable");
     builder.write(&folder.join("out/a.nx")).expect("packable");
 }
 

@@ -198,7 +198,7 @@ fn dictionary_vector(
         None => raw_frame(&content(i)),
     };
     let file = |i: usize| FileSpec {
-        hash: HashKind::Xxh3.of(&content(i)),
+        hash: HashKind::Xxh3.hash_bytes(&content(i)),
         size: content(i).len() as u64,
         offset: 0,
         path: i as u64,
@@ -464,7 +464,7 @@ fn entries_past_their_blocks_are_refused_where_they_stand() {
         let mut vector = example(shape);
         vector.blocks[2].1.truncate(1023);
         let error = Archive::open(&vector.bytes()[..]).unwrap_err();
-        let blocks_at = head(&vector.bytes()).unwrap().header.blocks_at();
+        let blocks_at = head(&vector.bytes()).unwrap().header.blocks_offset();
         assert_eq!((error.kind, error.offset), (Kind::Corrupt, blocks_at + 8), "{shape:?}");
     }
     let bytes = example(Shape::Preset(0)).bytes();

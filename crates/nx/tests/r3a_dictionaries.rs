@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use linerate_nx::pack::{Builder, Coding, Format, Options};
-use linerate_nx::r3a::{self, AsNx, Dictionaries, Draft, Head, Tables};
+use linerate_nx::r3a::{self, AsNx, Dictionaries, Head, HeadBuilder, Tables};
 use linerate_nx::{Archive, ChunkSize, Extractor, Kind, Limits, Verifier};
 
 type Files = Vec<(String, Vec<u8>)>;
@@ -185,7 +185,7 @@ fn with_other(bytes: &[u8], change: impl FnOnce(&mut Dictionaries)) -> Vec<u8> {
     let mut dictionaries = old.dictionaries.clone().expect("dictionaries");
     change(&mut dictionaries);
     let paths: Vec<&str> = old.pool.iter().collect();
-    let draft = Draft {
+    let draft = HeadBuilder {
         chunk: ChunkSize::from_bytes(16 << 10).expect("a chunk size"),
         tables: Tables::Presets,
         entries: &old.toc.entries,

@@ -9,8 +9,8 @@ use cases::cases;
 use common::{Golden, goldens};
 use linerate_nx::pack::{Builder, Preset};
 use linerate_nx::r3a::{
-    self, AsNx, Block, BlockCodec, BlockEncoder, Dictionaries, Draft, Extension, Form, Head, Tables, from_nx,
-    to_nx,
+    self, AsNx, Block, BlockCodec, BlockEncoder, Dictionaries, Extension, Form, Head, HeadBuilder, Tables,
+    from_nx, to_nx,
 };
 use linerate_nx::{Archive, ChunkSize, Codec, Entry, HashKind, Kind, Limits};
 use proptest::prelude::*;
@@ -20,8 +20,8 @@ fn entry(size: u64, path: u32, first_block: u32, block_offset: u32) -> Entry {
     Entry { hash: u64::from(path) + 7, size, path, first_block, block_offset }
 }
 
-fn draft<'a>(entries: &'a [Entry], blocks: &'a [Block], paths: &'a [&'a str]) -> Draft<'a> {
-    Draft {
+fn draft<'a>(entries: &'a [Entry], blocks: &'a [Block], paths: &'a [&'a str]) -> HeadBuilder<'a> {
+    HeadBuilder {
         chunk: ChunkSize::from_bytes(1 << 20).unwrap(),
         tables: Tables::Presets,
         entries,
@@ -77,15 +77,15 @@ fn what_the_format_cannot_hold_is_refused() {
     assert_eq!(kind(entry(1, 1, 0, 0), stored(1)), Kind::BadArgument, "no such path");
     let foreign = Block { compressed: 1, codec: BlockCodec::Foreign(3) };
     assert_eq!(kind(entry(1, 0, 0, 0), foreign), Kind::BadArgument);
-    let flexible = Draft { tables: Tables::Flexible, ..draft(&[], &[], &[]) };
+    let flexible = HeadBuilder { tables: Tables::Flexible, ..draft(&[], &[], &[]) };
     let wide = [entry(u64::MAX, 0, 0, 0)];
-    let error = Draft { entries: &wide, blocks: &[stored(1)], paths: &["a"], ..flexible }.write();
+    let error = HeadBuilder { entries: &wide, blocks: &[stored(1)], paths: &["a"], ..flexible }.write();
     assert_eq!(error.unwrap_err().kind, Kind::Limit, "a size");
     let seventeen = vec![Extension { id: 1, data: vec![] }; 17];
-    let error = Draft { user_data: &seventeen, ..flexible }.write();
+    let error = HeadBuilder { user_data: &seventeen, ..flexible }.write();
     assert_eq!(error.unwrap_err().kind, Kind::Limit);
     let dictionaries = Dictionaries { of_block: vec![Some(0)], ..Dictionaries::default() };
-    let error = Draft { dictionaries: Some(&dictionaries), ..flexible }.write();
+    let error = HeadBuilder { dictionaries: Some(&dictionaries), ..flexible }.write();
     assert_eq!(error.unwrap_err().kind, Kind::BadArgument);
 }
 
@@ -102,7 +102,7 @@ fn dictionaries_are_written_with_hashes_and_read() {
         let dictionary = set.of(i).map_or(&[][..], |d| set.get(d).unwrap());
         let (codec, bytes) = BlockEncoder { level: 9, dictionary }.encode(&content(i)).unwrap();
         assert_eq!(codec == Codec::Zstd, set.of(i).is_some(), "{i}");
-        let hash = HashKind::Xxh3.of(&content(i));
+        let hash = HashKind::Xxh3.hash_bytes(&content(i));
         entries.push(Entry { hash, ..entry(content(i).len() as u64, i as u32, i as u32, 0) });
         blocks.push(Block { compressed: bytes.len() as u32, codec: BlockCodec::Known(codec) });
         data.push(bytes);
@@ -111,7 +111,7 @@ fn dictionaries_are_written_with_hashes_and_read() {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let user_data = [Extension { id: 9, data: b"nine".to_vec() }];
     for tables in [Tables::Presets, Tables::Flexible] {
-        let draft = Draft {
+        let draft = HeadBuilder {
             dictionaries: Some(&set),
             user_data: &user_data,
             tables,
@@ -210,7 +210,7 @@ fn read_all(bytes: &[u8]) {
     if let Ok(archive) = r3a::Archive::open_with(bytes, limits) {
         for i in 0..archive.len() {
             if let (Ok(content), true) = (archive.read(i), archive.head().header.form.hashed()) {
-                assert_eq!(HashKind::Xxh3.of(&content), archive.head().toc.entries[i].hash);
+                assert_eq!(HashKind::Xxh3.hash_bytes(&content), archive.head().toc.entries[i].hash);
             }
         }
         if let Ok(Ok(nx)) = AsNx::new(archive).map(|shown| Archive::open_with(shown, limits)) {
@@ -267,7 +267,7 @@ proptest! {
         let user_data: Vec<Extension> =
             data.into_iter().map(|(id, data)| Extension { id, data }).collect();
         let tables = if flexible { Tables::Flexible } else { Tables::Presets };
-        let bytes = Draft { tables, user_data: &user_data, ..draft(&entries, &blocks, &names) }.write();
+        let bytes = HeadBuilder { tables, user_data: &user_data, ..draft(&entries, &blocks, &names) }.write();
         let bytes = match bytes {
             Ok(bytes) => bytes,
             Err(error) => {

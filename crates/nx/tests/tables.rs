@@ -45,16 +45,16 @@ proptest! {
         let toc = Toc { entries, blocks };
         let chunk = ChunkSize::from_exponent(exponent).unwrap();
         for form in [toc.form(), TocForm::Long] {
-            let header = Header::describing(chunk, form, pool, toc.blocks.len(), toc.entries.len()).unwrap();
+            let header = Header::new(chunk, form, pool, toc.blocks.len(), toc.entries.len()).unwrap();
             let hash = if old { HashKind::Xxh64 } else { HashKind::Xxh3 };
             let header = Header { hash, flags, ..header };
             let mut bytes = header.write().to_vec();
             prop_assert_eq!(Header::parse(&bytes), Ok(header));
             toc.write(form, &mut bytes);
-            prop_assert_eq!(bytes.len() as u64, header.pool_at());
+            prop_assert_eq!(bytes.len() as u64, header.pool_offset());
             prop_assert_eq!(&Toc::parse(&header, &bytes).unwrap(), &toc);
             // Whatever the entries say: blocks that follow each other, or an error.
-            if let Ok(layout) = Layout::of(&header, &toc, len) {
+            if let Ok(layout) = Layout::new(&header, &toc, len) {
                 prop_assert!(layout.end() <= len.max(header.bytes()));
                 for (i, block) in toc.blocks.iter().enumerate() {
                     prop_assert_eq!(layout.offset(i) % 4096, 0);

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use common::make::{COPY, Frame, LZ4, MadeEntry, Make, ZSTD, frame, lz4, noise};
-use linerate_nx::{Archive, Cause, Extractor, Kind, Limits, Verifier};
+use linerate_nx::{Archive, Extractor, FileError, Kind, Limits, Verifier};
 
 /// What opening and reading a vector gives.
 enum Expect {
@@ -449,7 +449,7 @@ fn no_path_leads_out_of_the_folder() {
     let inner = outer.path().join("inner");
     let done = Extractor::new(&archive).threads(2).to_folder(&inner).unwrap();
     assert_eq!((done.files, done.failures.len()), (1, bad.len()));
-    assert!(done.failures.iter().all(|f| matches!(f.cause, Cause::Path(_))), "{:?}", done.failures);
+    assert!(done.failures.iter().all(|f| matches!(f.source, FileError::Path(_))), "{:?}", done.failures);
     assert!(inner.join("good/name").is_file());
     let beside: Vec<_> = fs::read_dir(outer.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
     assert_eq!(beside, ["inner"]);
@@ -476,7 +476,7 @@ fn equal_names_are_not_written_over_each_other() {
         let place = tempfile::tempdir().unwrap();
         let done = Extractor::new(&archive).to_folder(place.path()).unwrap();
         assert_eq!((done.files, done.failures.len()), (2, 1));
-        assert!(matches!(done.failures[0].cause, Cause::Collision));
+        assert!(matches!(done.failures[0].source, FileError::Collision));
         assert_eq!(fs::read(place.path().join("same")).unwrap(), b"A");
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn ours(
         true
     };
     let verified =
-        Verifier::new(archive).threads(threads).hashes(verifies).watch(watch).run().map_err(told)?;
+        Verifier::new(archive).threads(threads).hashes(verifies).on_progress(watch).run().map_err(told)?;
     match verified.failures.into_iter().next() {
         Some(failure) => Err(told(failure)),
         None => Ok(Duration::from_nanos(last.into_inner())),

@@ -87,7 +87,7 @@ fn hash(folder: &Path) -> io::Result<u64> {
         let path = entry?.path();
         sum ^= match path.is_dir() {
             true => hash(&path)?,
-            false => HashKind::Xxh3.of(&fs::read(&path)?),
+            false => HashKind::Xxh3.hash_bytes(&fs::read(&path)?),
         };
     }
     Ok(sum)

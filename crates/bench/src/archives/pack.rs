@@ -15,7 +15,7 @@ pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>,
     let mut rows = Vec::new();
     for &level in setup.levels {
         let fitted = options(level, CHUNK, 1);
-        let plain = Options { fit_search: false, group_alike: false, ..fitted.clone() };
+        let plain = Options { fit_search: false, group_similar: false, ..fitted.clone() };
         for (name, options) in [("", fitted), ("plain ", plain)] {
             rows.extend(variant(setup, &format!("{name}zstd {level}"), level, &options, progress)?);
         }

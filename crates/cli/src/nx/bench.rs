@@ -148,7 +148,7 @@ fn in_memory(archive: &Opened, threads: usize, hashes: bool) -> Result<f64, Fail
     let verified = Verifier::new(archive)
         .threads(threads)
         .hashes(hashes)
-        .watch(|_| {
+        .on_progress(|_| {
             last.fetch_max(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
             true
         })
@@ -171,20 +171,20 @@ fn to_files(
     let extracted = Extractor::new(archive)
         .threads(threads)
         .verify(verify)
-        .watch(|_| !stop.is_asked())
+        .on_progress(|_| !stop.is_asked())
         .to_folder(&folder);
     let seconds = begun.elapsed().as_secs_f64();
     let removed = fs::remove_dir_all(&folder);
     stop.die_if_asked();
-    first_of(extracted.map_err(|failure| entry_failure(failure.cause, 0))?.failures)?;
+    first_of(extracted.map_err(|failure| entry_failure(failure.source, 0))?.failures)?;
     removed.map_err(Failure::doing_to("cannot remove", &folder))?;
     Ok(seconds)
 }
 
 /// An archive that is damaged is not worth measuring.
-fn first_of(failures: Vec<linerate_nx::Failure>) -> Result<(), Failure> {
+fn first_of(failures: Vec<linerate_nx::PathError>) -> Result<(), Failure> {
     match failures.into_iter().next() {
-        Some(failure) => Err(entry_failure(failure.cause, 0).within(&failure.path)),
+        Some(failure) => Err(entry_failure(failure.source, 0).within(&failure.path)),
         None => Ok(()),
     }
 }

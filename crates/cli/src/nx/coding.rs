@@ -115,7 +115,7 @@ impl CodingArgs {
         }
         options.dictionaries |= self.dictionaries;
         options.fit_search = self.fit_search.unwrap_or(options.fit_search);
-        options.group_alike = self.group_alike.unwrap_or(options.group_alike);
+        options.group_similar = self.group_alike.unwrap_or(options.group_similar);
         options.dedup_chunked = self.deduplicate_chunked.unwrap_or(options.dedup_chunked);
         options.dedup_solid = self.deduplicate_solid.unwrap_or(options.dedup_solid);
         options.check().map_err(|e| e.to_string())?;
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!((found.dedup_chunked, found.dedup_solid), (false, true));
         assert!(options(&["--deduplicate-solid", "perhaps"]).is_err());
         let found = options(&["--fit-search=false", "--group-alike", "false"]).unwrap();
-        assert!(!found.fit_search && !found.group_alike && !found.dictionaries);
+        assert!(!found.fit_search && !found.group_similar && !found.dictionaries);
         assert!(options(&["--dictionaries"]).unwrap().dictionaries);
     }
 }

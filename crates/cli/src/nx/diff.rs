@@ -56,14 +56,14 @@ pub(crate) fn process(args: &DiffArgs, account: &mut Account) -> Result<(Done, u
     let mut others = 0u64;
     for change in metadata_changes(args, &old, &new, account) {
         let path = &change.path;
-        let line = match change.what {
+        let line = match change.difference {
             Difference::LinkRemoved => format!("- {path}"),
             Difference::LinkAdded => format!("+ {path}"),
             Difference::FolderRemoved => format!("- {path}/"),
             Difference::FolderAdded => format!("+ {path}/"),
-            _ => format!("m {path}: {}", change.what),
+            _ => format!("m {path}: {}", change.difference),
         };
-        match change.what {
+        match change.difference {
             Difference::LinkRemoved | Difference::FolderRemoved => counts[0] += 1,
             Difference::LinkAdded | Difference::FolderAdded => counts[1] += 1,
             _ => others += 1,

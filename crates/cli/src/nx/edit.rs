@@ -201,7 +201,7 @@ fn format(args: &EditArgs, archive: &Opened) -> Format {
 fn options(args: &EditArgs, stop: &Stop, options: Result<Options, String>) -> Result<Options, Failure> {
     let mut options = options.map_err(Failure::Refused)?;
     options.verify_existing = !args.no_verify;
-    options.stop = pack::Stop::on(stop.flag());
+    options.cancel = pack::CancelToken::from_flag(stop.flag());
     Ok(options)
 }
 

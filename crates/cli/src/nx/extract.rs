@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use linerate_nx::metadata::Metadata;
-use linerate_nx::{Cause, Existing, Extracted, Extractor, File, Kind};
+use linerate_nx::{Existing, Extracted, Extractor, File, FileError, Kind};
 
 use super::args::{ExtractArgs, Overwrite};
 use super::metadata;
@@ -58,7 +58,7 @@ fn to_folder(
         .existing(existing(args.policy()))
         .sync(args.sync)
         .names(|file| select.takes(file.path()).then(|| strip(file.path(), args.strip_components)).flatten())
-        .watch(|progress| {
+        .on_progress(|progress| {
             bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
             !stop.is_asked()
         })
@@ -66,8 +66,8 @@ fn to_folder(
     drop(bar);
     // What was begun has been removed.
     stop.die_if_asked();
-    let extracted = extracted.map_err(|failure| match failure.cause {
-        Cause::Archive(error) => damage(error),
+    let extracted = extracted.map_err(|failure| match failure.source {
+        FileError::Archive(error) => damage(error),
         cause => in_folder(cause, &args.target),
     })?;
     let unrestored = match metadata {
@@ -94,7 +94,7 @@ fn tell(
     let failed = extracted.failures.len();
     for failure in extracted.failures {
         let at = entry_at(archive, &failure.path);
-        account.entry_failed(name, &failure.path, entry_failure(failure.cause, at));
+        account.entry_failed(name, &failure.path, entry_failure(failure.source, at));
     }
     done.output = Some(args.target.clone());
     done.bytes = extracted.bytes;
@@ -132,12 +132,12 @@ pub(crate) fn strip(path: &str, components: usize) -> Option<String> {
 }
 
 /// Why a file was not done. `at` is where its entry stands, for what concerns its name.
-pub(crate) fn entry_failure(cause: Cause, at: u64) -> Failure {
+pub(crate) fn entry_failure(cause: FileError, at: u64) -> Failure {
     match cause {
-        Cause::Archive(error) => damage(error),
-        Cause::Output(error) => Failure::Other { doing: "cannot write".into(), error },
-        Cause::Exists => Failure::Refused("it exists already; --overwrite says what to do then".into()),
-        Cause::Link(what) => {
+        FileError::Archive(error) => damage(error),
+        FileError::Output(error) => Failure::Other { doing: "cannot write".into(), error },
+        FileError::Exists => Failure::Refused("it exists already; --overwrite says what to do then".into()),
+        FileError::Link(what) => {
             Failure::data(Kind::Corrupt, at, format!("not made: {what}; --links any makes it all the same"))
         }
         // Paths that are refused, names that fall together: faults of the archive.
@@ -145,9 +145,9 @@ pub(crate) fn entry_failure(cause: Cause, at: u64) -> Failure {
     }
 }
 
-fn in_folder(cause: Cause, folder: &Path) -> Failure {
+fn in_folder(cause: FileError, folder: &Path) -> Failure {
     match cause {
-        Cause::Output(error) => Failure::doing_to("cannot extract to", folder)(error),
+        FileError::Output(error) => Failure::doing_to("cannot extract to", folder)(error),
         cause => entry_failure(cause, 0),
     }
 }

@@ -52,7 +52,7 @@ impl Front {
             format: format!("Nx 1, {}, {entries} entries", header.hash.name()),
             entries,
             bytes: header.bytes(),
-            filled: header.filled(),
+            filled: header.pool_end(),
             pool: header.pool,
             flags: header.flags,
             dictionaries: 0,
@@ -121,7 +121,7 @@ impl Figures {
             shared: shared(archive),
             codecs,
             hollow: blocks.iter().filter(|(_, len)| *len == 0).count(),
-            metadata: Metadata::of(archive)
+            metadata: Metadata::from_archive(archive)
                 .map(|found| found.map(|of| [of.files.len(), of.folders.len(), of.links.len()])),
             foreign: blocks.iter().filter(|(codec, _)| codec.is_none()).count(),
         }

@@ -22,7 +22,7 @@ use crate::failure::Failure;
 
 /// That of an archive which is to be changed. One that is damaged is told and left out.
 pub(crate) fn carried(archive: &Opened, name: &Path, account: &mut Account) -> Option<Metadata> {
-    Metadata::of(archive).unwrap_or_else(|error| {
+    Metadata::from_archive(archive).unwrap_or_else(|error| {
         account.warn(
             &name.display().to_string(),
             &format!("what it says beside its files is left out: {}", error.message),
@@ -75,7 +75,7 @@ pub(crate) fn merged(
 
 /// That of an archive, for what only looks at it: damage is told, and files can be looked at without.
 pub(crate) fn told(archive: &Opened, name: &str, account: &mut Account) -> Option<Metadata> {
-    Metadata::of(archive).unwrap_or_else(|error| {
+    Metadata::from_archive(archive).unwrap_or_else(|error| {
         account.entry_failed(name, "(metadata)", damage(error));
         None
     })
@@ -83,7 +83,7 @@ pub(crate) fn told(archive: &Opened, name: &str, account: &mut Account) -> Optio
 
 /// A change for programs.
 pub(crate) fn record(change: &Change) -> Value {
-    let (name, values) = match &change.what {
+    let (name, values) = match &change.difference {
         Difference::LinkRemoved | Difference::FolderRemoved => ("removed", None),
         Difference::LinkAdded | Difference::FolderAdded => ("added", None),
         Difference::Mode(old, new) => ("mode", Some((format!("{old:03o}"), format!("{new:03o}")))),
@@ -92,7 +92,7 @@ pub(crate) fn record(change: &Change) -> Value {
         _ => ("other", None),
     };
     let mut value = json!({ "path": change.path, "change": name });
-    match &change.what {
+    match &change.difference {
         Difference::LinkRemoved | Difference::LinkAdded => value["kind"] = json!("link"),
         Difference::FolderRemoved | Difference::FolderAdded => value["kind"] = json!("folder"),
         _ => {}
@@ -119,7 +119,7 @@ pub(crate) fn wanted(
     if !args.metadata {
         return Ok(None);
     }
-    let found = Metadata::of(archive).map_err(damage)?;
+    let found = Metadata::from_archive(archive).map_err(damage)?;
     if found.is_none() {
         account.note(name, "it says nothing beside its files");
     }
@@ -145,10 +145,10 @@ pub(crate) fn restore(
         .names(|path| strip(path, args.strip_components))
         .written(|path| archive.find(path).is_some() && !untouched.contains(path))
         .to_folder(&args.target)
-        .map_err(|failure| entry_failure(failure.cause, 0))?;
+        .map_err(|failure| entry_failure(failure.source, 0))?;
     let failures = restored.failures.len();
     for failure in restored.failures {
-        account.entry_failed(name, &failure.path, entry_failure(failure.cause, 0));
+        account.entry_failed(name, &failure.path, entry_failure(failure.source, 0));
     }
     done.set("restored_files", restored.files);
     done.set("folders", restored.folders);

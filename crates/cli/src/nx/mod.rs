@@ -108,7 +108,7 @@ fn run_pack(args: &PackArgs) -> Result<ExitCode, String> {
     let first = args.all_sources().next().map(std::path::Path::to_owned).unwrap_or_default();
     let account = Account::new(&args.say, false);
     Ok(stoppable(account, &first, |stop, account| {
-        options.stop = linerate_nx::pack::Stop::on(stop.flag());
+        options.cancel = linerate_nx::pack::CancelToken::from_flag(stop.flag());
         pack::process(args, options, &rules, account)
     }))
 }

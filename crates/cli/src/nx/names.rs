@@ -12,9 +12,9 @@ use crate::done::Done;
 /// Warns of each file and folder below `root` that was left out for its name, once.
 pub(crate) fn warn_of_bad(bad: &BTreeSet<BadName>, root: &Path, account: &mut Account) {
     let file = root.display().to_string();
-    for BadName { path, what } in bad {
+    for BadName { path, message } in bad {
         let path = path.strip_prefix(root).unwrap_or(path).display();
-        account.warn(&file, &format!("{path}: not packed: {what}"));
+        account.warn(&file, &format!("{path}: not packed: {message}"));
     }
 }
 

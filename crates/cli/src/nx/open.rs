@@ -160,6 +160,6 @@ pub(crate) fn entry_at(archive: &Opened, path: &str) -> u64 {
     let header = archive.header();
     match archive.find(path) {
         Some(file) => (HEADER + file.index() * header.form.entry_bytes()) as u64,
-        None => header.blocks_at(),
+        None => header.blocks_offset(),
     }
 }

@@ -137,7 +137,7 @@ impl Packing {
         self.paths.push(name.to_owned());
         self.bytes += meta.len();
         if let Some(all) = &mut self.metadata {
-            let attributes = Attributes::of(meta).map_err(Failure::doing("cannot read the time"))?;
+            let attributes = Attributes::from_fs(meta).map_err(Failure::doing("cannot read the time"))?;
             all.files.insert(name.to_owned(), attributes);
         }
         self.builder.add_path_with(name, source, prefer).map_err(write::failure)

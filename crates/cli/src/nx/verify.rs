@@ -36,7 +36,7 @@ fn contents(
     let bar = Mutex::new(account.progress(name, Some(total)));
     let verified = Verifier::new(archive)
         .threads(args.threads.threads)
-        .watch(|progress| {
+        .on_progress(|progress| {
             bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
             true
         })
@@ -44,7 +44,7 @@ fn contents(
         .map_err(damage);
     drop(bar);
     let verified = verified?;
-    let metadata = Metadata::of(archive);
+    let metadata = Metadata::from_archive(archive);
     // What stands there is known, or told as damage.
     let is_known = |note: &&Note| matches!(note, Note::SpareInHeader) && !matches!(metadata, Ok(None));
     let notes: Vec<String> =
@@ -60,7 +60,7 @@ fn contents(
     }
     for failure in verified.failures {
         let at = entry_at(archive, &failure.path);
-        account.entry_failed(name, &failure.path, entry_failure(failure.cause, at));
+        account.entry_failed(name, &failure.path, entry_failure(failure.source, at));
     }
     done.bytes = verified.bytes;
     done.words = Some(match failed {
@@ -102,12 +102,12 @@ fn against(
     let unexpected =
         compared.unexpected.iter().map(|path| differs(path, format!("it is in {shown}, not in the archive")));
     let changes = compared.changes.iter().map(|change| {
-        let what = match change.what {
+        let what = match change.difference {
             Difference::LinkRemoved => format!("the link is not in {shown}"),
             Difference::LinkAdded => format!("the link is in {shown}, not in the archive"),
             Difference::FolderRemoved => format!("the empty folder is not in {shown}"),
             Difference::FolderAdded => format!("the empty folder is in {shown}, not in the archive"),
-            _ => format!("{} in {shown}", change.what),
+            _ => format!("{} in {shown}", change.difference),
         };
         differs(&change.path, what)
     });
@@ -115,7 +115,7 @@ fn against(
         missing.chain(different).chain(unexpected).chain(changes).collect();
     for failure in compared.failures {
         let at = entry_at(archive, &failure.path);
-        found.push((failure.path, entry_failure(failure.cause, at)));
+        found.push((failure.path, entry_failure(failure.source, at)));
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
     done.words = Some(match found.len() {

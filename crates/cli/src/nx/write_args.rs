@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ValueEnum, ValueHint};
-use linerate_nx::pack::{Clash, Format, Prefer, Walk};
+use linerate_nx::pack::{Clash, FileOptions, Format, Walk};
 
 use super::args::LimitArgs;
 use super::coding::{CodingArgs, presets};
@@ -263,16 +263,16 @@ impl Rules {
     }
 
     /// How a file is packed, or `None` if it is not.
-    pub(crate) fn prefer(&self, path: &str) -> Option<Prefer> {
+    pub(crate) fn prefer(&self, path: &str) -> Option<FileOptions> {
         if !self.select.takes(path) {
             return None;
         }
         let is_in = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(path));
         let prefer = match is_in(&self.store) {
-            true => Prefer::coding(linerate_nx::pack::Coding::Copy),
-            false => Prefer::default(),
+            true => FileOptions::new().coding(linerate_nx::pack::Coding::Copy),
+            false => FileOptions::default(),
         };
-        Some(if is_in(&self.alone) { prefer.alone() } else { prefer })
+        Some(if is_in(&self.alone) { prefer.alone(true) } else { prefer })
     }
 }
 

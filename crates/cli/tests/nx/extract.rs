@@ -31,7 +31,7 @@ fn expected(golden: &crate::data::Golden) -> BTreeMap<String, (u64, String)> {
 
 fn found(root: &Path) -> BTreeMap<String, (u64, String)> {
     let entry = |(path, bytes): (String, Vec<u8>)| {
-        (path, (bytes.len() as u64, format!("{:016x}", HashKind::Xxh3.of(&bytes))))
+        (path, (bytes.len() as u64, format!("{:016x}", HashKind::Xxh3.hash_bytes(&bytes))))
     };
     files_below(root).into_iter().map(entry).collect()
 }

@@ -6,7 +6,7 @@ use linerate_nx::{Block, ChunkSize, Codec, Entry, HashKind, Header, PAGE, Pool, 
 pub(crate) fn stored(files: &[(&str, &[u8])]) -> Vec<u8> {
     let pool = Pool::encode(files.iter().map(|(path, _)| *path)).expect("a pool");
     let entry = |(i, (_, bytes)): (usize, &(&str, &[u8]))| Entry {
-        hash: HashKind::Xxh3.of(bytes),
+        hash: HashKind::Xxh3.hash_bytes(bytes),
         size: bytes.len() as u64,
         path: i as u32,
         first_block: i as u32,
@@ -20,7 +20,7 @@ pub(crate) fn stored(files: &[(&str, &[u8])]) -> Vec<u8> {
             .collect(),
     };
     let chunk = ChunkSize::from_bytes(1 << 20).expect("a chunk size");
-    let header = Header::describing(chunk, TocForm::Short, pool.len(), files.len(), files.len());
+    let header = Header::new(chunk, TocForm::Short, pool.len(), files.len(), files.len());
     let header = header.expect("a header");
     let mut archive = header.write().to_vec();
     toc.write(header.form, &mut archive);

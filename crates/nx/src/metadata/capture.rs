@@ -8,7 +8,7 @@ use std::path::Path;
 use linerate_core::Kind;
 
 use super::{Attributes, Link, Metadata, Time, begins};
-use crate::pack::{BadName, Found, PackError, PackResult, Walk};
+use crate::pack::{BadName, PackError, PackResult, Walk, WalkEntry};
 
 impl Metadata {
     /// What is below a folder, as far as `keep` says so; folders with any of that in them too. It is
@@ -34,7 +34,7 @@ impl Metadata {
         all.retain(|found| found.kind.is_dir() || found.kind.is_file() || found.kind.is_symlink());
         let wanted: BTreeMap<String, ()> =
             all.iter().filter(|found| keep(&found.name)).map(|found| (found.name.clone(), ())).collect();
-        let holds = |found: &Found| found.kind.is_dir() && begins(&wanted, &format!("{}/", found.name));
+        let holds = |found: &WalkEntry| found.kind.is_dir() && begins(&wanted, &format!("{}/", found.name));
         let (mut captured, mut bad_names) = (Metadata::default(), Vec::new());
         for found in all.iter().filter(|found| wanted.contains_key(&found.name) || holds(found)) {
             if walk.admits(found, &mut bad_names)? {
@@ -44,7 +44,7 @@ impl Metadata {
         Ok((captured, bad_names))
     }
 
-    fn insert(&mut self, found: &Found) -> PackResult<()> {
+    fn insert(&mut self, found: &WalkEntry) -> PackResult<()> {
         let at = |error: io::Error| PackError::reading(error).at(found.path.display().to_string());
         let (name, of) = (found.name.clone(), found.metadata()?);
         if found.kind.is_symlink() {
@@ -57,7 +57,7 @@ impl Metadata {
             self.links.insert(name, Link { target: portable(target), modified });
             return Ok(());
         }
-        let attributes = Attributes::of(&of).map_err(at)?;
+        let attributes = Attributes::from_fs(&of).map_err(at)?;
         match found.kind.is_dir() {
             true => self.folders.insert(name, attributes),
             false => self.files.insert(name, attributes),
@@ -71,7 +71,7 @@ impl Attributes {
     ///
     /// # Errors
     /// Where the system has no times of files.
-    pub fn of(found: &fs::Metadata) -> io::Result<Attributes> {
+    pub fn from_fs(found: &fs::Metadata) -> io::Result<Attributes> {
         #[cfg(unix)]
         let mode = Some(std::os::unix::fs::MetadataExt::mode(found) as u16 & super::MODE);
         #[cfg(not(unix))]

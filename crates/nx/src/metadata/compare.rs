@@ -11,7 +11,7 @@ pub struct Change {
     /// The path.
     pub path: String,
     /// What differs.
-    pub what: Difference,
+    pub difference: Difference,
 }
 
 /// What differs about a path that both have, or who has it. Modes and times are compared where both
@@ -66,10 +66,12 @@ impl Metadata {
     ) -> Vec<Change> {
         let (before, after) = (Side::of(self, files), Side::of(new, new_files));
         let mut found = Vec::new();
-        let mut add = |path: &str, what| found.push(Change { path: path.to_owned(), what });
+        let mut add = |path: &str, difference| found.push(Change { path: path.to_owned(), difference });
         for (old, new) in [(&self.files, &new.files), (&self.folders, &new.folders)] {
             let both = old.iter().filter_map(|(path, old)| Some((path, old, new.get(path)?)));
-            both.for_each(|(path, old, new)| attributes(old, new).for_each(|what| add(path, what)));
+            both.for_each(|(path, old, new)| {
+                attributes(old, new).for_each(|difference| add(path, difference))
+            });
         }
         for (path, old) in &self.links {
             match new.links.get(path) {
@@ -163,7 +165,7 @@ mod tests {
         let words: Vec<String> = old
             .changes(files.into_iter(), &new, new_files.into_iter())
             .iter()
-            .map(|change| format!("{}: {}", change.path, change.what))
+            .map(|change| format!("{}: {}", change.path, change.difference))
             .collect();
         assert_eq!(
             words,

@@ -1,6 +1,6 @@
 //! What neither format has: when files were modified, their modes, symbolic links, empty folders.
 //!
-//! It is kept, when asked for, in an extension of our own, a [record](Metadata::of) in the header that
+//! It is kept, when asked for, in an extension of our own, a [record](Metadata::from_archive) in the header that
 //! other readers pass over. `docs/nx-metadata.md` has its layout. Nothing of it is needed to read
 //! files, and nothing of it is believed: [`Restorer`] checks where links lead and what may be
 //! replaced as extraction does.

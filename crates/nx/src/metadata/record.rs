@@ -99,7 +99,7 @@ impl Metadata {
     /// is of a newer version; [`Kind::Limit`] if it unfolds to more than [`Limits::header`];
     /// [`Kind::Read`] if the source cannot be read. `at` is where the record begins. Files can be read
     /// nevertheless.
-    pub fn of<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
+    pub fn from_archive<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
         let Some((at, record)) = find(archive)? else { return Ok(None) };
         let paths = Paths::of(archive.files().map(|file| file.path()))
             .ok_or(corrupt("metadata in an archive with a path that is there twice"));
@@ -186,7 +186,7 @@ impl Metadata {
 /// none. They are not checked.
 pub(crate) fn find<S: ReadAt>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u8>)>> {
     let header = archive.header();
-    let (at, end) = (header.filled().next_multiple_of(ALIGN), header.bytes());
+    let (at, end) = (header.pool_end().next_multiple_of(ALIGN), header.bytes());
     if !archive.has_spare_bytes() || end.saturating_sub(at) < HEAD as u64 {
         return Ok(None);
     }
@@ -212,11 +212,11 @@ pub(crate) fn append(record: &[u8], header: &mut Header, pool: &mut Vec<u8>) -> 
     if record.is_empty() {
         return Ok(());
     }
-    let at = header.filled().next_multiple_of(ALIGN);
+    let at = header.pool_end().next_multiple_of(ALIGN);
     let pages = (at + record.len() as u64).div_ceil(PAGE);
     let pages = u32::try_from(pages).ok().filter(|pages| *pages <= MAX_PAGES);
     header.pages = pages.ok_or(Error::new(Kind::Limit, 0, "the format holds 256 MiB of header"))?;
-    pool.resize(pool.len() + (at - header.filled()) as usize, 0);
+    pool.resize(pool.len() + (at - header.pool_end()) as usize, 0);
     pool.extend_from_slice(record);
     Ok(())
 }

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::{Attributes, MODE, Metadata, check_target};
+use crate::error::{FileError, PathError};
 use crate::extract::Existing;
-use crate::failure::{Cause, Failure};
 use crate::paths::check_path;
 use crate::tree::{Place, Tree};
 use linerate_io::{FileAttributes, Folder, temporary_name};
@@ -38,7 +38,7 @@ pub struct Restored {
     /// Paths of links that were passed over because something was there.
     pub skipped: Vec<String>,
     /// What could not be restored, by path.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<PathError>,
 }
 
 /// Restores what [`Metadata`] says to a folder.
@@ -102,9 +102,9 @@ impl<'a> Restorer<'a> {
     ///
     /// What concerns no path by itself: the folder cannot be made. What concerns paths is in
     /// [`Restored::failures`], and the others are restored.
-    pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Restored, Failure> {
+    pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Restored, PathError> {
         let folder = folder.as_ref();
-        let root = Folder::create_all(folder).map_err(|e| Failure::new(&folder.to_string_lossy(), e))?;
+        let root = Folder::create_all(folder).map_err(|e| PathError::new(&folder.to_string_lossy(), e))?;
         let mut done = Restored::default();
         self.files(&root, &mut done);
         let (tree, folders) = self.make_folders(&root, &mut done);
@@ -134,7 +134,7 @@ impl<'a> Restorer<'a> {
             let Some(name) = self.name(path) else { continue };
             match check_path(&name) {
                 Ok(()) => wanted.push((path.as_str(), name, of)),
-                Err(what) => done.failures.push(Failure::new(path, Cause::Path(what))),
+                Err(what) => done.failures.push(PathError::new(path, FileError::Path(what))),
             }
         }
         let (tree, places) = Tree::of(root.clone(), wanted.iter().map(|(_, name, _)| name.as_str()));
@@ -150,7 +150,7 @@ impl<'a> Restorer<'a> {
             let stamped = tree.folder(place.folder);
             match stamped.and_then(|folder| folder.set_file_attributes(&place.name, &stamp(attributes)?)) {
                 Ok(()) => done.files += 1,
-                Err(error) => done.failures.push(Failure::new(path, error)),
+                Err(error) => done.failures.push(PathError::new(path, error)),
             }
         }
     }
@@ -160,7 +160,7 @@ impl<'a> Restorer<'a> {
         let (tree, mut folders) = self.placed(root, self.metadata.folders.iter(), done);
         folders.retain(|(path, place, _)| {
             let made = tree.folder(place.folder).and_then(|folder| folder.create_subfolder(&place.name));
-            made.map_err(|error| done.failures.push(Failure::new(path, error))).is_ok()
+            made.map_err(|error| done.failures.push(PathError::new(path, error))).is_ok()
         });
         (tree, folders)
     }
@@ -173,7 +173,7 @@ impl<'a> Restorer<'a> {
         for (path, place, link) in links {
             let below = self.name(path).unwrap_or_default();
             let checked = match self.links {
-                Links::Inside => check_target(&below, &link.target).map_err(Cause::Link),
+                Links::Inside => check_target(&below, &link.target).map_err(FileError::Link),
                 _ => Ok(()),
             };
             let made = checked.and_then(|()| {
@@ -186,7 +186,7 @@ impl<'a> Restorer<'a> {
             match made {
                 Ok(true) => done.links += 1,
                 Ok(false) => done.skipped.push(path.to_owned()),
-                Err(cause) => done.failures.push(Failure::new(path, cause)),
+                Err(error) => done.failures.push(PathError::new(path, error)),
             }
         }
     }
@@ -198,7 +198,7 @@ impl<'a> Restorer<'a> {
         name: &str,
         target: &str,
         modified: super::Time,
-    ) -> Result<(), Cause> {
+    ) -> Result<(), FileError> {
         let temp = temporary_name();
         folder.symlink(target, &temp)?;
         let replace = self.existing == Existing::Replace;
@@ -209,7 +209,7 @@ impl<'a> Restorer<'a> {
             // The error at hand says more than one of cleaning up.
             let _ = folder.remove(&temp);
             match error.kind() {
-                io::ErrorKind::AlreadyExists if !replace => Cause::Exists,
+                io::ErrorKind::AlreadyExists if !replace => FileError::Exists,
                 _ => error.into(),
             }
         })
@@ -234,7 +234,7 @@ fn stamp_folders(tree: &Tree, mut folders: Vec<Placed<'_, &Attributes>>, done: &
         let folder = tree.folder(place.folder).and_then(|folder| folder.subfolder(&place.name));
         match folder.and_then(|folder| folder.set_attributes(&stamp(attributes)?)) {
             Ok(()) => done.folders += 1,
-            Err(error) => done.failures.push(Failure::new(path, error)),
+            Err(error) => done.failures.push(PathError::new(path, error)),
         }
     }
 }

@@ -142,7 +142,7 @@ impl Shared<'_> {
         let mut encoder = Encoder::new(self.job.options.fit_search)?;
         let mut input = Vec::new();
         while let Some((number, output)) = self.take() {
-            self.job.options.stop.check()?;
+            self.job.options.cancel.check()?;
             let coded = self.code(number, &mut encoder, &mut input, output);
             let coded = coded.map_err(|error| self.named(number, error))?;
             self.hand_over(number, coded)?;
@@ -224,7 +224,7 @@ impl Shared<'_> {
             let item = &self.job.items[file];
             let (part, after) = rest.split_at_mut(item.size as usize);
             item.read_at(0, part)?;
-            hashes.push((file, HashKind::Xxh3.of(part)));
+            hashes.push((file, HashKind::Xxh3.hash_bytes(part)));
             rest = after;
         }
         self.check(hashes)
@@ -240,7 +240,7 @@ impl Shared<'_> {
         let (item, chunk) = (&self.job.items[file], self.job.options.chunk);
         item.read_at(number * chunk, input)?;
         let hash = match item.size.div_ceil(chunk) {
-            1 => Some(HashKind::Xxh3.of(input)),
+            1 => Some(HashKind::Xxh3.hash_bytes(input)),
             count => self.hashes.update(file, number, count, input)?,
         };
         hashes.extend(hash.map(|hash| (file, hash)));
@@ -322,7 +322,7 @@ mod tests {
     use super::*;
     use crate::pack::content::Content;
     use crate::pack::existing::Existing;
-    use crate::pack::options::Prefer;
+    use crate::pack::options::FileOptions;
     use crate::pack::sink::Memory;
 
     const START: u64 = 4096;
@@ -335,7 +335,7 @@ mod tests {
             content: Content::Bytes(
                 format!("{i} and the same again, ").into_bytes().repeat(40)[..600].to_vec(),
             ),
-            prefer: Prefer::default(),
+            file_options: FileOptions::default(),
         };
         (0..BLOCKS).map(item).collect()
     }
@@ -431,7 +431,7 @@ mod tests {
                 let mut plain = Vec::with_capacity(600);
                 zstd_safe::decompress(&mut plain, &bytes[at..at + block.compressed as usize])
                     .expect("a frame");
-                assert_eq!(written.hashes[i], Some(HashKind::Xxh3.of(&plain)));
+                assert_eq!(written.hashes[i], Some(HashKind::Xxh3.hash_bytes(&plain)));
                 let mut expected = vec![0; 600];
                 item.read_at(0, &mut expected).expect("in memory");
                 assert!(plain == expected);

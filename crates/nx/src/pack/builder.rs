@@ -13,7 +13,7 @@ use super::blocks::{self, Job};
 use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
 use super::existing::Old;
-use super::options::{Options, Prefer};
+use super::options::{FileOptions, Options};
 use super::plan::Plan;
 use super::progress::Progress;
 use super::sink::{Memory, Sink};
@@ -122,7 +122,7 @@ impl Builder {
     /// # Errors
     /// `BadArgument` if [`check_path`](crate::check_path) refuses the path, or it is there already.
     pub fn add_bytes(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> PackResult<()> {
-        self.add_bytes_with(name, bytes, Prefer::default())
+        self.add_bytes_with(name, bytes, FileOptions::default())
     }
 
     /// As [`add_bytes`](Self::add_bytes), with preferences.
@@ -133,10 +133,10 @@ impl Builder {
         &mut self,
         name: impl Into<String>,
         bytes: impl Into<Vec<u8>>,
-        prefer: Prefer,
+        file_options: FileOptions,
     ) -> PackResult<()> {
         let bytes = bytes.into();
-        self.add(name.into(), bytes.len() as u64, Content::Bytes(bytes), prefer)
+        self.add(name.into(), bytes.len() as u64, Content::Bytes(bytes), file_options)
     }
 
     /// Adds the file at `path`, which is read when the archive is written.
@@ -144,7 +144,7 @@ impl Builder {
     /// # Errors
     /// As [`add_bytes`](Self::add_bytes); `Io` if there is no file.
     pub fn add_path(&mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> PackResult<()> {
-        self.add_path_with(name, path, Prefer::default())
+        self.add_path_with(name, path, FileOptions::default())
     }
 
     /// As [`add_path`](Self::add_path), with preferences.
@@ -155,7 +155,7 @@ impl Builder {
         &mut self,
         name: impl Into<String>,
         path: impl Into<PathBuf>,
-        prefer: Prefer,
+        file_options: FileOptions,
     ) -> PackResult<()> {
         let path = path.into();
         let at = |error: PackError| error.at(path.display().to_string());
@@ -163,7 +163,7 @@ impl Builder {
         if !metadata.is_file() {
             return Err(at(PackError::rule(Kind::BadArgument, "not a file")));
         }
-        self.add(name.into(), metadata.len(), Content::Path(path), prefer)
+        self.add(name.into(), metadata.len(), Content::Path(path), file_options)
     }
 
     /// Adds all that `reader` gives. It is read now and kept in an unnamed file in the folder for
@@ -172,7 +172,7 @@ impl Builder {
     /// # Errors
     /// As [`add_bytes`](Self::add_bytes); `Io` if reading or keeping fails.
     pub fn add_reader(&mut self, name: impl Into<String>, reader: impl Read) -> PackResult<()> {
-        self.add_reader_with(name, reader, Prefer::default())
+        self.add_reader_with(name, reader, FileOptions::default())
     }
 
     /// As [`add_reader`](Self::add_reader), with preferences.
@@ -183,10 +183,10 @@ impl Builder {
         &mut self,
         name: impl Into<String>,
         mut reader: impl Read,
-        prefer: Prefer,
+        file_options: FileOptions,
     ) -> PackResult<()> {
         let name = name.into();
-        self.check(&name, prefer)?;
+        self.check(&name, file_options)?;
         let at_name = |error: PackError| error.at(name.as_str());
         let writing = |error| at_name(PackError::writing(error));
         let (file, at) = match self.spool.take() {
@@ -197,7 +197,7 @@ impl Builder {
         let copied = spool(&mut reader, &file).map_err(at_name);
         let end = io::Seek::stream_position(&mut &*file).map_err(writing)?;
         self.spool = Some((Arc::clone(&file), end));
-        self.add(name.clone(), copied?, Content::Spooled { file, at }, prefer)
+        self.add(name.clone(), copied?, Content::Spooled { file, at }, file_options)
     }
 
     /// Adds the files below a folder for which `choose` gives preferences; `None` leaves a file out.
@@ -212,7 +212,7 @@ impl Builder {
     pub fn add_folder<'w>(
         &mut self,
         walk: impl Into<Walk<'w>>,
-        mut choose: impl FnMut(&str) -> Option<Prefer>,
+        mut choose: impl FnMut(&str) -> Option<FileOptions>,
     ) -> PackResult<Skipped> {
         let walk = walk.into();
         let mut skipped = Skipped::default();
@@ -220,21 +220,21 @@ impl Builder {
             if found.kind.is_dir() {
                 continue;
             }
-            let Some(prefer) = choose(&found.name) else { continue };
+            let Some(file_options) = choose(&found.name) else { continue };
             if !found.kind.is_file() {
                 skipped.others.push(found.path);
             } else if walk.admits(&found, &mut skipped.bad_names)? {
                 let size = found.metadata()?.len();
-                self.add(found.name, size, Content::Path(found.path), prefer)?;
+                self.add(found.name, size, Content::Path(found.path), file_options)?;
             }
         }
         Ok(skipped)
     }
 
     /// Whether a new file may be added like that.
-    fn check(&self, name: &str, prefer: Prefer) -> PackResult<()> {
+    fn check(&self, name: &str, file_options: FileOptions) -> PackResult<()> {
         names::check(name)?;
-        prefer.check().map_err(|error| error.at(name))?;
+        file_options.check().map_err(|error| error.at(name))?;
         self.check_is_new(name)
     }
 
@@ -250,10 +250,10 @@ impl Builder {
         name: String,
         size: u64,
         content: Content,
-        prefer: Prefer,
+        file_options: FileOptions,
     ) -> PackResult<()> {
-        self.check(&name, prefer)?;
-        self.push(Item { name, size, content, prefer });
+        self.check(&name, file_options)?;
+        self.push(Item { name, size, content, file_options });
         Ok(())
     }
 
@@ -316,7 +316,7 @@ impl Builder {
 
     fn plan(&mut self) -> PackResult<Plan> {
         // Checked before files are read, and again with the blocks.
-        Header::describing(self.chunk()?, TocForm::Long, 0, 0, self.items.len())?;
+        Header::new(self.chunk()?, TocForm::Long, 0, 0, self.items.len())?;
         self.items.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         verify::existing(&mut self.items, &self.options)?;
         Plan::of(&self.items, &self.options)
@@ -335,8 +335,7 @@ impl Builder {
             true => TocForm::Short,
             false => TocForm::Long,
         };
-        let mut header =
-            Header::describing(self.chunk()?, form, pool.len(), plan.blocks.len(), self.items.len())?;
+        let mut header = Header::new(self.chunk()?, form, pool.len(), plan.blocks.len(), self.items.len())?;
         // No two names are equal.
         let paths = Paths::of(self.items.iter().map(|item| item.name.as_str()));
         let record = paths.map_or(Ok(Vec::new()), |paths| self.metadata.encode(&paths))?;

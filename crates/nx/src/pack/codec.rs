@@ -5,7 +5,7 @@ use zstd_safe::{CCtx, CParameter, ParamSwitch, ResetDirective, Strategy, get_err
 
 use super::error::{PackError, PackResult};
 use super::options::{Coding, Zstd};
-use crate::kernel::lz4;
+use crate::sys::lz4;
 use crate::toc::Codec;
 
 /// Blocks from this size on are probed before a slow codec sees them.

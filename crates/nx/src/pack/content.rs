@@ -9,7 +9,7 @@ use linerate_core::Kind;
 
 use super::error::{PackError, PackResult};
 use super::existing::Existing;
-use super::options::Prefer;
+use super::options::FileOptions;
 
 /// One file to pack.
 pub(super) struct Item {
@@ -17,7 +17,7 @@ pub(super) struct Item {
     pub(super) name: String,
     pub(super) size: u64,
     pub(super) content: Content,
-    pub(super) prefer: Prefer,
+    pub(super) file_options: FileOptions,
 }
 
 pub(super) enum Content {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     fn item(size: u64, content: Content) -> Item {
-        Item { name: "a/b".into(), size, content, prefer: Prefer::default() }
+        Item { name: "a/b".into(), size, content, file_options: FileOptions::default() }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::hash::HashKind;
 
 use super::content::Item;
 use super::error::PackResult;
-use super::threads::{self, Crew};
+use super::thread_pool::ThreadPool;
 
 /// Bytes that are hashed before a whole piece is.
 const PAGE: u64 = 4096;
@@ -32,15 +32,15 @@ pub(super) struct Twins {
 }
 
 /// Finds equal pieces, reading at most `unit` bytes of two pieces at a time per thread.
-pub(super) fn twins(items: &[Item], pieces: &[Piece], unit: usize, crew: &Crew) -> PackResult<Twins> {
-    Search { items, pieces, unit, crew, weaken: |hash| hash }.run()
+pub(super) fn twins(items: &[Item], pieces: &[Piece], unit: usize, pool: &ThreadPool) -> PackResult<Twins> {
+    Search { items, pieces, unit, pool, weaken: |hash| hash }.run()
 }
 
 struct Search<'a> {
     items: &'a [Item],
     pieces: &'a [Piece],
     unit: usize,
-    crew: &'a Crew,
+    pool: &'a ThreadPool,
     /// What is kept of a hash; tests drop all of it to see collisions.
     weaken: fn(u64) -> u64,
 }
@@ -71,8 +71,7 @@ impl Search<'_> {
         }
         let weak = hashed.into_iter().map(|((len, hash), i)| ((len, (self.weaken)(hash)), i)).collect();
         candidates.extend(groups(weak));
-        let compared = threads::map(
-            self.crew,
+        let compared = self.pool.map(
             candidates.len(),
             || (Vec::new(), Vec::new()),
             |buffers, i| self.compare(buffers, &candidates[i]),
@@ -92,7 +91,7 @@ impl Search<'_> {
         hash: impl Fn(&mut Vec<u8>, &Piece) -> PackResult<u64> + Sync,
     ) -> PackResult<Vec<((u64, u64), usize)>> {
         let hashes =
-            threads::map(self.crew, which.len(), Vec::new, |buffer, i| hash(buffer, &self.pieces[which[i]]))?;
+            self.pool.map(which.len(), Vec::new, |buffer, i| hash(buffer, &self.pieces[which[i]]))?;
         Ok(which.iter().zip(hashes).map(|(&i, hash)| ((self.pieces[i].len, hash), i)).collect())
     }
 
@@ -169,14 +168,14 @@ fn groups<K: Ord>(mut keyed: Vec<(K, usize)>) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
     use crate::pack::content::Content;
-    use crate::pack::options::Prefer;
+    use crate::pack::options::FileOptions;
 
     fn items(contents: &[&[u8]]) -> Vec<Item> {
         let item = |bytes: &&[u8]| Item {
             name: "x".into(),
             size: bytes.len() as u64,
             content: Content::Bytes(bytes.to_vec()),
-            prefer: Prefer::default(),
+            file_options: FileOptions::default(),
         };
         contents.iter().map(item).collect()
     }
@@ -206,7 +205,7 @@ mod tests {
     fn equal_hashes_alone_do_not_make_twins() {
         let items = items(&[b"ab", b"cd", b"ab", b"ef", b"cd"]);
         let pieces = whole(&items);
-        let search = Search { items: &items, pieces: &pieces, unit: 64, crew: &2.into(), weaken: |_| 0 };
+        let search = Search { items: &items, pieces: &pieces, unit: 64, pool: &2.into(), weaken: |_| 0 };
         assert_eq!(search.run().expect("readable").first, [0, 1, 0, 3, 1]);
     }
 

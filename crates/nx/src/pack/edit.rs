@@ -13,14 +13,14 @@ use linerate_core::Kind;
 use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
 use super::existing::{Existing, Opened, Reuse, engine_error};
-use super::options::{Options, Prefer};
+use super::options::{FileOptions, Options};
 use super::walk::{Skipped, Walk};
-use super::{Builder, Found, names, threads};
+use super::{Builder, WalkEntry, names};
 use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::hash::HashKind;
+use crate::parallel::admit;
 use crate::reader::Reader;
-use crate::run::admit;
 
 /// What [`Builder::update`] found, by path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,7 +84,7 @@ impl Builder {
                 name: file.path().to_owned(),
                 size: file.size(),
                 content: Content::Existing(existing),
-                prefer: Prefer::default(),
+                file_options: FileOptions::default(),
             });
         }
         Ok(())
@@ -170,7 +170,7 @@ impl Builder {
         options: Options,
         archive: &Arc<Archive<S>>,
         folder: impl Into<Walk<'w>>,
-        mut choose: impl FnMut(&str) -> Option<Prefer>,
+        mut choose: impl FnMut(&str) -> Option<FileOptions>,
         mirror: bool,
     ) -> PackResult<(Builder, Changes, Skipped)> {
         let mut builder = Builder::new(as_archive(options, archive))?;
@@ -181,15 +181,15 @@ impl Builder {
             if found.kind.is_dir() {
                 continue;
             }
-            let Some(prefer) = choose(&found.name) else { continue };
+            let Some(file_options) = choose(&found.name) else { continue };
             match found.kind.is_file() {
-                true => chosen.push(Chosen { size: found.metadata()?.len(), found, prefer }),
+                true => chosen.push(Chosen { size: found.metadata()?.len(), found, file_options }),
                 false => skipped.others.push(found.path),
             }
         }
         let scratch = || (None, Vec::new());
-        let crew = builder.options.crew();
-        let same = threads::map(&crew, chosen.len(), scratch, |(reader, buffer), i| {
+        let pool = builder.options.thread_pool();
+        let same = pool.map(chosen.len(), scratch, |(reader, buffer), i| {
             let Chosen { found, size, .. } = &chosen[i];
             match archive.find(&found.name) {
                 Some(file) if file.size() == *size => {
@@ -204,7 +204,7 @@ impl Builder {
         })?;
         let mut changes = Changes::default();
         let mut fresh = std::collections::HashSet::new();
-        for (Chosen { found, size, prefer }, same) in chosen.into_iter().zip(same) {
+        for (Chosen { found, size, file_options }, same) in chosen.into_iter().zip(same) {
             if same {
                 changes.unchanged += 1;
                 fresh.insert((found.name, false));
@@ -218,7 +218,7 @@ impl Builder {
                 None => changes.added.push(found.name.clone()),
             }
             fresh.insert((found.name.clone(), true));
-            builder.add(found.name, size, Content::Path(found.path), prefer)?;
+            builder.add(found.name, size, Content::Path(found.path), file_options)?;
         }
         builder.add_archive(archive, Reuse::Blocks, |file| {
             let path = file.path().to_owned();
@@ -242,9 +242,9 @@ fn as_archive<S: ReadAt>(mut options: Options, archive: &Archive<S>) -> Options 
 
 /// A file of the folder that an archive is brought up to date with.
 struct Chosen {
-    found: Found,
+    found: WalkEntry,
     size: u64,
-    prefer: Prefer,
+    file_options: FileOptions,
 }
 
 /// Whether the file on the disk has the bytes of that entry, which is of the same size. Most files

@@ -13,11 +13,11 @@ pub type PackResult<T> = std::result::Result<T, PackError>;
 #[derive(Debug)]
 pub struct PackError {
     file: Option<String>,
-    cause: Cause,
+    source: Source,
 }
 
 #[derive(Debug)]
-enum Cause {
+enum Source {
     /// A rule of the format or of the packer.
     Rule(Kind, &'static str),
     /// What the engine said about an existing archive.
@@ -25,26 +25,26 @@ enum Cause {
     /// A call of the system: of kind `Read` or `Write`.
     Io(Kind, io::Error),
     /// Somebody asked to end.
-    Stopped,
+    Cancelled,
 }
 
 impl PackError {
     pub(crate) fn rule(kind: Kind, what: &'static str) -> PackError {
-        PackError { file: None, cause: Cause::Rule(kind, what) }
+        PackError { file: None, source: Source::Rule(kind, what) }
     }
 
     /// The system's error of reading.
     pub(crate) fn reading(error: io::Error) -> PackError {
-        PackError { file: None, cause: Cause::Io(Kind::Read, error) }
+        PackError { file: None, source: Source::Io(Kind::Read, error) }
     }
 
     /// The system's error of writing.
     pub(crate) fn writing(error: io::Error) -> PackError {
-        PackError { file: None, cause: Cause::Io(Kind::Write, error) }
+        PackError { file: None, source: Source::Io(Kind::Write, error) }
     }
 
-    pub(super) fn stopped() -> PackError {
-        PackError { file: None, cause: Cause::Stopped }
+    pub(super) fn cancelled() -> PackError {
+        PackError { file: None, source: Source::Cancelled }
     }
 
     /// The same error, at that file unless it names one already.
@@ -56,17 +56,17 @@ impl PackError {
 
     /// What kind of thing went wrong.
     pub fn kind(&self) -> Kind {
-        match &self.cause {
-            Cause::Rule(kind, _) => *kind,
-            Cause::Engine(error) => error.kind,
-            Cause::Io(kind, _) => *kind,
-            Cause::Stopped => Kind::Write,
+        match &self.source {
+            Source::Rule(kind, _) => *kind,
+            Source::Engine(error) => error.kind,
+            Source::Io(kind, _) => *kind,
+            Source::Cancelled => Kind::Write,
         }
     }
 
-    /// Whether nothing went wrong but [`Stop`](super::Stop) was asked.
-    pub fn is_stopped(&self) -> bool {
-        matches!(self.cause, Cause::Stopped)
+    /// Whether nothing went wrong but [`CancelToken`](super::CancelToken) was asked.
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self.source, Source::Cancelled)
     }
 
     /// The file that the error is about: a path inside the archive, or that of the archive.
@@ -77,8 +77,8 @@ impl PackError {
     /// The error of the operating system, if it was one, with its number where there is one. A full
     /// disk is `StorageFull`.
     pub fn io(&self) -> Option<&io::Error> {
-        match &self.cause {
-            Cause::Io(_, error) => Some(error),
+        match &self.source {
+            Source::Io(_, error) => Some(error),
             _ => None,
         }
     }
@@ -86,7 +86,7 @@ impl PackError {
 
 impl From<Error> for PackError {
     fn from(error: Error) -> PackError {
-        PackError { file: None, cause: Cause::Engine(error) }
+        PackError { file: None, source: Source::Engine(error) }
     }
 }
 
@@ -95,24 +95,24 @@ impl fmt::Display for PackError {
         if let Some(file) = &self.file {
             write!(f, "{file}: ")?;
         }
-        match &self.cause {
-            Cause::Rule(_, what) => f.write_str(what),
-            Cause::Engine(error) => error.fmt(f),
-            Cause::Io(_, error) if error.kind() == io::ErrorKind::StorageFull => {
+        match &self.source {
+            Source::Rule(_, what) => f.write_str(what),
+            Source::Engine(error) => error.fmt(f),
+            Source::Io(_, error) if error.kind() == io::ErrorKind::StorageFull => {
                 f.write_str("the disk is full")
             }
-            Cause::Io(_, error) => error.fmt(f),
-            Cause::Stopped => f.write_str("stopped before it was done"),
+            Source::Io(_, error) => error.fmt(f),
+            Source::Cancelled => f.write_str("cancelled before the archive was complete"),
         }
     }
 }
 
 impl std::error::Error for PackError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.cause {
-            Cause::Rule(..) | Cause::Stopped => None,
-            Cause::Engine(error) => Some(error),
-            Cause::Io(_, error) => Some(error),
+        match &self.source {
+            Source::Rule(..) | Source::Cancelled => None,
+            Source::Engine(error) => Some(error),
+            Source::Io(_, error) => Some(error),
         }
     }
 }

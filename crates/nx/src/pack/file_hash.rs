@@ -99,7 +99,7 @@ mod tests {
                 });
             }
         });
-        assert_eq!(found.into_inner().expect("no panic"), [HashKind::Xxh3.of(&bytes)]);
+        assert_eq!(found.into_inner().expect("no panic"), [HashKind::Xxh3.hash_bytes(&bytes)]);
     }
 
     #[test]

@@ -33,9 +33,9 @@
 //! Sizes are looked at when a file is added, contents when the archive is written: a file that
 //! changed meanwhile is an error.
 
-mod alike;
 mod blocks;
 mod builder;
+mod cancel;
 mod codec;
 mod content;
 mod dedup;
@@ -49,21 +49,21 @@ mod options;
 mod plan;
 mod presets;
 mod progress;
+mod similarity;
 mod sink;
-mod stop;
-mod threads;
+mod thread_pool;
 mod trained;
 mod verify;
 mod walk;
 
 pub use self::builder::{Builder, Summary};
+pub use self::cancel::CancelToken;
 pub use self::edit::{Changes, Clash};
 pub use self::error::{PackError, PackResult};
 pub use self::existing::Reuse;
 pub use self::format::Format;
-pub use self::options::{Coding, MAX_CHUNK, MAX_SOLID_LIMIT, MIN_CHUNK, Options, Prefer, Zstd};
+pub use self::options::{Coding, FileOptions, MAX_CHUNK, MAX_SOLID_LIMIT, MIN_CHUNK, Options, Zstd};
 pub use self::presets::{PRESETS, Preset};
 pub use self::progress::Progress;
-pub use self::stop::Stop;
-pub(crate) use self::walk::Found;
+pub(crate) use self::walk::WalkEntry;
 pub use self::walk::{BadName, Skipped, Walk};

@@ -1,10 +1,10 @@
-//! What an archive is packed with: block sizes, codecs and their levers, deduplication, threads.
+//! Packing options: block sizes, codecs and their parameters, deduplication, threads.
 
 use linerate_core::Kind;
 
+use super::cancel::CancelToken;
 use super::error::{PackError, PackResult};
-use super::stop::Stop;
-use super::threads::Crew;
+use super::thread_pool::ThreadPool;
 
 /// Smallest chunk size, in bytes.
 pub const MIN_CHUNK: u64 = 512;
@@ -13,10 +13,10 @@ pub const MAX_CHUNK: u64 = 256 << 20;
 /// Largest solid limit: offsets within a solid block have 26 bits.
 pub const MAX_SOLID_LIMIT: u64 = (64 << 20) - 1;
 
-/// How a block is coded. A block that does not become smaller is stored, whatever this says.
+/// The codec of a block and its parameters. A block that does not shrink is stored, whatever this says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Coding {
-    /// Stored as it is.
+    /// Stored uncompressed.
     Copy,
     /// One zstd frame.
     Zstd(Zstd),
@@ -28,12 +28,12 @@ pub enum Coding {
 }
 
 impl Coding {
-    /// zstd at that level, everything else as zstd has it.
+    /// zstd at this level, with its other parameters at zstd's defaults.
     pub const fn zstd(level: i32) -> Coding {
         Coding::Zstd(Zstd { level, min_match: 0, literals: true, long: false })
     }
 
-    /// LZ4 at that level.
+    /// LZ4 at this level.
     pub const fn lz4(level: i32) -> Coding {
         Coding::Lz4 { level }
     }
@@ -53,62 +53,66 @@ impl Coding {
     }
 }
 
-/// The levers of zstd that change how fast a block decodes.
+/// The zstd parameters that affect decoding speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Zstd {
     /// -5 to 22.
     pub level: i32,
-    /// Shortest match, 3 to 7, or 0 for what the level has. 4 makes textures smaller.
+    /// Shortest match, 3 to 7, or 0 for the level's default. 4 makes textures smaller.
     pub min_match: u32,
-    /// Whether literals are entropy-coded. Off, textures decode much faster and are a little larger.
+    /// Whether literals are entropy-coded. Without, textures decode much faster and are a little larger.
     pub literals: bool,
-    /// Whether matches may lie as far back as the block is long, and long ones are searched for.
+    /// Whether the window spans the whole block and long-distance matching is on.
     pub long: bool,
 }
 
-/// What is packed how. Make one with [`Options::default`] or from a
-/// [`Preset`](super::Preset), and change fields.
+/// Packing options. Start from [`Options::new`] or a [`Preset`](super::Preset).
+///
+/// ```
+/// use linerate_nx::pack::{Coding, Options};
+///
+/// let options = Options::new().threads(4).chunk(4 << 20).chunked(Coding::zstd(12));
+/// assert!(options.check().is_ok());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Bytes that larger files are cut into: a power of two, 512 to 256 Mi.
+    /// Chunk size of large files in bytes: a power of two, 512 to 256 Mi. Default: 1 MiB.
     pub chunk: u64,
-    /// Largest file that shares a block with others, and most bytes of such a block: one less
-    /// than a power of two, below `chunk`; or 0, and every file has its own blocks.
+    /// Largest file in a solid block, and largest solid block, in bytes: one less than a power of two,
+    /// below `chunk`; 0 gives every file its own blocks. Default: 1 MiB - 1.
     pub solid_limit: u64,
-    /// Coding of blocks that files share.
+    /// Coding of solid blocks. Default: zstd 16.
     pub solid: Coding,
-    /// Coding of files above the solid limit.
+    /// Coding of files above the solid limit. Default: zstd 9.
     pub chunked: Coding,
-    /// Coding of files whose extension names a texture, in place of the two above.
+    /// Coding of files with the extension of a texture, in place of the two above. Default: none.
     pub textures: Option<Coding>,
-    /// Whether equal files up to the solid limit are stored once.
+    /// Whether equal files up to the solid limit are stored once. Default: true.
     pub dedup_solid: bool,
-    /// Whether equal files above the solid limit, and files that are a run of chunks of another,
-    /// are stored once.
+    /// Whether equal files above the solid limit, and files that are a run of chunks of another file,
+    /// are stored once. Default: true.
     pub dedup_chunked: bool,
-    /// Whether files that share blocks are grouped by how much of their content they have in common.
-    /// Otherwise blocks are filled by extension, falling size and path. It reads the first 64 KiB of
-    /// each such file once more.
-    pub group_alike: bool,
-    /// Whether blocks above 256 KiB get the search that suits them, where the coding is zstd at levels
-    /// 6 to 16 and leaves minMatch to the level: minMatch 4, but not for text; up to level 12 also the
-    /// search of the next level, of the one after that for text, or an optimal parse of near matches
-    /// where a sample shows that it pays. Smaller, and slower to pack.
+    /// Whether files are grouped into solid blocks by similarity, which reads the first 64 KiB of each
+    /// once more. Otherwise blocks are filled by extension, falling size and path. Default: true.
+    pub group_similar: bool,
+    /// Whether the match search is adapted to the content of blocks above 256 KiB, for zstd levels 6 to
+    /// 16 with the default minMatch: minMatch 4 except for text; up to level 12 also the search of the
+    /// next level (text: two levels higher), or an optimal parse of near matches where a sample shows
+    /// that it pays. Smaller output, slower packing. Default: true.
     pub fit_search: bool,
-    /// Whether blocks up to 256 KiB are coded with a dictionary for each extension, where that saves
-    /// more than the dictionaries take. Only R3A has them: it says nothing of Nx.
+    /// Whether blocks up to 256 KiB use a dictionary per file extension, where that saves more than the
+    /// dictionary takes. R3A only: Nx has no dictionaries, and ignores this. Default: false.
     pub dictionaries: bool,
-    /// Threads that compress; 0 counts as 1. It does not show in the output.
+    /// Threads that compress; 0 counts as 1. The output does not depend on it. Default: 1.
     pub threads: usize,
-    /// Whether entries taken from an existing archive are decoded and compared with their hashes.
-    /// Off, damage is carried over unseen.
+    /// Whether entries from existing archives are decoded and compared with their hashes. Without,
+    /// damage is copied unnoticed. Default: true.
     pub verify_existing: bool,
-    /// What ends the work before it is done.
-    pub stop: Stop,
+    /// Cancels packing.
+    pub cancel: CancelToken,
 }
 
 impl Default for Options {
-    /// 1 MiB chunks, zstd 9; solid blocks up to 1 MiB - 1, zstd 16; both deduplications; one thread.
     fn default() -> Options {
         Options {
             chunk: 1 << 20,
@@ -118,21 +122,59 @@ impl Default for Options {
             textures: None,
             dedup_solid: true,
             dedup_chunked: true,
-            group_alike: true,
+            group_similar: true,
             fit_search: true,
             dictionaries: false,
             threads: 1,
             verify_existing: true,
-            stop: Stop::default(),
+            cancel: CancelToken::default(),
         }
     }
 }
 
-/// Extensions, lower case, of files that hold textures in forms that a GPU reads.
+/// Consuming setters, each named after the field it sets.
+macro_rules! setters {
+    ($($field:ident: $type:ty,)*) => {
+        /// Setters, each for the field of its name.
+        impl Options {
+            $(
+                #[doc = concat!("Sets [`", stringify!($field), "`](Self#structfield.", stringify!($field), ").")]
+                #[must_use]
+                pub fn $field(mut self, $field: $type) -> Options {
+                    self.$field = $field;
+                    self
+                }
+            )*
+        }
+    };
+}
+
+setters! {
+    chunk: u64,
+    solid_limit: u64,
+    solid: Coding,
+    chunked: Coding,
+    textures: Option<Coding>,
+    dedup_solid: bool,
+    dedup_chunked: bool,
+    group_similar: bool,
+    fit_search: bool,
+    dictionaries: bool,
+    threads: usize,
+    verify_existing: bool,
+    cancel: CancelToken,
+}
+
+/// Lower-case extensions of texture files in formats that a GPU reads.
 const TEXTURES: &[&str] = &["astc", "basis", "dds", "ktx", "ktx2", "pvr", "tga", "vtf"];
 
 impl Options {
-    /// Whether every field is within the format's limits.
+    /// The default options.
+    pub fn new() -> Options {
+        Options::default()
+    }
+
+    /// Checks every field against the format's limits.
     ///
     /// # Errors
     /// `BadArgument`, with the limit in its message.
@@ -151,40 +193,45 @@ impl Options {
         self.textures.map_or(Ok(()), Coding::check)
     }
 
-    /// Who does the work.
-    pub(super) fn crew(&self) -> Crew {
-        Crew { threads: self.threads, stop: self.stop.clone() }
+    pub(super) fn thread_pool(&self) -> ThreadPool {
+        ThreadPool { threads: self.threads, cancel: self.cancel.clone() }
     }
 
-    /// The coding of that file when it is `solid` or not, unless it has its own.
-    pub(super) fn coding(&self, name: &str, solid: bool) -> Coding {
+    /// The coding of a file by its name, unless its [`FileOptions`] say otherwise.
+    pub(super) fn coding_of(&self, name: &str, solid: bool) -> Coding {
         let general = if solid { self.solid } else { self.chunked };
         let texture = || TEXTURES.contains(&extension(name).to_ascii_lowercase().as_str());
         self.textures.filter(|_| texture()).unwrap_or(general)
     }
 }
 
-/// What one file asks for, in place of the [`Options`].
+/// Options of one file, which override [`Options`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Prefer {
-    /// Its coding.
+pub struct FileOptions {
+    /// The coding, if it differs.
     pub coding: Option<Coding>,
-    /// Whether it has its own block even if it is below the solid limit, so that reading it decodes
+    /// Whether the file has its own block even below the solid limit, so that reading it decodes
     /// nothing else.
     pub alone: bool,
 }
 
-impl Prefer {
-    /// That coding, and else as the options say.
-    pub fn coding(coding: Coding) -> Prefer {
-        Prefer { coding: Some(coding), alone: false }
+impl FileOptions {
+    /// No overrides.
+    pub fn new() -> FileOptions {
+        FileOptions::default()
     }
 
-    /// The same, in a block of its own.
+    /// Sets the coding.
     #[must_use]
-    pub fn alone(self) -> Prefer {
-        Prefer { alone: true, ..self }
+    pub fn coding(self, coding: Coding) -> FileOptions {
+        FileOptions { coding: Some(coding), ..self }
+    }
+
+    /// Sets whether the file has its own block.
+    #[must_use]
+    pub fn alone(self, alone: bool) -> FileOptions {
+        FileOptions { alone, ..self }
     }
 
     pub(super) fn check(self) -> PackResult<()> {
@@ -192,7 +239,7 @@ impl Prefer {
     }
 }
 
-/// What follows the last dot of the last component; empty for `.name` and for names without one.
+/// The part of the last component after its last dot; empty for `.name` and for names without a dot.
 pub(super) fn extension(name: &str) -> &str {
     let last = name.rsplit('/').next().unwrap_or(name);
     match last.rfind('.') {
@@ -201,40 +248,40 @@ pub(super) fn extension(name: &str) -> &str {
     }
 }
 
-fn bad<T>(what: &'static str) -> PackResult<T> {
-    Err(PackError::rule(Kind::BadArgument, what))
+fn bad<T>(message: &'static str) -> PackResult<T> {
+    Err(PackError::rule(Kind::BadArgument, message))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn says(change: impl FnOnce(&mut Options)) -> String {
+    fn message(change: impl FnOnce(&mut Options)) -> String {
         let mut options = Options::default();
         change(&mut options);
         options.check().map_or_else(|e| e.to_string(), |()| "fine".into())
     }
 
     #[test]
-    fn every_limit_is_named() {
-        assert_eq!(says(|_| {}), "fine");
-        assert_eq!(says(|o| o.solid_limit = 0), "fine");
-        assert_eq!(says(|o| (o.chunk, o.solid_limit) = (512, 511)), "fine");
-        assert!(says(|o| o.chunk = 3 << 20).contains("power of two"));
-        assert!(says(|o| o.chunk = 256).contains("512 bytes"));
-        assert!(says(|o| o.chunk = 512 << 20).contains("256 MiB"));
-        assert!(says(|o| o.solid_limit = 1000).contains("one less"));
-        assert!(says(|o| (o.chunk, o.solid_limit) = (256 << 20, (128 << 20) - 1)).contains("64 MiB"));
-        assert!(says(|o| o.chunk = 1 << 19).contains("below the chunk"));
-        assert!(says(|o| o.solid = Coding::zstd(23)).contains("22"));
-        assert!(says(|o| o.chunked = Coding::lz4(0)).contains("12"));
-        assert!(says(|o| o.solid_limit = u64::MAX >> 1).contains("64 MiB"));
+    fn each_field_out_of_range_is_an_error_with_its_limit() {
+        assert_eq!(message(|_| {}), "fine");
+        assert_eq!(message(|o| o.solid_limit = 0), "fine");
+        assert_eq!(message(|o| (o.chunk, o.solid_limit) = (512, 511)), "fine");
+        assert!(message(|o| o.chunk = 3 << 20).contains("power of two"));
+        assert!(message(|o| o.chunk = 256).contains("512 bytes"));
+        assert!(message(|o| o.chunk = 512 << 20).contains("256 MiB"));
+        assert!(message(|o| o.solid_limit = 1000).contains("one less"));
+        assert!(message(|o| (o.chunk, o.solid_limit) = (256 << 20, (128 << 20) - 1)).contains("64 MiB"));
+        assert!(message(|o| o.chunk = 1 << 19).contains("below the chunk"));
+        assert!(message(|o| o.solid = Coding::zstd(23)).contains("22"));
+        assert!(message(|o| o.chunked = Coding::lz4(0)).contains("12"));
+        assert!(message(|o| o.solid_limit = u64::MAX >> 1).contains("64 MiB"));
         let short = Zstd { level: 3, min_match: 2, literals: true, long: false };
-        assert!(says(|o| o.textures = Some(Coding::Zstd(short))).contains("minMatch"));
+        assert!(message(|o| o.textures = Some(Coding::Zstd(short))).contains("minMatch"));
     }
 
     #[test]
-    fn extensions_are_those_of_the_last_component() {
+    fn extension_is_taken_from_the_last_component() {
         for (name, expected) in
             [("a.txt", "txt"), ("a.b/c", ""), ("a/.git", ""), ("a.tar.gz", "gz"), ("x.", ""), ("", "")]
         {
@@ -243,10 +290,10 @@ mod tests {
     }
 
     #[test]
-    fn textures_have_their_own_coding() {
+    fn texture_extensions_select_the_texture_coding() {
         let options = Options { textures: Some(Coding::lz4(3)), ..Options::default() };
-        assert_eq!(options.coding("a/B.DDS", false), Coding::lz4(3));
-        assert_eq!(options.coding("a/b.txt", true), options.solid);
-        assert_eq!(options.coding("a/b.txt", false), options.chunked);
+        assert_eq!(options.coding_of("a/B.DDS", false), Coding::lz4(3));
+        assert_eq!(options.coding_of("a/b.txt", true), options.solid);
+        assert_eq!(options.coding_of("a/b.txt", false), options.chunked);
     }
 }

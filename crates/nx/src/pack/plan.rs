@@ -9,13 +9,12 @@ use std::collections::HashMap;
 
 use linerate_core::Kind;
 
-use super::alike;
 use super::content::{Content, Item, mismatch};
 use super::dedup::{Piece, Twins, hash_range, twins};
 use super::error::{PackError, PackResult};
 use super::existing::Existing;
 use super::options::{Coding, Options, extension};
-use super::threads;
+use super::similarity;
 use crate::hash::HashKind;
 
 /// How many runs that begin with the same chunk are compared with a file's chunks.
@@ -106,7 +105,7 @@ impl Planner<'_> {
     }
 
     fn twins(&self, pieces: &[Piece]) -> PackResult<Twins> {
-        twins(self.items, pieces, self.options.chunk as usize, &self.options.crew())
+        twins(self.items, pieces, self.options.chunk as usize, &self.options.thread_pool())
     }
 
     fn find_equal_files(&mut self) -> PackResult<()> {
@@ -180,7 +179,7 @@ impl Planner<'_> {
             self.plan.runs.push(file);
             return;
         }
-        let coding = item.prefer.coding.unwrap_or_else(|| self.options.coding(&item.name, false));
+        let coding = item.file_options.coding.unwrap_or_else(|| self.options.coding_of(&item.name, false));
         self.plan.places[file] = Place { block: self.plan.blocks.len(), offset: 0 };
         for (number, piece) in pieces_of(file, item.size, self.options.chunk).enumerate() {
             if let Some(&class) = wanted.get(number) {
@@ -197,7 +196,8 @@ impl Planner<'_> {
             .filter(wanted)
             .map(|i| {
                 let item = &self.items[i];
-                let coding = item.prefer.coding.unwrap_or_else(|| self.options.coding(&item.name, true));
+                let coding =
+                    item.file_options.coding.unwrap_or_else(|| self.options.coding_of(&item.name, true));
                 (coding, extension(&item.name).to_lowercase(), Reverse(item.size), i)
             })
             .collect();
@@ -215,8 +215,8 @@ impl Planner<'_> {
         if order.iter().map(|&file| items[file].size).sum::<u64>() <= limit {
             return Ok(vec![order]);
         }
-        match self.options.group_alike && coding != Coding::Copy {
-            true => alike::blocks(items, &order, limit, &self.options.crew()),
+        match self.options.group_similar && coding != Coding::Copy {
+            true => similarity::blocks(items, &order, limit, &self.options.thread_pool()),
             false => Ok(in_order(items, &order, limit)),
         }
     }
@@ -234,7 +234,7 @@ impl Planner<'_> {
     /// of its own.
     fn share_places(&mut self) -> PackResult<()> {
         let (items, runs) = (self.items, &self.plan.runs);
-        let hashes = threads::map(&self.options.crew(), runs.len(), Vec::new, |buffer, i| {
+        let hashes = self.options.thread_pool().map(runs.len(), Vec::new, |buffer, i| {
             let item = &items[runs[i]];
             hash_range(item, 0, item.size, self.options.chunk as usize, buffer)
         })?;
@@ -267,7 +267,7 @@ fn in_order(items: &[Item], order: &[usize], limit: u64) -> Vec<Vec<usize>> {
 
 /// Whether files like that share blocks.
 fn is_solid(item: &Item, options: &Options) -> bool {
-    item.size <= options.solid_limit && !item.prefer.alone
+    item.size <= options.solid_limit && !item.file_options.alone
 }
 
 pub(super) fn carried(item: &Item) -> Option<&Existing> {
@@ -280,7 +280,7 @@ pub(super) fn carried(item: &Item) -> Option<&Existing> {
 /// What is known before anything is read.
 fn stored_hash(item: &Item) -> Option<u64> {
     match &item.content {
-        _ if item.size == 0 => Some(HashKind::Xxh3.of(&[])),
+        _ if item.size == 0 => Some(HashKind::Xxh3.hash_bytes(&[])),
         Content::Existing(existing) => existing.hash,
         _ => None,
     }

@@ -13,7 +13,7 @@ use zstd_safe::{CCtx, CParameter, ParamSwitch};
 
 use super::error::{PackError, PackResult};
 use super::options::{Coding, Options, Zstd, extension};
-use super::threads::{self, Crew};
+use super::thread_pool::ThreadPool;
 use crate::archive::Archive;
 use crate::block::BlockReader;
 use crate::header::PAGE;
@@ -54,7 +54,7 @@ pub(super) fn recode<S: ReadAt>(
     let mut blocks = vec![None; files.len()];
     for group in groups(archive, options, &files) {
         let number = dictionaries.dictionaries.len();
-        let work = Work { archive, group: &group, files: &files, crew: options.crew() };
+        let work = Work { archive, group: &group, files: &files, pool: options.thread_pool() };
         if number == MAX_DICTIONARIES {
             break;
         }
@@ -104,7 +104,7 @@ fn groups<S: ReadAt>(archive: &Archive<S>, options: &Options, files: &[Vec<usize
             sizes.entry(extension(path).to_lowercase()).or_insert((0, path)).0 += toc.entries[file].size;
         }
         let Some((name, (_, path))) = sizes.into_iter().max_by_key(|(_, (size, _))| *size) else { continue };
-        if let Coding::Zstd(zstd) = options.coding(path, true) {
+        if let Coding::Zstd(zstd) = options.coding_of(path, true) {
             groups.entry(name).or_insert(Group { zstd, blocks: Vec::new() }).blocks.push(block);
         }
     }
@@ -116,7 +116,7 @@ struct Work<'a, S> {
     archive: &'a Archive<S>,
     group: &'a Group,
     files: &'a [Vec<usize>],
-    crew: Crew,
+    pool: ThreadPool,
 }
 
 impl<S: ReadAt> Work<'_, S> {
@@ -179,8 +179,7 @@ impl<S: ReadAt> Work<'_, S> {
         dictionary: &[u8],
         keep: impl Fn(&[u8]) -> T + Sync,
     ) -> PackResult<Vec<T>> {
-        threads::map(
-            &self.crew,
+        self.pool.map(
             blocks.len(),
             || None,
             |coder: &mut Option<Coder<'_, S>>, i| {

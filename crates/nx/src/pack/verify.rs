@@ -6,7 +6,6 @@ use super::content::{Content, Item};
 use super::error::PackResult;
 use super::existing::{Existing, Old};
 use super::options::Options;
-use super::threads;
 
 /// Entries of one archive whose blocks follow each other.
 struct Batch {
@@ -24,8 +23,7 @@ const BATCH: u64 = 4 << 20;
 /// verified here, and what has another kind of hash.
 pub(super) fn existing(items: &mut [Item], options: &Options) -> PackResult<()> {
     let batches = batches(items, options);
-    let hashes = threads::map(
-        &options.crew(),
+    let hashes = options.thread_pool().map(
         batches.len(),
         || (),
         |(), i| {

@@ -13,15 +13,15 @@ use crate::paths::bad_name;
 /// A path alone is a walk of everything below it:
 ///
 /// ```
-/// use linerate_nx::pack::{Builder, Options, Prefer, Walk};
+/// use linerate_nx::pack::{Builder, Options, FileOptions, Walk};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # std::fs::create_dir(folder.path().join(".git"))?;
 /// # std::fs::write(folder.path().join("CON"), "")?;
 /// let mut builder = Builder::new(Options::default())?;
 /// let walk = Walk::new(folder.path()).prune(&|path| path == ".git").skip_bad_names(true);
-/// let skipped = builder.add_folder(walk, |_| Some(Prefer::default()))?;
-/// assert_eq!(skipped.bad_names[0].what, "a name that Windows reserves for a device");
+/// let skipped = builder.add_folder(walk, |_| Some(FileOptions::default()))?;
+/// assert_eq!(skipped.bad_names[0].message, "a name that Windows reserves for a device");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -37,7 +37,7 @@ pub struct BadName {
     /// Where it is. Of a folder with a bad name the folder, once, not what is in it.
     pub path: PathBuf,
     /// What is wrong with the name.
-    pub what: &'static str,
+    pub message: &'static str,
 }
 
 /// What of a folder was not packed though it was chosen.
@@ -83,7 +83,7 @@ impl<'a> Walk<'a> {
     ///
     /// # Errors
     /// With the folder that cannot be read.
-    pub(crate) fn run(&self) -> PackResult<Vec<Found>> {
+    pub(crate) fn run(&self) -> PackResult<Vec<WalkEntry>> {
         let mut all = Vec::new();
         let mut folders = vec![(self.root.to_owned(), String::new(), true)];
         while let Some((folder, prefix, is_utf8)) = folders.pop() {
@@ -103,7 +103,7 @@ impl<'a> Walk<'a> {
                     }
                     folders.push((path.clone(), format!("{name}/"), is_utf8));
                 }
-                all.push(Found { name, path, kind, is_utf8 });
+                all.push(WalkEntry { name, path, kind, is_utf8 });
             }
         }
         all.sort_unstable_by(|a, b| a.name.cmp(&b.name));
@@ -114,10 +114,10 @@ impl<'a> Walk<'a> {
     ///
     /// # Errors
     /// `BadArgument` if it has not, and those are not to be left out.
-    pub(crate) fn admits(&self, found: &Found, bad_names: &mut Vec<BadName>) -> PackResult<bool> {
+    pub(crate) fn admits(&self, found: &WalkEntry, bad_names: &mut Vec<BadName>) -> PackResult<bool> {
         let Some(bad) = found.bad_name() else { return Ok(true) };
         if !self.skip_bad_names {
-            return Err(PackError::rule(Kind::BadArgument, bad.what).at(bad.path.display().to_string()));
+            return Err(PackError::rule(Kind::BadArgument, bad.message).at(bad.path.display().to_string()));
         }
         // Sorted by path, what is in one folder stands together.
         if bad_names.last() != Some(&bad) {
@@ -140,7 +140,7 @@ impl<'a> From<&'a PathBuf> for Walk<'a> {
 }
 
 /// A file, folder, link or other below a folder.
-pub(crate) struct Found {
+pub(crate) struct WalkEntry {
     /// The path relative to the root with `/` between components; what is not UTF-8 is replaced.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
@@ -148,7 +148,7 @@ pub(crate) struct Found {
     is_utf8: bool,
 }
 
-impl Found {
+impl WalkEntry {
     /// What `stat` says, of a link itself.
     pub(crate) fn metadata(&self) -> PackResult<fs::Metadata> {
         fs::symlink_metadata(&self.path)
@@ -165,15 +165,15 @@ impl Found {
         };
         let bad = bad_name(&self.name);
         if self.is_utf8 {
-            return bad.map(|(len, what)| BadName { path: path_of(len), what });
+            return bad.map(|(len, message)| BadName { path: path_of(len), message });
         }
         let ends = self.name.match_indices('/').map(|(at, _)| at).chain([self.name.len()]);
         let bytes = ends.filter(|&len| bad.is_none_or(|(bad, _)| len < bad));
         let not_utf8 = bytes.map(path_of).find(|path| path.file_name().is_some_and(|n| n.to_str().is_none()));
         Some(match (not_utf8, bad) {
-            (None, Some((len, what))) => BadName { path: path_of(len), what },
+            (None, Some((len, message))) => BadName { path: path_of(len), message },
             (path, _) => {
-                BadName { path: path.unwrap_or_else(|| self.path.clone()), what: "the name is not UTF-8" }
+                BadName { path: path.unwrap_or_else(|| self.path.clone()), message: "the name is not UTF-8" }
             }
         })
     }

@@ -5,7 +5,7 @@ use linerate_core::{Error, Kind, Result};
 use super::block::{BlockDecoder, ROOM};
 use super::head::Head;
 use super::header::{Front, MAGIC, MAGIC_SWAPPED};
-use super::place;
+use super::layout;
 use crate::ReadAt;
 use crate::block::{grow, no_memory};
 use crate::hash::HashKind;
@@ -41,7 +41,7 @@ impl<S: ReadAt> Archive<S> {
     ///
     /// # Errors
     ///
-    /// Those of [`Head::parse`] and [`Layout::of`], [`Kind::Read`] if the source cannot be read. `at` is
+    /// Those of [`Head::parse`] and [`Layout::new`], [`Kind::Read`] if the source cannot be read. `at` is
     /// an offset in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
@@ -55,8 +55,8 @@ impl<S: ReadAt> Archive<S> {
     pub fn open_with(source: S, limits: Limits) -> Result<Archive<S>> {
         let bytes = read_pages(&source, &limits)?;
         let mut head = Head::parse(&bytes, &limits)?;
-        let layout = place::layout(&head.header, &mut head.toc, source.len())?;
-        let pool = head.header.pool_at() as usize..head.header.filled() as usize;
+        let layout = layout::find_blocks(&head.header, &mut head.toc, source.len())?;
+        let pool = head.header.pool_offset() as usize..head.header.pool_end() as usize;
         // Without the size in front of it.
         let pool_frame = bytes[pool].get(4..).unwrap_or_default().to_vec();
         Ok(Archive { source, limits, head, layout, pool_frame })
@@ -111,7 +111,7 @@ impl<S: ReadAt> Archive<S> {
         let entry = self.head.toc.entries.get(file);
         let entry = entry.ok_or(Error::new(Kind::BadArgument, 0, "no file of that number"))?;
         let header = &self.head.header;
-        let at = header.entries_at() + file as u64 * header.form.entry_bytes() as u64;
+        let at = header.entries_offset() + file as u64 * header.form.entry_bytes() as u64;
         if entry.size > self.limits.file {
             return Err(Error::new(Kind::Limit, at, "a file larger than the limit"));
         }
@@ -127,7 +127,7 @@ impl<S: ReadAt> Archive<S> {
             out.try_reserve(len).map_err(|_| no_memory(at))?;
             out.extend_from_slice(&content[from..from + len]);
         }
-        match header.form.hashed() && HashKind::Xxh3.of(&out) != entry.hash {
+        match header.form.hashed() && HashKind::Xxh3.hash_bytes(&out) != entry.hash {
             true => Err(Error::new(Kind::Corrupt, at, "the content does not match its hash")),
             false => Ok(out),
         }

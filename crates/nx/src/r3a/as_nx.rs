@@ -92,7 +92,7 @@ impl<S: ReadAt> AsNx<S> {
         };
         let mut pool = nx_pool(&archive)?;
         let (blocks, files) = (toc.blocks.len(), toc.entries.len());
-        let mut header = Header::describing(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
+        let mut header = Header::new(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
         let is_metadata = |extension: &&Extension| extension.id == metadata::EXTENSION;
         if let Some(record) = r3a.user_data.iter().find(is_metadata)
             // What cannot be shown is left out: files can be read without.

@@ -8,8 +8,8 @@ use linerate_core::{Error, Kind};
 use super::archive::Archive;
 use super::as_nx::AsNx;
 use super::dictionaries::Dictionaries;
-use super::draft::{Draft, Tables};
 use super::frame::MAGIC;
+use super::head_builder::{HeadBuilder, Tables};
 use super::toc::{Block, BlockCodec};
 use super::user_data::Extension;
 use crate::archive as nx;
@@ -74,7 +74,7 @@ pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result
 ///
 /// # Errors
 ///
-/// That of [`Draft::write`]; of the first file that cannot be read or does not match its hash; of the
+/// That of [`HeadBuilder::write`]; of the first file that cannot be read or does not match its hash; of the
 /// source or of `out`; [`Kind::Unsupported`] if a zstd block does not begin with the magic number of a
 /// frame. What was written before is no archive.
 pub fn from_nx<S: ReadAt>(
@@ -105,7 +105,7 @@ pub(crate) fn from_nx_with<S: ReadAt>(
     };
     let blocks: Vec<Block> = toc.blocks.iter().enumerate().map(word).collect();
     let paths: Vec<&str> = archive.pool().iter().collect();
-    let draft = Draft {
+    let draft = HeadBuilder {
         chunk: archive.header().chunk,
         tables,
         entries: &entries,

@@ -93,7 +93,7 @@ impl Dictionaries {
         let mut dictionaries = Vec::with_capacity(count);
         for i in 0..count {
             let dictionary = rest.take(u32_at(sizes, 4 * i) as usize)?;
-            if hashed && HashKind::Xxh3.of(dictionary) != u64_at(hashes, 8 * i) {
+            if hashed && HashKind::Xxh3.hash_bytes(dictionary) != u64_at(hashes, 8 * i) {
                 return Err(corrupt("a dictionary that does not match its hash"));
             }
             dictionaries.push(dictionary.to_vec());
@@ -143,7 +143,7 @@ impl Dictionaries {
         }
         out.resize(out.len().next_multiple_of(8), 0);
         for dictionary in &self.dictionaries {
-            out.extend_from_slice(&HashKind::Xxh3.of(dictionary).to_le_bytes());
+            out.extend_from_slice(&HashKind::Xxh3.hash_bytes(dictionary).to_le_bytes());
         }
         self.dictionaries.iter().for_each(|dictionary| out.extend_from_slice(dictionary));
         Ok(out)

@@ -49,7 +49,7 @@ impl Head {
         let what = "the archive ends within its header";
         let bytes = pages.ok_or(Error::new(Kind::Truncated, bytes.len() as u64, what))?;
         let Tables { header, toc, pool } = tables(&front, bytes, limits)?;
-        let mut end = header.filled() as usize;
+        let mut end = header.pool_end() as usize;
         let mut dictionaries = None;
         if header.has_dictionaries() {
             let (found, after) = Dictionaries::parse(bytes, end, header.blocks, limits)?;
@@ -83,7 +83,7 @@ fn tables(front: &Front, bytes: &[u8], limits: &Limits) -> Result<Tables> {
 
 fn read(bytes: &[u8], zero: Zero, limits: &Limits) -> Result<Tables> {
     let header = Header::parse(bytes, zero)?;
-    let (from, to) = (header.pool_at(), header.filled());
+    let (from, to) = (header.pool_offset(), header.pool_end());
     // Both are within the pages.
     let pool = pool::parse(&bytes[from as usize..to as usize], header.files, limits);
     let pool = pool.map_err(|e| e.shifted(from))?;
@@ -96,6 +96,6 @@ impl Tables {
     }
 
     fn says_the_same(&self, other: &Tables) -> bool {
-        self.header.filled() == other.header.filled() && self.toc == other.toc && self.pool == other.pool
+        self.header.pool_end() == other.header.pool_end() && self.toc == other.toc && self.pool == other.pool
     }
 }

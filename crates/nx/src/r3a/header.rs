@@ -7,7 +7,7 @@
 //! | 8 | 8 | the form of the tables, and their counts where they fit |
 //! | 16 | 8 | the counts of a flexible form whose counts need more than 42 bits |
 //!
-//! A flexible form states the widths of its fields in five bits each. Draft writers disagree on
+//! A flexible form states the widths of its fields in five bits each. HeadBuilder writers disagree on
 //! whether 0 means 0 or 1: version 0 is read as it stands, version 1 in the one way that makes sense
 //! of the tables ([`crate::r3a::Head::parse`]), and written with 0 meaning 1.
 
@@ -300,7 +300,7 @@ impl Header {
             blocks: bits(counts, widths.files, widths.blocks) as u32,
             pool: bits(counts, widths.files + widths.blocks, widths.pool) as u32,
         };
-        if header.filled() > header.bytes() {
+        if header.pool_end() > header.bytes() {
             return Err(Error::new(Kind::Corrupt, 8, "the tables are larger than the header"));
         }
         Ok(header)
@@ -312,24 +312,24 @@ impl Header {
     }
 
     /// Where the entries begin.
-    pub fn entries_at(&self) -> u64 {
+    pub fn entries_offset(&self) -> u64 {
         self.form.header_bytes() as u64
     }
 
     /// Where the entries end and the table of blocks begins.
-    pub fn blocks_at(&self) -> u64 {
+    pub fn blocks_offset(&self) -> u64 {
         // At most 24 bytes each: below 2^37.
-        self.entries_at() + u64::from(self.files) * self.form.entry_bytes() as u64
+        self.entries_offset() + u64::from(self.files) * self.form.entry_bytes() as u64
     }
 
     /// Where the table of blocks ends and the pool begins.
-    pub fn pool_at(&self) -> u64 {
-        self.blocks_at() + 4 * u64::from(self.blocks)
+    pub fn pool_offset(&self) -> u64 {
+        self.blocks_offset() + 4 * u64::from(self.blocks)
     }
 
     /// Where the pool ends. Segments follow at multiples of 8.
-    pub fn filled(&self) -> u64 {
-        self.pool_at() + u64::from(self.pool)
+    pub fn pool_end(&self) -> u64 {
+        self.pool_offset() + u64::from(self.pool)
     }
 
     /// Whether a segment of dictionaries follows the pool.
@@ -343,7 +343,7 @@ impl Header {
     }
 
     /// The 16 or 24 bytes, of version 1. Numbers beyond their fields are cut to their bits:
-    /// [`crate::r3a::Draft`] checks them before.
+    /// [`crate::r3a::HeadBuilder`] checks them before.
     pub(super) fn write(&self) -> Vec<u8> {
         let word = u32::from(VERSION) << 25
             | u32::from(self.chunk.exponent()) << 20

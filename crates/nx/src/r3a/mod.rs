@@ -5,7 +5,7 @@
 //! writes. Archives made under it are for readers of the same profile.
 //!
 //! The model is that of Nx: entries, blocks, paths. [`Head`] reads all that stands before the
-//! blocks and [`Draft`] writes it; [`Archive`] reads files; [`AsNx`] shows an R3A archive as the Nx
+//! blocks and [`HeadBuilder`] writes it; [`Archive`] reads files; [`AsNx`] shows an R3A archive as the Nx
 //! archive of the same blocks, so that everything that reads Nx reads it; [`to_nx`] and [`from_nx`]
 //! convert, with blocks copied as they are.
 
@@ -14,11 +14,11 @@ mod as_nx;
 mod block;
 mod convert;
 mod dictionaries;
-mod draft;
 mod frame;
 mod head;
+mod head_builder;
 mod header;
-mod place;
+mod layout;
 mod pool;
 mod segment;
 mod toc;
@@ -30,8 +30,8 @@ pub use block::BlockEncoder;
 pub use convert::{Conversion, from_nx, to_nx};
 pub(crate) use convert::{Recoded, from_nx_with};
 pub use dictionaries::{Dictionaries, MAX_DICTIONARIES};
-pub use draft::{Draft, Tables};
 pub use head::Head;
+pub use head_builder::{HeadBuilder, Tables};
 pub use header::{
     COUNT_BITS, Form, Header, MAGIC, MAGIC_SWAPPED, MAX_CHUNK, MAX_OFFSET, Preset, VERSION, Widths,
 };

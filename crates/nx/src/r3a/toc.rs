@@ -69,11 +69,11 @@ impl Toc {
     /// Reads the tables that `header` describes. `bytes` starts with the archive and holds its
     /// header's pages, which the header has been checked to fit.
     pub(super) fn parse(header: &Header, bytes: &[u8]) -> Result<Toc> {
-        let (blocks_at, pool_at) = (header.blocks_at() as usize, header.pool_at() as usize);
+        let (blocks_at, pool_at) = (header.blocks_offset() as usize, header.pool_offset() as usize);
         let size = header.form.entry_bytes();
-        let table = bytes[header.entries_at() as usize..blocks_at].chunks_exact(size);
+        let table = bytes[header.entries_offset() as usize..blocks_at].chunks_exact(size);
         let entries = table.enumerate().map(|(i, bytes)| {
-            let wrong = |what| Error::new(Kind::Corrupt, header.entries_at() + (i * size) as u64, what);
+            let wrong = |what| Error::new(Kind::Corrupt, header.entries_offset() + (i * size) as u64, what);
             let entry = parse_entry(header, bytes);
             if entry.path >= header.files {
                 return Err(wrong("an entry whose path is not in the pool"));

@@ -62,7 +62,7 @@ impl Make {
         let path = self.names.len() as u64;
         self.names.push(name.as_ref().to_vec());
         self.entries.push(MadeEntry {
-            hash: kind.of(content),
+            hash: kind.hash_bytes(content),
             size: content.len() as u64,
             offset,
             path,

@@ -88,7 +88,7 @@ pub fn dictionary_payload(
     dictionaries.iter().for_each(|d| out.extend((d.len() as u32).to_le_bytes()));
     if hashed {
         pad(&mut out, 8);
-        dictionaries.iter().for_each(|d| out.extend(HashKind::Xxh3.of(d).to_le_bytes()));
+        dictionaries.iter().for_each(|d| out.extend(HashKind::Xxh3.hash_bytes(d).to_le_bytes()));
     }
     dictionaries.iter().for_each(|d| out.extend(*d));
     out
@@ -232,7 +232,7 @@ pub fn example(shape: Shape) -> Vector {
         blocks.push((0, content(1).to_vec()));
     }
     let spec = |path: usize, block, offset| FileSpec {
-        hash: HashKind::Xxh3.of(content(path)),
+        hash: HashKind::Xxh3.hash_bytes(content(path)),
         size: content(path).len() as u64,
         offset,
         path: path as u64,

@@ -25,7 +25,7 @@ pub enum Tables {
 
 /// What a header is to say. Blocks follow it, each on a page of its own, in the order given.
 #[derive(Clone, Copy, Debug)]
-pub struct Draft<'a> {
+pub struct HeadBuilder<'a> {
     /// The size of chunks, at most [`MAX_CHUNK`].
     pub chunk: ChunkSize,
     /// Which forms may be written.
@@ -50,7 +50,7 @@ const fn bad(what: &'static str) -> Error {
     Error::new(Kind::BadArgument, 0, what)
 }
 
-impl Draft<'_> {
+impl HeadBuilder<'_> {
     /// The header with its tables and segments, in whole pages.
     ///
     /// # Errors

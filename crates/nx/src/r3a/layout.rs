@@ -13,7 +13,7 @@ use crate::toc::{self, Codec};
 
 /// Finds the blocks and checks every entry against them. Errors are at offsets in the archive, and
 /// `toc` is as it was.
-pub(super) fn layout(header: &Header, toc: &mut Toc, len: u64) -> Result<Layout> {
+pub(super) fn find_blocks(header: &Header, toc: &mut Toc, len: u64) -> Result<Layout> {
     let like = nx::Header {
         hash: HashKind::Xxh3,
         chunk: header.chunk,
@@ -33,7 +33,7 @@ pub(super) fn layout(header: &Header, toc: &mut Toc, len: u64) -> Result<Layout>
         },
     });
     let table = toc::Toc { blocks: blocks.collect(), entries: take(&mut toc.entries) };
-    let layout = Layout::of(&like, &table, len);
+    let layout = Layout::new(&like, &table, len);
     toc.entries = table.entries;
     layout.map_err(|error| moved(error, &like, header))
 }
@@ -43,11 +43,11 @@ fn moved(error: Error, from: &nx::Header, to: &Header) -> Error {
     if error.kind != Kind::Corrupt {
         return error;
     }
-    let at = match error.offset.checked_sub(from.blocks_at()) {
-        Some(block) => to.blocks_at() + block,
+    let at = match error.offset.checked_sub(from.blocks_offset()) {
+        Some(block) => to.blocks_offset() + block,
         None => {
             let entry = error.offset.saturating_sub(nx::HEADER as u64) / from.form.entry_bytes() as u64;
-            to.entries_at() + entry * to.form.entry_bytes() as u64
+            to.entries_offset() + entry * to.form.entry_bytes() as u64
         }
     };
     error.with_offset(at)

@@ -11,26 +11,26 @@ use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::block::{BlockReader, Room};
 use crate::decode::Ending;
-use crate::failure::{Cause, is_full};
+use crate::error::{FileError, is_full};
 use crate::hash::ContentHasher;
 use crate::queue::{Hand, Queue, Slice, Work};
 
 /// Where files go. Files are numbered by their place in the job.
 pub(crate) trait Destination: Sync {
     /// Takes a file whole.
-    fn whole(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), Cause>;
+    fn whole(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
     /// Takes a part of a larger file. Parts come from several threads and in any order.
-    fn part(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), Cause>;
+    fn part(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
     /// All parts of the file have come and are right.
-    fn finish(&self, file: usize) -> core::result::Result<(), Cause>;
+    fn finish(&self, file: usize) -> core::result::Result<(), FileError>;
 
     /// The file failed: no more of it will come.
     fn abandon(&self, file: usize);
 
     /// Whether the file is not wanted after all.
-    fn declines(&self, file: usize) -> core::result::Result<bool, Cause>;
+    fn declines(&self, file: usize) -> core::result::Result<bool, FileError>;
 }
 
 /// How far the work is.
@@ -47,27 +47,27 @@ pub struct Progress {
 }
 
 /// Told of progress after each block, by the thread that did it. `false` stops the work.
-pub(crate) type Watcher<'w> = &'w (dyn Fn(&Progress) -> bool + Sync);
+pub(crate) type ProgressFn<'w> = &'w (dyn Fn(&Progress) -> bool + Sync);
 
 /// What the caller decides.
 #[derive(Clone, Copy)]
-pub(crate) struct Terms<'w> {
+pub(crate) struct RunOptions<'w> {
     pub(crate) threads: usize,
     pub(crate) verifies: bool,
-    pub(crate) watcher: Option<Watcher<'w>>,
+    pub(crate) on_progress: Option<ProgressFn<'w>>,
 }
 
 /// What became of the work.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// Files that failed, by number.
-    pub(crate) failed: Vec<(usize, Cause)>,
+    pub(crate) failed: Vec<(usize, FileError)>,
     /// Files that the destination declined.
     pub(crate) declined: Vec<usize>,
     /// Blocks that ended otherwise than cleanly.
     pub(crate) endings: Vec<(usize, Ending)>,
     pub(crate) done: Progress,
-    /// Whether the watcher or a full disk stopped it.
+    /// Whether the on_progress or a full disk stopped it.
     pub(crate) stopped: bool,
 }
 
@@ -93,10 +93,10 @@ pub(crate) fn run<S: ReadAt>(
     archive: &Archive<S>,
     files: &[File<'_>],
     destination: &dyn Destination,
-    terms: Terms<'_>,
+    terms: RunOptions<'_>,
 ) -> Result<Outcome> {
     let total_bytes = admit(archive, files)?;
-    let terms = Terms { verifies: terms.verifies && archive.has_hashes(), ..terms };
+    let terms = RunOptions { verifies: terms.verifies && archive.has_hashes(), ..terms };
     // Where reading costs, nothing is read for a file that is not wanted.
     let costs = archive.source().coalesce_limit() > 0;
     let unwanted = |&number: &usize| {
@@ -184,7 +184,7 @@ struct Job<'j, S> {
     archive: &'j Archive<S>,
     files: &'j [File<'j>],
     destination: &'j dyn Destination,
-    terms: Terms<'j>,
+    terms: RunOptions<'j>,
     queue: &'j Queue,
     /// By the number of the run.
     turns: Vec<Turn>,
@@ -231,9 +231,9 @@ impl<S: ReadAt> Job<'_, S> {
     }
 
     fn tell(&self) {
-        let Some(watcher) = self.terms.watcher else { return };
+        let Some(on_progress) = self.terms.on_progress else { return };
         let done = self.outcome().done;
-        if !watcher(&done) {
+        if !on_progress(&done) {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
@@ -297,7 +297,8 @@ impl<S: ReadAt> Job<'_, S> {
     fn salvage(&self, slice: &Slice, hot: &[u8], error: Error) {
         let number = slice.file as usize;
         let bytes = hot.get(slice.from..slice.from + slice.len);
-        let is_right = |bytes: &&[u8]| self.archive.hash_kind().of(bytes) == self.files[number].entry().hash;
+        let is_right =
+            |bytes: &&[u8]| self.archive.hash_kind().hash_bytes(bytes) == self.files[number].entry().hash;
         match bytes.filter(|bytes| self.terms.verifies && error.kind == Kind::Corrupt && is_right(bytes)) {
             Some(bytes) => self.small(number, bytes),
             None => self.fail(number, error.into()),
@@ -310,14 +311,14 @@ impl<S: ReadAt> Job<'_, S> {
         let result = match self.destination.declines(number) {
             Ok(true) => return self.decline(number),
             Ok(false) if self.terms.verifies => {
-                file.check(self.archive.hash_kind().of(bytes)).map_err(Cause::from)
+                file.check(self.archive.hash_kind().hash_bytes(bytes)).map_err(FileError::from)
             }
             Ok(false) => Ok(()),
-            Err(cause) => Err(cause),
+            Err(error) => Err(error),
         };
         match result.and_then(|()| self.destination.whole(number, bytes)) {
             Ok(()) => self.count(1, bytes.len()),
-            Err(cause) => self.fail(number, cause),
+            Err(error) => self.fail(number, error),
         }
     }
 
@@ -333,8 +334,8 @@ impl<S: ReadAt> Job<'_, S> {
         let chunk = self.archive.header().chunk.bytes();
         let offset = u64::from(index) * chunk;
         let bytes = &hot[..(size - offset).min(chunk) as usize];
-        if let Err(cause) = self.destination.part(number, offset, bytes) {
-            return self.end_run(run, Err(cause));
+        if let Err(error) = self.destination.part(number, offset, bytes) {
+            return self.end_run(run, Err(error));
         }
         let turn = self.turn(run);
         let mut state = turn.lock();
@@ -360,7 +361,10 @@ impl<S: ReadAt> Job<'_, S> {
         self.count(0, bytes.len());
         if last {
             let checked = hash.map_or(Ok(()), |hash| self.files[number].check(hash));
-            self.end_run(run, checked.map_err(Cause::from).and_then(|()| self.destination.finish(number)));
+            self.end_run(
+                run,
+                checked.map_err(FileError::from).and_then(|()| self.destination.finish(number)),
+            );
         }
     }
 
@@ -382,7 +386,7 @@ impl<S: ReadAt> Job<'_, S> {
                     self.decline(number);
                 }
                 Ok(false) => {}
-                Err(cause) => self.end_run(run, Err(cause)),
+                Err(error) => self.end_run(run, Err(error)),
             }
         }
     }
@@ -396,27 +400,27 @@ impl<S: ReadAt> Job<'_, S> {
         }
     }
 
-    fn end_run(&self, run: u32, result: core::result::Result<(), Cause>) {
+    fn end_run(&self, run: u32, result: core::result::Result<(), FileError>) {
         if !self.mark(run) {
             return;
         }
         let number = self.queue.runs()[run as usize].file as usize;
         match result {
             Ok(()) => self.count(1, 0),
-            Err(cause) => {
+            Err(error) => {
                 self.destination.abandon(number);
-                self.fail(number, cause);
+                self.fail(number, error);
             }
         }
     }
 
-    fn fail(&self, number: usize, cause: Cause) {
-        if matches!(&cause, Cause::Output(e) if is_full(e)) {
+    fn fail(&self, number: usize, error: FileError) {
+        if matches!(&error, FileError::Output(e) if is_full(e)) {
             // Every other file would fail in the same way.
             self.stop.store(true, Ordering::Relaxed);
         }
         let mut outcome = self.outcome();
-        outcome.failed.push((number, cause));
+        outcome.failed.push((number, error));
         outcome.done.files += 1;
     }
 
@@ -456,31 +460,31 @@ mod tests {
         }
 
         #[allow(deprecated, reason = "`try_update`, the new name, is younger than Rust 1.89")]
-        fn take(&self) -> core::result::Result<(), Cause> {
+        fn take(&self) -> core::result::Result<(), FileError> {
             let left = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
             left.map(|_| ()).map_err(|_| io::Error::from(io::ErrorKind::StorageFull).into())
         }
     }
 
     impl Destination for Counter {
-        fn whole(&self, file: usize, _bytes: &[u8]) -> core::result::Result<(), Cause> {
+        fn whole(&self, file: usize, _bytes: &[u8]) -> core::result::Result<(), FileError> {
             assert_ne!(Some(file), self.unwanted);
             self.take()?;
             self.finished.fetch_add(1, Ordering::Relaxed);
             Ok(())
         }
-        fn part(&self, file: usize, _offset: u64, _bytes: &[u8]) -> core::result::Result<(), Cause> {
+        fn part(&self, file: usize, _offset: u64, _bytes: &[u8]) -> core::result::Result<(), FileError> {
             assert_ne!(Some(file), self.unwanted);
             self.take()
         }
-        fn finish(&self, _file: usize) -> core::result::Result<(), Cause> {
+        fn finish(&self, _file: usize) -> core::result::Result<(), FileError> {
             self.finished.fetch_add(1, Ordering::Relaxed);
             Ok(())
         }
         fn abandon(&self, _file: usize) {
             self.abandoned.fetch_add(1, Ordering::Relaxed);
         }
-        fn declines(&self, file: usize) -> core::result::Result<bool, Cause> {
+        fn declines(&self, file: usize) -> core::result::Result<bool, FileError> {
             Ok(Some(file) == self.unwanted)
         }
     }
@@ -492,7 +496,7 @@ mod tests {
 
     fn go(archive: &Archive<FileSource>, counter: &Counter, threads: usize) -> Outcome {
         let files: Vec<_> = archive.files().collect();
-        run(archive, &files, counter, Terms { threads, verifies: true, watcher: None }).unwrap()
+        run(archive, &files, counter, RunOptions { threads, verifies: true, on_progress: None }).unwrap()
     }
 
     #[test]
@@ -517,7 +521,7 @@ mod tests {
             let outcome = go(&archive, &counter, 3);
             assert!(outcome.stopped);
             assert!(!outcome.failed.is_empty() && outcome.failed.len() <= 3 + archive.len() / 2);
-            assert!(outcome.failed.iter().all(|(_, cause)| cause.to_string().contains("disk is full")));
+            assert!(outcome.failed.iter().all(|(_, error)| error.to_string().contains("disk is full")));
             assert!(counter.finished.into_inner() < archive.len());
             assert!(room > 0 || counter.abandoned.into_inner() > 0);
         }
