@@ -8,7 +8,6 @@ mod dict_blocks;
 mod dict_pack;
 mod files;
 mod gateway;
-mod kernel;
 mod nx;
 pub mod program;
 mod r3a;

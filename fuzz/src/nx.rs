@@ -94,7 +94,8 @@ fn metadata(data: &[u8]) {
     let pool = Pool::encode(["a", "b/c"]).expect("short paths");
     let chunk = ChunkSize::from_bytes(512).expect("a chunk size");
     let mut header = Header::new(chunk, TocForm::Short, pool.len(), 0, 2).expect("small numbers");
-    let entry = |path| Entry { hash: HashKind::Xxh3.hash_bytes(b""), size: 0, path, first_block: 0, block_offset: 0 };
+    let entry =
+        |path| Entry { hash: HashKind::Xxh3.hash_bytes(b""), size: 0, path, first_block: 0, block_offset: 0 };
     let at = header.pool_end().next_multiple_of(8) as usize;
     header.pages = (at + record.len()).div_ceil(4096) as u32;
     let mut bytes = header.write().to_vec();

@@ -27,7 +27,7 @@ pub fn rice(data: &[u8]) {
 }
 
 fn tiers() -> impl Iterator<Item = Exec> {
-    Tier::ALL.into_iter().filter(|t| t.is_supported()).map(|t| Exec::default().with_tier(t))
+    linerate_testkit::tiers().map(|t| Exec::default().with_tier(t))
 }
 
 fn chunk(params: &Params, chunk: &[u8], threads: Exec) {

@@ -7,7 +7,7 @@ use linerate_rice::v2::{
 };
 use twox_hash::XxHash3_64;
 
-use crate::kernel::guarded::Guarded;
+use linerate_testkit::sys::guarded::Guarded;
 
 /// Takes 4 bytes as settings and the rest first as a stream, then as samples.
 ///
@@ -55,7 +55,7 @@ fn both<T: Element + std::fmt::Debug>(settings: &Settings, stream: &[u8], sample
 }
 
 fn tiers() -> impl Iterator<Item = Exec> {
-    Tier::ALL.into_iter().filter(|t| t.is_supported()).map(|t| Exec::default().with_tier(t))
+    linerate_testkit::tiers().map(|t| Exec::default().with_tier(t))
 }
 
 fn decodes_alike<T: Element + std::fmt::Debug>(stream: &[u8], threads: Exec) {

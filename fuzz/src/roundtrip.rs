@@ -4,9 +4,9 @@ use linerate_core::Tier;
 use linerate_deflate::{Format, Scratch, Stream, bound, finish_bound, flush_bound};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use crate::kernel::guarded::Guarded;
 use crate::program::{Program, Step};
 use crate::promised;
+use linerate_testkit::sys::guarded::Guarded;
 
 /// Encodes the program, decodes it as it goes with an independent decoder, and encodes it once
 /// more with the portable code.

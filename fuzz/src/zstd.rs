@@ -1,14 +1,10 @@
 //! zstd frames and dictionaries: ours beside libzstd, with the same verdict and the same bytes.
 
-#[allow(dead_code, unreachable_pub)]
-#[path = "../../crates/zstd/tests/common/oracle.rs"]
-mod oracle;
-
 use std::cell::RefCell;
 
-use linerate_core::{Error, Kind, Tier};
+use linerate_core::{Error, Kind};
+use linerate_testkit::zstd::oracle::{Oracle, Verdict, agrees, agrees_in_pieces};
 use linerate_zstd::{Decoder, Dictionary, Options, Scratch, Status, StreamDecoder};
-use oracle::{Oracle, Verdict, agrees, agrees_in_pieces};
 
 use crate::program::Noise;
 
@@ -30,9 +26,8 @@ thread_local! {
 
 impl Jury {
     fn new() -> Jury {
-        let tiers = Tier::ALL.into_iter().filter(|tier| tier.is_supported());
         let forms = [Scratch::new().reference()].into_iter();
-        let forms = forms.chain(tiers.map(|tier| Scratch::new().tier(tier))).collect();
+        let forms = forms.chain(linerate_testkit::tiers().map(|tier| Scratch::new().tier(tier))).collect();
         Jury { oracle: Oracle::default(), forms, out: vec![0; MOST] }
     }
 

@@ -112,7 +112,7 @@ fn a_flush_after_the_final_block_only_pads() {
                 let sent = flush(&mut stream);
                 assert!(sent.len() <= 1);
                 all.extend(sent);
-                assert_eq!(flush(&mut stream), []);
+                assert_eq!(flush(&mut stream), [0u8; 0]);
                 let result = stream.encode(&mut scratch, b"more", &mut [0; 100], true);
                 assert_eq!(result.map_err(|e| e.kind), Err(Kind::BadArgument));
                 let end = finish(&mut stream);
@@ -132,9 +132,9 @@ fn empty_calls_write_a_header_that_is_due_and_nothing_else() {
             let mut stream = Stream::new(format, level);
             let mut all = call(&mut scratch, &mut stream, b"", true);
             assert_eq!(all, format.header());
-            assert_eq!(call(&mut scratch, &mut stream, b"", false), []);
+            assert_eq!(call(&mut scratch, &mut stream, b"", false), [0u8; 0]);
             all.extend(call(&mut scratch, &mut stream, b"abcabcabc", true));
-            assert_eq!(call(&mut scratch, &mut stream, b"", false), []);
+            assert_eq!(call(&mut scratch, &mut stream, b"", false), [0u8; 0]);
             all.extend(finish(&mut stream));
             assert_decodes(format, &all, b"abcabcabc");
         }

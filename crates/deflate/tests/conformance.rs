@@ -42,7 +42,7 @@ fn check_generated(level: Level) {
 
 fn check_corpus(level: Level) {
     let mut scratches = scratches();
-    for (name, plain) in data::corpus() {
+    for (name, plain) in linerate_testkit::testdata::corpus() {
         for chunk in [plain.len(), 65_536, 16_384, 1_024] {
             check(&mut scratches, &name, level, &plain, chunk);
         }
@@ -102,7 +102,7 @@ for_each_level! {
 fn the_systems_gzip_agrees() {
     let mut scratch = Scratch::boxed();
     let (mut members, mut plain) = (Vec::new(), Vec::new());
-    let inputs = data::corpus()
+    let inputs = linerate_testkit::testdata::corpus()
         .into_iter()
         .chain(data::generated().into_iter().map(|(name, data)| (name.to_owned(), data)));
     for (_, input) in inputs {

@@ -31,7 +31,7 @@ fn encode(scratch: &mut Scratch, level: Level, plain: &[u8], chunk: usize, histo
 
 #[test]
 fn files_become_smaller_and_decode() {
-    for (name, plain) in data::corpus() {
+    for (name, plain) in linerate_testkit::testdata::corpus() {
         let plain = &plain[..plain.len().min(150_000)];
         for level in CODING {
             for chunk in [1_000, 16_384] {

@@ -17,7 +17,7 @@ const CHUNKS: [usize; 4] = [1_024, 4_096, 16_384, 65_536];
 fn measure() -> String {
     let mut scratch = Scratch::boxed();
     let mut table = HEADER.to_owned();
-    for (name, plain) in data::corpus() {
+    for (name, plain) in linerate_testkit::testdata::corpus() {
         for level in [Level::Fast, Level::Default, Level::Best] {
             for chunk in CHUNKS.into_iter().chain([plain.len()]) {
                 let bytes = encode(&mut scratch, Format::Deflate, level, &plain, chunk).len();

@@ -2,13 +2,13 @@
 
 mod common;
 
-use std::env;
 use std::fs::File;
-use std::io::{self, BufReader, Write as _};
-use std::path::{Path, PathBuf};
+use std::io::BufReader;
+use std::path::Path;
 
 use common::Noise;
 use linerate_gateway::{Checks, Encoding, Envelope, Limits, Messages, Scratch, Session, Transport};
+use linerate_testkit::testdata::corpora;
 
 fn read(path: &Path) -> Vec<Vec<u8>> {
     let file = File::open(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
@@ -109,12 +109,8 @@ fn many_connections_take_turns() {
 /// `gateway/shard-*` below the folder that `LINERATE_CORPORA` names.
 #[test]
 fn every_connection_of_the_corpora() {
-    let Some(folder) = env::var_os("LINERATE_CORPORA") else {
-        // Not `println`, which the test runner swallows.
-        let _ = writeln!(io::stderr(), "SKIP: LINERATE_CORPORA names no folder of larger files");
-        return;
-    };
-    let entries = PathBuf::from(folder).join("gateway").read_dir();
+    let Some(folder) = corpora() else { return };
+    let entries = folder.join("gateway").read_dir();
     for path in entries.into_iter().flatten().flatten().map(|entry| entry.path()) {
         if path.extension().is_some_and(|extension| extension == "msgs") {
             check(&path);

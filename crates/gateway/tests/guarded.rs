@@ -2,12 +2,10 @@
 #![cfg(unix)]
 
 mod common;
-#[path = "../../zstd/tests/kernel/mod.rs"]
-mod kernel;
 
 use common::{Noise, traffic, wire};
-use kernel::guarded::Guarded;
 use linerate_gateway::{Encoding, Envelope, Limits, Scratch, Session, Transport};
+use linerate_testkit::sys::guarded::Guarded;
 
 /// The bytes at one end of the memory.
 fn place<'a>(memory: &'a mut Guarded, bytes: &[u8], last: bool) -> &'a [u8] {

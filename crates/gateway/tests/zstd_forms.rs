@@ -1,15 +1,14 @@
 //! Everything that the format of zstd allows, through a session: frames made by hand, cut into messages
 //! wherever a block ends, since encoders that gateways use show only a part of it.
 
-#[path = "../../zstd/tests/common/mod.rs"]
-mod made;
-
 use linerate_gateway::{Fault, Kind, Limits, Scratch, Session, Transport};
-use made::frame::{BLOCK, Frame, Header, Literals, MAGIC, SINGLE, plain, skippable, windowed};
-use made::huffman::{Form, Tree};
-use made::oracle::Oracle;
-use made::sequences::{Mode, again, copy};
-use made::vectors::{bad, good, letters};
+use linerate_testkit::zstd::frame::{
+    BLOCK, Frame, Header, Literals, MAGIC, SINGLE, plain, skippable, windowed,
+};
+use linerate_testkit::zstd::huffman::{Form, Tree};
+use linerate_testkit::zstd::oracle::Oracle;
+use linerate_testkit::zstd::sequences::{Mode, again, copy};
+use linerate_testkit::zstd::vectors::{bad, good, letters};
 
 /// The first six bytes of every connection.
 const GREETING: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x30];

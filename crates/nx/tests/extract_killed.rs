@@ -3,8 +3,6 @@
 
 mod common;
 #[allow(unreachable_pub, reason = "it is a module of tests")]
-mod moments;
-
 use std::env;
 use std::fs;
 use std::path::Path;
@@ -14,7 +12,7 @@ use std::time::Instant;
 
 use common::goldens;
 use linerate_nx::{Archive, Existing, Extractor, FileSource, HashKind};
-use moments::moments;
+use linerate_testkit::kill::moments;
 
 /// Names the folder for the process that is to be killed.
 const FOLDER: &str = "LINERATE_EXTRACT_FOLDER";

@@ -5,16 +5,15 @@
 mod cases;
 mod pack_tree;
 
-use std::env;
-use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use std::process::Command;
 
 use cases::cases;
 use linerate_nx::pack::{Builder, Coding, FileOptions, Options, PRESETS, Zstd};
 use linerate_nx::{Header, Kind, Toc};
+use linerate_testkit::tools::{has_program, reader};
 use pack_tree::{assert_holds, content, pack, tree, write_tree};
 use proptest::prelude::*;
 
@@ -25,21 +24,9 @@ fn options(chunk: u64, solid_limit: u64, solid: Coding, chunked: Coding) -> Opti
     options
 }
 
-/// Whether that program is there. If not, the test says so and is skipped, or with STRICT=1 fails.
-#[track_caller]
-fn is_installed(program: &str) -> bool {
-    let found = Command::new(program).arg("--version").output().is_ok();
-    if !found {
-        assert!(env::var_os("STRICT").as_deref() != Some(OsStr::new("1")), "{program} is missing");
-        // Not `println`, which the test runner swallows.
-        let _ = writeln!(io::stderr(), "SKIP: {program} is not installed");
-    }
-    found
-}
-
 /// Has the Python reader compare an archive with a folder.
 fn python_reads(archive: &Path, folder: &Path) -> String {
-    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/pack_reader.py");
+    let reader = reader("pack_reader.py");
     let output = Command::new("python3").arg(reader).arg(archive).arg(folder).output().expect("python3");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).expect("UTF-8")
@@ -47,7 +34,7 @@ fn python_reads(archive: &Path, folder: &Path) -> String {
 
 #[test]
 fn a_reader_written_from_the_format_alone_finds_every_file() {
-    if !is_installed("python3") || !is_installed("zstd") {
+    if !has_program("python3") || !has_program("zstd") {
         return;
     }
     let slow = Coding::Zstd(Zstd { level: 12, min_match: 4, literals: false, long: true });
@@ -100,7 +87,7 @@ fn cancelled_packing_leaves_the_target_unchanged() {
 
 #[test]
 fn the_smallest_archives_are_read_too() {
-    if !is_installed("python3") || !is_installed("zstd") {
+    if !has_program("python3") || !has_program("zstd") {
         return;
     }
     let trees: [&[(&str, &[u8])]; 4] =
@@ -119,7 +106,7 @@ fn the_smallest_archives_are_read_too() {
 
 #[test]
 fn the_zstd_program_decodes_blocks_cut_out_by_offset() {
-    if !is_installed("zstd") {
+    if !has_program("zstd") {
         return;
     }
     for preset in PRESETS {

@@ -2,7 +2,6 @@
 //! never touches its sources.
 
 #[allow(unreachable_pub, reason = "it is a module of tests")]
-mod moments;
 mod pack_tree;
 
 use std::env;
@@ -13,7 +12,7 @@ use std::thread;
 use std::time::Instant;
 
 use linerate_nx::pack::{Builder, Coding, FileOptions, Options};
-use moments::moments;
+use linerate_testkit::kill::moments;
 use pack_tree::{TreeFile, assert_holds, tree, write_tree};
 
 /// Names the folder for the process that is to be killed.

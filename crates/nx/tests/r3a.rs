@@ -1,10 +1,8 @@
 //! R3A archives made by hand: every form, dictionaries and user data, and what is refused.
 
-mod r3a_vectors;
-
 use linerate_nx::r3a::{Archive, AsNx, Extension, Form, Head, Preset, as_nx_if_r3a, is_r3a, to_nx};
 use linerate_nx::{Error, Extractor, HashKind, Kind, Limits, Note, Verifier};
-use r3a_vectors::{
+use linerate_testkit::r3a::{
     FileSpec, MAGIC, MAGIC_SWAPPED, Shape, Vector, dictionary_payload, example, example_files, is_hashed,
     pool_of, raw_frame, segment, shapes, stored_segment, user_payload,
 };

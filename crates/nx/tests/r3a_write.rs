@@ -3,7 +3,6 @@
 #[allow(unreachable_pub, reason = "it is a module of tests")]
 mod cases;
 mod common;
-mod r3a_vectors;
 
 use cases::cases;
 use common::{Golden, goldens};
@@ -13,8 +12,10 @@ use linerate_nx::r3a::{
     from_nx, to_nx,
 };
 use linerate_nx::{Archive, ChunkSize, Codec, Entry, HashKind, Kind, Limits};
+use linerate_testkit::r3a::{
+    Shape, Vector, dictionary_payload, example, segment, stored_segment, user_payload,
+};
 use proptest::prelude::*;
-use r3a_vectors::{Shape, Vector, dictionary_payload, example, segment, stored_segment, user_payload};
 
 fn entry(size: u64, path: u32, first_block: u32, block_offset: u32) -> Entry {
     Entry { hash: u64::from(path) + 7, size, path, first_block, block_offset }

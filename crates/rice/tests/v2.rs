@@ -16,7 +16,7 @@ fn settings(segment: u32) -> Settings {
 }
 
 fn tiers() -> impl Iterator<Item = Exec> {
-    Tier::ALL.into_iter().filter(|t| t.is_supported()).map(|t| Exec::default().with_tier(t))
+    linerate_testkit::tiers().map(|t| Exec::default().with_tier(t))
 }
 
 /// Encodes and decodes on every tier and with several threads; all must agree. Returns the stream.

@@ -6,8 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use linerate_rice::Exec;
 use linerate_rice::v2::{Element, ElementType, Settings, decode, encode, info};
-use linerate_rice::{Exec, Tier};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rice-v2")
@@ -76,7 +76,7 @@ fn check<T: Sample>(&(name, _, n, segment, row, signal): &Recipe) {
     }
     let stream = fs::read(&path).unwrap();
     let mut raw = Vec::new();
-    for tier in Tier::ALL.into_iter().filter(|t| t.is_supported()) {
+    for tier in linerate_testkit::tiers() {
         let decoded = decode::<T>(&stream, Exec::default().with_tier(tier)).unwrap();
         assert!(decoded == samples, "{name} on {tier:?}");
         raw.clear();

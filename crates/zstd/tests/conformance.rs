@@ -3,15 +3,12 @@
 
 mod common;
 
-use std::env;
-use std::io::{self, Write};
-use std::path::PathBuf;
-
 use common::check::Checker;
-use common::data::{Noise, corpus, files_below, json_rows, kinds};
-use common::encoder::{compress, compress_flushed, level, train};
-use common::frame::skippable;
 use common::ours::magicless;
+use linerate_testkit::data::{Noise, json_rows, kinds};
+use linerate_testkit::testdata::{corpora, corpus, files_below};
+use linerate_testkit::zstd::encoder::{compress, compress_flushed, level, train};
+use linerate_testkit::zstd::frame::skippable;
 use zstd_safe::{CParameter, FrameFormat, ParamSwitch, Strategy};
 
 const STRATEGIES: [Strategy; 9] = [
@@ -240,13 +237,9 @@ fn a_hundred_megabytes() {
 /// Files that the repository is too small for: `LINERATE_CORPORA` names a folder of them.
 #[test]
 fn every_file_of_the_corpora() {
-    let Some(folder) = env::var_os("LINERATE_CORPORA") else {
-        // Not `println`, which the test runner swallows.
-        let _ = writeln!(io::stderr(), "SKIP: LINERATE_CORPORA names no folder of larger files");
-        return;
-    };
+    let Some(folder) = corpora() else { return };
     let mut checker = Checker::default();
-    for path in files_below(&PathBuf::from(folder)) {
+    for path in files_below(&folder) {
         let content = std::fs::read(&path).expect("a file of the corpora");
         // The slow levels take the beginning.
         for (number, most) in [(1, usize::MAX), (3, usize::MAX), (9, 4 << 20), (19, 1 << 20)] {

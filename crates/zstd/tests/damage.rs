@@ -7,11 +7,11 @@
 
 mod common;
 
-use common::data::{Noise, json_rows, kinds};
-use common::encoder::{compress, level, train};
-use common::oracle::{Oracle, agrees, agrees_in_pieces};
 use common::ours::{self, Pieces};
-use common::vectors::{bad, dictionary, good};
+use linerate_testkit::data::{Noise, json_rows, kinds};
+use linerate_testkit::zstd::encoder::{compress, level, train};
+use linerate_testkit::zstd::oracle::{Oracle, agrees, agrees_in_pieces};
+use linerate_testkit::zstd::vectors::{bad, dictionary, good};
 use linerate_zstd::{Dictionary, Options, Scratch};
 use zstd_safe::CParameter;
 
@@ -182,7 +182,9 @@ fn judge_dictionary(jury: &mut Jury, name: &dyn Fn() -> String, bytes: &[u8], fr
         // libzstd must refuse it too, whatever the frame.
         Err(e) => {
             assert!(e.offset <= bytes.len() as u64, "{}: {e}", name());
-            let frame = common::frame::Frame::new(common::frame::SINGLE).raw(b"x").bytes();
+            let frame = linerate_testkit::zstd::frame::Frame::new(linerate_testkit::zstd::frame::SINGLE)
+                .raw(b"x")
+                .bytes();
             let theirs = jury.oracle.both(&frame, bytes, WINDOW_LOG, 10);
             assert!(theirs.iter().any(Result::is_err), "{}: {e}, but libzstd takes it", name());
             jury.refused += 1;

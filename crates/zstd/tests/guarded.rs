@@ -2,14 +2,13 @@
 #![cfg(unix)]
 
 mod common;
-mod kernel;
 
-use common::data::{Noise, json_rows, kinds};
-use common::encoder::{compress, level};
-use common::frame::{Frame, Literals, windowed};
 use common::ours;
-use common::vectors::{bad, dictionary, few, good};
-use kernel::guarded::Guarded;
+use linerate_testkit::data::{Noise, json_rows, kinds};
+use linerate_testkit::sys::guarded::Guarded;
+use linerate_testkit::zstd::encoder::{compress, level};
+use linerate_testkit::zstd::frame::{Frame, Literals, windowed};
+use linerate_testkit::zstd::vectors::{bad, dictionary, few, good};
 use linerate_zstd::{Decoder, Dictionary, Error, Options, PrefetchQueue, Scratch, Status, StreamDecoder};
 use zstd_safe::CParameter;
 
@@ -124,7 +123,7 @@ fn frames_of_libzstd_stay_within_their_buffers() {
         }
     }
     let rows = json_rows(2, 30);
-    let dictionary = common::encoder::train(&json_rows(3, 500), 370, 4096);
+    let dictionary = linerate_testkit::zstd::encoder::train(&json_rows(3, 500), 370, 4096);
     for from in 0..100 {
         let content = &rows[from * 50..from * 90 + 400];
         let frame = compress(content, &dictionary, &[level(3)]);
@@ -184,7 +183,7 @@ fn changed_tables_of_a_dictionary_reach_nothing_else() {
     let mut room = Room::new();
     let mut noise = Noise::new(8);
     let rows = json_rows(9, 20);
-    let dictionary = common::encoder::train(&json_rows(10, 500), 370, 2048);
+    let dictionary = linerate_testkit::zstd::encoder::train(&json_rows(10, 500), 370, 2048);
     let digest = Dictionary::measure(&dictionary).unwrap();
     let frames = [&rows[..300], &rows[..4000]].map(|content| compress(content, &dictionary, &[level(3)]));
     let mut taken = 0;

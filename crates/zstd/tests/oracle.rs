@@ -1,20 +1,8 @@
 //! Frames of libzstd, decoded by both.
 
-use std::path::Path;
-
+use linerate_testkit::testdata::corpus;
 use linerate_zstd::{Decoder, Dictionary, Kind, Options, PrefetchQueue, Scratch, Sizes, Tier};
 use zstd_safe::{CCtx, CParameter};
-
-fn corpus() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/corpus");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .expect("testdata/corpus")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.is_file())
-        .collect();
-    files.sort();
-    files.iter().map(|path| (path.display().to_string(), std::fs::read(path).expect("a file"))).collect()
-}
 
 fn compress(context: &mut CCtx<'_>, data: &[u8]) -> Vec<u8> {
     let mut out = vec![0; zstd_safe::compress_bound(data.len())];
@@ -32,7 +20,7 @@ fn context(level: i32, checksum: bool) -> CCtx<'static> {
 
 /// Scratch for each form of the loops: the specification, then every tier.
 fn forms() -> Vec<Scratch> {
-    let tiers = Tier::ALL.into_iter().filter(|tier| tier.is_supported());
+    let tiers = linerate_testkit::tiers();
     let fast = tiers.map(|tier| Scratch::new().tier(tier));
     [Scratch::new().reference()].into_iter().chain(fast).collect()
 }

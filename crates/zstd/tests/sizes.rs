@@ -1,11 +1,9 @@
 //! What memory is held, in bytes: per dictionary, per stream that waits, per scratch.
 
-mod common;
-
-use common::data::json_rows;
-use common::encoder::{compress_flushed, level, train};
-use common::frame::{BLOCK, Frame, windowed};
-use common::vectors::{dictionaries, letters};
+use linerate_testkit::data::json_rows;
+use linerate_testkit::zstd::encoder::{compress_flushed, level, train};
+use linerate_testkit::zstd::frame::{BLOCK, Frame, windowed};
+use linerate_testkit::zstd::vectors::{dictionaries, letters};
 use linerate_zstd::{Dictionary, Kind, MAX_TABLES, Options, Scratch, Status, StreamDecoder};
 use zstd_safe::CParameter;
 

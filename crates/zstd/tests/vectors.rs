@@ -11,11 +11,11 @@ use std::fmt::Write as _;
 use std::fs;
 
 use common::check::Checker;
-use common::data::testdata;
-use common::frame::{Frame, Literals, SINGLE};
-use common::oracle::Oracle;
 use common::ours::{self, Pieces, magicless};
-use common::vectors::{Vector, bad, dictionaries, dictionary, good, is_kept};
+use linerate_testkit::testdata::testdata;
+use linerate_testkit::zstd::frame::{Frame, Literals, SINGLE};
+use linerate_testkit::zstd::oracle::Oracle;
+use linerate_testkit::zstd::vectors::{Vector, bad, dictionaries, dictionary, good, is_kept};
 use linerate_zstd::{Dictionary, Options};
 use twox_hash::XxHash64;
 
@@ -89,8 +89,8 @@ fn every_bad_frame_is_refused() {
 fn an_empty_compressed_block_of_an_empty_frame() {
     let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 0x15, 0, 0, 0, 0];
     Checker::default().check("empty block", &frame, &[], &[]);
-    let made =
-        Frame::new(common::frame::Header { size_flag: 0, ..SINGLE }).plain(Literals::Raw(0, vec![]), &[]);
+    let made = Frame::new(linerate_testkit::zstd::frame::Header { size_flag: 0, ..SINGLE })
+        .plain(Literals::Raw(0, vec![]), &[]);
     assert_eq!(made.bytes(), frame);
 }
 
@@ -123,7 +123,7 @@ fn committed_files_are_the_made_ones() {
         let there = fs::read(folder.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(there == *bytes, "{name} differs; LINERATE_UPDATE=1 writes it anew");
     }
-    let there = common::data::files_below(&folder).len();
+    let there = linerate_testkit::testdata::files_below(&folder).len();
     assert_eq!(
         there,
         files.len() + usize::from(folder.join("README.md").exists()),

@@ -6,8 +6,8 @@ mod common;
 
 use common::Noise;
 use common::call::{Call, decode, encode};
-use common::goldens::goldens;
 use linerate_hdf5::{DELTARICE, REVERSE};
+use linerate_testkit::rice::goldens;
 
 fn bytes(words: &[u32]) -> Vec<u8> {
     words.iter().flat_map(|w| w.to_le_bytes()).collect()
@@ -27,8 +27,8 @@ fn all_goldens_both_ways() {
     let all = goldens();
     assert_eq!(all.len(), 27);
     for g in all {
-        assert!(encode(&DELTARICE, &g.values, &g.plain).unwrap() == g.chunk, "{}", g.name);
-        assert!(decode(&DELTARICE, &g.values, &g.chunk).unwrap() == g.plain, "{}", g.name);
+        assert!(encode(&DELTARICE, &g.cd_values, &g.plain).unwrap() == g.chunk, "{}", g.name);
+        assert!(decode(&DELTARICE, &g.cd_values, &g.chunk).unwrap() == g.plain, "{}", g.name);
     }
 }
 
@@ -153,7 +153,7 @@ fn chunks_of_the_original_with_m_1_or_a_lossy_filter_are_read() {
 fn every_truncation_is_refused() {
     for g in goldens().into_iter().filter(|g| g.chunk.len() < 800) {
         for n in 0..g.chunk.len() {
-            assert_eq!(decode(&DELTARICE, &g.values, &g.chunk[..n]), None, "{} {n}", g.name);
+            assert_eq!(decode(&DELTARICE, &g.cd_values, &g.chunk[..n]), None, "{} {n}", g.name);
         }
     }
 }
@@ -164,7 +164,7 @@ fn every_flipped_bit_is_refused_or_gives_as_many_samples() {
         for bit in 0..8 * g.chunk.len() {
             let mut damaged = g.chunk.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            if let Some(other) = decode(&DELTARICE, &g.values, &damaged) {
+            if let Some(other) = decode(&DELTARICE, &g.cd_values, &damaged) {
                 assert!(bit >= 64 && other.len() == g.plain.len(), "{} bit {bit}", g.name);
             }
         }

@@ -2,8 +2,10 @@
 
 use std::process::Command;
 
+use linerate_testkit::tools::has_program;
+
 use crate::data::{FAILED, Noise, USAGE, WARNED, kind, lines_of, rows};
-use crate::support::{Folder, Run, has_tool};
+use crate::support::{Folder, Run};
 
 #[test]
 fn a_dictionary_is_trained_and_its_gain_is_told() {
@@ -94,7 +96,7 @@ fn samples_are_blocks_files_lines_or_records() {
 
 #[test]
 fn zstd_reads_what_the_dictionary_made_and_makes_what_we_read() {
-    if !has_tool("zstd") {
+    if !has_program("zstd") {
         return;
     }
     let folder = Folder::new();

@@ -2,7 +2,9 @@
 
 use std::process::Command;
 
-use crate::support::{Folder, Run, has_tool, sample};
+use linerate_testkit::tools::has_program;
+
+use crate::support::{Folder, Run, sample};
 
 fn system_gzip(args: &[&str], input: &[u8]) -> Run {
     Run::of(Command::new("gzip").args(args), input)
@@ -10,7 +12,7 @@ fn system_gzip(args: &[&str], input: &[u8]) -> Run {
 
 #[test]
 fn gzip_accepts_ours() {
-    if !has_tool("gzip") {
+    if !has_program("gzip") {
         return;
     }
     let folder = Folder::new();
@@ -34,7 +36,7 @@ fn gzip_accepts_ours() {
 
 #[test]
 fn we_accept_gzips() {
-    if !has_tool("gzip") {
+    if !has_program("gzip") {
         return;
     }
     let folder = Folder::new();
@@ -51,7 +53,7 @@ fn we_accept_gzips() {
 
 #[test]
 fn gzip_restores_the_name_and_time_we_store() {
-    if !has_tool("gzip") {
+    if !has_program("gzip") {
         return;
     }
     let folder = Folder::new();

@@ -4,8 +4,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::moments::moments;
 use crate::support::{Folder, Run, sample};
+use linerate_testkit::kill::moments;
 
 const MOMENTS: u32 = 25;
 const FILES: usize = 30;

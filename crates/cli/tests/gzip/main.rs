@@ -8,8 +8,6 @@ mod leftovers;
 mod many;
 #[cfg(unix)]
 #[allow(unreachable_pub)]
-#[path = "../../../nx/tests/moments/mod.rs"]
-mod moments;
 mod pages;
 mod round_trip;
 mod streams;

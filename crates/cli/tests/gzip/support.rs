@@ -1,10 +1,9 @@
 //! Running the program, and data to run it on.
 
-use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
-use std::{env, fs, thread};
+use std::{fs, thread};
 
 use tempfile::TempDir;
 
@@ -99,19 +98,6 @@ impl Run {
     pub(crate) fn fails(&self, status: i32, line: &str) {
         assert_eq!((self.status, self.stderr.as_str()), (Some(status), format!("{line}\n").as_str()));
     }
-}
-
-/// Whether a program of the system is there to test against. Without it the test says so and is
-/// skipped, or with STRICT=1 fails.
-pub(crate) fn has_tool(name: &str) -> bool {
-    let found = Command::new(name).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let found = found.is_ok_and(|status| status.success());
-    if !found {
-        assert!(env::var_os("STRICT").as_deref() != Some(OsStr::new("1")), "{name} is missing");
-        // Not `println`, which the test runner swallows.
-        let _ = writeln!(io::stderr(), "SKIP: {name} is not installed");
-    }
-    found
 }
 
 /// Text-like data, then noise, then a run.

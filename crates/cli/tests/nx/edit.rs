@@ -208,7 +208,7 @@ fn an_archive_of_mode_0600_keeps_mode_and_owner_and_is_never_open_to_others() {
     let args = ["repack", "-p1", "--solidlevel=9", "--chunkedlevel=9", "out/a.nx"];
     let begun = std::time::Instant::now();
     folder.nx(&args).ok();
-    for moment in crate::moments::moments(12, begun.elapsed()) {
+    for moment in linerate_testkit::kill::moments(12, begun.elapsed()) {
         let mut command = folder.command(&["nx"]);
         let mut child = command.args(args).stderr(std::process::Stdio::null()).spawn().unwrap();
         let end = std::time::Instant::now() + moment;

@@ -5,9 +5,9 @@ use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::moments::moments;
 use crate::support::Folder;
 use crate::tree::{files_below, plant};
+use linerate_testkit::kill::moments;
 
 const MOMENTS: u32 = 25;
 

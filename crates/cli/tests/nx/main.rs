@@ -12,13 +12,9 @@ mod list;
 #[cfg(unix)]
 mod metadata;
 #[allow(unreachable_pub)]
-#[path = "../../../nx/tests/moments/mod.rs"]
-mod moments;
 mod pack;
 mod pages;
 mod r3a;
-#[path = "../../../nx/tests/r3a_vectors/mod.rs"]
-mod r3a_vectors;
 #[cfg(feature = "remote")]
 mod remote;
 #[cfg(feature = "remote")]

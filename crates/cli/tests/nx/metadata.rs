@@ -10,8 +10,10 @@ use std::time::{Duration, SystemTime};
 use linerate_nx::metadata::{Attributes, Link, Metadata, Time};
 use linerate_nx::pack::{Builder, Options};
 
+use linerate_testkit::tools::has_program;
+
 use crate::data::{DAMAGED, FAILED, USAGE, golden};
-use crate::support::{Folder, has_tool};
+use crate::support::Folder;
 use crate::tree::files_below;
 
 const FAST: [&str; 2] = ["--solidlevel=1", "--chunkedlevel=1"];
@@ -138,7 +140,7 @@ fn the_bytes_depend_on_what_is_kept_alone() {
 
 #[test]
 fn readers_that_do_not_know_it_pass_over_it() {
-    if !has_tool("python3") || !has_tool("zstd") {
+    if !has_program("python3") || !has_program("zstd") {
         return;
     }
     let folder = Folder::new();
@@ -147,7 +149,7 @@ fn readers_that_do_not_know_it_pass_over_it() {
     for link in ["link", "a/b/up", "a/folder", "dangling"] {
         fs::remove_file(folder.path("in").join(link)).unwrap();
     }
-    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nx/tests/pack_reader.py");
+    let reader = linerate_testkit::tools::reader("pack_reader.py");
     for (target, more) in [("a.nx", &[][..]), ("b.nx", &["--chunksize=4K", "--solid-algorithm=lz4"])] {
         pack(&folder, "in", target, more);
         let output =

@@ -1,11 +1,12 @@
 //! `pack`, and that what is packed comes out again.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
+use linerate_testkit::tools::has_program;
+
 use crate::data::{FAILED, USAGE};
-use crate::support::{Folder, has_tool};
+use crate::support::Folder;
 use crate::tree::{files_below, plant};
 
 const WARNED: i32 = 5;
@@ -50,12 +51,12 @@ fn what_is_packed_comes_out_again_with_all_options() {
 
 #[test]
 fn a_reader_written_from_the_format_alone_finds_every_file() {
-    if !has_tool("python3") || !has_tool("zstd") {
+    if !has_program("python3") || !has_program("zstd") {
         return;
     }
     let folder = Folder::new();
     let files = plant(&folder, "in");
-    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nx/tests/pack_reader.py");
+    let reader = linerate_testkit::tools::reader("pack_reader.py");
     let cases: &[&[&str]] = &[
         &["--solidlevel=3", "--chunkedlevel=3"],
         &["--chunksize=32K", "--solid-algorithm=lz4", "--chunked-algorithm=copy", "--solidlevel=3"],

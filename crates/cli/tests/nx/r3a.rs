@@ -1,13 +1,14 @@
 //! R3A, the draft format: written on demand, and read wherever an archive is.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::process::Command;
 
+use linerate_testkit::tools::has_program;
+
 use crate::data::{DAMAGED, FAILED, WARNED, golden};
-use crate::r3a_vectors::{MAGIC_SWAPPED, Shape, Vector, example, example_files, is_hashed, shapes};
-use crate::support::{Folder, has_tool};
+use crate::support::Folder;
 use crate::tree::{files_below, plant};
+use linerate_testkit::r3a::{MAGIC_SWAPPED, Shape, Vector, example, example_files, is_hashed, shapes};
 
 const FAST: [&str; 2] = ["--solidlevel=2", "--chunkedlevel=2"];
 
@@ -43,12 +44,12 @@ fn what_is_packed_comes_out_again() {
 
 #[test]
 fn a_reader_written_from_the_draft_alone_finds_every_file() {
-    if !has_tool("python3") || !has_tool("zstd") {
+    if !has_program("python3") || !has_program("zstd") {
         return;
     }
     let folder = Folder::new();
     let files = plant(&folder, "in");
-    let reader = Path::new(env!("CARGO_MANIFEST_DIR")).join("../nx/tests/r3a_reader.py");
+    let reader = linerate_testkit::tools::reader("r3a_reader.py");
     let cases: &[&[&str]] = &[
         &[],
         &["--blocksize=0", "--chunksize=64K"],

@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use linerate_testkit::tools::has_program;
+
 use crate::data::{testdata, zstd};
-use crate::support::{Folder, Run, has_tool};
+use crate::support::{Folder, Run};
 
 /// Levels as the tool's arguments.
 const LEVELS: [&[&str]; 6] =
@@ -29,7 +31,7 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
 /// 4 MiB take the two slow levels by their first 4 MiB.
 #[test]
 fn files_of_every_level_come_back() {
-    if !has_tool("zstd") {
+    if !has_program("zstd") {
         return;
     }
     const SLOW: u64 = 4 << 20;
@@ -61,7 +63,7 @@ fn files_of_every_level_come_back() {
 
 #[test]
 fn several_frames_from_a_pipe_with_and_without_checksums() {
-    if !has_tool("zstd") {
+    if !has_program("zstd") {
         return;
     }
     let folder = Folder::new();
@@ -82,7 +84,7 @@ fn several_frames_from_a_pipe_with_and_without_checksums() {
 
 #[test]
 fn dictionaries_of_the_tool() {
-    if !has_tool("zstd") {
+    if !has_program("zstd") {
         return;
     }
     let folder = Folder::new();

@@ -1,24 +1,5 @@
 //! Inputs: files of the repository, and generated data that reaches the corners of the format.
 
-use std::fs;
-use std::path::Path;
-
-/// The files of `testdata/corpus`, by name.
-pub(crate) fn corpus() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/corpus");
-    let mut files: Vec<_> = fs::read_dir(folder)
-        .expect("testdata/corpus")
-        .map(|entry| entry.expect("an entry").path())
-        .map(|path| {
-            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
-            (name, fs::read(path).expect("a file"))
-        })
-        .collect();
-    files.sort();
-    assert!(files.len() > 3);
-    files
-}
-
 /// Numbers without a pattern, the same in every run (xorshift64*).
 pub(crate) struct Noise(u64);
 

@@ -24,7 +24,7 @@ pub(crate) fn scratch_of(tier: Tier) -> Box<Scratch> {
 
 /// Scratch for each tier that this machine has, the portable one first.
 pub(crate) fn scratches() -> Vec<Box<Scratch>> {
-    Tier::ALL.into_iter().filter(|tier| tier.is_supported()).map(scratch_of).collect()
+    linerate_testkit::tiers().map(scratch_of).collect()
 }
 
 /// One call with room of `bound`.

@@ -3,11 +3,12 @@
 //! The library is that of the system, or the file that `LINERATE_ROCKSDB` names.
 
 use std::env;
-use std::ffi::OsStr;
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
+
+use linerate_testkit::tools::require;
 
 use crate::model::Record;
 
@@ -16,7 +17,7 @@ use crate::model::Record;
 pub(crate) fn writer() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(|| build("sst-writer", other_library().map(PathBuf::from)));
-    missing(built.is_some(), "RocksDB's library or a C compiler is not installed");
+    require(built.is_some(), "RocksDB's library or a C compiler is not installed");
     built.as_deref()
 }
 
@@ -32,7 +33,7 @@ pub(crate) fn writer_11() -> Option<&'static Path> {
         };
         libraries.into_iter().flatten().find_map(|file| build("sst-writer-11", Some(file)).filter(is_11))
     });
-    missing(built.is_some(), "RocksDB 11 is not there (scripts/setup.sh rocksdb-11)");
+    require(built.is_some(), "RocksDB 11 is not there (scripts/setup.sh rocksdb-11)");
     built.as_deref()
 }
 
@@ -71,16 +72,8 @@ pub(crate) fn has_sst_dump() -> bool {
         let quiet = (Stdio::null(), Stdio::null());
         Command::new("sst_dump").arg("--version").stdout(quiet.0).stderr(quiet.1).status().is_ok()
     });
-    missing(found, "sst_dump is not installed");
+    require(found, "sst_dump is not installed");
     found
-}
-
-fn missing(found: bool, what: &str) {
-    if !found {
-        assert!(env::var_os("STRICT").as_deref() != Some(OsStr::new("1")), "{what}");
-        // Not `println`, which the test runner swallows.
-        let _ = writeln!(io::stderr(), "SKIP: {what}");
-    }
 }
 
 /// Has a file written from records. `way` is `table` or `db`, the choices are those of the program.

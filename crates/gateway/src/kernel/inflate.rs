@@ -246,8 +246,8 @@ unsafe fn bring(mut from: *const u8, mut to: *mut u8, length: usize) {
 
 #[cfg(all(test, unix))]
 mod tests {
-    use super::super::guarded::Guarded;
     use super::*;
+    use linerate_testkit::sys::guarded::Guarded;
 
     /// Random codes between forbidden pages: whatever they say, nothing is touched outside, and what comes
     /// is the same in a large buffer.

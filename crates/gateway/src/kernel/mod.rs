@@ -1,9 +1,6 @@
 //! The hot loop of deflate, the walk through JSON, and all `unsafe` code of this crate.
 #![allow(unsafe_code)]
 
-#[cfg(all(test, unix))]
-#[path = "../../../zstd/tests/kernel/guarded.rs"]
-mod guarded;
 mod inflate;
 mod nesting;
 

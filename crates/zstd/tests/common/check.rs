@@ -2,8 +2,8 @@
 
 use linerate_zstd::{Dictionary, Options, Scratch};
 
-use super::data::Noise;
 use super::ours::{self, Pieces};
+use linerate_testkit::data::Noise;
 
 /// Above this the specification, and single bytes, take too long.
 const SMALL: usize = 100_000;

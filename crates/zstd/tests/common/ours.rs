@@ -1,15 +1,13 @@
 //! Our decoder in every way to call it.
 
-use linerate_zstd::{
-    Decoder, Dictionary, Error, Format, Kind, Options, Scratch, Status, StreamDecoder, Tier,
-};
+use linerate_zstd::{Decoder, Dictionary, Error, Format, Kind, Options, Scratch, Status, StreamDecoder};
 
-use super::data::Noise;
+use linerate_testkit::data::Noise;
+use linerate_testkit::tiers;
 
 /// Every form of the hot loops that this machine can run, the specification first.
 pub fn scratches() -> Vec<(String, Scratch)> {
-    let tiers = Tier::ALL.into_iter().filter(|tier| tier.is_supported());
-    let fast = tiers.map(|tier| (format!("{tier:?}"), Scratch::new().tier(tier)));
+    let fast = tiers().map(|tier| (format!("{tier:?}"), Scratch::new().tier(tier)));
     [("specification".to_owned(), Scratch::new().reference())].into_iter().chain(fast).collect()
 }
 

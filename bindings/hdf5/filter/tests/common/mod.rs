@@ -2,7 +2,6 @@
 #![allow(dead_code)]
 
 pub(crate) mod call;
-pub(crate) mod goldens;
 
 /// A seeded source of noise (PCG's multiplier, its better half of the bits).
 pub(crate) struct Noise(pub(crate) u64);

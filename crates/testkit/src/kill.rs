@@ -1,12 +1,12 @@
-//! Random moments to kill a program at.
+//! Random delays after which a test kills a process.
 
 use std::time::{Duration, SystemTime};
 
 /// Names the seed with which a run of the tests can be repeated.
 const SEED: &str = "LINERATE_KILL_SEED";
 
-/// That many moments of a run that takes `whole`, others in every run of the tests, and their seed,
-/// which is printed. The first is the very start, so that one program at least is killed in time.
+/// Random delays within a run that takes `whole`, different in every run of the tests; the seed is printed.
+/// The first delay is zero, so that at least one process is killed in time.
 pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
     let now =
         || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |now| now.as_nanos() as u64);

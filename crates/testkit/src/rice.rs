@@ -1,43 +1,47 @@
-//! The chunks of the original filter that are in `testdata/rice`, with the `cd_values` they have.
+//! Golden chunks of the original Delta-Rice filter (`testdata/rice`).
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::Value;
 
-/// A chunk by the original filter, and what is in it.
-pub(crate) struct Golden {
-    pub(crate) name: String,
-    pub(crate) values: Vec<u32>,
-    pub(crate) chunk: Vec<u8>,
-    /// The samples as bytes, zeros where the chunk reaches over the edge of the array.
-    pub(crate) plain: Vec<u8>,
+use crate::testdata::testdata;
+
+/// A chunk written by the original filter, and its samples.
+pub struct Golden {
+    pub name: String,
+    /// The filter's `cd_values` in HDF5.
+    pub cd_values: Vec<u32>,
+    pub chunk: Vec<u8>,
+    /// The samples as bytes; zeros where the chunk reaches over the edge of the array.
+    pub plain: Vec<u8>,
 }
 
-/// All goldens, in order of their names.
-pub(crate) fn goldens() -> Vec<Golden> {
-    let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../testdata/rice"));
+/// All goldens, sorted by name.
+pub fn goldens() -> Vec<Golden> {
+    let folder = testdata().join("rice");
     let read = |name: &str| fs::read(folder.join(name)).expect("a file of testdata/rice");
     let manifest: Value = serde_json::from_slice(&read("manifest.json")).expect("JSON");
     let golden = |(name, entry): (&String, &Value)| {
         let mut chunk = read(&format!("{name}.chunk0.bin"));
         if name == "walk_then_fletcher32" {
-            chunk.truncate(chunk.len() - 4); // by a later filter
+            // The checksum of a later filter.
+            chunk.truncate(chunk.len() - 4);
         }
-        let shapes = [numbers(&entry["shape"]), numbers(&entry["chunks"])];
-        let plain = first_chunk(&read(&format!("{name}.raw.npy")), &shapes[0], &shapes[1]);
-        let values = numbers(&entry["cd_values"]).into_iter().map(|n| n as u32).collect();
-        Golden { name: name.clone(), values, chunk, plain }
+        let [shape, chunk_shape] = ["shape", "chunks"].map(|key| numbers(&entry[key]));
+        let plain = first_chunk(&read(&format!("{name}.raw.npy")), &shape, &chunk_shape);
+        let cd_values = numbers(&entry["cd_values"]).into_iter().map(|n| n as u32).collect();
+        Golden { name: name.clone(), cd_values, chunk, plain }
     };
     manifest.as_object().expect("an object").iter().map(golden).collect()
 }
 
-/// The numbers of a list; none if it is null.
+/// The numbers of a list; none for null.
 fn numbers(list: &Value) -> Vec<usize> {
     let numbers = list.as_array().map_or(&[][..], Vec::as_slice).iter();
     numbers.map(|n| n.as_u64().expect("a number") as usize).collect()
 }
 
+/// The bytes of the first chunk of an array in an .npy file, padded with zeros.
 fn first_chunk(npy: &[u8], shape: &[usize], chunk: &[usize]) -> Vec<u8> {
     let data = &npy[10 + usize::from(u16::from_le_bytes([npy[8], npy[9]]))..];
     let size = data.len() / shape.iter().product::<usize>();

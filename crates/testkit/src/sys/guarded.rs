@@ -1,12 +1,12 @@
-//! Buffers between two pages that nobody may touch, so that a read or write outside stops the
-//! program at once, whatever compiled it.
+//! Buffers between two guard pages: a read or write outside ends the process at once (SIGSEGV), whatever
+//! compiled it.
 
 use std::io::Error;
 use std::ptr::null_mut;
 use std::slice::from_raw_parts_mut;
 
-/// Readable and writable memory with a forbidden page on either side.
-pub(crate) struct Guarded {
+/// Readable and writable memory with a guard page on either side.
+pub struct Guarded {
     /// The first of the usable bytes, at the start of a page.
     start: *mut u8,
     /// Usable bytes, whole pages.
@@ -15,8 +15,11 @@ pub(crate) struct Guarded {
 }
 
 impl Guarded {
-    /// Memory for at least `n` bytes.
-    pub(crate) fn new(n: usize) -> Self {
+    /// Maps memory for at least `n` bytes.
+    ///
+    /// # Panics
+    /// If the system refuses.
+    pub fn new(n: usize) -> Self {
         // SAFETY: a question about a constant of the system.
         let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("a page size");
         let len = n.next_multiple_of(page).max(page);
@@ -34,16 +37,16 @@ impl Guarded {
         Guarded { start, len, page }
     }
 
-    /// The last `n` bytes: what follows them is forbidden.
-    pub(crate) fn last(&mut self, n: usize) -> &mut [u8] {
+    /// The last `n` bytes: the guard page follows them.
+    pub fn last(&mut self, n: usize) -> &mut [u8] {
         assert!(n <= self.len);
         // SAFETY: within the usable pages, which live as long as the borrow of `self`, and which
         // only this borrow can reach.
         unsafe { from_raw_parts_mut(self.start.add(self.len - n), n) }
     }
 
-    /// The first `n` bytes: what precedes them is forbidden.
-    pub(crate) fn first(&mut self, n: usize) -> &mut [u8] {
+    /// The first `n` bytes: the guard page precedes them.
+    pub fn first(&mut self, n: usize) -> &mut [u8] {
         assert!(n <= self.len);
         // SAFETY: as in `last`.
         unsafe { from_raw_parts_mut(self.start, n) }
@@ -63,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ends_can_be_used_up_to_their_edge() {
+    fn every_byte_up_to_both_guard_pages_is_usable() {
         for n in [0, 1, 4095, 4096, 4097, 100_000] {
             let mut memory = Guarded::new(n);
             memory.last(n).fill(7);

@@ -1,6 +1,4 @@
-//! What is compressed: real files, and made-up data of every kind.
-
-use std::path::{Path, PathBuf};
+//! Generated content of every kind, the same on every machine.
 
 /// A pseudorandom sequence (xorshift), the same for the same seed.
 #[derive(Clone)]
@@ -30,35 +28,6 @@ impl Noise {
     pub fn bytes(&mut self, n: usize) -> Vec<u8> {
         (0..n).map(|_| self.number() as u8).collect()
     }
-}
-
-pub fn testdata() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
-}
-
-/// The files in `testdata/corpus`, by name.
-pub fn corpus() -> Vec<(String, Vec<u8>)> {
-    let files = files_below(&testdata().join("corpus"));
-    assert!(files.len() >= 6, "testdata/corpus lacks files");
-    files.iter().map(|path| (name(path), std::fs::read(path).expect("a file of the corpus"))).collect()
-}
-
-pub fn name(path: &Path) -> String {
-    path.file_name().expect("a file").to_string_lossy().into_owned()
-}
-
-/// All files below a folder, sorted.
-pub fn files_below(folder: &Path) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display())) {
-            let path = entry.expect("an entry").path();
-            if path.is_dir() { waiting.push(path) } else { found.push(path) }
-        }
-    }
-    found.sort();
-    found
 }
 
 /// Rows of a log in JSON, some 370 bytes each.

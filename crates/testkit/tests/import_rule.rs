@@ -1,35 +1,38 @@
-//! The import rule of ARCHITECTURE.md, kept over `cargo metadata`: engines import only the core and
-//! the zstd decoder, which imports the core alone, the bench imports engines, the command line imports
-//! both, and nothing imports the command line. Bindings to other languages import the core and engines,
-//! and only each other import them.
+//! The import rule of ARCHITECTURE.md, checked against `cargo metadata`: base crates import the core,
+//! engines the core and base crates but no engine, the bench engines, the command line all of these.
+//! Nothing imports the command line. Bindings import the core, base crates, engines and each other.
+//! The test kit imports the core, and is a dev-dependency only.
 
 use std::process::Command;
 
 use serde_json::Value;
 
-/// What a workspace crate is for, which decides what it may import.
+/// The floor of a workspace crate, which decides what it may import.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Core,
-    /// What engines are built on.
-    Kernel,
+    /// Shared by several engines.
+    Base,
     Engine,
     Bench,
     Cli,
     Binding,
+    /// Imported for tests only.
+    TestKit,
 }
 
 /// Every crate of the workspace. A new crate is a new row.
 const CRATES: &[(&str, Role)] = &[
     ("linerate-core", Role::Core),
-    ("linerate-io", Role::Kernel),
+    ("linerate-io", Role::Base),
     ("linerate-deflate", Role::Engine),
     ("linerate-rice", Role::Engine),
     ("linerate-nx", Role::Engine),
-    ("linerate-zstd", Role::Kernel),
+    ("linerate-zstd", Role::Base),
     ("linerate-dict", Role::Engine),
     ("linerate-gateway", Role::Engine),
     ("linerate-bench", Role::Bench),
+    ("linerate-testkit", Role::TestKit),
     ("linerate", Role::Cli),
     ("linerate-hdf5", Role::Binding),
     ("linerate-hdf5-deltarice", Role::Binding),
@@ -41,28 +44,34 @@ const CRATES: &[(&str, Role)] = &[
 /// Which roles each role may import.
 const MAY_IMPORT: &[(Role, &[Role])] = &[
     (Role::Core, &[]),
-    (Role::Kernel, &[Role::Core]),
-    (Role::Engine, &[Role::Core, Role::Kernel]),
-    (Role::Bench, &[Role::Core, Role::Kernel, Role::Engine]),
-    (Role::Cli, &[Role::Core, Role::Kernel, Role::Engine, Role::Bench]),
-    (Role::Binding, &[Role::Core, Role::Kernel, Role::Engine, Role::Binding]),
+    (Role::Base, &[Role::Core]),
+    (Role::Engine, &[Role::Core, Role::Base]),
+    (Role::Bench, &[Role::Core, Role::Base, Role::Engine]),
+    (Role::Cli, &[Role::Core, Role::Base, Role::Engine, Role::Bench]),
+    (Role::Binding, &[Role::Core, Role::Base, Role::Engine, Role::Binding]),
+    (Role::TestKit, &[Role::Core]),
 ];
 
-/// One crate that imports another, in whatever way: as a dependency, for tests or for its build.
+/// One crate that imports another.
 struct Import {
     from: String,
     to: String,
+    /// Whether it is a dev-dependency.
+    for_tests: bool,
 }
 
 fn role(name: &str) -> Option<Role> {
     CRATES.iter().find(|row| row.0 == name).map(|row| row.1)
 }
 
-fn may_import(from: Role, to: Role) -> bool {
+fn may_import(from: Role, to: Role, for_tests: bool) -> bool {
+    if to == Role::TestKit {
+        return for_tests && !matches!(from, Role::Core | Role::TestKit);
+    }
     MAY_IMPORT.iter().any(|(role, allowed)| *role == from && allowed.contains(&to))
 }
 
-/// What breaks the rule, one sentence each.
+/// The violations of the rule, one sentence each.
 fn violations(crates: &[String], imports: &[Import]) -> Vec<String> {
     let unknown = crates
         .iter()
@@ -72,11 +81,12 @@ fn violations(crates: &[String], imports: &[Import]) -> Vec<String> {
         .iter()
         .filter(|row| !crates.iter().any(|name| name == row.0))
         .map(|row| format!("{} has a row in CRATES, but is not in the workspace", row.0));
-    let forbidden = imports.iter().filter_map(|Import { from, to }| match (role(from), role(to)) {
-        (Some(a), Some(b)) if may_import(a, b) => None,
-        (Some(a), Some(b)) => Some(format!("{from} ({a:?}) may not import {to} ({b:?})")),
-        _ => Some(format!("{from} imports {to}, and one of them has no row in CRATES")),
-    });
+    let forbidden =
+        imports.iter().filter_map(|Import { from, to, for_tests }| match (role(from), role(to)) {
+            (Some(a), Some(b)) if may_import(a, b, *for_tests) => None,
+            (Some(a), Some(b)) => Some(format!("{from} ({a:?}) may not import {to} ({b:?})")),
+            _ => Some(format!("{from} imports {to}, and one of them has no row in CRATES")),
+        });
     unknown.chain(absent).chain(forbidden).collect()
 }
 
@@ -90,14 +100,14 @@ fn read(metadata: &Value) -> (Vec<String>, Vec<Import>) {
         .flat_map(|package| {
             let dependencies = package["dependencies"].as_array().expect("a list of dependencies");
             let local = dependencies.iter().filter(|d| d["path"].is_string());
-            local.map(|d| Import { from: name(package), to: name(d) })
+            local.map(|d| Import { from: name(package), to: name(d), for_tests: d["kind"] == "dev" })
         })
         .collect();
     (crates, imports)
 }
 
 #[test]
-fn the_workspace_keeps_the_rule() {
+fn workspace_has_no_violation() {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline", "--manifest-path"])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
@@ -106,12 +116,12 @@ fn the_workspace_keeps_the_rule() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata = serde_json::from_slice(&output.stdout).expect("cargo metadata writes JSON");
     let (crates, imports) = read(&metadata);
-    assert!(!imports.is_empty(), "no import by path was found: the reader has gone blind");
+    assert!(!imports.is_empty(), "cargo metadata lists no dependency by path");
     assert_eq!(violations(&crates, &imports), Vec::<String>::new());
 }
 
 /// A workspace of all crates in `CRATES` with one dependency of `kind` added.
-fn made_up(from: &str, to: &str, kind: Option<&str>) -> Vec<String> {
+fn with_dependency(from: &str, to: &str, kind: Option<&str>) -> Vec<String> {
     let packages: Vec<Value> = CRATES
         .iter()
         .map(|(name, _)| {
@@ -125,20 +135,22 @@ fn made_up(from: &str, to: &str, kind: Option<&str>) -> Vec<String> {
 }
 
 #[test]
-fn what_the_rule_allows_passes() {
-    assert_eq!(made_up("linerate-deflate", "linerate-core", None), Vec::<String>::new());
-    assert_eq!(made_up("linerate-dict", "linerate-zstd", None), Vec::<String>::new());
-    assert_eq!(made_up("linerate-bench", "linerate-deflate", None), Vec::<String>::new());
-    assert_eq!(made_up("linerate", "linerate-bench", Some("dev")), Vec::<String>::new());
-    assert_eq!(made_up("linerate-hdf5-deltarice", "linerate-rice", None), Vec::<String>::new());
+fn allowed_imports_are_no_violation() {
+    assert_eq!(with_dependency("linerate-deflate", "linerate-core", None), Vec::<String>::new());
+    assert_eq!(with_dependency("linerate-dict", "linerate-zstd", None), Vec::<String>::new());
+    assert_eq!(with_dependency("linerate-bench", "linerate-deflate", None), Vec::<String>::new());
+    assert_eq!(with_dependency("linerate", "linerate-bench", Some("dev")), Vec::<String>::new());
+    assert_eq!(with_dependency("linerate-hdf5-deltarice", "linerate-rice", None), Vec::<String>::new());
+    assert_eq!(with_dependency("linerate-deflate", "linerate-testkit", Some("dev")), Vec::<String>::new());
 }
 
 #[test]
-fn each_way_to_break_the_rule_is_found() {
+fn forbidden_imports_are_violations() {
     for (from, to) in [
         ("linerate-core", "linerate-deflate"),
         ("linerate-zstd", "linerate-dict"),
         ("linerate-deflate", "linerate-bench"),
+        ("linerate-testkit", "linerate-zstd"),
         ("linerate-deflate", "linerate"),
         ("linerate-bench", "linerate"),
         ("linerate-deflate", "linerate-fuzz"),
@@ -148,7 +160,7 @@ fn each_way_to_break_the_rule_is_found() {
         ("linerate-bench", "linerate-python"),
     ] {
         for kind in [None, Some("dev"), Some("build")] {
-            let found = made_up(from, to, kind);
+            let found = with_dependency(from, to, kind);
             assert_eq!(found.len(), 1, "{from} -> {to} as {kind:?}: {found:?}");
             assert!(found[0].contains(from) && found[0].contains(to), "{found:?}");
         }
@@ -156,13 +168,23 @@ fn each_way_to_break_the_rule_is_found() {
 }
 
 #[test]
-fn engines_never_import_engines() {
-    assert!(!may_import(Role::Engine, Role::Engine));
-    assert!(CRATES.iter().all(|(_, role)| !may_import(*role, Role::Cli)));
+fn engines_and_the_command_line_are_not_imported_by_engines() {
+    for for_tests in [false, true] {
+        assert!(!may_import(Role::Engine, Role::Engine, for_tests));
+        assert!(CRATES.iter().all(|(_, role)| !may_import(*role, Role::Cli, for_tests)));
+    }
 }
 
 #[test]
-fn a_crate_without_a_row_is_found() {
+fn the_test_kit_is_a_dev_dependency_only() {
+    for kind in [None, Some("build")] {
+        assert_eq!(with_dependency("linerate-deflate", "linerate-testkit", kind).len(), 1);
+    }
+    assert_eq!(with_dependency("linerate-core", "linerate-testkit", Some("dev")).len(), 1);
+}
+
+#[test]
+fn crates_without_a_row_and_rows_without_a_crate_are_violations() {
     let mut crates: Vec<String> = CRATES.iter().map(|row| row.0.to_owned()).collect();
     crates.push("linerate-new".to_owned());
     let found = violations(&crates, &[]);

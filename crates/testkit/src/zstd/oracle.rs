@@ -1,6 +1,6 @@
 //! What libzstd says: the verdict and the bytes that ours are held against.
 
-use linerate_zstd::Error;
+use linerate_core::Error;
 use zstd_safe::{DCtx, DParameter, FrameFormat, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
 /// What decoding gave: bytes, or why not.

@@ -1,8 +1,6 @@
-//! R3A archives made by hand, field by field from the document, with no code of the crate.
+//! R3A archives built field by field from the format's document, with no code of `linerate-nx`.
 
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
-
-use linerate_nx::HashKind;
+use twox_hash::XxHash3_64;
 
 pub const MAGIC: [u8; 4] = [0x52, 0x33, 0x41, 0x00];
 pub const MAGIC_SWAPPED: [u8; 4] = [0x00, 0x41, 0x33, 0x52];
@@ -88,7 +86,7 @@ pub fn dictionary_payload(
     dictionaries.iter().for_each(|d| out.extend((d.len() as u32).to_le_bytes()));
     if hashed {
         pad(&mut out, 8);
-        dictionaries.iter().for_each(|d| out.extend(HashKind::Xxh3.hash_bytes(d).to_le_bytes()));
+        dictionaries.iter().for_each(|d| out.extend(XxHash3_64::oneshot(d).to_le_bytes()));
     }
     dictionaries.iter().for_each(|d| out.extend(*d));
     out
@@ -232,7 +230,7 @@ pub fn example(shape: Shape) -> Vector {
         blocks.push((0, content(1).to_vec()));
     }
     let spec = |path: usize, block, offset| FileSpec {
-        hash: HashKind::Xxh3.hash_bytes(content(path)),
+        hash: XxHash3_64::oneshot(content(path)),
         size: content(path).len() as u64,
         offset,
         path: path as u64,

@@ -1,0 +1,32 @@
+//! Shared by the tests of several crates. Not published, and a dev-dependency only.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`sys::guarded`] | buffers between guard pages: an access outside ends the process |
+//! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
+//! | [`data`] | generated content, the same on every machine |
+//! | [`tools`] | external programs: present or skipped |
+//! | [`kill`] | random delays after which a test kills a process |
+//! | [`rice`] | golden chunks of the original Delta-Rice filter |
+//! | [`r3a`] | R3A archives built field by field |
+//! | [`zstd`] | zstd frames built field by field, and libzstd as the oracle |
+//! | [`tiers`] | the CPU tiers to test |
+
+#![allow(missing_docs, reason = "not published")]
+
+pub mod data;
+pub mod kill;
+pub mod r3a;
+pub mod rice;
+#[cfg(unix)]
+pub mod sys;
+pub mod testdata;
+pub mod tools;
+pub mod zstd;
+
+use linerate_core::Tier;
+
+/// The CPU tiers that this machine can run, lowest first, whatever `LINERATE_CPU` says.
+pub fn tiers() -> impl Iterator<Item = Tier> {
+    Tier::ALL.into_iter().filter(|tier| tier.is_supported())
+}

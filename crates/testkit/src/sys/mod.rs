@@ -1,0 +1,4 @@
+//! System calls of the test kit.
+#![allow(unsafe_code)]
+
+pub mod guarded;

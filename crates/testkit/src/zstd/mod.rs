@@ -1,0 +1,12 @@
+//! zstd frames and dictionaries built field by field (RFC 8878), with no code of the decoder, and libzstd
+//! as encoder and oracle.
+
+pub mod bits;
+pub mod dictionary;
+pub mod encoder;
+pub mod frame;
+pub mod fse;
+pub mod huffman;
+pub mod oracle;
+pub mod sequences;
+pub mod vectors;

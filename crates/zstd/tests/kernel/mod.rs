@@ -1,4 +1,0 @@
-//! What needs `unsafe`: memory with forbidden neighbours.
-#![allow(unsafe_code)]
-
-pub(crate) mod guarded;
