@@ -1,41 +1,18 @@
 //! The `linerate` command: one subcommand per engine.
 
-mod account;
-mod clean;
-mod dict;
-mod done;
-mod exit;
-mod failure;
-mod figures;
-mod gateway;
-mod gzip;
-mod help;
-mod input;
-mod kernel;
-mod lines;
-mod nx;
-mod ordered;
-mod output;
-mod pages;
-mod place;
-mod progress;
-mod report;
-mod rice;
-mod say;
-mod signals;
-mod size;
-mod target;
-mod threads;
-mod wait;
-mod zstd;
+mod commands;
+mod ui;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use self::commands::{clean, dict, gateway, gzip, nx, pages, rice, zstd};
+use self::ui::{exit_code, help};
+
 /// Compression for data paths that have a speed to keep
 #[derive(Parser)]
-#[command(name = "linerate", version, propagate_version = true, arg_required_else_help = true, after_help = exit::HELP)]
+#[command(name = "linerate", version, propagate_version = true, arg_required_else_help = true, after_help = exit_code::HELP)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

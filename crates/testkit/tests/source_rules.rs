@@ -63,10 +63,15 @@ fn unsafe_code_is_in_kernel_and_sys_only() {
     assert!(kernels > 0, "no kernel has unsafe code: the search is broken, or the rule can be stricter");
 }
 
+/// Folders that a file may be below `src`: one, but two for `commands/ENGINE/COMMAND.rs`.
+fn max_depth(path: &Path) -> usize {
+    if path.starts_with("cli/src/commands") { 2 } else { 1 }
+}
+
 #[test]
 fn modules_nest_at_most_one_folder_deep() {
     for (path, _) in rust_files() {
-        assert!(depth(&path) <= 1, "{} is nested too deep", path.display());
+        assert!(depth(&path) <= max_depth(&path), "{} is nested too deep", path.display());
     }
 }
 

@@ -38,6 +38,20 @@ impl MapSource {
         // file, none of whose bytes is trusted, and pages that vanish end the program by SIGBUS.
         Ok(MapSource(unsafe { Mmap::map(file) }?))
     }
+
+    /// Hints to the system that the bytes are read from the first to the last.
+    #[must_use]
+    pub fn sequential(self) -> MapSource {
+        #[cfg(unix)]
+        let _ = self.0.advise(memmap2::Advice::Sequential);
+        self
+    }
+}
+
+impl AsRef<[u8]> for MapSource {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 impl ReadAt for MapSource {

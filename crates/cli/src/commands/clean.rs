@@ -1,0 +1,65 @@
+//! `linerate clean`: what killed runs left, removed.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueHint;
+
+use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate clean .                   the current folder and all below it
+  linerate clean --dry-run /data     only the names of what would be removed
+  linerate clean --json /data /srv
+
+Leftovers:
+  Files that are not complete yet have names like .linerate-5f3a-1c2-9d4e1-0.tmp where the system does
+  not let them be without one. They hold the number of the process that writes them. Only those are
+  removed whose process has ended; where that cannot be told, as on a network drive that another
+  machine writes to, those that have not been written to for a day. Whatever writes a file with
+  linerate first removes the leftovers in its folder: this is for folders that nothing writes to any
+  more.";
+
+#[derive(clap::Args)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct Args {
+    /// Remove nothing: print what would be removed
+    #[arg(short = 'n', long)]
+    dry_run: bool,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+
+    /// Folders; links below them are not followed
+    #[arg(required = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    folders: Vec<PathBuf>,
+}
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    Reporter::new(&args.verbosity, false)
+        .each(&args.folders, |folder, reporter| clean(args, folder, reporter))
+}
+
+fn clean(args: &Args, folder: &Path, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(folder, "clean");
+    std::fs::read_dir(folder).map_err(CliError::io("cannot read the folder"))?;
+    let found = linerate_io::remove_leftovers(folder, true, args.dry_run);
+    let name = folder.display().to_string();
+    for (path, error) in found.failed {
+        let doing = if path.is_dir() { "cannot read the folder" } else { "cannot remove" };
+        reporter.entry_failed(&name, &path.display().to_string(), CliError::io(doing)(error));
+    }
+    summary.lines = found.removed.iter().map(|path| path.display().to_string()).collect();
+    summary.set("dry_run", args.dry_run);
+    summary.set("removed", summary.lines.clone());
+    summary.text = Some(match (args.dry_run, found.removed.len()) {
+        (false, count) => format!("{count} removed"),
+        (true, count) => format!("{count} would be removed"),
+    });
+    Ok(summary)
+}

@@ -1,0 +1,66 @@
+//! Block files opened, and the packs that their dictionaries may stand in.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::ValueHint;
+use linerate_dict::blocks::DictionaryPlace;
+use linerate_dict::{BlockFile, Input, Pack, Store};
+
+use crate::commands::nx::open::{remote, url};
+use crate::ui::error::CliError;
+use crate::ui::error::engine_error;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct PackArg {
+    /// The pack with the dictionary of the file, if that does not stand in the file
+    #[arg(long, value_name = "PACK", value_hint = ValueHint::FilePath)]
+    pack: Option<PathBuf>,
+}
+
+/// Opens a block file.
+pub(crate) fn open_blocks(path: &Path, pack: &PackArg) -> Result<BlockFile, CliError> {
+    let input = input(path)?;
+    let store = Store::new();
+    let wanted = BlockFile::dictionary_of(&input).map_err(engine_error)?;
+    let DictionaryPlace::Named(number) = wanted.place else {
+        return BlockFile::open_input(input, &store).map_err(engine_error);
+    };
+    let Some(pack) = &pack.pack else {
+        return Err(CliError::Refused(format!(
+            "its dictionary stands in a pack, under {number}: --pack names it"
+        )));
+    };
+    let within = |error: CliError| error.in_file(&pack.display().to_string());
+    let opened = open_pack(pack).map_err(within)?;
+    // Packs may have been merged: what counts is what it is, not its number.
+    let Some(entry) = opened.find(wanted.hash) else {
+        return Err(CliError::Refused(format!("{} does not have its dictionary", pack.display())));
+    };
+    let bytes = opened.read(entry.id).map_err(|e| within(engine_error(e)))?;
+    let id = store.insert_expecting(&bytes, wanted.hash).map_err(engine_error)?;
+    BlockFile::open_with(input, &store, id).map_err(engine_error)
+}
+
+pub(crate) fn open_pack(path: &Path) -> Result<Pack, CliError> {
+    Pack::open_input(input(path)?).map_err(engine_error)
+}
+
+/// A file, or one on a server, as the engine reads it.
+pub(crate) fn input(path: &Path) -> Result<Input, CliError> {
+    if let Some(url) = url(path) {
+        return Ok(Input::source(remote(url)?));
+    }
+    openable(path)?;
+    Input::map(path).map_err(engine_error)
+}
+
+/// Fails where a file cannot be opened. The system says best why.
+pub(crate) fn openable(path: &Path) -> Result<(), CliError> {
+    let cannot_open = || CliError::io("cannot open");
+    if fs::metadata(path).map_err(cannot_open())?.is_dir() {
+        return Err(CliError::Refused("it is a directory".into()));
+    }
+    fs::File::open(path).map_err(cannot_open())?;
+    Ok(())
+}

@@ -1,0 +1,323 @@
+//! `linerate dict build`: a sorted block file from lines or records.
+
+use std::env::temp_dir;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{ValueEnum, ValueHint};
+use linerate_core::Kind;
+use linerate_dict::blocks::{
+    Builder, DictionaryChoice, DictionaryPlace, Duplicates, Options, Sorter, Summary,
+};
+use linerate_dict::pack::{Editor, user};
+use serde_json::{Value, json};
+
+use super::blockfile::{open_pack, openable};
+use super::input::{Pieces, open};
+use crate::ui::error::CliError;
+use crate::ui::error::{engine_error, write_error};
+use crate::ui::format::{ratio, rounded};
+use crate::ui::progress::SharedProgress;
+use crate::ui::reporter::Reporter;
+use crate::ui::signals::CancelToken;
+use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate dict build --key id rows.json -o rows.blocks          a dictionary of 8 KiB is trained
+  linerate dict build --key id -D rows.dict rows.json -o rows.blocks
+  linerate dict build --key /user/name --no-dictionary - -o r.blocks < rows.json
+  linerate dict build --records --duplicates last *.rec -o rows.blocks
+  linerate dict build --key id --pack all.pack --number 7 rows.json -o r.blocks
+
+Input:
+  With --key, files hold JSON lines: the key is what is in that field, which is text or a
+  whole number; the value is the whole line. With --records, files are length-prefixed.
+  Records come in any order; what exceeds --memory goes to temporary files.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+#[group(id = "form", required = true, args = ["key", "records"])]
+pub(crate) struct BuildArgs {
+    /// Files hold JSON lines, whose keys are in FIELD: its name, or a JSON pointer such as /user/name
+    #[arg(short = 'k', long, value_name = "FIELD", conflicts_with = "records")]
+    key: Option<String>,
+
+    /// Files hold length-prefixed records
+    #[arg(long)]
+    records: bool,
+
+    /// Bytes of content of a block
+    #[arg(short = 'B', long, value_name = "SIZE", default_value = "4K", value_parser = size::parse)]
+    block: u64,
+
+    /// The level of zstd, -7 to 22
+    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    level: i32,
+
+    #[command(flatten)]
+    dictionary: DictionaryArgs,
+
+    /// Write no hashes of contents: 8 bytes less for each block, and damage may go unnoticed
+    #[arg(long)]
+    no_checksums: bool,
+
+    /// What becomes of several records of one key
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "refuse")]
+    duplicates: DuplicateChoice,
+
+    /// Bytes of records to sort in memory
+    #[arg(short = 'M', long, value_name = "SIZE", default_value = "256M", value_parser = size::parse)]
+    memory: u64,
+
+    /// The file to write; it appears under its name when it is complete
+    #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    target: PathBuf,
+
+    /// Replace an existing file
+    #[arg(short = 'f', long)]
+    force: bool,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+
+    /// Files with records; `-` is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+}
+
+/// The dictionary of the blocks.
+#[derive(clap::Args, Debug)]
+pub(crate) struct DictionaryArgs {
+    /// Use this dictionary, which then stands in the file
+    #[arg(short = 'D', long, value_name = "DICT", conflicts_with_all = ["no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
+    dictionary: Option<PathBuf>,
+
+    /// Use a dictionary of this pack, where it stays; the pack notes that the file of this name uses it
+    #[arg(long, value_name = "PACK", requires = "number", conflicts_with_all = ["dictionary", "no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
+    pack: Option<PathBuf>,
+
+    /// The number of the dictionary in the pack
+    #[arg(long, value_name = "N", requires = "pack")]
+    number: Option<u64>,
+
+    /// Use none
+    #[arg(long, conflicts_with_all = ["size", "small_tables"])]
+    no_dictionary: bool,
+
+    /// Train a dictionary of at most this many bytes with the first 8 MiB of records
+    #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
+    size: u64,
+
+    /// Train it with tables of half the size
+    #[arg(long)]
+    small_tables: bool,
+}
+
+impl DictionaryArgs {
+    fn choice(&self, target: &Path) -> Result<DictionaryChoice, CliError> {
+        if self.no_dictionary {
+            return Ok(DictionaryChoice::None);
+        }
+        if let (Some(pack), Some(number)) = (&self.pack, self.number) {
+            return of_pack(pack, number, target).map_err(|e| e.in_file(&pack.display().to_string()));
+        }
+        let Some(path) = &self.dictionary else {
+            return Ok(DictionaryChoice::Train { size: self.size as usize, small_tables: self.small_tables });
+        };
+        let bytes = std::fs::read(path).map_err(CliError::io_at("cannot open", path))?;
+        Ok(DictionaryChoice::Given(bytes))
+    }
+}
+
+/// A dictionary of a pack, which notes its use first: from then on it is not dropped.
+fn of_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, CliError> {
+    openable(pack)?;
+    let mut editor = Editor::open(pack).map_err(engine_error)?;
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    editor.retain(id, user(&name)).map_err(engine_error)?;
+    editor.commit().map_err(engine_error)?;
+    let bytes = open_pack(pack)?.read(id).map_err(engine_error)?.into_owned();
+    Ok(DictionaryChoice::Named { id, bytes })
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DuplicateChoice {
+    /// They are an error
+    Refuse,
+    /// The last one stays
+    Last,
+}
+
+pub(crate) fn run(args: &BuildArgs) -> Result<ExitCode, String> {
+    if !(16..=32 << 20).contains(&args.block) {
+        return Err("blocks have from 16 bytes to 32M".into());
+    }
+    if args.dictionary.size > super::train::MOST {
+        return Err(format!("a dictionary of {} bytes is too large: at most 64M", args.dictionary.size));
+    }
+    Ok(Reporter::new(&args.verbosity, false).one(&args.files[0], |reporter| process(args, reporter)))
+}
+
+fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(&args.files[0], "build");
+    check_target(args)?;
+    let choice = args.dictionary.choice(&args.target)?;
+    let options = Options::new()
+        .with_block_size(args.block as u32)
+        .with_level(args.level)
+        .with_checksums(!args.no_checksums)
+        .with_dictionary(choice);
+    let duplicates = match args.duplicates {
+        DuplicateChoice::Refuse => Duplicates::Refuse,
+        DuplicateChoice::Last => Duplicates::LastWins,
+    };
+    let mut sorter = Sorter::new(args.memory as usize, duplicates);
+    // A signal ends this at once, also where it waits for input: nothing is begun yet.
+    let bytes = read(args, reporter, &mut sorter)?;
+    let cancel = CancelToken::on_signal();
+    let written = write(
+        args,
+        options,
+        sorter,
+        &SharedProgress::new(reporter.progress("writing", Some(bytes))),
+        &cancel,
+    );
+    cancel.exit_if_cancelled();
+    describe(&written?, &mut summary);
+    summary.output = Some(args.target.clone());
+    Ok(summary)
+}
+
+fn describe(file: &Summary, summary: &mut RunSummary) {
+    let (counts, dictionary) = (file.counts, file.dictionary);
+    let content = counts.key_bytes + counts.value_bytes;
+    summary.bytes = content;
+    summary.text = Some(format!(
+        "{} records of {content} bytes, {} blocks, dictionary of {} -> {} bytes, ratio {:.3}",
+        counts.records,
+        counts.blocks,
+        dictionary.len,
+        file.len,
+        ratio(content, file.len)
+    ));
+    summary.set("records", counts.records);
+    summary.set("blocks", counts.blocks);
+    summary.set("key_bytes", counts.key_bytes);
+    summary.set("value_bytes", counts.value_bytes);
+    summary.set("stored_bytes", counts.stored_bytes);
+    summary.set("bytes", file.len);
+    summary.set("ratio", rounded(content, file.len));
+    let (bytes, id) = (dictionary.len, dictionary.number);
+    let dictionary = match dictionary.place {
+        DictionaryPlace::None => Value::Null,
+        DictionaryPlace::Embedded => json!({ "bytes": bytes, "id": id }),
+        DictionaryPlace::Named(number) => json!({ "bytes": bytes, "id": id, "number": number }),
+    };
+    summary.set("dictionary", dictionary);
+}
+
+/// Writes the file. If a signal asks to end, what was begun is removed, and the signal then ends the
+/// program.
+fn write(
+    args: &BuildArgs,
+    options: Options,
+    sorter: Sorter,
+    progress: &SharedProgress,
+    cancel: &CancelToken,
+) -> Result<Summary, CliError> {
+    let mut builder = Builder::create(&args.target, options).map_err(write_error(&args.target))?;
+    let mut sorted = sorter.sorted().map_err(write_error(&temp_dir()))?;
+    while let Some((key, value)) = sorted.step().map_err(engine_error)? {
+        builder.add(key, value).map_err(write_error(&args.target))?;
+        progress.add(key.len() + value.len());
+        if cancel.is_cancelled() {
+            return Err(CliError::Refused("interrupted".into()));
+        }
+    }
+    builder.finish().map_err(write_error(&args.target))
+}
+
+fn check_target(args: &BuildArgs) -> Result<(), CliError> {
+    if args.target.is_dir() {
+        return Err(CliError::Refused(format!("the output {} is a directory", args.target.display())));
+    }
+    let folder = args.target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
+        return Err(CliError::Refused(format!("there is no folder {} to write to", folder.display())));
+    }
+    // A device or a FIFO is written to as it is.
+    if !args.force && args.target.is_file() {
+        return Err(CliError::Refused(format!("{} exists already; -f overwrites it", args.target.display())));
+    }
+    Ok(())
+}
+
+/// Sorts all records; returns their bytes.
+fn read(args: &BuildArgs, reporter: &Reporter, sorter: &mut Sorter) -> Result<u64, CliError> {
+    let sizes: Option<u64> =
+        args.files.iter().map(|file| std::fs::metadata(file).ok().map(|m| m.len())).sum();
+    let progress = SharedProgress::new(reporter.progress("reading", sizes));
+    let mut bytes = 0;
+    for file in &args.files {
+        let added = add(args, file, &progress, sorter);
+        bytes += added
+            .map_err(|e| if *file == args.files[0] { e } else { e.in_file(&file.display().to_string()) })?;
+    }
+    Ok(bytes)
+}
+
+fn add(
+    args: &BuildArgs,
+    file: &Path,
+    progress: &SharedProgress,
+    sorter: &mut Sorter,
+) -> Result<u64, CliError> {
+    let mut pieces = Pieces::new(open(file)?);
+    let (mut key, mut value, mut bytes) = (Vec::new(), Vec::new(), 0);
+    loop {
+        let begin = pieces.at;
+        let more = match &args.key {
+            Some(field) => {
+                let more = pieces.line(&mut value)?;
+                if more && value.trim_ascii().is_empty() {
+                    continue;
+                }
+                key.clear();
+                if more {
+                    field_of(&value, field, begin, &mut key)?;
+                }
+                more
+            }
+            None => pieces.record(&mut key, &mut value)?,
+        };
+        if !more {
+            return Ok(bytes);
+        }
+        sorter.add(&key, &value).map_err(|e| match e.kind {
+            Kind::BadArgument | Kind::Limit => CliError::data(Kind::Limit, begin, e.message),
+            _ => write_error(&temp_dir())(e),
+        })?;
+        bytes += (key.len() + value.len()) as u64;
+        progress.add((pieces.at - begin) as usize);
+    }
+}
+
+/// The key in a line of JSON.
+fn field_of(line: &[u8], field: &str, at: u64, key: &mut Vec<u8>) -> Result<(), CliError> {
+    let damaged = |what: String| CliError::data(Kind::Corrupt, at, what);
+    let row: Value = serde_json::from_slice(line).map_err(|_| damaged("the line is not JSON".into()))?;
+    let found = if field.starts_with('/') { row.pointer(field) } else { row.get(field) };
+    match found {
+        Some(Value::String(text)) => key.extend_from_slice(text.as_bytes()),
+        // Others were rounded when they were read: two that differ might be the same here.
+        Some(Value::Number(number)) if !number.is_f64() => {
+            key.extend_from_slice(number.to_string().as_bytes())
+        }
+        Some(_) => return Err(damaged(format!("the field `{field}` is neither text nor a whole number"))),
+        None => return Err(damaged(format!("the line has no field `{field}`"))),
+    }
+    Ok(())
+}

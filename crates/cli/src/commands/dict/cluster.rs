@@ -1,0 +1,314 @@
+//! `linerate dict cluster`: few dictionaries for many files, tenants or tables.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueHint;
+use linerate_dict::pack::{Editor, Options, user};
+use linerate_dict::{Choice, Clustered, Clustering, Costs, SampleSet, Why};
+use linerate_zstd::Dictionary;
+use serde_json::{Value, json};
+
+use super::samples::{SampleArgs, Sampler, Samples, files_of};
+use crate::ui::error::CliError;
+use crate::ui::error::engine_error;
+use crate::ui::format::{ratio, rounded};
+use crate::ui::output_args::{self, OutputArgs};
+use crate::ui::progress::SharedProgress;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+use crate::ui::threads::ThreadArgs;
+use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate dict cluster -k 16 --lines tenants -o shared       a set for each entry of tenants
+  linerate dict cluster -k 4 --small-tables *.tbl -o shared   a set for each operand
+  linerate dict cluster -k 8 -n --json tenants                only the report
+
+Output:
+  The folder gets dictionary-000.dict, dictionary-001.dict and so on, and last
+  assignment.json, which has a line for each set: its path, the dictionary's file name or
+  null, and its bytes. With --pack it gets dictionaries.pack, and assignment.json has numbers
+  in it.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct ClusterArgs {
+    /// Dictionaries, at most
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    most: u32,
+
+    /// Bytes of each dictionary, at most
+    #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
+    size: u64,
+
+    /// Make tables of half the size: faster to read when they are cold, blocks get up to 1 % larger
+    #[arg(long)]
+    small_tables: bool,
+
+    /// The level of zstd that blocks will be compressed at, -7 to 22
+    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    level: i32,
+
+    /// Rounds of choosing and training, at most
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    rounds: u32,
+
+    #[command(flatten)]
+    samples: SampleArgs,
+
+    /// Bytes of samples of each set to use, taken evenly
+    #[arg(long, value_name = "SIZE", default_value = "256K", value_parser = size::parse)]
+    max_samples: u64,
+
+    /// Bytes of samples of all sets together, which are kept in memory
+    #[arg(short = 'M', long, value_name = "SIZE", default_value = "1G", value_parser = size::parse)]
+    max_memory: u64,
+
+    /// Write one pack, dictionaries.pack, instead of a file for each dictionary; it notes each set as a user
+    /// of its dictionary, by the path of the set
+    #[arg(long)]
+    pack: bool,
+
+    #[command(flatten)]
+    target: OutputArgs,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+
+    /// Sets: files, and folders with all files in them. A single folder stands for what is in it, each
+    /// file or folder a set
+    #[arg(value_name = "SET", required = true, value_hint = ValueHint::AnyPath)]
+    sets: Vec<PathBuf>,
+}
+
+pub(crate) fn run(args: &ClusterArgs) -> Result<ExitCode, String> {
+    if args.size > super::train::MOST {
+        return Err(format!("a dictionary of {} bytes is too large: at most 64M", args.size));
+    }
+    Ok(Reporter::new(&args.verbosity, false).one(&args.sets[0], |reporter| process(args, reporter)))
+}
+
+fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(&args.sets[0], "cluster");
+    check_target(args)?;
+    let paths = sets_of(&args.sets)?;
+    let sets = read(args, &paths, reporter)?;
+    let blocks: Vec<Vec<&[u8]>> = sets.iter().map(Samples::list).collect();
+    let sample_sets: Vec<SampleSet<'_>> =
+        blocks.iter().zip(&sets).map(|(blocks, set)| SampleSet::new(blocks).standing_for(set.seen)).collect();
+    let progress = SharedProgress::new(reporter.progress("clustering", None));
+    let found = Clustering::new(args.most as usize, args.size as usize)
+        .with_small_tables(args.small_tables)
+        .with_level(args.level)
+        .with_rounds(args.rounds as usize)
+        .with_sample_limit(args.max_samples as usize)
+        .with_threads(args.threads.threads)
+        .watched(&sample_sets, &|bytes| progress.add(bytes))
+        .map_err(engine_error)?;
+    drop(progress);
+    tell(&found, &mut summary);
+    let named = Named { paths: &paths, found: &found, packed: args.pack };
+    if let Some(folder) = args.target.path() {
+        named.write(folder, args.target.force)?;
+        summary.output = Some(folder.to_owned());
+    }
+    named.records().for_each(|set| reporter.record(&set));
+    summary.text = Some(format!(
+        "{} sets, {} dictionaries, {} -> {} bytes",
+        paths.len(),
+        found.shared.count,
+        found.content(),
+        found.shared.total()
+    ));
+    Ok(summary)
+}
+
+/// A set for each operand, or for each entry of the only one, if that is a folder.
+fn sets_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+    let [folder] = operands else { return Ok(operands.to_vec()) };
+    if !folder.is_dir() {
+        return Ok(operands.to_vec());
+    }
+    let mut sets = Vec::new();
+    for entry in fs::read_dir(folder).map_err(CliError::io("cannot read"))? {
+        let entry = entry.map_err(CliError::io("cannot read"))?;
+        let kind = entry.file_type().map_err(CliError::io("cannot read"))?;
+        if kind.is_dir() || kind.is_file() {
+            sets.push(entry.path());
+        }
+    }
+    sets.sort();
+    Ok(sets)
+}
+
+fn read(args: &ClusterArgs, sets: &[PathBuf], reporter: &Reporter) -> Result<Vec<Samples>, CliError> {
+    let progress = SharedProgress::new(reporter.progress("reading", None));
+    let limit = args.max_samples.min(args.max_memory / sets.len().max(1) as u64);
+    let read = |set: &PathBuf| {
+        let files = files_of(std::slice::from_ref(set))?;
+        let mut sampler = Sampler::new(&args.samples, limit, &files)?;
+        for file in &files {
+            let added = sampler.add(file, &|bytes| progress.add(bytes));
+            added.map_err(|e| if file == set { e } else { e.in_file(&file.display().to_string()) })?;
+        }
+        Ok(sampler.finish())
+    };
+    let named = |set: &PathBuf| {
+        read(set).map_err(
+            |e: CliError| if *set == args.sets[0] { e } else { e.in_file(&set.display().to_string()) },
+        )
+    };
+    sets.iter().map(named).collect()
+}
+
+fn dictionary_name(index: usize) -> String {
+    format!("dictionary-{index:03}.dict")
+}
+
+/// The folder is new or empty, unless files in it may be replaced.
+fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
+    let Some(folder) = args.target.path() else { return Ok(()) };
+    match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
+        Ok(is_empty) if is_empty || args.target.force => Ok(()),
+        Ok(_) => Err(CliError::Refused(format!("{} is not empty; -f writes into it", folder.display()))),
+        Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(CliError::io_at("cannot write", folder)(e)),
+    }
+}
+
+/// What was found, with the names of the sets.
+struct Named<'a> {
+    paths: &'a [PathBuf],
+    found: &'a Clustered,
+    /// Dictionaries are in a pack.
+    packed: bool,
+}
+
+impl Named<'_> {
+    fn write(&self, folder: &Path, force: bool) -> Result<(), CliError> {
+        fs::create_dir_all(folder).map_err(CliError::io_at("cannot create", folder))?;
+        if self.packed {
+            let path = folder.join("dictionaries.pack");
+            output_args::write(&path, force, &self.pack().map_err(engine_error)?)?;
+        } else {
+            for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
+                output_args::write(&folder.join(dictionary_name(i)), force, dictionary)?;
+            }
+        }
+        let lines: Vec<String> = self.records().map(|set| format!("{set}\n")).collect();
+        output_args::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
+    }
+
+    /// The dictionaries are alike as far as anybody knows, and share their first one.
+    fn pack(&self) -> linerate_core::Result<Vec<u8>> {
+        let mut editor = Editor::in_memory(Options::new())?;
+        for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
+            let number = editor.add(dictionary, 0)?;
+            // Two that are the same would be one.
+            debug_assert!(number <= pack_number(i));
+            for (path, set) in self.paths.iter().zip(&self.found.sets) {
+                if set.choice == Choice::Dictionary(i) {
+                    editor.retain(number, user(&path.display().to_string()))?;
+                }
+            }
+        }
+        editor.into_bytes()
+    }
+
+    fn records(&self) -> impl Iterator<Item = Value> + '_ {
+        self.paths.iter().zip(&self.found.sets).map(|(path, set)| {
+            let (dictionary, why) = match set.choice {
+                Choice::Dictionary(index) if self.packed => (json!(pack_number(index)), None),
+                Choice::Dictionary(index) => (json!(dictionary_name(index)), None),
+                Choice::Plain(why) => (Value::Null, Some(word(why))),
+            };
+            json!({
+                "set": path.display().to_string(),
+                "dictionary": dictionary,
+                "why": why,
+                "bytes": set.content,
+                "without": set.without,
+                "own": set.own,
+                "compressed": set.chosen,
+            })
+        })
+    }
+}
+
+/// The number that a pack gives the dictionary of this index.
+fn pack_number(index: usize) -> u64 {
+    index as u64 + 1
+}
+
+fn word(why: Why) -> &'static str {
+    match why {
+        Why::Empty => "empty",
+        Why::TooFew => "too few samples",
+        Why::DoesNotPay => "no dictionary pays",
+    }
+}
+
+fn tell(found: &Clustered, summary: &mut RunSummary) {
+    let content = found.content();
+    summary.lines.push(format!(
+        "{:<18} {:>12} {:>14} {:>14} {:>14} {:>8}",
+        format!("{} sets", found.sets.len()),
+        "dictionaries",
+        "their bytes",
+        "blocks",
+        "together",
+        "ratio"
+    ));
+    let rows = [
+        ("without", "no dictionary", found.without),
+        ("own", "one for each", found.own),
+        ("one", "one for all", found.one),
+        ("shared", "shared", found.shared),
+    ];
+    for (key, name, costs) in rows {
+        let Costs { blocks, dictionaries, count, .. } = costs;
+        let total = costs.total();
+        summary.lines.push(format!(
+            "{name:<18} {count:>12} {dictionaries:>14} {blocks:>14} {total:>14} {:>8.3}",
+            ratio(content, total)
+        ));
+        summary.set(
+            key,
+            json!({
+                "count": count,
+                "dictionaries": dictionaries,
+                "blocks": blocks,
+                "total": total,
+                "ratio": rounded(content, total),
+            }),
+        );
+    }
+    let plain: Vec<String> = [Why::Empty, Why::TooFew, Why::DoesNotPay]
+        .into_iter()
+        .map(|why| (why, found.sets.iter().filter(|set| set.choice == Choice::Plain(why)).count()))
+        .filter(|(_, count)| *count > 0)
+        .map(|(why, count)| format!("{count} ({})", word(why)))
+        .collect();
+    if !plain.is_empty() {
+        summary.lines.push(format!("without a dictionary: {}", plain.join(", ")));
+    }
+    summary.set("sets", found.sets.len());
+    summary.set("bytes", content);
+    summary.set("rounds", found.rounds);
+    let of_dictionary = |(i, bytes): (usize, &Vec<u8>)| {
+        let users = found.sets.iter().filter(|set| set.choice == Choice::Dictionary(i)).count();
+        // What was trained can be measured.
+        let id = Dictionary::measure(bytes).ok().map(|measured| measured.id());
+        json!({ "file": dictionary_name(i), "bytes": bytes.len(), "id": id, "sets": users })
+    };
+    let dictionaries: Vec<Value> = found.dictionaries.iter().enumerate().map(of_dictionary).collect();
+    summary.set("dictionaries", dictionaries);
+}

@@ -1,0 +1,61 @@
+//! Files of any kind: what kind it is, by how it begins or ends, and the arguments of who takes all.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueHint;
+use linerate_core::Kind;
+use linerate_io::ReadAt;
+
+use super::blockfile::{PackArg, input};
+use super::sst::LimitArgs;
+use crate::ui::error::CliError;
+use crate::ui::verbosity::VerbosityArgs;
+
+/// A file of this engine, or of RocksDB.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FileKind {
+    Blocks,
+    Pack,
+    Sst,
+}
+
+/// The files of a command that takes all kinds.
+#[derive(clap::Args, Debug)]
+pub(crate) struct FilesArgs {
+    #[command(flatten)]
+    pub(crate) pack: PackArg,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+
+    /// Block files, packs and SST files
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+const BLOCKS: &[u8; 8] = b"\x89LRBLKS\n";
+const PACK: &[u8; 8] = b"\x89LRPACK\n";
+const SST: &[u8; 8] = &0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
+
+/// The kind of a file. One that is too short to tell is none of them.
+pub(crate) fn kind_of(path: &Path) -> Result<FileKind, CliError> {
+    let input = input(path)?;
+    let word = |at: Option<u64>| -> Result<Option<[u8; 8]>, CliError> {
+        let Some(at) = at.filter(|at| at + 8 <= input.len()) else { return Ok(None) };
+        let mut bytes = [0; 8];
+        input.read_at(at, &mut bytes).map_err(|error| CliError::Read { error, offset: at })?;
+        Ok(Some(bytes))
+    };
+    match word(Some(0))?.as_ref() {
+        Some(BLOCKS) => return Ok(FileKind::Blocks),
+        Some(PACK) => return Ok(FileKind::Pack),
+        _ => {}
+    }
+    if word(input.len().checked_sub(8))?.as_ref() == Some(SST) {
+        return Ok(FileKind::Sst);
+    }
+    Err(CliError::data(Kind::Corrupt, 0, "it is neither a block file nor a pack nor an SST file"))
+}

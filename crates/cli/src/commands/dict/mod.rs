@@ -1,0 +1,93 @@
+//! `linerate dict`: dictionaries trained and shared, files of them and of blocks, and SST files.
+
+#[cfg(feature = "bench")]
+mod bench;
+mod blockfile;
+mod build;
+mod cluster;
+mod get;
+mod info;
+mod input;
+mod keys;
+mod kinds;
+mod pack;
+mod pack_files;
+mod rows;
+mod samples;
+mod scan;
+mod sst;
+mod sst_entries;
+mod sst_report;
+mod train;
+mod verify;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::ui::exit_code;
+use crate::ui::printer::to_stderr;
+
+const NOTES: &str = "\
+Samples:
+  Files are cut into blocks of --block bytes, as a storage engine compresses them; with
+  --lines whole lines, such as JSON, are gathered to blocks of that size, with --records the
+  records of a length-prefixed file. --block 0 makes each file, line or record a sample by
+  itself. A folder stands for all files in it.
+
+Records:
+  A length-prefixed file is a sequence of: key length, key, value length, value. Lengths are
+  32-bit little-endian numbers.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: DictCommand,
+}
+
+/// Each one is a file of this folder.
+#[derive(Subcommand, Debug)]
+enum DictCommand {
+    /// Train a dictionary from samples, of a given size or of the one that pays best
+    Train(Box<train::TrainArgs>),
+    /// Share few dictionaries between many files, tenants or tables
+    Cluster(Box<cluster::ClusterArgs>),
+    /// Build a sorted file of blocks from JSON lines or length-prefixed records
+    Build(Box<build::BuildArgs>),
+    /// Print values of a block file by their keys
+    Get(Box<get::GetArgs>),
+    /// Print records of a block file in the order of their keys
+    Scan(Box<scan::ScanArgs>),
+    /// Make, change and list packs: files of dictionaries
+    Pack(Box<pack::PackArgs>),
+    /// Check block files, packs and SST files
+    Verify(Box<verify::VerifyArgs>),
+    /// Print what is in block files, packs and SST files
+    Info(Box<info::InfoArgs>),
+    /// List, read and check RocksDB's SST files
+    Sst(Box<sst::SstArgs>),
+    /// Measure blocks through very many dictionaries, hot and cold, beside libzstd
+    #[cfg(feature = "bench")]
+    Bench(Box<bench::BenchArgs>),
+}
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let result = match &args.command {
+        DictCommand::Train(args) => train::run(args),
+        DictCommand::Cluster(args) => cluster::run(args),
+        DictCommand::Build(args) => build::run(args),
+        DictCommand::Get(args) => get::run(args),
+        DictCommand::Scan(args) => scan::run(args),
+        DictCommand::Pack(args) => pack::run(args),
+        DictCommand::Verify(args) => verify::run(args),
+        DictCommand::Info(args) => info::run(args),
+        DictCommand::Sst(args) => sst::run(args),
+        #[cfg(feature = "bench")]
+        DictCommand::Bench(args) => Ok(bench::run(args)),
+    };
+    result.unwrap_or_else(|what| {
+        to_stderr(format_args!("linerate: {what}"));
+        ExitCode::from(exit_code::USAGE)
+    })
+}

@@ -1,0 +1,225 @@
+//! `linerate dict pack`: packs made, changed, listed and extracted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use linerate_dict::pack::{Editor, Form, Options, user};
+use serde_json::{Value, json};
+
+use super::blockfile::{open_pack, openable};
+use super::pack::{AddArgs, AppendArgs, CompactArgs, ExtractArgs, ListArgs, MakeArgs, UseArgs};
+use super::samples::files_of;
+use crate::ui::error::CliError;
+use crate::ui::error::engine_error;
+use crate::ui::output_args;
+use crate::ui::progress::SharedProgress;
+use crate::ui::reporter::Reporter;
+use crate::ui::signals::CancelToken;
+use crate::ui::stdout::StdoutLines;
+use crate::ui::summary::RunSummary;
+
+pub(super) fn make(args: &MakeArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let summary = RunSummary::new(&args.target, "make");
+    if args.target.exists() {
+        return Err(CliError::Refused("the pack exists already; `append` adds to it".into()));
+    }
+    let options = Options::new().with_uncompressed(args.uncompressed).with_level(args.level);
+    stoppable(|cancel| {
+        let editor = Editor::create(&args.target, options).map_err(engine_error)?;
+        add(&args.add, editor, &args.target, cancel, reporter, summary)
+    })
+}
+
+pub(super) fn append(args: &AppendArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let summary = RunSummary::new(&args.pack, "append");
+    openable(&args.pack)?;
+    stoppable(|cancel| {
+        let lock = args.wait.lock(&args.pack)?;
+        let editor = Editor::open_locked(&args.pack, lock).map_err(engine_error)?;
+        add(&args.add, editor, &args.pack, cancel, reporter, summary)
+    })
+}
+
+/// Ends by a signal once what was begun has been removed.
+fn stoppable(
+    work: impl FnOnce(&CancelToken) -> Result<RunSummary, CliError>,
+) -> Result<RunSummary, CliError> {
+    let cancel = CancelToken::on_signal();
+    let outcome = work(&cancel);
+    cancel.exit_if_cancelled();
+    outcome
+}
+
+fn add(
+    args: &AddArgs,
+    mut editor: Editor,
+    pack: &Path,
+    cancel: &CancelToken,
+    reporter: &Reporter,
+    mut summary: RunSummary,
+) -> Result<RunSummary, CliError> {
+    let files = dictionaries_of(args)?;
+    let total = files.iter().map(|file| fs::metadata(file).ok().map(|meta| meta.len())).sum();
+    let progress = SharedProgress::new(reporter.progress("packing", total));
+    let mut added = Vec::new();
+    for file in &files {
+        if cancel.is_cancelled() {
+            return Err(CliError::Refused("interrupted".into()));
+        }
+        let number = add_one(args, file, &mut editor, &progress);
+        added.push((file, number.map_err(|e| e.in_file(&file.display().to_string()))?));
+    }
+    editor.commit().map_err(engine_error)?;
+    drop(progress);
+    let stats = open_pack(pack)?.stats();
+    for (file, number) in &added {
+        summary.lines.push(format!("{number:>10} {}", file.display()));
+    }
+    let listed: Vec<Value> = added
+        .iter()
+        .map(|(file, number)| json!({ "file": file.display().to_string(), "number": number }))
+        .collect();
+    summary.text = Some(format!(
+        "{} dictionaries in the pack, {} bytes -> {} bytes",
+        stats.dictionaries, stats.bytes, stats.len
+    ));
+    summary.set("added", listed);
+    summary.set("dictionaries", stats.dictionaries);
+    summary.set("dictionary_bytes", stats.bytes);
+    summary.set("bytes", stats.len);
+    Ok(summary)
+}
+
+/// The operands, and the files of folders whose names say that they are dictionaries.
+fn dictionaries_of(args: &AddArgs) -> Result<Vec<PathBuf>, CliError> {
+    let files = files_of(&args.files)?;
+    let is_dictionary = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "dict");
+    Ok(files.into_iter().filter(|file| args.files.contains(file) || is_dictionary(file)).collect())
+}
+
+fn add_one(
+    args: &AddArgs,
+    file: &Path,
+    editor: &mut Editor,
+    progress: &SharedProgress,
+) -> Result<u64, CliError> {
+    let bytes = fs::read(file).map_err(CliError::io("cannot open"))?;
+    let number = editor.add(&bytes, args.cluster).map_err(engine_error)?;
+    for name in &args.used_by {
+        editor.retain(number, user(name)).map_err(engine_error)?;
+    }
+    progress.add(bytes.len());
+    Ok(number)
+}
+
+pub(super) fn list(args: &ListArgs) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(&args.pack, "list");
+    let pack = open_pack(&args.pack)?;
+    let mut lines = StdoutLines::new()?;
+    if !args.json {
+        lines.write(format_args!(
+            "{:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>6} {:<16}",
+            "number", "bytes", "stored", "with", "id", "cluster", "users", "hash"
+        ))?;
+    }
+    for entry in pack.entries() {
+        let base = if let Form::With(base) = entry.form { Some(base) } else { None };
+        if args.json {
+            lines.write(json!({
+                "number": entry.id,
+                "bytes": entry.len,
+                "stored": entry.stored,
+                "with": base,
+                "id": entry.number,
+                "cluster": entry.cluster,
+                "users": entry.users,
+                "hash": format!("{:016x}", entry.hash),
+            }))?;
+            continue;
+        }
+        let base = match (entry.form, base) {
+            (_, Some(base)) => base.to_string(),
+            (Form::Plain, _) => "plain".into(),
+            _ => "-".into(),
+        };
+        lines.write(format_args!(
+            "{:>10} {:>10} {:>10} {base:>10} {:>10} {:>8} {:>6} {:016x}",
+            entry.id, entry.len, entry.stored, entry.number, entry.cluster, entry.users, entry.hash
+        ))?;
+    }
+    lines.finish()?;
+    summary.silent = true;
+    Ok(summary)
+}
+
+pub(super) fn compact(args: &CompactArgs) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(&args.pack, "compact");
+    openable(&args.pack)?;
+    let lock = args.wait.lock(&args.pack)?;
+    let pack = open_pack(&args.pack)?;
+    if let Some(number) = args.drop.iter().find(|&&number| pack.entry(number).is_none()) {
+        return Err(CliError::Refused(format!("the pack has no dictionary of the number {number}")));
+    }
+    // As it is, unless something else is wanted.
+    let uncompressed = args.uncompressed || pack.stats().uncompressed;
+    let options = Options::new().with_uncompressed(uncompressed).with_level(args.level);
+    drop(pack);
+    // A signal ends the program when it is done, so that nothing half-made is left.
+    let cancel = CancelToken::on_signal();
+    let compacted = linerate_dict::pack::compact_locked(&args.pack, lock, options, |entry| {
+        !args.drop.contains(&entry.id) && (entry.users > 0 || !args.drop_unused)
+    });
+    cancel.exit_if_cancelled();
+    let compacted = compacted.map_err(engine_error)?;
+    summary.text = Some(format!(
+        "{} dictionaries kept, {} dropped, {} -> {} bytes",
+        compacted.kept, compacted.dropped, compacted.before, compacted.after
+    ));
+    summary.set("kept", compacted.kept);
+    summary.set("dropped", compacted.dropped);
+    summary.set("before", compacted.before);
+    summary.set("after", compacted.after);
+    Ok(summary)
+}
+
+pub(super) fn extract(args: &ExtractArgs) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(&args.pack, "extract");
+    let pack = open_pack(&args.pack)?;
+    let numbers = match args.numbers.as_slice() {
+        [] => pack.entries().map(|entry| entry.id).collect(),
+        numbers => numbers.to_vec(),
+    };
+    fs::create_dir_all(&args.target).map_err(CliError::io_at("cannot create", &args.target))?;
+    for &number in &numbers {
+        if pack.entry(number).is_none() {
+            return Err(CliError::Refused(format!("the pack has no dictionary of the number {number}")));
+        }
+        let bytes = pack.read(number).map_err(engine_error)?;
+        output_args::write(&args.target.join(format!("{number}.dict")), args.force, &bytes)?;
+        summary.bytes += bytes.len() as u64;
+    }
+    summary.text = Some(format!("{} dictionaries, {} bytes", numbers.len(), summary.bytes));
+    summary.output = Some(args.target.clone());
+    summary.set("dictionaries", numbers.len());
+    Ok(summary)
+}
+
+/// Notes who uses a dictionary, or no more.
+pub(super) fn note(args: &UseArgs, uses: bool) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(&args.pack, if uses { "retain" } else { "release" });
+    openable(&args.pack)?;
+    let lock = args.wait.lock(&args.pack)?;
+    let mut editor = Editor::open_locked(&args.pack, lock).map_err(engine_error)?;
+    let mut changed = 0;
+    for name in &args.names {
+        let noted = match uses {
+            true => editor.retain(args.number, user(name)),
+            false => editor.release(args.number, user(name)),
+        };
+        changed += usize::from(noted.map_err(engine_error)?);
+    }
+    editor.commit().map_err(engine_error)?;
+    summary.text = Some(format!("{changed} of {} names are new or gone", args.names.len()));
+    summary.set("changed", changed);
+    Ok(summary)
+}

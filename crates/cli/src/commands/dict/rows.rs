@@ -1,0 +1,91 @@
+//! Records printed: values as lines, JSON objects, or length-prefixed.
+
+use std::fs::File;
+use std::io::{BufWriter, Write};
+
+use serde_json::{Value, json};
+
+use super::keys::KeyArgs;
+use crate::ui::error::CliError;
+use crate::ui::output;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct RowArgs {
+    #[command(flatten)]
+    pub(crate) keys: KeyArgs,
+
+    /// Print a JSON object for each record, with its key, and its value as it is if it is JSON
+    #[arg(long, conflicts_with = "records")]
+    pub(crate) json: bool,
+
+    /// Write length-prefixed records, as `build --records` reads them
+    #[arg(long)]
+    pub(crate) records: bool,
+}
+
+/// Writes records to standard output.
+pub(crate) struct Rows<'a> {
+    out: BufWriter<File>,
+    args: &'a RowArgs,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(args: &'a RowArgs) -> Result<Rows<'a>, CliError> {
+        let stdout = output::stdout().map_err(CliError::stdout_write)?;
+        Ok(Rows { out: BufWriter::with_capacity(64 << 10, stdout), args })
+    }
+
+    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), CliError> {
+        let RowArgs { json, records, .. } = self.args;
+        let written = match (json, records) {
+            (true, _) => writeln!(self.out, "{}", self.object(key, value)),
+            (_, true) => self.record(key, value),
+            _ => self.out.write_all(value).and_then(|()| self.out.write_all(b"\n")),
+        };
+        written.map_err(CliError::stdout_write)
+    }
+
+    /// A key alone, on a line.
+    pub(crate) fn put_key(&mut self, key: &[u8]) -> Result<(), CliError> {
+        let written = if self.args.json {
+            let mut object = json!({});
+            self.args.keys.put(&mut object, "key", key);
+            writeln!(self.out, "{object}")
+        } else if self.args.keys.hex {
+            writeln!(self.out, "{}", self.args.keys.show(key))
+        } else {
+            self.out.write_all(key).and_then(|()| self.out.write_all(b"\n"))
+        };
+        written.map_err(CliError::stdout_write)
+    }
+
+    /// An object as text: what a value has of numbers and order stays as it is.
+    fn object(&self, key: &[u8], value: &[u8]) -> String {
+        let mut object = json!({});
+        self.args.keys.put(&mut object, "key", key);
+        let line = std::str::from_utf8(value).ok().filter(|text| !text.contains(['\n', '\r']));
+        match line.filter(|text| serde_json::from_str::<Value>(text).is_ok()) {
+            Some(text) => {
+                let object = object.to_string();
+                format!("{},\"value\":{text}}}", object.trim_end_matches('}'))
+            }
+            None => {
+                KeyArgs { hex: false }.put(&mut object, "value", value);
+                object.to_string()
+            }
+        }
+    }
+
+    fn record(&mut self, key: &[u8], value: &[u8]) -> std::io::Result<()> {
+        for bytes in [key, value] {
+            // Neither is ever longer than what a file may have.
+            self.out.write_all(&(bytes.len() as u32).to_le_bytes())?;
+            self.out.write_all(bytes)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn end(mut self) -> Result<(), CliError> {
+        self.out.flush().map_err(CliError::stdout_write)
+    }
+}

@@ -1,0 +1,223 @@
+//! Samples from files: blocks of bytes, gathered lines or records, evenly where there are too many.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use linerate_core::Kind;
+
+use super::input::{Pieces, is_stdin, open};
+use crate::ui::error::CliError;
+use crate::ui::size;
+
+/// Bytes of the largest block, one of which is in memory.
+const MOST_BLOCK: u64 = 64 << 20;
+
+/// What a sample is.
+#[derive(clap::Args, Debug)]
+pub(crate) struct SampleArgs {
+    /// Bytes of a sample, as blocks will have; 0 makes each file, line or record one
+    #[arg(short = 'B', long, value_name = "SIZE", default_value = "4K", value_parser = block_size)]
+    pub(crate) block: u64,
+
+    /// Files hold lines, such as JSON; samples are whole lines
+    #[arg(long, conflicts_with = "records")]
+    pub(crate) lines: bool,
+
+    /// Files hold length-prefixed records; samples are whole values
+    #[arg(long)]
+    pub(crate) records: bool,
+}
+
+fn block_size(text: &str) -> Result<u64, String> {
+    match size::parse(text)? {
+        size if size > MOST_BLOCK => Err("blocks have at most 64M".into()),
+        size => Ok(size),
+    }
+}
+
+/// Samples, one after another.
+#[derive(Default)]
+pub(crate) struct Samples {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    /// Bytes that they were taken from.
+    pub(crate) seen: u64,
+}
+
+impl Samples {
+    pub(crate) fn list(&self) -> Vec<&[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(start, &end)| &self.bytes[start..end]).collect()
+    }
+
+    /// Bytes of the samples.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes.len()
+    }
+}
+
+/// Takes samples from files.
+pub(crate) struct Sampler<'a> {
+    args: &'a SampleArgs,
+    /// Bytes to keep, evenly from `total`, if that is known.
+    limit: u64,
+    total: Option<u64>,
+    samples: Samples,
+    gathered: Vec<u8>,
+}
+
+impl<'a> Sampler<'a> {
+    /// Samples of at most `limit` bytes from `files`, evenly if their sizes are known.
+    pub(crate) fn new(args: &'a SampleArgs, limit: u64, files: &[PathBuf]) -> Result<Sampler<'a>, CliError> {
+        let size = |file: &PathBuf| {
+            // The first one's name stands before every failure.
+            file_size(file)
+                .map_err(|e| if *file == files[0] { e } else { e.in_file(&file.display().to_string()) })
+        };
+        let sizes: Result<Vec<Option<u64>>, CliError> = files.iter().map(size).collect();
+        let total = sizes?.into_iter().try_fold(0u64, |sum, size| sum.checked_add(size?));
+        Ok(Sampler { args, limit, total, samples: Samples::default(), gathered: Vec::new() })
+    }
+
+    /// Bytes of all files, if known.
+    pub(crate) fn total(&self) -> Option<u64> {
+        self.total
+    }
+
+    /// Takes samples from a file; `watch` is told how many bytes more have been passed.
+    pub(crate) fn add(&mut self, path: &Path, watch: &dyn Fn(usize)) -> Result<(), CliError> {
+        let file = open(path)?;
+        if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Err(CliError::Refused("it is a directory".into()));
+        }
+        let mut pieces = Pieces::new(file);
+        let mut told = 0;
+        let mut tell = |at: u64| {
+            watch((at - told) as usize);
+            told = at;
+        };
+        match (self.args.lines, self.args.records) {
+            (true, _) => self.add_lines(&mut pieces, &mut tell),
+            (_, true) => self.add_records(&mut pieces, &mut tell),
+            _ => self.add_blocks(&mut pieces, &mut tell),
+        }?;
+        // No sample is of two files.
+        self.flush();
+        Ok(())
+    }
+
+    pub(crate) fn finish(self) -> Samples {
+        self.samples
+    }
+
+    fn add_blocks(&mut self, pieces: &mut Pieces, tell: &mut dyn FnMut(u64)) -> Result<(), CliError> {
+        let len = match self.args.block {
+            0 => self.limit.saturating_add(1),
+            len => len,
+        };
+        let mut block = Vec::new();
+        while pieces.take(len as usize, &mut block)? > 0 {
+            if block.len() as u64 > self.limit && self.args.block == 0 {
+                let what = "the file is too large for one sample; --block cuts it";
+                return Err(CliError::data(Kind::Limit, self.limit, what));
+            }
+            self.put(&block);
+            block.clear();
+            tell(pieces.at);
+        }
+        Ok(())
+    }
+
+    fn add_lines(&mut self, pieces: &mut Pieces, tell: &mut dyn FnMut(u64)) -> Result<(), CliError> {
+        let mut line = Vec::new();
+        while pieces.line(&mut line)? {
+            // Lines that stand alone are rows; gathered ones are text.
+            if self.args.block > 0 {
+                line.push(b'\n');
+            }
+            self.gather(&line);
+            tell(pieces.at);
+        }
+        Ok(())
+    }
+
+    fn add_records(&mut self, pieces: &mut Pieces, tell: &mut dyn FnMut(u64)) -> Result<(), CliError> {
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        while pieces.record(&mut key, &mut value)? {
+            self.gather(&value);
+            tell(pieces.at);
+        }
+        Ok(())
+    }
+
+    fn gather(&mut self, row: &[u8]) {
+        self.gathered.extend_from_slice(row);
+        if self.gathered.len() as u64 >= self.args.block {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        let gathered = std::mem::take(&mut self.gathered);
+        self.put(&gathered);
+        self.gathered = gathered;
+        self.gathered.clear();
+    }
+
+    fn put(&mut self, sample: &[u8]) {
+        if sample.is_empty() {
+            return;
+        }
+        let kept = self.samples.bytes.len() as u128;
+        let (seen, limit) = (u128::from(self.samples.seen), u128::from(self.limit));
+        // As large a part of what has been seen as the limit is of all.
+        let is_due = self.total.is_none_or(|total| kept * u128::from(total) <= seen * limit);
+        self.samples.seen += sample.len() as u64;
+        if is_due && kept + sample.len() as u128 <= limit {
+            self.samples.bytes.extend_from_slice(sample);
+            self.samples.ends.push(self.samples.bytes.len());
+        }
+    }
+}
+
+/// The size of a regular file; `None` for what has none that is known.
+fn file_size(path: &Path) -> Result<Option<u64>, CliError> {
+    if is_stdin(path) {
+        return Ok(None);
+    }
+    let meta = fs::metadata(path).map_err(CliError::io("cannot open"))?;
+    Ok(meta.is_file().then_some(meta.len()))
+}
+
+/// The files that operands stand for: themselves, or for a folder all files in it, by path. Links in
+/// folders are not followed.
+pub(crate) fn files_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
+    let mut files = Vec::new();
+    for operand in operands {
+        if operand.is_dir() {
+            let before = files.len();
+            walk(operand, &mut files)?;
+            files[before..].sort();
+        } else {
+            files.push(operand.clone());
+        }
+    }
+    Ok(files)
+}
+
+fn walk(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(CliError::io_at("cannot read", &folder))?;
+        for entry in entries {
+            let entry = entry.map_err(CliError::io_at("cannot read", &folder))?;
+            let kind = entry.file_type().map_err(CliError::io_at("cannot read", &entry.path()))?;
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if kind.is_file() {
+                files.push(entry.path());
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,193 @@
+//! `linerate dict sst ls` and `get`: entries of SST files.
+
+use std::cmp::Ordering;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::process::ExitCode;
+
+use linerate_dict::sst::{Entry, EntryKind, KeyOrder, Reader, Scan, Sst};
+use serde_json::{Value, json};
+
+use super::keys::{KeyArgs, behind};
+use super::scan::Range;
+use super::sst::{GetArgs, LsArgs, open};
+use crate::ui::error::CliError;
+use crate::ui::error::engine_error;
+use crate::ui::output;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+/// Standard output has entries; failures are said on standard error.
+fn say(json: bool) -> VerbosityArgs {
+    VerbosityArgs { verbose: false, quiet: false, json }
+}
+
+/// Which entries are listed.
+struct Choice {
+    prefix: Option<Vec<u8>>,
+    range: Range,
+}
+
+/// Where a key stands beside those that are listed.
+#[derive(PartialEq, Eq)]
+enum Place {
+    Before,
+    Within,
+    Behind,
+}
+
+impl Choice {
+    /// The key to begin with; none for the first of all.
+    fn start(&self, order: KeyOrder) -> Option<Vec<u8>> {
+        match (&self.prefix, order) {
+            (None, _) => self.range.from.clone(),
+            (Some(prefix), KeyOrder::Bytewise) => Some(prefix.clone()),
+            (Some(prefix), KeyOrder::Reverse) => behind(prefix),
+            // What follows what is not known: all are looked at.
+            _ => None,
+        }
+    }
+
+    fn place(&self, order: KeyOrder, key: &[u8]) -> Place {
+        // Of two keys, how they come in the file.
+        let compare = |a: &[u8], b: &[u8]| match order {
+            KeyOrder::Bytewise => Some(a.cmp(b)),
+            KeyOrder::Reverse => Some(b.cmp(a)),
+            _ => None,
+        };
+        if let Some(prefix) = &self.prefix {
+            return match compare(key, prefix) {
+                _ if key.starts_with(prefix) => Place::Within,
+                Some(Ordering::Greater) => Place::Behind,
+                _ => Place::Before,
+            };
+        }
+        let ended = self.range.to.as_ref().and_then(|to| compare(key, to));
+        if ended.is_some_and(Ordering::is_ge) { Place::Behind } else { Place::Within }
+    }
+}
+
+pub(super) fn ls(args: &LsArgs) -> Result<ExitCode, String> {
+    let prefix = args.range.prefix.as_ref().map(|prefix| args.keys.parse(prefix)).transpose()?;
+    let choice = Choice { prefix, range: args.range.range(&args.keys)? };
+    Ok(Reporter::new(&say(args.json), true).one(&args.file, |_| {
+        let mut summary = RunSummary::new(&args.file, "ls");
+        summary.silent = true;
+        let (sst, mut reader) = open(&args.file, &args.limits)?;
+        let stdout = output::stdout().map_err(CliError::stdout_write)?;
+        let mut out = BufWriter::with_capacity(64 << 10, stdout);
+        let listed = list(args, &choice, &sst, &mut reader, &mut out);
+        // What came before the damage is listed.
+        out.flush().map_err(CliError::stdout_write)?;
+        listed.map(|()| summary)
+    }))
+}
+
+fn list(
+    args: &LsArgs,
+    choice: &Choice,
+    sst: &Sst,
+    reader: &mut Reader,
+    out: &mut BufWriter<File>,
+) -> Result<(), CliError> {
+    let order = sst.key_order();
+    if choice.range.to.is_some() && choice.prefix.is_none() && order == KeyOrder::Unknown {
+        return Err(CliError::Refused(
+            "its keys are in an order that is not known, so that --to has no meaning".into(),
+        ));
+    }
+    let start = choice.start(order);
+    let mut scan: Scan<'_> = match &start {
+        Some(start) => reader.scan_from(sst, start).map_err(engine_error)?,
+        None => reader.scan(sst),
+    };
+    let mut left = args.range.limit.unwrap_or(u64::MAX);
+    while left > 0 {
+        let Some(entry) = scan.next_entry().map_err(engine_error)? else { break };
+        match choice.place(order, entry.key) {
+            Place::Before => continue,
+            Place::Behind => break,
+            Place::Within => print(args, &entry, out).map_err(CliError::stdout_write)?,
+        }
+        left -= 1;
+    }
+    Ok(())
+}
+
+fn print(args: &LsArgs, entry: &Entry<'_>, out: &mut impl Write) -> std::io::Result<()> {
+    if args.json {
+        return writeln!(out, "{}", object(&args.keys, entry, args.values));
+    }
+    if args.long {
+        write!(out, "{:>20} {:<15} {:>10} ", entry.sequence, entry.kind.name(), entry.value.len())?;
+    }
+    if args.keys.hex {
+        write!(out, "{}", args.keys.show(entry.key))?;
+    } else {
+        out.write_all(entry.key)?;
+    }
+    if args.values {
+        out.write_all(b"\t")?;
+        out.write_all(entry.value)?;
+    }
+    out.write_all(b"\n")
+}
+
+fn object(keys: &KeyArgs, entry: &Entry<'_>, values: bool) -> Value {
+    let mut object = json!({
+        "sequence": entry.sequence,
+        "kind": entry.kind.name(),
+        "bytes": entry.value.len(),
+    });
+    keys.put(&mut object, "key", entry.key);
+    if values {
+        KeyArgs { hex: false }.put(&mut object, "value", entry.value);
+    }
+    object
+}
+
+pub(super) fn get(args: &GetArgs) -> Result<ExitCode, String> {
+    let wanted: Result<Vec<Vec<u8>>, String> = args.wanted.iter().map(|key| args.keys.parse(key)).collect();
+    let wanted = wanted?;
+    Ok(Reporter::new(&say(args.json), true).one(&args.file, |reporter| {
+        let mut summary = RunSummary::new(&args.file, "get");
+        summary.silent = true;
+        let (sst, mut reader) = open(&args.file, &args.limits)?;
+        let stdout = output::stdout().map_err(CliError::stdout_write)?;
+        let mut out = BufWriter::with_capacity(64 << 10, stdout);
+        for key in &wanted {
+            if let Err(error) = find(args, &sst, &mut reader, key, &mut out) {
+                reporter.entry_failed(&args.file.display().to_string(), &args.keys.show(key), error);
+            }
+        }
+        out.flush().map_err(CliError::stdout_write)?;
+        Ok(summary)
+    }))
+}
+
+fn find(
+    args: &GetArgs,
+    sst: &Sst,
+    reader: &mut Reader,
+    key: &[u8],
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    let refused = |what: &str| Err(CliError::Refused(what.into()));
+    let Some(entry) = reader.get_at(sst, key, args.sequence).map_err(engine_error)? else {
+        return refused("there is no such key");
+    };
+    if args.json {
+        return writeln!(out, "{}", object(&args.keys, &entry, true)).map_err(CliError::stdout_write);
+    }
+    match entry.kind {
+        EntryKind::Value => {
+            out.write_all(entry.value).and_then(|()| out.write_all(b"\n")).map_err(CliError::stdout_write)
+        }
+        kind if kind.is_deletion() => refused("the key was deleted"),
+        kind => refused(&format!(
+            "the last entry is no value but of the kind `{}`; --json prints it",
+            kind.name()
+        )),
+    }
+}

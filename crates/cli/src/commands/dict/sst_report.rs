@@ -1,0 +1,145 @@
+//! `linerate dict sst stats` and `verify`: SST files in numbers, and whether they are sound.
+
+use std::path::Path;
+
+use linerate_dict::sst::{DictionaryKind, SstStats};
+use serde_json::{Map, Value, json};
+
+use super::keys::hex;
+use super::sst::{LimitArgs, open};
+use crate::ui::error::CliError;
+use crate::ui::error::engine_error;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+
+pub(super) fn stats(limits: &LimitArgs, all_properties: bool, path: &Path) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "stats");
+    summary.set("kind", "sst");
+    let (sst, mut reader) = open(path, limits)?;
+    let stats = reader.stats(&sst).map_err(engine_error)?;
+    lines(&stats, &mut summary);
+    record(&stats, &mut summary);
+    if all_properties {
+        let mut all = Map::new();
+        for property in stats.properties.iter() {
+            let name = String::from_utf8_lossy(&property.name).into_owned();
+            let value = value_of(&stats, &name, &property.value);
+            summary
+                .lines
+                .push(format!("  {name} = {}", value.as_str().map_or(value.to_string(), str::to_owned)));
+            all.insert(name, value);
+        }
+        summary.set("properties", Value::Object(all));
+    }
+    Ok(summary)
+}
+
+/// A property as text if it is printable, as a number if it is one, else in hexadecimal.
+fn value_of(stats: &SstStats, name: &str, value: &[u8]) -> Value {
+    match (std::str::from_utf8(value), stats.properties.number(name)) {
+        (Ok(text), _) if !text.is_empty() && !text.contains(char::is_control) => json!(text),
+        (_, Some(number)) => json!(number),
+        _ => json!(hex(value)),
+    }
+}
+
+fn lines(stats: &SstStats, summary: &mut RunSummary) {
+    let SstStats { properties, .. } = stats;
+    let all = stats.all_blocks();
+    let dictionary = match stats.dictionary.map(|found| (found.bytes, found.kind)) {
+        None => "none".into(),
+        Some((bytes, DictionaryKind::Trained { number })) => {
+            format!("{bytes} bytes, trained, number {number}")
+        }
+        Some((bytes, _)) => format!("{bytes} bytes, raw content"),
+    };
+    summary.lines.extend([
+        format!("file        {}", summary.file()),
+        format!(
+            "format      version {}, checksums {}, index {}",
+            stats.format_version,
+            stats.checksum.name(),
+            stats.index.name()
+        ),
+        format!("bytes       {}", stats.file_bytes),
+        format!(
+            "entries     {}: {} deletions, {} merge operands; {} range deletions",
+            properties.entries(),
+            properties.deletions(),
+            properties.merge_operands(),
+            properties.range_deletions()
+        ),
+        format!("content     keys {}, values {}", properties.raw_key_bytes(), properties.raw_value_bytes()),
+        format!("dictionary  {dictionary}"),
+        format!("blocks      {}, {} -> {} bytes", all.blocks, all.content, all.stored),
+    ]);
+    for (compression, count) in &stats.blocks {
+        let (name, blocks) = (compression.name(), count.blocks);
+        summary.lines.push(format!("  {name:<9} {blocks}, {} -> {} bytes", count.content, count.stored));
+    }
+    summary.lines.push(format!(
+        "ratio       {:.3} of blocks with the dictionary, {:.3} of the file",
+        stats.block_ratio(),
+        stats.ratio()
+    ));
+}
+
+fn record(stats: &SstStats, summary: &mut RunSummary) {
+    let SstStats { properties, .. } = stats;
+    summary.set("bytes", stats.file_bytes);
+    summary.set("format_version", stats.format_version);
+    summary.set("checksum", stats.checksum.name());
+    summary.set("index", stats.index.name());
+    summary.set("entries", properties.entries());
+    summary.set("deletions", properties.deletions());
+    summary.set("merge_operands", properties.merge_operands());
+    summary.set("range_deletions", properties.range_deletions());
+    summary.set("key_bytes", properties.raw_key_bytes());
+    summary.set("value_bytes", properties.raw_value_bytes());
+    let dictionary = stats.dictionary.map(|found| match found.kind {
+        DictionaryKind::Trained { number } => {
+            json!({ "bytes": found.bytes, "kind": "trained", "id": number })
+        }
+        _ => json!({ "bytes": found.bytes, "kind": "raw" }),
+    });
+    summary.set("dictionary", dictionary.unwrap_or_default());
+    let of = |count: &linerate_dict::sst::BlockCount| json!({ "blocks": count.blocks, "stored": count.stored, "content": count.content });
+    let blocks: Map<String, Value> =
+        stats.blocks.iter().map(|(compression, count)| (compression.name().to_owned(), of(count))).collect();
+    summary.set("blocks", Value::Object(blocks));
+    let digits = |ratio: f64| (ratio * 1e4).round() / 1e4;
+    summary.set("block_ratio", digits(stats.block_ratio()));
+    summary.set("ratio", digits(stats.ratio()));
+}
+
+pub(super) fn verify(
+    limits: &LimitArgs,
+    path: &Path,
+    reporter: &mut Reporter,
+) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "verify");
+    summary.set("kind", "sst");
+    let (sst, mut reader) = open(path, limits)?;
+    let verified = reader.verify(&sst).map_err(engine_error)?;
+    for error in &verified.failures {
+        reporter.failed(&path.display().to_string(), engine_error(*error));
+    }
+    summary.bytes = verified.key_bytes + verified.value_bytes;
+    let (blocks, entries) = (verified.data_blocks, verified.entries);
+    summary.text = Some(match verified.failed {
+        0 => format!("OK, {entries} entries in {blocks} blocks"),
+        failed => format!("{entries} entries in {blocks} blocks were read, {failed} failed"),
+    });
+    summary.set("data_blocks", blocks);
+    summary.set("other_blocks", verified.other_blocks);
+    summary.set("entries", entries);
+    summary.set("deletions", verified.deletions);
+    summary.set("merge_operands", verified.merge_operands);
+    summary.set("key_bytes", verified.key_bytes);
+    summary.set("value_bytes", verified.value_bytes);
+    summary.set("failed", verified.failed);
+    if !verified.is_sound() {
+        summary.set("status", "failed");
+    }
+    Ok(summary)
+}

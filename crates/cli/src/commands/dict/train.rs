@@ -1,0 +1,206 @@
+//! `linerate dict train`: a dictionary from samples.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueHint;
+use linerate_dict::{Found, SIZES, Search, Training};
+use linerate_zstd::Dictionary;
+use serde_json::{Value, json};
+
+use super::samples::{SampleArgs, Sampler, Samples, files_of};
+use crate::ui::error::CliError;
+use crate::ui::error::engine_error;
+use crate::ui::format::{ratio, rounded};
+use crate::ui::output_args::{self, OutputArgs};
+use crate::ui::progress::SharedProgress;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+use crate::ui::threads::ThreadArgs;
+use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate dict train --lines rows.json -o rows.dict           8 KiB, for blocks of 4 KiB
+  linerate dict train --search --expect 2G tables -o t.dict    the size that pays best for 2 GiB
+  linerate dict train --search -n --json tables                only the table of sizes
+  linerate dict train -B 0 --small-tables messages/* -o m.dict  a sample is a file, small tables
+  zstd -D rows.dict block                                      other programs take it, too";
+
+/// Bytes of a dictionary unless told.
+const SIZE: &str = "8K";
+/// Bytes of the largest dictionary that is made.
+pub(super) const MOST: u64 = 64 << 20;
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct TrainArgs {
+    /// Bytes of the dictionary, at most
+    #[arg(short = 's', long, value_name = "SIZE", default_value = SIZE, value_parser = size::parse)]
+    size: u64,
+
+    /// Try several sizes, and take the one with which blocks and dictionary together are smallest
+    #[arg(long, conflicts_with = "size")]
+    search: bool,
+
+    /// The sizes to try [default: 1K,2K,4K,8K,16K,32K,64K,110K]
+    #[arg(long, value_name = "SIZES", requires = "search", value_delimiter = ',', value_parser = size::parse)]
+    sizes: Vec<u64>,
+
+    /// Bytes of data that the dictionary will serve [default: those of the files]
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    expect: Option<u64>,
+
+    /// Make tables of half the size: faster to read when they are cold, blocks get up to 1 % larger
+    #[arg(long)]
+    small_tables: bool,
+
+    /// The level of zstd that blocks will be compressed at, -7 to 22
+    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    level: i32,
+
+    #[command(flatten)]
+    samples: SampleArgs,
+
+    /// Bytes of samples to use, taken evenly
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
+    max_samples: u64,
+
+    #[command(flatten)]
+    target: OutputArgs,
+
+    #[command(flatten)]
+    threads: ThreadArgs,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+
+    /// Files and folders with samples; `-` is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    files: Vec<PathBuf>,
+}
+
+impl TrainArgs {
+    fn sizes(&self) -> Vec<usize> {
+        match (self.search, self.sizes.as_slice()) {
+            (false, _) => vec![self.size as usize],
+            (true, []) => SIZES.to_vec(),
+            (true, sizes) => sizes.iter().map(|&size| size as usize).collect(),
+        }
+    }
+}
+
+pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode, String> {
+    if let Some(size) = args.sizes.iter().chain([&args.size]).find(|&&size| size > MOST) {
+        return Err(format!("a dictionary of {size} bytes is too large: at most 64M"));
+    }
+    let name = args.files.first().cloned().unwrap_or_default();
+    Ok(Reporter::new(&args.verbosity, false).one(&name, |reporter| process(args, reporter)))
+}
+
+fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    args.target.check()?;
+    let mut summary = RunSummary::new(&args.files[0], "train");
+    let samples = read(args, reporter)?;
+    let blocks = samples.list();
+    let progress = SharedProgress::new(reporter.progress("training", None));
+    let search = Search::new(&args.sizes())
+        .with_small_tables(args.small_tables)
+        .with_level(args.level)
+        .for_bytes(args.expect.unwrap_or(samples.seen))
+        .with_threads(args.threads.threads);
+    let found = search.watched(&blocks, &|bytes| progress.add(bytes)).map_err(engine_error)?;
+    drop(progress);
+    tell(args, &samples, &found, &mut summary);
+    let dictionary = match (found.dictionary, args.search) {
+        (Some(dictionary), _) => dictionary,
+        // It was asked for, whether it pays or not.
+        (None, false) => train(args, &blocks)?,
+        (None, true) => {
+            reporter.warn(&args.files[0].display().to_string(), "no size pays: nothing is written");
+            summary.set("dictionary", Value::Null);
+            return Ok(summary);
+        }
+    };
+    let measured = Dictionary::measure(&dictionary).map_err(engine_error)?;
+    summary.set(
+        "dictionary",
+        json!({
+            "bytes": dictionary.len(),
+            "id": measured.id(),
+            "content": measured.content_len(),
+            "tables": measured.compact_len(),
+        }),
+    );
+    if let Some(path) = args.target.path() {
+        output_args::write(path, args.target.force, &dictionary)?;
+        summary.output = Some(path.to_owned());
+    }
+    let (bytes, tables) = (dictionary.len(), measured.compact_len());
+    summary.text = Some(format!("{} samples -> {bytes} bytes, tables of {tables}", blocks.len()));
+    Ok(summary)
+}
+
+fn read(args: &TrainArgs, reporter: &Reporter) -> Result<Samples, CliError> {
+    let files = files_of(&args.files)?;
+    let mut sampler = Sampler::new(&args.samples, args.max_samples, &files)?;
+    let progress = SharedProgress::new(reporter.progress("reading", sampler.total()));
+    for file in &files {
+        let added = sampler.add(file, &|bytes| progress.add(bytes));
+        added.map_err(|e| if *file == args.files[0] { e } else { e.in_file(&file.display().to_string()) })?;
+    }
+    Ok(sampler.finish())
+}
+
+fn train(args: &TrainArgs, blocks: &[&[u8]]) -> Result<Vec<u8>, CliError> {
+    Training::new(args.size as usize).with_small_tables(args.small_tables).train(blocks).map_err(engine_error)
+}
+
+fn tell(args: &TrainArgs, samples: &Samples, found: &Found, summary: &mut RunSummary) {
+    let count = samples.list().len();
+    summary.set("samples", count);
+    summary.set("sample_bytes", samples.bytes());
+    summary.set("bytes", samples.seen);
+    summary.set("level", args.level);
+    summary.set("small_tables", args.small_tables);
+    summary.set("expected", found.expected);
+    summary
+        .set("without", json!({ "bytes": found.without, "ratio": rounded(found.expected, found.without) }));
+    summary.lines.push(format!(
+        "{count} samples of {} bytes from {}; expected {} bytes come to {} without a dictionary, ratio {:.3}",
+        samples.bytes(),
+        samples.seen,
+        found.expected,
+        found.without,
+        ratio(found.expected, found.without)
+    ));
+    summary.lines.push(format!(
+        "{:>10} {:>10} {:>8} {:>8} {:>14} {:>8}",
+        "size", "dictionary", "tables", "ratio", "with its bytes", "ratio"
+    ));
+    let mut candidates = Vec::new();
+    for (i, candidate) in found.candidates.iter().enumerate() {
+        let gain = &candidate.gain;
+        let best = if found.best == Some(i) { "  best" } else { "" };
+        summary.lines.push(format!(
+            "{:>10} {:>10} {:>8} {:>8.3} {:>14} {:>8.3}{best}",
+            candidate.size,
+            gain.dictionary,
+            gain.tables,
+            gain.ratio_of_blocks(),
+            candidate.total,
+            ratio(found.expected, candidate.total)
+        ));
+        candidates.push(json!({
+            "size": candidate.size,
+            "dictionary": gain.dictionary,
+            "tables": gain.tables,
+            "ratio_of_blocks": rounded(gain.content as u64, gain.with as u64),
+            "total": candidate.total,
+            "ratio": rounded(found.expected, candidate.total),
+            "best": found.best == Some(i),
+        }));
+    }
+    summary.set("sizes", candidates);
+}

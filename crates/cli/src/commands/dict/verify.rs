@@ -1,0 +1,65 @@
+//! `linerate dict verify`: every block, dictionary and number of files, whatever their kind.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use linerate_dict::Pack;
+
+use super::blockfile::{input, open_blocks};
+use super::kinds::{FileKind, FilesArgs, kind_of};
+use super::sst_report;
+use crate::ui::error::CliError;
+use crate::ui::error::engine_error;
+use crate::ui::exit_code;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate dict verify rows.blocks dictionaries.pack 000012.sst
+  linerate dict verify --pack dictionaries.pack *.blocks     files whose dictionaries are there
+  linerate dict verify -v --json rows.blocks";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    given: FilesArgs,
+}
+
+pub(crate) fn run(args: &VerifyArgs) -> Result<ExitCode, String> {
+    let reporter = Reporter::new(&args.given.verbosity, false);
+    Ok(reporter.each(&args.given.files, |path, reporter| match kind_of(path)? {
+        FileKind::Blocks => blocks(args, path),
+        FileKind::Pack => pack(path),
+        FileKind::Sst => sst_report::verify(&args.given.limits, path, reporter),
+    }))
+}
+
+fn blocks(args: &VerifyArgs, path: &Path) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "verify");
+    let file = open_blocks(path, &args.given.pack)?;
+    let verified = file.verify(&mut file.reader()).map_err(engine_error)?;
+    let counts = verified.counts;
+    summary.bytes = counts.content_bytes;
+    let hashes = if verified.checksums { "" } else { ", without hashes of contents" };
+    summary.text = Some(format!("OK, {} records in {} blocks{hashes}", counts.records, counts.blocks));
+    summary.set("kind", "blocks");
+    summary.set("records", counts.records);
+    summary.set("blocks", counts.blocks);
+    summary.set("checksums", verified.checksums);
+    Ok(summary)
+}
+
+/// Checks a pack, all dictionaries with it.
+pub(super) fn pack(path: &Path) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "verify");
+    let stats = Pack::open_input(input(path)?).and_then(|pack| pack.verify()).map_err(engine_error)?;
+    summary.bytes = stats.bytes;
+    summary.text = Some(format!("OK, {} dictionaries", stats.dictionaries));
+    summary.set("kind", "pack");
+    summary.set("dictionaries", stats.dictionaries);
+    summary.set("bytes", stats.bytes);
+    summary.set("ignored", stats.ignored);
+    Ok(summary)
+}

@@ -1,0 +1,255 @@
+//! A file of connections, decoded from its first message to its last or to the first fault.
+
+use std::time::{Duration, Instant};
+
+use linerate_core::Kind;
+use linerate_gateway::Entry;
+use serde_json::{Value, json};
+
+use super::decoder::{PayloadDecoder, PayloadError};
+use super::session_args::SessionArgs;
+use super::wire::Wire;
+use crate::ui::error::CliError;
+use crate::ui::format::rounded;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+
+/// A message of a file.
+pub(crate) struct Decoded<'a> {
+    /// How many came before it in the file.
+    pub(crate) index: u64,
+    /// Nanoseconds since 1970, where the file says so.
+    pub(crate) time: Option<i64>,
+    /// Which connection of the file it is of, from 0.
+    pub(crate) connection: u64,
+    /// When that began, where the file says so.
+    pub(crate) connected: Option<i64>,
+    /// Compressed bytes of its connection before it.
+    pub(crate) begin: u64,
+    /// Bytes over the wire; 0 if the file has payloads.
+    pub(crate) compressed: usize,
+    pub(crate) payload: &'a [u8],
+    /// How long decoding took, the earlier parts of the message too.
+    pub(crate) spent: Duration,
+}
+
+/// What was decoded so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) messages: u64,
+    /// More than messages where these came in parts.
+    pub(crate) frames: u64,
+    pub(crate) connections: u64,
+    /// Messages whose connection ended before they did.
+    pub(crate) broken_off: u64,
+    pub(crate) compressed: u64,
+    pub(crate) payload: u64,
+    pub(crate) spent: Duration,
+    /// The most that a connection held.
+    pub(crate) memory: usize,
+    /// What the thread held at last.
+    pub(crate) scratch: usize,
+}
+
+impl Totals {
+    /// MB/s of payloads.
+    pub(crate) fn speed(&self) -> f64 {
+        self.payload as f64 / 1e6 / self.spent.as_secs_f64().max(1e-9)
+    }
+
+    /// Sets what every command tells programs.
+    pub(crate) fn tell(&self, summary: &mut RunSummary) {
+        summary.set("messages", self.messages);
+        summary.set("frames", self.frames);
+        summary.set("connections", self.connections);
+        summary.set("payload_bytes", self.payload);
+        summary.set("compressed_bytes", self.compressed);
+        summary.set("ratio", rounded(self.payload, self.compressed));
+    }
+}
+
+/// Where decoding ended before the end of the file.
+pub(crate) enum Ended {
+    /// In a message: how many came whole before it in the file, and on which connection.
+    Message { index: u64, connection: u64, error: CliError },
+    /// For another reason.
+    Otherwise(CliError),
+}
+
+impl Ended {
+    /// Says so, with what was decoded until then.
+    pub(crate) fn say(self, file: &str, totals: &Totals, reporter: &mut Reporter) {
+        match self {
+            Ended::Otherwise(error) => reporter.failed(file, error),
+            Ended::Message { index, connection, error } => {
+                let more: [(&str, Value); 5] = [
+                    ("message", json!(index)),
+                    ("connection", json!(connection)),
+                    ("frames", json!(totals.frames)),
+                    ("payload_bytes", json!(totals.payload)),
+                    ("compressed_bytes", json!(totals.compressed)),
+                ];
+                reporter.failed_with(file, error, &more);
+            }
+        }
+    }
+}
+
+impl From<CliError> for Ended {
+    fn from(error: CliError) -> Ended {
+        Ended::Otherwise(error)
+    }
+}
+
+/// The decoder of a file.
+pub(crate) struct Decoding {
+    engine: PayloadDecoder,
+    pub(crate) totals: Totals,
+    /// When the connection began, where the file says so.
+    connected: Option<i64>,
+    /// Compressed bytes of the connection before the message that is at hand.
+    begin: u64,
+    /// Parts of a message that is not whole.
+    waiting: Option<Parts>,
+}
+
+/// What was seen of a message so far.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    compressed: usize,
+    spent: Duration,
+}
+
+impl Decoding {
+    /// With our decoder.
+    pub(crate) fn new(args: &SessionArgs, wire: &Wire) -> Decoding {
+        let engine = wire
+            .transport
+            .map_or(PayloadDecoder::Nothing, |transport| PayloadDecoder::ours(args.session(transport)));
+        Decoding::with(engine)
+    }
+
+    pub(crate) fn with(engine: PayloadDecoder) -> Decoding {
+        Decoding {
+            engine,
+            totals: Totals { connections: 1, ..Totals::default() },
+            connected: None,
+            begin: 0,
+            waiting: None,
+        }
+    }
+
+    /// Hands each message to `each`, whose failures count as those of the message.
+    pub(crate) fn run(
+        &mut self,
+        wire: Wire,
+        mut each: impl FnMut(&Decoded<'_>) -> Result<(), CliError>,
+    ) -> Result<(), Ended> {
+        for entry in wire {
+            match entry? {
+                Entry::Connection { time } => self.reconnect(time)?,
+                Entry::Frame { time, payload, wire } => self.frame(time, payload, &wire, &mut each)?,
+            }
+        }
+        if self.waiting.is_some() {
+            return Err(self.message(CliError::data(Kind::Truncated, self.begin, "it is not whole")));
+        }
+        Ok(())
+    }
+
+    fn reconnect(&mut self, time: i64) -> Result<(), CliError> {
+        self.connected = known(time);
+        self.begin = 0;
+        // A recording begins with the first connection, whether it says so or not.
+        if self.totals.frames > 0 {
+            self.totals.connections += 1;
+        }
+        self.totals.broken_off += u64::from(self.waiting.take().is_some());
+        self.engine.reset()
+    }
+
+    fn frame(
+        &mut self,
+        time: i64,
+        told: Option<u32>,
+        wire: &[u8],
+        each: &mut impl FnMut(&Decoded<'_>) -> Result<(), CliError>,
+    ) -> Result<(), Ended> {
+        let is_payload = matches!(self.engine, PayloadDecoder::Nothing);
+        let begun = Instant::now();
+        let decoded = self.engine.frame(wire);
+        let part = match is_payload {
+            true => Parts::default(),
+            false => Parts { compressed: wire.len(), spent: begun.elapsed() },
+        };
+        let before = self.waiting.take().unwrap_or_default();
+        let parts =
+            Parts { compressed: before.compressed + part.compressed, spent: before.spent + part.spent };
+        self.totals.frames += 1;
+        let outcome = match decoded {
+            Err(PayloadError { kind, at, what }) => Err(CliError::data(kind, at.unwrap_or(self.begin), what)),
+            Ok(None) => {
+                self.waiting = Some(parts);
+                return Ok(());
+            }
+            Ok(Some(payload)) => {
+                let message = Decoded {
+                    index: self.totals.messages,
+                    time: known(time),
+                    connection: self.totals.connections - 1,
+                    connected: self.connected,
+                    begin: self.begin,
+                    compressed: parts.compressed,
+                    payload,
+                    spent: parts.spent,
+                };
+                as_told(told, &message).and_then(|()| each(&message)).map(|()| payload.len())
+            }
+        };
+        let payload = outcome.map_err(|error| self.message(error))?;
+        self.count(parts, payload);
+        Ok(())
+    }
+
+    /// Counts a whole message.
+    fn count(&mut self, parts: Parts, payload: usize) {
+        let (memory, scratch) = self.engine.memory();
+        let totals = &mut self.totals;
+        totals.messages += 1;
+        totals.payload += payload as u64;
+        totals.compressed += parts.compressed as u64;
+        totals.spent += parts.spent;
+        totals.memory = totals.memory.max(memory);
+        totals.scratch = scratch;
+        self.begin += parts.compressed as u64;
+    }
+
+    /// A failure of the message that is at hand.
+    fn message(&self, error: CliError) -> Ended {
+        let (index, connection) = (self.totals.messages, self.totals.connections - 1);
+        let error = match error {
+            CliError::Data { kind, offset, message } => {
+                CliError::data(kind, offset, format!("message {index}: {message}"))
+            }
+            other => return Ended::Otherwise(other),
+        };
+        Ended::Message { index, connection, error }
+    }
+}
+
+/// A time, which is 0 where it is not known.
+fn known(time: i64) -> Option<i64> {
+    Some(time).filter(|&time| time != 0)
+}
+
+/// Whether a payload has the length that a recording says.
+fn as_told(told: Option<u32>, message: &Decoded<'_>) -> Result<(), CliError> {
+    let len = message.payload.len();
+    match told {
+        Some(told) if told as usize != len => {
+            let what = format!("its payload has {len} bytes, but {told} were recorded");
+            Err(CliError::data(Kind::Corrupt, message.begin, what))
+        }
+        _ => Ok(()),
+    }
+}

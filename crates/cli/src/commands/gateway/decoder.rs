@@ -1,0 +1,80 @@
+//! Who decodes a connection: ours, or another decoder to compare with.
+
+use std::borrow::Cow;
+
+#[cfg(feature = "bench")]
+use linerate_bench::messages::Other;
+use linerate_core::Kind;
+use linerate_gateway::{Scratch, Session};
+
+use crate::ui::error::CliError;
+
+pub(crate) enum PayloadDecoder {
+    /// Payloads are there already.
+    Nothing,
+    Ours {
+        session: Box<Session>,
+        scratch: Scratch,
+    },
+    #[cfg(feature = "bench")]
+    Other {
+        name: String,
+        decoder: Box<Other>,
+    },
+}
+
+/// What is wrong with a message.
+pub(crate) struct PayloadError {
+    pub(crate) kind: Kind,
+    /// The compressed byte of the connection, from those that can tell.
+    pub(crate) at: Option<u64>,
+    pub(crate) what: Cow<'static, str>,
+}
+
+impl PayloadDecoder {
+    pub(crate) fn ours(session: Session) -> PayloadDecoder {
+        PayloadDecoder::Ours { session: Box::new(session), scratch: Scratch::new() }
+    }
+
+    /// Decodes what a websocket message brought; `None` if the rest is to come.
+    pub(crate) fn frame<'e>(&'e mut self, wire: &'e [u8]) -> Result<Option<&'e [u8]>, PayloadError> {
+        match self {
+            PayloadDecoder::Nothing => Ok(Some(wire)),
+            PayloadDecoder::Ours { session, scratch } => match session.message(wire, scratch) {
+                Ok(message) => Ok(message.map(|message| message.payload)),
+                Err(fault) => Err(PayloadError {
+                    kind: fault.error.kind,
+                    at: Some(fault.error.offset),
+                    what: fault.error.message.into(),
+                }),
+            },
+            #[cfg(feature = "bench")]
+            PayloadDecoder::Other { name, decoder } => decoder.message(wire).map_err(|what| PayloadError {
+                kind: Kind::Corrupt,
+                at: None,
+                what: format!("{name}: {what}").into(),
+            }),
+        }
+    }
+
+    /// Begins a new connection.
+    pub(crate) fn reset(&mut self) -> Result<(), CliError> {
+        match self {
+            PayloadDecoder::Nothing => {}
+            PayloadDecoder::Ours { session, .. } => session.reset(),
+            #[cfg(feature = "bench")]
+            PayloadDecoder::Other { decoder, .. } => decoder.reset().map_err(CliError::Refused)?,
+        }
+        Ok(())
+    }
+
+    /// Bytes that the connection holds, and the thread.
+    pub(crate) fn memory(&self) -> (usize, usize) {
+        match self {
+            PayloadDecoder::Nothing => (0, 0),
+            PayloadDecoder::Ours { session, scratch } => (session.memory(), scratch.memory()),
+            #[cfg(feature = "bench")]
+            PayloadDecoder::Other { decoder, .. } => (decoder.memory().unwrap_or(0), 0),
+        }
+    }
+}

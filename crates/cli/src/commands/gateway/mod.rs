@@ -1,0 +1,79 @@
+//! `linerate gateway`: connections of chat gateways replayed, counted, recorded and compressed anew.
+
+#[cfg(feature = "bench")]
+mod bench;
+mod columns;
+mod decode;
+mod decoder;
+#[cfg(feature = "bench")]
+mod generate;
+mod live;
+mod record;
+mod replay;
+mod serve;
+mod session_args;
+mod stats;
+mod stream;
+#[cfg(feature = "remote")]
+mod tls;
+mod transcode;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::ui::exit_code;
+use crate::ui::printer::to_stderr;
+
+const NOTES: &str = "\
+Files:
+  Messages stand behind their lengths, 32-bit little-endian numbers: payloads, or what went
+  over the wire for each, in order from the beginning of a connection. Recordings also have
+  times and may have several connections. What a file is, its first bytes tell.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: GatewayCommand,
+}
+
+/// Each one is a file of this folder.
+#[derive(Subcommand, Debug)]
+enum GatewayCommand {
+    /// Decode connections again, check them, and say which message is the first bad one
+    Replay(Box<replay::ReplayArgs>),
+    /// Count messages by size, opcode and event, zlib beside zstd
+    Stats(Box<stats::StatsArgs>),
+    /// Make recordings from files, from standard input and from live gateways
+    Record(Box<record::RecordArgs>),
+    /// Compress connections the other way, or write their payloads
+    Transcode(Box<transcode::TranscodeArgs>),
+    /// Make traffic: seeded JSON messages, and what goes over the wire for them
+    #[cfg(feature = "bench")]
+    Generate(Box<generate::GenerateArgs>),
+    /// Be a gateway on 127.0.0.1 for tests of clients, with scripted trouble
+    Serve(Box<serve::ServeArgs>),
+    /// Measure connections beside other decoders, hot and by thousands
+    #[cfg(feature = "bench")]
+    Bench(Box<bench::BenchArgs>),
+}
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let result = match &args.command {
+        GatewayCommand::Replay(args) => replay::run(args),
+        GatewayCommand::Stats(args) => Ok(stats::run(args)),
+        GatewayCommand::Record(args) => record::run(args),
+        GatewayCommand::Transcode(args) => Ok(transcode::run(args)),
+        #[cfg(feature = "bench")]
+        GatewayCommand::Generate(args) => Ok(generate::run(args)),
+        GatewayCommand::Serve(args) => serve::run(args),
+        #[cfg(feature = "bench")]
+        GatewayCommand::Bench(args) => Ok(bench::run(args)),
+    };
+    result.unwrap_or_else(|what| {
+        to_stderr(format_args!("linerate: {what}"));
+        ExitCode::from(exit_code::USAGE)
+    })
+}

@@ -1,0 +1,302 @@
+//! `linerate gateway record`: recordings made from files, from standard input and from live connections.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, SystemTime};
+
+use clap::ValueHint;
+use linerate_gateway::{Entry, Recorder, Scratch, Session, Transport};
+
+use super::live::{self, Address};
+use super::session_args::SessionArgs;
+use super::wire::{Wire, fault};
+use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::output::Output;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate gateway record shard-0.zst -o shard-0.lgwr
+  tee-of-messages | linerate gateway record - -o now.lgwr             with the time of each
+  linerate gateway record 'ws://127.0.0.1:9000/?compress=zstd-stream' \\
+      --send identify.json --for 60 -o live.lgwr
+  linerate gateway record 'wss://gateway.example/?compress=zstd-stream' \\
+      --send identify.json --messages 1000 -o live.lgwr
+
+Private content:
+  Recordings hold what people wrote to each other. Nothing is recorded unless asked for, and
+  only the owner of a recording may read the file (mode 0600). Do not pass it on.
+
+Live connections:
+  wss:// is encrypted, ws:// is not. Certificates are checked against Mozilla's list, which is
+  built in, or against those of --cacert. Each line of the file that --send names goes to the
+  gateway after HELLO: an IDENTIFY or RESUME, for example; without one a gateway says little
+  more than HELLO. Heartbeats are sent as it asks. Ctrl-C, --for, --messages or the gateway
+  ends it. The file grows as messages come and is kept, as it is for a pipe.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct RecordArgs {
+    /// The recording to write
+    #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    target: PathBuf,
+
+    /// Replace what exists
+    #[arg(short = 'f', long)]
+    force: bool,
+
+    /// End after so many whole messages
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    messages: Option<u64>,
+
+    /// End a live connection after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
+    duration: Option<Duration>,
+
+    /// Send each line of a file to a live gateway after its HELLO
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    send: Option<PathBuf>,
+
+    /// Trust the certificates of a file (PEM) for wss://, instead of those that are built in
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide = cfg!(not(feature = "remote")))]
+    cacert: Option<PathBuf>,
+
+    #[command(flatten)]
+    session: SessionArgs,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+
+    /// Compressed messages behind their lengths, a recording, `-` for standard input, or the ws://
+    /// or wss:// address of a gateway
+    #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
+    source: PathBuf,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
+    Duration::try_from_secs_f64(seconds).map_err(|e| e.to_string())
+}
+
+pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, String> {
+    let address = match args.source.to_str().filter(|source| source.contains("://")) {
+        Some(source) => Some(Address::parse(source, args.session.transport)?),
+        None if args.duration.is_some() || args.send.is_some() => {
+            return Err("--for and --send are for live connections".into());
+        }
+        None => None,
+    };
+    if args.cacert.is_some() && !address.as_ref().is_some_and(Address::is_secure) {
+        return Err("--cacert is for wss:// addresses".into());
+    }
+    let reporter = Reporter::new(&args.verbosity, false);
+    Ok(reporter.one(&args.source, |reporter| match &address {
+        Some(address) => record_live(args, address, reporter),
+        None => record_file(args, reporter),
+    }))
+}
+
+/// What is recorded, as it is written.
+pub(super) struct Tape<W> {
+    recorder: Recorder<W>,
+    session: Session,
+    scratch: Scratch,
+    /// Why payloads are no longer known.
+    pub(super) fault: Option<String>,
+    pub(super) messages: u64,
+    pub(super) frames: u64,
+    compressed: u64,
+    payload: u64,
+}
+
+impl<W: Write> Tape<W> {
+    fn new(out: W, args: &SessionArgs, transport: Transport) -> io::Result<Tape<W>> {
+        Ok(Tape {
+            recorder: Recorder::new(out, transport)?,
+            session: args.session(transport),
+            scratch: Scratch::new(),
+            fault: None,
+            messages: 0,
+            frames: 0,
+            compressed: 0,
+            payload: 0,
+        })
+    }
+
+    pub(super) fn reconnected(&mut self, time: i64) -> io::Result<()> {
+        self.session.reset();
+        self.recorder.add(&Entry::Connection { time })
+    }
+
+    /// Adds what a websocket message brought, decoded or not; returns the payload of a whole message.
+    pub(super) fn frame(&mut self, time: i64, wire: Vec<u8>) -> io::Result<Option<&[u8]>> {
+        let decoded = match self.session.fault() {
+            // What came before it has been lost; from the next connection on it is known again.
+            Some(_) => None,
+            None => match self.session.message(&wire, &mut self.scratch) {
+                Ok(message) => message.map(|message| message.payload),
+                Err(error) => {
+                    self.fault.get_or_insert(fault(error).to_string());
+                    None
+                }
+            },
+        };
+        self.frames += 1;
+        self.messages += u64::from(decoded.is_some());
+        self.compressed += wire.len() as u64;
+        self.payload += decoded.map_or(0, <[u8]>::len) as u64;
+        let payload = decoded.and_then(|payload| u32::try_from(payload.len()).ok());
+        self.recorder.add(&Entry::Frame { time, payload, wire })?;
+        Ok(decoded)
+    }
+}
+
+fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(&args.source, "record");
+    let wire = Wire::open(&args.source, args.session.transport)?;
+    let Some(transport) = wire.transport else {
+        let what = "it has payloads; `linerate gateway transcode` compresses them".into();
+        return Err(CliError::Refused(what));
+    };
+    if args.source == Path::new("-") {
+        record_pipe(args, wire, transport, reporter, &mut summary)?;
+        return Ok(summary);
+    }
+    let writing = || CliError::io_at("cannot write", &args.target);
+    let mut output = Output::at(&args.target, args.force)?;
+    output.keep_private();
+    let out = BufWriter::with_capacity(256 << 10, output);
+    let mut tape = Tape::new(out, &args.session, transport).map_err(writing())?;
+    copy(args, wire, &mut tape, |time| time)?;
+    tell(&tape, transport, args, reporter, &mut summary);
+    let (output, _) = tape.recorder.finish().map_err(writing())?.into_parts();
+    output.commit()?;
+    Ok(summary)
+}
+
+/// What comes through a pipe comes now, and is kept however the pipe ends.
+fn record_pipe(
+    args: &RecordArgs,
+    wire: Wire,
+    transport: Transport,
+    reporter: &mut Reporter,
+    summary: &mut RunSummary,
+) -> Result<(), CliError> {
+    let writing = || CliError::io_at("cannot write", &args.target);
+    let file = private(&args.target, args.force)?;
+    let mut tape = Tape::new(file, &args.session, transport).map_err(writing())?;
+    let outcome = copy(args, wire, &mut tape, |time| if time == 0 { now() } else { time });
+    tell(&tape, transport, args, reporter, summary);
+    tape.recorder.finish().map_err(writing())?;
+    outcome
+}
+
+/// Records all entries, at most as many messages as are wanted.
+fn copy<W: Write>(
+    args: &RecordArgs,
+    wire: Wire,
+    tape: &mut Tape<W>,
+    time_of: impl Fn(i64) -> i64,
+) -> Result<(), CliError> {
+    let writing = || CliError::io_at("cannot write", &args.target);
+    for entry in wire {
+        match entry? {
+            Entry::Connection { time } => tape.reconnected(time).map_err(writing())?,
+            Entry::Frame { time, wire, .. } => {
+                tape.frame(time_of(time), wire).map_err(writing())?;
+            }
+        }
+        if args.messages.is_some_and(|most| tape.messages >= most) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn record_live(
+    args: &RecordArgs,
+    address: &Address,
+    reporter: &mut Reporter,
+) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(&args.source, "record");
+    let lines = args.send.as_deref().map(std::fs::read_to_string).transpose();
+    let lines = lines.map_err(CliError::io("cannot read what is to be sent"))?.unwrap_or_default();
+    let plan = live::Plan {
+        messages: args.messages,
+        duration: args.duration,
+        lines: lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect(),
+        trusted: args.cacert.clone(),
+    };
+    let mut connection = live::Connection::open(address, &plan)?;
+    let writing = || CliError::io_at("cannot write", &args.target);
+    let file = private(&args.target, args.force)?;
+    let mut tape = Tape::new(file, &args.session, address.transport).map_err(writing())?;
+    let outcome = connection.record(&plan, &mut tape);
+    // However it ended: what is in the file is good.
+    tell(&tape, address.transport, args, reporter, &mut summary);
+    tape.recorder.finish().map_err(writing())?;
+    summary.set("end", outcome?);
+    Ok(summary)
+}
+
+/// A new file that only its owner may read, under its name from the beginning: what was recorded until a
+/// failure is worth keeping. A device or a FIFO is written to as it is.
+fn private(path: &Path, force: bool) -> Result<File, CliError> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+        return options.open(path).map_err(CliError::io_at("cannot open", path));
+    }
+    if force {
+        options.create(true).truncate(true)
+    } else {
+        options.create_new(true)
+    };
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let file = options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            CliError::Refused(format!("{} exists already; -f overwrites it", path.display()))
+        }
+        _ => CliError::io_at("cannot create", path)(error),
+    })?;
+    #[cfg(unix)]
+    if file.metadata().is_ok_and(|meta| meta.is_file()) {
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o600);
+        file.set_permissions(mode).map_err(CliError::io_at("cannot protect", path))?;
+    }
+    Ok(file)
+}
+
+/// Nanoseconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
+
+fn tell<W>(
+    tape: &Tape<W>,
+    transport: Transport,
+    args: &RecordArgs,
+    reporter: &mut Reporter,
+    summary: &mut RunSummary,
+) {
+    let Tape { messages, frames, compressed, payload, .. } = *tape;
+    if let Some(fault) = &tape.fault {
+        let what = format!("recorded, but from there on not decoded: {fault}");
+        reporter.warn(&args.source.display().to_string(), &what);
+    }
+    summary.set("transport", transport.name());
+    summary.set("messages", messages);
+    summary.set("frames", frames);
+    summary.set("compressed_bytes", compressed);
+    summary.set("payload_bytes", payload);
+    summary.set("fault", tape.fault.clone());
+    summary.output = Some(args.target.clone());
+    summary.text = Some(format!("{messages} messages in {frames} frames, {compressed} bytes of {transport}"));
+}

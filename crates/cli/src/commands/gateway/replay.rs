@@ -1,0 +1,200 @@
+//! `linerate gateway replay`: a connection decoded again, and compared.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueHint;
+use linerate_core::Kind;
+use linerate_gateway::{Entry, Transport};
+
+#[cfg(feature = "bench")]
+use linerate_bench::messages::Other;
+
+use super::decode::{Decoding, Totals};
+#[cfg(feature = "bench")]
+use super::decoder::PayloadDecoder;
+use super::session_args::SessionArgs;
+use super::wire::Wire;
+use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::format::ratio;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate gateway replay shard-0.zst
+  linerate gateway replay --expect shard-0.msgs shard-0.zlib     payloads must be these
+  linerate gateway replay --check json-sequence recorded.lgwr    no message may be missing
+  linerate gateway replay --json *.zst";
+
+/// What only builds with the bench have.
+const BENCH_EXAMPLES: &str = if cfg!(feature = "bench") {
+    "\n  linerate gateway replay --decoder libzstd bad.zst              what another decoder says of it"
+} else {
+    ""
+};
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}{BENCH_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct ReplayArgs {
+    /// The payloads that must come out, behind their lengths
+    #[arg(long, value_name = "RAW", value_hint = ValueHint::FilePath)]
+    expect: Option<PathBuf>,
+
+    /// Decode with another decoder than ours, to see what that says
+    #[cfg(feature = "bench")]
+    #[arg(long, value_name = "NAME", value_parser = Other::names())]
+    decoder: Option<String>,
+
+    #[command(flatten)]
+    session: SessionArgs,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+
+    /// Compressed messages behind their lengths, or recordings; `-` is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+}
+
+pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode, String> {
+    if args.expect.is_some() && args.files.len() > 1 {
+        return Err("--expect is for a single file".into());
+    }
+    #[cfg(feature = "bench")]
+    if args.decoder.is_some() && args.session.checks() {
+        return Err("--check is for our decoder".into());
+    }
+    Ok(Reporter::new(&args.verbosity, false)
+        .each(&args.files, |path, reporter| process(args, path, reporter)))
+}
+
+fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "replay");
+    let wire = Wire::open(path, args.session.transport)?;
+    let Some(transport) = wire.transport else {
+        let what = "it has payloads, nothing to decode; --transport says how it is compressed";
+        return Err(CliError::data(Kind::Corrupt, 0, what));
+    };
+    let (form, words) = (wire.form, wire.words());
+    let mut expected = args.expect.as_deref().map(Expected::open).transpose()?;
+    let mut decoding = decoding(args, transport, &wire)?;
+    let outcome = decoding.run(wire, |message| match &mut expected {
+        Some(expected) => expected.compare(message.payload, message.begin),
+        None => Ok(()),
+    });
+    let totals = decoding.totals;
+    summary.set("kind", form.name());
+    summary.set("transport", transport.name());
+    #[cfg(feature = "bench")]
+    summary.set("decoder", args.decoder.as_deref().unwrap_or("linerate"));
+    totals.tell(&mut summary);
+    tell(&words, &totals, &mut summary);
+    match outcome {
+        Ok(()) => {
+            if let Some(expected) = expected {
+                summary.set("expected", expected.end(&totals)?);
+                summary.lines.push("compared     every payload is as expected".into());
+            }
+        }
+        Err(ended) => {
+            // What was decoded until then is said as well.
+            summary.silent = true;
+            summary.text = None;
+            ended.say(&path.display().to_string(), &totals, reporter);
+        }
+    }
+    Ok(summary)
+}
+
+#[cfg(feature = "bench")]
+fn decoding(args: &ReplayArgs, transport: Transport, wire: &Wire) -> Result<Decoding, CliError> {
+    let Some(name) = &args.decoder else { return Ok(Decoding::new(&args.session, wire)) };
+    let decoder = Other::open(name, transport, args.session.max_message()).map_err(CliError::Refused)?;
+    Ok(Decoding::with(PayloadDecoder::Other { name: name.clone(), decoder: Box::new(decoder) }))
+}
+
+#[cfg(not(feature = "bench"))]
+fn decoding(args: &ReplayArgs, _: Transport, wire: &Wire) -> Result<Decoding, CliError> {
+    Ok(Decoding::new(&args.session, wire))
+}
+
+fn tell(words: &str, totals: &Totals, summary: &mut RunSummary) {
+    let Totals { messages, frames, connections, compressed, payload, .. } = *totals;
+    let per_message = totals.spent.as_secs_f64() * 1e9 / messages.max(1) as f64;
+    summary.set("decode_seconds", totals.spent.as_secs_f64());
+    summary.set("mb_per_second", totals.speed().round());
+    summary.set("ns_per_message", per_message.round());
+    summary.set("connection_memory", totals.memory);
+    summary.set("thread_memory", totals.scratch);
+    summary.set("broken_off", totals.broken_off);
+    summary.lines = vec![
+        format!("file         {}", summary.file()),
+        format!("format       {words}"),
+        format!("messages     {messages} in {frames} frames, connections: {connections}"),
+        format!("bytes        {compressed} -> {payload}, ratio {:.3}", ratio(payload, compressed)),
+        format!("decoded      {:.0} MB/s, {per_message:.0} ns per message", totals.speed()),
+        format!("memory       {} bytes per connection, {} per thread", totals.memory, totals.scratch),
+    ];
+    if totals.broken_off > 0 {
+        summary.lines.push(format!("broken off   {} messages with their connections", totals.broken_off));
+    }
+    summary.text = Some(format!("OK, {messages} messages, {compressed} -> {payload} bytes"));
+}
+
+/// Payloads to compare with.
+struct Expected {
+    name: String,
+    payloads: Wire,
+}
+
+impl Expected {
+    fn open(path: &Path) -> Result<Expected, CliError> {
+        let name = path.display().to_string();
+        let payloads = Wire::open(path, None).map_err(|e| e.in_file(&name))?;
+        match payloads.transport {
+            None => Ok(Expected { name, payloads }),
+            Some(transport) => {
+                Err(CliError::Refused(format!("{name}: it has no payloads, but messages of {transport}")))
+            }
+        }
+    }
+
+    fn next(&mut self) -> Result<Option<Vec<u8>>, CliError> {
+        let entry = self.payloads.next().transpose().map_err(|e| e.in_file(&self.name))?;
+        Ok(entry.and_then(|entry| match entry {
+            Entry::Frame { wire, .. } => Some(wire),
+            Entry::Connection { .. } => None,
+        }))
+    }
+
+    /// Compares the next one with that of a message that began at that compressed byte.
+    fn compare(&mut self, payload: &[u8], begin: u64) -> Result<(), CliError> {
+        let wrong = |what| Err(CliError::data(Kind::Corrupt, begin, what));
+        match self.next()? {
+            None => wrong("no more messages are expected".to_owned()),
+            Some(expected) if expected == payload => Ok(()),
+            Some(expected) => {
+                let same = expected.iter().zip(payload).take_while(|(a, b)| a == b).count();
+                wrong(format!(
+                    "not the expected payload: {} bytes instead of {}, byte {same} is the first that differs",
+                    payload.len(),
+                    expected.len()
+                ))
+            }
+        }
+    }
+
+    /// Whether nothing is left once all messages were compared.
+    fn end(mut self, totals: &Totals) -> Result<String, CliError> {
+        match self.next()? {
+            None => Ok(self.name),
+            Some(_) => {
+                let what = format!("it ends after {} messages, but more are expected", totals.messages);
+                Err(CliError::data(Kind::Truncated, totals.compressed, what))
+            }
+        }
+    }
+}

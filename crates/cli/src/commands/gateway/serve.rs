@@ -1,0 +1,346 @@
+//! `linerate gateway serve`: a gateway on loopback, for tests of clients.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::ValueHint;
+use linerate_core::Kind;
+use linerate_gateway::Messages;
+use linerate_gateway::fake::{Events, Report, Script, Server, Trouble};
+use serde_json::{Value, json};
+
+use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::printer::to_stdout;
+use crate::ui::reporter::Reporter;
+use crate::ui::signals::CancelToken;
+use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+const NOTES: &str = "\
+Serving:
+  The server listens on 127.0.0.1 and nowhere else. Its first line, `listening on
+  ws://127.0.0.1:PORT`, comes once clients can connect. It answers /gateway, /gateway/bot and
+  /users/@me below /api/v10 over HTTP on the same port, and websockets with
+  compress=zlib-stream, compress=zstd-stream or without compression, in JSON or, with
+  encoding=etf, in Erlang's external term format. 10,000 clients may be connected at a time.
+  Any token will do. The file's own HELLO, READY and acknowledgements are left out; what its READY says of
+  users and guilds, that of the server says too.
+
+Troubles:
+  N is the sequence number of an event: READY is 1, the first message behind it 2. Each trouble
+  comes once for each shard, and can be given several times. What is sent again after a RESUME
+  arrives.
+
+Examples:
+  linerate gateway serve --port 8080
+  linerate gateway serve --messages shard-0.msgs --once --json
+  linerate gateway serve --close-after 20 --close-after 50:4009    resume, then identify again
+  linerate gateway serve --corrupt-at 30 --drop-at 60 --fragment 100 --for 60";
+
+/// File descriptors for all but connections: those of the program, and of connections that are on their way.
+const DESCRIPTORS: usize = 64;
+
+/// How often it is looked whether the server is done.
+const GLANCE: Duration = Duration::from_millis(20);
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
+pub(crate) struct ServeArgs {
+    /// The port on 127.0.0.1; 0 takes one that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+
+    /// What follows READY: payloads in JSON behind their lengths. Without it, a small guild
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    messages: Option<PathBuf>,
+
+    /// Close behind event N, with 4000 or another code
+    #[arg(long, value_name = "N[:CODE]", value_parser = close)]
+    close_after: Vec<(u64, Trouble)>,
+
+    /// End the connection behind event N without a word
+    #[arg(long, value_name = "N")]
+    disconnect_after: Vec<u64>,
+
+    /// Ask for a new connection behind event N (opcode 7)
+    #[arg(long, value_name = "N")]
+    reconnect_after: Vec<u64>,
+
+    /// End the session behind event N (opcode 9)
+    #[arg(long, value_name = "N")]
+    invalidate_after: Vec<u64>,
+
+    /// Flip a bit of event N as it goes over the wire: bit 1, which decoders notice, or another
+    #[arg(long, value_name = "N[:BIT]", value_parser = flip)]
+    corrupt_at: Vec<(u64, Trouble)>,
+
+    /// Send only the first half of event N
+    #[arg(long, value_name = "N")]
+    truncate_at: Vec<u64>,
+
+    /// Lose event N on the way
+    #[arg(long, value_name = "N")]
+    drop_at: Vec<u64>,
+
+    /// Send payloads in pieces: websocket messages for zlib, otherwise frames of one message
+    #[arg(long, value_name = "BYTES")]
+    fragment: Option<NonZeroUsize>,
+
+    /// Send so many events per second, instead of as many as the client takes
+    #[arg(long, value_name = "N", value_parser = rate)]
+    rate: Option<Duration>,
+
+    /// Acknowledge no heartbeats, or all but the first COUNT of each shard
+    #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = MANY)]
+    no_ack: Option<u64>,
+
+    /// Milliseconds between heartbeats, as HELLO says
+    #[arg(long, value_name = "MS", default_value_t = 41_250, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
+    heartbeat: u64,
+
+    /// Stop once there were clients, and none is left that is connected or could resume
+    #[arg(long)]
+    once: bool,
+
+    /// Stop after so many seconds
+    #[arg(long = "for", value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
+    time: Duration,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+}
+
+/// More heartbeats than there can be.
+const MANY: &str = "18446744073709551615";
+
+pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, String> {
+    let cancel = CancelToken::on_signal();
+    let name = args.messages.as_deref().unwrap_or(Path::new("gateway"));
+    let code =
+        Reporter::new(&args.verbosity, false).one(name, |reporter| serve(args, name, reporter, &cancel));
+    cancel.exit_if_cancelled();
+    Ok(code)
+}
+
+fn serve(
+    args: &ServeArgs,
+    name: &Path,
+    reporter: &mut Reporter,
+    cancel: &CancelToken,
+) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(name, "serve");
+    let mut script = script(args)?;
+    admit(&mut script, reporter);
+    let server = Server::start(script)
+        .map_err(CliError::io(format!("cannot listen on port {} of 127.0.0.1", args.port)))?;
+    if reporter.is_json() {
+        to_stdout(json!({ "status": "listening", "url": server.url(), "port": server.addr.port() }));
+    } else {
+        to_stdout(format_args!("listening on {}", server.url()));
+    }
+    while !server.is_over() && !cancel.is_cancelled() {
+        std::thread::sleep(GLANCE);
+    }
+    tell(&server.stop(), &mut summary);
+    if args.verbosity.quiet {
+        summary.lines.clear();
+    }
+    Ok(summary)
+}
+
+/// Makes room for the file descriptors of all connections that the script allows, as far as the system
+/// does; says so where that is not all, and lets no more in.
+fn admit(script: &mut Script, reporter: &mut Reporter) {
+    let wanted = script.bounds.connections + DESCRIPTORS;
+    let allowed = descriptors(wanted);
+    if allowed < wanted {
+        script.bounds.connections = allowed.saturating_sub(DESCRIPTORS).max(1);
+        let what = format!(
+            "the system allows {allowed} open files, so {} connections at a time; `ulimit -Hn` raises that",
+            script.bounds.connections
+        );
+        reporter.note("gateway serve", &what);
+    }
+}
+
+/// Raises the soft limit of open files to what is wanted, or the hard limit; returns what it is then.
+#[cfg(unix)]
+fn descriptors(wanted: usize) -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    let most = |limit: Option<u64>| limit.map_or(usize::MAX, |n| usize::try_from(n).unwrap_or(usize::MAX));
+    let (current, maximum) = (most(limit.current), most(limit.maximum));
+    if current >= wanted {
+        return current;
+    }
+    let raised = wanted.min(maximum);
+    match setrlimit(Resource::Nofile, Rlimit { current: Some(raised as u64), ..limit }) {
+        Ok(()) => raised,
+        Err(_) => current,
+    }
+}
+
+/// Sockets are not counted among open files.
+#[cfg(not(unix))]
+fn descriptors(wanted: usize) -> usize {
+    wanted
+}
+
+fn script(args: &ServeArgs) -> Result<Script, CliError> {
+    let mut script = Script::new();
+    if let Some(path) = &args.messages {
+        script.events = events(path)?;
+    }
+    script.port = args.port;
+    script.fragment = args.fragment;
+    script.pause = args.rate.unwrap_or_default();
+    script.unacknowledged = args.no_ack.unwrap_or(0);
+    script.heartbeat_interval = Duration::from_millis(args.heartbeat);
+    script.once = args.once;
+    script.time = args.time;
+    // What damages an event stands before what ends its connection.
+    let at = |numbers: &[u64], trouble| numbers.iter().map(move |&n| (n, trouble)).collect::<Vec<_>>();
+    script.troubles = [
+        args.corrupt_at.clone(),
+        at(&args.truncate_at, Trouble::Truncate),
+        at(&args.drop_at, Trouble::Drop),
+        at(&args.invalidate_after, Trouble::Invalidate),
+        at(&args.reconnect_after, Trouble::Reconnect),
+        at(&args.disconnect_after, Trouble::Disconnect),
+        args.close_after.clone(),
+    ]
+    .concat();
+    Ok(script)
+}
+
+/// The events of a file of payloads.
+fn events(path: &Path) -> Result<Events, CliError> {
+    let file = File::open(path).map_err(CliError::io("cannot open"))?;
+    let (mut messages, mut begins, mut at) = (Vec::new(), Vec::new(), 0);
+    for message in Messages::new(BufReader::new(file)) {
+        let message = message.map_err(|error| unreadable(error, at))?;
+        begins.push(at);
+        at += 4 + message.len() as u64;
+        messages.push(message);
+    }
+    Events::new(&messages).map_err(|fault| {
+        let what = format!("message {}: {}", fault.message, fault.error.message);
+        CliError::data(fault.kind(), begins[fault.message as usize], what)
+    })
+}
+
+/// A file that ends early, or could not be read.
+fn unreadable(error: std::io::Error, at: u64) -> CliError {
+    match error.kind() {
+        std::io::ErrorKind::UnexpectedEof => {
+            CliError::data(Kind::Truncated, at, "a file of messages is cut off")
+        }
+        std::io::ErrorKind::InvalidData => CliError::data(Kind::Corrupt, at, error.to_string()),
+        _ => CliError::Read { error, offset: at },
+    }
+}
+
+fn tell(report: &Report, summary: &mut RunSummary) {
+    let Report { connections, requests, refused, identifies, resumes, invalid, .. } = *report;
+    let Report { heartbeats, commands, events, messages, bytes, compressed, troubles, .. } = *report;
+    for (name, count) in [
+        ("connections", connections),
+        ("requests", requests),
+        ("refused", refused),
+        ("identifies", identifies),
+        ("resumes", resumes),
+        ("invalid", invalid),
+        ("heartbeats", heartbeats),
+        ("commands", commands),
+        ("events", events),
+        ("messages", messages),
+        ("bytes", bytes),
+        ("compressed", compressed),
+        ("troubles", troubles),
+    ] {
+        summary.set(name, count);
+    }
+    summary.set("closed_by_clients", codes(&report.closed_by_clients));
+    summary.set("closed_by_server", codes(&report.closed_by_server));
+    summary.lines = vec![
+        format!("connections  {connections}, requests over HTTP: {requests}, refused: {refused}"),
+        format!("sessions     {identifies}, resumed: {resumes}, not known: {invalid}"),
+        format!("sent         {events} events in {messages} messages, {bytes} bytes as {compressed}"),
+        format!("received     {heartbeats} heartbeats, {commands} other messages"),
+        format!("troubles     {troubles}"),
+    ];
+    summary.text = Some(format!("{events} events to {connections} connections"));
+}
+
+fn codes(closed: &std::collections::BTreeMap<u16, u64>) -> Value {
+    closed
+        .iter()
+        .map(|(code, count)| (code.to_string(), json!(count)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// Reads `N` or `N:MORE`.
+fn number_and_more<T: std::str::FromStr>(text: &str) -> Result<(u64, Option<T>), String> {
+    let bad = || format!("`{text}` is not a number, or two with a colon between them");
+    let (number, more) = text.split_once(':').map_or((text, None), |(n, more)| (n, Some(more)));
+    let more = more.map(|more| more.parse().map_err(|_| bad())).transpose()?;
+    Ok((number.parse().map_err(|_| bad())?, more))
+}
+
+fn close(text: &str) -> Result<(u64, Trouble), String> {
+    let (at, code) = number_and_more::<u16>(text)?;
+    match code.unwrap_or(4000) {
+        code @ (1000 | 1001 | 1011..=1014 | 3000..=4999) => Ok((at, Trouble::Close(code))),
+        code => Err(format!("{code} is no code that a server may close with: 4000 to 4999, say")),
+    }
+}
+
+fn flip(text: &str) -> Result<(u64, Trouble), String> {
+    let (at, bit) = number_and_more::<usize>(text)?;
+    Ok((at, Trouble::Flip(bit.unwrap_or(1))))
+}
+
+/// The time between events.
+fn rate(text: &str) -> Result<Duration, String> {
+    let per_second = text.parse::<f64>().ok().filter(|&n| n > 0.0);
+    let pause = per_second.and_then(|n| Duration::try_from_secs_f64(1.0 / n).ok());
+    pause.ok_or_else(|| format!("`{text}` is not a number of events per second"))
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|&n| n > 0.0 && n <= 1e9);
+    seconds.map(Duration::from_secs_f64).ok_or_else(|| format!("`{text}` is not a number of seconds"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_come_alone_or_with_what_belongs_to_them() {
+        assert_eq!(close("7"), Ok((7, Trouble::Close(4000))));
+        assert_eq!(close("7:4009"), Ok((7, Trouble::Close(4009))));
+        assert_eq!(flip("3"), Ok((3, Trouble::Flip(1))));
+        assert_eq!(flip("3:77"), Ok((3, Trouble::Flip(77))));
+        for bad in ["", "x", "7:", ":4000", "7:1005", "7:999", "7:70000", "-1"] {
+            assert!(close(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn rates_and_times_are_positive() {
+        assert_eq!(rate("200"), Ok(Duration::from_millis(5)));
+        assert_eq!(rate("0.5"), Ok(Duration::from_secs(2)));
+        assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));
+        for bad in ["0", "-1", "x", "nan", "inf", "1e-30", ""] {
+            assert!(rate(bad).is_err() || bad == "inf", "{bad}");
+            assert!(seconds(bad).is_err() || bad == "1e-30", "{bad}");
+        }
+    }
+}

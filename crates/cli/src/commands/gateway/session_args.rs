@@ -1,0 +1,72 @@
+//! What a connection is decoded with.
+
+use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use linerate_gateway::{Checks, Encoding, Limits, Session, Transport};
+
+use crate::ui::size;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct SessionArgs {
+    /// How the gateway compressed, where the first bytes do not tell: zlib-stream or zstd-stream
+    #[arg(long, value_name = "NAME", value_parser = transports())]
+    pub(crate) transport: Option<Transport>,
+
+    /// Bytes of the largest payload; one more is an error
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
+    max_message: u64,
+
+    /// Logarithm of the largest window of a zstd frame
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(10..=27))]
+    window_log: u8,
+
+    /// What each payload must be: one JSON object or one ETF term; sequence numbers must count up
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Check::None)]
+    check: Check,
+}
+
+/// What `--check` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Check {
+    None,
+    Json,
+    Etf,
+    JsonSequence,
+    EtfSequence,
+}
+
+impl Check {
+    fn checks(self) -> Checks {
+        match self {
+            Check::None => Checks::NONE,
+            Check::Json => Checks::complete(Encoding::Json),
+            Check::Etf => Checks::complete(Encoding::Etf),
+            Check::JsonSequence => Checks::complete(Encoding::Json).with_sequence(),
+            Check::EtfSequence => Checks::complete(Encoding::Etf).with_sequence(),
+        }
+    }
+}
+
+/// Reads the name of a transport.
+pub(crate) fn transports() -> impl TypedValueParser<Value = Transport> {
+    PossibleValuesParser::new(Transport::ALL.map(Transport::name)).try_map(|name| name.parse::<Transport>())
+}
+
+impl SessionArgs {
+    /// The largest payload.
+    pub(crate) fn max_message(&self) -> usize {
+        usize::try_from(self.max_message).unwrap_or(usize::MAX)
+    }
+
+    /// Whether payloads are looked at.
+    #[cfg(feature = "bench")]
+    pub(crate) fn checks(&self) -> bool {
+        self.check != Check::None
+    }
+
+    pub(crate) fn session(&self, transport: Transport) -> Session {
+        let most = self.max_message();
+        let limits = Limits::new().with_max_message(most).with_window_log(self.window_log);
+        Session::new(transport, limits).with_checks(self.check.checks())
+    }
+}

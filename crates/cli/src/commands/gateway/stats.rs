@@ -1,0 +1,353 @@
+//! `linerate gateway stats`: messages by size, opcode and event, zlib beside zstd.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueHint;
+use linerate_gateway::{Encoder, Encoding, Envelope, Statistics, Tally, Transport};
+use serde_json::{Value, json};
+
+use super::columns::aligned;
+use super::decode::{Decoded, Decoding};
+use super::session_args::SessionArgs;
+use super::wire::{Wire, fault};
+use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::format::rounded;
+use crate::ui::reporter::Reporter;
+use crate::ui::stdout::StdoutLines;
+use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate gateway stats shard-0.zlib                what was sent, and how much of it
+  linerate gateway stats --both shard-0.zlib         also how much it would be with zstd
+  linerate gateway stats shard-0.msgs                payloads are compressed both ways
+  linerate gateway stats --csv *.lgwr > messages.csv a line for each message
+
+CSV:
+  file, message, time_ns (when it came, since 1970), decode_ns, payload, zlib, zstd (bytes),
+  opcode, event. What is not known is left empty.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct StatsArgs {
+    /// Compress payloads also the way that they were not sent
+    #[arg(long)]
+    both: bool,
+
+    /// Print a line of CSV for each message instead of tables
+    #[arg(long, conflicts_with = "json")]
+    csv: bool,
+
+    #[command(flatten)]
+    session: SessionArgs,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+
+    /// Messages behind their lengths, compressed or not, or recordings; `-` is standard input
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+}
+
+const HEAD: &str = "file,message,time_ns,decode_ns,payload,zlib,zstd,opcode,event";
+
+pub(crate) fn run(args: &StatsArgs) -> ExitCode {
+    let mut begun = false;
+    Reporter::new(&args.verbosity, args.csv).each(&args.files, |path, reporter| {
+        let mut csv = args.csv.then(StdoutLines::new).transpose()?;
+        if let Some(csv) = &mut csv
+            && !std::mem::replace(&mut begun, true)
+        {
+            csv.write(HEAD)?;
+        }
+        process(args, path, csv, reporter)
+    })
+}
+
+fn process(
+    args: &StatsArgs,
+    path: &Path,
+    mut csv: Option<StdoutLines>,
+    reporter: &mut Reporter,
+) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "stats");
+    let name = path.display().to_string();
+    let wire = Wire::open(path, args.session.transport)?;
+    let (form, words) = (wire.form, wire.words());
+    let mut counted = Counted::new(wire.transport, args.both)?;
+    let mut decoding = Decoding::new(&args.session, &wire);
+    let outcome = decoding.run(wire, |message| {
+        let bytes = counted.add(message)?;
+        csv.as_mut().map_or(Ok(()), |csv| csv.write(record(&name, message, bytes)))
+    });
+    let totals = decoding.totals;
+    totals.tell(&mut summary);
+    summary.set("kind", form.name());
+    summary.bytes = totals.payload;
+    summary.text = Some(format!("{} messages, {} bytes", totals.messages, totals.payload));
+    match csv {
+        Some(csv) => csv.finish()?,
+        None => {
+            summary.lines = vec![format!("{name}: {words}"), String::new()];
+            summary.lines.extend(counted.lines());
+        }
+    }
+    counted.tell(&mut summary);
+    if let Err(ended) = outcome {
+        summary.silent = true;
+        summary.text = None;
+        ended.say(&name, &totals, reporter);
+    }
+    Ok(summary)
+}
+
+/// How payloads are written: terms of Erlang's format begin with 131, which no text does.
+fn encoding(payload: &[u8]) -> Encoding {
+    if payload.first() == Some(&131) { Encoding::Etf } else { Encoding::Json }
+}
+
+/// Messages compressed in one way.
+struct Side {
+    transport: Transport,
+    /// What compresses them, if they were not sent in this way.
+    encoder: Option<Encoder>,
+    /// Of which connection.
+    connection: u64,
+    statistics: Statistics,
+    sizes: Vec<u32>,
+}
+
+impl Side {
+    fn new(transport: Transport, sent: Option<Transport>) -> Result<Side, CliError> {
+        let encoder =
+            (sent != Some(transport)).then(|| Encoder::new(transport)).transpose().map_err(fault)?;
+        Ok(Side { transport, encoder, connection: 0, statistics: Statistics::new(), sizes: Vec::new() })
+    }
+
+    /// Counts a message; returns its compressed bytes.
+    fn add(&mut self, message: &Decoded<'_>) -> Result<usize, CliError> {
+        let bytes = match &mut self.encoder {
+            None => message.compressed,
+            Some(encoder) => {
+                if std::mem::replace(&mut self.connection, message.connection) != message.connection {
+                    *encoder = Encoder::new(self.transport).map_err(fault)?;
+                }
+                let mut wire = Vec::new();
+                encoder.message(message.payload, &mut wire).map_err(fault)?;
+                wire.len()
+            }
+        };
+        self.sizes.push(bytes as u32);
+        self.statistics.add(bytes, message.payload, encoding(message.payload));
+        Ok(bytes)
+    }
+}
+
+/// What is counted of a file: at least one side.
+struct Counted {
+    sides: Vec<Side>,
+    sizes: Vec<u32>,
+}
+
+impl Counted {
+    /// The way in which messages were sent, or both.
+    fn new(sent: Option<Transport>, both: bool) -> Result<Counted, CliError> {
+        let wanted = Transport::ALL.into_iter().filter(|&way| both || sent.is_none_or(|sent| sent == way));
+        let sides = wanted.map(|way| Side::new(way, sent)).collect::<Result<_, _>>()?;
+        Ok(Counted { sides, sizes: Vec::new() })
+    }
+
+    /// Counts a message; returns what it has in each way, zlib first.
+    fn add(&mut self, message: &Decoded<'_>) -> Result<[Option<usize>; 2], CliError> {
+        let mut bytes = [None; 2];
+        for side in &mut self.sides {
+            bytes[usize::from(side.transport == Transport::Zstd)] = Some(side.add(message)?);
+        }
+        self.sizes.push(message.payload.len() as u32);
+        Ok(bytes)
+    }
+
+    /// Tables: the whole, then by size, opcode and event.
+    fn lines(&mut self) -> Vec<String> {
+        let mut lines = aligned(&self.quantile_rows());
+        for (title, keys) in self.groups() {
+            lines.push(String::new());
+            lines.extend(aligned(&self.rows(title, &keys)));
+        }
+        lines
+    }
+
+    fn quantile_rows(&mut self) -> Vec<Vec<String>> {
+        let heads = ["", "bytes", "ratio", "least", "median", "90 %", "99 %", "most"];
+        let mut rows = vec![heads.map(String::from).to_vec()];
+        let payload = self.sides[0].statistics.all.payload;
+        let mut row = |name: &str, bytes: u64, ratio: Option<f64>, sizes: &mut [u32]| {
+            let mut row = vec![name.to_owned(), bytes.to_string()];
+            row.push(ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")));
+            row.extend(quantiles(sizes).map(|size| size.to_string()));
+            rows.push(row);
+        };
+        row("payload", payload, None, &mut self.sizes);
+        for side in &mut self.sides {
+            let all = side.statistics.all;
+            row(side.transport.name(), all.compressed, Some(all.ratio()), &mut side.sizes);
+        }
+        rows
+    }
+
+    /// Names of groups, and how each side counted them.
+    fn groups(&self) -> [(&'static str, Vec<Group>); 3] {
+        let first = &self.sides[0].statistics;
+        let tallies = |of: &dyn Fn(&Statistics) -> Tally| -> Vec<Tally> {
+            self.sides.iter().map(|side| of(&side.statistics)).collect()
+        };
+        let sizes = first.by_size.keys().map(|bits| {
+            let low = if *bits == 0 { 0 } else { 1u64 << (bits - 1) };
+            Group {
+                key: json!(low),
+                name: if low < 2 { low.to_string() } else { format!("{low} - {}", 2 * low - 1) },
+                tallies: tallies(&|all| all.by_size[bits]),
+            }
+        });
+        let opcodes = first.by_opcode.keys().map(|op| Group {
+            key: json!(op),
+            name: op.map_or_else(|| "none".into(), |op| op.to_string()),
+            tallies: tallies(&|all| all.by_opcode[op]),
+        });
+        let events = first.by_event.keys().map(|event| Group {
+            key: json!(event),
+            name: event.clone(),
+            tallies: tallies(&|all| all.by_event[event]),
+        });
+        [("payload bytes", sizes.collect()), ("opcode", opcodes.collect()), ("event", events.collect())]
+    }
+
+    fn rows(&self, title: &str, groups: &[Group]) -> Vec<Vec<String>> {
+        let mut heads = vec![title.to_owned(), "messages".into(), "share".into(), "bytes".into()];
+        for side in &self.sides {
+            heads.extend([side.transport.name().to_owned(), "ratio".into()]);
+        }
+        let all = self.sides[0].statistics.all.messages.max(1) as f64;
+        let mut rows = vec![heads];
+        rows.extend(groups.iter().map(|Group { name, tallies, .. }| {
+            let Tally { messages, payload, .. } = tallies[0];
+            let share = format!("{:.1} %", 100.0 * messages as f64 / all);
+            let mut row = vec![name.clone(), messages.to_string(), share, payload.to_string()];
+            row.extend(tallies.iter().flat_map(|t| [t.compressed.to_string(), format!("{:.3}", t.ratio())]));
+            row
+        }));
+        rows
+    }
+
+    fn tell(&mut self, summary: &mut RunSummary) {
+        summary.set("payload", json!({ "quantiles": named(quantiles(&mut self.sizes)) }));
+        for (title, groups) in self.groups() {
+            let (name, key) = match title {
+                "payload bytes" => ("by_size", "from"),
+                "opcode" => ("by_opcode", "opcode"),
+                _ => ("by_event", "event"),
+            };
+            let all: Vec<Value> = groups.into_iter().map(|group| self.object(key, group)).collect();
+            summary.set(name, all);
+        }
+        for side in &mut self.sides {
+            let all = side.statistics.all;
+            let object = json!({
+                "bytes": all.compressed,
+                "ratio": rounded(all.payload, all.compressed),
+                "sent": side.encoder.is_none(),
+                "quantiles": named(quantiles(&mut side.sizes)),
+            });
+            summary.set(short(side.transport), object);
+        }
+    }
+
+    fn object(&self, key: &str, group: Group) -> Value {
+        let Tally { messages, payload, .. } = group.tallies[0];
+        let mut object = json!({ "messages": messages, "payload_bytes": payload });
+        object[key] = group.key;
+        for (side, tally) in self.sides.iter().zip(&group.tallies) {
+            object[format!("{}_bytes", short(side.transport))] = json!(tally.compressed);
+        }
+        object
+    }
+}
+
+/// Messages that have something in common, as each side counted them.
+struct Group {
+    key: Value,
+    name: String,
+    tallies: Vec<Tally>,
+}
+
+fn short(transport: Transport) -> &'static str {
+    match transport {
+        Transport::Zlib => "zlib",
+        Transport::Zstd => "zstd",
+    }
+}
+
+/// The least, the median, what 90 and what 99 of a hundred do not exceed, and the most.
+fn quantiles(sizes: &mut [u32]) -> [u32; 5] {
+    sizes.sort_unstable();
+    let last = sizes.len().saturating_sub(1);
+    [0, 50, 90, 99, 100].map(|percent| sizes.get((last * percent).div_ceil(100)).copied().unwrap_or(0))
+}
+
+fn named([least, median, p90, p99, most]: [u32; 5]) -> Value {
+    json!({ "least": least, "median": median, "p90": p90, "p99": p99, "most": most })
+}
+
+/// A message as a line of CSV.
+fn record(file: &str, message: &Decoded<'_>, [zlib, zstd]: [Option<usize>; 2]) -> String {
+    fn or_empty(value: Option<impl ToString>) -> String {
+        value.map_or_else(String::new, |value| value.to_string())
+    }
+    let envelope = Envelope::read(message.payload, encoding(message.payload)).unwrap_or_default();
+    let spent = (message.compressed > 0).then_some(message.spent.as_nanos());
+    let mut line = quoted(file);
+    for value in [
+        message.index.to_string(),
+        or_empty(message.time),
+        or_empty(spent),
+        message.payload.len().to_string(),
+        or_empty(zlib),
+        or_empty(zstd),
+        or_empty(envelope.op),
+        envelope.event.map_or_else(String::new, quoted),
+    ] {
+        let _ = write!(line, ",{value}");
+    }
+    line
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_sizes_that_were_there() {
+        assert_eq!(quantiles(&mut []), [0; 5]);
+        assert_eq!(quantiles(&mut [7]), [7; 5]);
+        let mut hundred: Vec<u32> = (1..=101).rev().collect();
+        assert_eq!(quantiles(&mut hundred), [1, 51, 91, 100, 101]);
+    }
+
+    #[test]
+    fn names_with_commas_are_quoted() {
+        assert_eq!(quoted("a.zst"), "a.zst");
+        assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
+    }
+}

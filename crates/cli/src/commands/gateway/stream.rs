@@ -1,0 +1,71 @@
+//! The connection beneath a websocket: TCP, or TLS over it.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+
+#[cfg(feature = "remote")]
+use super::tls::{self, Tls};
+use crate::ui::error::CliError;
+
+pub(super) enum Stream {
+    Plain(TcpStream),
+    #[cfg(feature = "remote")]
+    Tls(Box<Tls>),
+}
+
+impl Stream {
+    /// TLS with a server of that name. The certificates that are trusted are those of a file, or without one
+    /// those built in.
+    #[cfg(feature = "remote")]
+    pub(super) fn encrypted(
+        socket: TcpStream,
+        host: &str,
+        trusted: Option<&Path>,
+    ) -> Result<Stream, CliError> {
+        let tls = tls::connect(socket, host, tls::trusted(trusted)?)?;
+        Ok(Stream::Tls(Box::new(tls)))
+    }
+
+    #[cfg(not(feature = "remote"))]
+    pub(super) fn encrypted(_: TcpStream, _: &str, _: Option<&Path>) -> Result<Stream, CliError> {
+        Err(CliError::Refused("wss:// needs TLS, which this build lacks (feature `remote`)".into()))
+    }
+
+    /// The socket, whose timeouts are those of the stream.
+    pub(super) fn socket(&self) -> &TcpStream {
+        match self {
+            Stream::Plain(socket) => socket,
+            #[cfg(feature = "remote")]
+            Stream::Tls(tls) => tls.get_ref(),
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(socket) => socket.read(into),
+            #[cfg(feature = "remote")]
+            Stream::Tls(tls) => tls.read(into),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, from: &[u8]) -> io::Result<usize> {
+        match self {
+            Stream::Plain(socket) => socket.write(from),
+            #[cfg(feature = "remote")]
+            Stream::Tls(tls) => tls.write(from),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Stream::Plain(socket) => socket.flush(),
+            #[cfg(feature = "remote")]
+            Stream::Tls(tls) => tls.flush(),
+        }
+    }
+}

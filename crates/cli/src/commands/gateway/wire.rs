@@ -1,0 +1,202 @@
+//! Files of connections: what a file is, and what it has, in order.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+
+use linerate_core::{Error, Kind};
+use linerate_gateway::{Entry, Fault, Messages, Recording, Transport};
+
+use crate::ui::error::CliError;
+use crate::ui::input;
+
+/// How messages are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Each behind its length.
+    Messages,
+    /// With times.
+    Recording,
+}
+
+impl Form {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Form::Messages => "messages",
+            Form::Recording => "recording",
+        }
+    }
+
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Form::Messages => "messages behind their lengths",
+            Form::Recording => "recording",
+        }
+    }
+}
+
+/// An open file.
+pub(crate) struct Wire {
+    pub(crate) form: Form,
+    /// How it is compressed; `None` if what it has are payloads.
+    pub(crate) transport: Option<Transport>,
+    entries: Box<dyn Iterator<Item = io::Result<Entry>>>,
+}
+
+/// Bytes from which a file is told.
+const HEAD: usize = 64;
+const RECORDING: &[u8] = b"LGWR";
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// What terms of Erlang's format begin with.
+const ETF: u8 = 131;
+
+impl Wire {
+    /// Opens a file, or standard input for `-`. How it is compressed is what was told, or what its first
+    /// bytes say.
+    pub(crate) fn open(path: &Path, told: Option<Transport>) -> Result<Wire, CliError> {
+        let file = if path == Path::new("-") { input::stdin() } else { File::open(path) };
+        let file = file.map_err(CliError::io("cannot open"))?;
+        if file.metadata().is_ok_and(|meta| meta.is_dir()) {
+            return Err(CliError::Refused("it is a directory".into()));
+        }
+        Self::of(BufReader::with_capacity(256 << 10, file), told)
+    }
+
+    /// As [`open`](Self::open), of anything that can be read.
+    fn of(mut source: impl Read + 'static, told: Option<Transport>) -> Result<Wire, CliError> {
+        let mut head = Vec::new();
+        source.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(reading)?;
+        if head.is_empty() {
+            return Err(CliError::data(Kind::Truncated, 0, "it is empty"));
+        }
+        if head.starts_with(ZSTD) {
+            let what = "it is one zstd stream; where its messages begin is not in it";
+            return Err(CliError::data(Kind::Corrupt, 0, what));
+        }
+        let content = content(&head);
+        let is_recording = head.starts_with(RECORDING);
+        let source = Cursor::new(head).chain(source);
+        if is_recording {
+            return Self::recording(Recording::open(source).map_err(reading)?, told);
+        }
+        let transport = match (told, content) {
+            (Some(told), _) => Some(told),
+            (None, Some(Content::Payloads)) => None,
+            (None, Some(Content::Compressed(transport))) => Some(transport),
+            (None, None) => {
+                let what =
+                    "it does not begin as payloads or one of the transports do; --transport says which one";
+                return Err(CliError::data(Kind::Corrupt, 0, what));
+            }
+        };
+        let frame = |wire| Entry::Frame { time: 0, payload: None, wire };
+        let entries = Messages::new(source).map(move |message| message.map(frame));
+        Ok(Wire { form: Form::Messages, transport, entries: Box::new(entries) })
+    }
+
+    fn recording<R: Read + 'static>(
+        recording: Recording<R>,
+        told: Option<Transport>,
+    ) -> Result<Wire, CliError> {
+        let transport = recording.transport();
+        if told.is_some_and(|told| told != transport) {
+            return Err(CliError::Refused(format!("it is a recording of {transport}")));
+        }
+        Ok(Wire { form: Form::Recording, transport: Some(transport), entries: Box::new(recording) })
+    }
+
+    /// What kind of file it is, in words.
+    pub(crate) fn words(&self) -> String {
+        match self.transport {
+            Some(transport) => format!("{}, {transport}", self.form.words()),
+            None => format!("payloads, {}", self.form.words()),
+        }
+    }
+}
+
+impl Iterator for Wire {
+    type Item = Result<Entry, CliError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.entries.next().map(|entry| entry.map_err(reading))
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Payloads,
+    Compressed(Transport),
+}
+
+/// What the first messages of a file without times begin with.
+fn content(head: &[u8]) -> Option<Content> {
+    let mut first = Vec::new();
+    let mut rest = head;
+    while first.len() < ZSTD.len()
+        && let Some((len, after)) = rest.split_first_chunk::<4>()
+    {
+        let len = (u32::from_le_bytes(*len) as usize).min(after.len());
+        first.extend_from_slice(&after[..len]);
+        rest = &after[len..];
+    }
+    match first.as_slice() {
+        [b'{' | b'[' | b' ' | b'\n' | ETF, ..] => Some(Content::Payloads),
+        bytes if bytes.starts_with(ZSTD) => Some(Content::Compressed(Transport::Zstd)),
+        [method, flags, ..]
+            if method & 15 == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31) =>
+        {
+            Some(Content::Compressed(Transport::Zlib))
+        }
+        _ => None,
+    }
+}
+
+/// An error of reading, which may be one of the format.
+fn reading(error: io::Error) -> CliError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(Error { kind, offset: at, message: what, .. }) => CliError::data(*kind, *at, *what),
+        None => CliError::Read { error, offset: 0 },
+    }
+}
+
+/// A fault of a session or an encoder.
+pub(crate) fn fault(fault: Fault) -> CliError {
+    let Error { kind, offset: at, message: what, .. } = fault.error;
+    CliError::data(kind, at, format!("message {}: {what}", fault.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use linerate_gateway::{Recorder, write_message};
+
+    use super::*;
+
+    fn messages(all: &[&[u8]]) -> Vec<u8> {
+        let mut file = Vec::new();
+        all.iter().for_each(|message| write_message(&mut file, message).unwrap());
+        file
+    }
+
+    fn opened(file: Vec<u8>, told: Option<Transport>) -> Result<(Form, Option<Transport>), String> {
+        let wire = Wire::of(Cursor::new(file), told).map_err(|e| e.to_string())?;
+        Ok((wire.form, wire.transport))
+    }
+
+    #[test]
+    fn the_first_bytes_tell() {
+        let (zlib, zstd) = (Some(Transport::Zlib), Some(Transport::Zstd));
+        assert_eq!(opened(messages(&[b"{}"]), None), Ok((Form::Messages, None)));
+        assert_eq!(opened(messages(&[&[131, 116]]), None), Ok((Form::Messages, None)));
+        assert_eq!(opened(messages(&[&[0x78, 0x9c, 1]]), None), Ok((Form::Messages, zlib)));
+        assert_eq!(opened(messages(&[&[0x78], b"", &[0xda]]), None), Ok((Form::Messages, zlib)));
+        assert_eq!(opened(messages(&[&[0x28, 0xb5, 0x2f, 0xfd, 0, 0x30]]), None), Ok((Form::Messages, zstd)));
+        assert_eq!(opened(messages(&[b"{}"]), zlib), Ok((Form::Messages, zlib)));
+        let recording = Recorder::new(Vec::new(), Transport::Zstd).unwrap().finish().unwrap();
+        assert_eq!(opened(recording.clone(), None), Ok((Form::Recording, zstd)));
+        assert!(opened(recording, zlib).unwrap_err().contains("zstd-stream"));
+        assert!(opened(messages(&[b"xyz"]), None).unwrap_err().contains("--transport"));
+        assert!(opened(messages(&[&[0x78, 0x9d]]), None).is_err());
+        assert!(opened(Vec::new(), None).is_err());
+        assert!(opened(ZSTD.repeat(3), Some(Transport::Zstd)).unwrap_err().contains("one zstd stream"));
+    }
+}

@@ -1,0 +1,240 @@
+//! The command line of `linerate gzip`.
+
+use std::path::{Path, PathBuf};
+use std::thread;
+
+use clap::{ArgAction, ArgMatches, ValueEnum, ValueHint};
+use linerate_deflate::parallel::{Container, Options};
+use linerate_deflate::{Format, Level};
+
+use crate::ui::{exit_code, size};
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate gzip notes.txt                    make notes.txt.gz, delete notes.txt
+  linerate gzip -3kp4 big.tar                best level, keep big.tar, 4 threads
+  tar c src | linerate gzip -p2 > src.tgz    from a pipe to a pipe
+  linerate gzip -dc notes.txt.gz | less      decompress to standard output
+  linerate gzip -t *.gz                      check files, write nothing
+  linerate gzip --format bgzf -k reads.sam   blocks that other tools can seek in
+
+Without FILE, or with `-`, standard input is read and standard output written.
+SIZE is a number of bytes, or with K, M or G a multiple of 1024.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP), args_override_self = true)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) level: LevelChoice,
+
+    /// Decompress
+    #[arg(short = 'd', long, visible_alias = "uncompress")]
+    pub(crate) decompress: bool,
+
+    /// Check that files can be decompressed; write nothing
+    #[arg(short = 't', long)]
+    pub(crate) test: bool,
+
+    /// Decompress, write nothing, and print sizes
+    #[arg(short = 'l', long)]
+    pub(crate) list: bool,
+
+    /// Write to standard output and keep the input files
+    #[arg(short = 'c', long, visible_alias = "to-stdout", conflicts_with = "output")]
+    pub(crate) stdout: bool,
+
+    /// Write to OUT and keep the input file
+    #[arg(short = 'o', long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
+
+    /// Keep the input files
+    #[arg(short = 'k', long)]
+    pub(crate) keep: bool,
+
+    /// Overwrite existing files, follow links, use a terminal for compressed data
+    #[arg(short = 'f', long)]
+    pub(crate) force: bool,
+
+    /// Work on all files below directories
+    #[arg(short = 'r', long, conflicts_with = "output")]
+    pub(crate) recursive: bool,
+
+    /// Do not store name and time when compressing, nor restore them when decompressing
+    #[arg(short = 'n', long, overrides_with = "name")]
+    pub(crate) no_name: bool,
+
+    /// Store name and time when compressing (the default), restore them when decompressing
+    #[arg(short = 'N', long, overrides_with = "no_name")]
+    pub(crate) name: bool,
+
+    /// Container; when decompressing, gzip and zlib are told apart if this is not given
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<FormatChoice>,
+
+    /// Bytes compressed by one call, without reference to earlier ones; at most 65,280 for bgzf
+    #[arg(short = 'b', long, value_name = "SIZE", default_value = "512K", value_parser = block_size)]
+    pub(crate) block: usize,
+
+    /// Let blocks refer to the 32 KiB before them: smaller output, above all with small blocks.
+    /// Has no effect on bgzf
+    #[arg(long)]
+    pub(crate) history: bool,
+
+    /// Threads: for several files at a time, and for the blocks of a large one when compressing it or
+    /// decompressing BGZF; 0 for as many as there are processors. The output does not depend on it
+    #[arg(short = 'p', long, value_name = "N", default_value_t = 1, value_parser = thread_count)]
+    pub(crate) threads: usize,
+
+    /// Fail when a file decompresses to more than this
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) max_output: Option<u64>,
+
+    /// Print a line about each file
+    #[arg(short = 'v', long)]
+    pub(crate) verbose: bool,
+
+    /// Print no warnings
+    #[arg(short = 'q', long)]
+    pub(crate) quiet: bool,
+
+    /// Print a JSON object for each file, on standard output or, if that carries data, on
+    /// standard error
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Files to work on
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub(crate) files: Vec<PathBuf>,
+}
+
+/// What is to be done with the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Compress,
+    Decompress,
+    Test,
+    List,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatChoice {
+    /// RFC 1952, suffix .gz
+    Gzip,
+    /// RFC 1950, suffix .zz
+    Zlib,
+    /// RFC 1951 without container or checksum, suffix .deflate
+    Deflate,
+    /// gzip in independent blocks (SAM specification), suffix .gz
+    Bgzf,
+}
+
+impl FormatChoice {
+    pub(crate) fn container(self) -> Container {
+        match self {
+            FormatChoice::Gzip => Format::Gzip.into(),
+            FormatChoice::Zlib => Format::Zlib.into(),
+            FormatChoice::Deflate => Format::Deflate.into(),
+            FormatChoice::Bgzf => Container::Bgzf,
+        }
+    }
+
+    /// The word on the command line.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            FormatChoice::Gzip => "gzip",
+            FormatChoice::Zlib => "zlib",
+            FormatChoice::Deflate => "deflate",
+            FormatChoice::Bgzf => "bgzf",
+        }
+    }
+}
+
+impl Args {
+    pub(crate) fn mode(&self) -> Mode {
+        match (self.list, self.test, self.decompress) {
+            (true, _, _) => Mode::List,
+            (_, true, _) => Mode::Test,
+            (_, _, true) => Mode::Decompress,
+            _ => Mode::Compress,
+        }
+    }
+
+    /// How to compress. A gzip header is written by us, because it may carry a name.
+    pub(crate) fn options(&self, format: FormatChoice) -> Options {
+        Options::new(format.container(), self.level.0)
+            .threads(self.threads)
+            .block_size(self.block)
+            .isolated(!self.history)
+            .after_header(format == FormatChoice::Gzip)
+    }
+
+    /// Whether standard output is where an operand's output goes.
+    pub(crate) fn writes_stdout(&self, operand_is_stdin: bool) -> bool {
+        match (self.mode(), &self.output) {
+            (Mode::Test | Mode::List, _) => false,
+            (_, Some(path)) => path == Path::new("-"),
+            (_, None) => self.stdout || operand_is_stdin,
+        }
+    }
+}
+
+fn block_size(text: &str) -> Result<usize, String> {
+    const MOST: u64 = 1 << 30;
+    match size::parse(text)? {
+        0 => Err("a block has at least 1 byte".into()),
+        n if n > MOST => Err("a block has at most 1G".into()),
+        n => Ok(n as usize),
+    }
+}
+
+fn thread_count(text: &str) -> Result<usize, String> {
+    const MOST: usize = 1024;
+    match text.parse() {
+        Ok(0) => Ok(thread::available_parallelism().map_or(1, usize::from)),
+        Ok(n) if n <= MOST => Ok(n),
+        Ok(_) => Err(format!("at most {MOST} threads")),
+        Err(_) => Err("not a number of threads".into()),
+    }
+}
+
+/// The level, from the last of `-0` to `-9`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LevelChoice(pub(crate) Level);
+
+const LEVEL_FLAGS: [&str; 10] =
+    ["level0", "level1", "level2", "level3", "level4", "level5", "level6", "level7", "level8", "level9"];
+
+fn level_flag(n: usize) -> clap::Arg {
+    let digit = (b'0' + n as u8) as char;
+    let arg = clap::Arg::new(LEVEL_FLAGS[n]).short(digit).action(ArgAction::SetTrue);
+    let arg = arg.overrides_with_all(LEVEL_FLAGS);
+    match n {
+        0 => arg.help("Store: checksums and framing only"),
+        1 => arg.long("fast").help("Fastest compression"),
+        2 => arg.help("The default: nearly as fast, clearly smaller"),
+        3 => arg.long("best").help("Smallest; -4 to -9 mean the same"),
+        _ => arg.hide(true),
+    }
+}
+
+impl clap::Args for LevelChoice {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        (0..LEVEL_FLAGS.len()).fold(command, |command, n| command.arg(level_flag(n)))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl clap::FromArgMatches for LevelChoice {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = LEVEL_FLAGS.iter().position(|flag| matches.get_flag(flag));
+        Ok(LevelChoice(given.map_or(Level::default(), |n| Level::ALL[n.min(3)])))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,416 @@
+//! Decoding: containers and checksums here, the deflate data by zlib-rs.
+
+use std::io::Read;
+
+use linerate_core::Kind;
+use linerate_deflate::Format;
+use linerate_deflate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
+use zlib_rs::{Inflate, InflateFlush, Status};
+
+use super::args::FormatChoice;
+use super::bgzf::{self, DecodeOptions, JOB};
+use super::header::Header;
+use crate::ui::error::CliError;
+use crate::ui::input::Source;
+
+pub(super) const WINDOW_BITS: u8 = 15;
+/// Room for decoded bytes: much more than the window, which is copied once per round.
+const BUFFER: usize = 256 << 10;
+
+/// What was decoded.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Decoded {
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+    /// Offset of bytes after the end that belong to nothing.
+    pub(crate) garbage_at: Option<u64>,
+}
+
+/// A compressed input whose format is known and whose first header has been read.
+pub(crate) struct Decoder<R> {
+    source: Source<R>,
+    format: Format,
+    must_be_bgzf: bool,
+    header: Header,
+    inflate: Inflate,
+    buffer: Vec<u8>,
+    bytes_out: u64,
+    max_output: u64,
+    /// Threads that decode BGZF members side by side, besides this one.
+    threads: usize,
+    /// Bytes that each of them takes at a time.
+    job: usize,
+}
+
+/// Takes decoded bytes, with the number of input bytes used so far.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
+
+impl<R: Read> Decoder<R> {
+    /// Reads the first header; if `format` is `None`, gzip and zlib are told apart by it.
+    pub(crate) fn open(
+        mut source: Source<R>,
+        format: Option<FormatChoice>,
+        max_output: Option<u64>,
+        threads: usize,
+    ) -> Result<Self, CliError> {
+        let must_be_bgzf = format == Some(FormatChoice::Bgzf);
+        let format = match format {
+            Some(FormatChoice::Gzip | FormatChoice::Bgzf) => Format::Gzip,
+            Some(FormatChoice::Zlib) => Format::Zlib,
+            Some(FormatChoice::Deflate) => Format::Deflate,
+            None => detect(&mut source)?,
+        };
+        let mut decoder = Decoder {
+            source,
+            format,
+            must_be_bgzf,
+            header: Header::default(),
+            inflate: Inflate::new(false, WINDOW_BITS),
+            buffer: vec![0; BUFFER],
+            bytes_out: 0,
+            max_output: max_output.unwrap_or(u64::MAX),
+            threads,
+            job: JOB,
+        };
+        decoder.header = decoder.read_header()?;
+        Ok(decoder)
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The first header: empty unless the format is gzip.
+    pub(crate) fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// Decodes everything into `sink`, member by member.
+    pub(crate) fn run(&mut self, sink: Sink<'_>) -> Result<Decoded, CliError> {
+        loop {
+            let mut member_len = self.member(sink)?;
+            if let Some(last) = self.bgzf_members(sink)? {
+                member_len = last;
+            }
+            if !self.another_member()? {
+                let garbage_at = self.garbage()?;
+                if self.must_be_bgzf && garbage_at.is_none() && member_len != 0 {
+                    let what = "the BGZF end-of-file marker is missing";
+                    return Err(CliError::data(Kind::Truncated, self.source.at(), what));
+                }
+                let bytes_in = garbage_at.unwrap_or(self.source.at());
+                return Ok(Decoded { bytes_in, bytes_out: self.bytes_out, garbage_at });
+            }
+            self.read_header()?;
+        }
+    }
+
+    /// Decodes the BGZF members that come next side by side, if there are threads for it. Returns
+    /// the decoded length of the last of them.
+    fn bgzf_members(&mut self, sink: Sink<'_>) -> Result<Option<u64>, CliError> {
+        if self.threads < 2 || self.format != Format::Gzip {
+            return Ok(None);
+        }
+        let most = self.max_output - self.bytes_out;
+        let terms = DecodeOptions { threads: self.threads, job: self.job, most };
+        let mut written = 0;
+        let members = bgzf::decode(&mut self.source, &terms, &mut |bytes, at| {
+            written += bytes.len() as u64;
+            sink(bytes, at)
+        })?;
+        self.bytes_out += written;
+        if members.odd {
+            // What follows was decoded in vain. An input that wants that time and again gets it once.
+            self.threads = 1;
+        }
+        Ok(members.last)
+    }
+
+    fn read_header(&mut self) -> Result<Header, CliError> {
+        match self.format {
+            Format::Deflate => Ok(Header::default()),
+            Format::Zlib => zlib_header(&mut self.source).map(|()| Header::default()),
+            Format::Gzip => {
+                let at = self.source.at();
+                let header = Header::read(&mut self.source)?;
+                if self.must_be_bgzf && !header.is_bgzf() {
+                    return Err(CliError::data(Kind::Corrupt, at, "this gzip member is not a BGZF block"));
+                }
+                Ok(header)
+            }
+        }
+    }
+
+    /// Decodes the deflate data and the trailer of one member; returns its decoded length.
+    fn member(&mut self, sink: Sink<'_>) -> Result<u64, CliError> {
+        self.inflate.reset(false);
+        let mut check = if self.format == Format::Zlib { ADLER32_START } else { CRC32_START };
+        let mut len = 0;
+        loop {
+            let (produced, ended) = self.step()?;
+            let bytes = &self.buffer[..produced];
+            len += produced as u64;
+            self.bytes_out += produced as u64;
+            if self.bytes_out > self.max_output {
+                let what = format!("the output exceeds the limit of {} bytes", self.max_output);
+                return Err(CliError::data(Kind::Limit, self.source.at(), what));
+            }
+            check = match self.format {
+                Format::Deflate => check,
+                Format::Zlib => adler32(check, bytes),
+                Format::Gzip => crc32(check, bytes),
+            };
+            sink(bytes, self.source.at())?;
+            if ended {
+                break;
+            }
+        }
+        self.trailer(check, len)?;
+        Ok(len)
+    }
+
+    /// One round of zlib-rs: the number of bytes decoded, and whether the deflate data has ended.
+    fn step(&mut self) -> Result<(usize, bool), CliError> {
+        let input = self.source.peek(1)?;
+        let at_end = input.is_empty();
+        let (before_in, before_out) = (self.inflate.total_in(), self.inflate.total_out());
+        let status = self.inflate.decompress(input, &mut self.buffer, InflateFlush::NoFlush);
+        let consumed = (self.inflate.total_in() - before_in) as usize;
+        let produced = (self.inflate.total_out() - before_out) as usize;
+        self.source.consume(consumed);
+        match status {
+            Ok(Status::StreamEnd) => Ok((produced, true)),
+            Ok(Status::Ok | Status::BufError) if at_end && produced == 0 => {
+                let what = "the input ends inside the compressed data";
+                Err(CliError::data(Kind::Truncated, self.source.at(), what))
+            }
+            Ok(Status::Ok | Status::BufError) => Ok((produced, false)),
+            Err(e) => {
+                let detail = self.inflate.error_message().unwrap_or(e.as_str());
+                let what = format!("the compressed data is corrupt: {detail}");
+                Err(CliError::data(Kind::Corrupt, self.source.at(), what))
+            }
+        }
+    }
+
+    fn trailer(&mut self, check: u32, len: u64) -> Result<(), CliError> {
+        let at = self.source.at();
+        let wanted = self.format.trailer_len();
+        let bytes = self.source.peek(wanted)?;
+        let wrong = |by, what| Err(CliError::data(Kind::Corrupt, at + by, what));
+        match (self.format, bytes) {
+            (Format::Deflate, _) => {}
+            (Format::Zlib, &[a, b, c, d, ..]) => {
+                if u32::from_be_bytes([a, b, c, d]) != check {
+                    return wrong(0, "the data does not match its Adler-32 checksum");
+                }
+            }
+            (Format::Gzip, &[a, b, c, d, e, f, g, h, ..]) => {
+                if u32::from_le_bytes([a, b, c, d]) != check {
+                    return wrong(0, "the data does not match its CRC-32 checksum");
+                }
+                if u32::from_le_bytes([e, f, g, h]) != len as u32 {
+                    return wrong(4, "the data does not have the length stated after it");
+                }
+            }
+            (_, short) => {
+                let at = at + short.len() as u64;
+                return Err(CliError::data(Kind::Truncated, at, "the input ends inside the trailer"));
+            }
+        }
+        self.source.consume(wanted);
+        Ok(())
+    }
+
+    fn another_member(&mut self) -> Result<bool, CliError> {
+        Ok(self.format == Format::Gzip && self.source.peek(2)?.starts_with(&[0x1f, 0x8b]))
+    }
+
+    /// The offset of what follows the end. Zeros up to the end of the input are the padding of
+    /// tapes and disks, and no garbage.
+    fn garbage(&mut self) -> Result<Option<u64>, CliError> {
+        loop {
+            let rest = self.source.peek(1)?;
+            let len = rest.len();
+            match rest.iter().position(|&byte| byte != 0) {
+                Some(zeros) => return Ok(Some(self.source.at() + zeros as u64)),
+                None if len == 0 => return Ok(None),
+                None => self.source.consume(len),
+            }
+        }
+    }
+}
+
+fn detect<R: Read>(source: &mut Source<R>) -> Result<Format, CliError> {
+    match *source.peek(2)? {
+        [] => Err(CliError::data(Kind::Truncated, 0, "the input is empty")),
+        [0x1f, 0x8b, ..] | [0x1f] => Ok(Format::Gzip),
+        [cmf, flg, ..] if is_zlib(cmf, flg) => Ok(Format::Zlib),
+        _ => Err(CliError::data(Kind::Corrupt, 0, "not in gzip or zlib format")),
+    }
+}
+
+/// RFC 1950, 2.2: method 8, a window of at most 32 KiB, and a check by 31.
+fn is_zlib(cmf: u8, flg: u8) -> bool {
+    cmf & 15 == 8 && cmf >> 4 <= 7 && u16::from_be_bytes([cmf, flg]).is_multiple_of(31)
+}
+
+fn zlib_header<R: Read>(source: &mut Source<R>) -> Result<(), CliError> {
+    const DICTIONARY: u8 = 0x20;
+    let at = source.at();
+    let wrong = |kind, what: &'static str| Err(CliError::data(kind, at, what));
+    match *source.peek(2)? {
+        [cmf, flg, ..] if !is_zlib(cmf, flg) => wrong(Kind::Corrupt, "not in zlib format"),
+        [_, flg, ..] if flg & DICTIONARY != 0 => {
+            wrong(Kind::Unsupported, "the zlib stream needs a preset dictionary")
+        }
+        [_, _, ..] => {
+            source.consume(2);
+            Ok(())
+        }
+        _ => wrong(Kind::Truncated, "the input ends inside the zlib header"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use linerate_deflate::Level;
+    use linerate_deflate::parallel::{Container, Options, compress};
+
+    use super::*;
+
+    /// Everything about a decoding: the output, and the end or the sentence that is said of it.
+    type Outcome = (Vec<u8>, Result<Decoded, (String, &'static str)>);
+
+    fn outcome(input: &[u8], threads: usize, format: Option<FormatChoice>, most: Option<u64>) -> Outcome {
+        let mut output = Vec::new();
+        let end = Decoder::open(Source::new(input), format, most, threads).and_then(|mut decoder| {
+            // Small, so that there are several jobs.
+            decoder.job = 200;
+            decoder.run(&mut |bytes, _| {
+                output.extend_from_slice(bytes);
+                Ok(())
+            })
+        });
+        (output, end.map_err(|error| (error.to_string(), error.kind())))
+    }
+
+    #[track_caller]
+    fn same_side_by_side(what: &str, input: &[u8], format: Option<FormatChoice>, most: Option<u64>) {
+        let one = outcome(input, 1, format, most);
+        assert_eq!(outcome(input, 3, format, most), one, "{what}");
+    }
+
+    fn packed(container: Container, data: &[u8]) -> Vec<u8> {
+        let options = Options::new(container, Level::Default).block_size(70);
+        let mut output = Vec::new();
+        compress(data, &mut output, &options).expect("memory takes every byte");
+        output
+    }
+
+    fn text(len: usize) -> Vec<u8> {
+        (0..len).map(|i| b"every block has other words "[(i + i / 64) % 28]).collect()
+    }
+
+    #[test]
+    fn bgzf_side_by_side_decodes_to_the_same_bytes() {
+        let data = text(5000);
+        let bgzf = packed(Container::Bgzf, &data);
+        let (output, end) = outcome(&bgzf, 3, Some(FormatChoice::Bgzf), None);
+        let whole = Decoded { bytes_in: bgzf.len() as u64, bytes_out: 5000, garbage_at: None };
+        assert!(output == data && end == Ok(whole));
+    }
+
+    #[test]
+    fn bgzf_members_are_decoded_side_by_side_up_to_the_first_that_is_damaged() {
+        let bgzf = packed(Container::Bgzf, &text(700));
+        let run = |input: &[u8]| {
+            let (mut source, mut output) = (Source::new(input), Vec::new());
+            let terms = DecodeOptions { threads: 2, job: 200, most: u64::MAX };
+            let members = bgzf::decode(&mut source, &terms, &mut |bytes, _| {
+                output.extend_from_slice(bytes);
+                Ok(())
+            });
+            let members = members.expect("no error is told here");
+            (output.len(), members.last, members.odd, source.at())
+        };
+        assert_eq!(run(&bgzf), (700, Some(0), false, bgzf.len() as u64));
+        let size = usize::from(u16::from_le_bytes([bgzf[16], bgzf[17]])) + 1;
+        let mut damaged = bgzf.clone();
+        damaged[2 * size - 8] ^= 1;
+        assert_eq!(run(&damaged), (70, Some(70), true, size as u64));
+        assert_eq!(run(&packed(Format::Gzip.into(), &text(700))), (0, None, false, 0));
+    }
+
+    #[test]
+    fn bgzf_truncated_at_every_byte_fails_as_one_thread_does() {
+        let bgzf = packed(Container::Bgzf, &text(900));
+        for len in 0..bgzf.len() {
+            for format in [None, Some(FormatChoice::Bgzf)] {
+                same_side_by_side(&format!("{len} bytes"), &bgzf[..len], format, None);
+            }
+        }
+    }
+
+    #[test]
+    fn bgzf_with_any_byte_changed_fails_as_one_thread_does() {
+        let bgzf = packed(Container::Bgzf, &text(900));
+        for at in 0..bgzf.len() {
+            for change in [0x01, 0x80, 0xff] {
+                let mut bytes = bgzf.clone();
+                bytes[at] ^= change;
+                same_side_by_side(&format!("byte {at} ^ {change:#x}"), &bytes, None, None);
+            }
+        }
+    }
+
+    #[test]
+    fn bgzf_beside_other_members_padding_and_garbage() {
+        let bgzf = packed(Container::Bgzf, &text(700));
+        let gzip = packed(Format::Gzip.into(), &text(300));
+        for parts in [[&bgzf[..], &gzip, &bgzf], [&gzip, &bgzf, &bgzf], [&bgzf, &bgzf, &gzip]] {
+            let mixed = parts.concat();
+            assert_eq!(outcome(&mixed, 3, None, None).0.len(), 1700);
+            for tail in
+                [&b""[..], b"\0\0\0", b"garbage", b"\x1f\x8b", b"\x1f\x8b\x08\x04garbage", b"\0\x1f\x8b"]
+            {
+                let bytes = [&mixed[..], tail].concat();
+                same_side_by_side(&format!("{tail:?}"), &bytes, None, None);
+                same_side_by_side(&format!("{tail:?}"), &bytes, Some(FormatChoice::Bgzf), None);
+            }
+        }
+    }
+
+    #[test]
+    fn bgzf_members_that_state_a_wrong_size_or_hold_too_much() {
+        let bgzf = packed(Container::Bgzf, &text(700));
+        let size = usize::from(u16::from_le_bytes([bgzf[16], bgzf[17]])) + 1;
+        for wrong in [0, 17, 25, size - 2, size, 2 * size, 0xffff] {
+            let mut bytes = bgzf.clone();
+            bytes[size + 16..][..2].copy_from_slice(&(wrong as u16).to_le_bytes());
+            let (output, end) = outcome(&bytes, 3, None, None);
+            assert!(output == text(700) && end.is_ok(), "{wrong}: the size is a hint, as for gzip itself");
+            same_side_by_side(&format!("{wrong}"), &bytes, None, None);
+        }
+        // A member of 1 MiB, which BGZF does not allow and gzip does.
+        let mut large = Vec::new();
+        let data = vec![7; 1 << 20];
+        compress(&data[..], &mut large, &Options::new(Format::Gzip, Level::Default)).unwrap();
+        let bsize = (large.len() + 8 - 1) as u16;
+        let mut member = vec![0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0];
+        member.extend_from_slice(&bsize.to_le_bytes());
+        member.extend_from_slice(&large[10..]);
+        let bytes = [&bgzf[..], &member, &bgzf].concat();
+        let (output, end) = outcome(&bytes, 3, None, None);
+        assert!(output.len() == (1 << 20) + 1400 && end.is_ok());
+        same_side_by_side("a large member", &bytes, None, None);
+    }
+
+    #[test]
+    fn the_limit_of_output_stops_bgzf_where_one_thread_stops() {
+        let bgzf = packed(Container::Bgzf, &text(700));
+        for most in 0..=701 {
+            same_side_by_side(&format!("at most {most}"), &bgzf, None, Some(most));
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! The life of one operand: opened, worked on, put in place, and the source deleted last.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use linerate_deflate::Format;
+use linerate_deflate::parallel::compress_with_progress;
+
+use super::args::{Args, FormatChoice, Mode};
+use super::decode::Decoder;
+use super::{header, names};
+use crate::ui::error::CliError;
+use crate::ui::input::{Counted, Source};
+use crate::ui::output::{self, Output};
+use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
+use crate::ui::progress::Progress;
+
+/// Bytes of a file up to which it is not worth more than one thread.
+const SMALL: u64 = 1 << 20;
+
+/// Bytes of a block for files that are not larger. Clearing the buffers of larger blocks takes longer
+/// than compressing such a file.
+const SMALL_BLOCK: usize = 32 << 10;
+
+/// One thing to work on.
+pub(crate) enum Operand {
+    Stdin,
+    /// Given on the command line.
+    Named(PathBuf),
+    /// Met below a folder: passed over in silence if it is not to be worked on.
+    Found(PathBuf),
+}
+
+impl Operand {
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Operand::Stdin => "stdin".into(),
+            Operand::Named(path) | Operand::Found(path) => path.display().to_string(),
+        }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Operand::Stdin => None,
+            Operand::Named(path) | Operand::Found(path) => Some(path),
+        }
+    }
+}
+
+/// What became of an operand.
+pub(crate) struct FileSummary {
+    pub(crate) name: String,
+    /// The file made, if one was.
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) format: &'static str,
+    pub(crate) bytes_in: u64,
+    pub(crate) bytes_out: u64,
+    pub(crate) seconds: f64,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Does what the command line says with one operand, up to an output that has no name yet. `alone` says
+/// that no other is worked on meanwhile.
+pub(crate) fn work(args: &Args, operand: &Operand, alone: bool) -> Work<FileSummary> {
+    Work { name: operand.name(), result: process(args, operand, alone) }
+}
+
+/// `None` if the operand is silently passed over.
+fn process(
+    args: &Args,
+    operand: &Operand,
+    alone: bool,
+) -> Result<Option<(FileSummary, FinishedOutput)>, CliError> {
+    let beside = is_replaced(args, operand);
+    let found = matches!(operand, Operand::Found(_));
+    if beside || found && args.mode() != Mode::Compress {
+        match suited_by_name(args, operand) {
+            Ok(()) => {}
+            Err(CliError::Skipped(_)) if found => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+    let input = open(args, operand, beside)?;
+    // A large file takes all threads. One at a time is enough of those.
+    static LARGE: Mutex<()> = Mutex::new(());
+    let is_large = !alone && input.meta.len() > SMALL;
+    let _turn = is_large.then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+    let begun = Instant::now();
+    let (mut summary, finished) = match args.mode() {
+        Mode::Compress => compress(args, operand, &input, alone),
+        Mode::Decompress | Mode::Test | Mode::List => decompress(args, operand, &input, alone),
+    }?;
+    summary.seconds = begun.elapsed().as_secs_f64();
+    Ok(Some((summary, finished)))
+}
+
+/// Whether the output is made beside the operand, which it replaces unless `-k`.
+fn is_replaced(args: &Args, operand: &Operand) -> bool {
+    let makes_output = matches!(args.mode(), Mode::Compress | Mode::Decompress);
+    makes_output && operand.path().is_some() && !args.stdout && args.output.is_none()
+}
+
+fn suited_by_name(args: &Args, operand: &Operand) -> Result<(), CliError> {
+    let suffix = operand.path().and_then(names::compressed_suffix);
+    match (args.mode(), suffix) {
+        (Mode::Compress, Some(suffix)) => {
+            Err(CliError::Skipped(format!("skipped: it has the suffix .{suffix} already")))
+        }
+        (Mode::Decompress | Mode::Test | Mode::List, None) => {
+            Err(CliError::Skipped("skipped: its suffix is not one of compressed files".into()))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn open(args: &Args, operand: &Operand, beside: bool) -> Result<Opened, CliError> {
+    let beside = beside.then_some(InPlaceOptions { force: args.force, deletes: !args.keep });
+    match operand.path() {
+        None => Opened::stdin(),
+        Some(path) => Opened::open(path, beside, "; -r works on the files below it"),
+    }
+}
+
+fn compress(
+    args: &Args,
+    operand: &Operand,
+    input: &Opened,
+    alone: bool,
+) -> Result<(FileSummary, FinishedOutput), CliError> {
+    let format = args.format.unwrap_or(FormatChoice::Gzip);
+    let beside = is_replaced(args, operand);
+    let target = operand.path().filter(|_| beside).map(|path| names::with_suffix(path, format));
+    let mut output = make_output(args, operand, target.as_deref())?;
+    let mut header_len = 0;
+    if format == FormatChoice::Gzip {
+        let header = match operand.path() {
+            Some(path) if !args.no_name && input.meta.is_file() => header::for_file(path, &input.meta),
+            _ => header::bytes(None, None),
+        };
+        output.write_all(&header).map_err(|e| output.error(e))?;
+        header_len = header.len() as u64;
+    }
+    let mut progress = progress(args, operand, input, alone);
+    let mut reader = Counted::new(&input.file);
+    let mut options = args.options(format);
+    if input.meta.is_file() {
+        // A whole file in one block makes the same output, whatever else the block could hold.
+        let whole = usize::try_from(input.meta.len()).map_or(usize::MAX, |len| len.saturating_add(1));
+        options.block_size = options.block_size.min(whole.max(SMALL_BLOCK));
+    }
+    let totals = compress_with_progress(&mut reader, &mut output, &options, |totals| {
+        progress.update(totals.bytes_in);
+    });
+    let totals = totals.map_err(|error| match reader.failed {
+        true => CliError::Read { error, offset: reader.at },
+        false => output.error(error),
+    })?;
+    drop(progress);
+    let summary = FileSummary {
+        name: operand.name(),
+        output: None,
+        format: format.name(),
+        bytes_in: totals.bytes_in,
+        bytes_out: totals.bytes_out + header_len,
+        seconds: 0.0,
+        warnings: Vec::new(),
+    };
+    Ok((summary, FinishedOutput::new(output, operand.path(), input, None, beside && !args.keep)?))
+}
+
+fn decompress(
+    args: &Args,
+    operand: &Operand,
+    input: &Opened,
+    alone: bool,
+) -> Result<(FileSummary, FinishedOutput), CliError> {
+    let beside = is_replaced(args, operand);
+    let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
+    let mut decoder = Decoder::open(Source::new(&input.file), format, args.max_output, args.threads)?;
+    let mut target = operand.path().filter(|_| beside).and_then(names::without_suffix);
+    let mut modified = None;
+    if args.name {
+        modified = decoder.header().modified();
+        if let (Some(target), Some(name)) = (&mut target, decoder.header().file_name()) {
+            target.set_file_name(name);
+        }
+    }
+    let mut output = match args.mode() {
+        Mode::Test | Mode::List => Output::Nowhere,
+        _ => make_output(args, operand, target.as_deref())?,
+    };
+    let mut progress = progress(args, operand, input, alone);
+    let decoded = decoder.run(&mut |bytes, summary| {
+        progress.update(summary);
+        output.write_all(bytes).map_err(|e| output.error(e))
+    })?;
+    drop(progress);
+    let format = match decoder.format() {
+        Format::Deflate => FormatChoice::Deflate,
+        Format::Zlib => FormatChoice::Zlib,
+        Format::Gzip if decoder.header().is_bgzf() => FormatChoice::Bgzf,
+        Format::Gzip => FormatChoice::Gzip,
+    };
+    let mut summary = FileSummary {
+        name: operand.name(),
+        output: None,
+        format: format.name(),
+        bytes_in: decoded.bytes_in,
+        bytes_out: decoded.bytes_out,
+        seconds: 0.0,
+        warnings: Vec::new(),
+    };
+    if let Some(at) = decoded.garbage_at {
+        summary.warnings.push(format!("trailing garbage ignored (at byte {at})"));
+    }
+    // What is not understood is not thrown away.
+    let deletes = beside && !args.keep && summary.warnings.is_empty();
+    Ok((summary, FinishedOutput::new(output, operand.path(), input, modified, deletes)?))
+}
+
+fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Progress {
+    let total = input.meta.is_file().then_some(input.meta.len());
+    Progress::new(alone && !args.quiet && !args.json, &operand.name(), total)
+}
+
+/// Opens the output: `target` if it is made beside the operand.
+fn make_output(args: &Args, operand: &Operand, target: Option<&Path>) -> Result<Output, CliError> {
+    if args.writes_stdout(operand.path().is_none()) {
+        return output::stdout().map(Output::Stdout).map_err(CliError::stdout_write);
+    }
+    match target.or(args.output.as_deref()) {
+        Some(path) => Output::at(path, args.force),
+        None => Err(CliError::Refused("there is no name for the output".into())),
+    }
+}

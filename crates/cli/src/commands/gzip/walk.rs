@@ -1,0 +1,48 @@
+//! The files below a folder, for `-r`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::ui::error::CliError;
+
+/// A file, or a folder that could not be read.
+pub(crate) type Found = Result<PathBuf, (PathBuf, CliError)>;
+
+/// Every regular file below `folder`, in the order of their names. Links are not followed. A folder is
+/// read before anything in it is worked on, so new files are not met.
+pub(crate) fn files_below(folder: &Path) -> impl Iterator<Item = Found> {
+    let mut folders = vec![folder.to_owned()];
+    let mut files = Vec::new().into_iter();
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(file) = files.next() {
+                return Some(Ok(file));
+            }
+            let folder = folders.pop()?;
+            match entries(&folder) {
+                Ok((in_it, below)) => {
+                    files = in_it.into_iter();
+                    folders.extend(below.into_iter().rev());
+                }
+                Err(e) => return Some(Err((folder, CliError::io("cannot read the folder")(e)))),
+            }
+        }
+    })
+}
+
+/// Regular files and folders in a folder, sorted.
+fn entries(folder: &Path) -> std::io::Result<(Vec<PathBuf>, Vec<PathBuf>)> {
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            folders.push(entry.path());
+        } else if kind.is_file() {
+            files.push(entry.path());
+        }
+    }
+    files.sort();
+    folders.sort();
+    Ok((files, folders))
+}

@@ -1,0 +1,225 @@
+//! `linerate nx bench`: how fast an archive decodes in memory, into buffers that are used again.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use linerate_nx::{Extractor, Kind, Verifier};
+use serde_json::json;
+
+use super::args::BenchArgs;
+use super::extract::entry_failure;
+use super::open::{Opened, damage, open, open_source};
+use crate::ui::error::CliError;
+use crate::ui::signals::CancelToken;
+use crate::ui::summary::RunSummary;
+
+const GIB: f64 = (1u64 << 30) as f64;
+
+/// Drives that a user may have, in bytes per second.
+const DRIVES: [(&str, f64); 5] = [
+    ("SATA", 0.55e9),
+    ("PCIe 3.0 x4", 3.5e9),
+    ("PCIe 4.0 x4", 7.0e9),
+    ("PCIe 5.0 x4", 14.0e9),
+    ("PCIe 6.0 x4", 28.0e9),
+];
+
+pub(crate) fn process(args: &BenchArgs, path: &Path) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "bench");
+    let archive = load(args, path)?;
+    let packed = archive.source().file_len();
+    let bytes = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    let ratio = packed as f64 / bytes.max(1) as f64;
+    summary.lines.push(format!(
+        "{}: {} files, {bytes} bytes, archive {packed} bytes, ratio {ratio:.4}",
+        path.display(),
+        archive.len()
+    ));
+    let verify = !args.no_verify;
+    let fastest =
+        table(&mut summary, "threads", args, bytes, |threads| in_memory(&archive, threads, verify))?;
+    summary.lines.push("GiB/s of content, from memory into buffers that are used again".into());
+    required(&mut summary, ratio, fastest);
+    if let Some(folder) = &args.to_files {
+        let cancel = CancelToken::on_signal();
+        let attempt = |threads| to_files(&archive, folder, threads, verify, &cancel);
+        table(&mut summary, "to_files", args, bytes, attempt)?;
+        summary.lines.push(format!("GiB/s of content, from memory to files in {}", folder.display()));
+    }
+    summary.set("files", archive.len());
+    summary.set("bytes", bytes);
+    summary.set("archive_bytes", packed);
+    summary.set("ratio", ratio);
+    summary.set("verify", verify);
+    Ok(summary)
+}
+
+/// A row for each number of threads, and the fastest of them in bytes per second.
+fn table(
+    summary: &mut RunSummary,
+    key: &str,
+    args: &BenchArgs,
+    bytes: u64,
+    attempt: impl Fn(usize) -> Result<f64, CliError>,
+) -> Result<f64, CliError> {
+    summary
+        .lines
+        .push(format!("{:>8} {:>10} {:>10} {:>8} {:>9}", "threads", "best", "median", "speedup", "attempts"));
+    let mut rows: Vec<Row> = Vec::new();
+    for threads in thread_counts(args.threads.threads) {
+        let row = Row::of(threads, bytes, measure(args, || attempt(threads))?);
+        let single = rows.first().map_or(row.best, |first| first.best);
+        summary.lines.push(format!(
+            "{threads:>8} {:>10.3} {:>10.3} {:>7.2}x {:>9}",
+            row.best / GIB,
+            row.median / GIB,
+            row.best / single.max(1e-9),
+            row.attempts
+        ));
+        rows.push(row);
+    }
+    summary.set(key, rows.iter().map(Row::record).collect::<Vec<_>>());
+    Ok(rows.iter().map(|row| row.best).fold(0.0, f64::max))
+}
+
+/// What decoding must reach to keep up with drives that deliver compressed bytes.
+fn required(summary: &mut RunSummary, ratio: f64, fastest: f64) {
+    summary.lines.push(format!("{:<14} {:>10} {:>10} {:>8}", "drive", "reads", "required", "reached"));
+    let mut table = Vec::new();
+    for (name, speed) in DRIVES {
+        let needed = speed / ratio;
+        summary.lines.push(format!(
+            "{name:<14} {:>10.3} {:>10.3} {:>7.0}%",
+            speed / GIB,
+            needed / GIB,
+            100.0 * fastest / needed
+        ));
+        table.push(json!({ "drive": name, "bytes_per_second": speed, "required": needed }));
+    }
+    summary.lines.push("GiB/s; required = what the drive reads / ratio".into());
+    summary.set("drives", table);
+}
+
+/// The archive with all of its bytes in memory, as they are in the file: blocks with a dictionary are
+/// decoded when they are read.
+fn load(args: &BenchArgs, path: &Path) -> Result<Opened, CliError> {
+    let limits = args.limits.limits();
+    let on_disk = open(path, &args.limits)?;
+    let source = on_disk.source().file();
+    let len = source.len();
+    let size = usize::try_from(len).ok().filter(|_| len <= limits.memory);
+    let size = size.ok_or_else(|| {
+        CliError::data(
+            Kind::Limit,
+            0,
+            format!("its {len} bytes do not fit the memory allowed; see --max-memory"),
+        )
+    })?;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(size).map_err(|_| CliError::data(Kind::Limit, 0, "not enough memory"))?;
+    bytes.resize(size, 0);
+    source.read_at(0, &mut bytes).map_err(|error| CliError::Read { error, offset: 0 })?;
+    open_source(Box::new(bytes), limits)
+}
+
+/// 1, 2, 4 and so on, and the number asked for.
+fn thread_counts(most: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> = (0..).map(|i| 1 << i).take_while(|n| *n < most).collect();
+    counts.push(most.max(1));
+    counts
+}
+
+/// Seconds of each attempt. The first run warms caches up and is not counted.
+fn measure(
+    args: &BenchArgs,
+    mut attempt: impl FnMut() -> Result<f64, CliError>,
+) -> Result<Vec<f64>, CliError> {
+    let (begun, patience) = (Instant::now(), Duration::from_secs(args.seconds));
+    attempt()?;
+    let mut seconds = Vec::new();
+    while seconds.is_empty() || (seconds.len() < args.attempts as usize && begun.elapsed() < patience) {
+        seconds.push(attempt()?);
+    }
+    Ok(seconds)
+}
+
+/// Decodes every block into the buffer of a thread, and does nothing with the content but hash it.
+/// The clock stops at the last block: what else verifying looks at is not decoding.
+fn in_memory(archive: &Opened, threads: usize, hashes: bool) -> Result<f64, CliError> {
+    let begun = Instant::now();
+    let last = AtomicU64::new(0);
+    let verified = Verifier::new(archive)
+        .threads(threads)
+        .hashes(hashes)
+        .on_progress(|_| {
+            last.fetch_max(begun.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            true
+        })
+        .run()
+        .map_err(damage)?;
+    first_of(verified.failures)?;
+    Ok(last.into_inner() as f64 / 1e9)
+}
+
+/// Extracts to a folder of its own below `parent`, and removes it.
+fn to_files(
+    archive: &Opened,
+    parent: &Path,
+    threads: usize,
+    verify: bool,
+    cancel: &CancelToken,
+) -> Result<f64, CliError> {
+    let folder = parent.join(format!(".linerate-bench-{}", std::process::id()));
+    let begun = Instant::now();
+    let extracted = Extractor::new(archive)
+        .threads(threads)
+        .verify(verify)
+        .on_progress(|_| !cancel.is_cancelled())
+        .to_folder(&folder);
+    let seconds = begun.elapsed().as_secs_f64();
+    let removed = fs::remove_dir_all(&folder);
+    cancel.exit_if_cancelled();
+    first_of(extracted.map_err(|error| entry_failure(error.source, 0))?.failures)?;
+    removed.map_err(CliError::io_at("cannot remove", &folder))?;
+    Ok(seconds)
+}
+
+/// An archive that is damaged is not worth measuring.
+fn first_of(failures: Vec<linerate_nx::PathError>) -> Result<(), CliError> {
+    match failures.into_iter().next() {
+        Some(error) => Err(entry_failure(error.source, 0).in_file(&error.path)),
+        None => Ok(()),
+    }
+}
+
+/// The speed of one number of threads, in bytes per second.
+struct Row {
+    threads: usize,
+    attempts: usize,
+    best: f64,
+    median: f64,
+}
+
+impl Row {
+    fn of(threads: usize, bytes: u64, mut seconds: Vec<f64>) -> Row {
+        seconds.sort_by(f64::total_cmp);
+        let speed = |seconds: f64| bytes as f64 / seconds.max(1e-9);
+        Row {
+            threads,
+            attempts: seconds.len(),
+            best: speed(seconds[0]),
+            median: speed(seconds[seconds.len() / 2]),
+        }
+    }
+
+    fn record(&self) -> serde_json::Value {
+        json!({
+            "threads": self.threads,
+            "attempts": self.attempts,
+            "best": self.best,
+            "median": self.median,
+        })
+    }
+}

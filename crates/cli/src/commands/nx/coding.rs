@@ -1,0 +1,263 @@
+//! The options that say how an archive is packed, with the words of the original program.
+
+use clap::ValueEnum;
+use clap::builder::PossibleValuesParser;
+use linerate_nx::pack::{Coding, Format, Options, PRESETS, Preset, Zstd};
+
+use crate::ui::size;
+
+/// The levels of the original program where an algorithm is named without one.
+const SOLID_LEVEL: i32 = 16;
+const CHUNKED_LEVEL: i32 = 9;
+const MOST_LZ4: i32 = 12;
+
+/// How blocks are made and coded. Flattened last: what follows would get its heading.
+#[derive(clap::Args, Debug)]
+#[command(next_help_heading = "Packing")]
+pub(crate) struct CodingArgs {
+    /// Named settings, see below; the options after this one change them
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(PRESETS.iter().map(|p| p.name)))]
+    pub(crate) preset: Option<String>,
+
+    /// Largest file that shares a block with others, and most bytes of such a block, rounded up to
+    /// one less than a power of two, 1M means 1048575; 0 gives each file blocks of its own
+    /// [default: one less than the chunk size]
+    #[arg(long, visible_alias = "block-size", value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) blocksize: Option<u64>,
+
+    /// Bytes that larger files are cut into, rounded up to a power of two from 512 to 256M
+    /// [default: 1M]
+    #[arg(long, visible_alias = "chunk-size", value_name = "SIZE", value_parser = size::parse)]
+    pub(crate) chunksize: Option<u64>,
+
+    /// Level of blocks that files share: -5 to 22 for zstd, 1 to 12 for LZ4 [default: 16]
+    #[arg(long, visible_alias = "solid-level", value_name = "LEVEL", allow_negative_numbers = true)]
+    pub(crate) solidlevel: Option<i32>,
+
+    /// Level of other blocks [default: 9]
+    #[arg(long, visible_alias = "chunked-level", value_name = "LEVEL", allow_negative_numbers = true)]
+    pub(crate) chunkedlevel: Option<i32>,
+
+    /// How blocks that files share are coded [default: zstandard]
+    #[arg(long, value_enum, value_name = "NAME", ignore_case = true)]
+    pub(crate) solid_algorithm: Option<Algorithm>,
+
+    /// How other blocks are coded [default: zstandard]
+    #[arg(long, value_enum, value_name = "NAME", ignore_case = true)]
+    pub(crate) chunked_algorithm: Option<Algorithm>,
+
+    /// Shortest match of zstd, 3 to 7; 4 makes textures smaller
+    #[arg(long, value_name = "N")]
+    pub(crate) min_match: Option<u32>,
+
+    /// Leave literals of zstd uncoded: larger, and textures decode 1.4 to 1.7 times as fast
+    #[arg(long)]
+    pub(crate) raw_literals: bool,
+
+    /// Search whole blocks for long matches with zstd
+    #[arg(long)]
+    pub(crate) long: bool,
+
+    /// Give each extension whose small files gain by it a zstd dictionary; with --format r3a only
+    #[arg(long)]
+    pub(crate) dictionaries: bool,
+
+    /// Give blocks above 256K at zstd levels 6 to 16 the search that suits them: smaller, and slower to
+    /// pack [default: true]
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) fit_search: Option<bool>,
+
+    /// Group files that share blocks by what they have in common [default: true]
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) group_alike: Option<bool>,
+
+    /// Store equal files above the block size, and equal runs of chunks, once [default: true]
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) deduplicate_chunked: Option<bool>,
+
+    /// Store equal files up to the block size once [default: true]
+    #[arg(long, value_name = "BOOL")]
+    pub(crate) deduplicate_solid: Option<bool>,
+}
+
+/// How blocks are coded; what does not become smaller is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Algorithm {
+    Copy,
+    #[value(name = "zstandard", alias = "zstd")]
+    ZStandard,
+    Lz4,
+}
+
+impl CodingArgs {
+    /// The options that these arguments mean. `chunk` is the chunk size where neither it nor
+    /// a preset is given.
+    ///
+    /// # Errors
+    /// What is outside of the format's limits, in words.
+    pub(crate) fn options(&self, chunk: Option<u64>, threads: usize) -> Result<Options, String> {
+        let preset = self.preset.as_deref().and_then(Preset::from_name);
+        let mut options = preset.map_or_else(Options::default, Preset::options);
+        options.threads = threads;
+        let given = self.chunksize.map(|n| n.checked_next_power_of_two().unwrap_or(u64::MAX));
+        if let Some(chunk) = given.or(chunk.filter(|_| preset.is_none())) {
+            options.chunk = chunk;
+            options.solid_limit = options.solid_limit.min(chunk.saturating_sub(1));
+        }
+        if let Some(limit) = self.blocksize {
+            options.solid_limit = solid_limit(limit);
+        }
+        options.solid = self.changed(options.solid, self.solid_algorithm, self.solidlevel, SOLID_LEVEL);
+        options.chunked =
+            self.changed(options.chunked, self.chunked_algorithm, self.chunkedlevel, CHUNKED_LEVEL);
+        if self.names_a_coding() {
+            options.textures = None;
+        }
+        options.dictionaries |= self.dictionaries;
+        options.fit_search = self.fit_search.unwrap_or(options.fit_search);
+        options.group_similar = self.group_alike.unwrap_or(options.group_similar);
+        options.dedup_chunked = self.deduplicate_chunked.unwrap_or(options.dedup_chunked);
+        options.dedup_solid = self.deduplicate_solid.unwrap_or(options.dedup_solid);
+        options.check().map_err(|e| e.to_string())?;
+        Ok(options)
+    }
+
+    /// Whether anything is said about how to code.
+    pub(crate) fn says_anything(&self) -> bool {
+        let sizes = self.blocksize.or(self.chunksize).is_some();
+        let shares = self.deduplicate_chunked.or(self.deduplicate_solid).is_some();
+        let grouped = self.fit_search.or(self.group_alike).is_some() || self.dictionaries;
+        self.preset.is_some() || sizes || shares || grouped || self.names_a_coding()
+    }
+
+    /// # Errors
+    /// What that format does not have.
+    pub(crate) fn check_format(&self, format: Format) -> Result<(), String> {
+        match self.dictionaries && format == Format::Nx {
+            true => Err("--dictionaries needs --format r3a: Nx archives have none".into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether something is said that a preset's own coding of textures would pass over.
+    fn names_a_coding(&self) -> bool {
+        let algorithm = self.solid_algorithm.or(self.chunked_algorithm).is_some();
+        let level = self.solidlevel.or(self.chunkedlevel).is_some();
+        algorithm || level || self.min_match.is_some() || self.raw_literals || self.long
+    }
+
+    fn changed(
+        &self,
+        base: Coding,
+        algorithm: Option<Algorithm>,
+        level: Option<i32>,
+        usual_level: i32,
+    ) -> Coding {
+        let coding = match (algorithm, base) {
+            (None, _) | (Some(Algorithm::ZStandard), Coding::Zstd(_)) => base,
+            (Some(Algorithm::ZStandard), _) => Coding::zstd(usual_level),
+            (Some(Algorithm::Copy), _) => Coding::Copy,
+            (Some(Algorithm::Lz4), _) => Coding::lz4(usual_level.min(MOST_LZ4)),
+        };
+        match coding {
+            Coding::Copy => Coding::Copy,
+            Coding::Lz4 { level: usual } => Coding::lz4(level.unwrap_or(usual)),
+            Coding::Zstd(zstd) => Coding::Zstd(Zstd {
+                level: level.unwrap_or(zstd.level),
+                min_match: self.min_match.unwrap_or(zstd.min_match),
+                literals: zstd.literals && !self.raw_literals,
+                long: zstd.long || self.long,
+            }),
+        }
+    }
+}
+
+/// Rounded up to one less than a power of two; a power of two means the one less than it.
+fn solid_limit(given: u64) -> u64 {
+    match given {
+        0 => 0,
+        n => n.checked_next_power_of_two().map_or(u64::MAX, |power| match power == n {
+            true => n - 1,
+            // 2^n - 1 stays, and 2^n + 1 goes up to 2^(n+1) - 1.
+            false => power - 1,
+        }),
+    }
+}
+
+/// The presets, for the help.
+pub(crate) fn presets() -> String {
+    let mut text = String::from("Presets:");
+    for preset in PRESETS {
+        text.push_str(&format!("\n  {:<9}  {}", preset.name, preset.purpose));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        coding: CodingArgs,
+    }
+
+    fn options(args: &[&str]) -> Result<Options, String> {
+        let line = Line::try_parse_from([&["x"], args].concat()).map_err(|e| e.to_string())?;
+        line.coding.options(None, 1)
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_original_program() {
+        let found = options(&[]).unwrap();
+        assert_eq!((found.chunk, found.solid_limit), (1_048_576, 1_048_575));
+        assert_eq!((found.solid, found.chunked), (Coding::zstd(16), Coding::zstd(9)));
+    }
+
+    #[test]
+    fn sizes_are_rounded_as_documented() {
+        for (given, limit) in
+            [("0", 0), ("1M", 1_048_575), ("1048575", 1_048_575), ("32767", 32_767), ("32769", 65_535)]
+        {
+            assert_eq!(options(&["--blocksize", given]).unwrap().solid_limit, limit, "{given}");
+        }
+        let found = options(&["--chunksize", "100000"]).unwrap();
+        assert_eq!((found.chunk, found.solid_limit), (131_072, 131_071));
+        assert!(options(&["--chunksize", "64K", "--blocksize", "64K"]).is_ok());
+        assert!(options(&["--chunksize", "64K", "--blocksize", "1M"]).unwrap_err().contains("below"));
+        assert!(options(&["--chunksize", "512M"]).is_err());
+    }
+
+    #[test]
+    fn algorithms_have_levels_of_their_own() {
+        let found = options(&["--solid-algorithm", "LZ4", "--chunked-algorithm", "Copy"]).unwrap();
+        assert_eq!((found.solid, found.chunked), (Coding::lz4(12), Coding::Copy));
+        let found = options(&["--solid-algorithm=lz4", "--solidlevel=3", "--chunkedlevel=-5"]).unwrap();
+        assert_eq!((found.solid, found.chunked), (Coding::lz4(3), Coding::zstd(-5)));
+        assert!(options(&["--solidlevel", "23"]).is_err());
+        assert!(options(&["--chunked-algorithm=lz4", "--chunkedlevel=13"]).is_err());
+    }
+
+    #[test]
+    fn presets_are_changed_by_what_follows() {
+        let found = options(&["--preset", "vfs", "--chunkedlevel", "3"]).unwrap();
+        assert_eq!((found.chunk, found.textures), (128 << 10, None));
+        assert_eq!(found.chunked, Coding::zstd(3));
+        assert!(options(&["--preset", "fast-load"]).unwrap().textures.is_some());
+        assert!(options(&["--preset", "best"]).is_err());
+        assert!(presets().contains("fast-load"));
+    }
+
+    #[test]
+    fn deduplication_is_switched_by_a_word() {
+        let found = options(&["--deduplicate-chunked", "false", "--deduplicate-solid=true"]).unwrap();
+        assert_eq!((found.dedup_chunked, found.dedup_solid), (false, true));
+        assert!(options(&["--deduplicate-solid", "perhaps"]).is_err());
+        let found = options(&["--fit-search=false", "--group-alike", "false"]).unwrap();
+        assert!(!found.fit_search && !found.group_similar && !found.dictionaries);
+        assert!(options(&["--dictionaries"]).unwrap().dictionaries);
+    }
+}

@@ -1,0 +1,178 @@
+//! `linerate nx diff`: which files of one archive differ from those of another, by their hashes.
+
+use std::collections::HashMap;
+
+use linerate_nx::metadata::{Change as MetadataChange, Difference};
+use linerate_nx::{File, HashKind, Reader};
+use serde_json::{Value, json};
+
+use super::args::DiffArgs;
+use super::metadata;
+use super::open::{AnySource, Opened, damage, open};
+use crate::ui::error::CliError;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+
+/// What is different about one path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Change {
+    Removed,
+    Added,
+    Changed,
+}
+
+impl Change {
+    fn sign(self) -> char {
+        match self {
+            Change::Removed => '-',
+            Change::Added => '+',
+            Change::Changed => 'M',
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Change::Removed => "removed",
+            Change::Added => "added",
+            Change::Changed => "changed",
+        }
+    }
+}
+
+/// The number of differences, and what was done.
+pub(crate) fn process(args: &DiffArgs, reporter: &mut Reporter) -> Result<(RunSummary, usize), CliError> {
+    let mut summary = RunSummary::new(&args.old, "diff");
+    let old = open(&args.old, &args.limits)?;
+    let in_new = |error: CliError| error.in_file(&args.new.display().to_string());
+    let new = open(&args.new, &args.limits).map_err(in_new)?;
+    let mut counts = [0u64; 3];
+    // By path; of one path the content comes first.
+    let mut rows: Vec<(String, String, Value)> = Vec::new();
+    for (change, path) in changes(&old, &new)? {
+        counts[change as usize] += 1;
+        let record = json!({ "path": path, "change": change.name(), "kind": "file" });
+        rows.push((path.to_owned(), format!("{} {path}", change.sign()), record));
+    }
+    let mut others = 0u64;
+    for change in metadata_changes(args, &old, &new, reporter) {
+        let path = &change.path;
+        let line = match change.difference {
+            Difference::LinkRemoved => format!("- {path}"),
+            Difference::LinkAdded => format!("+ {path}"),
+            Difference::FolderRemoved => format!("- {path}/"),
+            Difference::FolderAdded => format!("+ {path}/"),
+            _ => format!("m {path}: {}", change.difference),
+        };
+        match change.difference {
+            Difference::LinkRemoved | Difference::FolderRemoved => counts[0] += 1,
+            Difference::LinkAdded | Difference::FolderAdded => counts[1] += 1,
+            _ => others += 1,
+        }
+        rows.push((change.path.clone(), line, metadata::record(&change)));
+    }
+    rows.sort_by(|a, b| a.0.cmp(&b.0));
+    let count = rows.len();
+    for (_, line, mut record) in rows {
+        summary.lines.push(line);
+        record["old"] = json!(args.old.display().to_string());
+        record["new"] = json!(args.new.display().to_string());
+        reporter.record(&record);
+    }
+    let fetched = bytes_to_fetch(&old, &new);
+    let [removed, added, changed] = counts;
+    summary.text = Some(format!(
+        "{removed} removed, {added} added, {changed} changed, {others} times, modes and targets; \
+         {fetched} bytes of blocks are new"
+    ));
+    summary.set("new", args.new.display().to_string());
+    summary.set("removed", removed);
+    summary.set("added", added);
+    summary.set("changed", changed);
+    summary.set("metadata_changes", others);
+    summary.set("bytes_to_fetch", fetched);
+    Ok((summary, count))
+}
+
+/// How times, modes, links and empty folders differ, where either archive has kept any.
+fn metadata_changes(
+    args: &DiffArgs,
+    old: &Opened,
+    new: &Opened,
+    reporter: &mut Reporter,
+) -> Vec<MetadataChange> {
+    if args.no_metadata {
+        return Vec::new();
+    }
+    let old_name = args.old.display().to_string();
+    let before = metadata::told(old, &old_name, reporter);
+    let after = metadata::told(new, &args.new.display().to_string(), reporter);
+    if before.is_some() != after.is_some() {
+        reporter.note(&old_name, "only one of the archives has kept times and modes: they are not compared");
+    }
+    let paths = |archive: &'_ Opened| archive.files().map(|file| file.path().to_owned()).collect::<Vec<_>>();
+    let (files, new_files) = (paths(old), paths(new));
+    let (before, after) = (before.unwrap_or_default(), after.unwrap_or_default());
+    let files = files.iter().map(String::as_str);
+    before.changes(files, &after, new_files.iter().map(String::as_str))
+}
+
+fn changes<'a>(old: &'a Opened, new: &'a Opened) -> Result<Vec<(Change, &'a str)>, CliError> {
+    let mut found = Vec::new();
+    let reader = |archive: &'a Opened| archive.reader().map_err(damage);
+    let mut comparison = Comparison { old: reader(old)?, new: reader(new)?, kind: new.hash_kind() };
+    for file in old.files() {
+        match new.find(file.path()) {
+            None => found.push((Change::Removed, file.path())),
+            Some(other) if comparison.is_same(file, old.hash_kind(), other)? => {}
+            Some(_) => found.push((Change::Changed, file.path())),
+        }
+    }
+    let added = new.files().filter(|file| old.find(file.path()).is_none());
+    found.extend(added.map(|file| (Change::Added, file.path())));
+    found.sort_by(|a, b| a.1.cmp(b.1));
+    Ok(found)
+}
+
+/// Finds out which files have the same content.
+struct Comparison<'a> {
+    old: Reader<'a, AnySource>,
+    new: Reader<'a, AnySource>,
+    kind: HashKind,
+}
+
+impl Comparison<'_> {
+    /// By size and hash. A content is hashed anew where its archive has no hashes, or others.
+    fn is_same(&mut self, a: File<'_>, a_kind: HashKind, b: File<'_>) -> Result<bool, CliError> {
+        if a.size() != b.size() {
+            return Ok(false);
+        }
+        let stored = a.hash().filter(|_| a_kind == self.kind);
+        let old = stored.map_or_else(|| self.old.hash(a, self.kind), Ok);
+        let new = b.hash().map_or_else(|| self.new.hash(b, self.kind), Ok);
+        match (old, new) {
+            (Ok(old), Ok(new)) => Ok(old == new),
+            (Err(error), _) | (_, Err(error)) => Err(damage(error).in_file(a.path())),
+        }
+    }
+}
+
+/// Bytes of the blocks of `new` that hold content of which `old` has no file: what somebody who has
+/// `old` would have to fetch.
+fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
+    let same_hash = old.hash_kind() == new.hash_kind() && old.has_hashes();
+    let known: HashMap<u64, u64> =
+        old.toc().entries.iter().filter(|_| same_hash).map(|entry| (entry.hash, entry.size)).collect();
+    // Where runs of wanted blocks begin and end, so that overlapping runs cost no more than others.
+    let mut runs = vec![0i64; new.layout().len() + 1];
+    for file in new.files().filter(|file| file.hash().and_then(|hash| known.get(&hash)) != Some(&file.size()))
+    {
+        runs[file.blocks().start] += 1;
+        runs[file.blocks().end] -= 1;
+    }
+    let wanted = runs.iter().scan(0, |open, change| {
+        *open += change;
+        Some(*open > 0)
+    });
+    let blocks = new.toc().blocks.iter().zip(wanted).filter(|(_, wanted)| *wanted);
+    blocks.map(|(block, _)| u64::from(block.compressed)).sum()
+}

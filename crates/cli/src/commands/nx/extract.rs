@@ -1,0 +1,225 @@
+//! `linerate nx extract`: files of an archive to a folder, or to standard output.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use linerate_nx::metadata::Metadata;
+use linerate_nx::{Existing, Extracted, Extractor, File, FileError, Kind};
+
+use super::args::{ExtractArgs, Overwrite};
+use super::metadata;
+use super::open::{Opened, damage, damage_or_output, entry_at, open};
+use super::select::Select;
+use super::tree;
+use crate::ui::error::CliError;
+use crate::ui::output;
+use crate::ui::reporter::Reporter;
+use crate::ui::signals::CancelToken;
+use crate::ui::summary::RunSummary;
+
+pub(crate) fn process(
+    args: &ExtractArgs,
+    path: &Path,
+    select: &Select,
+    reporter: &mut Reporter,
+) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "extract");
+    let archive = open(path, &args.limits)?;
+    let name = path.display().to_string();
+    let metadata = metadata::wanted(args, &archive, &name, reporter)?;
+    let others = metadata.iter().flat_map(metadata::others);
+    if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others)) {
+        return Err(CliError::Refused(format!("no file matches `{glob}`")));
+    }
+    match args.stdout {
+        true => to_stdout(args, &archive, &name, select, reporter, &mut summary)?,
+        false => to_folder(args, &archive, &name, select, metadata, reporter, &mut summary)?,
+    }
+    Ok(summary)
+}
+
+fn to_folder(
+    args: &ExtractArgs,
+    archive: &Opened,
+    name: &str,
+    select: &Select,
+    metadata: Option<Metadata>,
+    reporter: &mut Reporter,
+    summary: &mut RunSummary,
+) -> Result<(), CliError> {
+    let cancel = CancelToken::on_signal();
+    let chosen = archive.files().filter(|file| select.takes(file.path()));
+    let total = chosen.fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    let bar = Mutex::new(reporter.progress(name, Some(total)));
+    let extracted = Extractor::new(archive)
+        .threads(args.threads.threads)
+        .verify(!args.no_verify)
+        .existing(existing(args.policy()))
+        .sync(args.sync)
+        .names(|file| select.takes(file.path()).then(|| strip(file.path(), args.strip_components)).flatten())
+        .on_progress(|progress| {
+            bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
+            !cancel.is_cancelled()
+        })
+        .to_folder(&args.target);
+    drop(bar);
+    // What was begun has been removed.
+    cancel.exit_if_cancelled();
+    let extracted = extracted.map_err(|error| match error.source {
+        FileError::Archive(error) => damage(error),
+        cause => in_folder(cause, &args.target),
+    })?;
+    let unrestored = match metadata {
+        Some(metadata) if !extracted.stopped => {
+            metadata::restore(args, select, metadata, &extracted, (name, archive), reporter, summary)?
+        }
+        _ => 0,
+    };
+    tell(extracted, args, archive, name, reporter, summary);
+    if unrestored > 0 {
+        summary.set("status", "failed");
+    }
+    Ok(())
+}
+
+fn tell(
+    extracted: Extracted,
+    args: &ExtractArgs,
+    archive: &Opened,
+    name: &str,
+    reporter: &mut Reporter,
+    summary: &mut RunSummary,
+) {
+    let failed = extracted.failures.len();
+    for error in extracted.failures {
+        let at = entry_at(archive, &error.path);
+        reporter.entry_failed(name, &error.path, entry_failure(error.source, at));
+    }
+    summary.output = Some(args.target.clone());
+    summary.bytes = extracted.bytes;
+    let mut words = format!("{} files, {} bytes", extracted.files, extracted.bytes);
+    for (count, what) in [(extracted.skipped.len(), "passed over"), (failed, "failed")] {
+        if count > 0 {
+            words.push_str(&format!(", {count} {what}"));
+        }
+    }
+    summary.text = Some(words);
+    summary.set("files", extracted.files);
+    summary.set("bytes", extracted.bytes);
+    summary.set("skipped", extracted.skipped);
+    summary.set("failed", failed);
+    summary.set("threads", args.threads.threads);
+    if failed > 0 || extracted.stopped {
+        summary.set("status", "failed");
+    }
+}
+
+pub(crate) fn existing(policy: Overwrite) -> Existing {
+    match policy {
+        Overwrite::Fail => Existing::Fail,
+        Overwrite::Skip => Existing::Skip,
+        Overwrite::Replace => Existing::Replace,
+    }
+}
+
+/// A path without its first components, or `None` if it has no others.
+pub(crate) fn strip(path: &str, components: usize) -> Option<String> {
+    match components {
+        0 => Some(path.to_owned()),
+        n => path.splitn(n + 1, '/').nth(n).map(str::to_owned),
+    }
+}
+
+/// Why a file was not done. `at` is where its entry stands, for what concerns its name.
+pub(crate) fn entry_failure(cause: FileError, at: u64) -> CliError {
+    match cause {
+        FileError::Archive(error) => damage(error),
+        FileError::Output(error) => CliError::Io { context: "cannot write".into(), error },
+        FileError::Exists => CliError::Refused("it exists already; --overwrite says what to do then".into()),
+        FileError::Link(what) => {
+            CliError::data(Kind::Corrupt, at, format!("not made: {what}; --links any makes it all the same"))
+        }
+        // Paths that are refused, names that fall together: faults of the archive.
+        cause => CliError::data(Kind::Corrupt, at, format!("not extracted: {cause}")),
+    }
+}
+
+fn in_folder(cause: FileError, folder: &Path) -> CliError {
+    match cause {
+        FileError::Output(error) => CliError::io_at("cannot extract to", folder)(error),
+        cause => entry_failure(cause, 0),
+    }
+}
+
+/// Files one after another, in the order of paths. Of a file that fits [`HELD`], nothing comes out
+/// unless it is right; of a larger one, what came before the damage does.
+fn to_stdout(
+    args: &ExtractArgs,
+    archive: &Opened,
+    name: &str,
+    select: &Select,
+    reporter: &mut Reporter,
+    summary: &mut RunSummary,
+) -> Result<(), CliError> {
+    let mut files: Vec<File<'_>> = archive.files().filter(|file| select.takes(file.path())).collect();
+    files.sort_by(|a, b| tree::order(a.path(), b.path()));
+    let total = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    if total > archive.limits().total {
+        let what = format!("its {total} bytes of files exceed the limit of {} bytes", archive.limits().total);
+        return Err(CliError::data(Kind::Limit, 0, what));
+    }
+    let mut stdout = output::stdout().map_err(CliError::stdout_write)?;
+    let mut reader = archive.reader().map_err(damage)?;
+    reader.verify(!args.no_verify);
+    let (mut count, mut failed) = (0u64, 0u64);
+    for file in files {
+        let written = match file.size() <= HELD {
+            true => reader
+                .read(file)
+                .map_err(damage)
+                .and_then(|bytes| stdout.write_all(&bytes).map_err(CliError::stdout_write)),
+            false => reader
+                .write_to(file, &mut stdout)
+                .map(drop)
+                .map_err(|e| damage_or_output(e, CliError::stdout_write)),
+        };
+        match written {
+            Ok(()) => {
+                count += 1;
+                summary.bytes += file.size();
+            }
+            Err(error @ (CliError::Data { .. } | CliError::Read { .. })) => {
+                failed += 1;
+                reporter.entry_failed(name, file.path(), error);
+            }
+            // Every other file would fail in the same way.
+            Err(error) => return Err(error),
+        }
+    }
+    summary.text = Some(format!("{count} files, {} bytes", summary.bytes));
+    summary.set("files", count);
+    summary.set("bytes", summary.bytes);
+    summary.set("failed", failed);
+    if failed > 0 {
+        summary.set("status", "failed");
+    }
+    Ok(())
+}
+
+/// Files up to this size are checked before the first byte is written to standard output.
+const HELD: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn components_are_stripped_from_the_front() {
+        assert_eq!(strip("a/b/c", 0).as_deref(), Some("a/b/c"));
+        assert_eq!(strip("a/b/c", 1).as_deref(), Some("b/c"));
+        assert_eq!(strip("a/b/c", 2).as_deref(), Some("c"));
+        assert_eq!(strip("a/b/c", 3), None);
+        assert_eq!(strip("a", 1), None);
+    }
+}

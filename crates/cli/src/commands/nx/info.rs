@@ -1,0 +1,222 @@
+//! `linerate nx info`: what the header of an archive says.
+
+use std::path::Path;
+
+use linerate_nx::metadata::Metadata;
+use linerate_nx::{Codec, r3a};
+use serde_json::{Map, Value, json};
+
+use super::args::InfoArgs;
+use super::open::{AnySource, Opened, blocks, open};
+use crate::ui::error::CliError;
+use crate::ui::summary::RunSummary;
+
+pub(crate) fn process(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "info");
+    let archive = open(path, &args.limits)?;
+    let front = Front::of(&archive);
+    let figures = Figures::of(&archive);
+    summary.lines = figures.lines(path, &archive, &front);
+    figures.record(&archive, &front).into_iter().for_each(|(key, value)| summary.set(&key, value));
+    Ok(summary)
+}
+
+/// What the header of either format says.
+struct Front {
+    /// A word for programs.
+    name: &'static str,
+    /// The format and what is particular about it.
+    format: String,
+    entries: String,
+    /// Bytes up to the first block, those of them in use, and those of the pool.
+    bytes: u64,
+    filled: u64,
+    pool: u32,
+    flags: u8,
+    dictionaries: usize,
+}
+
+impl Front {
+    fn of(archive: &Opened) -> Front {
+        match archive.source() {
+            AnySource::Nx(_) => Front::of_nx(archive),
+            AnySource::R3a(shown) => Front::of_r3a(shown.archive().head()),
+        }
+    }
+
+    fn of_nx(archive: &Opened) -> Front {
+        let header = archive.header();
+        let entries = format!("{}-byte", header.form.entry_bytes());
+        Front {
+            name: "nx",
+            format: format!("Nx 1, {}, {entries} entries", header.hash.name()),
+            entries,
+            bytes: header.bytes(),
+            filled: header.pool_end(),
+            pool: header.pool,
+            flags: header.flags,
+            dictionaries: 0,
+        }
+    }
+
+    fn of_r3a(head: &r3a::Head) -> Front {
+        let header = &head.header;
+        Front {
+            name: "r3a",
+            format: format!(
+                "R3A 2.0, a draft (profile {}), {}, {}",
+                r3a::PROFILE,
+                if header.form.hashed() { "XXH3-64" } else { "without hashes" },
+                header.form.name()
+            ),
+            entries: header.form.name().to_owned(),
+            bytes: header.bytes(),
+            // Segments of any length follow the tables: what they leave of a page is not told apart.
+            filled: header.bytes(),
+            pool: header.pool,
+            flags: 0,
+            dictionaries: head.dictionaries.as_ref().map_or(0, |found| found.dictionaries.len()),
+        }
+    }
+}
+
+/// Sums over the tables.
+struct Figures {
+    /// Bytes of all files.
+    bytes: u64,
+    /// Bytes that their blocks hold, each once.
+    content: u64,
+    /// Bytes of all blocks, without padding.
+    compressed: u64,
+    chunked: usize,
+    empty: usize,
+    /// Files that begin where another does in the same block, with the same size.
+    shared: usize,
+    /// Blocks and their bytes, per codec.
+    codecs: [(Codec, usize, u64); 3],
+    /// Blocks of size 0.
+    hollow: usize,
+    /// Blocks of codecs that are not read.
+    foreign: usize,
+    /// Of how many files, folders and links there is metadata, if there is any.
+    metadata: linerate_nx::Result<Option<[usize; 3]>>,
+}
+
+impl Figures {
+    fn of(archive: &Opened) -> Figures {
+        let (toc, blocks) = (archive.toc(), blocks(archive));
+        let of_codec = |codec: Codec| {
+            let blocks = blocks.iter().filter(|(of, len)| *of == Some(codec) && *len > 0);
+            let (count, bytes) =
+                blocks.fold((0, 0), |(count, bytes), (_, len)| (count + 1, bytes + u64::from(*len)));
+            (codec, count, bytes)
+        };
+        let codecs = Codec::ALL.map(of_codec);
+        Figures {
+            bytes: toc.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.size)),
+            content: (0..toc.blocks.len()).map(|i| archive.layout().content(i)).sum(),
+            compressed: blocks.iter().map(|(_, len)| u64::from(*len)).sum(),
+            chunked: archive.files().filter(|file| file.is_chunked()).count(),
+            empty: toc.entries.iter().filter(|entry| entry.size == 0).count(),
+            shared: shared(archive),
+            codecs,
+            hollow: blocks.iter().filter(|(_, len)| *len == 0).count(),
+            metadata: Metadata::from_archive(archive)
+                .map(|found| found.map(|of| [of.files.len(), of.folders.len(), of.links.len()])),
+            foreign: blocks.iter().filter(|(codec, _)| codec.is_none()).count(),
+        }
+    }
+
+    fn lines(&self, path: &Path, archive: &Opened, front: &Front) -> Vec<String> {
+        let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
+        let len = archive.source().file_len();
+        let mut lines = vec![
+            format!("archive     {}", path.display()),
+            format!("format      {}", front.format),
+            format!("header      {} bytes, pool {} bytes", front.bytes, front.pool),
+            format!("chunk       {} bytes", archive.header().chunk.bytes()),
+            format!("files       {}, {} bytes", archive.len(), self.bytes),
+            format!("            {} chunked, {} empty, {} shared", self.chunked, self.empty, self.shared),
+            format!("blocks      {}, {} bytes of content", archive.layout().len(), self.content),
+        ];
+        for (codec, count, bytes) in self.codecs.iter().filter(|(_, count, _)| *count > 0) {
+            lines.push(format!("            {count} {}, {bytes} bytes", codec.name()));
+        }
+        if self.hollow > 0 {
+            lines.push(format!("            {} without data", self.hollow));
+        }
+        if self.foreign > 0 {
+            lines.push(format!("            {} of codecs that are not read", self.foreign));
+        }
+        if front.dictionaries > 0 {
+            lines.push(format!("            {} dictionaries", front.dictionaries));
+        }
+        lines.push(format!("bytes       {len} ({:.2} % of the files)", percent(len, self.bytes)));
+        lines.push(format!(
+            "padding     {} bytes",
+            len.saturating_sub(front.filled).saturating_sub(self.compressed)
+        ));
+        if front.flags != 0 {
+            lines.push(format!("note        flags {:#x}, which have no agreed meaning", front.flags));
+        }
+        match &self.metadata {
+            Ok(Some([files, folders, links])) => {
+                lines.push(format!("metadata    of {files} files, {folders} folders, {links} links"));
+            }
+            Ok(None) if archive.has_spare_bytes() => {
+                lines.push("note        bytes other than zero between the tables and the first block".into());
+            }
+            Ok(None) => {}
+            Err(error) => lines.push(format!("note        {}", error.message)),
+        }
+        lines
+    }
+
+    fn record(&self, archive: &Opened, front: &Front) -> Map<String, Value> {
+        let codec = |(codec, blocks, bytes): &(Codec, usize, u64)| {
+            (codec.name().to_owned(), json!({ "blocks": blocks, "bytes": bytes }))
+        };
+        let codecs: Map<String, Value> = self.codecs.iter().map(codec).collect();
+        let value = json!({
+            "format": front.name,
+            "hash": archive.has_hashes().then(|| archive.hash_kind().name()),
+            "entries": front.entries,
+            "chunk": archive.header().chunk.bytes(),
+            "header_bytes": front.bytes,
+            "pool_bytes": front.pool,
+            "flags": front.flags,
+            "spare_bytes": archive.has_spare_bytes(),
+            "files": archive.len(),
+            "chunked_files": self.chunked,
+            "empty_files": self.empty,
+            "shared_files": self.shared,
+            "bytes": self.bytes,
+            "blocks": archive.layout().len(),
+            "hollow_blocks": self.hollow,
+            "content_bytes": self.content,
+            "compressed_bytes": self.compressed,
+            "codecs": codecs,
+            "foreign_blocks": self.foreign,
+            "dictionaries": front.dictionaries,
+            "metadata": self.metadata.ok().flatten().map(|[files, folders, links]| {
+                json!({ "files": files, "folders": folders, "links": links })
+            }),
+            "archive_bytes": archive.source().file_len(),
+        });
+        match value {
+            Value::Object(map) => map,
+            _ => Map::new(),
+        }
+    }
+}
+
+/// How many files are the same slice of the same blocks as another.
+fn shared(archive: &Opened) -> usize {
+    let entries = archive.toc().entries.iter().filter(|entry| entry.size > 0);
+    let mut slices: Vec<_> =
+        entries.map(|entry| (entry.first_block, entry.block_offset, entry.size)).collect();
+    let all = slices.len();
+    slices.sort_unstable();
+    slices.dedup();
+    all - slices.len()
+}

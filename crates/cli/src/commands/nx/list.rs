@@ -1,0 +1,202 @@
+//! `linerate nx list`: the entries of an archive, from its header alone.
+
+use std::path::Path;
+
+use linerate_nx::metadata::{Attributes, Link, Metadata};
+use linerate_nx::{Codec, File};
+use serde_json::{Value, json};
+
+use super::args::ListArgs;
+use super::metadata;
+use super::open::{Opened, blocks, open};
+use super::select::Select;
+use super::tree;
+use crate::ui::error::CliError;
+use crate::ui::reporter::Reporter;
+use crate::ui::stdout::StdoutLines;
+use crate::ui::summary::RunSummary;
+
+pub(crate) fn process(
+    args: &ListArgs,
+    path: &Path,
+    select: &Select,
+    reporter: &mut Reporter,
+) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "list");
+    let archive = open(path, &args.limits)?;
+    let mut files: Vec<File<'_>> = archive.files().filter(|file| select.takes(file.path())).collect();
+    let name = path.display().to_string();
+    let shows = args.metadata || reporter.is_json();
+    let mut kept = shows.then(|| metadata::told(&archive, &name, reporter)).flatten();
+    let others = kept.iter().flat_map(metadata::others);
+    if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others)) {
+        return Err(CliError::Refused(format!("no file matches `{glob}`")));
+    }
+    files.sort_by(|a, b| tree::order(a.path(), b.path()));
+    if args.metadata && kept.is_none() {
+        reporter.note(&name, "it says nothing beside its files");
+    }
+    if let Some(kept) = &mut kept {
+        kept.retain(|path| select.takes(path));
+    }
+    let kept = kept.unwrap_or_default();
+    let codecs = Codecs::of_archive(&archive);
+    let mut lines = StdoutLines::new()?;
+    if reporter.is_json() {
+        for entry in Entry::all(&files, &kept) {
+            lines.write(entry.record(&name, &codecs))?;
+        }
+    } else if args.metadata {
+        for entry in Entry::all(&files, &kept) {
+            lines.write(entry.line())?;
+        }
+    } else if args.tree {
+        let entries: Vec<(&str, u64)> = files.iter().map(|file| (file.path(), file.size())).collect();
+        tree::draw(&entries, &mut lines)?;
+    } else if args.long {
+        long(&codecs, &files, &mut lines)?;
+    } else {
+        files.iter().try_for_each(|file| lines.write(file.path()))?;
+    }
+    lines.finish()?;
+    summary.silent = true;
+    Ok(summary)
+}
+
+fn long(codecs: &Codecs, files: &[File<'_>], lines: &mut StdoutLines) -> Result<(), CliError> {
+    lines.write(format_args!(
+        "{:>15} {:>10} {:>6} {:>9} {:<9} {:<16} path",
+        "size", "block", "blocks", "offset", "codec", "hash"
+    ))?;
+    files.iter().try_for_each(|file| {
+        let blocks = file.blocks();
+        lines.write(format_args!(
+            "{:>15} {:>10} {:>6} {:>9} {:<9} {:<16} {}",
+            file.size(),
+            blocks.start,
+            blocks.len(),
+            file.entry().block_offset,
+            codecs.of(file).join("+"),
+            hash(file).unwrap_or_else(|| "-".into()),
+            file.path()
+        ))
+    })
+}
+
+fn hash(file: &File<'_>) -> Option<String> {
+    file.hash().map(|hash| format!("{hash:016x}"))
+}
+
+/// A path of an archive with what has been kept of it.
+enum Entry<'a> {
+    File(&'a File<'a>, Option<&'a Attributes>),
+    Folder(&'a str, &'a Attributes),
+    Link(&'a str, &'a Link),
+}
+
+impl<'a> Entry<'a> {
+    /// Files, folders and links in the order of a tree.
+    fn all(files: &'a [File<'a>], kept: &'a Metadata) -> Vec<Entry<'a>> {
+        let files = files.iter().map(|file| Entry::File(file, kept.files.get(file.path())));
+        let folders = kept.folders.iter().map(|(path, attributes)| Entry::Folder(path, attributes));
+        let links = kept.links.iter().map(|(path, link)| Entry::Link(path, link));
+        let mut all: Vec<Entry<'a>> = files.chain(folders).chain(links).collect();
+        all.sort_by(|a, b| tree::order(a.path(), b.path()));
+        all
+    }
+
+    fn path(&self) -> &'a str {
+        match self {
+            Entry::File(file, _) => file.path(),
+            Entry::Folder(path, _) | Entry::Link(path, _) => path,
+        }
+    }
+
+    /// As `ls -l`, in UTC. What is not known is a question mark or a dash.
+    fn line(&self) -> String {
+        let (letter, mode, modified, size, name) = match self {
+            Entry::File(file, kept) => {
+                let (mode, modified) = (kept.and_then(|kept| kept.mode), kept.map(|kept| kept.modified));
+                ('-', mode, modified, file.size().to_string(), file.path().to_owned())
+            }
+            Entry::Folder(path, kept) => {
+                ('d', kept.mode, Some(kept.modified), "-".into(), format!("{path}/"))
+            }
+            Entry::Link(path, link) => {
+                let name = format!("{path} -> {}", link.target.escape_debug());
+                ('l', Some(0o777), Some(link.modified), "-".into(), name)
+            }
+        };
+        let bit = |i: u32, mode: u16| if mode >> (8 - i) & 1 == 1 { b"rwx"[i as usize % 3] } else { b'-' };
+        let mode = (0..9).map(|i| mode.map_or('?', |mode| char::from(bit(i, mode)))).collect::<String>();
+        let modified = modified.map_or_else(|| "-".to_owned(), |time| time.to_string());
+        format!("{letter}{mode} {modified:<30} {size:>15} {name}")
+    }
+
+    fn record(&self, name: &str, codecs: &Codecs) -> Value {
+        let mode = |mode: Option<u16>| mode.map(|mode| format!("{mode:03o}"));
+        match self {
+            Entry::File(file, kept) => {
+                let mut value = record(name, codecs, file);
+                value["mode"] = json!(kept.and_then(|kept| mode(kept.mode)));
+                value["modified"] = json!(kept.map(|kept| kept.modified.to_string()));
+                value
+            }
+            Entry::Folder(path, kept) => json!({
+                "file": name,
+                "path": path,
+                "kind": "folder",
+                "mode": mode(kept.mode),
+                "modified": kept.modified.to_string(),
+            }),
+            Entry::Link(path, link) => json!({
+                "file": name,
+                "path": path,
+                "kind": "link",
+                "target": link.target,
+                "modified": link.modified.to_string(),
+            }),
+        }
+    }
+}
+
+fn record(name: &str, codecs: &Codecs, file: &File<'_>) -> Value {
+    let blocks = file.blocks();
+    json!({
+        "file": name,
+        "path": file.path(),
+        "kind": "file",
+        "size": file.size(),
+        "hash": hash(file),
+        "block": blocks.start,
+        "blocks": blocks.len(),
+        "offset": file.entry().block_offset,
+        "codecs": codecs.of(file),
+    })
+}
+
+/// How many blocks of each codec come before each block, so that a file of any number of blocks is
+/// looked up at once.
+struct Codecs([Vec<u32>; 3]);
+
+impl Codecs {
+    fn of_archive(archive: &Opened) -> Codecs {
+        let blocks = blocks(archive);
+        Codecs(Codec::ALL.map(|codec| {
+            let mut before = vec![0];
+            before.extend(blocks.iter().scan(0, |count, (of, len)| {
+                *count += u32::from(*of == Some(codec) && *len > 0);
+                Some(*count)
+            }));
+            before
+        }))
+    }
+
+    /// The names of the codecs of a file's blocks, each once. A block of size 0 has none.
+    fn of(&self, file: &File<'_>) -> Vec<&'static str> {
+        let blocks = file.blocks();
+        let has = |before: &[u32]| before[blocks.start] < before[blocks.end];
+        let found = Codec::ALL.iter().zip(&self.0).filter(|(_, before)| has(before));
+        found.map(|(codec, _)| codec.name()).collect()
+    }
+}

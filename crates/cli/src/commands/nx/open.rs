@@ -1,0 +1,165 @@
+//! Opening archives, and the engine's errors as failures of the command line.
+
+use std::io;
+use std::path::Path;
+
+use linerate_nx::pack::Format;
+use linerate_nx::{Archive, Codec, Error, FileSource, HEADER, Kind, Limits, ReadAt, r3a};
+
+use super::args::LimitArgs;
+use crate::ui::error::CliError;
+
+/// An archive, wherever it is, of either format.
+pub(crate) type Opened = Archive<AnySource>;
+
+/// The bytes of an archive: those of Nx, or R3A shown as Nx.
+pub(crate) enum AnySource {
+    Nx(Box<dyn ReadAt>),
+    R3a(Box<r3a::AsNx<Box<dyn ReadAt>>>),
+}
+
+impl AnySource {
+    fn of(source: Box<dyn ReadAt>, limits: Limits) -> Result<AnySource, CliError> {
+        let mut start = vec![0; source.len().min(r3a::MAGIC.len() as u64) as usize];
+        // A source on a server has kept its first page, so that this is no request.
+        let read = source.read_at(0, &mut start);
+        read.map_err(|e| damage_or_output(e, |error| CliError::Read { error, offset: 0 }))?;
+        if !r3a::is_r3a(&start) {
+            return Ok(AnySource::Nx(source));
+        }
+        let archive = r3a::Archive::open_with(source, limits).map_err(damage)?;
+        Ok(AnySource::R3a(Box::new(r3a::AsNx::new(archive).map_err(damage)?)))
+    }
+
+    /// The archive itself.
+    pub(crate) fn file(&self) -> &dyn ReadAt {
+        match self {
+            AnySource::Nx(source) => &**source,
+            AnySource::R3a(source) => &**source.archive().source(),
+        }
+    }
+
+    /// Bytes of the archive itself.
+    pub(crate) fn file_len(&self) -> u64 {
+        self.file().len()
+    }
+
+    pub(crate) fn format(&self) -> Format {
+        match self {
+            AnySource::Nx(_) => Format::Nx,
+            AnySource::R3a(_) => Format::R3a,
+        }
+    }
+
+    fn source(&self) -> &dyn ReadAt {
+        match self {
+            AnySource::Nx(source) => &**source,
+            AnySource::R3a(source) => &**source,
+        }
+    }
+}
+
+impl ReadAt for AnySource {
+    fn len(&self) -> u64 {
+        self.source().len()
+    }
+
+    fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.source().read_at(offset, out)
+    }
+
+    fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
+        self.source().view(offset, len)
+    }
+
+    fn coalesce_limit(&self) -> u64 {
+        self.source().coalesce_limit()
+    }
+
+    fn is_generated(&self, offset: u64) -> bool {
+        self.source().is_generated(offset)
+    }
+}
+
+/// Reads the header of the archive at `path`, or at a URL. What has no end, such as a pipe, is none.
+pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, CliError> {
+    let source: Box<dyn ReadAt> = match url(path) {
+        Some(url) => remote(url)?,
+        None => Box::new(FileSource::open(path).map_err(CliError::io("cannot open"))?),
+    };
+    open_source(source, limits.limits())
+}
+
+/// Reads the header of an archive whose bytes are there.
+pub(crate) fn open_source(source: Box<dyn ReadAt>, limits: Limits) -> Result<Opened, CliError> {
+    Archive::open_with(AnySource::of(source, limits)?, limits).map_err(damage)
+}
+
+/// The codec of each block as the archive has it, if it is one that is read, and its bytes.
+pub(crate) fn blocks(archive: &Opened) -> Vec<(Option<Codec>, u32)> {
+    match archive.source() {
+        AnySource::Nx(_) => {
+            archive.toc().blocks.iter().map(|block| (Some(block.codec), block.compressed)).collect()
+        }
+        AnySource::R3a(shown) => {
+            let codec = |codec| match codec {
+                r3a::BlockCodec::Known(codec) => Some(codec),
+                r3a::BlockCodec::Foreign(_) => None,
+            };
+            let blocks = &shown.archive().head().toc.blocks;
+            blocks.iter().map(|block| (codec(block.codec), block.compressed)).collect()
+        }
+    }
+}
+
+/// The path, if it is a URL.
+pub(crate) fn url(path: &Path) -> Option<&str> {
+    path.to_str().filter(|text| linerate_nx::is_url(text))
+}
+
+#[cfg(feature = "remote")]
+pub(crate) fn remote(url: &str) -> Result<Box<dyn ReadAt>, CliError> {
+    let refused = |error: Error| match error.kind {
+        Kind::Read | Kind::BadArgument => CliError::io("cannot open")(io::Error::from(error)),
+        _ => damage(error),
+    };
+    if linerate_nx::is_s3_url(url) {
+        #[cfg(feature = "s3")]
+        return Ok(Box::new(linerate_nx::S3Source::open(url).map_err(refused)?));
+        #[cfg(not(feature = "s3"))]
+        return Err(CliError::Refused(
+            "this program was built without the feature `s3`, which reads from buckets".into(),
+        ));
+    }
+    Ok(Box::new(linerate_nx::HttpSource::open(url).map_err(refused)?))
+}
+
+#[cfg(not(feature = "remote"))]
+pub(crate) fn remote(_url: &str) -> Result<Box<dyn ReadAt>, CliError> {
+    Err(CliError::Refused("this program was built without the feature `remote`, which reads URLs".into()))
+}
+
+/// An error of the engine. One of reading is of the system, and no damage.
+pub(crate) fn damage(error: Error) -> CliError {
+    match error.kind {
+        Kind::Read | Kind::Write => CliError::system(error),
+        kind => CliError::data(kind, error.offset, error.message),
+    }
+}
+
+/// An error that may wrap one of the engine; if not, it is of writing.
+pub(crate) fn damage_or_output(error: io::Error, writing: impl FnOnce(io::Error) -> CliError) -> CliError {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
+        Some(engine) => damage(*engine),
+        None => writing(error),
+    }
+}
+
+/// Where the entry of a path stands in the archive, or where it would follow the last.
+pub(crate) fn entry_at(archive: &Opened, path: &str) -> u64 {
+    let header = archive.header();
+    match archive.find(path) {
+        Some(file) => (HEADER + file.index() * header.form.entry_bytes()) as u64,
+        None => header.blocks_offset(),
+    }
+}

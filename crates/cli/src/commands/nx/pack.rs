@@ -1,0 +1,155 @@
+//! `linerate nx pack`: folders and files to an archive.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use linerate_nx::check_path;
+use linerate_nx::metadata::{Attributes, Metadata};
+use linerate_nx::pack::{Builder, Options};
+
+use super::write::{self, Target};
+use super::write_args::{PackArgs, Rules};
+use super::{metadata, names};
+use crate::ui::error::CliError;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+
+pub(crate) fn process(
+    args: &PackArgs,
+    options: Options,
+    rules: &Rules,
+    reporter: &mut Reporter,
+) -> Result<RunSummary, CliError> {
+    let first = args.all_sources().next().unwrap_or(Path::new("."));
+    let mut summary = RunSummary::new(first, "pack");
+    summary.set("threads", options.threads);
+    let target = Target::of(&args.target);
+    let mut packing = Packing {
+        builder: Builder::new(options).map_err(write::engine_error)?,
+        metadata: args.metadata.then(Metadata::default),
+        paths: Vec::new(),
+        bytes: 0,
+        bad_names: 0,
+    };
+    for source in args.all_sources() {
+        let added = packing.add(source, rules, &target, reporter);
+        // The first one's name stands before every failure.
+        added.map_err(|e| if source == first { e } else { e.in_file(&source.display().to_string()) })?;
+    }
+    let metadata = packing.metadata.unwrap_or_default();
+    if packing.builder.is_empty() && metadata.is_empty() {
+        reporter.warn(&first.display().to_string(), "there is no file to pack");
+    }
+    packing.builder.metadata(metadata);
+    summary.set("bad_names", packing.bad_names);
+    names::note_not_portable(packing.builder.names(), reporter, &mut summary);
+    if target.is_dry() {
+        summary.lines = packing.paths;
+        summary.lines.sort_unstable();
+    }
+    let total = write::shows_bar().then_some(packing.bytes);
+    write::write(packing.builder, &target, args.target.format.format(), total, reporter, &mut summary)?;
+    Ok(summary)
+}
+
+struct Packing {
+    builder: Builder,
+    /// What is known beside the files, if that is wanted.
+    metadata: Option<Metadata>,
+    /// What a dry run prints.
+    paths: Vec<String>,
+    /// Bytes of the files, where a bar wants to know.
+    bytes: u64,
+    /// How many files and folders were left out for their names.
+    bad_names: usize,
+}
+
+impl Packing {
+    fn add(
+        &mut self,
+        source: &Path,
+        rules: &Rules,
+        target: &Target,
+        reporter: &mut Reporter,
+    ) -> Result<(), CliError> {
+        let name = source.display().to_string();
+        let meta = fs::metadata(source).map_err(CliError::io("cannot open"))?;
+        if !meta.is_dir() {
+            return self.add_file(source, &meta, rules, reporter);
+        }
+        let own = own_name(source, target.path());
+        let mut bad_names = BTreeSet::new();
+        if let Some(all) = &mut self.metadata {
+            let (found, bad) = metadata::of_folder(source, rules, own.as_deref())?;
+            bad_names.extend(bad);
+            if target.is_dry() {
+                self.paths.extend(metadata::others(&found).map(str::to_owned));
+            }
+            all.overlay(found);
+        }
+        let (paths, bytes) = (&mut self.paths, &mut self.bytes);
+        let prune = |path: &str| rules.prunes(path);
+        let skipped = self.builder.add_folder(rules.walk(source, &prune), |path| {
+            let prefer = rules.prefer(path).filter(|_| own.as_deref() != Some(path))?;
+            if target.is_dry() {
+                paths.push(path.to_owned());
+            }
+            if write::shows_bar() {
+                *bytes += fs::metadata(source.join(path)).map_or(0, |meta| meta.len());
+            }
+            Some(prefer)
+        });
+        let skipped = skipped.map_err(write::engine_error)?;
+        bad_names.extend(skipped.bad_names);
+        for other in skipped.others {
+            if self.metadata.is_some() && metadata::is_link(&other) {
+                continue;
+            }
+            let path = other.strip_prefix(source).unwrap_or(&other).display().to_string();
+            reporter.warn(&name, &format!("{path}: not packed, for it is neither a file nor a folder"));
+        }
+        self.bad_names += bad_names.len();
+        names::warn_of_bad(&bad_names, source, reporter);
+        Ok(())
+    }
+
+    fn add_file(
+        &mut self,
+        source: &Path,
+        meta: &fs::Metadata,
+        rules: &Rules,
+        reporter: &mut Reporter,
+    ) -> Result<(), CliError> {
+        let name = source.file_name().and_then(|name| name.to_str());
+        let bad = match name {
+            None => Some("the name is not UTF-8"),
+            Some(name) => check_path(name).err(),
+        };
+        if let Some(what) = bad.filter(|_| rules.skip_bad_names) {
+            self.bad_names += 1;
+            reporter.warn(&source.display().to_string(), &format!("not packed: {what}"));
+            return Ok(());
+        }
+        let name =
+            name.ok_or_else(|| CliError::Refused(format!("{} has no name in UTF-8", source.display())))?;
+        let Some(prefer) = rules.prefer(name) else { return Ok(()) };
+        self.paths.push(name.to_owned());
+        self.bytes += meta.len();
+        if let Some(all) = &mut self.metadata {
+            let attributes = Attributes::from_fs(meta).map_err(CliError::io("cannot read the time"))?;
+            all.files.insert(name.to_owned(), attributes);
+        }
+        self.builder.add_path_with(name, source, prefer).map_err(write::engine_error)
+    }
+}
+
+/// The path of the target in the folder that is packed, if it lies there: an archive is not packed
+/// into its successor.
+fn own_name(folder: &Path, target: Option<&Path>) -> Option<String> {
+    let folder = fs::canonicalize(folder).ok()?;
+    let target = fs::canonicalize(target?).ok()?;
+    let inner = target.strip_prefix(folder).ok()?;
+    let parts: Option<Vec<&str>> = inner.iter().map(|part| part.to_str()).collect();
+    Some(parts?.join("/"))
+}

@@ -1,0 +1,86 @@
+//! Paths as a tree: folders with the bytes below them, then what is in them.
+
+use std::cmp::Ordering;
+
+use crate::ui::error::CliError;
+use crate::ui::stdout::StdoutLines;
+
+/// Folders deeper than this are shown as part of the names in them: no real tree has them, and an
+/// archive could have millions.
+const DEEPEST: usize = 64;
+
+/// The order in which a tree is read: by component.
+pub(crate) fn order(a: &str, b: &str) -> Ordering {
+    match std::ptr::eq(a, b) {
+        // Entries can share one path, of any length.
+        true => Ordering::Equal,
+        false => a.split('/').cmp(b.split('/')),
+    }
+}
+
+/// Writes paths with their sizes, which are in [`order`].
+pub(crate) fn draw(entries: &[(&str, u64)], lines: &mut StdoutLines) -> Result<(), CliError> {
+    lines.write(format_args!("{:>15}  .", total(entries)))?;
+    rows(entries, &mut |size, depth, name| {
+        lines.write(format_args!("{size:>15}  {:1$}{name}", "", 2 * depth))
+    })
+}
+
+type Put<'a> = dyn FnMut(u64, usize, &str) -> Result<(), CliError> + 'a;
+
+/// One row per file, and one per folder where it begins.
+fn rows(entries: &[(&str, u64)], put: &mut Put<'_>) -> Result<(), CliError> {
+    let mut open: Vec<&str> = Vec::new();
+    for (i, (path, size)) in entries.iter().enumerate() {
+        let mut folders: Vec<&str> = path.splitn(DEEPEST + 1, '/').collect();
+        let name = folders.pop().unwrap_or_default();
+        let common = open.iter().zip(&folders).take_while(|(a, b)| a == b).count();
+        open.truncate(common);
+        for folder in &folders[common..] {
+            open.push(folder);
+            let below = entries[i..].iter().take_while(|(path, _)| is_below(path, &open));
+            let size = below.fold(0u64, |sum, (_, size)| sum.saturating_add(*size));
+            put(size, open.len(), &format!("{folder}/"))?;
+        }
+        put(*size, open.len() + 1, name)?;
+    }
+    Ok(())
+}
+
+fn is_below(path: &str, folders: &[&str]) -> bool {
+    let mut parts = path.split('/');
+    folders.iter().all(|folder| parts.next() == Some(folder)) && parts.next().is_some()
+}
+
+fn total(entries: &[(&str, u64)]) -> u64 {
+    entries.iter().fold(0, |sum, (_, size)| sum.saturating_add(*size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_come_once_with_the_bytes_below_them() {
+        let mut entries = vec![("b/c/y", 4), ("a", 1), ("b/x", 2), ("b/c/z", 8), ("b.txt", 16)];
+        entries.sort_by(|a, b| order(a.0, b.0));
+        let mut seen = Vec::new();
+        rows(&entries, &mut |size, depth, name| {
+            seen.push(format!("{size} {depth} {name}"));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(seen, ["1 1 a", "14 1 b/", "12 2 c/", "4 3 y", "8 3 z", "2 2 x", "16 1 b.txt"]);
+    }
+    #[test]
+    fn depth_has_an_end() {
+        let path = "x/".repeat(100_000) + "y";
+        let mut seen = Vec::new();
+        rows(&[(&path, 1), (&path, 2)], &mut |_, depth, name| {
+            seen.push((depth, name.len()));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!((seen.len(), seen[0], seen[DEEPEST].0), (DEEPEST + 2, (1, 2), DEEPEST + 1));
+    }
+}

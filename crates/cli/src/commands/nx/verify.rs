@@ -1,0 +1,142 @@
+//! `linerate nx verify`: every file of an archive against its hash, or a folder against an archive.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use linerate_nx::metadata::{Difference, Metadata};
+use linerate_nx::{Kind, Note, Verifier};
+
+use super::args::VerifyArgs;
+use super::extract::entry_failure;
+use super::metadata;
+use super::open::{Opened, damage, entry_at, open};
+use crate::ui::error::CliError;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+
+pub(crate) fn process(
+    args: &VerifyArgs,
+    path: &Path,
+    reporter: &mut Reporter,
+) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(path, "verify");
+    let archive = open(path, &args.limits)?;
+    let name = path.display().to_string();
+    match &args.against {
+        Some(folder) => against(args, &archive, &name, folder, reporter, &mut summary)?,
+        None => contents(args, &archive, &name, reporter, &mut summary)?,
+    }
+    Ok(summary)
+}
+
+fn contents(
+    args: &VerifyArgs,
+    archive: &Opened,
+    name: &str,
+    reporter: &mut Reporter,
+    summary: &mut RunSummary,
+) -> Result<(), CliError> {
+    let total = archive.files().fold(0u64, |sum, file| sum.saturating_add(file.size()));
+    let bar = Mutex::new(reporter.progress(name, Some(total)));
+    let verified = Verifier::new(archive)
+        .threads(args.threads.threads)
+        .on_progress(|progress| {
+            bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
+            true
+        })
+        .run()
+        .map_err(damage);
+    drop(bar);
+    let verified = verified?;
+    let metadata = Metadata::from_archive(archive);
+    // What stands there is known, or told as damage.
+    let is_known = |note: &&Note| matches!(note, Note::SpareInHeader) && !matches!(metadata, Ok(None));
+    let notes: Vec<String> =
+        verified.notes.iter().filter(|note| !is_known(note)).map(Note::to_string).collect();
+    notes.iter().for_each(|note| reporter.note(name, note));
+    let unchecked = if archive.has_hashes() { 0 } else { verified.files };
+    if unchecked > 0 {
+        reporter.warned();
+    }
+    let failed = verified.failures.len() + usize::from(metadata.is_err());
+    if let Err(error) = metadata {
+        reporter.entry_failed(name, "(metadata)", damage(error));
+    }
+    for error in verified.failures {
+        let at = entry_at(archive, &error.path);
+        reporter.entry_failed(name, &error.path, entry_failure(error.source, at));
+    }
+    summary.bytes = verified.bytes;
+    summary.text = Some(match failed {
+        0 if unchecked > 0 => format!("{unchecked} files decode; they have no hashes to be checked against"),
+        0 => format!("OK, {} files", verified.files),
+        _ => format!("{} files are right, {failed} failed", verified.files),
+    });
+    summary.set("files", verified.files);
+    summary.set("bytes", verified.bytes);
+    summary.set("failed", failed);
+    summary.set("unchecked", unchecked);
+    summary.set("notes", notes);
+    if failed > 0 {
+        summary.set("status", "failed");
+    }
+    Ok(())
+}
+
+fn against(
+    args: &VerifyArgs,
+    archive: &Opened,
+    name: &str,
+    folder: &Path,
+    reporter: &mut Reporter,
+    summary: &mut RunSummary,
+) -> Result<(), CliError> {
+    let metadata = (!args.no_metadata).then(|| metadata::told(archive, name, reporter)).flatten();
+    let mut verifier = Verifier::new(archive).threads(args.threads.threads);
+    if let Some(metadata) = &metadata {
+        verifier = verifier.metadata(metadata);
+    }
+    let compared = verifier.compare(folder).map_err(CliError::io_at("cannot read", folder))?;
+    let shown = folder.display();
+    let differs = |path: &String, what: String| {
+        (path.clone(), CliError::data(Kind::Corrupt, entry_at(archive, path), what))
+    };
+    let missing = compared.missing.iter().map(|path| differs(path, format!("it is not in {shown}")));
+    let different = compared.different.iter().map(|path| differs(path, format!("it is another in {shown}")));
+    let unexpected =
+        compared.unexpected.iter().map(|path| differs(path, format!("it is in {shown}, not in the archive")));
+    let changes = compared.changes.iter().map(|change| {
+        let what = match change.difference {
+            Difference::LinkRemoved => format!("the link is not in {shown}"),
+            Difference::LinkAdded => format!("the link is in {shown}, not in the archive"),
+            Difference::FolderRemoved => format!("the empty folder is not in {shown}"),
+            Difference::FolderAdded => format!("the empty folder is in {shown}, not in the archive"),
+            _ => format!("{} in {shown}", change.difference),
+        };
+        differs(&change.path, what)
+    });
+    let mut found: Vec<(String, CliError)> =
+        missing.chain(different).chain(unexpected).chain(changes).collect();
+    for error in compared.failures {
+        let at = entry_at(archive, &error.path);
+        found.push((error.path, entry_failure(error.source, at)));
+    }
+    found.sort_by(|a, b| a.0.cmp(&b.0));
+    summary.text = Some(match found.len() {
+        0 => format!("OK, {} files are those of {shown}", compared.same),
+        n => format!("{} files are those of {shown}, {n} differences", compared.same),
+    });
+    summary.set("against", shown.to_string());
+    summary.set("same", compared.same);
+    summary.set("missing", compared.missing);
+    summary.set("different", compared.different);
+    summary.set("unexpected", compared.unexpected);
+    summary.set("changes", compared.changes.iter().map(metadata::record).collect::<Vec<_>>());
+    if !found.is_empty() {
+        summary.set("status", "failed");
+    }
+    for (path, error) in found {
+        reporter.entry_failed(name, &path, error);
+    }
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! The end of everything that writes an archive: the file, its name, and what is said about it.
+
+use std::fs;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use linerate_io::{Lock, Wait};
+use linerate_nx::Kind;
+use linerate_nx::pack::{Builder, Format, PackError, Summary};
+
+use super::open::{damage, url};
+use super::write_args::{EditArgs, TargetArgs};
+use crate::ui::error::CliError;
+use crate::ui::reporter::Reporter;
+use crate::ui::summary::RunSummary;
+
+/// Where to write, and on what terms.
+pub(crate) enum Target {
+    /// Nowhere: look only.
+    DryRun,
+    /// A file of that name, which must not exist.
+    Fresh(PathBuf),
+    /// A file of that name, in place of one that may exist.
+    Replace(PathBuf),
+}
+
+impl Target {
+    pub(crate) fn of(args: &TargetArgs) -> Target {
+        match &args.target {
+            _ if args.dry_run => Target::DryRun,
+            Some(path) if args.force => Target::Replace(path.clone()),
+            Some(path) => Target::Fresh(path.clone()),
+            // The command line demands a name.
+            None => Target::DryRun,
+        }
+    }
+
+    /// That of the command line, or else the archive that is changed.
+    pub(crate) fn of_edit(args: &EditArgs, archive: &Path) -> Target {
+        match &args.target {
+            _ if args.dry_run => Target::DryRun,
+            Some(path) if args.force => Target::Replace(path.clone()),
+            Some(path) => Target::Fresh(path.clone()),
+            None => Target::Replace(archive.to_owned()),
+        }
+    }
+
+    pub(crate) fn is_dry(&self) -> bool {
+        matches!(self, Target::DryRun)
+    }
+
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Target::DryRun => None,
+            Target::Fresh(path) | Target::Replace(path) => Some(path),
+        }
+    }
+
+    /// Locks the archive that will be replaced, if it is there, before anything of it is read.
+    pub(crate) fn lock(&self, wait: Wait) -> Result<Option<Lock>, CliError> {
+        let path = match self {
+            Target::Replace(path) if fs::metadata(path).is_ok_and(|found| found.is_file()) => path,
+            _ => return Ok(None),
+        };
+        crate::ui::wait::lock(path, wait).map(Some)
+    }
+
+    /// Fails early where writing could not end well.
+    fn checked(&self) -> Result<Option<&Path>, CliError> {
+        let Some(path) = self.path() else { return Ok(None) };
+        if url(path).is_some() {
+            return Err(CliError::Refused(
+                "what is on a web server cannot be written; -o names a file".into(),
+            ));
+        }
+        match fs::metadata(path) {
+            Ok(found) if !found.is_file() => {
+                Err(CliError::Refused(format!("the output {} is not a regular file", path.display())))
+            }
+            Ok(_) if matches!(self, Target::Fresh(_)) => {
+                Err(CliError::Refused(format!("{} exists already; -f overwrites it", path.display())))
+            }
+            _ => Ok(Some(path)),
+        }
+    }
+}
+
+/// Writes the archive. `total` is the number of bytes of its files, if known.
+pub(crate) fn write(
+    mut builder: Builder,
+    target: &Target,
+    format: Format,
+    total: Option<u64>,
+    reporter: &Reporter,
+    summary: &mut RunSummary,
+) -> Result<(), CliError> {
+    let archive = match target.checked()? {
+        None => builder.dry_run().map_err(engine_error)?,
+        Some(path) => {
+            let bar = reporter.progress(&path.display().to_string(), total);
+            let bar = Arc::new(Mutex::new(bar));
+            let shared = Arc::clone(&bar);
+            builder.on_progress(move |progress| {
+                shared.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes_in);
+            });
+            builder.replace(matches!(target, Target::Replace(_)));
+            let archive = builder.write_as(path, format).map_err(engine_error)?;
+            drop(bar);
+            archive
+        }
+    };
+    describe(&archive, target, summary);
+    Ok(())
+}
+
+fn describe(archive: &Summary, target: &Target, summary: &mut RunSummary) {
+    let Summary { files, bytes, blocks, shared_files, shared_bytes, .. } = *archive;
+    summary.set("dry_run", target.is_dry());
+    summary.set("files", files);
+    summary.set("bytes", bytes);
+    summary.set("blocks", blocks);
+    summary.set("shared_files", shared_files);
+    summary.set("shared_bytes", shared_bytes);
+    if target.is_dry() {
+        summary.lines.push(format!(
+            "{files} files, {bytes} bytes, in {blocks} blocks; {shared_files} files of {shared_bytes} bytes are shared"
+        ));
+        return;
+    }
+    let percent = 100.0 * archive.archive_bytes as f64 / bytes.max(1) as f64;
+    summary.text = Some(format!("{files} files, {bytes} -> {} bytes ({percent:.1}%)", archive.archive_bytes));
+    summary.bytes = bytes;
+    summary.output = target.path().map(Path::to_owned);
+    summary.set("stored_blocks", archive.stored_blocks);
+    summary.set("archive_bytes", archive.archive_bytes);
+}
+
+/// Whether a bar will be shown, so that its total is worth finding out.
+pub(crate) fn shows_bar() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// An error of packing. Its file stands in the sentence.
+pub(crate) fn engine_error(error: PackError) -> CliError {
+    let file = error.file().map(str::to_owned);
+    let named = |error: CliError| match &file {
+        Some(file) => error.in_file(file),
+        None => error,
+    };
+    let engine = std::error::Error::source(&error).and_then(|e| e.downcast_ref::<linerate_nx::Error>());
+    if let Some(engine) = engine {
+        return named(damage(*engine));
+    }
+    if let Some(io) = error.io() {
+        let copy = match io.raw_os_error() {
+            Some(code) => io::Error::from_raw_os_error(code),
+            None => io::Error::new(io.kind(), io.to_string()),
+        };
+        let verb = if error.kind() == Kind::Read { "cannot read" } else { "cannot write" };
+        let context = file.map_or_else(|| verb.to_owned(), |file| format!("{verb} {file}"));
+        return CliError::Io { context, error: copy };
+    }
+    match error.kind() {
+        Kind::Truncated | Kind::Corrupt | Kind::Unsupported => {
+            CliError::data(error.kind(), 0, error.to_string())
+        }
+        _ => CliError::Refused(error.to_string()),
+    }
+}

@@ -1,0 +1,97 @@
+//! What a subcommand works on, and where its output goes.
+
+use std::fs::{self, File, Metadata};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::args::TargetArgs;
+use super::reader::Reader;
+use crate::ui::error::CliError;
+use crate::ui::input;
+use crate::ui::output::{self, Output};
+
+/// One thing to work on.
+pub(crate) enum Operand {
+    Stdin,
+    Named(PathBuf),
+}
+
+impl Operand {
+    pub(crate) fn of(path: &Path) -> Operand {
+        if path == Path::new("-") { Operand::Stdin } else { Operand::Named(path.to_owned()) }
+    }
+
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Operand::Stdin => "stdin".into(),
+            Operand::Named(path) => path.display().to_string(),
+        }
+    }
+
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Operand::Stdin => None,
+            Operand::Named(path) => Some(path),
+        }
+    }
+
+    /// Opens it. Standard input counts as a pipe, whatever it is.
+    pub(crate) fn open(&self) -> Result<(Reader, Metadata), CliError> {
+        let cannot_open = || CliError::io("cannot open");
+        let file = match self {
+            Operand::Stdin => input::stdin().map_err(cannot_open())?,
+            Operand::Named(path) => {
+                if fs::metadata(path).map_err(cannot_open())?.is_dir() {
+                    return Err(CliError::Refused("it is a directory".into()));
+                }
+                File::open(path).map_err(cannot_open())?
+            }
+        };
+        let meta = file.metadata().map_err(cannot_open())?;
+        let len = (meta.is_file() && self.path().is_some()).then_some(meta.len());
+        Ok((Reader::new(file, len), meta))
+    }
+}
+
+/// An output that counts, and that knows whose attributes it gets.
+pub(crate) struct Sink {
+    output: Output,
+    /// The file whose attributes the output gets.
+    source: Option<Metadata>,
+    /// Bytes written.
+    pub(crate) bytes: u64,
+}
+
+impl Sink {
+    /// The output that the command line asks for: standard output, the file it names, or else
+    /// `beside`, a name made from that of the input.
+    pub(crate) fn open(
+        args: &TargetArgs,
+        operand: &Operand,
+        meta: &Metadata,
+        beside: impl FnOnce(&Path) -> PathBuf,
+    ) -> Result<Sink, CliError> {
+        let source = operand.path().filter(|_| meta.is_file());
+        let output = match (&args.output, operand.path()) {
+            _ if args.is_stdout(operand.path().is_none()) => {
+                output::stdout().map(Output::Stdout).map_err(CliError::stdout_write)?
+            }
+            (Some(path), _) => Output::at(path, args.force)?,
+            (None, Some(path)) => Output::at(&beside(path), args.force)?,
+            (None, None) => return Err(CliError::Refused("there is no name for the output".into())),
+        };
+        Ok(Sink { output, source: source.map(|_| meta.clone()), bytes: 0 })
+    }
+
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        self.output.write_all(bytes).map_err(|e| self.output.error(e))?;
+        self.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Puts a file in its place. Returns its name, if there is a file.
+    pub(crate) fn finish(mut self) -> Result<Option<PathBuf>, CliError> {
+        self.output.take_over(self.source.as_ref(), None, false)?;
+        self.output.commit()
+    }
+}

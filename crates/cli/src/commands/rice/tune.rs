@@ -1,0 +1,104 @@
+//! `linerate rice tune`: the parameters that make a chunk smallest, with the size for every m.
+
+use std::num::NonZeroU32;
+use std::thread;
+
+use linerate_rice::{Exec, Filter, Params, encoded_len, tune};
+use serde_json::json;
+
+use super::args::TuneArgs;
+use super::chunk_writer;
+use super::input::Input;
+use super::operand::Operand;
+use super::parameters;
+use super::piece::engine_error;
+use super::summary::{FileSummary, Mode};
+use crate::ui::error::CliError;
+
+/// Parameters and the exact bytes of the chunk they make.
+struct Size {
+    params: Params,
+    bytes: u64,
+}
+
+pub(crate) fn process(args: &TuneArgs, operand: &Operand) -> Result<FileSummary, CliError> {
+    let mut summary = FileSummary::new(operand, Mode::Tune);
+    let (reader, _) = operand.open()?;
+    let mut input = Input::open(reader, &args.raw)?;
+    chunk_writer::check(&input)?;
+    let segment = chunk_writer::segment(&input, args.segment)?;
+    let whole = input.whole::<i16>()?;
+    let samples = whole.samples();
+    let sizes = sizes(samples, segment, &args.filter, args.work.threads)?;
+    let best = sizes.iter().min_by_key(|size| size.bytes);
+    let other = tune::best_filter(samples, segment);
+    let other = Size { params: other, bytes: bytes(samples, &other)? };
+    let raw = samples.len() as u64 * 2;
+    let percent = |bytes: u64| 100.0 * bytes as f64 / raw.max(1) as f64;
+    let shape = input.final_shape()?;
+
+    let segment_name = segment.map_or("all".to_owned(), |n| n.to_string());
+    let filter_name = parameters::taps(&args.filter);
+    summary.lines.push(format!(
+        "{}: {shape} {}, {raw} bytes; segment {segment_name}, filter {filter_name}",
+        operand.name(),
+        input.dtype().name()
+    ));
+    summary.lines.push(format!("{:>7} {:>15} {:>7}", "m", "bytes", "%"));
+    for size in &sizes {
+        let mark = if best.is_some_and(|best| best.params == size.params) { "  best" } else { "" };
+        let (m, bytes) = (size.params.m(), size.bytes);
+        summary.lines.push(format!("{m:>7} {bytes:>15} {:>7.2}{mark}", percent(bytes)));
+    }
+    for (what, size) in best.map(|best| ("best m", best)).into_iter().chain([("best filter", &other)]) {
+        summary.lines.push(format!(
+            "{what}: {} bytes ({:.2} %) with --cd-values {} (h5repack -f {})",
+            size.bytes,
+            percent(size.bytes),
+            parameters::signed(&size.params),
+            parameters::h5repack(&size.params)
+        ));
+    }
+
+    summary.bytes_in = input.start() + raw;
+    summary.set("dtype", input.dtype().name());
+    summary.set("shape", shape.0);
+    summary.set("samples", samples.len());
+    summary.set("segment", json!(segment));
+    summary.set("filter", args.filter.taps());
+    let table = sizes.iter().map(|size| json!({ "m": size.params.m(), "bytes": size.bytes }));
+    summary.set("sizes", table.collect::<Vec<_>>());
+    let record = |size: &Size| {
+        let mut record = parameters::record(&size.params);
+        record["bytes"] = json!(size.bytes);
+        record["h5repack"] = json!(parameters::h5repack(&size.params));
+        record
+    };
+    summary.set("best", best.map(record));
+    summary.set("best_filter", record(&other));
+    Ok(summary.end())
+}
+
+/// The size for every m that can be encoded, shared out among threads.
+fn sizes(
+    samples: &[i16],
+    segment: Option<NonZeroU32>,
+    filter: &Filter,
+    threads: usize,
+) -> Result<Vec<Size>, CliError> {
+    let params = (1..16).map(|k| Params::new(1 << k, segment).map(|p| p.with_filter(*filter)));
+    let params: Vec<Params> = params.collect::<Result<_, _>>().map_err(engine_error(0))?;
+    let of = |params: &[Params]| -> Result<Vec<Size>, CliError> {
+        params.iter().map(|&params| Ok(Size { params, bytes: bytes(samples, &params)? })).collect()
+    };
+    let per_thread = params.len().div_ceil(threads);
+    let parts: Vec<Result<Vec<Size>, CliError>> = thread::scope(|scope| {
+        let work: Vec<_> = params.chunks(per_thread).map(|part| scope.spawn(move || of(part))).collect();
+        work.into_iter().map(|part| part.join().expect("counting does not panic")).collect()
+    });
+    Ok(parts.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+fn bytes(samples: &[i16], params: &Params) -> Result<u64, CliError> {
+    encoded_len(params, samples, Exec::default()).map_err(engine_error(0))
+}

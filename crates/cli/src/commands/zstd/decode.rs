@@ -1,0 +1,117 @@
+//! Decoding: all frames of an input, one after the other.
+
+use std::io::Read;
+
+use linerate_core::{Error, Kind};
+use linerate_zstd::{Dictionary, Format, Header, Options, Scratch, Status, StreamDecoder};
+
+use super::args::Args;
+use super::file::Totals;
+use crate::ui::error::CliError;
+use crate::ui::input::Source;
+
+/// Room for decoded bytes: several blocks, so that most are written but once.
+const ROOM: usize = 1 << 20;
+/// The most bytes of a frame's header.
+const HEADER: usize = 18;
+
+/// A compressed input.
+pub(crate) struct Decoder<'a, R> {
+    source: Source<R>,
+    stream: StreamDecoder,
+    scratch: Scratch,
+    dictionary: Option<&'a Dictionary<'a>>,
+    room: Vec<u8>,
+    bytes_out: u64,
+    max_output: u64,
+    totals: Totals,
+}
+
+/// Takes decoded bytes, with the number of input bytes used so far.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
+
+impl<'a, R: Read> Decoder<'a, R> {
+    pub(crate) fn new(source: Source<R>, args: &Args, dictionary: Option<&'a Dictionary<'a>>) -> Self {
+        let options = Options::new().window_limit(args.window_limit()).verify_checksum(!args.no_check);
+        Decoder {
+            source,
+            stream: StreamDecoder::new(options),
+            scratch: Scratch::new(),
+            dictionary,
+            room: vec![0; ROOM],
+            bytes_out: 0,
+            max_output: args.max_output.unwrap_or(u64::MAX),
+            totals: Totals::default(),
+        }
+    }
+
+    /// Decodes everything into `sink`.
+    pub(crate) fn run(mut self, sink: Sink<'_>) -> Result<Totals, CliError> {
+        if self.source.peek(1)?.is_empty() {
+            return Err(CliError::data(Kind::Truncated, 0, "the input is empty"));
+        }
+        while self.begin()? {
+            self.frame(sink)?;
+        }
+        self.totals.bytes_in = self.source.at();
+        self.totals.bytes_out = Some(self.bytes_out);
+        Ok(self.totals)
+    }
+
+    /// Looks at the header of the next frame; `false` if there is none.
+    fn begin(&mut self) -> Result<bool, CliError> {
+        let at = self.source.at();
+        let bytes = self.source.peek(HEADER)?;
+        if bytes.is_empty() {
+            return Ok(false);
+        }
+        match Header::parse(bytes, Format::Standard) {
+            Ok(Header::Skippable { .. }) => self.totals.skipped += 1,
+            Ok(Header::Frame(header)) => {
+                let limit = self.stream.options().window_limit;
+                if header.window > limit {
+                    let what = format!(
+                        "the frame needs a window of {} bytes, and {limit} are allowed; --memory allows more",
+                        header.window
+                    );
+                    return Err(CliError::data(Kind::Limit, at, what));
+                }
+                self.totals.begin(&header);
+            }
+            Err(e) => return Err(CliError::data(e.kind, at + e.offset, e.message)),
+        }
+        Ok(true)
+    }
+
+    fn frame(&mut self, sink: Sink<'_>) -> Result<(), CliError> {
+        loop {
+            let input = self.source.peek(1)?;
+            let at_end = input.is_empty();
+            let progress = self.stream.decode(&mut self.scratch, self.dictionary, input, &mut self.room);
+            let progress = progress.map_err(engine_error)?;
+            self.source.consume(progress.read);
+            self.bytes_out += progress.written as u64;
+            if self.bytes_out > self.max_output {
+                let what = format!("the output exceeds the limit of {} bytes", self.max_output);
+                return Err(CliError::data(Kind::Limit, self.source.at(), what));
+            }
+            sink(&self.room[..progress.written], self.source.at())?;
+            match progress.status {
+                Status::FrameEnd => return Ok(()),
+                Status::NeedInput if at_end => {
+                    let what = "the input ends before the frame does";
+                    return Err(CliError::data(Kind::Truncated, self.source.at(), what));
+                }
+                Status::NeedInput | Status::NeedOutput => {}
+            }
+        }
+    }
+}
+
+fn engine_error(e: Error) -> CliError {
+    match e.kind {
+        // Of a dictionary; everything else here comes from the input.
+        Kind::BadArgument => CliError::data(Kind::Corrupt, e.offset, format!("{}; -D names it", e.message)),
+        kind => CliError::data(kind, e.offset, e.message),
+    }
+}

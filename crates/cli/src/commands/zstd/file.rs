@@ -1,0 +1,138 @@
+//! The life of one operand: opened, worked on, put in place, and the source deleted last.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use linerate_zstd::{Dictionary, FrameHeader};
+
+use super::args::{Args, Mode};
+use super::decode::Decoder;
+use super::{list, names};
+use crate::ui::error::CliError;
+use crate::ui::input::Source;
+use crate::ui::output::{self, Output};
+use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
+use crate::ui::progress::Progress;
+
+/// One thing to work on.
+pub(crate) enum Operand {
+    Stdin,
+    Named(PathBuf),
+}
+
+impl Operand {
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Operand::Stdin => "stdin".into(),
+            Operand::Named(path) => path.display().to_string(),
+        }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Operand::Stdin => None,
+            Operand::Named(path) => Some(path),
+        }
+    }
+}
+
+/// What a file turned out to hold.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Frames with data.
+    pub(crate) frames: u64,
+    /// Skippable frames.
+    pub(crate) skipped: u64,
+    pub(crate) bytes_in: u64,
+    /// Unknown if a frame that was not decoded does not say.
+    pub(crate) bytes_out: Option<u64>,
+    /// The largest window of a frame, in bytes.
+    pub(crate) window: u64,
+    /// Whether there are frames with data, and all have a checksum.
+    pub(crate) checked: bool,
+}
+
+impl Totals {
+    /// Counts a frame with data.
+    pub(crate) fn begin(&mut self, header: &FrameHeader) {
+        self.checked = header.checksum && (self.checked || self.frames == 0);
+        self.frames += 1;
+        self.window = self.window.max(header.window);
+    }
+}
+
+/// What became of an operand.
+pub(crate) struct FileSummary {
+    pub(crate) name: String,
+    /// The file made, if one was.
+    pub(crate) output: Option<PathBuf>,
+    pub(crate) totals: Totals,
+    pub(crate) seconds: f64,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Does what the command line says with one operand, up to an output that has no name yet.
+pub(crate) fn work(args: &Args, dictionary: Option<&Dictionary<'_>>, operand: &Operand) -> Work<FileSummary> {
+    Work { name: operand.name(), result: process(args, dictionary, operand).map(Some) }
+}
+
+fn process(
+    args: &Args,
+    dictionary: Option<&Dictionary<'_>>,
+    operand: &Operand,
+) -> Result<(FileSummary, FinishedOutput), CliError> {
+    let beside =
+        operand.path().filter(|_| args.mode() == Mode::Decompress && !args.stdout && args.output.is_none());
+    let target = match beside {
+        None => None,
+        Some(path) => Some(names::without_suffix(path).ok_or_else(|| {
+            CliError::Skipped("skipped: its suffix is not one of zstd files; -c or -o decompresses it".into())
+        })?),
+    };
+    let rules = InPlaceOptions { force: args.force, deletes: args.remove };
+    let input = match operand.path() {
+        None => Opened::stdin()?,
+        Some(path) => Opened::open(path, beside.map(|_| rules), "")?,
+    };
+    let begun = Instant::now();
+    let mut output = match args.mode() {
+        Mode::List | Mode::Test => Output::Nowhere,
+        Mode::Decompress => make_output(args, operand, target.as_deref())?,
+    };
+    let totals = match args.mode() {
+        Mode::List => list::totals(&mut Source::new(&input.file))?,
+        Mode::Test | Mode::Decompress => decode(args, dictionary, operand, &input, &mut output)?,
+    };
+    let deletes = args.remove && beside.is_some();
+    let finished = FinishedOutput::new(output, operand.path(), &input, None, deletes)?;
+    let seconds = begun.elapsed().as_secs_f64();
+    Ok((FileSummary { name: operand.name(), output: None, totals, seconds, warnings: Vec::new() }, finished))
+}
+
+/// Decodes all frames into the output.
+fn decode(
+    args: &Args,
+    dictionary: Option<&Dictionary<'_>>,
+    operand: &Operand,
+    input: &Opened,
+    output: &mut Output,
+) -> Result<Totals, CliError> {
+    let total = input.meta.is_file().then_some(input.meta.len());
+    let mut progress = Progress::new(!args.quiet && !args.json, &operand.name(), total);
+    Decoder::new(Source::new(&input.file), args, dictionary).run(&mut |bytes, summary| {
+        progress.update(summary);
+        output.write_all(bytes).map_err(|e| output.error(e))
+    })
+}
+
+/// Opens the output: `target` if it is made beside the operand.
+fn make_output(args: &Args, operand: &Operand, target: Option<&Path>) -> Result<Output, CliError> {
+    if args.writes_stdout(operand.path().is_none()) {
+        return output::stdout().map(Output::Stdout).map_err(CliError::stdout_write);
+    }
+    match target.or(args.output.as_deref()) {
+        Some(path) => Output::at(path, args.force),
+        None => Err(CliError::Refused("there is no name for the output".into())),
+    }
+}

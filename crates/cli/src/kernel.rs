@@ -1,4 +1,0 @@
-//! The home of what the compiler cannot check.
-#![allow(unsafe_code)]
-
-pub(crate) mod map;

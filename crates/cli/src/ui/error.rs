@@ -1,0 +1,159 @@
+//! `CliError`: why a file was not processed, and its message.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use linerate_core::{Error, Kind};
+
+/// Why a file was not processed. Displayed as one line without the file's name, which the reporter puts
+/// before it.
+#[derive(Debug)]
+pub(crate) enum CliError {
+    /// The file is not one to process (a directory, say). Reported as a warning.
+    Skipped(String),
+    /// The request cannot be met as it was made, or would have destroyed something.
+    Refused(String),
+    /// Reading the input failed at this offset in bytes.
+    Read { error: io::Error, offset: u64 },
+    /// Another system call failed.
+    Io { context: String, error: io::Error },
+    /// The input violates its format, or a limit.
+    Data { kind: Kind, offset: u64, message: Cow<'static, str> },
+    /// Standard output is a pipe whose reader has exited. Ends the program without a message.
+    ClosedPipe,
+}
+
+impl CliError {
+    pub(crate) fn data(kind: Kind, offset: u64, message: impl Into<Cow<'static, str>>) -> Self {
+        CliError::Data { kind, offset, message: message.into() }
+    }
+
+    /// For `map_err`: what failed, as in "cannot open".
+    pub(crate) fn io(context: impl Into<String>) -> impl FnOnce(io::Error) -> CliError {
+        move |error| CliError::Io { context: context.into(), error }
+    }
+
+    /// As [`io`](Self::io), with a path appended to the context.
+    pub(crate) fn io_at(context: &str, path: &Path) -> impl FnOnce(io::Error) -> CliError {
+        CliError::io(format!("{context} {}", path.display()))
+    }
+
+    /// An engine's read or write error, with the operating system's reason where there is one.
+    pub(crate) fn system(error: Error) -> Self {
+        let reason = match error.os {
+            Some(number) => io::Error::from_raw_os_error(number.get()),
+            None => io::Error::other(error.message),
+        };
+        match error.kind {
+            Kind::Write => CliError::io("cannot write")(reason),
+            _ => CliError::Read { error: reason, offset: error.offset },
+        }
+    }
+
+    /// Prefixes the message with the name of another file than the one it is reported for.
+    pub(crate) fn in_file(self, file: &str) -> CliError {
+        match self {
+            CliError::Data { kind, offset, message } => {
+                CliError::data(kind, offset, format!("{file}: {message}"))
+            }
+            CliError::Read { error, .. } => CliError::Io { context: format!("{file}: cannot read"), error },
+            CliError::Io { context, error } => CliError::Io { context: format!("{file}: {context}"), error },
+            CliError::Skipped(message) | CliError::Refused(message) => {
+                CliError::Refused(format!("{file}: {message}"))
+            }
+            CliError::ClosedPipe => CliError::ClosedPipe,
+        }
+    }
+
+    /// An error of writing to standard output.
+    pub(crate) fn stdout_write(error: io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::BrokenPipe => CliError::ClosedPipe,
+            _ => CliError::Io { context: "cannot write standard output".into(), error },
+        }
+    }
+
+    /// The value of "kind" in `--json`.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            CliError::Skipped(_) => "skipped",
+            CliError::Refused(_) => "refused",
+            CliError::Read { .. } | CliError::Io { .. } | CliError::ClosedPipe => "input/output error",
+            CliError::Data { kind, .. } => kind.name(),
+        }
+    }
+
+    /// The offset in the input, in bytes, of errors that have one.
+    pub(crate) fn offset(&self) -> Option<u64> {
+        match self {
+            CliError::Read { offset, .. } | CliError::Data { offset, .. } => Some(*offset),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CliError::Skipped(message) | CliError::Refused(message) => f.write_str(message),
+            CliError::Read { error, offset } => {
+                write!(f, "cannot read: {} (at byte {offset})", reason(error))
+            }
+            CliError::Io { context, error } => write!(f, "{context}: {}", reason(error)),
+            CliError::Data { offset, message, .. } => write!(f, "{message} (at byte {offset})"),
+            CliError::ClosedPipe => f.write_str("the reader of standard output has exited"),
+        }
+    }
+}
+
+/// Converts an engine's error. A bad argument is a refusal, not damaged data.
+pub(crate) fn engine_error(error: Error) -> CliError {
+    match error.kind {
+        Kind::BadArgument => CliError::Refused(error.message.into()),
+        Kind::Read | Kind::Write => CliError::system(error),
+        kind => CliError::data(kind, error.offset, error.message),
+    }
+}
+
+/// As [`engine_error`], where the file being written is not the one the error is reported for.
+pub(crate) fn write_error(output: &Path) -> impl Fn(Error) -> CliError {
+    move |error| match engine_error(error) {
+        CliError::Io { context, error } => {
+            CliError::Io { context: format!("{context} {}", output.display()), error }
+        }
+        other => other,
+    }
+}
+
+/// The error's text without the number that the standard library appends. A full disk or quota is named
+/// as such on every system.
+fn reason(error: &io::Error) -> String {
+    let mut text = error.to_string();
+    if let Some(end) = text.rfind(" (os error ")
+        && error.raw_os_error().is_some()
+    {
+        text.truncate(end);
+    }
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => format!("the disk is full ({text})"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn message_has_the_context_the_reason_and_the_offset() {
+        let missing = CliError::io("cannot open")(io::Error::from_raw_os_error(2));
+        assert_eq!(missing.to_string(), "cannot open: No such file or directory");
+        let full = CliError::io("cannot write")(io::Error::from_raw_os_error(28));
+        assert_eq!(full.to_string(), "cannot write: the disk is full (No space left on device)");
+        let cut = CliError::data(Kind::Truncated, 7, "the input ends early");
+        assert_eq!(cut.to_string(), "the input ends early (at byte 7)");
+        assert_eq!((cut.kind(), cut.offset()), ("truncated", Some(7)));
+    }
+}

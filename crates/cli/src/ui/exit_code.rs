@@ -1,0 +1,85 @@
+//! Exit statuses, shared by all subcommands.
+
+use std::process::ExitCode;
+
+use crate::ui::error::CliError;
+use linerate_core::Kind;
+
+/// Their table, in the help and the manual.
+pub(crate) const HELP: &str = "\
+Exit status:
+  0  everything was done
+  1  a file could not be read or written, or files failed for different reasons
+  2  the command line was wrong
+  3  an input is damaged or not in a known format
+  4  a limit set on the command line was exceeded
+  5  done, with warnings: a file was skipped, or trailing garbage was ignored
+
+A closed pipe on standard output ends the program by SIGPIPE (141 in a shell). A signal such as Ctrl-C ends
+it by that signal (130 in a shell), once files that were begun have been removed; a second one does at once.";
+
+/// The command line was wrong; clap uses the same.
+pub(crate) const USAGE: u8 = 2;
+
+const FAILED: u8 = 1;
+const DAMAGED: u8 = 3;
+const LIMIT: u8 = 4;
+const WARNED: u8 = 5;
+
+fn status(error: &CliError) -> u8 {
+    match error {
+        CliError::Skipped(_) => WARNED,
+        CliError::Data { kind: Kind::Limit, .. } => LIMIT,
+        CliError::Data { .. } => DAMAGED,
+        CliError::Refused(_) | CliError::Read { .. } | CliError::Io { .. } | CliError::ClosedPipe => FAILED,
+    }
+}
+
+/// Combines the results of several files into one status.
+#[derive(Default)]
+pub(crate) struct ExitStatus {
+    failed: Option<u8>,
+    warned: bool,
+}
+
+impl ExitStatus {
+    pub(crate) fn warn(&mut self) {
+        self.warned = true;
+    }
+
+    pub(crate) fn fail(&mut self, error: &CliError) {
+        match (status(error), self.failed) {
+            (WARNED, _) => self.warned = true,
+            (status, None) => self.failed = Some(status),
+            (status, Some(before)) if status == before => {}
+            _ => self.failed = Some(FAILED),
+        }
+    }
+
+    pub(crate) fn code(&self) -> ExitCode {
+        ExitCode::from(self.failed.unwrap_or(if self.warned { WARNED } else { 0 }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status_of(errors: &[CliError]) -> Option<u8> {
+        let mut exit_status = ExitStatus::default();
+        errors.iter().for_each(|f| exit_status.fail(f));
+        exit_status.failed
+    }
+
+    #[test]
+    fn equal_statuses_are_kept_and_different_ones_become_failed() {
+        let damaged = || CliError::data(Kind::Corrupt, 0, "x");
+        let limit = || CliError::data(Kind::Limit, 0, "x");
+        let skipped = || CliError::Skipped("x".into());
+        assert_eq!(status_of(&[]), None);
+        assert_eq!(status_of(&[skipped()]), None);
+        assert_eq!(status_of(&[damaged(), skipped(), damaged()]), Some(DAMAGED));
+        assert_eq!(status_of(&[limit()]), Some(LIMIT));
+        assert_eq!(status_of(&[damaged(), limit()]), Some(FAILED));
+    }
+}

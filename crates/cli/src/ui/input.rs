@@ -1,0 +1,165 @@
+//! Where bytes come from: a file or standard input, read through a buffer that knows its offset.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, ErrorKind, Read};
+
+use crate::ui::error::CliError;
+
+/// Standard input without the buffer that the standard library puts before it.
+pub(crate) fn stdin() -> io::Result<File> {
+    #[cfg(unix)]
+    return std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(File::from);
+    #[cfg(windows)]
+    return std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(File::from);
+}
+
+/// A reader that counts, and remembers whether an error came from it.
+pub(crate) struct Counted<R> {
+    inner: R,
+    pub(crate) at: u64,
+    pub(crate) failed: bool,
+}
+
+impl<R> Counted<R> {
+    pub(crate) fn new(inner: R) -> Self {
+        Counted { inner, at: 0, failed: false }
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let result = self.inner.read(into);
+        match &result {
+            Ok(n) => self.at += *n as u64,
+            Err(e) => self.failed |= e.kind() != ErrorKind::Interrupted,
+        }
+        result
+    }
+}
+
+/// A buffered reader for decoding: hands out what it has, and knows the offset of that.
+pub(crate) struct Source<R> {
+    inner: R,
+    /// What was given back, and is read before anything from `inner`.
+    returned: VecDeque<u8>,
+    buffer: Box<[u8]>,
+    start: usize,
+    end: usize,
+    /// Offset in the input of `buffer[start]`.
+    at: u64,
+}
+
+impl<R: Read> Source<R> {
+    const BUFFER: usize = 128 << 10;
+
+    pub(crate) fn new(inner: R) -> Self {
+        Source {
+            inner,
+            returned: VecDeque::new(),
+            buffer: vec![0; Self::BUFFER].into(),
+            start: 0,
+            end: 0,
+            at: 0,
+        }
+    }
+
+    /// Offset in the input of the next byte.
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The bytes at hand, at least `least` of them unless the input ends before.
+    pub(crate) fn peek(&mut self, least: usize) -> Result<&[u8], CliError> {
+        debug_assert!(least <= self.buffer.len());
+        while self.end - self.start < least {
+            if self.start > 0 {
+                self.buffer.copy_within(self.start..self.end, 0);
+                (self.start, self.end) = (0, self.end - self.start);
+            }
+            let room = &mut self.buffer[self.end..];
+            match if self.returned.is_empty() { self.inner.read(room) } else { self.returned.read(room) } {
+                Ok(0) => break,
+                Ok(n) => self.end += n,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(error) => {
+                    return Err(CliError::Read { error, offset: self.at + (self.end - self.start) as u64 });
+                }
+            }
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Marks `n` of the bytes at hand as used.
+    pub(crate) fn consume(&mut self, n: usize) {
+        debug_assert!(n <= self.end - self.start);
+        self.start += n;
+        self.at += n as u64;
+    }
+
+    /// Gives back the last bytes that were consumed: they come next again.
+    pub(crate) fn unread(&mut self, mut bytes: Vec<u8>) {
+        self.at -= bytes.len() as u64;
+        bytes.extend_from_slice(&self.buffer[self.start..self.end]);
+        bytes.extend(self.returned.drain(..));
+        (self.start, self.end) = (0, 0);
+        self.returned = bytes.into();
+    }
+
+    /// The next byte, or `None` at the end.
+    pub(crate) fn byte(&mut self) -> Result<Option<u8>, CliError> {
+        let byte = self.peek(1)?.first().copied();
+        self.consume(usize::from(byte.is_some()));
+        Ok(byte)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct ThreeAtATime<'a>(&'a [u8]);
+
+    impl Read for ThreeAtATime<'_> {
+        fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() {
+                return Err(io::Error::other("no more"));
+            }
+            let n = 3.min(into.len()).min(self.0.len());
+            into[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn peeking_gathers_and_offsets_are_those_of_the_input() {
+        let mut source = Source::new(ThreeAtATime(b"abcdefgh"));
+        assert_eq!(source.peek(1).unwrap(), b"abc");
+        source.consume(2);
+        assert_eq!(source.peek(4).unwrap(), b"cdef");
+        assert_eq!(source.byte().unwrap(), Some(b'c'));
+        assert_eq!(source.at(), 3);
+        assert_eq!(source.peek(5).unwrap(), b"defgh");
+        assert_eq!(source.peek(6).unwrap_err().offset(), Some(8));
+    }
+
+    #[test]
+    fn bytes_given_back_come_again_at_their_offset() {
+        let mut source = Source::new(ThreeAtATime(b"abcdefgh"));
+        source.peek(5).unwrap();
+        source.consume(4);
+        source.unread(b"cd".to_vec());
+        assert_eq!((source.at(), source.byte().unwrap()), (2, Some(b'c')));
+        source.unread(b"bc".to_vec());
+        assert_eq!((source.at(), source.peek(7).unwrap()), (1, &b"bcdefgh"[..]));
+    }
+
+    #[test]
+    fn the_end_is_not_an_error() {
+        let mut source = Source::new(&b"x"[..]);
+        assert_eq!(source.peek(5).unwrap(), b"x");
+        assert_eq!((source.byte().unwrap(), source.byte().unwrap()), (Some(b'x'), None));
+        assert_eq!(source.at(), 1);
+    }
+}

@@ -1,0 +1,141 @@
+//! Where bytes go: standard output, nowhere, or a file that appears complete or not at all.
+
+use std::fs::{File, FileTimes, Metadata};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use linerate_io::{AtomicFile, Existing, Ownership};
+
+use crate::ui::error::CliError;
+use crate::ui::signals;
+
+/// Standard output without the line buffer that the standard library puts before it.
+pub(crate) fn stdout() -> io::Result<File> {
+    #[cfg(unix)]
+    return std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned().map(File::from);
+    #[cfg(windows)]
+    return std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned().map(File::from);
+}
+
+/// A sink of one file's output.
+pub(crate) enum Output {
+    Stdout(File),
+    /// Output is counted by others and dropped: for testing and listing.
+    Nowhere,
+    /// Not durable unless that is asked for: see [`Output::take_over`].
+    File(AtomicFile),
+}
+
+impl Output {
+    /// The file at `path`, which must not exist unless `overwrite`. What exists and is not a regular
+    /// file (a device, a pipe) is written to as it is; a link is followed.
+    pub(crate) fn at(path: &Path, overwrite: bool) -> Result<Output, CliError> {
+        signals::remove_temporaries_on_signal();
+        let existing = if overwrite { Existing::Replace } else { Existing::Refuse };
+        let mut file = AtomicFile::create(path, existing).map_err(|e| match e.kind() {
+            ErrorKind::AlreadyExists => exists(path),
+            ErrorKind::IsADirectory => {
+                CliError::Refused(format!("the output {} is a directory", path.display()))
+            }
+            _ => CliError::io_at("cannot create", path)(e),
+        })?;
+        file.set_durable(false);
+        Ok(Output::File(file))
+    }
+
+    /// Has a file keep the mode it is written with: only its owner may read it.
+    pub(crate) fn keep_private(&mut self) {
+        if let Output::File(file) = self {
+            file.set_ownership(Ownership::private());
+        }
+    }
+
+    /// Gives a file the times of its source, or `modified` instead, and when it is committed the
+    /// source's owner and mode. With `durable` its bytes and its name will have reached the disk then,
+    /// so that the source may be deleted.
+    pub(crate) fn take_over(
+        &mut self,
+        source: Option<&Metadata>,
+        modified: Option<SystemTime>,
+        durable: bool,
+    ) -> Result<(), CliError> {
+        let Output::File(file) = self else { return Ok(()) };
+        if file.is_special() {
+            return Ok(());
+        }
+        file.set_durable(durable);
+        if let Some(source) = source {
+            file.set_ownership(Ownership::of(source));
+        }
+        let modified = modified.or_else(|| source?.modified().ok());
+        let accessed = source.and_then(|s| s.accessed().ok());
+        let Some(modified) = modified else { return Ok(()) };
+        let times = FileTimes::new().set_modified(modified).set_accessed(accessed.unwrap_or(modified));
+        file.get_ref().set_times(times).map_err(|e| self.error(e))
+    }
+
+    /// Whether this is a file that will appear under its name.
+    pub(crate) fn is_new_file(&self) -> bool {
+        matches!(self, Output::File(file) if !file.is_special())
+    }
+
+    /// Gives a file its name. Returns that, if there is a file.
+    pub(crate) fn commit(self) -> Result<Option<PathBuf>, CliError> {
+        commit_all(vec![self]).pop().unwrap_or(Ok(None))
+    }
+
+    /// Turns an error of [`Write`] into a failure that says where.
+    pub(crate) fn error(&self, error: io::Error) -> CliError {
+        match self {
+            Output::Stdout(_) => CliError::stdout_write(error),
+            Output::Nowhere => CliError::io("cannot write")(error),
+            Output::File(file) => CliError::io_at("cannot write", file.target())(error),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Output::Stdout(file) => file.write(bytes),
+            Output::Nowhere => Ok(bytes.len()),
+            Output::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Gives files their names, together, since many cost little more of the disk's time than one. Returns
+/// the name of each that is a file, in order.
+pub(crate) fn commit_all(outputs: Vec<Output>) -> Vec<Result<Option<PathBuf>, CliError>> {
+    let mut files = Vec::new();
+    let names: Vec<Option<PathBuf>> = outputs
+        .into_iter()
+        .map(|output| match output {
+            Output::Stdout(_) | Output::Nowhere => None,
+            Output::File(file) => {
+                let name = file.target().to_owned();
+                files.push(file);
+                Some(name)
+            }
+        })
+        .collect();
+    let mut results = AtomicFile::commit_all(files).into_iter();
+    let result = |name: Option<PathBuf>| {
+        let Some(name) = name else { return Ok(None) };
+        match results.next().unwrap_or(Ok(())) {
+            Ok(()) => Ok(Some(name)),
+            Err(e) if e.kind() == ErrorKind::AlreadyExists => Err(exists(&name)),
+            Err(e) => Err(CliError::io_at("cannot write", &name)(e)),
+        }
+    };
+    names.into_iter().map(result).collect()
+}
+
+fn exists(target: &Path) -> CliError {
+    CliError::Refused(format!("{} exists already; -f overwrites it", target.display()))
+}

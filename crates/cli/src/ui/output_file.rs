@@ -1,0 +1,340 @@
+//! Outputs made beside the files they come from: what must hold before, and the sources deleted last.
+
+use std::fs::{self, File, Metadata};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use crate::ui::error::CliError;
+use crate::ui::input;
+use crate::ui::ordered::ordered;
+use crate::ui::output::{self, Output};
+
+/// An operand's open file.
+pub(crate) struct Opened {
+    pub(crate) file: File,
+    pub(crate) meta: Metadata,
+}
+
+/// What may be done beside a file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InPlaceOptions {
+    /// Links are followed, and other hard links do not matter.
+    pub(crate) force: bool,
+    /// The source goes when its output is in place.
+    pub(crate) deletes: bool,
+}
+
+impl Opened {
+    pub(crate) fn stdin() -> Result<Opened, CliError> {
+        Opened::of(input::stdin())
+    }
+
+    /// Opens the file at `path`, if it is one to work on. `about_folders` is said of a directory.
+    pub(crate) fn open(
+        path: &Path,
+        beside: Option<InPlaceOptions>,
+        about_folders: &str,
+    ) -> Result<Opened, CliError> {
+        let meta = fs::metadata(path).map_err(CliError::io("cannot open"))?;
+        if meta.is_dir() {
+            return Err(CliError::Skipped(format!("skipped: it is a directory{about_folders}")));
+        }
+        if let Some(beside) = beside {
+            suited(path, &meta, beside)?;
+        }
+        Opened::of(File::open(path))
+    }
+
+    fn of(file: std::io::Result<File>) -> Result<Opened, CliError> {
+        let cannot_open = || CliError::io("cannot open");
+        let file = file.map_err(cannot_open())?;
+        let meta = file.metadata().map_err(cannot_open())?;
+        Ok(Opened { file, meta })
+    }
+}
+
+/// Files that cannot be replaced by another without losing something are left alone.
+fn suited(path: &Path, meta: &Metadata, beside: InPlaceOptions) -> Result<(), CliError> {
+    let skipped = |what: &str| Err(CliError::Skipped(format!("skipped: it {what}")));
+    if !meta.is_file() {
+        return skipped("is not a regular file");
+    }
+    if !beside.force && path.is_symlink() {
+        return skipped("is a symbolic link; -f follows it");
+    }
+    if !beside.force && beside.deletes && links(meta) > 1 {
+        return skipped("has other hard links; -k or -f compresses it all the same");
+    }
+    Ok(())
+}
+
+/// What was made of an operand: complete, and not yet under its name.
+pub(crate) struct FinishedOutput {
+    output: Output,
+    /// The source that goes when the output is in place, as it was read.
+    deleted: Option<(PathBuf, Metadata)>,
+}
+
+impl FinishedOutput {
+    /// The output made from `input`, which was opened by `source` unless it is standard input. It gets
+    /// the attributes of its source, or `modified` as its time. With `deletes` the source goes, unless
+    /// the output went to where nothing is kept.
+    pub(crate) fn new(
+        mut output: Output,
+        source: Option<&Path>,
+        input: &Opened,
+        modified: Option<SystemTime>,
+        deletes: bool,
+    ) -> Result<FinishedOutput, CliError> {
+        let source = source.filter(|_| input.meta.is_file());
+        let deleted = source.filter(|_| deletes && output.is_new_file());
+        let deleted = deleted.map(|path| (path.to_owned(), input.meta.clone()));
+        output.take_over(source.map(|_| &input.meta), modified, deleted.is_some())?;
+        Ok(FinishedOutput { output, deleted })
+    }
+}
+
+/// What became of an output.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Committed {
+    /// The file made, if one was.
+    pub(crate) output: Option<PathBuf>,
+    /// Why the source is still there, if it should not be.
+    pub(crate) warning: Option<String>,
+}
+
+/// Gives outputs their names, all together, then deletes the sources that are to go.
+fn commit_outputs(all: Vec<FinishedOutput>) -> Vec<Result<Committed, CliError>> {
+    let (outputs, deleted): (Vec<_>, Vec<_>) = all.into_iter().map(|f| (f.output, f.deleted)).unzip();
+    let results = output::commit_all(outputs).into_iter().zip(deleted);
+    let placed = results.map(|(output, deleted)| {
+        let mut placed = Committed { output: output?, warning: None };
+        if let Some((path, meta)) = deleted {
+            if is_still(&path, &meta) {
+                fs::remove_file(path).map_err(CliError::io("cannot delete the source"))?;
+            } else {
+                placed.warning = Some("kept: it changed while it was read".into());
+            }
+        }
+        Ok(placed)
+    });
+    placed.collect()
+}
+
+/// Whether the path still names the file that was read, with what was read in it.
+fn is_still(path: &Path, read: &Metadata) -> bool {
+    fs::metadata(path).is_ok_and(|now| {
+        now.len() == read.len() && now.modified().ok() == read.modified().ok() && is_same_file(&now, read)
+    })
+}
+
+/// What was done with one operand. There is neither result nor failure for what is passed over.
+pub(crate) struct Work<D> {
+    pub(crate) name: String,
+    pub(crate) result: Result<Option<(D, FinishedOutput)>, CliError>,
+}
+
+/// Outputs whose sources are deleted are put on the disk together, once they come from so many bytes.
+const BATCH_BYTES: u64 = 64 << 20;
+
+/// The most outputs of a batch, for the files that are open. Each is one, and its folder another.
+fn batch_files() -> usize {
+    linerate_io::Folder::max_open_folders().min(512)
+}
+
+/// Works on operands, on several at a time if there are `threads` for it, and puts their outputs in
+/// place. `report` is told, in the order of the operands, what became of each.
+pub(crate) fn each<O: Send, D: Send>(
+    threads: usize,
+    operands: impl Iterator<Item = O>,
+    process: impl Fn(O) -> Work<D> + Sync,
+    mut report: impl FnMut(String, Result<Option<(D, Committed)>, CliError>),
+) {
+    // Each thread has two inputs and outputs open, with their folders.
+    let threads = threads.min(batch_files().div_ceil(4));
+    let mut operands = operands.fuse();
+    let mut batch = Batch { works: Vec::new(), bytes: 0 };
+    let end: Result<(), std::convert::Infallible> = ordered(
+        threads,
+        || operands.next(),
+        || &process,
+        |work| {
+            batch.add(work);
+            if batch.is_ready() {
+                batch.finish(&mut report);
+            }
+            Ok(())
+        },
+    );
+    let Ok(()) = end;
+    batch.finish(&mut report);
+}
+
+/// Operands that are done but for the names of their outputs, in order.
+struct Batch<D> {
+    works: Vec<Work<D>>,
+    /// Bytes of the sources that are to be deleted.
+    bytes: u64,
+}
+
+impl<D> Batch<D> {
+    fn add(&mut self, work: Work<D>) {
+        if let Ok(Some((_, FinishedOutput { deleted: Some((_, meta)), .. }))) = &work.result {
+            self.bytes += meta.len();
+        }
+        self.works.push(work);
+    }
+
+    /// Whether there is nothing to gain by waiting for more: nothing is deleted, or enough.
+    fn is_ready(&self) -> bool {
+        let deletes = |work: &Work<D>| matches!(&work.result, Ok(Some((_, f))) if f.deleted.is_some());
+        self.works.len() >= batch_files() || self.bytes >= BATCH_BYTES || !self.works.iter().any(deletes)
+    }
+
+    fn finish(&mut self, report: &mut impl FnMut(String, Result<Option<(D, Committed)>, CliError>)) {
+        self.bytes = 0;
+        let mut outputs = Vec::new();
+        let mut rest = Vec::new();
+        for work in self.works.drain(..) {
+            rest.push((
+                work.name,
+                work.result.map(|made| {
+                    made.map(|(done, finished)| {
+                        outputs.push(finished);
+                        done
+                    })
+                }),
+            ));
+        }
+        let mut placed = commit_outputs(outputs).into_iter();
+        for (name, result) in rest {
+            report(
+                name,
+                result.and_then(|done| {
+                    let Some(done) = done else { return Ok(None) };
+                    let placed = placed.next().unwrap_or_else(|| Ok(Committed::default()))?;
+                    Ok(Some((done, placed)))
+                }),
+            );
+        }
+    }
+}
+
+#[cfg(unix)]
+fn links(meta: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(meta)
+}
+
+#[cfg(not(unix))]
+fn links(_: &Metadata) -> u64 {
+    1
+}
+
+#[cfg(unix)]
+fn is_same_file(a: &Metadata, b: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::FileTimes;
+    use std::io::Write;
+
+    use super::*;
+
+    /// Reads `source`, lets `meanwhile` do something to it, puts the output in place and deletes the
+    /// source. Returns the warning and whether the source is there.
+    fn replaced(meanwhile: impl FnOnce(&Path)) -> (Option<String>, bool) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let source = folder.path().join("source");
+        fs::write(&source, "old content").expect("a file");
+        let input = Opened::open(&source, None, "").expect("the file opens");
+        let mut output = Output::at(&folder.path().join("target"), false).expect("an output");
+        output.write_all(b"what was read").expect("it is written");
+        meanwhile(&source);
+        let finished =
+            FinishedOutput::new(output, Some(&source), &input, None, true).expect("it is complete");
+        let placed = commit_outputs(vec![finished]).remove(0).expect("the output is in place");
+        assert!(placed.output.is_some_and(|target| target.exists()));
+        (placed.warning, source.exists())
+    }
+
+    fn set_time(path: &Path, time: SystemTime) {
+        let file = File::options().write(true).open(path).expect("the file opens");
+        file.set_times(FileTimes::new().set_modified(time)).expect("its time is set");
+    }
+
+    #[test]
+    fn a_source_that_did_not_change_is_deleted() {
+        assert_eq!(replaced(|_| {}), (None, false));
+    }
+
+    #[test]
+    fn a_source_that_changed_while_it_was_read_is_kept() {
+        let kept = || (Some("kept: it changed while it was read".to_owned()), true);
+        let append = |source: &Path| {
+            let time = fs::metadata(source).and_then(|meta| meta.modified()).expect("a time");
+            let mut file = File::options().append(true).open(source).expect("the file opens");
+            file.write_all(b" and more").expect("it is written");
+            set_time(source, time);
+        };
+        assert_eq!(replaced(append), kept(), "longer, of the same time");
+        let touch = |source: &Path| set_time(source, SystemTime::UNIX_EPOCH);
+        assert_eq!(replaced(touch), kept(), "of another time");
+    }
+
+    /// What happens to ten files, in order: `w` for work, `r` for a report.
+    fn events(deletes: bool) -> (String, Vec<String>) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (events, mut reports) = (std::sync::Mutex::new(String::new()), Vec::new());
+        let log = |event| events.lock().expect("nobody panics").push(event);
+        let operands = (0..10).map(|i| folder.path().join(i.to_string()));
+        let process = |path: PathBuf| {
+            fs::write(&path, "content").expect("a file");
+            log('w');
+            let input = Opened::open(&path, None, "").expect("the file opens");
+            let output = Output::at(&path.with_extension("out"), false).expect("an output");
+            let finished = FinishedOutput::new(output, Some(&path), &input, None, deletes);
+            let is_fifth = path.ends_with("5");
+            let result = if is_fifth {
+                Err(CliError::Skipped("fifth".into()))
+            } else {
+                finished.map(|f| Some(((), f)))
+            };
+            Work { name: path.file_name().unwrap_or_default().display().to_string(), result }
+        };
+        each(1, operands, process, |name, result| {
+            log('r');
+            let is_there = folder.path().join(&name).with_extension("out").exists();
+            assert_eq!((result.is_ok(), is_there), (name != "5", name != "5"), "{name}");
+            assert_eq!(folder.path().join(&name).exists(), !deletes || name == "5");
+            reports.push(name);
+        });
+        (events.into_inner().expect("nobody panics"), reports)
+    }
+
+    #[test]
+    fn outputs_are_put_on_the_disk_together_if_their_sources_are_deleted() {
+        let order: Vec<String> = (0..10).map(|i| i.to_string()).collect();
+        assert_eq!(events(true), ("wwwwwwwwwwrrrrrrrrrr".into(), order.clone()));
+        assert_eq!(events(false), ("wr".repeat(10), order));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_file_under_the_name_of_the_source_is_kept() {
+        let replace = |source: &Path| {
+            let time = fs::metadata(source).and_then(|meta| meta.modified()).expect("a time");
+            fs::rename(source, source.with_extension("away")).expect("it is renamed");
+            fs::write(source, "new content").expect("a file");
+            set_time(source, time);
+        };
+        assert_eq!(replaced(replace), (Some("kept: it changed while it was read".to_owned()), true));
+    }
+}

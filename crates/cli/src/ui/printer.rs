@@ -1,0 +1,112 @@
+//! Prints messages: errors, warnings, `-v` lines and `--json` objects.
+
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use crate::ui::error::CliError;
+use crate::ui::signals;
+
+/// Which messages are printed, and where.
+pub(crate) struct Printer {
+    /// Suppress warnings.
+    pub(crate) quiet: bool,
+    /// Print a line for each file processed.
+    pub(crate) verbose: bool,
+    /// Print a JSON object for each file.
+    pub(crate) json: bool,
+    /// Standard output carries data, so JSON goes to standard error.
+    pub(crate) stdout_is_data: bool,
+}
+
+impl Printer {
+    /// Prints the line of an error, without its JSON object.
+    pub(crate) fn error(&self, file: &str, error: &CliError) {
+        if !(self.quiet && matches!(error, CliError::Skipped(_))) {
+            to_stderr(short(format!("linerate: {file}: {error}")));
+        }
+    }
+
+    /// Prints an error: a line, and a JSON object.
+    pub(crate) fn failed(&self, file: &str, error: &CliError) {
+        self.failed_with(file, error, &[]);
+    }
+
+    /// As [`failed`](Self::failed), with more keys in the object.
+    pub(crate) fn failed_with(&self, file: &str, error: &CliError, more: &[(&str, Value)]) {
+        self.error(file, error);
+        let mut value = json!({
+            "file": file,
+            "status": if matches!(error, CliError::Skipped(_)) { "skipped" } else { "failed" },
+            "kind": error.kind(),
+            "error": error.to_string(),
+            "at": error.offset(),
+        });
+        more.iter().for_each(|(key, more)| value[*key] = more.clone());
+        self.record(&value);
+    }
+
+    pub(crate) fn warning(&self, file: &str, message: &dyn Display) {
+        if !self.quiet {
+            to_stderr(short(format!("linerate: {file}: {message}")));
+        }
+    }
+
+    pub(crate) fn done(&self, line: impl Display) {
+        if self.verbose {
+            to_stderr(line);
+        }
+    }
+
+    /// Prints one JSON object on one line.
+    pub(crate) fn record(&self, value: &Value) {
+        match (self.json, self.stdout_is_data) {
+            (false, _) => {}
+            (true, true) => to_stderr(value),
+            (true, false) => to_stdout(value),
+        }
+    }
+}
+
+/// Cuts the middle out of a very long line: a name in an archive may have millions of bytes.
+fn short(line: String) -> String {
+    const KEPT: usize = 2048;
+    if line.len() <= 4 * KEPT {
+        return line;
+    }
+    let boundary = |from: usize| (from..).find(|&at| line.is_char_boundary(at)).unwrap_or(line.len());
+    format!("{} ... {}", &line[..boundary(KEPT)], &line[boundary(line.len() - KEPT)..])
+}
+
+/// Prints a line of regular output. A closed pipe ends the program.
+pub(crate) fn to_stdout(line: impl Display) {
+    match writeln!(io::stdout(), "{}", one_line(&line)).map_err(CliError::stdout_write) {
+        Ok(()) => {}
+        Err(CliError::ClosedPipe) => signals::exit_by_sigpipe(),
+        Err(error) => to_stderr(format_args!("linerate: {error}")),
+    }
+}
+
+/// Prints a line to standard error. Errors are ignored: there is no other place to report them.
+pub(crate) fn to_stderr(line: impl Display) {
+    let _ = writeln!(io::stderr(), "{}", one_line(&line));
+}
+
+/// Replaces control characters: a file's name may hold line ends and terminal commands.
+pub(crate) fn one_line(line: &impl Display) -> String {
+    line.to_string().replace(char::is_control, "?")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_lose_their_middle() {
+        assert_eq!(short("line".into()), "line");
+        let long = format!("front{}back", "é".repeat(1_000_000));
+        let short = short(long);
+        assert!(short.starts_with("fronté") && short.ends_with("éback") && short.len() < 5000);
+    }
+}

@@ -1,0 +1,94 @@
+//! Signals: temporary files are removed, and long work is cancelled, before the program exits.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Once};
+
+/// Installs signal handling, once, that removes incomplete output files before the program exits. On
+/// Linux most of these have no name (`O_TMPFILE`) and disappear by themselves.
+pub(crate) fn remove_temporaries_on_signal() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(install);
+}
+
+/// Starts a thread that waits for SIGHUP, SIGINT, SIGTERM and SIGXFSZ (the file size limit).
+#[cfg(unix)]
+fn install() {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+    let wanted = [SIGHUP, SIGINT, SIGTERM, SIGXFSZ].into_iter().filter(|&signal| !is_ignored(signal));
+    // Without the thread a signal still ends the program; only temporary files stay.
+    let Ok(mut signals) = signal_hook::iterator::Signals::new(wanted) else { return };
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            // Held until the end, so that no new file is made meanwhile.
+            let _none = linerate_io::remove_temporaries();
+            let _ = signal_hook::low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
+#[cfg(not(unix))]
+fn install() {}
+
+/// Whether the signal was ignored when the program started, as `nohup` and shells arrange.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Set by the first signal, so that work can stop and clean up. A second signal ends the program at once.
+pub(crate) struct CancelToken {
+    /// The number of the signal; 0 until one arrives.
+    signal: Arc<AtomicUsize>,
+    /// Whether one has arrived.
+    cancelled: Arc<AtomicBool>,
+}
+
+impl CancelToken {
+    /// A token that SIGHUP, SIGINT and SIGTERM cancel from now on.
+    pub(crate) fn on_signal() -> CancelToken {
+        let cancel = CancelToken { signal: Arc::default(), cancelled: Arc::default() };
+        #[cfg(unix)]
+        register(&cancel.signal, &cancel.cancelled);
+        cancel
+    }
+
+    /// Shared flag that becomes true on cancellation, for engines that poll one.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.cancelled)
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.signal.load(Ordering::Relaxed) != 0
+    }
+
+    /// Ends the program by the signal that cancelled this token, if one did.
+    pub(crate) fn exit_if_cancelled(&self) {
+        #[cfg(unix)]
+        if let signal @ 1.. = self.signal.load(Ordering::Relaxed) {
+            let _ = signal_hook::low_level::emulate_default_handler(signal as i32);
+        }
+    }
+}
+
+#[cfg(unix)]
+fn register(signal: &Arc<AtomicUsize>, cancelled: &Arc<AtomicBool>) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    for number in [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|&number| !is_ignored(number)) {
+        // Where one cannot be registered, that signal ends the program as it always does. The order
+        // matters: the first signal finds `cancelled` not yet set.
+        let _ = signal_hook::flag::register_conditional_default(number, Arc::clone(cancelled))
+            .and_then(|_| signal_hook::flag::register(number, Arc::clone(cancelled)))
+            .and_then(|_| signal_hook::flag::register_usize(number, Arc::clone(signal), number as usize));
+    }
+}
+
+/// Ends the program by SIGPIPE without a message, as other programs do when their pipe is closed. The
+/// Rust runtime ignores that signal, so writing returned an error instead.
+pub(crate) fn exit_by_sigpipe() -> ! {
+    #[cfg(unix)]
+    let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
+    std::process::exit(141)
+}

@@ -1,0 +1,39 @@
+//! `--wait`: how long to wait for a file that somebody else is changing.
+
+use std::path::Path;
+use std::time::Duration;
+
+use linerate_io::{Lock, LockError, Wait};
+
+use crate::ui::error::CliError;
+
+#[derive(clap::Args, Debug)]
+pub(crate) struct WaitArgs {
+    /// Wait for a file that another process is changing, at most so many seconds if a number is given;
+    /// otherwise such a file is refused
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true)]
+    wait: Option<Option<u64>>,
+}
+
+impl WaitArgs {
+    pub(crate) fn wait(&self) -> Wait {
+        match self.wait {
+            None => Wait::No,
+            Some(None) => Wait::Forever,
+            Some(Some(seconds)) => Wait::For(Duration::from_secs(seconds)),
+        }
+    }
+
+    /// Locks a file that is to be changed.
+    pub(crate) fn lock(&self, path: &Path) -> Result<Lock, CliError> {
+        lock(path, self.wait())
+    }
+}
+
+/// Locks a file that is to be changed.
+pub(crate) fn lock(path: &Path, wait: Wait) -> Result<Lock, CliError> {
+    Lock::exclusive(path, wait).map_err(|error| match error {
+        LockError::Io(error) => CliError::io_at("cannot lock", path)(error),
+        held => CliError::Refused(format!("{} {held}", path.display())),
+    })
+}
