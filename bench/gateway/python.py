@@ -1,4 +1,4 @@
-"""Measures linerate.gateway beside what Python's clients use: zlib, zstandard, backports.zstd.
+"""Measures pylinerate.gateway beside what Python's clients use: zlib, zstandard, backports.zstd.
 
 Run as `python bench/gateway/python.py --corpus DIR --csv FILE`. DIR has files of messages, each behind
 its length in four bytes, lowest first: X.msgs, and what came over the wire for each, X.zlib and X.zst. All
@@ -33,8 +33,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import linerate
-from linerate.gateway import Decompressor
+import pylinerate
+from pylinerate.gateway import Decompressor
 
 ENDINGS = {"zlib-stream": "zlib", "zstd-stream": "zst"}
 CONNECTIONS = 2500
@@ -79,7 +79,7 @@ def contenders(kind: str) -> Iterator[Contender]:
     for name, version, begin in peers(kind):
         yield Contender(name, version, "bytes", begin)
         yield Contender(name, version, "text", lambda begin=begin: as_text(begin()))
-    ours = linerate.__version__
+    ours = pylinerate.__version__
     yield Contender("linerate", ours, "bytes", lambda: Decompressor(kind).decompress)
     yield Contender("linerate", ours, "text", lambda: Decompressor(kind).decompress_text)
     room = bytearray(4 << 20)
@@ -297,7 +297,7 @@ def about(arguments: list[str], corpus: Path) -> dict[str, str]:
         "date": datetime.now(UTC).date().isoformat(),
         "cpu": cpu(),
         "python": platform.python_version(),
-        "linerate": f"{linerate.__version__} {commit}".strip(),
+        "linerate": f"{pylinerate.__version__} {commit}".strip(),
         "corpus": corpus.name,
         "command": shlex.join(["bench/gateway/python.py", *command]),
     }

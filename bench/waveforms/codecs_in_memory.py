@@ -280,7 +280,7 @@ def _ours(threads: int, every_m: bool) -> Iterator[Method | tuple[str, str]]:
         if hasattr(rice, "encode2"):
             yield Method(MEMORY, "linerate v2", version, partial(Version2, threads=n), n)
     if not hasattr(rice, "encode2"):
-        yield "linerate v2", "this linerate has no version 2"
+        yield "linerate v2", "this pylinerate has no version 2"
     for m in (2**k for k in range(1, 16) if every_m and k != 3):
         yield Method(MEMORY, f"linerate v1 m={m}", version, partial(Version1, m=m, threads=1))
 

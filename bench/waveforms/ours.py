@@ -17,18 +17,18 @@ from methods import Unavailable
 @cache
 def hdf5() -> ModuleType:
     try:
-        from linerate import hdf5
+        from pylinerate import hdf5
     except ImportError as e:
-        raise Unavailable(f"linerate.hdf5 cannot be imported: {e}") from e
+        raise Unavailable(f"pylinerate.hdf5 cannot be imported: {e}") from e
     return hdf5
 
 
 @cache
 def rice() -> ModuleType:
     try:
-        from linerate import rice
+        from pylinerate import rice
     except ImportError as e:
-        raise Unavailable(f"linerate.rice cannot be imported: {e}") from e
+        raise Unavailable(f"pylinerate.rice cannot be imported: {e}") from e
     return rice
 
 
@@ -39,7 +39,7 @@ def version() -> str:
     from importlib.metadata import version as of
 
     try:
-        number = of("linerate")
+        number = of("pylinerate")
     except PackageNotFoundError:
         return ""
     command = ["git", "-C", Path(__file__).parent, "describe", "--always", "--dirty", "--tags"]

@@ -100,7 +100,7 @@ class Direct(_File):
 
 
 class Parallel(Filtered):
-    """Written through the filter, read with `linerate.hdf5.read`, which decodes outside HDF5."""
+    """Written through the filter, read with `pylinerate.hdf5.read`, which decodes outside HDF5."""
 
     read: NDArray
 
@@ -204,4 +204,4 @@ def _ours(folder: Path, threads: int, shared_id: bool) -> Iterator[Method | tupl
         if hasattr(hdf5, "DeltaRice2"):
             yield from row("v2", lambda array: hdf5.DeltaRice2(), n)
     if not hasattr(hdf5, "DeltaRice2"):
-        yield "linerate v2", "this linerate has no DeltaRice2"
+        yield "linerate v2", "this pylinerate has no DeltaRice2"

@@ -14,7 +14,7 @@ import maturin
 os.environ["MATURIN_NO_INSTALL_RUST"] = "1"  # a compiler is asked for, never downloaded
 
 HERE = Path(__file__).resolve().parent
-PLUGINS = HERE / "python" / "linerate" / "plugins"
+PLUGINS = HERE / "python" / "pylinerate" / "plugins"
 #: The crates of the plugins.
 CRATES = ["linerate-hdf5-deltarice", "linerate-hdf5-deltarice2"]
 

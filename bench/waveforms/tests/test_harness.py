@@ -76,7 +76,7 @@ def test_what_cannot_be_measured_is_an_error(corpus, tmp_path, monkeypatch, caps
 
 
 def test_every_row_of_linerate_gives_the_samples_back(corpus, tmp_path, monkeypatch, capsys):
-    pytest.importorskip("linerate.hdf5")
+    pytest.importorskip("pylinerate.hdf5")
     file = tmp_path / "records.csv"
     arguments = ["--corpus", corpus, "--only", "linerate", "--rounds", 1, "--threads", 2, "--every-m"]
     assert harness(monkeypatch, *arguments, "--scratch", tmp_path, "--csv", file) == 0

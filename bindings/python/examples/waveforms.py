@@ -17,7 +17,7 @@ import zlib
 import matplotlib.pyplot as plt
 import numpy as np
 
-from linerate import rice
+from pylinerate import rice
 
 
 def generated(rows, samples, seed=1):

@@ -7,7 +7,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyType};
 
 create_exception!(
-    linerate,
+    pylinerate,
     Error,
     PyValueError,
     "Data or parameters that cannot be used.\n\n\
@@ -18,7 +18,7 @@ create_exception!(
 );
 
 create_exception!(
-    linerate.gateway,
+    pylinerate.gateway,
     GatewayError,
     Error,
     "A stream that went wrong: damaged, cut off, or above the limits.\n\n\
@@ -85,7 +85,7 @@ pub(crate) fn file_error_class(py: Python<'_>) -> PyResult<&Bound<'_, PyType>> {
     class(py, &CLASS, "FileError", py.get_type::<PyOSError>(), doc)
 }
 
-/// A class of `linerate.dict` that is an [`Error`] and something else.
+/// A class of `pylinerate.dict` that is an [`Error`] and something else.
 fn class<'py>(
     py: Python<'py>,
     known: &'py PyOnceLock<Py<PyType>>,
@@ -95,7 +95,7 @@ fn class<'py>(
 ) -> PyResult<&'py Bound<'py, PyType>> {
     let class = known.get_or_try_init(py, || {
         let members = PyDict::new(py);
-        members.set_item("__module__", "linerate.dict")?;
+        members.set_item("__module__", "pylinerate.dict")?;
         members.set_item("__doc__", doc)?;
         // The message of a KeyError would be in quotes.
         members.set_item("__str__", py.get_type::<PyBaseException>().getattr("__str__")?)?;

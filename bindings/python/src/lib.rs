@@ -1,4 +1,4 @@
-//! The extension module `linerate._linerate`: what the Python package does in Rust.
+//! The extension module `pylinerate._pylinerate`: what the Python package does in Rust.
 //!
 //! Functions take flat, C-contiguous NumPy arrays and release the interpreter while they work. The
 //! Python modules beside it know about shapes, defaults and other libraries.
@@ -18,7 +18,7 @@ mod scatter;
 use pyo3::prelude::*;
 
 #[pymodule]
-mod _linerate {
+mod _pylinerate {
     #[pymodule_export]
     use crate::dict::{
         DictBlockFile, DictBlocks, DictBuilder, DictDecoder, DictEditor, DictEncoder, DictLoaded, DictPack,

@@ -4,7 +4,7 @@ use linerate_core::{Error, Kind, Result};
 use linerate_rice::Params;
 use pyo3::prelude::*;
 
-/// The three numbers of `linerate.rice.Params`.
+/// The three numbers of `pylinerate.rice.Params`.
 #[derive(FromPyObject)]
 pub(crate) struct Numbers(i64, i64, Vec<i64>);
 

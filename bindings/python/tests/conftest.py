@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from support import REPOSITORY
 
-from linerate.rice import Params
+from pylinerate.rice import Params
 
 GOLDENS = REPOSITORY / "testdata" / "rice"
 

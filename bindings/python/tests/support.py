@@ -25,10 +25,10 @@ def waves(shape=(6, 1000), dtype="int16", seed=1, noise=5):
     return (pulse + rng.normal(0, noise, shape) + baseline).astype(dtype)
 
 
-def run_python(code, timeout=120, **options):
-    """Runs ``code`` in another process, which must end by itself and well; returns its output."""
-    command = [sys.executable, "-c", code]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **options)
+def run_python(code, timeout=120, options=(), **process):
+    """Runs ``code`` in another process, which must exit with status 0 in time; returns its output."""
+    command = [sys.executable, *options, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, **process)
     assert done.returncode == 0, f"exit status {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -38,11 +38,11 @@ def unchecked_filters():
     """Datasets are created meanwhile as by programs without our filters: nothing is checked or completed."""
     from h5py import h5z
 
-    from linerate import _linerate, hdf5
+    from pylinerate import _pylinerate, hdf5
 
     tables = []
     for number in hdf5.FILTERS:
-        table = bytearray(ctypes.string_at(_linerate.hdf5_class(number), 48))
+        table = bytearray(ctypes.string_at(_pylinerate.hdf5_class(number), 48))
         table[32:40] = bytes(8)  # set_local
         tables.append((ctypes.c_char * 48).from_buffer(table))
         h5z.register_filter(ctypes.addressof(tables[-1]))

@@ -12,8 +12,8 @@ import pytest
 import zarr
 from support import run_python, waves
 
-import linerate
-from linerate.rice import encode, encode2, tune
+import pylinerate
+from pylinerate.rice import encode, encode2, tune
 
 NAME = "linerate.deltarice"
 
@@ -116,7 +116,7 @@ def test_numcodecs_refuses():
         codec().encode(waves((2, 10), "uint16"))
     chunk = codec().encode(waves((2, 10)))
     for damaged in (b"", chunk[:-1], chunk + b"x", bytes(len(chunk))):
-        with pytest.raises((linerate.Error, ValueError)):
+        with pytest.raises((pylinerate.Error, ValueError)):
             codec().decode(damaged, out=np.empty(20, "i2"))
     for n in (19, 21):
         with pytest.raises(ValueError):
@@ -217,7 +217,7 @@ def test_zarr_shapes_of_all_sorts():
 
 
 def test_zarr_codec_as_an_object():
-    from linerate.zarr import DeltaRice
+    from pylinerate.zarr import DeltaRice
 
     array = waves((10, 1000), noise=60)
     best = DeltaRice.for_array(array, threads=2)
@@ -259,7 +259,7 @@ def test_zarr_chunks_that_are_damaged(tmp_path):
 
 
 def test_the_size_is_not_known_beforehand():
-    from linerate.zarr import DeltaRice
+    from pylinerate.zarr import DeltaRice
 
     with pytest.raises(NotImplementedError):
         DeltaRice().compute_encoded_size(100, None)
@@ -308,7 +308,7 @@ def test_numcodecs_version_2_refuses():
             numcodecs.get_codec({"id": NAME2, "segment": segment})
     with pytest.raises(TypeError):
         numcodecs.get_codec({"id": NAME2}).encode(np.zeros(10))
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         numcodecs.get_codec({"id": NAME2}).decode(b"nonsense")
 
 
@@ -401,7 +401,7 @@ def test_rows_that_are_not_asked_for_are_not_decoded(tmp_path, codec):
     good = chunk.read_bytes()
     chunk.write_bytes(good[:-8] + b"\xff" * 8)
     assert np.array_equal(made[2], array[2]) and np.array_equal(made[1:4, ::9], array[1:4, ::9])
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         made[5]
     for other in (array[:5], array.astype("uint16" if "2" in codec["name"] else "int16")[:, :699]):
         chunk.write_bytes(encode2(other) if "2" in codec["name"] else encode(other, 8, other.shape[1]))
@@ -414,7 +414,7 @@ def test_nobody_has_to_import_the_package():
     run_python(
         f"""
 import sys, numpy, numcodecs, zarr
-assert not any(name.startswith("linerate") for name in sys.modules)
+assert not any(name.startswith("pylinerate") for name in sys.modules)
 codec = numcodecs.get_codec(dict(id={NAME!r}, m=16))
 assert (codec.decode(codec.encode(numpy.arange(50, dtype="int16"))) == numpy.arange(50)).all()
 array = zarr.create_array(
@@ -422,13 +422,13 @@ array = zarr.create_array(
 )
 array[:] = numpy.arange(50)
 assert (array[:] == numpy.arange(50)).all()
-assert "linerate.zarr" in sys.modules and "linerate.hdf5" not in sys.modules
+assert "pylinerate.zarr" in sys.modules and "pylinerate.hdf5" not in sys.modules
 """
     )
 
 
 def test_the_environment_sets_the_threads(monkeypatch):
-    from linerate._arrays import thread_count
+    from pylinerate._threads import thread_count
 
     for text, threads in (("3", 3), ("x", 1), ("", 1), ("0", 1), ("-2", 1), ("99999999", 256)):
         monkeypatch.setenv("LINERATE_THREADS", text)
@@ -437,6 +437,6 @@ def test_the_environment_sets_the_threads(monkeypatch):
 
 
 def test_examples_in_the_documentation():
-    for name in ("linerate.numcodecs", "linerate.zarr"):
+    for name in ("pylinerate.numcodecs", "pylinerate.zarr"):
         results = doctest.testmod(sys.modules[name])
         assert results.attempted > 3 and results.failed == 0

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 from support import CRAFTED, waves, words
 
-import linerate
-from linerate.hdf5 import DeltaRice, DeltaRice2, read
-from linerate.rice import Params, decode, decode_segments, encode
+import pylinerate
+from pylinerate.hdf5 import DeltaRice, DeltaRice2, read
+from pylinerate.rice import Params, decode, decode_segments, encode
 
 
 @pytest.mark.parametrize("chunk", CRAFTED.values(), ids=CRAFTED)
 def test_crafted(chunk):
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         decode(chunk, m=8)
     assert e.value.kind in ("truncated", "corrupt")
     assert 0 <= e.value.offset <= len(chunk)
@@ -22,10 +22,10 @@ def test_crafted(chunk):
 
 
 def test_errors_go_from_process_to_process():
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         decode(b"", m=8)
     again = pickle.loads(pickle.dumps(e.value))
-    assert type(again) is linerate.Error and str(again) == str(e.value)
+    assert type(again) is pylinerate.Error and str(again) == str(e.value)
     assert (again.kind, again.offset) == ("truncated", 0)
 
 
@@ -42,7 +42,7 @@ def test_every_truncation(goldens):
     for g in goldens:
         if len(g.chunk) < 1000:
             for n in range(len(g.chunk)):
-                with pytest.raises(linerate.Error):
+                with pytest.raises(pylinerate.Error):
                     decode(g.chunk[:n], params=g.params)
 
 
@@ -54,16 +54,16 @@ def test_every_flipped_bit(goldens):
             damaged[bit // 8] ^= 1 << bit % 8
             try:
                 decode(damaged, params=g.params)
-            except linerate.Error:
+            except pylinerate.Error:
                 caught += 1
     assert caught > 100
 
 
 def test_a_lie_costs_no_memory():
     chunk = words(0x7FFFFFFF, 0x03000000) + bytes(1000)
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         decode(chunk, m=2)
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         decode_segments(chunk, 0, 1, m=2)
 
 
@@ -71,7 +71,7 @@ def test_other_parameters_rarely_fit():
     array = waves()
     chunk = bytes(encode(array, m=16))
     for params in (Params(2, 1000), Params(16, 999), Params(16), Params(4096, 1000)):
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             decode(chunk, params=params)
 
 
@@ -79,7 +79,7 @@ def outcome(work, *arguments):
     """The bytes of a result, or the error if it is one of those that are promised."""
     try:
         return work(*arguments).tobytes()
-    except (OSError, linerate.Error):
+    except (OSError, pylinerate.Error):
         return "error"
 
 

@@ -12,7 +12,7 @@ NAME = {name!r}
 
 def modules():
     import sys
-    return sorted(name for name in sys.modules if name.split(".")[0] == "linerate")
+    return sorted(name for name in sys.modules if name.split(".")[0] == "pylinerate")
 
 def main():
     dask.config.set({{"distributed.comm.timeouts.connect": "30s", "distributed.worker.daemon": True}})
@@ -34,7 +34,7 @@ def main():
         assert int(back.astype("int64").sum().compute()) == int(waves.astype("int64").sum())
         assert store.nbytes_stored() < 0.8 * waves.nbytes
         used = client.run(modules)
-        assert all("linerate.zarr" in names for names in used.values()), used
+        assert all("pylinerate.zarr" in names for names in used.values()), used
     threads = dask.array.from_zarr({path!r}).compute(scheduler="threads", num_workers=3)
     assert (threads == waves).all()
     print("done")
@@ -48,6 +48,6 @@ if __name__ == "__main__":
 def test_a_cluster_writes_and_reads(tmp_path, name, config):
     script = tmp_path / "cluster.py"
     script.write_text(SCRIPT.format(path=str(tmp_path / "x.zarr"), name=name, config=config))
-    assert "import linerate" not in script.read_text()
+    assert "import pylinerate" not in script.read_text()
     code = f"import runpy, sys; sys.argv = [{str(script)!r}]; runpy.run_path({str(script)!r}, run_name='__main__')"
     assert run_python(code, timeout=180, cwd=tmp_path).endswith("done\n")

@@ -11,9 +11,9 @@ import pytest
 import zstandard
 from support import log_rows
 
-import linerate.dict
-from linerate import _linerate
-from linerate.dict import (
+import pylinerate.dict
+from pylinerate import _pylinerate
+from pylinerate.dict import (
     NONE,
     Decoder,
     Encoder,
@@ -199,7 +199,7 @@ def test_nothing_is_copied(store, jobs):
 def test_buffers_in_use_are_held(store, jobs):
     ids, blocks, rows = jobs
     block, out = bytearray(blocks[0]), bytearray(len(rows[0]))
-    held = _linerate.DictBlocks([block])
+    held = _pylinerate.DictBlocks([block])
     with pytest.raises(BufferError):
         block.append(0)
     del held
@@ -238,15 +238,15 @@ def test_one_bad_block_fails_alone(store, dictionaries, ids):
             for i in range(14):
                 if i in bad:
                     assert batch.lengths[i] == 0
-                    with pytest.raises(linerate.Error) as e:
+                    with pytest.raises(pylinerate.Error) as e:
                         batch[i]
                     assert (e.value.kind, e.value.index) == (bad[i][2], i)
                     assert isinstance(e.value, UnknownId) == (i == 4)
-                    with pytest.raises(linerate.Error):
+                    with pytest.raises(pylinerate.Error):
                         decoder.decode(numbers[i], blocks[i])
                 else:
                     assert batch[i] == row
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         decoder.decode_batch(numbers, blocks, errors="raise")
     assert e.value.index == 1
     part = batch[3:5]
@@ -278,19 +278,19 @@ def test_a_lie_costs_no_memory(store):
     decoder = Decoder(store)
     for block in (single, endless):
         for most in (100, 1 << 20, 1 << 62):
-            with pytest.raises(linerate.Error):
+            with pytest.raises(pylinerate.Error):
                 decoder.decode(NONE, block, most)
             batch = decoder.decode_batch(NONE, [block] * 5, max_size=most)
             assert len(batch.errors) == 5 and batch.data.size <= 5 * (5 << 17)
     million = zstandard.compress(bytes(1 << 20))
     assert decoder.decode(NONE, million) == bytes(1 << 20)
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         decoder.decode(NONE, million, (1 << 20) - 1)
     assert e.value.kind == "output too small"
     batch = decoder.decode_batch(NONE, [million, zstandard.compress(b"little")], max_size=1000)
     assert list(batch.errors) == [0] and batch[1] == b"little" and batch.data.size == 6
     untold = zstandard.ZstdCompressor(write_content_size=False).compress(bytes(1 << 20))
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         decoder.decode(NONE, untold, 1000)
 
 
@@ -314,7 +314,7 @@ def test_what_cannot_be_decoded_into(store, ids):
     for out in (np.full(2000, None), np.zeros(2000, np.float64), "text", None):
         with pytest.raises(TypeError):
             decoder.decode_into(ids[0], block, out)
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         decoder.decode_into(ids[0], block, bytearray(1023))
     assert e.value.kind == "output too small"
     for out in (bytearray(0), bytearray(2047)):
@@ -333,7 +333,7 @@ def test_what_is_no_batch(store, ids):
         Slices(out, [30, 20], [12, 12]),
         Slices(out, [50], [12]),
     ):
-        with pytest.raises(linerate.Error, match="overlap|as many"):
+        with pytest.raises(pylinerate.Error, match="overlap|as many"):
             decoder.decode_batch(ids[0], [block, block], out=room)
     assert decoder.decode_batch(ids[0], [block, block], out=Slices(out, [12, 0], [12, 12])).ok.all()
     # A room of nothing is in nobody's way.
@@ -400,7 +400,7 @@ def test_dictionaries_are_found_by_their_hash(dictionaries):
     assert store.find(expected) is None
     id = store.insert(dictionaries[0], expected)
     assert store.find(expected) == id and store.hash(id) == expected
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         store.insert(dictionaries[1], expected)
     assert e.value.kind == "corrupt" and len(store) == 1
     store.release(id)
@@ -416,13 +416,13 @@ def test_what_is_no_dictionary(dictionaries):
         (dictionaries[0][:20], "truncated"),
         (dictionaries[0][:8] + b"\xff" * 200, "corrupt"),
     ):
-        with pytest.raises(linerate.Error) as e:
+        with pytest.raises(pylinerate.Error) as e:
             store.insert(bad)
         assert e.value.kind in (kind, "corrupt")
     assert len(store) == 0
     small = Store(raw_limit=10_000)
     small.insert(bytes(9000))
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         small.insert(bytes(2000))
     assert e.value.kind == "limit exceeded"
     with pytest.raises(OverflowError):
@@ -498,11 +498,11 @@ def test_levels(store, ids):
     sizes = [len(Encoder(store, level).encode(ids[0], row)) for level in (-7, 3, 22)]
     assert sizes[0] > sizes[1] > sizes[2]
     for level in (-8, 23):
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             Encoder(store, level)
     assert len(Encoder(store, 3, True).encode(ids[0], row)) == sizes[1] + 4
 
 
 def test_examples_in_the_documentation():
-    done = doctest.testmod(linerate.dict)
+    done = doctest.testmod(pylinerate.dict)
     assert done.attempted > 8 and done.failed == 0

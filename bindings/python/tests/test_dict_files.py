@@ -8,9 +8,9 @@ import threading
 import pytest
 from support import log_rows
 
-import linerate
-from linerate import _files
-from linerate.dict import NONE, BlockFile, Decoder, Store, UnknownId, content_hash, multi_get, train
+import pylinerate
+from pylinerate import _files
+from pylinerate.dict import NONE, BlockFile, Decoder, Store, UnknownId, content_hash, multi_get, train
 
 
 @pytest.fixture(scope="module")
@@ -128,13 +128,13 @@ def test_what_cannot_be_built(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"what was there before")
     for records in ([(b"b", b""), (b"a", b"")], [(b"a", b""), (b"a", b"")], [(bytes(1 << 16), b"")]):
-        with pytest.raises(linerate.Error) as e:
+        with pytest.raises(pylinerate.Error) as e:
             BlockFile.build(path, records)
         assert e.value.kind == "bad argument"
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         BlockFile.build(path, [(b"a", b""), (b"b", b""), (b"a", b"")], sort=True)
     for options in ({"level": 99}, {"block_size": 0}, {"dictionary": b"short"}):
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             BlockFile.build(path, [], **options)
     for records in ([b"ab"], [("a", "b")], [(b"a",)], 7):
         with pytest.raises((TypeError, ValueError)):
@@ -165,7 +165,7 @@ def test_what_cannot_be_opened(path, store, tmp_path):
     for data in (b"", b"x" * 1000, whole[:-1], whole[:5000], whole + b"\0", b"\0" + whole[1:]):
         damaged.write_bytes(data)
         for map in (True, False):
-            with pytest.raises(linerate.Error):
+            with pytest.raises(pylinerate.Error):
                 BlockFile.open(damaged, store, map=map)
     assert len(store) == 0
 
@@ -178,25 +178,25 @@ def test_damage_concerns_only_what_it_hits(path, records, store, tmp_path):
     file = BlockFile.open(damaged, store)
     keys = [key for key, _ in records]
     found = file.multi_get(keys, errors="return")
-    bad = [i for i, value in enumerate(found) if isinstance(value, linerate.Error)]
+    bad = [i for i, value in enumerate(found) if isinstance(value, pylinerate.Error)]
     assert 0 < len(bad) < 100 and bad == list(range(bad[0], bad[-1] + 1))
     assert all(found[i] == records[i][1] for i in range(len(keys)) if i not in bad)
     assert found[bad[0]].kind == "corrupt" and found[bad[0]].index == bad[0]
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         file.multi_get(keys)
     assert e.value.index == bad[0]
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         file.get(keys[bad[0]])
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         file.verify()
     with pytest.raises(ValueError):
         file.multi_get(keys, errors="ignore")
     # A scan gives all that stands before the damage.
     seen = []
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         seen.extend(key for key, _ in file.scan())
     before = []
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         for key, _ in file.scan():
             before.append(key)
     assert before == keys[: bad[0]]
@@ -220,7 +220,7 @@ def test_many_files_at_once(records, store, tmp_path):
     key = records[0][0]
     found = multi_get([(files[0], key), (other, key), (files[0], key)], errors="return")
     assert found[0] == found[2] == expected[0][key] and found[1].kind == "bad argument"
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         multi_get([(files[0], key), (other, key)])
     assert e.value.index == 1
     files[3].close()

@@ -7,9 +7,9 @@ import pickle
 import pytest
 from support import log_rows
 
-import linerate
-from linerate import _pack
-from linerate.dict import (
+import pylinerate
+from pylinerate import _pack
+from pylinerate.dict import (
     BlockFile,
     Compacted,
     Decoder,
@@ -114,7 +114,7 @@ def test_changes(path, dictionaries):
         editor.remove(ids[0])
         assert editor.retain(added, 77)
         for id in (ids[1], ids[0], 12345):
-            with pytest.raises(linerate.Error) as e:
+            with pytest.raises(pylinerate.Error) as e:
                 editor.remove(id)
             assert e.value.kind == "bad argument"
         assert len(Pack.open(path)) == len(ids)
@@ -132,7 +132,7 @@ def test_changes(path, dictionaries):
         Pack.edit(path)
     editor.discard()
     for work in (lambda: editor.add(b"one more of them"), editor.commit):
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             work()
     assert list(Pack.open(path)) == [*ids[1:], added]
     with pytest.raises(TypeError, match="^a PackEditor cannot"):
@@ -142,7 +142,7 @@ def test_changes(path, dictionaries):
 def test_compacting(path, dictionaries):
     before = Pack.open(path)
     ids = list(before)
-    with pytest.raises(linerate.Error, match="in use"):
+    with pytest.raises(pylinerate.Error, match="in use"):
         Pack.compact(path, [ids[0]])
     with pytest.raises(UnknownId):
         Pack.compact(path, [99])
@@ -179,18 +179,18 @@ def test_damage(path, dictionaries, tmp_path):
             for id, dictionary in zip(pack, dictionaries):
                 try:
                     assert pack[id] == dictionary
-                except linerate.Error:
-                    with pytest.raises(linerate.Error):
+                except pylinerate.Error:
+                    with pytest.raises(pylinerate.Error):
                         pack.verify()
             pack.verify()
-        except linerate.Error:
+        except pylinerate.Error:
             found += 1
     assert found > 0.8 * len(steps)
     for data in (b"", b"x" * 500, whole[: len(whole) // 2]):
         damaged.write_bytes(data)
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             Pack.open(damaged)
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             Pack.edit(damaged)
 
 
@@ -208,7 +208,7 @@ def test_a_damaged_dictionary_is_the_error_of_its_blocks(dictionaries, tmp_path)
     batch = Decoder(store).decode_batch([loaded[id] for id in ids], blocks)
     assert list(batch.errors) == [1] and batch.errors[1].kind == "corrupt"
     assert all(batch[i] == b"content" * 9 for i in range(len(ids)) if i != 1)
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         Pack.open(path).load(Store(), lazy=False)
 
 
@@ -220,15 +220,15 @@ def test_what_cannot_be_opened_or_made(path, tmp_path):
         Pack()
     with pytest.raises(FileError, match="there already") as e:
         Pack.create(path)
-    assert isinstance(e.value, OSError) and isinstance(e.value, linerate.Error)
+    assert isinstance(e.value, OSError) and isinstance(e.value, pylinerate.Error)
     assert e.value.kind == "cannot write" and str(e.value) == "the file is there already"
     again = pickle.loads(pickle.dumps(e.value))
     assert type(again) is FileError and str(again) == str(e.value) and again.kind == e.value.kind
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         Pack.create(tmp_path / "new", level=99)
     editor = Pack.create(tmp_path / "new")
     for bad in (b"short", b"\x37\xa4\x30\xec" + bytes(50)):
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             editor.add(bad)
     with pytest.raises(TypeError):
         editor.add("text")

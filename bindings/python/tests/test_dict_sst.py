@@ -7,8 +7,8 @@ import shutil
 import pytest
 from support import REPOSITORY
 
-import linerate
-from linerate.dict import Entry, RangeDeletion, Sst, Store, multi_get
+import pylinerate
+from pylinerate.dict import Entry, RangeDeletion, Sst, Store, multi_get
 
 FILES = REPOSITORY / "testdata" / "sst"
 #: Those that hold `entries`.
@@ -69,12 +69,12 @@ def test_every_file_is_read(store, name, map):
 
 def test_what_only_the_program_can_tell(store):
     sst = Sst.open(FILES / "5-xxh3-zstd.sst", store)
-    with pytest.raises(linerate.Error, match="merge") as e:
+    with pytest.raises(pylinerate.Error, match="merge") as e:
         sst.get(b"user/011")
     assert e.value.kind == "unsupported"
     found = sst.multi_get([b"user/012", b"user/011", b"user/027"], errors="return")
     assert isinstance(found[0], bytes) and [error.index for error in found[1:]] == [1, 2]
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         sst.multi_get([b"user/012", b"user/027", b"user/011"])
     assert e.value.index == 1
 
@@ -111,7 +111,7 @@ def test_a_history(store):
 
 
 def test_scans_go_on_from_chunk_to_chunk(store, monkeypatch):
-    monkeypatch.setattr("linerate._files.CHUNK", 1)
+    monkeypatch.setattr("pylinerate._files.CHUNK", 1)
     for name in ("5-history", *TABLES):
         sst = Sst.open(FILES / f"{name}.sst", store)
         all_at_once = [Entry(*row) for row in sst._file.scan(None, 0, None, 1 << 30)]
@@ -122,7 +122,7 @@ def test_scans_go_on_from_chunk_to_chunk(store, monkeypatch):
 def test_what_is_not_read(store, tmp_path):
     bzip2 = Sst.open(FILES / "5-xxh3-bzip2.sst", store)
     for work in (lambda: bzip2.get(b"user/001"), lambda: list(bzip2), lambda: bzip2.multi_get([b"user/001"])):
-        with pytest.raises(linerate.Error) as e:
+        with pytest.raises(pylinerate.Error) as e:
             work()
         assert e.value.kind == "unsupported"
     report = bzip2.verify()
@@ -136,7 +136,7 @@ def test_what_is_not_read(store, tmp_path):
         copy.copy(bzip2)
     other = tmp_path / "other.sst"
     other.write_bytes(bytes(1000))
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         Sst.open(other, store)
 
 
@@ -157,9 +157,9 @@ def test_every_damaged_byte_is_found(store, name, tmp_path):
                 found += not report.is_sound
                 try:
                     assert list(sst) == expected
-                except linerate.Error:
+                except pylinerate.Error:
                     assert not report.is_sound
-        except linerate.Error:
+        except pylinerate.Error:
             found += 1
     # Nothing guards the filler of the footer.
     assert found > 0.95 * len(range(0, len(whole), 7)) and len(store) == 0

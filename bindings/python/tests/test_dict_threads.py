@@ -6,7 +6,7 @@ import time
 import pytest
 from support import log_rows
 
-from linerate.dict import Decoder, Encoder, Store, UnknownId, train
+from pylinerate.dict import Decoder, Encoder, Store, UnknownId, train
 
 
 def in_threads(count, work):

@@ -5,9 +5,9 @@ import doctest
 import pytest
 from support import log_rows
 
-import linerate
-from linerate import _training
-from linerate.dict import SIZES, Store, cluster, gain, search, shrink_tables, train
+import pylinerate
+from pylinerate import _training
+from pylinerate.dict import SIZES, Store, cluster, gain, search, shrink_tables, train
 
 
 def test_training():
@@ -27,13 +27,13 @@ def test_training():
     # More room than there is to learn from costs nothing.
     assert len(train(samples, 1 << 62)) < 1 << 20
     for bad in ([], [b"x"], [b""] * 100):
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             train(bad, 4096)
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         train(samples, 10)
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         shrink_tables(dictionary[:50])
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         gain(dictionary[:50], rows)
 
 
@@ -53,9 +53,9 @@ def test_the_best_size():
     assert (few.dictionary, few.best, len(few.candidates)) == (None, None, 2)
     assert all(c.gain.dictionary <= c.size for c in few.candidates)
     for bad in ([], [b"x"] * 3):
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             search(bad)
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         search(samples, [])
     with pytest.raises(ValueError):
         search(samples, threads=0)

@@ -19,9 +19,9 @@ from gateway_serve import program
 from gateways import HELLO, HELLO_FRAMES, KINDS, carried, frames_of, traffic
 from support import run_python
 
-import linerate
-import linerate.gateway
-from linerate.gateway import Decompressor, Envelope, GatewayError, peek
+import pylinerate
+import pylinerate.gateway
+from pylinerate.gateway import Decompressor, Envelope, GatewayError, peek
 
 TRAFFIC = traffic()
 
@@ -172,15 +172,15 @@ def test_too_little_room_loses_nothing(kind):
     for i, (payload, frame) in enumerate(zip(TRAFFIC, frames)):
         small = bytearray(b"!" * (len(payload) - 1))
         for _ in range(2):
-            with pytest.raises(linerate.Error, match=f"payload of {len(payload)} bytes") as caught:
+            with pytest.raises(pylinerate.Error, match=f"payload of {len(payload)} bytes") as caught:
                 decompressor.decompress_into(frame, small)
             error = caught.value
-            assert (type(error), error.kind) == (linerate.Error, "output too small")
+            assert (type(error), error.kind) == (pylinerate.Error, "output too small")
             assert error.needed == len(payload)
             assert small == b"!" * len(small)
             # As if the call had not been made.
             assert (decompressor.messages, decompressor.compressed_bytes) == (i, before)
-        with pytest.raises(linerate.Error, match="was not handed over") as caught:
+        with pytest.raises(pylinerate.Error, match="was not handed over") as caught:
             decompressor.decompress(frames[(i + 1) % len(frames)])
         assert caught.value.kind == "bad argument" and decompressor.fault is None
         if i % 2:
@@ -198,7 +198,7 @@ def test_a_message_that_waits_is_forgotten_by_a_reset(kind):
     decompressor = Decompressor(kind)
     payload = random.Random(1).randbytes(50_000)
     (frame,) = frames_of(kind, [payload])
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         decompressor.decompress_into(frame, bytearray(10))
     assert decompressor.memory > 100_000
     decompressor.reset()
@@ -281,7 +281,7 @@ def test_a_look_at_payloads():
     etf = b"\x83t\x00\x00\x00\x02m\x00\x00\x00\x02opa\x0bm\x00\x00\x00\x01sa\x07"
     assert peek(etf, "etf") == Envelope(11, 7, None) == peek(etf, encoding="etf")
     for wrong, encoding in ((b"[]", "json"), ('{"op":', "json"), (b"{}", "etf"), (b"", "json")):
-        with pytest.raises(linerate.Error) as caught:
+        with pytest.raises(pylinerate.Error) as caught:
             peek(wrong, encoding)
         assert caught.value.kind == "corrupt"
     with pytest.raises(ValueError, match="no encoding"):
@@ -310,7 +310,7 @@ def test_a_recording():
     for frame in frames:
         with_few.decompress(frame)
     assert [wire for _, _, wire in entries(with_few.recording(), kind)] == frames[-2:]
-    with pytest.raises(linerate.Error, match="recent="):
+    with pytest.raises(pylinerate.Error, match="recent="):
         Decompressor(kind).recording()
 
 
@@ -429,7 +429,7 @@ def test_subclasses():
         assert counting.decompress(frame) == payload
     assert (counting.name, counting.bytes) == ("first", sum(map(len, TRAFFIC)))
     assert counting.envelope.op == 0 and "<Counting: zlib" in repr(counting)
-    assert Decompressor.__module__ == "linerate.gateway" == GatewayError.__module__
+    assert Decompressor.__module__ == "pylinerate.gateway" == GatewayError.__module__
 
 
 def test_in_an_event_loop():
@@ -453,10 +453,10 @@ def test_in_an_event_loop():
 
 
 def test_the_examples_in_the_module():
-    done = doctest.testmod(linerate.gateway)
+    done = doctest.testmod(pylinerate.gateway)
     assert done.attempted > 4 and done.failed == 0
 
 
 def test_other_libraries_are_not_imported():
-    code = "import linerate.gateway, sys; print(*sorted({'numpy', 'h5py', 'zarr'} & set(sys.modules)))"
+    code = "import pylinerate.gateway, sys; print(*sorted({'numpy', 'h5py', 'zarr'} & set(sys.modules)))"
     assert run_python(code).split() == []

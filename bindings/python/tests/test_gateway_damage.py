@@ -9,8 +9,8 @@ import pytest
 from gateways import HELLO, HELLO_FRAMES, KINDS, frames_of, traffic
 from support import run_python
 
-import linerate
-from linerate.gateway import Decompressor, GatewayError
+import pylinerate
+from pylinerate.gateway import Decompressor, GatewayError
 
 TRAFFIC = traffic(2, groups=1, events=40)
 CHECKED = {"checks": "json", "sequence": True}
@@ -50,7 +50,7 @@ def test_errors_stay_and_say_where(kind):
     # A block of the type that neither format has.
     bad = b"\x06\x00\x00\xff\xff" if kind == "zlib-stream" else b"\x06\x00\x00"
     error = fails(decompressor, bad, "corrupt")
-    assert isinstance(error, (linerate.Error, ValueError)) and error.message == 3
+    assert isinstance(error, (pylinerate.Error, ValueError)) and error.message == 3
     assert before <= error.offset <= before + len(bad)
     assert str(error).startswith("message 3: ") and str(error).endswith(f"(at byte {error.offset})")
     # It stays, in all forms, also for what would be right.
@@ -96,7 +96,7 @@ def test_a_limit_holds_for_a_message_in_the_middle(kind):
 #: Decompresses what would be 1 GiB, of either kind; prints the errors, and how many MiB of memory it took.
 BOMB = """
 import resource, struct, zlib
-from linerate.gateway import Decompressor, GatewayError
+from pylinerate.gateway import Decompressor, GatewayError
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

@@ -10,7 +10,7 @@ import pytest
 from gateway_serve import program, serve
 from gateways import HELLO, HELLO_FRAMES, Server, carried
 
-from linerate.gateway import GatewayError, ZlibContext, ZstdContext
+from pylinerate.gateway import GatewayError, ZlibContext, ZstdContext
 
 discord = pytest.importorskip("discord", reason="SKIP: discord.py is not installed")
 web = pytest.importorskip("aiohttp.web")

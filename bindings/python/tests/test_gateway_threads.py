@@ -9,7 +9,7 @@ import pytest
 from gateways import KINDS, frames_of, traffic
 from support import run_python
 
-from linerate.gateway import Decompressor
+from pylinerate.gateway import Decompressor
 
 
 def in_threads(count, work):
@@ -157,7 +157,7 @@ RESIDENT = """
 import sys
 sys.path.insert(0, {folder!r})
 from gateways import frames_of, traffic
-from linerate.gateway import Decompressor
+from pylinerate.gateway import Decompressor
 
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from support import REPOSITORY, run_python, unchecked_filters, waves
 
-import linerate
-from linerate import hdf5
-from linerate.hdf5 import (
+import pylinerate
+from pylinerate import hdf5
+from pylinerate.hdf5 import (
     DELTARICE2_ID,
     DELTARICE_ID,
     PLUGIN_PATH,
@@ -20,7 +20,7 @@ from linerate.hdf5 import (
     get_config,
     register,
 )
-from linerate.rice import Params, encode, encode2, tune
+from pylinerate.rice import Params, encode, encode2, tune
 
 FILES = sorted((REPOSITORY / "testdata" / "rice").glob("*.h5"))
 
@@ -161,7 +161,7 @@ def test_what_is_no_parameter_is_refused():
         {"filter": ()},
         {"segment": 5, "filter": (0, 1)},
     ):
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             DeltaRice(**bad)
     for lossy in ({"m": 1}, {"segment": 5, "filter": (2, -1)}):
         with pytest.raises(ValueError, match="lost"):
@@ -272,7 +272,7 @@ def test_forced_registration_brings_the_filter_back(file):
 
 
 def test_the_wheel_carries_plugins(tmp_path):
-    """A process that does not import linerate reads and writes by the plugin path."""
+    """A process that does not import pylinerate reads and writes by the plugin path."""
     array = waves((4, 700))
     path = tmp_path / "x.h5"
     with h5py.File(path, "w") as file:
@@ -286,7 +286,7 @@ with h5py.File({str(path)!r}, "a") as file:
     assert numpy.array_equal(file["x"][...], array) and numpy.array_equal(file["x2"][...], array)
     file.create_dataset("y", data=array, chunks=(2, 700), compression=32025, compression_opts=(4,))
     file.create_dataset("y2", data=array, chunks=(2, 700), compression=325)
-assert "linerate" not in sys.modules
+assert "pylinerate" not in sys.modules
 """
     run_python(code, env={**os.environ, "HDF5_PLUGIN_PATH": PLUGIN_PATH})
     with h5py.File(path) as file:
@@ -299,7 +299,7 @@ def test_threads_in_the_filter(tmp_path):
 import sys; sys.path.insert(0, {str(REPOSITORY / "bindings/python/tests")!r})
 import h5py, numpy
 from support import waves
-from linerate.hdf5 import DeltaRice
+from pylinerate.hdf5 import DeltaRice
 with h5py.File("x", "w", driver="core", backing_store=False) as file:
     dataset = file.create_dataset("x", data=waves((64, 700)), chunks=(64, 700), compression=DeltaRice())
     assert numpy.array_equal(dataset, waves((64, 700)))

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from support import REPOSITORY, run_python
 
-import linerate
-from linerate import hdf5
+import pylinerate
+from pylinerate import hdf5
 
 
 def section(path, heading):
@@ -63,15 +63,15 @@ def test_the_example_script(tmp_path):
 
 def test_entry_points():
     for group in ("numcodecs.codecs", "zarr.codecs"):
-        points = importlib.metadata.distribution("linerate").entry_points.select(group=group)
+        points = importlib.metadata.distribution("pylinerate").entry_points.select(group=group)
         assert {point.name for point in points} == {"linerate.deltarice", "linerate.deltarice2"}
         for point in points:
-            assert point.load().__module__.startswith("linerate.")
+            assert point.load().__module__.startswith("pylinerate.")
 
 
 def test_types_and_plugins_are_installed():
-    package = Path(linerate.__file__).parent
-    assert (package / "py.typed").exists() and (package / "_linerate.pyi").exists()
+    package = Path(pylinerate.__file__).parent
+    assert (package / "py.typed").exists() and (package / "_pylinerate.pyi").exists()
     ending = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
     plugins = {path.name for path in Path(hdf5.PLUGIN_PATH).iterdir()}
     assert plugins == {f"liblinerate_deltarice{ending}", f"liblinerate_deltarice2{ending}"}
@@ -86,21 +86,78 @@ def test_libraries_carry_no_symbols_for_debuggers():
 
 
 def test_rice_is_there_when_it_is_asked_for():
-    code = "import linerate, sys; print('rice' in dir(linerate), 'linerate.rice' in sys.modules)\n"
-    code += "print(linerate.rice.__name__, hasattr(linerate, 'flour'))"
-    assert run_python(code).split() == ["True", "False", "linerate.rice", "False"]
+    code = "import pylinerate, sys; print('rice' in dir(pylinerate), 'pylinerate.rice' in sys.modules)\n"
+    code += "print(pylinerate.rice.__name__, hasattr(pylinerate, 'flour'))"
+    assert run_python(code).split() == ["True", "False", "pylinerate.rice", "False"]
+
+
+#: What works in a Python without any other package.
+BARE = """
+import sys, zlib
+import pylinerate
+from pylinerate import dict, gateway
+
+rows = [b'{"user": %d, "active": true}' % (i * i * 977) for i in range(4000)]
+store = dict.Store()
+id = store.insert(dict.train(rows, 1024))
+block = dict.Encoder(store).encode(id, rows[7])
+decoder = dict.Decoder(store)
+assert decoder.decode(id, block) == rows[7] and id in store and "x" not in store
+dict.BlockFile.build("rows", zip(rows, rows), dictionary=1024, sort=True)
+with dict.BlockFile.open("rows", store) as file:
+    assert file.multi_get([rows[3], b"none"]) == [rows[3], None]
+with dict.Pack.create("pack") as editor:
+    editor.add(b"a dictionary")
+decompressor = gateway.Decompressor("zlib-stream", checks="json")
+other_end = zlib.compressobj()
+assert decompressor.decompress(other_end.compress(b"{}") + other_end.flush(zlib.Z_SYNC_FLUSH)) == b"{}"
+
+def refused(work):
+    try:
+        work()
+    except ImportError as error:
+        print(error)
+
+refused(lambda: pylinerate.rice)
+refused(lambda: decoder.decode_batch([id], [block]))
+refused(lambda: dict.Slices(b"x", [0], [1]))
+refused(lambda: __import__("pylinerate.hdf5"))
+refused(lambda: __import__("pylinerate.zarr"))
+refused(lambda: __import__("pylinerate.numcodecs"))
+assert not {"numpy", "h5py", "zarr", "numcodecs"} & set(sys.modules)
+"""
+
+
+def test_without_numpy_arrays_alone_are_refused(tmp_path):
+    """-S leaves out all installed packages; the folder on the path has this one alone."""
+    folder = tmp_path / "packages"
+    folder.mkdir()
+    (folder / "pylinerate").symlink_to(Path(pylinerate.__file__).parent)
+    code = f"import sys; sys.path.append({str(folder)!r})\n{BARE}"
+    printed = run_python(code, options=["-I", "-S"], cwd=tmp_path)
+    needs = [("numpy", "numpy")] * 3 + [("h5py", "hdf5"), ("zarr", "zarr"), ("numcodecs", "zarr")]
+    assert printed.splitlines() == [
+        f'this part of pylinerate needs {package}: pip install "pylinerate[{extra}]"' for package, extra in needs
+    ]
+
+
+def test_nothing_is_required_but_by_extras():
+    required = importlib.metadata.requires("pylinerate")
+    assert required and all("extra ==" in line for line in required)
+    extras = importlib.metadata.metadata("pylinerate").get_all("Provides-Extra")
+    assert set(extras) == {"numpy", "hdf5", "zarr", "dask"}
 
 
 def test_every_function_of_the_extension_has_a_stub():
-    from linerate import _linerate
+    from pylinerate import _pylinerate
 
-    stub = (Path(linerate.__file__).parent / "_linerate.pyi").read_text()
+    stub = (Path(pylinerate.__file__).parent / "_pylinerate.pyi").read_text()
     stubbed = set(re.findall(r"^(?:def|class) (\w+)|^(VERSION)", stub, flags=re.M))
     names = {name for pair in stubbed for name in pair if name}
-    assert names == {name for name in dir(_linerate) if not name.startswith("_")}
+    assert names == {name for name in dir(_pylinerate) if not name.startswith("_")}
 
 
 def test_the_version_is_that_of_the_workspace():
     workspace = (REPOSITORY / "Cargo.toml").read_text()
     version = re.search(r'^version = "(.*)"', workspace, flags=re.M)[1]
-    assert linerate.__version__ == version == importlib.metadata.version("linerate")
+    assert pylinerate.__version__ == version == importlib.metadata.version("pylinerate")

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from support import unchecked_filters, waves
 
-import linerate
-from linerate import _linerate, _read, hdf5
-from linerate.hdf5 import DeltaRice, DeltaRice2, read
-from linerate.rice import encode, encode2
+import pylinerate
+from pylinerate import _pylinerate, _read, hdf5
+from pylinerate.hdf5 import DeltaRice, DeltaRice2, read
+from pylinerate.rice import encode, encode2
 
 SELECTIONS = [
     ...,
@@ -320,7 +320,7 @@ def test_the_extension_checks_what_it_is_given():
         "out": np.zeros(200, np.uint8),
         "threads": 2,
     }
-    _linerate.hdf5_decode(**right)
+    _pylinerate.hdf5_decode(**right)
     assert np.array_equal(right["out"].view("i2"), waves((2, 50)).reshape(-1))
     for wrong in (
         {"out": np.zeros(199, np.uint8)},
@@ -346,10 +346,10 @@ def test_the_extension_checks_what_it_is_given():
         {"filters": [(2, [2])]},
         {"filters": []},
     ):
-        with pytest.raises(linerate.Error):
-            _linerate.hdf5_decode(**{**right, **wrong})
+        with pytest.raises(pylinerate.Error):
+            _pylinerate.hdf5_decode(**{**right, **wrong})
     elsewhere = {**right, "chunks": [((2, 0), 0, chunk), ((0, 50), 0, chunk)]}
-    _linerate.hdf5_decode(**elsewhere)  # nothing of these is selected
+    _pylinerate.hdf5_decode(**elsewhere)  # nothing of these is selected
 
 
 def test_threads_are_checked(file):

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from support import waves
 
-import linerate
-from linerate import rice
-from linerate.rice import Chunk, Params, decode, decode2, decode_segments, encode, encode2, tune
+import pylinerate
+from pylinerate import rice
+from pylinerate.rice import Chunk, Params, decode, decode2, decode_segments, encode, encode2, tune
 
 
 def test_all_goldens_are_there(goldens):
@@ -151,7 +151,7 @@ def test_params_read_what_they_write(goldens):
     ],
 )
 def test_what_is_no_parameter_is_refused(bad):
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         Params(*bad)
     assert e.value.kind in ("bad argument", "unsupported") and e.value.offset >= 0
 
@@ -165,7 +165,7 @@ def test_bad_cd_values_are_refused():
 def test_what_would_lose_data_is_refused():
     array = waves()
     for params in (Params(1), Params(8, None, (2, -1)), Params(8, None, (3,))):
-        with pytest.raises(linerate.Error, match=r"lose data|only be decoded"):
+        with pytest.raises(pylinerate.Error, match=r"lose data|only be decoded"):
             encode(array, params=params)
 
 
@@ -244,7 +244,7 @@ def test_out_is_filled():
 def test_unfit_out_is_refused():
     array = waves()
     chunk = encode(array, m=16)
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         encode(array, m=16, out=bytearray(len(chunk) - 1))
     assert e.value.kind == "output too small"
     with pytest.raises(ValueError, match="auto"):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from support import waves
 
-import linerate
-from linerate.rice import decode2, decode2_segments, encode, encode2, info2
+import pylinerate
+from pylinerate.rice import decode2, decode2_segments, encode, encode2, info2
 
 TYPES = ["int16", "uint16", "int32", "uint32"]
 
@@ -106,7 +106,7 @@ def test_streams_that_follow_each_other():
     for other in (waves((2, 300), "uint16"), waves((2, 301)), waves((300,))):
         with pytest.raises(ValueError, match="different type or row"):
             decode2(stream + encode2(other))
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         decode2(stream + b"\x00")
     assert e.value.offset >= len(stream)
 
@@ -131,10 +131,10 @@ def test_out_is_filled():
         assert bytes(memoryview(room)[:n]) == stream
     out = np.empty_like(array)
     assert decode2(stream, out=out) == array.size and np.array_equal(out, array)
-    with pytest.raises(linerate.Error) as e:
+    with pytest.raises(pylinerate.Error) as e:
         encode2(array, out=bytearray(len(stream) - 1))
     assert e.value.kind == "output too small"
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         decode2(stream, out=np.empty(10, "int32"))
     with pytest.raises(TypeError):
         decode2(stream, out=np.empty(6000, "int16"))
@@ -153,7 +153,7 @@ def test_every_truncation_and_every_flipped_bit():
     array = waves((2, 60))
     stream = encode2(array, segment=60)
     for n in range(len(stream)):
-        with pytest.raises(linerate.Error):
+        with pytest.raises(pylinerate.Error):
             decode2(stream[:n])
     caught = 0
     for bit in range(8 * len(stream)):
@@ -161,14 +161,14 @@ def test_every_truncation_and_every_flipped_bit():
         damaged[bit // 8] ^= 1 << bit % 8
         try:
             assert np.array_equal(decode2(damaged), array)  # bits that fill up a byte mean nothing
-        except linerate.Error as e:
+        except pylinerate.Error as e:
             assert 0 <= e.offset <= len(stream)
             caught += 1
     assert caught > 0.95 * 8 * len(stream)
 
 
 def test_version_1_is_told_apart():
-    with pytest.raises(linerate.Error, match="not a version 2 stream"):
+    with pytest.raises(pylinerate.Error, match="not a version 2 stream"):
         decode2(encode(waves()))
-    with pytest.raises(linerate.Error):
+    with pytest.raises(pylinerate.Error):
         info2(b"")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from support import REPOSITORY
 
-from linerate import rice
+from pylinerate import rice
 
 
 @pytest.fixture(scope="module")

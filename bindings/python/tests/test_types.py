@@ -13,12 +13,12 @@ from typing import Any, Protocol, assert_type
 import numpy as np
 from numpy.typing import NDArray
 
-from linerate import Error
-from linerate.dict import (
+from pylinerate import Error
+from pylinerate.dict import (
     Batch, BlockFile, Candidate, Choice, Decoder, Encoder, Entry, Gain, Pack, Slices, Sst, Stats, Store,
     cluster, gain, multi_get, search, train
 )
-from linerate.gateway import Decompressor, Envelope, GatewayError, ZstdContext, peek
+from pylinerate.gateway import Decompressor, Envelope, GatewayError, ZstdContext, peek
 
 store = Store(table_budget=1 << 20, huge_pages=False)
 id = store.insert(np.zeros(100, np.uint8))
@@ -135,15 +135,16 @@ def mypy(tmp_path_factory):
 
 def test_the_stub_is_that_of_the_extension(mypy, tmp_path):
     allowed = tmp_path / "allowed"
-    allowed.write_text("linerate._linerate.__all__\n")
+    allowed.write_text("pylinerate._pylinerate.__all__\n")
     options = ["--ignore-disjoint-bases", "--allowlist", allowed]
-    status, said = mypy(*options, "linerate._linerate", module="mypy.stubtest")
+    status, said = mypy(*options, "pylinerate._pylinerate", module="mypy.stubtest")
     assert status == 0, said
 
 
 def test_the_modules_are_typed(mypy):
-    modules = ["dict", "gateway", "_files", "_pack", "_process", "_slices", "_training", "_linerate"]
-    status, said = mypy("--strict", *[word for name in modules for word in ("-m", f"linerate.{name}")])
+    modules = ["dict", "gateway", "_files", "_optional", "_pack", "_process", "_slices", "_threads", "_training"]
+    modules.append("_pylinerate")
+    status, said = mypy("--strict", *[word for name in modules for word in ("-m", f"pylinerate.{name}")])
     assert status == 0, said
 
 

@@ -1,4 +1,4 @@
-//! Blocks through many dictionaries: the classes that those of `linerate.dict` are made of.
+//! Blocks through many dictionaries: the classes that those of `pylinerate.dict` are made of.
 
 mod block_file;
 mod blocks;

@@ -25,8 +25,8 @@ const LARGE: usize = 16 << 10;
 /// Windows that a zstd frame can have.
 const WINDOW_LOGS: std::ops::RangeInclusive<u8> = 10..=27;
 
-/// The part of `linerate.gateway.Decompressor` that is called for each message.
-#[pyclass(frozen, subclass, weakref, module = "linerate._linerate")]
+/// The part of `pylinerate.gateway.Decompressor` that is called for each message.
+#[pyclass(frozen, subclass, weakref, module = "pylinerate._pylinerate")]
 pub(crate) struct GatewayDecompressor {
     /// Whether a call that changes the connection is under way.
     busy: AtomicBool,

@@ -1,4 +1,4 @@
-//! Message streams of gateways: the class that `linerate.gateway.Decompressor` is made of.
+//! Message streams of gateways: the class that `pylinerate.gateway.Decompressor` is made of.
 
 mod connection;
 mod decompressor;

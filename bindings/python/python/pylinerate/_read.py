@@ -13,8 +13,8 @@ from typing import Any
 import h5py
 import numpy as np
 
-from . import _linerate
-from ._arrays import thread_count
+from . import _pylinerate
+from ._threads import thread_count
 
 #: Filters of this package: DeltaRice, DeltaRice2.
 OURS = frozenset({32025, 325})
@@ -61,7 +61,7 @@ def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None
         return dataset[selection] if plan is None else plan.read(threads)
     except _ForH5py:
         return dataset[selection]
-    except _linerate.Error as error:
+    except _pylinerate.Error as error:
         raise OSError(f"{dataset.name}, chunk at {getattr(error, 'chunk', None)}: {error}") from error
 
 
@@ -106,7 +106,7 @@ class _Plan:
         axes = [(chunk, axis.start, axis.step, axis.count) for chunk, axis in zip(chunks, self.axes)]
 
         def decode(batch: list[tuple[tuple[int, ...], int, bytes]]) -> None:
-            _linerate.hdf5_decode(self.filters, out.itemsize, axes, batch, data, threads)
+            _pylinerate.hdf5_decode(self.filters, out.itemsize, axes, batch, data, threads)
 
         batches = self.batches(out, threads)
         first = next(batches, [])

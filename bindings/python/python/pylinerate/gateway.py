@@ -4,7 +4,7 @@ For programs with one or with thousands of connections. Each takes 33 KB (zlib) 
 seen as much, gives one payload per message, and says when a stream went wrong.
 
 >>> import zlib
->>> from linerate.gateway import Decompressor
+>>> from pylinerate.gateway import Decompressor
 >>> gateway = zlib.compressobj()
 >>> decompressor = Decompressor("zlib-stream")      # one per connection
 >>> for payload in b'{"op":10,"d":{}}', b'{"op":11,"d":null}':
@@ -21,8 +21,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeAlias
 
-from . import _linerate
-from ._linerate import GatewayError
+from . import _pylinerate
+from ._pylinerate import GatewayError
 from ._process import OfThisProcess
 
 if TYPE_CHECKING:
@@ -58,10 +58,10 @@ def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") ->
     Error
         For what is no object or term, or is damaged before the last of the members.
     """
-    return Envelope(*_linerate.gateway_peek(payload, encoding))
+    return Envelope(*_pylinerate.gateway_peek(payload, encoding))
 
 
-class Decompressor(OfThisProcess, _linerate.GatewayDecompressor):
+class Decompressor(OfThisProcess, _pylinerate.GatewayDecompressor):
     """The decompressor of one connection.
 
     Before the first message it holds next to nothing; its history grows with what it has seen. What is needed

@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from . import _linerate
-from ._arrays import thread_count
+from . import _pylinerate
+from ._threads import thread_count
 
 if TYPE_CHECKING:
     from ._slices import AnyBuffer
@@ -136,26 +136,26 @@ def train(samples: Iterable[AnyBuffer], size: int, small_tables: bool = False) -
     Error
         If the samples are too few or too short to learn from, or ``size`` is too small.
     """
-    return _linerate.dict_train(list(samples), size, small_tables)
+    return _pylinerate.dict_train(list(samples), size, small_tables)
 
 
 def shrink_tables(dictionary: AnyBuffer) -> bytes:
     """The same dictionary with tables of half the size, so that less has to be fetched for a block, and
     blocks are slightly larger. Blocks must be compressed with the new one. Every decoder of zstd takes it.
     """
-    return _linerate.dict_shrink_tables(dictionary)
+    return _pylinerate.dict_shrink_tables(dictionary)
 
 
 def gain(dictionary: AnyBuffer, blocks: Iterable[AnyBuffer], level: int = 3) -> Gain:
     """Compresses ``blocks`` with a dictionary and without. Those that it was trained with flatter it.
 
-    >>> from linerate.dict import gain, train
+    >>> from pylinerate.dict import gain, train
     >>> rows = [b'{"time": %d, "user": "ann", "level": "info"}' % (i * i * 977) for i in range(4000)]
     >>> found = gain(train(rows[:2000], 1024), rows[2000:])
     >>> found.ratio > 1.5 * found.ratio_without
     True
     """
-    return Gain(*_linerate.dict_gain(dictionary, list(blocks), level))
+    return Gain(*_pylinerate.dict_gain(dictionary, list(blocks), level))
 
 
 def search(
@@ -192,7 +192,7 @@ def search(
     Error
         If the samples are too few or too short for any size.
     """
-    found = _linerate.dict_search(
+    found = _pylinerate.dict_search(
         list(samples), list(sizes), small_tables, level, expected, thread_count(threads)
     )
     candidates = [Candidate(size, Gain(*gain), total) for size, gain, total in found[2]]
@@ -241,7 +241,7 @@ def cluster(
     stands_for = itertools.repeat(None) if set_bytes is None else list(set_bytes)
     if isinstance(stands_for, list) and len(stands_for) != len(blocks):
         raise ValueError(f"there are {len(blocks)} sets and {len(stands_for)} numbers of bytes")
-    dictionaries, choices, costs, needed = _linerate.dict_cluster(
+    dictionaries, choices, costs, needed = _pylinerate.dict_cluster(
         list(zip(blocks, stands_for)),
         most,
         size,

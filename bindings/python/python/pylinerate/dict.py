@@ -4,7 +4,7 @@ For programs that give each file, tenant or table a dictionary of its own and re
 random order. Tables of dictionaries are small here, and those of the next block of a batch are fetched
 into the cache while the one before is decoded.
 
->>> from linerate.dict import Decoder, Encoder, Store
+>>> from pylinerate.dict import Decoder, Encoder, Store
 >>> store = Store()
 >>> id = store.insert(b'{"user": "", "active": true, "score": 0}')
 >>> block = Encoder(store).encode(id, b'{"user": "ann", "active": true, "score": 7}')
@@ -19,13 +19,11 @@ not be changed meanwhile: a block is then decoded to other bytes or to an error.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from . import _linerate
+from . import _pylinerate
 from ._files import (
     BlockCount,
     BlockFile,
@@ -38,10 +36,10 @@ from ._files import (
     SstStats,
     multi_get,
 )
-from ._linerate import FileError, UnknownId
+from ._pylinerate import FileError, UnknownId
 from ._pack import Compacted, Loaded, Pack, PackEditor, PackEntry, PackStats
 from ._process import OfThisProcess
-from ._slices import Batch, Slices, integers
+from ._slices import Batch, Slices
 from ._training import (
     SIZES,
     Candidate,
@@ -58,6 +56,9 @@ from ._training import (
 )
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ._slices import AnyBuffer
 
     #: In which order the blocks of a batch are decoded.
@@ -174,7 +175,7 @@ class Store(OfThisProcess):
     def __init__(
         self, table_budget: int | None = None, raw_limit: int | None = None, huge_pages: bool = True
     ) -> None:
-        self._store = _linerate.DictStore(table_budget, raw_limit, huge_pages)
+        self._store = _pylinerate.DictStore(table_budget, raw_limit, huge_pages)
 
     def insert(self, dictionary: AnyBuffer, hash: int | None = None) -> int:
         """Copies a dictionary into the store and returns its number. It has one user then, or one user more
@@ -231,7 +232,11 @@ class Store(OfThisProcess):
         return self._store.bytes(id)
 
     def __contains__(self, id: object) -> bool:
-        return isinstance(id, (int, np.integer)) and 0 <= int(id) < 2**64 and self._store.contains(int(id))
+        try:
+            number = operator.index(id)  # type: ignore[arg-type]
+        except TypeError:
+            return False
+        return 0 <= number < 2**64 and self._store.contains(number)
 
     def __len__(self) -> int:
         return self._store.stats()[0]
@@ -261,7 +266,7 @@ class Decoder(OfThisProcess):
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._decoder = _linerate.DictDecoder(store._store)
+        self._decoder = _pylinerate.DictDecoder(store._store)
 
     @property
     def store(self) -> Store:
@@ -313,7 +318,7 @@ class Decoder(OfThisProcess):
     ) -> Batch:
         """Decodes many blocks, fetching the memory of each while the one before it is decoded.
 
-        All are decoded, whatever becomes of one of them.
+        All are decoded, whatever becomes of one of them. Needs NumPy: ``pip install "pylinerate[numpy]"``.
 
         Parameters
         ----------
@@ -349,6 +354,10 @@ class Decoder(OfThisProcess):
         >>> batch.errors
         {2: UnknownId('the store has no dictionary 99')}
         """
+        from ._arrays import integers  # needs NumPy, and says how to install it
+
+        import numpy as np
+
         if errors not in ("return", "raise"):
             raise ValueError(f'errors is {errors!r}, but must be "return" or "raise"')
         jobs = _blocks(blocks)
@@ -377,14 +386,18 @@ def _array(values: Any) -> Any:
     return values if hasattr(values, "__len__") else list(values)
 
 
-def _blocks(blocks: Iterable[AnyBuffer] | Slices) -> _linerate.DictBlocks:
+def _blocks(blocks: Iterable[AnyBuffer] | Slices) -> _pylinerate.DictBlocks:
     if isinstance(blocks, Slices):
-        return _linerate.DictBlocks.slices(blocks.data, blocks.starts, blocks.lengths)
-    return _linerate.DictBlocks(list(blocks))
+        return _pylinerate.DictBlocks.slices(blocks.data, blocks.starts, blocks.lengths)
+    return _pylinerate.DictBlocks(list(blocks))
 
 
-def _rooms(jobs: _linerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices | None, max_size: int) -> Slices:
+def _rooms(jobs: _pylinerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices | None, max_size: int) -> Slices:
     """Where the contents of blocks go."""
+    import numpy as np
+
+    from ._arrays import integers
+
     if isinstance(out, Slices):
         if sizes is not None:
             raise TypeError("sizes are those of the slices of out, and cannot be given, too")
@@ -419,7 +432,7 @@ class Encoder(OfThisProcess):
     def __init__(self, store: Store, level: int = 3, checksum: bool = False) -> None:
         self._store = store
         self._settings = level, checksum
-        self._encoder = _linerate.DictEncoder(store._store, level, checksum)
+        self._encoder = _pylinerate.DictEncoder(store._store, level, checksum)
 
     @property
     def store(self) -> Store:
@@ -443,4 +456,4 @@ class Encoder(OfThisProcess):
 
 def content_hash(dictionary: AnyBuffer) -> int:
     """The hash by which dictionaries are told apart: XXH3 of 64 bits of all bytes."""
-    return _linerate.dict_content_hash(dictionary)
+    return _pylinerate.dict_content_hash(dictionary)

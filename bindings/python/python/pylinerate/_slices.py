@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from ._arrays import flat_bytes
-from ._linerate import Error
+from ._pylinerate import Error
 
 if TYPE_CHECKING:
     from typing import TypeAlias
 
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
     from typing_extensions import Buffer
 
     #: Type checkers know that arrays are buffers from Python 3.12 on.
     AnyBuffer: TypeAlias = Buffer | NDArray[Any]
-
-Integer = TypeVar("Integer", bound="np.integer[Any]")
-
-
-def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Integer]:
-    """``values`` in one dimension. Other numbers than integers are refused, not rounded."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu" and array.size:
-        raise TypeError(f"{name} are {array.dtype}, but must be integers")
-    if array.ndim > 1:
-        raise ValueError(f"{name} have {array.ndim} axes, but must have one")
-    return np.ascontiguousarray(array, dtype)
 
 
 class Slices(Sequence[memoryview]):
@@ -49,6 +35,10 @@ class Slices(Sequence[memoryview]):
     lengths: NDArray[np.int64]
 
     def __init__(self, data: AnyBuffer, starts: ArrayLike, lengths: ArrayLike) -> None:
+        from ._arrays import flat_bytes, integers  # needs NumPy, and says how to install it
+
+        import numpy as np
+
         self.data = flat_bytes(data)
         self.starts = integers(starts, np.int64, "starts")
         self.lengths = integers(lengths, np.int64, "lengths")
@@ -99,6 +89,8 @@ class Batch(Slices):
     @property
     def ok(self) -> NDArray[np.bool_]:
         """Of each block, whether it was decoded."""
+        import numpy as np
+
         ok = np.ones(len(self), np.bool_)
         ok[list(self.errors)] = False
         return ok

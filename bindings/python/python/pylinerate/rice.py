@@ -9,7 +9,7 @@ The bytes of a chunk do not say which parameters they were made with. :func:`enc
 beside the bytes, as :attr:`Chunk.params`:
 
 >>> import numpy as np
->>> from linerate import rice
+>>> from pylinerate import rice
 >>> waveforms = np.add.outer(np.arange(3), np.arange(2000) % 7).astype("int16")  # 3 of 2000 samples
 >>> chunk = rice.encode(waveforms)
 >>> chunk.params
@@ -49,19 +49,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, overload
 
-import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
-
-from . import _linerate
-from ._arrays import (
+from . import _pylinerate
+from ._arrays import (  # this one says what to install without NumPy
     flat_bytes,
     flat_output,
     flat_samples,
     full_shape,
     sample_dtype,
     stream_segment,
-    thread_count,
 )
+from ._threads import thread_count
+
+import numpy as np
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 __all__ = [
     "Chunk",
@@ -109,7 +109,7 @@ class Params:
             segment = operator.index(self.segment)
             object.__setattr__(self, "segment", None if segment == -1 else segment)
         object.__setattr__(self, "filter", tuple(operator.index(c) for c in self.filter))
-        _linerate.rice_bound(self._numbers, 0)  # refuses what is not a parameter
+        _pylinerate.rice_bound(self._numbers, 0)  # refuses what is not a parameter
 
     @classmethod
     def from_cd_values(cls, values: Sequence[int]) -> Params:
@@ -170,7 +170,7 @@ class Chunk(bytes):
 
 def _segment_of(segment: int | None, shape: tuple[int, ...]) -> int:
     """The segment for an array of this shape, -1 for all of it."""
-    return _linerate.rice_segment_for(shape) if segment is None else operator.index(segment)
+    return _pylinerate.rice_segment_for(shape) if segment is None else operator.index(segment)
 
 
 def segment_in(chunk: NDArray[np.uint8], segment: int | None, shape: tuple[int, ...]) -> int:
@@ -178,8 +178,8 @@ def segment_in(chunk: NDArray[np.uint8], segment: int | None, shape: tuple[int, 
     if segment is not None:
         return operator.index(segment)
     last_axis = shape[-1] if len(shape) >= 2 and shape[-1] > 0 else -1
-    candidates = [_linerate.rice_segment_for(shape), last_axis, -1]
-    return _linerate.rice_fitting_segment(chunk, math.prod(shape), candidates)
+    candidates = [_pylinerate.rice_segment_for(shape), last_axis, -1]
+    return _pylinerate.rice_fitting_segment(chunk, math.prod(shape), candidates)
 
 
 def _samples(array: ArrayLike) -> tuple[NDArray[Any], NDArray[np.int16]]:
@@ -199,13 +199,13 @@ def _best(
     if isinstance(filter, str):
         if filter != "auto":
             raise ValueError(f"filter is {filter!r}, but must be coefficients or 'auto'")
-        best_m, taps = _linerate.rice_best(samples, segment, None)
+        best_m, taps = _pylinerate.rice_best(samples, segment, None)
         if m != "auto":
             return Params(m, segment, tuple(taps))
         return Params(best_m, segment, tuple(taps))
     taps = [operator.index(c) for c in filter]
     if m == "auto":
-        m, _ = _linerate.rice_best(samples, segment, taps)
+        m, _ = _pylinerate.rice_best(samples, segment, taps)
     return Params(m, segment, tuple(taps))
 
 
@@ -220,7 +220,7 @@ def tune(
     ----------
     array : array of int16 or uint16, any shape
     segment : int or None
-        Samples per waveform, see :mod:`linerate.rice`.
+        Samples per waveform, see :mod:`pylinerate.rice`.
     filter : sequence of int, or "auto"
         The filter to find the best m for. "auto" searches for a filter of up to four coefficients
         too, and takes another than (1, -1) only if that saves 2 % or more.
@@ -236,7 +236,7 @@ def tune(
     """
     array, samples = _samples(array)
     best = _best(samples, "auto", _segment_of(segment, array.shape), filter)
-    return replace(best, size=_linerate.rice_len(best._numbers, samples, 1))
+    return replace(best, size=_pylinerate.rice_len(best._numbers, samples, 1))
 
 
 @overload
@@ -284,7 +284,7 @@ def encode(
         The Rice parameter, a power of two from 2 to 32768. "auto" takes one more pass over the
         samples and finds the best.
     segment : int or None
-        Samples per waveform. ``None`` lets the shape decide, see :mod:`linerate.rice`.
+        Samples per waveform. ``None`` lets the shape decide, see :mod:`pylinerate.rice`.
     filter : sequence of int, or "auto"
         Coefficients, the first 1 or -1. "auto" searches, see :func:`tune`.
     threads : int
@@ -321,12 +321,12 @@ def encode(
             )
         params = _best(samples, m, _segment_of(segment, array.shape), filter)
     room = (
-        np.empty(_linerate.rice_bound(params._numbers, samples.size), np.uint8)
+        np.empty(_pylinerate.rice_bound(params._numbers, samples.size), np.uint8)
         if out is None
         else flat_output(out, np.dtype(np.uint8))
     )
-    n = _linerate.rice_encode(params._numbers, samples, room, threads)
-    if not allow_expansion and _linerate.rice_expands(samples.size, n):
+    n = _pylinerate.rice_encode(params._numbers, samples, room, threads)
+    if not allow_expansion and _pylinerate.rice_expands(samples.size, n):
         raise ValueError(
             f"with {params} the chunk is {n / samples.nbytes:.0%} of the array: let m and segment be chosen, "
             "or use encode2, whose streams do not grow; allow_expansion=True keeps it all the same"
@@ -350,10 +350,10 @@ def _for_decoding(
     if params is None:
         if m is None:
             raise TypeError("give m or params: the bytes of a chunk do not tell them")
-        samples, _ = _linerate.rice_samples(Params(m)._numbers, data)
+        samples, _ = _pylinerate.rice_samples(Params(m)._numbers, data)
         shape = full_shape(shape, samples)
         return data, Params(m, segment_in(data, segment, shape), tuple(filter)), shape
-    samples, _ = _linerate.rice_samples(params._numbers, data)
+    samples, _ = _pylinerate.rice_samples(params._numbers, data)
     return data, params, full_shape(shape, samples)
 
 
@@ -438,7 +438,7 @@ def decode(
     data, params, shape = _for_decoding(chunk, m, segment, filter, shape, params)
     result = np.empty(shape, dtype) if out is None else None
     room = flat_output(out, dtype) if result is None else result.reshape(-1)
-    n = _linerate.rice_decode(params._numbers, data, room.view(np.int16), threads)
+    n = _pylinerate.rice_decode(params._numbers, data, room.view(np.int16), threads)
     return n if result is None else result
 
 
@@ -474,13 +474,13 @@ def decode_segments(
         dtype = chunk.dtype if isinstance(chunk, Chunk) else np.int16
     dtype = sample_dtype(dtype, (2,))
     data, params, _ = _for_decoding(chunk, m, segment, filter, shape, params)
-    samples, segments = _linerate.rice_samples(params._numbers, data)
+    samples, segments = _pylinerate.rice_samples(params._numbers, data)
     start, stop = operator.index(start), operator.index(stop)
     if not 0 <= start <= stop <= segments:
         raise IndexError(f"segments {start} to {stop} of a chunk of {segments}")
     length = min(params.segment or samples, samples)
     result = np.empty(min(stop * length, samples) - start * length, dtype)
-    _linerate.rice_decode_segments(params._numbers, data, start, stop, result.view(np.int16), threads)
+    _pylinerate.rice_decode_segments(params._numbers, data, start, stop, result.view(np.int16), threads)
     return result.reshape(stop - start, length) if result.size == (stop - start) * length else result
 
 
@@ -582,9 +582,9 @@ def _encode2(
     segment, row = stream_segment(segment), _row(array)
     if out is not None:
         room = flat_output(out, np.dtype(np.uint8))
-        return _linerate.rice2_encode(segment, row, shape, samples, room, threads)
-    room = np.empty(_linerate.rice2_bound(segment, row, shape, samples), np.uint8)
-    return room[: _linerate.rice2_encode(segment, row, shape, samples, room, threads)].tobytes()
+        return _pylinerate.rice2_encode(segment, row, shape, samples, room, threads)
+    room = np.empty(_pylinerate.rice2_bound(segment, row, shape, samples), np.uint8)
+    return room[: _pylinerate.rice2_encode(segment, row, shape, samples, room, threads)].tobytes()
 
 
 def info2(stream: Any) -> Info2:
@@ -599,7 +599,7 @@ def info2(stream: Any) -> Info2:
 
 
 def _info2(data: NDArray[np.uint8], at: int) -> Info2:
-    name, samples, row, segment, segments, size, axes = _linerate.rice2_info(data, at)
+    name, samples, row, segment, segments, size, axes = _pylinerate.rice2_info(data, at)
     shape = None if axes is None else tuple(axes)
     return Info2(np.dtype(name), samples, row or None, segment, segments, size, shape)
 
@@ -665,7 +665,7 @@ def decode2(
     room = flat_output(out, whole.dtype) if result is None else result.reshape(-1)
     done = 0
     for at, end in itertools.pairwise(ends):
-        done += _linerate.rice2_decode(data, at, end, room[done:], threads)
+        done += _pylinerate.rice2_decode(data, at, end, room[done:], threads)
     return done if result is None else result
 
 
@@ -689,6 +689,6 @@ def decode2_segments(stream: Any, start: int, stop: int, threads: int = 1) -> ND
         raise IndexError(f"segments {start} to {stop} of a stream of {info.segments}")
     samples = min(stop * info.segment, info.samples) - min(start * info.segment, info.samples)
     result = np.empty(samples, info.dtype)
-    _linerate.rice2_decode_segments(data, start, stop, result, threads)
+    _pylinerate.rice2_decode_segments(data, start, stop, result, threads)
     whole = samples == (stop - start) * info.segment
     return result.reshape(stop - start, info.segment) if whole else result

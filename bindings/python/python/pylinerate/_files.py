@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, overload
 
-from . import _linerate
-from ._linerate import Error
+from . import _pylinerate
+from ._pylinerate import Error
 
 if TYPE_CHECKING:
     import os
@@ -154,7 +154,7 @@ class File:
 
     __slots__ = ("__weakref__", "_file", "_path")
 
-    _file: _linerate.DictBlockFile | _linerate.DictPack | _linerate.DictSst
+    _file: _pylinerate.DictBlockFile | _pylinerate.DictPack | _pylinerate.DictSst
     _path: Path
 
     @property
@@ -200,7 +200,7 @@ class BlockFile(ReadThroughStore):
     Open files share a store, in which each has its dictionary as long as it is open.
 
     >>> import os, tempfile
-    >>> from linerate.dict import BlockFile, Store
+    >>> from pylinerate.dict import BlockFile, Store
     >>> path = os.path.join(tempfile.mkdtemp(), "users.blocks")
     >>> rows = ((b"user/%06d" % i, b'{"active": true, "score": %d}' % (i * 7)) for i in range(10_000))
     >>> BlockFile.build(path, rows, dictionary=4096)
@@ -212,7 +212,7 @@ class BlockFile(ReadThroughStore):
     """
 
     __slots__ = ()
-    _file: _linerate.DictBlockFile
+    _file: _pylinerate.DictBlockFile
 
     def __init__(self) -> None:
         raise TypeError("use BlockFile.open")
@@ -243,7 +243,7 @@ class BlockFile(ReadThroughStore):
         """
         look(path)
         self = cls.__new__(cls)
-        self._file = _linerate.DictBlockFile.open(path, store._store, map, dictionary)
+        self._file = _pylinerate.DictBlockFile.open(path, store._store, map, dictionary)
         self._path, self._store = path, store
         return self
 
@@ -289,7 +289,7 @@ class BlockFile(ReadThroughStore):
             For keys out of order or twice, and what is too long: keys of 64 KiB, values above 32 MiB.
         """
         given, train = (None, dictionary) if isinstance(dictionary, int) else (dictionary, None)
-        builder = _linerate.DictBuilder(path, block_size, level, checksums, given, train, small_tables, sort)
+        builder = _pylinerate.DictBuilder(path, block_size, level, checksums, given, train, small_tables, sort)
         try:
             records = iter(records)
             while some := list(itertools.islice(records, RECORDS)):
@@ -380,7 +380,7 @@ class Sst(ReadThroughStore):
     """
 
     __slots__ = ()
-    _file: _linerate.DictSst
+    _file: _pylinerate.DictSst
 
     def __init__(self) -> None:
         raise TypeError("use Sst.open")
@@ -420,7 +420,7 @@ class Sst(ReadThroughStore):
         """
         look(path)
         self = cls.__new__(cls)
-        self._file = _linerate.DictSst.open(path, store._store, map, checksums, block_limit)
+        self._file = _pylinerate.DictSst.open(path, store._store, map, checksums, block_limit)
         self._path, self._store = path, store
         return self
 
@@ -549,10 +549,10 @@ def multi_get(
     tables = [(file._file, key) for file, key in pairs if isinstance(file, Sst)]
     values: list[Any] = []
     if len(block_files) == len(pairs):
-        found, failed = _linerate.dict_block_multi_get(block_files)
+        found, failed = _pylinerate.dict_block_multi_get(block_files)
         values.extend(found)
     elif len(tables) == len(pairs):
-        entries, failed = _linerate.dict_sst_multi_get(tables)
+        entries, failed = _pylinerate.dict_sst_multi_get(tables)
         values.extend(map(_value, entries))
         failed.update((i, value) for i, value in enumerate(values) if isinstance(value, Error))
     else:

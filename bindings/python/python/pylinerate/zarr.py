@@ -18,6 +18,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
 
+from ._optional import require
+
+require("zarr", extra="zarr")
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from zarr.abc.codec import ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin
@@ -25,7 +29,8 @@ from zarr.core.array_spec import ArraySpec
 from zarr.core.buffer import Buffer, NDBuffer
 from zarr.core.common import parse_named_configuration
 
-from ._arrays import sample_dtype, stream_segment, thread_count
+from ._arrays import sample_dtype, stream_segment
+from ._threads import thread_count
 from .numcodecs import fixed_params
 from .rice import (
     DELTA,
@@ -169,7 +174,7 @@ class DeltaRice(_Codec):
         is part of the array's metadata, and "auto" is not possible: see :meth:`for_array`.
     segment : int or None
         Samples per independently coded waveform, -1 for the whole chunk. ``None`` lets the shape of the
-        chunks decide, see :mod:`linerate.rice`.
+        chunks decide, see :mod:`pylinerate.rice`.
     filter : sequence of int
         Coefficients, the first 1 or -1.
     threads : int, optional
@@ -204,7 +209,7 @@ class DeltaRice(_Codec):
         filter: Iterable[int] | Literal["auto"] = DELTA,
         threads: int | None = None,
     ) -> Self:
-        """The codec that makes ``array`` smallest, see :func:`linerate.rice.tune`. ``segment`` is kept as given."""
+        """The codec that makes ``array`` smallest, see :func:`pylinerate.rice.tune`. ``segment`` is kept as given."""
         params = tune(array, segment, filter)
         return cls(params.m, segment, params.filter, threads)
 

@@ -18,12 +18,17 @@ import operator
 from collections.abc import Iterable
 from typing import Any, Literal
 
+from ._optional import require
+
+require("numcodecs", extra="zarr")
+
 import numpy as np
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_ndarray
 from numpy.typing import ArrayLike, DTypeLike
 
-from ._arrays import sample_dtype, stream_segment, thread_count
+from ._arrays import sample_dtype, stream_segment
+from ._threads import thread_count
 from .rice import DELTA, Params, decode, decode2, encode, encode_rows2, info2, tune
 
 __all__ = ["DeltaRice", "DeltaRice2"]
@@ -77,7 +82,7 @@ class DeltaRice(Codec):
         filter: Iterable[int] | Literal["auto"] = DELTA,
         threads: int | None = None,
     ) -> DeltaRice:
-        """The codec that makes ``array`` smallest, see :func:`linerate.rice.tune`.
+        """The codec that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
 
         ``segment`` is by default the last axis of ``array`` if that has two axes or more: give it if
         chunks have shorter rows.

@@ -3,7 +3,7 @@
 Importing this module registers the filters with the HDF5 library that h5py uses:
 
 >>> import h5py, numpy as np
->>> from linerate.hdf5 import DeltaRice
+>>> from pylinerate.hdf5 import DeltaRice
 >>> waveforms = np.random.default_rng(1).normal(0, 20, (100, 7000)).astype("int16")
 >>> with h5py.File("run.h5", "w", driver="core", backing_store=False) as file:
 ...     kept = file.create_dataset("waveforms", data=waveforms, chunks=(50, 7000), compression=DeltaRice(m=16))
@@ -21,10 +21,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from . import _pylinerate
+from ._optional import require
+
+require("h5py", extra="hdf5")
+
 import h5py
 from numpy.typing import ArrayLike
 
-from . import _linerate
 from ._arrays import stream_segment
 from ._read import read
 from .rice import DELTA, Params, tune
@@ -92,10 +96,10 @@ class DeltaRice(h5py.filters.FilterRefBase):
     def for_array(
         cls, array: ArrayLike, segment: int | None = None, filter: Iterable[int] | Literal["auto"] = DELTA
     ) -> DeltaRice:
-        """The filter that makes ``array`` smallest, see :func:`linerate.rice.tune`.
+        """The filter that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
 
         Give all of the data, or a part that is like the rest. ``segment`` is by default that for the
-        shape of ``array``, see :mod:`linerate.rice`: give it if chunks are shorter.
+        shape of ``array``, see :mod:`pylinerate.rice`: give it if chunks are shorter.
         """
         params = tune(array, segment, filter)
         return cls(params.m, -1 if params.segment is None else params.segment, params.filter)
@@ -167,14 +171,14 @@ def register(force: bool = False) -> dict[str, int]:
     for number, name in FILTERS.items():
         if force or name not in _registered:
             # Whether HDF5 has one is not asked: it would load plugins to find out.
-            h5py.h5z.register_filter(_linerate.hdf5_class(number))
+            h5py.h5z.register_filter(_pylinerate.hdf5_class(number))
             _registered[name] = number
     return dict(_registered)
 
 
 def get_config() -> Config:
     """Versions, the plugin folder, and which filters are in use."""
-    return Config(_linerate.VERSION, h5py.version.hdf5_version, PLUGIN_PATH, dict(_registered))
+    return Config(_pylinerate.VERSION, h5py.version.hdf5_version, PLUGIN_PATH, dict(_registered))
 
 
 register()

@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import math
 import operator
-import os
-from typing import Any
+from typing import Any, TypeVar
+
+from ._optional import require
+
+require("numpy", extra="numpy")
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-#: More threads than this are never started.
-MOST_THREADS = 256
-
-
-def thread_count(threads: int | None) -> int:
-    """``threads`` within reason; ``None`` asks the environment for ``LINERATE_THREADS``, else 1."""
-    if threads is None:
-        given = os.environ.get("LINERATE_THREADS", "")
-        return min(int(given), MOST_THREADS) if given.isdecimal() and int(given) > 0 else 1
-    threads = operator.index(threads)
-    if threads < 1:
-        raise ValueError(f"threads is {threads}, but must be at least 1")
-    return min(threads, MOST_THREADS)
+Integer = TypeVar("Integer", bound="np.integer[Any]")
 
 
 def sample_dtype(dtype: DTypeLike, sizes: tuple[int, ...]) -> np.dtype[Any]:
@@ -77,6 +68,16 @@ def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, 
     if min(sizes, default=0) < 0 or math.prod(sizes) != samples:
         raise ValueError(f"the chunk has {samples} samples, which is not the shape {shape}")
     return tuple(sizes)
+
+
+def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Integer]:
+    """``values`` in one dimension. Other numbers than integers are refused, not rounded."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"{name} are {array.dtype}, but must be integers")
+    if array.ndim > 1:
+        raise ValueError(f"{name} have {array.ndim} axes, but must have one")
+    return np.ascontiguousarray(array, dtype)
 
 
 def stream_segment(segment: int | None) -> int | None:

@@ -1,18 +1,18 @@
 """Compression of detector waveforms, of small blocks with many dictionaries, and of gateway messages.
 
-* :mod:`linerate.rice`: chunks of NumPy arrays in memory
-* :mod:`linerate.dict`: small zstd blocks, each with one of very many dictionaries
-* :mod:`linerate.gateway`: message streams of chat gateways
-* :mod:`linerate.hdf5`: filters for h5py, and parallel reading (needs h5py)
-* :mod:`linerate.numcodecs`, :mod:`linerate.zarr`: codecs, which numcodecs and zarr find by
+* :mod:`pylinerate.rice`: chunks of NumPy arrays in memory
+* :mod:`pylinerate.dict`: small zstd blocks, each with one of very many dictionaries
+* :mod:`pylinerate.gateway`: message streams of chat gateways
+* :mod:`pylinerate.hdf5`: filters for h5py, and parallel reading (needs h5py)
+* :mod:`pylinerate.numcodecs`, :mod:`pylinerate.zarr`: codecs, which numcodecs and zarr find by
   themselves once the package is installed
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ._linerate import VERSION as __version__
-from ._linerate import Error
+from ._pylinerate import VERSION as __version__
+from ._pylinerate import Error
 
 if TYPE_CHECKING:
     from . import rice

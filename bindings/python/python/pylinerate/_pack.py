@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
-from . import _linerate
+from . import _pylinerate
 from ._files import File, look
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Pack(File):
     dictionary; as an iterable it gives the numbers.
 
     >>> import os, tempfile
-    >>> from linerate.dict import Pack, Store
+    >>> from pylinerate.dict import Pack, Store
     >>> path = os.path.join(tempfile.mkdtemp(), "dictionaries.pack")
     >>> with Pack.create(path) as editor:
     ...     id = editor.add(b"a dictionary of a few words")
@@ -93,7 +93,7 @@ class Pack(File):
     """
 
     __slots__ = ()
-    _file: _linerate.DictPack
+    _file: _pylinerate.DictPack
 
     def __init__(self) -> None:
         raise TypeError("use Pack.open, Pack.create or Pack.edit")
@@ -118,7 +118,7 @@ class Pack(File):
         """
         look(path)
         self = cls.__new__(cls)
-        self._file, self._path = _linerate.DictPack.open(path, map), path
+        self._file, self._path = _pylinerate.DictPack.open(path, map), path
         return self
 
     @staticmethod
@@ -134,13 +134,13 @@ class Pack(File):
         level : int
             A level of zstd, -7 to 22.
         """
-        return PackEditor(_linerate.DictEditor.create(path, uncompressed, level))
+        return PackEditor(_pylinerate.DictEditor.create(path, uncompressed, level))
 
     @staticmethod
     def edit(path: Path) -> PackEditor:
         """Changes a pack that is there. It has one editor at a time; who has it open sees it as it was."""
         look(path)
-        return PackEditor(_linerate.DictEditor.open(path))
+        return PackEditor(_pylinerate.DictEditor.open(path))
 
     @staticmethod
     def compact(
@@ -162,7 +162,7 @@ class Pack(File):
                 pack.users(id)  # there is such a dictionary
             if uncompressed is None:
                 uncompressed = pack.stats().uncompressed
-        return Compacted(*_linerate.dict_compact(path, numbers, uncompressed, level))
+        return Compacted(*_pylinerate.dict_compact(path, numbers, uncompressed, level))
 
     def __getitem__(self, id: int) -> bytes:
         return self._file.read(id)
@@ -242,7 +242,7 @@ class Loaded(Mapping[int, int]):
 
     __slots__ = ("__weakref__", "_ids", "_loaded")
 
-    def __init__(self, loaded: _linerate.DictLoaded) -> None:
+    def __init__(self, loaded: _pylinerate.DictLoaded) -> None:
         self._loaded = loaded
         self._ids = dict(loaded.ids())
 
@@ -284,7 +284,7 @@ class PackEditor:
 
     __slots__ = ("__weakref__", "_editor")
 
-    def __init__(self, editor: _linerate.DictEditor) -> None:
+    def __init__(self, editor: _pylinerate.DictEditor) -> None:
         self._editor = editor
 
     def add(self, dictionary: AnyBuffer, cluster: int = 0) -> int:
@@ -344,4 +344,4 @@ class PackEditor:
 
 
 def _user(user: int | str) -> int:
-    return _linerate.dict_user(user) if isinstance(user, str) else user
+    return _pylinerate.dict_user(user) if isinstance(user, str) else user
