@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use linerate_dict::pack::{Editor, Form, Pack};
+use linerate_dict::pack::{Editor, Storage, Pack};
 use linerate_dict::{Input, Kind, Store, content_hash};
 
 use crate::files::{field, put, seal};
@@ -66,7 +66,7 @@ fn changed(bytes: &[u8], pack: &Pack, readable: &[(u64, Vec<u8>)]) {
     for (id, bytes) in readable {
         assert!(after.read(*id).expect("it was readable") == &bytes[..]);
     }
-    assert!(after.entries().all(|entry| entry.form != Form::With(entry.id)));
+    assert!(after.entries().all(|entry| entry.storage != Storage::CompressedWith(entry.id)));
 }
 
 /// The same pack as if whoever changed it had meant it: with hashes that are right.

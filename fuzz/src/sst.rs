@@ -32,7 +32,7 @@ pub fn sst(data: &[u8]) {
 
 fn file(reader: &mut Reader, bytes: Vec<u8>) {
     let len = bytes.len() as u64;
-    let Ok(sst) = reader.open_bytes(bytes, Options::new().with_block_limit(MOST)) else { return };
+    let Ok(sst) = reader.open_bytes(bytes, Options::new().block_limit(MOST)) else { return };
     let report = reader.verify(&sst).expect("its own store");
     assert!(report.failures.iter().all(|e| e.offset <= len));
     let _ = reader.stats(&sst);

@@ -386,9 +386,9 @@ fn main() {
 
     let all = Options::new();
     let [mut a, mut b, mut c, mut d] = [(); 4].map(|()| Ours::open(&paths, all));
-    let [mut e, mut f] = [(); 2].map(|()| Ours::open(&paths, all.with_map(false)));
+    let [mut e, mut f] = [(); 2].map(|()| Ours::open(&paths, all.map(false)));
     let blocks = a.blocks(&rows);
-    let raw = all.with_checksums(false);
+    let raw = all.checksums(false);
     let [mut g, mut h] = [(); 2].map(|()| Ours::open(&paths, raw));
     let mut libzstd = Libzstd::new(&sorted(&paths, &mut a), &a, &blocks);
     let stats = a.reader.stats(&a.files[0]).expect("a sound file");

@@ -81,7 +81,7 @@ fn dictionaries(choice: &Choice, noise: &mut Noise) -> Vec<Vec<u8>> {
         .map(|_| {
             let sizes = vec![choice.block; (100 * choice.dictionary / choice.block).clamp(20, 1000)];
             let samples: Vec<&[u8]> = sizes.iter().map(|&len| piece(&choice.data, len, noise)).collect();
-            let training = Training::new(choice.dictionary).with_small_tables(choice.small);
+            let training = Training::new(choice.dictionary).small_tables(choice.small);
             training.train(&samples).expect("libzstd trains")
         })
         .collect();
@@ -103,7 +103,7 @@ struct Work {
 
 impl Work {
     fn new(store: &Store, choice: &Choice, ids: Vec<Id>, contents: &[&[u8]]) -> Work {
-        let mut encoder = Encoder::new(store).with_level(choice.level).expect("a level");
+        let mut encoder = Encoder::new(store).level(choice.level).expect("a level");
         let one = |(content, id): (&&[u8], &Id)| {
             let mut frame = vec![0; Encoder::bound(content.len())];
             let n = encoder.encode(*id, content, &mut frame).expect("libzstd encodes");

@@ -74,7 +74,7 @@ fn forms(data: &str, trained: &[Vec<u8>]) -> Result<()> {
     for level in [3, 9, 19] {
         for (case, same_cluster) in [("alone", false), ("with the first", true)] {
             let case = format!("{case} at level {level}");
-            let mut editor = Editor::in_memory(Options::new().with_level(level))?;
+            let mut editor = Editor::in_memory(Options::new().level(level))?;
             let start = Instant::now();
             for (i, dictionary) in trained.iter().enumerate() {
                 editor.add(dictionary, if same_cluster { 0 } else { i as u32 })?;
@@ -169,10 +169,9 @@ fn open(data: &str, dictionaries: &[Vec<u8>], path: &Path, name: &str) -> Result
 }
 
 fn packs(data: &str, dictionaries: &[Vec<u8>], folder: &Path) -> Result<()> {
-    for (name, options) in [
-        ("uncompressed", Options::new().with_uncompressed(true)),
-        ("at level 3", Options::new().with_level(3)),
-    ] {
+    for (name, options) in
+        [("uncompressed", Options::new().uncompressed(true)), ("at level 3", Options::new().level(3))]
+    {
         let path = folder.join(name);
         let start = Instant::now();
         let mut editor = Editor::create(&path, options)?;

@@ -36,18 +36,18 @@ pub enum Choice {
     /// It uses this one of the dictionaries.
     Dictionary(usize),
     /// It uses none.
-    Plain(Why),
+    Plain(Reason),
 }
 
-/// Why a set uses no dictionary.
+/// Reason a set uses no dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum Reason {
     /// It has no bytes.
     Empty,
     /// Its samples are too few or too short to train with, and no other set's dictionary helps.
-    TooFew,
+    TooFewSamples,
     /// No dictionary makes it smaller.
-    DoesNotPay,
+    NoSavings,
 }
 
 /// Bytes that everything comes to.
@@ -81,7 +81,7 @@ pub struct SetReport {
 /// What a clustering found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Clustered {
+pub struct ClusteringResult {
     /// The dictionaries, each of which some set uses.
     pub dictionaries: Vec<Vec<u8>>,
     /// One for each set.
@@ -106,7 +106,7 @@ impl<'a> SampleSet<'a> {
 
     /// A set of so many bytes, of which the samples are a part.
     #[must_use]
-    pub fn standing_for(self, bytes: u64) -> Self {
+    pub fn total_bytes(self, bytes: u64) -> Self {
         SampleSet { bytes, ..self }
     }
 }
@@ -118,7 +118,7 @@ impl Costs {
     }
 }
 
-impl Clustered {
+impl ClusteringResult {
     /// Bytes of all sets.
     pub fn content(&self) -> u64 {
         self.sets.iter().fold(0, |sum, set| sum.saturating_add(set.content))
@@ -132,34 +132,34 @@ impl Clustering {
         Clustering { most, size, small_tables: false, level: 3, rounds: 8, sample_limit, threads: 1 }
     }
 
-    /// With small tables, as [`Training::with_small_tables`](crate::Training::with_small_tables), or not.
+    /// With small tables, as [`Training::small_tables`](crate::Training::with_small_tables), or not.
     #[must_use]
-    pub const fn with_small_tables(self, small: bool) -> Self {
+    pub const fn small_tables(self, small: bool) -> Self {
         Clustering { small_tables: small, ..self }
     }
 
     /// At a level of libzstd; 3 unless told.
     #[must_use]
-    pub const fn with_level(self, level: i32) -> Self {
+    pub const fn level(self, level: i32) -> Self {
         Clustering { level, ..self }
     }
 
     /// With at most so many rounds; 8 unless told.
     #[must_use]
-    pub const fn with_rounds(self, rounds: usize) -> Self {
+    pub const fn rounds(self, rounds: usize) -> Self {
         Clustering { rounds, ..self }
     }
 
     /// Using at most so many bytes of the samples of each set, taken evenly; 256 KiB unless told. They
     /// bound the time, which grows with their product by the sets, the dictionaries and the rounds.
     #[must_use]
-    pub const fn with_sample_limit(self, bytes: usize) -> Self {
+    pub const fn sample_limit(self, bytes: usize) -> Self {
         Clustering { sample_limit: bytes, ..self }
     }
 
     /// With so many threads.
     #[must_use]
-    pub const fn with_threads(self, threads: usize) -> Self {
+    pub const fn threads(self, threads: usize) -> Self {
         Clustering { threads, ..self }
     }
 
@@ -168,8 +168,8 @@ impl Clustering {
     ///
     /// # Errors
     /// [`Kind::Limit`](crate::Kind::Limit) if libzstd has no memory. Samples of any kind are no error.
-    pub fn run(&self, sets: &[SampleSet<'_>]) -> Result<Clustered> {
-        self.watched(sets, &|_| {})
+    pub fn run(&self, sets: &[SampleSet<'_>]) -> Result<ClusteringResult> {
+        self.run_with_progress(sets, &|_| {})
     }
 
     /// As [`run`](Self::run); `watch` is told the bytes of samples that were compressed or trained with
@@ -177,7 +177,11 @@ impl Clustering {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn watched(&self, sets: &[SampleSet<'_>], watch: &(dyn Fn(usize) + Sync)) -> Result<Clustered> {
+    pub fn run_with_progress(
+        &self,
+        sets: &[SampleSet<'_>],
+        watch: &(dyn Fn(usize) + Sync),
+    ) -> Result<ClusteringResult> {
         Sharing::new(self, sets, watch)?.run()
     }
 }

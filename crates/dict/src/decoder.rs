@@ -6,7 +6,7 @@ use linerate_zstd::PrefetchQueue;
 use crate::id::Id;
 use crate::job::{Job, Order};
 use crate::pipeline::Pipeline;
-use crate::stats::Tally;
+use crate::stats::Counters;
 use crate::store::Store;
 use crate::worker::{Ready, Worker};
 
@@ -34,8 +34,8 @@ impl Decoder {
     }
 
     /// What it has done.
-    pub fn tally(&self) -> Tally {
-        self.worker.tally
+    pub fn counters(&self) -> Counters {
+        self.worker.counters
     }
 
     /// Decodes one block into `dst` and returns how many bytes that is. Several blocks are faster in

@@ -34,7 +34,7 @@ impl Encoder {
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for another level.
-    pub fn with_level(mut self, level: i32) -> Result<Self> {
+    pub fn level(mut self, level: i32) -> Result<Self> {
         if !(-7..=zstd_safe::max_c_level()).contains(&level) {
             return Err(refused("there is no such level"));
         }
@@ -49,7 +49,7 @@ impl Encoder {
     ///
     /// # Errors
     /// None that libzstd is known to give.
-    pub fn with_checksum(mut self, checksum: bool) -> Result<Self> {
+    pub fn checksum(mut self, checksum: bool) -> Result<Self> {
         self.set(CParameter::ChecksumFlag(checksum))?;
         Ok(self)
     }

@@ -13,7 +13,7 @@
 //! * [`Pack`]: a file of dictionaries.
 //! * [`BlockFile`]: sorted records in a file of such blocks.
 //! * [`sst`]: RocksDB's SST files, read through the store.
-//! * [`Training`]: dictionaries from samples, also with small tables; [`Gain`], what they are worth.
+//! * [`Training`]: dictionaries from samples, also with small tables; [`Savings`], what they are worth.
 //! * [`Search`]: the size that makes blocks and dictionary smallest; [`Clustering`]: few dictionaries
 //!   for many sets of samples.
 //!
@@ -40,7 +40,6 @@ mod counts;
 mod decoder;
 mod encoder;
 mod fields;
-mod gain;
 mod hashes;
 mod id;
 mod input;
@@ -54,6 +53,7 @@ mod pipeline;
 mod ranges;
 mod ring;
 mod samples;
+mod savings;
 mod search;
 mod sharing;
 mod slots;
@@ -67,18 +67,18 @@ mod train;
 mod worker;
 
 pub use blocks::BlockFile;
-pub use cluster::{Choice, Clustered, Clustering, Costs, SampleSet, SetReport, Why};
+pub use cluster::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet, SetReport};
 pub use decoder::Decoder;
 pub use encoder::Encoder;
-pub use gain::Gain;
 pub use id::Id;
 pub use input::Input;
 pub use job::{Job, Order};
 pub use linerate_core::{Error, Kind, Result};
 pub use pack::Pack;
 pub use pipeline::Pipeline;
-pub use search::{Candidate, Found, SIZES, Search};
+pub use savings::Savings;
+pub use search::{Candidate, SIZES, Search, SearchResult};
 pub use source::Source;
-pub use stats::{HugePages, Stats, Tally};
-pub use store::{Settings, Store, content_hash};
+pub use stats::{Counters, HugePages, Stats};
+pub use store::{Store, StoreOptions, content_hash};
 pub use train::{Training, shrink_tables};

@@ -2,8 +2,8 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::gain::Gain;
 use crate::samples::{Parts, scaled, thin};
+use crate::savings::Savings;
 use crate::threads::map;
 use crate::train::Training;
 
@@ -35,7 +35,7 @@ pub struct Candidate {
     /// The size that was asked for.
     pub size: usize,
     /// What the dictionary gained on samples that it was not trained with.
-    pub gain: Gain,
+    pub savings: Savings,
     /// Bytes of all expected data compressed with it, and its own.
     pub total: u64,
 }
@@ -43,7 +43,7 @@ pub struct Candidate {
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Found {
+pub struct SearchResult {
     /// The best dictionary, trained with all samples; `None` if no size pays.
     pub dictionary: Option<Vec<u8>>,
     /// Which of `candidates` it is.
@@ -65,28 +65,28 @@ impl Search {
         Search { sizes, small_tables: false, level: 3, expected: None, threads: 1 }
     }
 
-    /// With small tables, as [`Training::with_small_tables`], or not.
+    /// With small tables, as [`Training::small_tables`], or not.
     #[must_use]
-    pub fn with_small_tables(self, small: bool) -> Self {
+    pub fn small_tables(self, small: bool) -> Self {
         Search { small_tables: small, ..self }
     }
 
     /// At a level of libzstd; 3 unless told.
     #[must_use]
-    pub fn with_level(self, level: i32) -> Self {
+    pub fn level(self, level: i32) -> Self {
         Search { level, ..self }
     }
 
     /// For so many bytes of data that the dictionary will serve; as many as the samples have unless
     /// told.
     #[must_use]
-    pub fn for_bytes(self, expected: u64) -> Self {
+    pub fn expected_bytes(self, expected: u64) -> Self {
         Search { expected: Some(expected), ..self }
     }
 
     /// With so many threads. The result is the same.
     #[must_use]
-    pub fn with_threads(self, threads: usize) -> Self {
+    pub fn threads(self, threads: usize) -> Self {
         Search { threads, ..self }
     }
 
@@ -96,8 +96,8 @@ impl Search {
     /// # Errors
     /// [`Kind::BadArgument`] if the samples are too few or too short to train any size;
     /// [`Kind::Limit`] if libzstd has no memory.
-    pub fn run(&self, samples: &[&[u8]]) -> Result<Found> {
-        self.watched(samples, &|_| {})
+    pub fn run(&self, samples: &[&[u8]]) -> Result<SearchResult> {
+        self.run_with_progress(samples, &|_| {})
     }
 
     /// As [`run`](Self::run); `watch` is told the bytes of samples that were trained with or compressed
@@ -105,7 +105,11 @@ impl Search {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub fn watched(&self, samples: &[&[u8]], watch: &(dyn Fn(usize) + Sync)) -> Result<Found> {
+    pub fn run_with_progress(
+        &self,
+        samples: &[&[u8]],
+        watch: &(dyn Fn(usize) + Sync),
+    ) -> Result<SearchResult> {
         let parts = Parts::of(samples);
         let check = thin(&parts.check, CHECKED);
         let content: usize = check.iter().map(|block| block.len()).sum();
@@ -116,9 +120,10 @@ impl Search {
         let mut candidates = Vec::new();
         for (&size, tried) in self.sizes.iter().zip(tried) {
             match tried {
-                Ok(gain) => {
-                    let total = scaled(gain.with, content, expected).saturating_add(gain.dictionary as u64);
-                    candidates.push(Candidate { size, gain, total });
+                Ok(savings) => {
+                    let total =
+                        scaled(savings.with, content, expected).saturating_add(savings.dictionary as u64);
+                    candidates.push(Candidate { size, savings, total });
                 }
                 Err(error) if error.kind == Kind::BadArgument => {}
                 Err(error) => return Err(error),
@@ -129,13 +134,13 @@ impl Search {
             0,
             "the samples are too few or too short to train a dictionary of any of these sizes",
         ))?;
-        let without = scaled(first.gain.without, content, expected);
+        let without = scaled(first.savings.without, content, expected);
         // Of equal ones the smallest, which is read fastest.
         let best = (0..candidates.len())
             .min_by_key(|&i| (candidates[i].total, i))
             .filter(|&i| candidates[i].total < without);
         let dictionary = best.map(|i| self.train(candidates[i].size, samples, watch)).transpose()?;
-        Ok(Found { dictionary, best, candidates, expected, without })
+        Ok(SearchResult { dictionary, best, candidates, expected, without })
     }
 
     fn candidate(
@@ -144,16 +149,16 @@ impl Search {
         learn: &[&[u8]],
         check: &[&[u8]],
         watch: &(dyn Fn(usize) + Sync),
-    ) -> Result<Gain> {
+    ) -> Result<Savings> {
         let dictionary = self.train(size, learn, watch)?;
-        let gain = Gain::measure(&dictionary, check, self.level)?;
-        watch(gain.content);
-        Ok(gain)
+        let savings = Savings::measure(&dictionary, check, self.level)?;
+        watch(savings.content);
+        Ok(savings)
     }
 
     fn train(&self, size: usize, samples: &[&[u8]], watch: &(dyn Fn(usize) + Sync)) -> Result<Vec<u8>> {
         let samples = thin(samples, LEARNED.max(size.saturating_mul(128)));
-        let trained = Training::new(size).with_small_tables(self.small_tables).train(&samples);
+        let trained = Training::new(size).small_tables(self.small_tables).train(&samples);
         watch(samples.iter().map(|sample| sample.len()).sum());
         trained
     }

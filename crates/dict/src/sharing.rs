@@ -3,10 +3,10 @@
 use linerate_core::{Kind, Result};
 use zstd_safe::CDict;
 
-use crate::cluster::{Choice, Clustered, Clustering, Costs, SampleSet, SetReport, Why};
-use crate::gain::{Meter, prepare};
+use crate::cluster::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet, SetReport};
 use crate::keep::worth_keeping;
 use crate::samples::{Parts, scaled, thin};
+use crate::savings::{Meter, prepare};
 use crate::threads::map;
 use crate::train::Training;
 
@@ -67,7 +67,7 @@ impl<'a> Sharing<'a> {
         Ok(sharing)
     }
 
-    pub(crate) fn run(mut self) -> Result<Clustered> {
+    pub(crate) fn run(mut self) -> Result<ClusteringResult> {
         let one = match self.settings.most {
             0 => None,
             _ => self.shared((0..self.sets.len()).collect())?,
@@ -178,15 +178,15 @@ impl<'a> Sharing<'a> {
         costs
     }
 
-    fn report(self, shared: Vec<Shared>, one: Costs) -> Clustered {
+    fn report(self, shared: Vec<Shared>, one: Costs) -> ClusteringResult {
         let set = |i: usize| {
             let Known { bytes, without, own, .. } = self.sets[i];
             let found = self.choice(&shared, i);
             let choice = match found {
                 Some(found) => Choice::Dictionary(found),
-                None if bytes == 0 => Choice::Plain(Why::Empty),
-                None if own.is_none() => Choice::Plain(Why::TooFew),
-                None => Choice::Plain(Why::DoesNotPay),
+                None if bytes == 0 => Choice::Plain(Reason::Empty),
+                None if own.is_none() => Choice::Plain(Reason::TooFewSamples),
+                None => Choice::Plain(Reason::NoSavings),
             };
             let chosen = found.map_or(without, |found| shared[found].costs[i]);
             SetReport { choice, content: bytes, without, own: own.map(|(cost, _)| cost), chosen }
@@ -198,7 +198,7 @@ impl<'a> Sharing<'a> {
             own.dictionaries += set.own.map_or(0, |(_, bytes)| bytes as u64);
             own.count += usize::from(set.own.is_some());
         }
-        Clustered {
+        ClusteringResult {
             without: self.costs(&[]),
             own,
             one,
@@ -214,7 +214,7 @@ impl<'a> Sharing<'a> {
         let Clustering { size, small_tables, .. } = *self.settings;
         let samples: Vec<&[u8]> = sets.iter().flat_map(|&i| &self.sets[i].parts.learn).copied().collect();
         let samples = thin(&samples, LEARNED.max(size.saturating_mul(128)));
-        let trained = Training::new(size).with_small_tables(small_tables).train(&samples);
+        let trained = Training::new(size).small_tables(small_tables).train(&samples);
         (self.watch)(samples.iter().map(|sample| sample.len()).sum());
         match trained {
             Ok(dictionary) => Ok(Some(dictionary)),

@@ -40,7 +40,7 @@ pub struct Stats {
 /// What a [`Decoder`](crate::Decoder) has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Tally {
+pub struct Counters {
     /// Blocks, whatever became of them.
     pub blocks: u64,
     /// Of these, with tables that were kept, or a dictionary that needs none.
@@ -50,7 +50,7 @@ pub struct Tally {
     /// Blocks that ended with an error.
     pub errors: u64,
     /// Cache lines named to be fetched ahead.
-    pub lines: u64,
+    pub prefetched_lines: u64,
 }
 
 impl HugePages {

@@ -44,7 +44,7 @@ pub fn content_hash(dictionary: &[u8]) -> u64 {
 /// What a [`Store`] may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Settings {
+pub struct StoreOptions {
     /// Bytes for tables; as many as there are unless told. With less than all dictionaries need, the
     /// most used ones have theirs, and for others they are made with each block.
     pub table_budget: usize,
@@ -54,32 +54,32 @@ pub struct Settings {
     pub huge_pages: bool,
 }
 
-impl Settings {
+impl StoreOptions {
     /// The defaults.
     pub const fn new() -> Self {
-        Settings { table_budget: usize::MAX, raw_limit: usize::MAX, huge_pages: true }
+        StoreOptions { table_budget: usize::MAX, raw_limit: usize::MAX, huge_pages: true }
     }
 
     /// With `bytes` for tables.
     #[must_use]
-    pub const fn with_table_budget(self, bytes: usize) -> Self {
-        Settings { table_budget: bytes, ..self }
+    pub const fn table_budget(self, bytes: usize) -> Self {
+        StoreOptions { table_budget: bytes, ..self }
     }
 
     /// With `bytes` for dictionaries, each rounded up to 64.
     #[must_use]
-    pub const fn with_raw_limit(self, bytes: usize) -> Self {
-        Settings { raw_limit: bytes, ..self }
+    pub const fn raw_limit(self, bytes: usize) -> Self {
+        StoreOptions { raw_limit: bytes, ..self }
     }
 
     /// Asking for huge pages, or not.
     #[must_use]
-    pub const fn with_huge_pages(self, huge_pages: bool) -> Self {
-        Settings { huge_pages, ..self }
+    pub const fn huge_pages(self, huge_pages: bool) -> Self {
+        StoreOptions { huge_pages, ..self }
     }
 }
 
-impl Default for Settings {
+impl Default for StoreOptions {
     fn default() -> Self {
         Self::new()
     }
@@ -105,11 +105,11 @@ pub(crate) struct Shared {
 impl Store {
     /// An empty store with the default settings.
     pub fn new() -> Self {
-        Self::with_settings(Settings::new())
+        Self::with_options(StoreOptions::new())
     }
 
     /// An empty store.
-    pub fn with_settings(settings: Settings) -> Self {
+    pub fn with_options(settings: StoreOptions) -> Self {
         let raw = Arena::new(settings.raw_limit, settings.huge_pages);
         let tables = Arena::new(settings.table_budget, settings.huge_pages);
         let memory = Mutex::new(Memory::new(raw, tables));
@@ -135,7 +135,7 @@ impl Store {
     ///
     /// # Errors
     /// [`Kind::Corrupt`] for another dictionary.
-    pub fn insert_expecting(&self, bytes: &[u8], hash: u64) -> Result<Id> {
+    pub fn insert_with_hash(&self, bytes: &[u8], hash: u64) -> Result<Id> {
         if content_hash(bytes) != hash {
             return Err(OTHER);
         }

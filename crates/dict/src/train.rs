@@ -25,7 +25,7 @@ impl Training {
     /// With tables of sequences of half the size, or not: 256 cells for literal and match lengths
     /// and 128 for offsets. Blocks get slightly larger. Every zstd decoder reads them.
     #[must_use]
-    pub const fn with_small_tables(self, small: bool) -> Self {
+    pub const fn small_tables(self, small: bool) -> Self {
         Training { small_tables: small, ..self }
     }
 

@@ -8,7 +8,7 @@ use linerate_zstd::{
 
 use crate::id::Id;
 use crate::kernel::{Digested, Pin, fetch};
-use crate::stats::Tally;
+use crate::stats::Counters;
 use crate::store::Shared;
 
 /// Of larger dictionaries, not all content is fetched ahead, but the lines that the block copies
@@ -28,7 +28,7 @@ pub(crate) struct Worker {
     recent: [Id; RECENT],
     /// Where the next one goes.
     turn: usize,
-    pub(crate) tally: Tally,
+    pub(crate) counters: Counters,
 }
 
 /// A block whose dictionary is pinned.
@@ -51,7 +51,7 @@ impl Worker {
             codes_of: Id::NONE,
             recent: [Id::NONE; RECENT],
             turn: 0,
-            tally: Tally::default(),
+            counters: Counters::default(),
         }
     }
 
@@ -75,11 +75,11 @@ impl Worker {
         dst: &mut [u8],
         next: &mut PrefetchQueue,
     ) -> Result<usize> {
-        let Worker { scratch, tables, codes, codes_of, tally, .. } = self;
+        let Worker { scratch, tables, codes, codes_of, counters, .. } = self;
         let dictionary = match ready.pin.as_ref().map(|pin| (pin, pin.digested())) {
             None => None,
             Some((_, Some(digested))) => {
-                tally.with_tables += 1;
+                counters.with_tables += 1;
                 if ready.needs.huffman && *codes_of != ready.id && digested.digest.is_trained() {
                     *codes_of = Id::NONE;
                     codes.expand(&digested.digest, digested.tables)?;
@@ -88,12 +88,12 @@ impl Worker {
                 Some(digested.with(codes))
             }
             Some((pin, None)) => {
-                tally.without_tables += 1;
+                counters.without_tables += 1;
                 Some(Dictionary::tables_into(pin.bytes(), bytemuck::cast_slice_mut(tables))?)
             }
         };
         let decoder = zstd::Decoder::new(Options::new().two_phase(!ready.content));
-        tally.lines += next.lines() as u64;
+        counters.prefetched_lines += next.lines() as u64;
         let sizes = decoder.decode_prefetching(scratch, dictionary.as_ref(), block, dst, next)?;
         if sizes.read != block.len() {
             return Err(Error::new(Kind::Corrupt, sizes.read as u64, "bytes follow the frame of a block"));
@@ -103,8 +103,8 @@ impl Worker {
 
     /// Counts a block and what became of it.
     pub(crate) fn count(&mut self, result: &Result<usize>) {
-        self.tally.blocks += 1;
-        self.tally.errors += u64::from(result.is_err());
+        self.counters.blocks += 1;
+        self.counters.errors += u64::from(result.is_err());
     }
 }
 

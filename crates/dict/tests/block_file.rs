@@ -78,9 +78,9 @@ fn what_was_put_in_comes_out_in_every_way() {
     let dictionary = train(1, 4 << 10);
     let choices = [
         DictionaryChoice::None,
-        DictionaryChoice::Given(dictionary.clone()),
-        DictionaryChoice::Given(b"raw content: {\"time\":17000000,\"host\":\"node-0".to_vec()),
-        DictionaryChoice::Named { id: 12, bytes: dictionary.clone() },
+        DictionaryChoice::Embedded(dictionary.clone()),
+        DictionaryChoice::Embedded(b"raw content: {\"time\":17000000,\"host\":\"node-0".to_vec()),
+        DictionaryChoice::External { id: 12, bytes: dictionary.clone() },
         DictionaryChoice::Train { size: 4 << 10, small_tables: true },
     ];
     let store = Store::new();
@@ -89,17 +89,17 @@ fn what_was_put_in_comes_out_in_every_way() {
         for (count, block_size) in [(0, 4096), (1, 4096), (700, 4096), (700, 256), (3000, 1024)] {
             let records = records(1, count);
             let options = Options::new()
-                .with_dictionary(choice.clone())
-                .with_block_size(block_size)
-                .with_checksums(i != 1)
-                .with_sample(64 << 10);
+                .dictionary(choice.clone())
+                .block_size(block_size)
+                .checksums(i != 1)
+                .sample_bytes(64 << 10);
             let path = folder.path().join("file");
             let mut builder = Builder::create(&path, options.clone()).unwrap();
             records.iter().for_each(|(key, value)| builder.add(key, value).unwrap());
             let summary = builder.finish().unwrap();
             let bytes = std::fs::read(&path).unwrap();
             assert!(bytes == built(&records, options) && summary.len == bytes.len() as u64);
-            let named = matches!(choice, DictionaryChoice::Named { .. });
+            let named = matches!(choice, DictionaryChoice::External { .. });
             let id = store.insert(&dictionary).unwrap();
             let inputs = [Input::map(&path).unwrap(), Input::file(&path).unwrap(), Input::memory(&bytes[..])];
             for input in inputs {
@@ -115,7 +115,7 @@ fn what_was_put_in_comes_out_in_every_way() {
             if named {
                 // By its hash.
                 compare(&BlockFile::open(&path, &store).unwrap(), &records);
-                assert_eq!(summary.dictionary.place, DictionaryPlace::Named(12));
+                assert_eq!(summary.dictionary.place, DictionaryPlace::External(12));
             }
             assert!(store.release(id).unwrap());
             if (count, block_size) == (700, 256) {
@@ -138,8 +138,8 @@ fn odd_records_are_records() {
     records.insert(vec![1], rows(1, 300_000));
     records.insert(vec![1, 0], vec![0; 3 << 20]);
     records.insert(vec![0xff; 9], vec![0xff; 5000]);
-    for choice in [DictionaryChoice::None, DictionaryChoice::Given(train(2, 2048))] {
-        let options = Options::new().with_dictionary(choice).with_block_size(512).with_level(1);
+    for choice in [DictionaryChoice::None, DictionaryChoice::Embedded(train(2, 2048))] {
+        let options = Options::new().dictionary(choice).block_size(512).level(1);
         compare(&open(&built(&records, options), &Store::new()).unwrap(), &records);
     }
 }
@@ -148,7 +148,7 @@ fn odd_records_are_records() {
 fn files_share_the_dictionaries_of_a_store_as_long_as_they_are_open() {
     let store = Store::new();
     let dictionary = train(1, 4 << 10);
-    let with = |bytes: &Vec<u8>| Options::new().with_dictionary(DictionaryChoice::Given(bytes.clone()));
+    let with = |bytes: &Vec<u8>| Options::new().dictionary(DictionaryChoice::Embedded(bytes.clone()));
     let all: Vec<Records> = (0..6).map(|seed| records(seed, 200)).collect();
     let other = train(2, 4 << 10);
     let files: Vec<BlockFile> = all
@@ -190,7 +190,7 @@ fn files_share_the_dictionaries_of_a_store_as_long_as_they_are_open() {
 #[test]
 fn threads_share_a_file() {
     let records = records(7, 400);
-    let options = Options::new().with_dictionary(DictionaryChoice::Given(train(1, 4 << 10)));
+    let options = Options::new().dictionary(DictionaryChoice::Embedded(train(1, 4 << 10)));
     let file = open(&built(&records, options), &Store::new()).unwrap();
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -226,7 +226,7 @@ fn a_wrong_dictionary_is_refused_before_anything_is_decoded() {
     let records = records(1, 50);
     let bytes = built(
         &records,
-        Options::new().with_dictionary(DictionaryChoice::Named { id: 3, bytes: right.clone() }),
+        Options::new().dictionary(DictionaryChoice::External { id: 3, bytes: right.clone() }),
     );
     let store = Store::new();
     let wrong = store.insert(&wrong).unwrap();
@@ -234,7 +234,7 @@ fn a_wrong_dictionary_is_refused_before_anything_is_decoded() {
     assert_eq!(kind(open(&bytes, &store)), Kind::BadArgument);
     assert_eq!(kind(BlockFile::open_with(Input::memory(&bytes[..]), &store, wrong)), Kind::BadArgument);
     let said = BlockFile::dictionary_of(&Input::memory(&bytes[..])).unwrap();
-    assert_eq!((said.place, said.hash), (DictionaryPlace::Named(3), content_hash(&right)));
+    assert_eq!((said.place, said.hash), (DictionaryPlace::External(3), content_hash(&right)));
     let id = store.insert(&right).unwrap();
     compare(&BlockFile::open_with(Input::memory(&bytes[..]), &store, id).unwrap(), &records);
     assert_eq!(store.stats().dictionaries, 2);
@@ -252,10 +252,10 @@ fn records_that_are_out_of_order_or_too_large_change_nothing() {
     builder.add(b"c", b"3").unwrap();
     let file = open(&builder.into_bytes().unwrap(), &Store::new()).unwrap();
     compare(&file, &[("b", "1"), ("c", "3")].map(|(k, v)| (k.into(), v.into())).into());
-    for options in [Options::new().with_level(23), Options::new().with_block_size(15)] {
+    for options in [Options::new().level(23), Options::new().block_size(15)] {
         assert_eq!(Builder::in_memory(options).err().unwrap().kind, Kind::BadArgument);
     }
-    let short = Options::new().with_dictionary(DictionaryChoice::Given(b"7 bytes".to_vec()));
+    let short = Options::new().dictionary(DictionaryChoice::Embedded(b"7 bytes".to_vec()));
     assert_eq!(Builder::in_memory(short).err().unwrap().kind, Kind::BadArgument);
 }
 
@@ -263,7 +263,7 @@ fn records_that_are_out_of_order_or_too_large_change_nothing() {
 fn a_dictionary_that_does_not_pay_is_left_out() {
     let train = DictionaryChoice::Train { size: 8 << 10, small_tables: false };
     let place = |count, choice: &DictionaryChoice| {
-        let bytes = built(&records(4, count), Options::new().with_dictionary(choice.clone()));
+        let bytes = built(&records(4, count), Options::new().dictionary(choice.clone()));
         open(&bytes, &Store::new()).unwrap().stats().dictionary.place
     };
     assert_eq!(place(30, &train), DictionaryPlace::None);
@@ -331,9 +331,9 @@ fn every_bit_and_every_length_of_a_small_file_counts() {
     let dictionary = train(1, 600);
     for checksums in [true, false] {
         let options = Options::new()
-            .with_dictionary(DictionaryChoice::Given(dictionary.clone()))
-            .with_block_size(1000)
-            .with_checksums(checksums);
+            .dictionary(DictionaryChoice::Embedded(dictionary.clone()))
+            .block_size(1000)
+            .checksums(checksums);
         let bytes = built(&records, options);
         assert!(harmless(bytes.clone(), &records, &store, &mut reader, true));
         for len in 0..bytes.len() {

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{compress, distinct, libzstd, rows, train};
-use linerate_dict::{Decoder, Encoder, Id, Job, Kind, Order, Settings, Store};
+use linerate_dict::{Decoder, Encoder, Id, Job, Kind, Order, Store, StoreOptions};
 
 struct Block {
     id: Id,
@@ -44,21 +44,15 @@ fn blocks(store: &Store) -> Vec<Block> {
     blocks
 }
 
-fn budgets() -> [Settings; 5] {
-    let all = Settings::new();
-    [
-        all,
-        all.with_huge_pages(false),
-        all.with_table_budget(0),
-        all.with_table_budget(9 << 10),
-        all.with_table_budget(40 << 10),
-    ]
+fn budgets() -> [StoreOptions; 5] {
+    let all = StoreOptions::new();
+    [all, all.huge_pages(false), all.table_budget(0), all.table_budget(9 << 10), all.table_budget(40 << 10)]
 }
 
 #[test]
 fn single_blocks_come_out_whole() {
     for settings in budgets() {
-        let store = Store::with_settings(settings);
+        let store = Store::with_options(settings);
         let blocks = blocks(&store);
         let mut decoder = Decoder::new(&store);
         let mut out = vec![0; 200_000];
@@ -66,15 +60,15 @@ fn single_blocks_come_out_whole() {
             let n = decoder.decode(block.id, &block.frame, &mut out).unwrap();
             assert!(out[..n] == block.content);
         }
-        let tally = decoder.tally();
-        assert_eq!((tally.blocks, tally.errors), (2 * blocks.len() as u64, 0));
+        let counters = decoder.counters();
+        assert_eq!((counters.blocks, counters.errors), (2 * blocks.len() as u64, 0));
         let stats = store.stats();
         assert!(stats.table_bytes <= settings.table_budget);
         // A single thread always finds tables to evict, if there is room for any.
         match settings.table_budget {
             // Three dictionaries are raw content, which needs no tables, with eight blocks each.
-            0 => assert_eq!(tally.with_tables, 2 * 3 * 8),
-            budget => assert!(tally.without_tables == 0 || budget == 9 << 10),
+            0 => assert_eq!(counters.with_tables, 2 * 3 * 8),
+            budget => assert!(counters.without_tables == 0 || budget == 9 << 10),
         }
     }
 }
@@ -82,7 +76,7 @@ fn single_blocks_come_out_whole() {
 #[test]
 fn batches_and_pipelines_give_the_same() {
     for settings in budgets() {
-        let store = Store::with_settings(settings);
+        let store = Store::with_options(settings);
         let blocks = blocks(&store);
         let mut decoder = Decoder::new(&store);
         for order in [Order::AsGiven, Order::ByDictionary, Order::Any] {
@@ -124,8 +118,8 @@ fn nothing_behind_a_dictionary_is_read() {
         let base = train(5, 4 << 10);
         let head = base.len() - linerate_zstd::Dictionary::measure(&base).unwrap().content_len();
         let dictionary = [&base[..head], &rows(6, size - head)].concat();
-        let settings = Settings::new().with_raw_limit(size).with_table_budget(12 << 10);
-        let store = Store::with_settings(settings);
+        let settings = StoreOptions::new().raw_limit(size).table_budget(12 << 10);
+        let store = Store::with_options(settings);
         let id = store.insert(&dictionary).unwrap();
         let mut decoder = Decoder::new(&store);
         // Blocks that repeat the end of the content, and go on.
@@ -142,7 +136,7 @@ fn nothing_behind_a_dictionary_is_read() {
 #[test]
 fn libzstd_reads_what_is_encoded() {
     let store = Store::new();
-    let mut encoder = Encoder::new(&store).with_checksum(true).unwrap();
+    let mut encoder = Encoder::new(&store).checksum(true).unwrap();
     let mut decoder = Decoder::new(&store);
     let all = dictionaries();
     let ids: Vec<Id> = all.iter().map(|bytes| store.insert(bytes).unwrap()).collect();
@@ -163,7 +157,7 @@ fn libzstd_reads_what_is_encoded() {
     }
     store.release(ids[0]).unwrap();
     assert_eq!(encoder.encode(ids[0], b"row", &mut [0; 99]).unwrap_err().kind, Kind::BadArgument);
-    assert_eq!(Encoder::new(&store).with_level(23).err().unwrap().kind, Kind::BadArgument);
+    assert_eq!(Encoder::new(&store).level(23).err().unwrap().kind, Kind::BadArgument);
 }
 
 #[test]
@@ -173,7 +167,7 @@ fn higher_levels_are_smaller() {
     let content = rows(2, 8 << 10);
     let size = |level| {
         let mut frame = vec![0; Encoder::bound(content.len())];
-        Encoder::new(&store).with_level(level).unwrap().encode(id, &content, &mut frame).unwrap()
+        Encoder::new(&store).level(level).unwrap().encode(id, &content, &mut frame).unwrap()
     };
     assert!(size(19) < size(3) && size(3) < size(-7));
 }

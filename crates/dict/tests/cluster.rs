@@ -4,7 +4,8 @@ mod common;
 
 use common::{Noise, rows};
 use linerate_dict::{
-    Choice, Clustered, Clustering, Decoder, Encoder, Gain, Kind, SIZES, SampleSet, Search, Store, Why,
+    Choice, Clustering, ClusteringResult, Decoder, Encoder, Kind, Reason, SIZES, SampleSet, Savings, Search,
+    Store,
 };
 
 /// Rows of a kind: all of one kind have the same words, no two kinds have any in common.
@@ -30,7 +31,7 @@ fn noise(seed: u64, len: usize) -> Vec<u8> {
 }
 
 /// Each of `sets` in blocks of 1 KiB, clustered.
-fn run(clustering: Clustering, sets: &[Vec<u8>]) -> Clustered {
+fn run(clustering: Clustering, sets: &[Vec<u8>]) -> ClusteringResult {
     let blocks: Vec<Vec<&[u8]>> = sets.iter().map(|set| set.chunks(1024).collect()).collect();
     let sets: Vec<SampleSet<'_>> = blocks.iter().map(|blocks| SampleSet::new(blocks)).collect();
     clustering.run(&sets).expect("libzstd has memory")
@@ -44,7 +45,7 @@ fn planted(sets: usize, kinds: usize) -> Vec<Vec<u8>> {
 #[test]
 fn planted_clusters_are_found() {
     let sets = planted(24, 4);
-    let found = run(Clustering::new(4, 4 << 10).with_small_tables(true), &sets);
+    let found = run(Clustering::new(4, 4 << 10).small_tables(true), &sets);
     assert_eq!(found.dictionaries.len(), 4);
     let choices: Vec<Choice> = found.sets.iter().map(|set| set.choice).collect();
     for (i, choice) in choices.iter().enumerate() {
@@ -68,9 +69,9 @@ fn figures_hold_for_other_blocks_of_the_same_kind() {
         let Choice::Dictionary(choice) = set.choice else { panic!("{set:?}") };
         let fresh = kind(i as u64, 999, 40 << 10);
         let blocks: Vec<&[u8]> = fresh.chunks(1024).collect();
-        let gain = Gain::measure(&found.dictionaries[choice], &blocks, 3).unwrap();
+        let savings = Savings::measure(&found.dictionaries[choice], &blocks, 3).unwrap();
         let promised = set.chosen as f64 / set.content as f64;
-        let kept = gain.with as f64 / gain.content as f64;
+        let kept = savings.with as f64 / savings.content as f64;
         assert!((kept / promised - 1.0).abs() < 0.1, "{promised} {kept}");
     }
 }
@@ -80,7 +81,7 @@ fn threads_change_nothing() {
     let sets = planted(10, 3);
     let clustering = Clustering::new(3, 2 << 10);
     let found = run(clustering, &sets);
-    assert_eq!(run(clustering.with_threads(4), &sets), found);
+    assert_eq!(run(clustering.threads(4), &sets), found);
     assert_eq!(run(clustering, &sets), found);
 }
 
@@ -94,7 +95,7 @@ fn no_more_dictionaries_than_pay() {
     let sets: Vec<Vec<u8>> = (0..4).map(|i| noise(i, 40 << 10)).collect();
     let found = run(Clustering::new(4, 4 << 10), &sets);
     assert!(found.dictionaries.is_empty());
-    assert!(found.sets.iter().all(|set| set.choice == Choice::Plain(Why::DoesNotPay)));
+    assert!(found.sets.iter().all(|set| set.choice == Choice::Plain(Reason::NoSavings)));
     assert_eq!(found.shared, found.without);
     // None is allowed.
     let found = run(Clustering::new(0, 4 << 10), &planted(4, 2));
@@ -114,8 +115,8 @@ fn empty_and_short_sets_have_their_reasons() {
     assert_eq!((none.dictionaries.len(), none.sets.len(), none.content()), (0, 0, 0));
 
     let found = run(Clustering::new(3, 4 << 10), &[Vec::new(), b"few bytes".to_vec()]);
-    assert_eq!(found.sets[0].choice, Choice::Plain(Why::Empty));
-    assert_eq!(found.sets[1].choice, Choice::Plain(Why::TooFew));
+    assert_eq!(found.sets[0].choice, Choice::Plain(Reason::Empty));
+    assert_eq!(found.sets[1].choice, Choice::Plain(Reason::TooFewSamples));
     assert_eq!(found.sets[1].own, None);
     assert!(found.dictionaries.is_empty() && found.shared == found.without);
 
@@ -136,16 +137,16 @@ fn empty_and_short_sets_have_their_reasons() {
 fn sets_stand_for_more_than_their_samples() {
     let data = planted(2, 1);
     let blocks: Vec<Vec<&[u8]>> = data.iter().map(|set| set.chunks(1024).collect()).collect();
-    let sets: Vec<SampleSet<'_>> = blocks.iter().map(|b| SampleSet::new(b).standing_for(40 << 30)).collect();
+    let sets: Vec<SampleSet<'_>> = blocks.iter().map(|b| SampleSet::new(b).total_bytes(40 << 30)).collect();
     let found = Clustering::new(2, 4 << 10).run(&sets).unwrap();
     assert_eq!(found.content(), 80 << 30);
     let small = run(Clustering::new(2, 4 << 10), &data);
     assert!((found.without.blocks >> 20).abs_diff(small.without.blocks) < 8);
     assert!(found.shared.dictionaries < 9 << 10 && found.shared.blocks > 1 << 30);
-    let watched = std::sync::atomic::AtomicUsize::new(0);
-    let watch = |bytes| _ = watched.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
-    assert_eq!(Clustering::new(2, 4 << 10).watched(&sets, &watch).unwrap(), found);
-    assert!(watched.into_inner() > 80 << 10);
+    let run_with_progress = std::sync::atomic::AtomicUsize::new(0);
+    let watch = |bytes| _ = run_with_progress.fetch_add(bytes, std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(Clustering::new(2, 4 << 10).run_with_progress(&sets, &watch).unwrap(), found);
+    assert!(run_with_progress.into_inner() > 80 << 10);
 }
 
 #[test]
@@ -154,23 +155,23 @@ fn the_best_size_depends_on_how_much_it_serves() {
     let samples: Vec<&[u8]> = data.chunks(2048).collect();
     let sizes = &SIZES[..6];
     let search =
-        |expected| Search::new(sizes).with_small_tables(true).for_bytes(expected).run(&samples).unwrap();
+        |expected| Search::new(sizes).small_tables(true).expected_bytes(expected).run(&samples).unwrap();
     let (few, many) = (search(60 << 10), search(1 << 40));
-    let size = |found: &linerate_dict::Found| found.best.map(|best| found.candidates[best].size);
+    let size = |found: &linerate_dict::SearchResult| found.best.map(|best| found.candidates[best].size);
     assert!(size(&few) < size(&many), "{few:?} {many:?}");
     for found in [&few, &many] {
         let best = &found.candidates[found.best.unwrap()];
         assert!(found.candidates.iter().all(|c| c.total >= best.total));
-        assert!(best.total < found.without && best.total > best.gain.dictionary as u64);
+        assert!(best.total < found.without && best.total > best.savings.dictionary as u64);
         let dictionary = found.dictionary.as_deref().unwrap();
         assert!(dictionary.len() <= best.size);
-        assert!(found.candidates.iter().all(|c| c.gain.dictionary <= c.size));
+        assert!(found.candidates.iter().all(|c| c.savings.dictionary <= c.size));
     }
     // So few bytes that no dictionary pays.
     let none = search(1000);
     assert_eq!((none.best, &none.dictionary), (None, &None));
     assert!(none.candidates.iter().all(|c| c.total >= none.without));
-    let threads = Search::new(sizes).with_small_tables(true).for_bytes(1 << 40).with_threads(3);
+    let threads = Search::new(sizes).small_tables(true).expected_bytes(1 << 40).threads(3);
     assert_eq!(threads.run(&samples).unwrap(), many);
     assert_eq!(Search::new(sizes).run(&[b"one"]).unwrap_err().kind, Kind::BadArgument);
     assert_eq!(Search::new(&[]).run(&samples).unwrap_err().kind, Kind::BadArgument);
@@ -180,7 +181,7 @@ fn the_best_size_depends_on_how_much_it_serves() {
 #[test]
 fn what_was_found_decodes() {
     let sets = planted(6, 2);
-    let found = run(Clustering::new(2, 4 << 10).with_level(9), &sets);
+    let found = run(Clustering::new(2, 4 << 10).level(9), &sets);
     let store = Store::new();
     let ids: Vec<_> = found.dictionaries.iter().map(|d| store.insert(d).unwrap()).collect();
     let (mut encoder, mut decoder) = (Encoder::new(&store), Decoder::new(&store));

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{Noise, compress, distinct, libzstd, rows, train};
-use linerate_dict::{Decoder, Id, Job, Kind, Order, Settings, Store};
+use linerate_dict::{Decoder, Id, Job, Kind, Order, Store, StoreOptions};
 
 /// Damages every third block of a batch in some way. Its neighbours must come out whole, and its own
 /// verdict must be that of a decoder that sees nothing else.
@@ -11,8 +11,8 @@ use linerate_dict::{Decoder, Id, Job, Kind, Order, Settings, Store};
 fn damaged_blocks_disturb_no_other() {
     let mut noise = Noise::new(11);
     let mut refused = 0;
-    for settings in [Settings::new(), Settings::new().with_table_budget(10 << 10)] {
-        let store = Store::with_settings(settings);
+    for settings in [StoreOptions::new(), StoreOptions::new().table_budget(10 << 10)] {
+        let store = Store::with_options(settings);
         let dictionaries: Vec<Vec<u8>> = (0..8).map(|i| distinct(i, 4000)).collect();
         let ids: Vec<Id> = dictionaries.iter().map(|bytes| store.insert(bytes).unwrap()).collect();
         let mut decoder = Decoder::new(&store);
@@ -83,7 +83,7 @@ fn each_error_says_what_it_is() {
     }
     assert_eq!(decoder.decode(id, &frame, &mut out), Ok(2000));
     assert!(out == content);
-    assert!(decoder.tally().errors > 8);
+    assert!(decoder.counters().errors > 8);
 }
 
 /// Two dictionaries of one number: only the checksum tells them apart.

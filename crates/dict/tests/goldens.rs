@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use common::train;
 use linerate_dict::blocks::{BlockFile, Builder, DictionaryChoice, DictionaryPlace, Options};
-use linerate_dict::pack::{Editor, Form, Options as PackOptions, Pack, user};
+use linerate_dict::pack::{Editor, Options as PackOptions, Pack, Storage, user_id};
 use linerate_dict::{Input, Store, content_hash};
 
 fn golden(name: &str, write: impl FnOnce(&Path)) -> PathBuf {
@@ -38,7 +38,7 @@ fn records() -> impl Iterator<Item = (String, String)> {
 fn a_block_file_of_version_1() {
     let path = golden("records-1.lrb", |path| {
         let dictionary = DictionaryChoice::Train { size: 1024, small_tables: true };
-        let options = Options::new().with_block_size(256).with_dictionary(dictionary);
+        let options = Options::new().block_size(256).dictionary(dictionary);
         let mut builder = Builder::create(path, options).unwrap();
         records().for_each(|(key, value)| builder.add(key.as_bytes(), value.as_bytes()).unwrap());
         builder.finish().unwrap();
@@ -52,9 +52,9 @@ fn a_block_file_of_version_1() {
         assert_eq!(file.stats().dictionary.place, DictionaryPlace::Embedded);
         let mut scan = file.scan::<&str>(&mut reader, ..);
         for (key, value) in records() {
-            assert_eq!(scan.step().unwrap(), Some((key.as_bytes(), value.as_bytes())));
+            assert_eq!(scan.next_record().unwrap(), Some((key.as_bytes(), value.as_bytes())));
         }
-        assert_eq!(scan.step().unwrap(), None);
+        assert_eq!(scan.next_record().unwrap(), None);
         let keys: Vec<String> = records().map(|(key, _)| key).collect();
         let keys: Vec<&[u8]> = keys.iter().map(String::as_bytes).collect();
         for (value, (_, expected)) in file.multi_get(&mut reader, &keys).into_iter().zip(records()) {
@@ -76,7 +76,7 @@ fn write_pack(path: &Path, options: PackOptions) {
     let mut editor = Editor::create(path, options).unwrap();
     editor.add(&train(1, 1024), 7).unwrap();
     (2..6).for_each(|number| assert_eq!(editor.add(&raw(number), 0).unwrap(), number));
-    editor.retain(3, user("records-1.lrb")).unwrap();
+    editor.retain(3, user_id("records-1.lrb")).unwrap();
     editor.retain(3, 5).unwrap();
     editor.commit().unwrap();
     let mut editor = Editor::open(path).unwrap();
@@ -91,8 +91,8 @@ fn write_pack(path: &Path, options: PackOptions) {
 #[test]
 fn packs_of_version_1() {
     for (name, options) in [
-        ("compressed-1.lrp", PackOptions::new().with_level(19)),
-        ("plain-1.lrp", PackOptions::new().with_uncompressed(true)),
+        ("compressed-1.lrp", PackOptions::new().level(19)),
+        ("plain-1.lrp", PackOptions::new().uncompressed(true)),
     ] {
         let path = golden(name, |path| write_pack(path, options));
         for input in [Input::map(&path).unwrap(), Input::file(&path).unwrap()] {
@@ -103,15 +103,18 @@ fn packs_of_version_1() {
             assert!(pack.entries().map(|entry| entry.id).eq([1, 3, 4, 5, 6]));
             for entry in pack.entries().skip(1) {
                 assert!(pack.read(entry.id).unwrap() == raw(entry.id));
-                assert_eq!((entry.number, entry.logs, entry.cluster), (0, [0; 4], 0));
+                assert_eq!((entry.zstd_id, entry.table_logs, entry.cluster), (0, [0; 4], 0));
                 // The removed one is what they were compressed with.
-                let form = if options.uncompressed { Form::Plain } else { Form::With(2) };
-                assert_eq!(entry.form, form);
+                let form =
+                    if options.uncompressed { Storage::Uncompressed } else { Storage::CompressedWith(2) };
+                assert_eq!(entry.storage, form);
             }
             let trained = pack.entry(1).unwrap();
-            assert!(trained.number != 0 && trained.cluster == 7 && trained.logs.iter().all(|log| *log > 4));
+            assert!(
+                trained.zstd_id != 0 && trained.cluster == 7 && trained.table_logs.iter().all(|log| *log > 4)
+            );
             assert_eq!(content_hash(&pack.read(1).unwrap()), trained.hash);
-            assert_eq!(pack.users(3).unwrap(), [user("records-1.lrb")]);
+            assert_eq!(pack.users(3).unwrap(), [user_id("records-1.lrb")]);
             assert_eq!(pack.users(6).unwrap(), [1, 2]);
         }
         // The state before is in it, too.

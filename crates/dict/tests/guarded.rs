@@ -4,7 +4,7 @@
 mod common;
 
 use common::{compress, rows, train};
-use linerate_dict::{Decoder, Id, Job, Order, Settings, Store};
+use linerate_dict::{Decoder, Id, Job, Order, Store, StoreOptions};
 use linerate_zstd::Dictionary;
 
 /// As many dictionaries fill pages to the last byte, with tables of 85 lines each.
@@ -23,8 +23,8 @@ fn filled() -> (Store, Vec<Block>) {
     let head = base.len() - Dictionary::measure(&base).unwrap().content_len();
     let tables = Dictionary::measure(&base).unwrap().compact_len().next_multiple_of(64);
     assert_eq!(COUNT * tables % 4096, 0, "tables of another size do not end with a page");
-    let settings = Settings::new().with_raw_limit(COUNT * SIZE).with_table_budget(COUNT * tables);
-    let store = Store::with_settings(settings);
+    let settings = StoreOptions::new().raw_limit(COUNT * SIZE).table_budget(COUNT * tables);
+    let store = Store::with_options(settings);
     let blocks: Vec<Block> = (0..COUNT as u64)
         .map(|i| {
             let dictionary = [&base[..head], &rows(100 + i, SIZE - head)].concat();
@@ -52,7 +52,7 @@ fn nothing_behind_bytes_and_tables_is_touched() {
         assert!(out[..n] == block.content);
     }
     let stats = store.stats();
-    assert_eq!((stats.digested, stats.evictions, decoder.tally().without_tables), (COUNT, 0, 0));
+    assert_eq!((stats.digested, stats.evictions, decoder.counters().without_tables), (COUNT, 0, 0));
     assert_eq!(stats.raw_bytes + stats.table_bytes, stats.mapped_bytes, "the chunks are full");
     for order in [Order::AsGiven, Order::ByDictionary] {
         let mut rooms: Vec<Vec<u8>> = blocks.iter().map(|block| vec![0; block.content.len()]).collect();

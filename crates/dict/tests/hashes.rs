@@ -37,7 +37,7 @@ fn equal_dictionaries_are_one_with_several_users() {
     let first = store.insert(b"a dictionary").unwrap();
     let before = store.stats();
     assert_eq!(store.insert(b"a dictionary"), Ok(first));
-    assert_eq!(store.insert_expecting(b"a dictionary", content_hash(b"a dictionary")), Ok(first));
+    assert_eq!(store.insert_with_hash(b"a dictionary", content_hash(b"a dictionary")), Ok(first));
     let other = store.insert(b"a different dictionary").unwrap();
     assert_ne!(other, first);
     store.release(other).unwrap();
@@ -75,7 +75,7 @@ fn what_is_registered_and_not_read_yet_is_shared() {
         let hash = content_hash(b"a dictionary");
         let registered = store.register(Arc::new(One(lends)), [(0, hash)]).unwrap()[0];
         assert_eq!(store.insert(b"a dictionary"), Ok(registered));
-        assert_eq!(store.insert_expecting(b"a dictionary", hash), Ok(registered));
+        assert_eq!(store.insert_with_hash(b"a dictionary", hash), Ok(registered));
         assert_eq!(store.stats().dictionaries, 1);
         let dropped: Vec<bool> = (0..3).map(|_| store.release(registered).unwrap()).collect();
         assert_eq!(dropped, [false, false, true]);
@@ -133,9 +133,9 @@ fn another_dictionary_than_expected_is_refused() {
     let store = Store::new();
     let (right, wrong) = (distinct(0, 4000), distinct(3, 4000));
     assert!(right[..8] == wrong[..8]);
-    let error = store.insert_expecting(&wrong, content_hash(&right)).unwrap_err();
+    let error = store.insert_with_hash(&wrong, content_hash(&right)).unwrap_err();
     assert_eq!(error.kind, Kind::Corrupt);
     assert_eq!(store.stats().dictionaries, 0);
-    let id = store.insert_expecting(&right, content_hash(&right)).unwrap();
+    let id = store.insert_with_hash(&right, content_hash(&right)).unwrap();
     assert_eq!(store.hash(id), Ok(content_hash(&right)));
 }

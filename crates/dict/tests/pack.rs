@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{compress, distinct, rows, train};
-use linerate_dict::pack::{Editor, Form, Options, Pack, compact, user};
+use linerate_dict::pack::{Editor, Options, Pack, Storage, compact, user_id};
 use linerate_dict::{Decoder, Input, Kind, Store, content_hash};
 
 /// Dictionaries by their numbers, and who uses them.
@@ -51,11 +51,11 @@ fn dictionaries_come_back_however_they_are_stored_and_read() {
     let folder = tempfile::tempdir().unwrap();
     for uncompressed in [false, true] {
         let path = folder.path().join(format!("{uncompressed}"));
-        let mut editor = Editor::create(&path, Options::new().with_uncompressed(uncompressed)).unwrap();
+        let mut editor = Editor::create(&path, Options::new().uncompressed(uncompressed)).unwrap();
         let mut expected = Expected::new();
         for i in 0..60 {
             let id = add(&mut editor, &mut expected, distinct(i, 4000), i as u32 % 3);
-            with_users(&mut editor, &mut expected, id, &[user("a"), i, 7, u64::MAX][..i as usize % 5 % 4]);
+            with_users(&mut editor, &mut expected, id, &[user_id("a"), i, 7, u64::MAX][..i as usize % 5 % 4]);
         }
         add(&mut editor, &mut expected, b"raw content".to_vec(), 9);
         assert_eq!(editor.add(&distinct(5, 4000), 77).unwrap(), 6, "it is there already");
@@ -75,13 +75,16 @@ fn dictionaries_come_back_however_they_are_stored_and_read() {
             assert_eq!(pack.read(62).unwrap_err().kind, Kind::BadArgument);
         }
         let pack = Pack::open(&path).unwrap();
-        let forms: Vec<Form> = pack.entries().map(|entry| entry.form).collect();
-        assert!(pack.entries().all(|entry| entry.at % 64 == 0));
+        let forms: Vec<Storage> = pack.entries().map(|entry| entry.storage).collect();
+        assert!(pack.entries().all(|entry| entry.offset % 64 == 0));
         if uncompressed {
-            assert!(forms.iter().all(|form| *form == Form::Plain));
+            assert!(forms.iter().all(|form| *form == Storage::Uncompressed));
         } else {
             // The first of each cluster stands alone; rows of the same kind resemble it.
-            assert!((0..3).all(|i| forms[i] == Form::Alone && forms[i + 3] == Form::With(i as u64 + 1)));
+            assert!(
+                (0..3).all(|i| forms[i] == Storage::Compressed
+                    && forms[i + 3] == Storage::CompressedWith(i as u64 + 1))
+            );
             assert!(pack.stats().stored_bytes < pack.stats().bytes / 2);
         }
         assert_eq!(Editor::create(&path, Options::new()).err().unwrap().kind, Kind::Write);
@@ -125,7 +128,7 @@ fn changes_are_appended_and_numbers_never_come_again() {
     for uncompressed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pack");
-        let options = Options::new().with_uncompressed(uncompressed);
+        let options = Options::new().uncompressed(uncompressed);
         let (_, mut expected) = changed(&path, options);
         let pack = Pack::open(&path).unwrap();
         compare(&pack, &expected);
@@ -208,7 +211,7 @@ fn wherever_appending_is_broken_off_the_old_state_is_readable() {
 #[test]
 fn every_bit_and_every_length_of_a_small_pack_counts() {
     for uncompressed in [false, true] {
-        let mut editor = Editor::in_memory(Options::new().with_uncompressed(uncompressed)).unwrap();
+        let mut editor = Editor::in_memory(Options::new().uncompressed(uncompressed)).unwrap();
         let mut expected = Expected::new();
         for i in 0..4 {
             let id = add(&mut editor, &mut expected, distinct(i, 250), 0);
@@ -249,7 +252,7 @@ fn a_store_has_the_dictionaries_of_a_pack_as_long_as_they_are_loaded() {
     let folder = tempfile::tempdir().unwrap();
     for uncompressed in [false, true] {
         let path = folder.path().join(format!("{uncompressed}"));
-        let mut editor = Editor::create(&path, Options::new().with_uncompressed(uncompressed)).unwrap();
+        let mut editor = Editor::create(&path, Options::new().uncompressed(uncompressed)).unwrap();
         (0..40).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
         editor.commit().unwrap();
         for lazily in [false, true] {
@@ -305,11 +308,11 @@ fn threads_read_a_pack_side_by_side() {
 /// Damage that is found when the dictionary is read concerns that one alone.
 #[test]
 fn a_damaged_dictionary_disturbs_no_other() {
-    let mut editor = Editor::in_memory(Options::new().with_uncompressed(true)).unwrap();
+    let mut editor = Editor::in_memory(Options::new().uncompressed(true)).unwrap();
     (0..5).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
     let mut bytes = editor.into_bytes().unwrap();
     let pack = Pack::open_input(Input::memory(&bytes[..])).unwrap();
-    let at = pack.entry(3).unwrap().at as usize;
+    let at = pack.entry(3).unwrap().offset as usize;
     bytes[at + 500] ^= 1;
     let pack = Pack::open_input(Input::memory(&bytes[..])).unwrap();
     assert!(pack.load_into(&Store::new()).is_err());

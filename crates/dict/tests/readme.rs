@@ -3,7 +3,7 @@
 mod common;
 
 use common::{compress, rows, train};
-use linerate_dict::{Decoder, Id, Job, Order, Settings, Store};
+use linerate_dict::{Decoder, Id, Job, Order, Store, StoreOptions};
 
 struct Wanted<'a> {
     id: Id,
@@ -19,7 +19,7 @@ fn a_storage_engine_reads_as_readme_says() -> linerate_dict::Result<()> {
     let mut room = vec![0; 4 << 10];
     let mut rooms = vec![vec![0; 4 << 10]; 2];
 
-    let store = Store::with_settings(Settings::new().with_table_budget(256 << 20)); // one, threads share it
+    let store = Store::with_options(StoreOptions::new().table_budget(256 << 20)); // one, threads share it
     let id = store.insert(&dictionary)?;                           // a table is opened: its dictionary block
     let mut decoder = Decoder::new(&store);                        // one per thread
     let n = decoder.decode(id, &block, &mut room)?;                // Get: one block

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use common::{Noise, compress, distinct, rows};
 use linerate_dict::{
-    Decoder, Encoder, Error, Id, Job, Kind, Order, Result, Settings, Source, Store, content_hash,
+    Decoder, Encoder, Error, Id, Job, Kind, Order, Result, Source, Store, StoreOptions, content_hash,
 };
 
 /// A file of dictionaries, as it were.
@@ -191,7 +191,7 @@ fn what_is_wrong_with_a_dictionary_is_an_error_of_its_blocks_alone() {
 
 #[test]
 fn dictionaries_that_find_no_room_can_be_read_later() {
-    let store = Store::with_settings(Settings::new().with_raw_limit(4000));
+    let store = Store::with_options(StoreOptions::new().raw_limit(4000));
     let shelf = Arc::new(shelf(3, false));
     let ids = register(&store, &shelf);
     store.bytes(ids[0]).unwrap();

@@ -6,7 +6,7 @@ use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use common::{Noise, compress, distinct, rows};
-use linerate_dict::{Decoder, HugePages, Id, Job, Kind, Order, Settings, Store};
+use linerate_dict::{Decoder, HugePages, Id, Job, Kind, Order, Store, StoreOptions};
 use linerate_zstd::Dictionary;
 
 struct Entry {
@@ -45,7 +45,7 @@ fn one_slot() -> usize {
 
 #[test]
 fn a_budget_of_one_slot_serves_a_thousand_dictionaries_and_four_threads() {
-    let store = Store::with_settings(Settings::new().with_table_budget(one_slot()));
+    let store = Store::with_options(StoreOptions::new().table_budget(one_slot()));
     let entries = fill(&store, 1000);
     std::thread::scope(|scope| {
         for seed in 0..4 {
@@ -56,8 +56,8 @@ fn a_budget_of_one_slot_serves_a_thousand_dictionaries_and_four_threads() {
                 for _ in 0..2000 {
                     assert!(decodes(&mut decoder, &entries[noise.below(entries.len())]));
                 }
-                let tally = decoder.tally();
-                assert_eq!(tally.with_tables + tally.without_tables, 2000);
+                let counters = decoder.counters();
+                assert_eq!(counters.with_tables + counters.without_tables, 2000);
             });
         }
     });
@@ -70,7 +70,7 @@ fn a_budget_of_one_slot_serves_a_thousand_dictionaries_and_four_threads() {
 /// The same while dictionaries are dropped under way: none of them is lost to who still uses it.
 #[test]
 fn a_budget_of_one_slot_bears_that_dictionaries_are_dropped() {
-    let store = Store::with_settings(Settings::new().with_table_budget(one_slot()));
+    let store = Store::with_options(StoreOptions::new().table_budget(one_slot()));
     let entries = fill(&store, 1000);
     let ready = Barrier::new(5);
     let decoded: Vec<(u64, u64)> = std::thread::scope(|scope| {
@@ -140,7 +140,7 @@ fn unknown_numbers_in_a_batch_are_errors_of_their_jobs() {
 
 #[test]
 fn what_is_used_most_is_kept() {
-    let store = Store::with_settings(Settings::new().with_table_budget(10 * one_slot()));
+    let store = Store::with_options(StoreOptions::new().table_budget(10 * one_slot()));
     let entries = fill(&store, 100);
     let mut decoder = Decoder::new(&store);
     let mut noise = Noise::new(1);
@@ -159,7 +159,7 @@ fn what_is_used_most_is_kept() {
 
 #[test]
 fn batches_larger_than_the_budget_come_out_whole() {
-    let store = Store::with_settings(Settings::new().with_table_budget(3 * one_slot()));
+    let store = Store::with_options(StoreOptions::new().table_budget(3 * one_slot()));
     let entries = fill(&store, 64);
     let mut decoder = Decoder::new(&store);
     for order in [Order::AsGiven, Order::ByDictionary] {
@@ -175,7 +175,7 @@ fn batches_larger_than_the_budget_come_out_whole() {
 /// dictionary is unknown.
 #[test]
 fn dictionaries_dropped_during_decoding_stay_until_it_ends() {
-    let store = Store::with_settings(Settings::new().with_table_budget(4 * one_slot()));
+    let store = Store::with_options(StoreOptions::new().table_budget(4 * one_slot()));
     let entries = fill(&store, 60);
     let dictionaries: Vec<Vec<u8>> = (100..110).map(|i| distinct(i, 1500)).collect();
     let ready = Barrier::new(4);
@@ -262,7 +262,7 @@ fn the_last_user_drops_a_dictionary() {
 
 #[test]
 fn limits_hold_and_are_reported() {
-    let store = Store::with_settings(Settings::new().with_raw_limit(10_000).with_huge_pages(false));
+    let store = Store::with_options(StoreOptions::new().raw_limit(10_000).huge_pages(false));
     let first = store.insert(&[1; 6000]).unwrap();
     assert_eq!(store.insert(&[2; 6000]).unwrap_err().kind, Kind::Limit);
     store.insert(&[3; 3000]).unwrap();

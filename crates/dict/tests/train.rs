@@ -3,7 +3,7 @@
 mod common;
 
 use common::{compress, libzstd, rows};
-use linerate_dict::{Decoder, Gain, Kind, Store, Training, shrink_tables};
+use linerate_dict::{Decoder, Kind, Savings, Store, Training, shrink_tables};
 use linerate_zstd::Dictionary;
 
 fn samples(bytes: &[u8]) -> Vec<&[u8]> {
@@ -16,9 +16,9 @@ fn small_tables_are_half_as_large_and_cost_little() {
     let fresh = rows(2, 400 << 10);
     let training = Training::new(8 << 10);
     let large = training.train(&samples(&learned)).unwrap();
-    let small = training.with_small_tables(true).train(&samples(&learned)).unwrap();
+    let small = training.small_tables(true).train(&samples(&learned)).unwrap();
     let blocks: Vec<&[u8]> = fresh.chunks(4096).collect();
-    let [large, small] = [large, small].map(|d| Gain::measure(&d, &blocks, 3).unwrap());
+    let [large, small] = [large, small].map(|d| Savings::measure(&d, &blocks, 3).unwrap());
     // 5 KiB of sequences and 4 KiB of Huffman codes, which stay.
     assert!(small.tables <= (5 << 9) + (4 << 10), "{small:?}");
     assert!(small.tables < large.tables, "{small:?} {large:?}");
@@ -30,7 +30,7 @@ fn small_tables_are_half_as_large_and_cost_little() {
 #[test]
 fn libzstd_and_we_read_blocks_of_small_tables() {
     let learned = rows(1, 400 << 10);
-    let dictionary = Training::new(8 << 10).with_small_tables(true).train(&samples(&learned)).unwrap();
+    let dictionary = Training::new(8 << 10).small_tables(true).train(&samples(&learned)).unwrap();
     let store = Store::new();
     let id = store.insert(&dictionary).unwrap();
     let mut decoder = Decoder::new(&store);

@@ -198,15 +198,12 @@ impl DictBuilder {
         sort: bool,
     ) -> PyResult<Self> {
         let dictionary = match (dictionary, train) {
-            (Some(bytes), _) => DictionaryChoice::Given(bytes.bytes().to_vec()),
+            (Some(bytes), _) => DictionaryChoice::Embedded(bytes.bytes().to_vec()),
             (None, Some(size)) => DictionaryChoice::Train { size, small_tables },
             (None, None) => DictionaryChoice::None,
         };
-        let options = Options::new()
-            .with_block_size(block_size)
-            .with_level(level)
-            .with_checksums(checksums)
-            .with_dictionary(dictionary);
+        let options =
+            Options::new().block_size(block_size).level(level).checksums(checksums).dictionary(dictionary);
         let builder = py.detach(|| Builder::create(&path, options)).map_err(|e| raise(py, e))?;
         let sorter = sort.then(|| Sorter::new(SORTED, Duplicates::Refuse));
         Ok(DictBuilder(Mutex::new(Some(Building { builder, sorter }))))

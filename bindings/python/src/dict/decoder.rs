@@ -98,9 +98,15 @@ impl DictDecoder {
     }
 
     /// Blocks, with tables that were kept, with tables made for the block, errors, lines fetched.
-    fn tally(&self, py: Python<'_>) -> (u64, u64, u64, u64, u64) {
-        let tally = py.detach(|| self.lock().tally());
-        (tally.blocks, tally.with_tables, tally.without_tables, tally.errors, tally.lines)
+    fn counters(&self, py: Python<'_>) -> (u64, u64, u64, u64, u64) {
+        let counters = py.detach(|| self.lock().counters());
+        (
+            counters.blocks,
+            counters.with_tables,
+            counters.without_tables,
+            counters.errors,
+            counters.prefetched_lines,
+        )
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use linerate_core::{Error, Kind};
-use linerate_dict::pack::{Editor, Entry, Loaded, Options, Pack, Stats, compact, user};
+use linerate_dict::pack::{Editor, Entry, Loaded, Options, Pack, Stats, compact, user_id};
 use linerate_dict::{Input as Source, Result};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -26,9 +26,9 @@ type Row = (u64, u32, u64, u32, (u8, u8, u8, u8), u32, u32, u32);
 type Numbers = (usize, usize, u64, u64, u64, u64, u64, u64, bool);
 
 fn row(entry: Entry) -> Row {
-    let [literals, matches, offsets, codes] = entry.logs;
+    let [literals, matches, offsets, codes] = entry.table_logs;
     let logs = (literals, matches, offsets, codes);
-    (entry.id, entry.len, entry.hash, entry.number, logs, entry.cluster, entry.stored, entry.users)
+    (entry.id, entry.len, entry.hash, entry.zstd_id, logs, entry.cluster, entry.stored_len, entry.users)
 }
 
 fn numbers(stats: &Stats) -> Numbers {
@@ -138,7 +138,7 @@ const FINISHED: Error = Error::new(Kind::BadArgument, 0, "the pack is no longer 
 impl DictEditor {
     #[staticmethod]
     fn create(py: Python<'_>, path: PathBuf, uncompressed: bool, level: i32) -> PyResult<Self> {
-        let options = Options::new().with_uncompressed(uncompressed).with_level(level);
+        let options = Options::new().uncompressed(uncompressed).level(level);
         let editor = py.detach(|| Editor::create(&path, options)).map_err(|e| raise(py, e))?;
         Ok(DictEditor(Mutex::new(Some(editor))))
     }
@@ -196,7 +196,7 @@ impl DictEditor {
 /// The number of the user of that name.
 #[pyfunction]
 pub(crate) fn dict_user(name: &str) -> u64 {
-    user(name)
+    user_id(name)
 }
 
 /// Rewrites a pack without some dictionaries. Returns how many were kept and dropped, and bytes before
@@ -209,7 +209,7 @@ pub(crate) fn dict_compact(
     uncompressed: bool,
     level: i32,
 ) -> PyResult<(usize, usize, u64, u64)> {
-    let options = Options::new().with_uncompressed(uncompressed).with_level(level);
+    let options = Options::new().uncompressed(uncompressed).level(level);
     let done = py.detach(|| compact(&path, options, |entry| !drop.contains(&entry.id)));
     done.map(|c| (c.kept, c.dropped, c.before, c.after)).map_err(|e| raise(py, e))
 }

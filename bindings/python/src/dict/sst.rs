@@ -55,7 +55,7 @@ impl DictSst {
         checksums: bool,
         block_limit: usize,
     ) -> PyResult<Self> {
-        let options = Options::new().with_map(map).with_checksums(checksums).with_block_limit(block_limit);
+        let options = Options::new().map(map).checksums(checksums).block_limit(block_limit);
         let mut reader = store.sst_readers.lend(|| Reader::new(&store.store));
         let sst = py.detach(|| reader.open(&path, options)).map_err(|e| raise(py, e))?;
         Ok(DictSst { open: Open::new(Arc::new(sst)), readers: store.sst_readers.clone() })

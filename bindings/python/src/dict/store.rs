@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use linerate_dict::{HugePages, Id, Kind, Settings, Store, blocks, sst};
+use linerate_dict::{HugePages, Id, Kind, Store, StoreOptions, blocks, sst};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -26,12 +26,12 @@ type Numbers = (usize, usize, usize, usize, usize, usize, &'static str, u64, u64
 impl DictStore {
     #[new]
     fn new(table_budget: Option<usize>, raw_limit: Option<usize>, huge_pages: bool) -> Self {
-        let settings = Settings::new()
-            .with_table_budget(table_budget.unwrap_or(usize::MAX))
-            .with_raw_limit(raw_limit.unwrap_or(usize::MAX))
-            .with_huge_pages(huge_pages);
+        let settings = StoreOptions::new()
+            .table_budget(table_budget.unwrap_or(usize::MAX))
+            .raw_limit(raw_limit.unwrap_or(usize::MAX))
+            .huge_pages(huge_pages);
         DictStore {
-            store: Store::with_settings(settings),
+            store: Store::with_options(settings),
             readers: Arc::default(),
             sst_readers: Arc::default(),
         }
@@ -40,7 +40,7 @@ impl DictStore {
     fn insert(&self, py: Python<'_>, dictionary: Input, hash: Option<u64>) -> PyResult<u64> {
         let bytes = dictionary.bytes();
         let id = py.detach(|| match hash {
-            Some(hash) => self.store.insert_expecting(bytes, hash),
+            Some(hash) => self.store.insert_with_hash(bytes, hash),
             None => self.store.insert(bytes),
         });
         id.map(Id::get).map_err(|e| raise(py, e))

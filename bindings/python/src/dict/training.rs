@@ -1,7 +1,7 @@
 //! Dictionaries from samples, and what they gain.
 
 use linerate_dict::{
-    Choice, Clustering, Costs, Gain, SampleSet, Search, SetReport, Training, Why, shrink_tables,
+    Choice, Clustering, Costs, Reason, SampleSet, Savings, Search, SetReport, Training, shrink_tables,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -40,7 +40,7 @@ pub(crate) fn dict_train<'py>(
     small_tables: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let samples: Vec<&[u8]> = samples.iter().map(Input::bytes).collect();
-    let training = Training::new(sensible(size, &samples)).with_small_tables(small_tables);
+    let training = Training::new(sensible(size, &samples)).small_tables(small_tables);
     let dictionary = py.detach(|| training.train(&samples));
     dictionary.map(|bytes| PyBytes::new(py, &bytes)).map_err(|e| raise(py, e))
 }
@@ -63,11 +63,11 @@ pub(crate) fn dict_gain(
 ) -> PyResult<Gained> {
     let dictionary = dictionary.bytes();
     let blocks: Vec<&[u8]> = blocks.iter().map(Input::bytes).collect();
-    let gain = py.detach(|| Gain::measure(dictionary, &blocks, level)).map_err(|e| raise(py, e))?;
+    let gain = py.detach(|| Savings::measure(dictionary, &blocks, level)).map_err(|e| raise(py, e))?;
     Ok(gained(&gain))
 }
 
-fn gained(gain: &Gain) -> Gained {
+fn gained(gain: &Savings) -> Gained {
     (gain.content, gain.without, gain.with, gain.dictionary, gain.tables)
 }
 
@@ -85,14 +85,13 @@ pub(crate) fn dict_search<'py>(
 ) -> PyResult<Found<'py>> {
     let samples: Vec<&[u8]> = samples.iter().map(Input::bytes).collect();
     let sizes: Vec<usize> = sizes.iter().map(|&size| sensible(size, &samples)).collect();
-    let mut search =
-        Search::new(&sizes).with_small_tables(small_tables).with_level(level).with_threads(threads);
+    let mut search = Search::new(&sizes).small_tables(small_tables).level(level).threads(threads);
     if let Some(expected) = expected {
-        search = search.for_bytes(expected);
+        search = search.expected_bytes(expected);
     }
     let found = py.detach(|| search.run(&samples)).map_err(|e| raise(py, e))?;
     let dictionary = found.dictionary.map(|bytes| PyBytes::new(py, &bytes));
-    let candidates = found.candidates.iter().map(|c| (c.size, gained(&c.gain), c.total)).collect();
+    let candidates = found.candidates.iter().map(|c| (c.size, gained(&c.savings), c.total)).collect();
     Ok((dictionary, found.best, candidates, found.expected, found.without))
 }
 
@@ -103,9 +102,9 @@ fn spent(costs: &Costs) -> Spent {
 fn chosen(set: &SetReport) -> Chosen {
     let (dictionary, why) = match set.choice {
         Choice::Dictionary(index) => (Some(index), None),
-        Choice::Plain(Why::Empty) => (None, Some("empty")),
-        Choice::Plain(Why::TooFew) => (None, Some("too few")),
-        Choice::Plain(Why::DoesNotPay) => (None, Some("does not pay")),
+        Choice::Plain(Reason::Empty) => (None, Some("empty")),
+        Choice::Plain(Reason::TooFewSamples) => (None, Some("too few")),
+        Choice::Plain(Reason::NoSavings) => (None, Some("does not pay")),
     };
     (dictionary, why, set.content, set.without, set.own, set.chosen)
 }
@@ -129,15 +128,15 @@ pub(crate) fn dict_cluster<'py>(
     let largest = samples.iter().map(|samples| sensible(size, samples)).sum();
     let sets = samples.iter().zip(&sets).map(|(samples, (_, bytes))| {
         let set = SampleSet::new(samples);
-        bytes.map_or(set, |bytes| set.standing_for(bytes))
+        bytes.map_or(set, |bytes| set.total_bytes(bytes))
     });
     let sets: Vec<SampleSet<'_>> = sets.collect();
     let clustering = Clustering::new(most, size.min(largest))
-        .with_small_tables(small_tables)
-        .with_level(level)
-        .with_rounds(rounds)
-        .with_sample_limit(sample_limit)
-        .with_threads(threads);
+        .small_tables(small_tables)
+        .level(level)
+        .rounds(rounds)
+        .sample_limit(sample_limit)
+        .threads(threads);
     let found = py.detach(|| clustering.run(&sets)).map_err(|e| raise(py, e))?;
     let dictionaries = found.dictionaries.iter().map(|bytes| PyBytes::new(py, bytes)).collect();
     let costs = [&found.without, &found.own, &found.one, &found.shared].map(spent);

@@ -62,7 +62,7 @@ fn heads(data: &Data, case: &Case, setup: &Setup) -> Result<Vec<Vec<u8>>, String
         .map(|_| {
             let first = random.below(1 << 30);
             let samples: Vec<&[u8]> = (first..first + samples).map(|i| pieces.get(i)).collect();
-            let training = Training::new(case.dictionary).with_small_tables(setup.small_tables);
+            let training = Training::new(case.dictionary).small_tables(setup.small_tables);
             let trained = training.train(&samples).map_err(|e| format!("{}: {}", data.name, e.message))?;
             let content = Dictionary::measure(&trained).map_err(|e| e.to_string())?.content_len();
             Ok(trained[..trained.len() - content].to_vec())

@@ -52,7 +52,7 @@ pub(crate) fn measure(
     let store = Store::new();
     let id = store.insert(&dictionaries[0]).map_err(told)?;
     let mut frame = vec![0; Encoder::bound(case.block)];
-    let mut encoder = Encoder::new(&store).with_level(setup.level).map_err(told)?;
+    let mut encoder = Encoder::new(&store).level(setup.level).map_err(told)?;
     let n = encoder.encode(id, content, &mut frame).map_err(told)?;
     frame.truncate(n);
     let mut out = vec![0; case.block];
@@ -129,7 +129,7 @@ pub(crate) fn measure(
 /// Writes a pack whose dictionaries are used from where they are mapped. Returns the number of the
 /// first.
 fn pack(file: &Path, dictionaries: &[Vec<u8>]) -> linerate_dict::Result<u64> {
-    let mut editor = Editor::create(file, Options::new().with_uncompressed(true))?;
+    let mut editor = Editor::create(file, Options::new().uncompressed(true))?;
     let ids = dictionaries.iter().map(|bytes| editor.add(bytes, 0)).collect::<Result<Vec<u64>, _>>()?;
     editor.commit()?;
     Ok(ids[0])

@@ -57,7 +57,7 @@ impl<'d> Work<'d> {
         // The order of blocks is the same for every choice.
         let order = shuffled(contents.len(), &mut Random::stream(setup.seed, 2));
         let chosen = choice.dictionaries(contents.len(), ids.len(), &mut Random::stream(setup.seed, 3));
-        let mut encoder = Encoder::new(store).with_level(setup.level).map_err(|e| e.message)?;
+        let mut encoder = Encoder::new(store).level(setup.level).map_err(|e| e.message)?;
         // An encoder keeps few dictionaries prepared: those of one come together.
         let mut by_dictionary: Vec<usize> = (0..order.len()).collect();
         by_dictionary.sort_by_key(|&i| chosen[i]);

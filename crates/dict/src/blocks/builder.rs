@@ -16,15 +16,15 @@ use super::options::{DictionaryChoice, Options};
 use crate::fields::hash;
 use crate::id::Id;
 use crate::output::{commit, create, write_error};
-use crate::{Encoder, Gain, Store, Training};
+use crate::{Encoder, Savings, Store, Training};
 
 /// Bytes of an index block.
 const INDEX_BLOCK: usize = 4096;
 /// The longest key.
-pub const MOST_KEY: usize = (1 << 16) - 1;
+pub const MAX_KEY_LEN: usize = (1 << 16) - 1;
 /// The longest value.
-pub const MOST_VALUE: usize = 32 << 20;
-const _: () = assert!(MOST_KEY + MOST_VALUE + INDEX_BLOCK < MOST_CONTENT);
+pub const MAX_VALUE_LEN: usize = 32 << 20;
+const _: () = assert!(MAX_KEY_LEN + MAX_VALUE_LEN + INDEX_BLOCK < MOST_CONTENT);
 
 const fn refused(what: &'static str) -> Error {
     Error::new(Kind::BadArgument, 0, what)
@@ -148,8 +148,8 @@ impl Builder {
                 return Ok(builder);
             }
             DictionaryChoice::None => (DictionaryPlace::None, Vec::new()),
-            DictionaryChoice::Given(bytes) => (DictionaryPlace::Embedded, bytes),
-            DictionaryChoice::Named { id, bytes } => (DictionaryPlace::Named(id), bytes),
+            DictionaryChoice::Embedded(bytes) => (DictionaryPlace::Embedded, bytes),
+            DictionaryChoice::External { id, bytes } => (DictionaryPlace::External(id), bytes),
         };
         builder.begin(place, &bytes)?;
         Ok(builder)
@@ -159,17 +159,17 @@ impl Builder {
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for a key that is not greater than the one before, which includes the
-    /// same key again, and for one of more than [`MOST_KEY`] bytes; [`Kind::Limit`] for a value of more
-    /// than [`MOST_VALUE`]; these leave the builder as it was. [`Kind::Write`], after which the file
+    /// same key again, and for one of more than [`MAX_KEY_LEN`] bytes; [`Kind::Limit`] for a value of more
+    /// than [`MAX_VALUE_LEN`]; these leave the builder as it was. [`Kind::Write`], after which the file
     /// cannot be finished any more.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.broken {
             return Err(BROKEN);
         }
-        if key.len() > MOST_KEY {
+        if key.len() > MAX_KEY_LEN {
             return Err(refused("a key has more than 65535 bytes"));
         }
-        if value.len() > MOST_VALUE {
+        if value.len() > MAX_VALUE_LEN {
             return Err(Error::new(Kind::Limit, 0, "a value has more than 32 MiB"));
         }
         match &self.last {
@@ -205,7 +205,7 @@ impl Builder {
             Phase::Sampling { cuts, bytes } => {
                 *bytes += cut.content.len();
                 cuts.push(cut);
-                if *bytes >= self.options.sample { self.train(false) } else { Ok(()) }
+                if *bytes >= self.options.sample_bytes { self.train(false) } else { Ok(()) }
             }
         }
     }
@@ -218,10 +218,10 @@ impl Builder {
         if let DictionaryChoice::Train { size, small_tables } = self.options.dictionary {
             let samples: Vec<&[u8]> = cuts.iter().map(|cut| &cut.content[..]).collect();
             // Too few samples make no dictionary; they do without.
-            dictionary = Training::new(size).with_small_tables(small_tables).train(&samples).ok();
+            dictionary = Training::new(size).small_tables(small_tables).train(&samples).ok();
             if let Some(bytes) = dictionary.as_ref().filter(|_| all) {
-                let gain = Gain::measure(bytes, &samples, self.options.level)?;
-                if gain.with + gain.dictionary >= gain.without {
+                let savings = Savings::measure(bytes, &samples, self.options.level)?;
+                if savings.with + savings.dictionary >= savings.without {
                     dictionary = None;
                 }
             }
@@ -240,8 +240,8 @@ impl Builder {
         let mut dictionary = DictionaryReference::NONE;
         if place != DictionaryPlace::None {
             id = store.insert(bytes)?;
-            let number = Dictionary::measure(bytes)?.id();
-            dictionary = DictionaryReference { place, len: bytes.len() as u32, number, hash: hash(bytes) };
+            let zstd_id = Dictionary::measure(bytes)?.id();
+            dictionary = DictionaryReference { place, len: bytes.len() as u32, zstd_id, hash: hash(bytes) };
         }
         let Options { block_size, level, checksums, .. } = self.options;
         let header = Header { checksums, block_size, level, dictionary };
@@ -249,7 +249,7 @@ impl Builder {
         if place == DictionaryPlace::Embedded {
             self.put(bytes)?;
         }
-        let encoder = Encoder::new(&store).with_level(level)?;
+        let encoder = Encoder::new(&store).level(level)?;
         self.phase = Phase::Writing(Box::new(Coder { header, encoder, id, room: Vec::new() }));
         Ok(())
     }

@@ -127,7 +127,7 @@ impl BlockFile {
         let id = match header.dictionary.place {
             DictionaryPlace::None => Id::NONE,
             DictionaryPlace::Embedded => embedded(&input, header.dictionary, store)?,
-            DictionaryPlace::Named(_) => {
+            DictionaryPlace::External(_) => {
                 let id = find(header.dictionary)?;
                 store.retain(id)?;
                 id
@@ -246,7 +246,7 @@ fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Re
     }
     let mut room = Vec::new();
     let bytes = input.bytes(Header::LEN as u64, dictionary.len as usize, &mut room)?;
-    store.insert_expecting(bytes, dictionary.hash)
+    store.insert_with_hash(bytes, dictionary.hash)
 }
 
 impl Open {

@@ -24,7 +24,7 @@ pub enum DictionaryPlace {
     /// It stands in the file.
     Embedded,
     /// It stands elsewhere, under this number: that of a pack, if it is in one.
-    Named(u64),
+    External(u64),
 }
 
 /// What a block file says of its dictionary.
@@ -35,14 +35,14 @@ pub struct DictionaryReference {
     /// Bytes of it.
     pub len: u32,
     /// Its number in zstd's format; 0 if it has none.
-    pub number: u32,
+    pub zstd_id: u32,
     /// XXH3 (64 bits, seed 0) of its bytes.
     pub hash: u64,
 }
 
 impl DictionaryReference {
     pub(super) const NONE: Self =
-        DictionaryReference { place: DictionaryPlace::None, len: 0, number: 0, hash: 0 };
+        DictionaryReference { place: DictionaryPlace::None, len: 0, zstd_id: 0, hash: 0 };
 }
 
 /// How a block file begins.
@@ -68,12 +68,12 @@ impl Header {
         let (place, id) = match self.dictionary.place {
             DictionaryPlace::None => (0, 0),
             DictionaryPlace::Embedded => (1, 0),
-            DictionaryPlace::Named(id) => (2, id),
+            DictionaryPlace::External(id) => (2, id),
         };
         out[16] = place;
         put(&mut out, 20, &self.level.to_le_bytes());
         put(&mut out, 24, &self.dictionary.len.to_le_bytes());
-        put(&mut out, 28, &self.dictionary.number.to_le_bytes());
+        put(&mut out, 28, &self.dictionary.zstd_id.to_le_bytes());
         put(&mut out, 32, &id.to_le_bytes());
         put(&mut out, 40, &self.dictionary.hash.to_le_bytes());
         seal(&mut out);
@@ -95,7 +95,7 @@ impl Header {
         let place = match bytes[16] {
             0 => DictionaryPlace::None,
             1 => DictionaryPlace::Embedded,
-            2 => DictionaryPlace::Named(id),
+            2 => DictionaryPlace::External(id),
             _ => return Err(Error::new(Kind::Unsupported, 16, "the dictionary is in an unknown place")),
         };
         let header = Header {
@@ -105,7 +105,7 @@ impl Header {
             dictionary: DictionaryReference {
                 place,
                 len: u32_at(bytes, 24),
-                number: u32_at(bytes, 28),
+                zstd_id: u32_at(bytes, 28),
                 hash: u64_at(bytes, 40),
             },
         };
@@ -320,9 +320,9 @@ mod tests {
     #[test]
     fn headers_and_footers_come_back() {
         let dictionary = DictionaryReference {
-            place: DictionaryPlace::Named(77),
+            place: DictionaryPlace::External(77),
             len: 8192,
-            number: 5,
+            zstd_id: 5,
             hash: u64::MAX - 1,
         };
         let header = Header { checksums: true, block_size: 4096, level: -3, dictionary };

@@ -14,7 +14,7 @@ mod scan;
 mod sorter;
 mod verify;
 
-pub use builder::{Builder, MOST_KEY, MOST_VALUE, Summary};
+pub use builder::{Builder, MAX_KEY_LEN, MAX_VALUE_LEN, Summary};
 pub use file::{BlockFile, Stats};
 pub use layout::{Counts, DictionaryPlace, DictionaryReference};
 pub use options::{DictionaryChoice, Options};

@@ -8,10 +8,10 @@ pub enum DictionaryChoice {
     #[default]
     None,
     /// These bytes, which then stand in the file.
-    Given(Vec<u8>),
+    Embedded(Vec<u8>),
     /// These bytes, which stand elsewhere, such as in a [`Pack`](crate::Pack), under this number. Who
     /// opens the file must have them in the store.
-    Named {
+    External {
         /// The number.
         id: u64,
         /// The dictionary.
@@ -41,7 +41,7 @@ pub struct Options {
     pub dictionary: DictionaryChoice,
     /// Bytes of the first records that are kept in memory to train a dictionary with: 8 MiB unless
     /// told.
-    pub sample: usize,
+    pub sample_bytes: usize,
 }
 
 impl Options {
@@ -52,38 +52,38 @@ impl Options {
             level: 3,
             checksums: true,
             dictionary: DictionaryChoice::None,
-            sample: 8 << 20,
+            sample_bytes: 8 << 20,
         }
     }
 
     /// With blocks of `bytes`.
     #[must_use]
-    pub fn with_block_size(self, bytes: u32) -> Self {
+    pub fn block_size(self, bytes: u32) -> Self {
         Options { block_size: bytes, ..self }
     }
 
     /// At a level of zstd, -7 to 22.
     #[must_use]
-    pub fn with_level(self, level: i32) -> Self {
+    pub fn level(self, level: i32) -> Self {
         Options { level, ..self }
     }
 
     /// With hashes of contents, or without. Without them a damaged block may decode to something else.
     #[must_use]
-    pub fn with_checksums(self, checksums: bool) -> Self {
+    pub fn checksums(self, checksums: bool) -> Self {
         Options { checksums, ..self }
     }
 
     /// With a dictionary.
     #[must_use]
-    pub fn with_dictionary(self, dictionary: DictionaryChoice) -> Self {
+    pub fn dictionary(self, dictionary: DictionaryChoice) -> Self {
         Options { dictionary, ..self }
     }
 
     /// Training with at most so many bytes of records.
     #[must_use]
-    pub fn with_sample(self, bytes: usize) -> Self {
-        Options { sample: bytes, ..self }
+    pub fn sample_bytes(self, bytes: usize) -> Self {
+        Options { sample_bytes: bytes, ..self }
     }
 }
 

@@ -54,8 +54,8 @@ impl Reader {
     }
 
     /// What its decoder has done.
-    pub fn tally(&self) -> crate::Tally {
-        self.decoder.tally()
+    pub fn counters(&self) -> crate::Counters {
+        self.decoder.counters()
     }
 
     pub(super) fn is_for(&self, file: &BlockFile) -> Result<()> {

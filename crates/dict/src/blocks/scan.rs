@@ -97,7 +97,7 @@ impl<'r> Scan<'r> {
     ///
     /// # Errors
     /// Those of [`BlockFile::get`].
-    pub fn step(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+    pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.done {
             return Ok(None);
         }
@@ -158,6 +158,6 @@ impl Iterator for Scan<'_> {
     type Item = Result<(Vec<u8>, Vec<u8>)>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.step().map(|record| record.map(|(key, value)| (key.to_vec(), value.to_vec()))).transpose()
+        self.next_record().map(|record| record.map(|(key, value)| (key.to_vec(), value.to_vec()))).transpose()
     }
 }

@@ -8,7 +8,7 @@ use std::io::{BufReader, BufWriter, Read, Seek, Write};
 use linerate_core::{Error, Kind, Result};
 use linerate_io::read_error;
 
-use super::builder::{Builder, MOST_KEY, MOST_VALUE};
+use super::builder::{Builder, MAX_KEY_LEN, MAX_VALUE_LEN};
 use crate::output::write_error;
 
 /// Bytes that a record takes in memory beside its key and value.
@@ -68,10 +68,10 @@ impl Sorter {
     /// [`Kind::BadArgument`] and [`Kind::Limit`] for a key or value that is too long, as
     /// [`Builder::add`]; [`Kind::Write`] for temporary files.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        if key.len() > MOST_KEY {
+        if key.len() > MAX_KEY_LEN {
             return Err(Error::new(Kind::BadArgument, 0, "a key has more than 65535 bytes"));
         }
-        if value.len() > MOST_VALUE {
+        if value.len() > MAX_VALUE_LEN {
             return Err(Error::new(Kind::Limit, 0, "a value has more than 32 MiB"));
         }
         let held = self.bytes.len() + self.entries.len() * OVERHEAD;
@@ -135,10 +135,10 @@ impl Sorter {
     /// Gives all records to a builder, in their order.
     ///
     /// # Errors
-    /// As [`Sorted::step`] and [`Builder::add`].
+    /// As [`Sorted::next_record`] and [`Builder::add`].
     pub fn into_builder(self, builder: &mut Builder) -> Result<()> {
         let mut sorted = self.sorted()?;
-        while let Some((key, value)) = sorted.step()? {
+        while let Some((key, value)) = sorted.next_record()? {
             builder.add(key, value)?;
         }
         Ok(())
@@ -165,7 +165,7 @@ impl Sorted {
     ///
     /// # Errors
     /// [`Kind::BadArgument`] for a key that was added twice, if that is refused; [`Kind::Write`].
-    pub fn step(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+    pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         let Some((key, value)) = self.coming.take() else { return Ok(None) };
         (self.key, self.value) = (key, value);
         loop {
@@ -307,10 +307,10 @@ mod tests {
         }
         let mut sorted = sorter.sorted().unwrap();
         let mut out = Vec::new();
-        while let Some((key, value)) = sorted.step().unwrap() {
+        while let Some((key, value)) = sorted.next_record().unwrap() {
             out.push((key.to_vec(), value.to_vec()));
         }
-        assert!(sorted.step().unwrap().is_none());
+        assert!(sorted.next_record().unwrap().is_none());
         (most, out)
     }
 
@@ -335,12 +335,12 @@ mod tests {
                 sorter.add(key.as_bytes(), b"").unwrap();
             }
             let mut sorted = sorter.sorted().unwrap();
-            assert_eq!(sorted.step().unwrap().unwrap().0, b"a");
-            assert_eq!(sorted.step().unwrap().unwrap().0, b"b");
-            assert_eq!(sorted.step().unwrap_err().kind, Kind::BadArgument);
+            assert_eq!(sorted.next_record().unwrap().unwrap().0, b"a");
+            assert_eq!(sorted.next_record().unwrap().unwrap().0, b"b");
+            assert_eq!(sorted.next_record().unwrap_err().kind, Kind::BadArgument);
         }
         let mut sorter = Sorter::new(0, Duplicates::Refuse);
-        assert_eq!(sorter.add(&[0; MOST_KEY + 1], b"").unwrap_err().kind, Kind::BadArgument);
-        assert_eq!(sorter.add(b"", &vec![0; MOST_VALUE + 1]).unwrap_err().kind, Kind::Limit);
+        assert_eq!(sorter.add(&[0; MAX_KEY_LEN + 1], b"").unwrap_err().kind, Kind::BadArgument);
+        assert_eq!(sorter.add(b"", &vec![0; MAX_VALUE_LEN + 1]).unwrap_err().kind, Kind::Limit);
     }
 }

@@ -85,13 +85,13 @@ fn dictionary(file: &BlockFile) -> Result<()> {
     let bytes = match said.place {
         DictionaryPlace::None => return Ok(()),
         DictionaryPlace::Embedded => open.input.bytes(Header::LEN as u64, said.len as usize, &mut room)?,
-        DictionaryPlace::Named(_) => {
+        DictionaryPlace::External(_) => {
             from_store = open.store.bytes(open.id)?;
             &from_store[..]
         }
     };
-    let number = Dictionary::measure(bytes)?.id();
-    let right = bytes.len() == said.len as usize && number == said.number && hash(bytes) == said.hash;
+    let zstd_id = Dictionary::measure(bytes)?.id();
+    let right = bytes.len() == said.len as usize && zstd_id == said.zstd_id && hash(bytes) == said.hash;
     if right { Ok(()) } else { Err(wrong) }
 }
 

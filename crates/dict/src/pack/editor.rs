@@ -10,7 +10,7 @@ use linerate_io::{AtomicFile, Existing, Lock, LockError, Wait};
 use linerate_zstd::Dictionary;
 use twox_hash::XxHash3_128;
 
-use super::index::{Entry, Form, Index, LEAST, MOST};
+use super::index::{Entry, Index, LEAST, MOST, Storage};
 use super::layout::{ALIGN, End, Head, Header};
 use super::open::{Pack, UNKNOWN};
 use super::packer::{Base, Packer};
@@ -37,13 +37,13 @@ impl Options {
 
     /// Storing dictionaries as they are, or compressed.
     #[must_use]
-    pub const fn with_uncompressed(self, uncompressed: bool) -> Self {
+    pub const fn uncompressed(self, uncompressed: bool) -> Self {
         Options { uncompressed, ..self }
     }
 
     /// At a level of zstd, -7 to 22.
     #[must_use]
-    pub const fn with_level(self, level: i32) -> Self {
+    pub const fn level(self, level: i32) -> Self {
         Options { level, ..self }
     }
 }
@@ -55,7 +55,7 @@ impl Default for Options {
 }
 
 /// The number of the user of that name: XXH3 of 64 bits, with seed 0, of its bytes.
-pub fn user(name: &str) -> u64 {
+pub fn user_id(name: &str) -> u64 {
     hash(name.as_bytes())
 }
 
@@ -66,15 +66,15 @@ pub fn user(name: &str) -> u64 {
 /// editor at a time; readers read on, and see the changes when they open it again.
 ///
 /// ```
-/// use linerate_dict::pack::{Editor, Options, Pack, user};
+/// use linerate_dict::pack::{Editor, Options, Pack, user_id};
 /// use linerate_dict::Input;
 ///
 /// let mut editor = Editor::in_memory(Options::new())?;
 /// let id = editor.add(b"a dictionary of a few words", 0)?;
-/// editor.retain(id, user("000123.sst"))?;
+/// editor.retain(id, user_id("000123.sst"))?;
 /// let pack = Pack::open_input(Input::memory(editor.into_bytes()?))?;
 /// assert_eq!(&pack.read(id)?[..], b"a dictionary of a few words");
-/// assert_eq!(pack.users(id)?, [user("000123.sst")]);
+/// assert_eq!(pack.users(id)?, [user_id("000123.sst")]);
 /// # Ok::<(), linerate_dict::Error>(())
 /// ```
 pub struct Editor {
@@ -336,7 +336,7 @@ impl Editor {
     /// Writes a dictionary, whose number is greater than all before.
     pub(super) fn place(&mut self, id: u64, bytes: &[u8], cluster: u32, users: Vec<u64>) -> Result<()> {
         let digest = Dictionary::measure(bytes)?;
-        let mut form = Form::Plain;
+        let mut form = Storage::Uncompressed;
         let mut packed = None;
         if !self.header.uncompressed {
             if !self.bases.contains_key(&cluster) {
@@ -356,12 +356,12 @@ impl Editor {
             id,
             len: bytes.len() as u32,
             hash: hash(bytes),
-            number: digest.id(),
-            logs: digest.logs(),
+            zstd_id: digest.id(),
+            table_logs: digest.logs(),
             cluster,
-            form,
-            at: self.at,
-            stored: stored.len() as u32,
+            storage: form,
+            offset: self.at,
+            stored_len: stored.len() as u32,
             users: users.len() as u32,
             hidden: false,
         };
@@ -380,7 +380,9 @@ impl Editor {
         let index = &pack.open.index;
         let mut rows = (0..index.len()).map(|i| (i, index.entry(i)));
         // Later ones are compressed with an earlier one, which is a base for these, too.
-        let first = rows.find(|(_, entry)| entry.cluster == cluster && !matches!(entry.form, Form::With(_)));
+        let first = rows.find(|(_, entry)| {
+            entry.cluster == cluster && !matches!(entry.storage, Storage::CompressedWith(_))
+        });
         let Some((i, entry)) = first else { return Ok(None) };
         Ok(Some(Base::new(entry.id, pack.open.read(i)?.into_owned(), self.header.level)))
     }
@@ -474,7 +476,11 @@ impl Editor {
         self.pass("dictionaries")?;
         let shown = self.rows.iter().filter(|(entry, _)| !entry.hidden);
         let used: HashSet<u64> = shown
-            .filter_map(|(entry, _)| if let Form::With(base) = entry.form { Some(base) } else { None })
+            .filter_map(
+                |(entry, _)| {
+                    if let Storage::CompressedWith(base) = entry.storage { Some(base) } else { None }
+                },
+            )
             .collect();
         self.rows.retain(|(entry, _)| !entry.hidden || used.contains(&entry.id));
         let index = Index::write(self.generation, self.next_id, &self.rows);

@@ -18,14 +18,14 @@ pub(super) const LEAST: u32 = 8;
 
 /// How a dictionary is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Storage {
     /// As it is.
-    Plain,
+    Uncompressed,
     /// As a zstd frame.
-    Alone,
+    Compressed,
     /// As a zstd frame whose raw dictionary is the dictionary of that number, without its first eight
     /// bytes.
-    With(u64),
+    CompressedWith(u64),
 }
 
 /// A dictionary in a pack.
@@ -39,18 +39,18 @@ pub struct Entry {
     /// Its [`content_hash`](crate::content_hash).
     pub hash: u64,
     /// Its number in zstd's format; 0 for raw content.
-    pub number: u32,
+    pub zstd_id: u32,
     /// Logarithms of its tables of literal lengths, match lengths, offsets and Huffman codes; all 0 for
     /// raw content.
-    pub logs: [u8; 4],
+    pub table_logs: [u8; 4],
     /// The cluster that it was added to.
     pub cluster: u32,
     /// How it is stored.
-    pub form: Form,
+    pub storage: Storage,
     /// Where it is stored in the file.
-    pub at: u64,
+    pub offset: u64,
     /// Bytes stored.
-    pub stored: u32,
+    pub stored_len: u32,
     /// How many use it.
     pub users: u32,
     /// Whether it was removed, and stays only because others are compressed with it.
@@ -60,20 +60,20 @@ pub struct Entry {
 impl Entry {
     fn write(&self, out: &mut Vec<u8>) {
         let mut row = [0; ROW];
-        let (form, base) = match self.form {
-            Form::Plain => (0, 0),
-            Form::Alone => (1, 0),
-            Form::With(base) => (2, base),
+        let (form, base) = match self.storage {
+            Storage::Uncompressed => (0, 0),
+            Storage::Compressed => (1, 0),
+            Storage::CompressedWith(base) => (2, base),
         };
         put(&mut row, 0, &self.id.to_le_bytes());
-        put(&mut row, 8, &self.at.to_le_bytes());
-        put(&mut row, 16, &self.stored.to_le_bytes());
+        put(&mut row, 8, &self.offset.to_le_bytes());
+        put(&mut row, 16, &self.stored_len.to_le_bytes());
         put(&mut row, 20, &self.len.to_le_bytes());
         put(&mut row, 24, &self.hash.to_le_bytes());
         put(&mut row, 32, &u64::to_le_bytes(base));
-        put(&mut row, 40, &self.number.to_le_bytes());
+        put(&mut row, 40, &self.zstd_id.to_le_bytes());
         put(&mut row, 44, &self.cluster.to_le_bytes());
-        put(&mut row, 48, &self.logs);
+        put(&mut row, 48, &self.table_logs);
         row[52] = form;
         row[53] = if self.hidden { HIDDEN } else { 0 };
         put(&mut row, 56, &self.users.to_le_bytes());
@@ -83,20 +83,20 @@ impl Entry {
     /// Reads a row. That nothing else was there tells who writes it again.
     fn read(row: &[u8]) -> Entry {
         let form = match row[52] {
-            0 => Form::Plain,
-            1 => Form::Alone,
-            _ => Form::With(u64_at(row, 32)),
+            0 => Storage::Uncompressed,
+            1 => Storage::Compressed,
+            _ => Storage::CompressedWith(u64_at(row, 32)),
         };
         Entry {
             id: u64_at(row, 0),
-            at: u64_at(row, 8),
-            stored: u32_at(row, 16),
+            offset: u64_at(row, 8),
+            stored_len: u32_at(row, 16),
             len: u32_at(row, 20),
             hash: u64_at(row, 24),
-            number: u32_at(row, 40),
+            zstd_id: u32_at(row, 40),
             cluster: u32_at(row, 44),
-            logs: [row[48], row[49], row[50], row[51]],
-            form,
+            table_logs: [row[48], row[49], row[50], row[51]],
+            storage: form,
             users: u32_at(row, 56),
             hidden: row[53] & HIDDEN != 0,
         }
@@ -151,20 +151,20 @@ impl Index {
             if again != self.bytes[at..at + ROW] {
                 return Err(Error::new(Kind::Unsupported, at as u64, "a row of a pack uses reserved fields"));
             }
-            let inside = entry.at.checked_add(entry.stored.into()).is_some_and(|after| after <= end);
-            let plain = entry.form != Form::Plain || entry.stored == entry.len;
+            let inside = entry.offset.checked_add(entry.stored_len.into()).is_some_and(|after| after <= end);
+            let plain = entry.storage != Storage::Uncompressed || entry.stored_len == entry.len;
             let sizes = (LEAST..=MOST).contains(&entry.len) && plain;
             let idle = !entry.hidden || entry.users == 0;
             if entry.id <= before || entry.id >= self.next_id() || !inside || !sizes || !idle {
                 return Err(contradiction(at));
             }
             before = entry.id;
-            if let Form::With(base) = entry.form
+            if let Storage::CompressedWith(base) = entry.storage
                 && base != known_base
             {
                 // A base is never compressed with another one.
-                match self.position(base).map(|base| self.entry(base).form) {
-                    Some(Form::Plain | Form::Alone) => known_base = base,
+                match self.position(base).map(|base| self.entry(base).storage) {
+                    Some(Storage::Uncompressed | Storage::Compressed) => known_base = base,
                     _ => return Err(contradiction(at + 32)),
                 }
             }

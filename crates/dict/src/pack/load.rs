@@ -69,7 +69,7 @@ impl Pack {
     pub fn load_into(&self, store: &Store) -> Result<Loaded> {
         let mut loaded = Loaded { store: store.clone(), ids: Vec::new() };
         for (i, entry) in self.open.rows() {
-            let id = store.insert_expecting(&self.open.read(i)?, entry.hash)?;
+            let id = store.insert_with_hash(&self.open.read(i)?, entry.hash)?;
             loaded.ids.push((entry.id, id));
         }
         Ok(loaded)

@@ -14,7 +14,7 @@ mod packer;
 mod tests;
 
 pub use compact::{Compacted, compact, compact_locked};
-pub use editor::{Editor, Options, user};
-pub use index::{Entry, Form};
+pub use editor::{Editor, Options, user_id};
+pub use index::{Entry, Storage};
 pub use load::Loaded;
 pub use open::{Pack, Stats};

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
 
-use super::index::{Entry, Form, Index};
+use super::index::{Entry, Index, Storage};
 use super::layout::{End, Head, Header, corrupt};
 use super::packer::Unpacker;
 use crate::fields::hash;
@@ -161,13 +161,13 @@ impl Pack {
         };
         for entry in (0..open.index.len()).map(|i| open.index.entry(i)) {
             if entry.hidden {
-                stats.hidden_bytes += u64::from(entry.stored);
+                stats.hidden_bytes += u64::from(entry.stored_len);
                 continue;
             }
             stats.dictionaries += 1;
             stats.unused += usize::from(entry.users == 0);
             stats.bytes += u64::from(entry.len);
-            stats.stored_bytes += u64::from(entry.stored);
+            stats.stored_bytes += u64::from(entry.stored_len);
         }
         stats
     }
@@ -185,8 +185,8 @@ impl Pack {
         for i in 0..open.index.len() {
             let entry = open.index.entry(i);
             let digest = Dictionary::measure(&open.read(i)?)?;
-            if (digest.id(), digest.logs()) != (entry.number, entry.logs) {
-                return Err(corrupt(entry.at, "a dictionary is another than the index says"));
+            if (digest.id(), digest.logs()) != (entry.zstd_id, entry.table_logs) {
+                return Err(corrupt(entry.offset, "a dictionary is another than the index says"));
             }
         }
         Ok(self.stats())
@@ -241,25 +241,25 @@ impl Open {
         let entry = self.index.entry(i);
         let bytes = self.unpack(&entry)?;
         if hash(&bytes) != entry.hash {
-            return Err(corrupt(entry.at, "a dictionary of a pack is damaged"));
+            return Err(corrupt(entry.offset, "a dictionary of a pack is damaged"));
         }
         Ok(bytes)
     }
 
     fn unpack(&self, entry: &Entry) -> Result<Cow<'_, [u8]>> {
         let mut room = Vec::new();
-        let stored = match self.input.view(entry.at, entry.stored as usize) {
-            Some(stored) if entry.form == Form::Plain => return Ok(Cow::Borrowed(stored)),
+        let stored = match self.input.view(entry.offset, entry.stored_len as usize) {
+            Some(stored) if entry.storage == Storage::Uncompressed => return Ok(Cow::Borrowed(stored)),
             Some(stored) => stored,
             None => {
-                self.input.append(entry.at, entry.stored as usize, &mut room)?;
+                self.input.append(entry.offset, entry.stored_len as usize, &mut room)?;
                 &room
             }
         };
-        let base = match entry.form {
-            Form::Plain => return Ok(Cow::Owned(room)),
-            Form::Alone => None,
-            Form::With(base) => Some(base),
+        let base = match entry.storage {
+            Storage::Uncompressed => return Ok(Cow::Owned(room)),
+            Storage::Compressed => None,
+            Storage::CompressedWith(base) => Some(base),
         };
         let mut unpacking = self.unpacking.lock().unwrap_or_else(PoisonError::into_inner);
         let Unpacking { unpacker, base: known } = &mut *unpacking;
@@ -272,20 +272,21 @@ impl Open {
             },
         };
         let bytes = unpacker.unpack(stored, base, entry.len as usize);
-        bytes.map(Cow::Owned).map_err(|e| frame_error(e, entry.at))
+        bytes.map(Cow::Owned).map_err(|e| frame_error(e, entry.offset))
     }
 
     /// The bytes of a dictionary that others are compressed with.
     fn read_base(&self, id: u64, unpacker: &mut Unpacker) -> Result<Vec<u8>> {
         let entry = self.index.entry(self.index.position(id).ok_or(UNKNOWN)?);
         let mut bytes = Vec::new();
-        self.input.append(entry.at, entry.stored as usize, &mut bytes)?;
-        if entry.form != Form::Plain {
-            bytes =
-                unpacker.unpack(&bytes, None, entry.len as usize).map_err(|e| frame_error(e, entry.at))?;
+        self.input.append(entry.offset, entry.stored_len as usize, &mut bytes)?;
+        if entry.storage != Storage::Uncompressed {
+            bytes = unpacker
+                .unpack(&bytes, None, entry.len as usize)
+                .map_err(|e| frame_error(e, entry.offset))?;
         }
         if hash(&bytes) != entry.hash {
-            return Err(corrupt(entry.at, "the dictionary that others are compressed with is damaged"));
+            return Err(corrupt(entry.offset, "the dictionary that others are compressed with is damaged"));
         }
         Ok(bytes)
     }

@@ -7,7 +7,7 @@ use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{self as zstd, Dictionary, Scratch};
 use zstd_safe::{CCtx, CDict};
 
-use super::index::Form;
+use super::index::Storage;
 
 /// What of a dictionary serves as base: all behind the magic number and its own.
 fn prefix(base: &[u8]) -> &[u8] {
@@ -42,32 +42,32 @@ impl Packer {
     }
 
     /// The smallest form of a dictionary, and its bytes.
-    pub(super) fn pack<'a>(&'a mut self, bytes: &'a [u8], base: Option<&Base>) -> (Form, &'a [u8]) {
+    pub(super) fn pack<'a>(&'a mut self, bytes: &'a [u8], base: Option<&Base>) -> (Storage, &'a [u8]) {
         let bound = zstd_safe::compress_bound(bytes.len());
         self.room.resize(2 * bound, 0);
         let (alone, with) = self.room.split_at_mut(bound);
-        let mut best = (Form::Plain, bytes.len());
+        let mut best = (Storage::Uncompressed, bytes.len());
         if let Ok(len) = self.context.compress(alone, bytes, self.level)
             && len < best.1
         {
-            best = (Form::Alone, len);
+            best = (Storage::Compressed, len);
         }
         let prepared = base.and_then(|base| Some((base.id, base.prepared.as_ref()?)));
         if let Some((id, prepared)) = prepared
             && let Ok(len) = self.context.compress_using_cdict(with, bytes, prepared)
             && len < best.1
         {
-            best = (Form::With(id), len);
+            best = (Storage::CompressedWith(id), len);
         }
         let (stored, base) = match best.0 {
-            Form::Plain => return (Form::Plain, bytes),
-            Form::Alone => (&self.room[..best.1], None),
-            Form::With(_) => (&self.room[bound..][..best.1], base.map(|base| &base.bytes[..])),
+            Storage::Uncompressed => return (Storage::Uncompressed, bytes),
+            Storage::Compressed => (&self.room[..best.1], None),
+            Storage::CompressedWith(_) => (&self.room[bound..][..best.1], base.map(|base| &base.bytes[..])),
         };
         // What does not come back is not stored like that: a lost dictionary is lost data.
         match self.unpacker.unpack(stored, base, bytes.len()) {
             Ok(again) if again == bytes => (best.0, stored),
-            _ => (Form::Plain, bytes),
+            _ => (Storage::Uncompressed, bytes),
         }
     }
 }

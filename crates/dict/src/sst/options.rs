@@ -23,19 +23,19 @@ impl Options {
 
     /// Mapping the file, or not.
     #[must_use]
-    pub const fn with_map(self, map: bool) -> Self {
+    pub const fn map(self, map: bool) -> Self {
         Options { map, ..self }
     }
 
     /// Comparing the checksums of data blocks, or not.
     #[must_use]
-    pub const fn with_checksums(self, checksums: bool) -> Self {
+    pub const fn checksums(self, checksums: bool) -> Self {
         Options { checksums, ..self }
     }
 
     /// With blocks of at most `bytes`.
     #[must_use]
-    pub const fn with_block_limit(self, bytes: usize) -> Self {
+    pub const fn block_limit(self, bytes: usize) -> Self {
         Options { block_limit: bytes, ..self }
     }
 }

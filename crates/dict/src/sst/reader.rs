@@ -17,7 +17,7 @@ use super::options::Options;
 use super::properties::Properties;
 use super::ranges::covering;
 use crate::input::Input;
-use crate::stats::Tally;
+use crate::stats::Counters;
 use crate::store::Store;
 
 const WRONG_STORE: Error =
@@ -96,8 +96,8 @@ impl Reader {
     }
 
     /// What its decoder of zstd blocks has done.
-    pub fn tally(&self) -> Tally {
-        self.codec.decoder.tally()
+    pub fn counters(&self) -> Counters {
+        self.codec.decoder.counters()
     }
 
     /// Opens a file.

@@ -10,7 +10,7 @@ use crate::model::Record;
 /// Reads a damaged file in every way. Without checksums it may hold anything; with them, what is read
 /// is what was written.
 fn attempt(reader: &mut Reader, bytes: Vec<u8>, records: &[Record], guarded: bool) -> Result<(), Error> {
-    let sst = reader.open_bytes(bytes, Options::new().with_block_limit(1 << 20))?;
+    let sst = reader.open_bytes(bytes, Options::new().block_limit(1 << 20))?;
     let report = reader.verify(&sst)?;
     let mut scan = reader.scan(&sst);
     let mut rows = 0;

@@ -159,7 +159,7 @@ fn every_stored_file_is_read() {
             write(program, "table", &path(name), &[ALL, choices].concat(), &records());
         }
         for map in [true, false] {
-            let sst = reader.open(path(name), Options::new().with_map(map)).unwrap();
+            let sst = reader.open(path(name), Options::new().map(map)).unwrap();
             assert_eq!(sst.format_version() as usize, version, "{name}");
             check(&mut reader, &sst, &records());
             let stats = reader.stats(&sst).unwrap();

@@ -109,7 +109,7 @@ fn open(bytes: Vec<u8>) -> Result<Sst, Error> {
 fn scanned(bytes: Vec<u8>) -> Result<usize, Error> {
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let sst = reader.open_bytes(bytes, Options::new().with_block_limit(1 << 20))?;
+    let sst = reader.open_bytes(bytes, Options::new().block_limit(1 << 20))?;
     let verified = reader.verify(&sst)?;
     let mut scan = reader.scan(&sst);
     let mut entries = 0;
@@ -179,7 +179,7 @@ fn keys_behind_their_block_are_found_in_the_next() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
     for map in [false, true] {
-        let sst = reader.open_bytes(bytes.clone(), Options::new().with_map(map)).unwrap();
+        let sst = reader.open_bytes(bytes.clone(), Options::new().map(map)).unwrap();
         for (sequence, value) in [(9, &b"nine"[..]), (8, b"four"), (5, b"four"), (4, b"four")] {
             assert_eq!(reader.get_at(&sst, b"k", sequence).unwrap().unwrap().value, value);
         }
@@ -434,7 +434,7 @@ fn long_shared_keys_take_little_memory() {
     forge.others.push(("rocksdb.range_del", many));
     let mut reader = Reader::new(&Store::new());
     let bytes = forge.finish(&block(&[]));
-    let e = reader.open_bytes(bytes, Options::new().with_block_limit(1 << 20)).unwrap_err();
+    let e = reader.open_bytes(bytes, Options::new().block_limit(1 << 20)).unwrap_err();
     assert_eq!(e.kind, Kind::Limit);
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use linerate_dict::sst::{Options, Reader, Sst};
-use linerate_dict::{Id, Kind, Order, Settings, Store};
+use linerate_dict::{Id, Kind, Order, Store, StoreOptions};
 
 use crate::common::Noise;
 use crate::fixtures::{TABLES, path, read, records};
@@ -31,8 +31,8 @@ fn value<'a>(records: &'a [Record], key: &[u8]) -> &'a [u8] {
 #[test]
 fn threads_share_files_and_their_store() {
     // Room for the tables of one or two dictionaries.
-    for settings in [Settings::new(), Settings::new().with_table_budget(12 << 10)] {
-        let store = Store::with_settings(settings);
+    for settings in [StoreOptions::new(), StoreOptions::new().table_budget(12 << 10)] {
+        let store = Store::with_options(settings);
         let files = open_all(&mut Reader::new(&store), Options::new());
         let ids: Vec<Id> = files.iter().filter_map(Sst::dictionary).collect();
         // Files of the same rows have the same dictionaries, which the store has once.
@@ -63,7 +63,7 @@ fn threads_share_files_and_their_store() {
 fn damage_disturbs_no_other() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
-    let mut files = open_all(&mut reader, Options::new().with_map(false));
+    let mut files = open_all(&mut reader, Options::new().map(false));
     let mut bad = read("5-crc32c-zstd-trained");
     bad[300] ^= 1;
     let bad = reader.open_bytes(bad, Options::new()).unwrap();
@@ -115,7 +115,7 @@ fn whoever_takes_the_dictionary_away_is_told() {
 /// A store without room refuses the file, and keeps nothing of it.
 #[test]
 fn a_full_store_refuses_files() {
-    let store = Store::with_settings(Settings::new().with_raw_limit(1000));
+    let store = Store::with_options(StoreOptions::new().raw_limit(1000));
     let mut reader = Reader::new(&store);
     let e = reader.open(path("7-xxh3-zstd-trained"), Options::new()).unwrap_err();
     assert_eq!(e.kind, Kind::Limit);

@@ -69,7 +69,7 @@ fn every_version_checksum_compression_and_dictionary() {
                     choices.extend(layout(&mut noise));
                     let records = &records[noise.below(4)];
                     write(program, "table", &path, &choices, records);
-                    let options = Options::new().with_map(noise.below(2) == 0);
+                    let options = Options::new().map(noise.below(2) == 0);
                     let sst = reader.open(&path, options).unwrap_or_else(|e| panic!("{choices:?}: {e}"));
                     assert_eq!(sst.format_version() as usize, version);
                     check(&mut reader, &sst, records);
@@ -122,7 +122,7 @@ fn values_apart_and_uniform_keys_of_rocksdb_11() {
                 choices.extend([("separate", separate), ("uniform", uniform)]);
                 let records = &records[noise.below(3)];
                 write(program, "table", &path, &choices, records);
-                let options = Options::new().with_map(noise.below(2) == 0);
+                let options = Options::new().map(noise.below(2) == 0);
                 let sst = reader.open(&path, options).unwrap_or_else(|e| panic!("{choices:?}: {e}"));
                 assert_eq!(sst.format_version() as usize, version);
                 check(&mut reader, &sst, records);

@@ -23,7 +23,7 @@ pub(crate) fn open_blocks(path: &Path, pack: &PackArg) -> Result<BlockFile, CliE
     let input = input(path)?;
     let store = Store::new();
     let wanted = BlockFile::dictionary_of(&input).map_err(engine_error)?;
-    let DictionaryPlace::Named(number) = wanted.place else {
+    let DictionaryPlace::External(number) = wanted.place else {
         return BlockFile::open_input(input, &store).map_err(engine_error);
     };
     let Some(pack) = &pack.pack else {
@@ -38,7 +38,7 @@ pub(crate) fn open_blocks(path: &Path, pack: &PackArg) -> Result<BlockFile, CliE
         return Err(CliError::Refused(format!("{} does not have its dictionary", pack.display())));
     };
     let bytes = opened.read(entry.id).map_err(|e| within(engine_error(e)))?;
-    let id = store.insert_expecting(&bytes, wanted.hash).map_err(engine_error)?;
+    let id = store.insert_with_hash(&bytes, wanted.hash).map_err(engine_error)?;
     BlockFile::open_with(input, &store, id).map_err(engine_error)
 }
 

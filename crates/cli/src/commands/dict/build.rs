@@ -9,7 +9,7 @@ use linerate_core::Kind;
 use linerate_dict::blocks::{
     Builder, DictionaryChoice, DictionaryPlace, Duplicates, Options, Sorter, Summary,
 };
-use linerate_dict::pack::{Editor, user};
+use linerate_dict::pack::{Editor, user_id};
 use serde_json::{Value, json};
 
 use super::blockfile::{open_pack, openable};
@@ -128,7 +128,7 @@ impl DictionaryArgs {
             return Ok(DictionaryChoice::Train { size: self.size as usize, small_tables: self.small_tables });
         };
         let bytes = std::fs::read(path).map_err(CliError::io_at("cannot open", path))?;
-        Ok(DictionaryChoice::Given(bytes))
+        Ok(DictionaryChoice::Embedded(bytes))
     }
 }
 
@@ -137,10 +137,10 @@ fn of_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, CliE
     openable(pack)?;
     let mut editor = Editor::open(pack).map_err(engine_error)?;
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    editor.retain(id, user(&name)).map_err(engine_error)?;
+    editor.retain(id, user_id(&name)).map_err(engine_error)?;
     editor.commit().map_err(engine_error)?;
     let bytes = open_pack(pack)?.read(id).map_err(engine_error)?.into_owned();
-    Ok(DictionaryChoice::Named { id, bytes })
+    Ok(DictionaryChoice::External { id, bytes })
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -166,10 +166,10 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     check_target(args)?;
     let choice = args.dictionary.choice(&args.target)?;
     let options = Options::new()
-        .with_block_size(args.block as u32)
-        .with_level(args.level)
-        .with_checksums(!args.no_checksums)
-        .with_dictionary(choice);
+        .block_size(args.block as u32)
+        .level(args.level)
+        .checksums(!args.no_checksums)
+        .dictionary(choice);
     let duplicates = match args.duplicates {
         DuplicateChoice::Refuse => Duplicates::Refuse,
         DuplicateChoice::Last => Duplicates::LastWins,
@@ -210,11 +210,11 @@ fn describe(file: &Summary, summary: &mut RunSummary) {
     summary.set("stored_bytes", counts.stored_bytes);
     summary.set("bytes", file.len);
     summary.set("ratio", rounded(content, file.len));
-    let (bytes, id) = (dictionary.len, dictionary.number);
+    let (bytes, id) = (dictionary.len, dictionary.zstd_id);
     let dictionary = match dictionary.place {
         DictionaryPlace::None => Value::Null,
         DictionaryPlace::Embedded => json!({ "bytes": bytes, "id": id }),
-        DictionaryPlace::Named(number) => json!({ "bytes": bytes, "id": id, "number": number }),
+        DictionaryPlace::External(number) => json!({ "bytes": bytes, "id": id, "number": number }),
     };
     summary.set("dictionary", dictionary);
 }
@@ -230,7 +230,7 @@ fn write(
 ) -> Result<Summary, CliError> {
     let mut builder = Builder::create(&args.target, options).map_err(write_error(&args.target))?;
     let mut sorted = sorter.sorted().map_err(write_error(&temp_dir()))?;
-    while let Some((key, value)) = sorted.step().map_err(engine_error)? {
+    while let Some((key, value)) = sorted.next_record().map_err(engine_error)? {
         builder.add(key, value).map_err(write_error(&args.target))?;
         progress.add(key.len() + value.len());
         if cancel.is_cancelled() {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
-use linerate_dict::pack::{Editor, Options, user};
-use linerate_dict::{Choice, Clustered, Clustering, Costs, SampleSet, Why};
+use linerate_dict::pack::{Editor, Options, user_id};
+use linerate_dict::{Choice, Clustering, ClusteringResult, Costs, Reason, SampleSet};
 use linerate_zstd::Dictionary;
 use serde_json::{Value, json};
 
@@ -103,15 +103,15 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
     let sets = read(args, &paths, reporter)?;
     let blocks: Vec<Vec<&[u8]>> = sets.iter().map(Samples::list).collect();
     let sample_sets: Vec<SampleSet<'_>> =
-        blocks.iter().zip(&sets).map(|(blocks, set)| SampleSet::new(blocks).standing_for(set.seen)).collect();
+        blocks.iter().zip(&sets).map(|(blocks, set)| SampleSet::new(blocks).total_bytes(set.seen)).collect();
     let progress = SharedProgress::new(reporter.progress("clustering", None));
     let found = Clustering::new(args.most as usize, args.size as usize)
-        .with_small_tables(args.small_tables)
-        .with_level(args.level)
-        .with_rounds(args.rounds as usize)
-        .with_sample_limit(args.max_samples as usize)
-        .with_threads(args.threads.threads)
-        .watched(&sample_sets, &|bytes| progress.add(bytes))
+        .small_tables(args.small_tables)
+        .level(args.level)
+        .rounds(args.rounds as usize)
+        .sample_limit(args.max_samples as usize)
+        .threads(args.threads.threads)
+        .run_with_progress(&sample_sets, &|bytes| progress.add(bytes))
         .map_err(engine_error)?;
     drop(progress);
     tell(&found, &mut summary);
@@ -187,7 +187,7 @@ fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
 /// What was found, with the names of the sets.
 struct Named<'a> {
     paths: &'a [PathBuf],
-    found: &'a Clustered,
+    found: &'a ClusteringResult,
     /// Dictionaries are in a pack.
     packed: bool,
 }
@@ -216,7 +216,7 @@ impl Named<'_> {
             debug_assert!(number <= pack_number(i));
             for (path, set) in self.paths.iter().zip(&self.found.sets) {
                 if set.choice == Choice::Dictionary(i) {
-                    editor.retain(number, user(&path.display().to_string()))?;
+                    editor.retain(number, user_id(&path.display().to_string()))?;
                 }
             }
         }
@@ -248,15 +248,15 @@ fn pack_number(index: usize) -> u64 {
     index as u64 + 1
 }
 
-fn word(why: Why) -> &'static str {
+fn word(why: Reason) -> &'static str {
     match why {
-        Why::Empty => "empty",
-        Why::TooFew => "too few samples",
-        Why::DoesNotPay => "no dictionary pays",
+        Reason::Empty => "empty",
+        Reason::TooFewSamples => "too few samples",
+        Reason::NoSavings => "no dictionary pays",
     }
 }
 
-fn tell(found: &Clustered, summary: &mut RunSummary) {
+fn tell(found: &ClusteringResult, summary: &mut RunSummary) {
     let content = found.content();
     summary.lines.push(format!(
         "{:<18} {:>12} {:>14} {:>14} {:>14} {:>8}",
@@ -291,7 +291,7 @@ fn tell(found: &Clustered, summary: &mut RunSummary) {
             }),
         );
     }
-    let plain: Vec<String> = [Why::Empty, Why::TooFew, Why::DoesNotPay]
+    let plain: Vec<String> = [Reason::Empty, Reason::TooFewSamples, Reason::NoSavings]
         .into_iter()
         .map(|why| (why, found.sets.iter().filter(|set| set.choice == Choice::Plain(why)).count()))
         .filter(|(_, count)| *count > 0)

@@ -43,11 +43,11 @@ fn blocks(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
     let stats = open_blocks(path, &args.given.pack)?.stats();
     let counts = stats.counts;
     let content = counts.key_bytes + counts.value_bytes;
-    let (len, number) = (stats.dictionary.len, stats.dictionary.number);
+    let (len, number) = (stats.dictionary.len, stats.dictionary.zstd_id);
     let dictionary = match stats.dictionary.place {
         DictionaryPlace::None => "none".into(),
         DictionaryPlace::Embedded => format!("{len} bytes, number {number}, in the file"),
-        DictionaryPlace::Named(id) => format!("{len} bytes, number {number}, in a pack under {id}"),
+        DictionaryPlace::External(id) => format!("{len} bytes, number {number}, in a pack under {id}"),
     };
     summary.lines = vec![
         format!("file        {}", path.display()),
@@ -80,7 +80,7 @@ fn blocks(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
         match stats.dictionary.place {
             DictionaryPlace::None => json!(null),
             DictionaryPlace::Embedded => json!({ "bytes": len, "id": number }),
-            DictionaryPlace::Named(pack) => json!({ "bytes": len, "id": number, "number": pack }),
+            DictionaryPlace::External(pack) => json!({ "bytes": len, "id": number, "number": pack }),
         },
     );
     Ok(summary)

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linerate_dict::pack::{Editor, Form, Options, user};
+use linerate_dict::pack::{Editor, Options, Storage, user_id};
 use serde_json::{Value, json};
 
 use super::blockfile::{open_pack, openable};
@@ -23,7 +23,7 @@ pub(super) fn make(args: &MakeArgs, reporter: &mut Reporter) -> Result<RunSummar
     if args.target.exists() {
         return Err(CliError::Refused("the pack exists already; `append` adds to it".into()));
     }
-    let options = Options::new().with_uncompressed(args.uncompressed).with_level(args.level);
+    let options = Options::new().uncompressed(args.uncompressed).level(args.level);
     stoppable(|cancel| {
         let editor = Editor::create(&args.target, options).map_err(engine_error)?;
         add(&args.add, editor, &args.target, cancel, reporter, summary)
@@ -106,7 +106,7 @@ fn add_one(
     let bytes = fs::read(file).map_err(CliError::io("cannot open"))?;
     let number = editor.add(&bytes, args.cluster).map_err(engine_error)?;
     for name in &args.used_by {
-        editor.retain(number, user(name)).map_err(engine_error)?;
+        editor.retain(number, user_id(name)).map_err(engine_error)?;
     }
     progress.add(bytes.len());
     Ok(number)
@@ -123,28 +123,28 @@ pub(super) fn list(args: &ListArgs) -> Result<RunSummary, CliError> {
         ))?;
     }
     for entry in pack.entries() {
-        let base = if let Form::With(base) = entry.form { Some(base) } else { None };
+        let base = if let Storage::CompressedWith(base) = entry.storage { Some(base) } else { None };
         if args.json {
             lines.write(json!({
                 "number": entry.id,
                 "bytes": entry.len,
-                "stored": entry.stored,
+                "stored": entry.stored_len,
                 "with": base,
-                "id": entry.number,
+                "id": entry.zstd_id,
                 "cluster": entry.cluster,
                 "users": entry.users,
                 "hash": format!("{:016x}", entry.hash),
             }))?;
             continue;
         }
-        let base = match (entry.form, base) {
+        let base = match (entry.storage, base) {
             (_, Some(base)) => base.to_string(),
-            (Form::Plain, _) => "plain".into(),
+            (Storage::Uncompressed, _) => "plain".into(),
             _ => "-".into(),
         };
         lines.write(format_args!(
             "{:>10} {:>10} {:>10} {base:>10} {:>10} {:>8} {:>6} {:016x}",
-            entry.id, entry.len, entry.stored, entry.number, entry.cluster, entry.users, entry.hash
+            entry.id, entry.len, entry.stored_len, entry.zstd_id, entry.cluster, entry.users, entry.hash
         ))?;
     }
     lines.finish()?;
@@ -162,7 +162,7 @@ pub(super) fn compact(args: &CompactArgs) -> Result<RunSummary, CliError> {
     }
     // As it is, unless something else is wanted.
     let uncompressed = args.uncompressed || pack.stats().uncompressed;
-    let options = Options::new().with_uncompressed(uncompressed).with_level(args.level);
+    let options = Options::new().uncompressed(uncompressed).level(args.level);
     drop(pack);
     // A signal ends the program when it is done, so that nothing half-made is left.
     let cancel = CancelToken::on_signal();
@@ -213,8 +213,8 @@ pub(super) fn note(args: &UseArgs, uses: bool) -> Result<RunSummary, CliError> {
     let mut changed = 0;
     for name in &args.names {
         let noted = match uses {
-            true => editor.retain(args.number, user(name)),
-            false => editor.release(args.number, user(name)),
+            true => editor.retain(args.number, user_id(name)),
+            false => editor.release(args.number, user_id(name)),
         };
         changed += usize::from(noted.map_err(engine_error)?);
     }

@@ -114,7 +114,7 @@ fn print(
     let mut reader = file.reader();
     let mut scan = file.scan(&mut reader, range.bounds());
     for _ in 0..args.range.limit.unwrap_or(u64::MAX) {
-        match scan.step().map_err(engine_error)? {
+        match scan.next_record().map_err(engine_error)? {
             Some((key, _)) if args.only_keys => rows.put_key(key)?,
             Some((key, value)) => rows.put(key, value)?,
             None => break,

@@ -163,7 +163,7 @@ pub(crate) struct LimitArgs {
 
 impl LimitArgs {
     fn options(&self) -> Options {
-        Options::new().with_block_limit(usize::try_from(self.max_block).unwrap_or(usize::MAX))
+        Options::new().block_limit(usize::try_from(self.max_block).unwrap_or(usize::MAX))
     }
 }
 

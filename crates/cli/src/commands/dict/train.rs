@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueHint;
-use linerate_dict::{Found, SIZES, Search, Training};
+use linerate_dict::{SIZES, Search, SearchResult, Training};
 use linerate_zstd::Dictionary;
 use serde_json::{Value, json};
 
@@ -106,11 +106,11 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     let blocks = samples.list();
     let progress = SharedProgress::new(reporter.progress("training", None));
     let search = Search::new(&args.sizes())
-        .with_small_tables(args.small_tables)
-        .with_level(args.level)
-        .for_bytes(args.expect.unwrap_or(samples.seen))
-        .with_threads(args.threads.threads);
-    let found = search.watched(&blocks, &|bytes| progress.add(bytes)).map_err(engine_error)?;
+        .small_tables(args.small_tables)
+        .level(args.level)
+        .expected_bytes(args.expect.unwrap_or(samples.seen))
+        .threads(args.threads.threads);
+    let found = search.run_with_progress(&blocks, &|bytes| progress.add(bytes)).map_err(engine_error)?;
     drop(progress);
     tell(args, &samples, &found, &mut summary);
     let dictionary = match (found.dictionary, args.search) {
@@ -154,10 +154,10 @@ fn read(args: &TrainArgs, reporter: &Reporter) -> Result<Samples, CliError> {
 }
 
 fn train(args: &TrainArgs, blocks: &[&[u8]]) -> Result<Vec<u8>, CliError> {
-    Training::new(args.size as usize).with_small_tables(args.small_tables).train(blocks).map_err(engine_error)
+    Training::new(args.size as usize).small_tables(args.small_tables).train(blocks).map_err(engine_error)
 }
 
-fn tell(args: &TrainArgs, samples: &Samples, found: &Found, summary: &mut RunSummary) {
+fn tell(args: &TrainArgs, samples: &Samples, found: &SearchResult, summary: &mut RunSummary) {
     let count = samples.list().len();
     summary.set("samples", count);
     summary.set("sample_bytes", samples.bytes());
@@ -181,7 +181,7 @@ fn tell(args: &TrainArgs, samples: &Samples, found: &Found, summary: &mut RunSum
     ));
     let mut candidates = Vec::new();
     for (i, candidate) in found.candidates.iter().enumerate() {
-        let gain = &candidate.gain;
+        let gain = &candidate.savings;
         let best = if found.best == Some(i) { "  best" } else { "" };
         summary.lines.push(format!(
             "{:>10} {:>10} {:>8} {:>8.3} {:>14} {:>8.3}{best}",

@@ -7,7 +7,7 @@ use zstd_safe::{CCtx, CDict};
 /// What a dictionary gains on some blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Gain {
+pub struct Savings {
     /// Bytes of the blocks.
     pub content: usize,
     /// Bytes of them compressed without a dictionary.
@@ -20,17 +20,17 @@ pub struct Gain {
     pub tables: usize,
 }
 
-impl Gain {
+impl Savings {
     /// Compresses `blocks` at `level`, with the dictionary and without. Blocks it was trained with
     /// flatter it.
     ///
     /// # Errors
     /// As [`shrink_tables`](crate::shrink_tables); [`Kind::Limit`] if libzstd has no memory.
-    pub fn measure(dictionary: &[u8], blocks: &[&[u8]], level: i32) -> Result<Gain> {
+    pub fn measure(dictionary: &[u8], blocks: &[&[u8]], level: i32) -> Result<Savings> {
         let tables = Dictionary::measure(dictionary)?.compact_len();
         let prepared = prepare(dictionary, level)?;
         let mut meter = Meter::new(level)?;
-        Ok(Gain {
+        Ok(Savings {
             content: blocks.iter().map(|block| block.len()).sum(),
             without: meter.sum(blocks, None)?,
             with: meter.sum(blocks, Some(&prepared))?,
