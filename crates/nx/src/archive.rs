@@ -1,4 +1,4 @@
-//! An open archive: what is in it, found by path.
+//! An open archive: its files, and lookup by path.
 
 use core::iter::FusedIterator;
 use core::ops::Range;
@@ -17,7 +17,7 @@ use crate::reader::Reader;
 use crate::toc::{Entry, Toc};
 use linerate_io::read_error;
 
-/// An archive whose header has been read and checked.
+/// An open archive: its header and tables are in memory and checked.
 ///
 /// ```
 /// use linerate_nx::{Archive, FileSource};
@@ -37,9 +37,9 @@ pub struct Archive<S> {
     layout: Layout,
     spare: bool,
     hashed: bool,
-    /// Entries by their path, in byte order.
+    /// Entry indices sorted by path, in byte order.
     by_path: OnceLock<Vec<u32>>,
-    /// Entries by the hash of their lower-case path.
+    /// Entry indices sorted by the hash of the lower-case path.
     by_folded: OnceLock<Vec<(u64, u32)>>,
 }
 
@@ -54,57 +54,57 @@ pub struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Its number, in the order of the archive.
+    /// The index in the archive.
     pub fn index(&self) -> usize {
         self.index as usize
     }
 
-    /// Its path, as the archive has it. It has not been checked for safety: see
-    /// [`crate::check_path`].
+    /// The path as stored. Not checked for safety: see [`crate::check_path`].
     pub fn path(&self) -> &'a str {
         self.path
     }
 
-    /// Its size in bytes.
+    /// The size in bytes.
     pub fn size(&self) -> u64 {
         self.entry.size
     }
 
-    /// The hash of its content, of the kind that [`Header::hash`] tells. `None` if the archive
+    /// The hash of the content, of the kind [`Header::hash`]. `None` if the archive
     /// [has none](Archive::has_hashes).
     pub fn hash(&self) -> Option<u64> {
         self.hashed.then_some(self.entry.hash)
     }
 
-    /// Its entry.
+    /// The entry in the table of contents.
     pub fn entry(&self) -> &'a Entry {
         self.entry
     }
 
-    /// The blocks that hold it: none if it is empty.
+    /// The blocks that hold the file; none if it is empty.
     pub fn blocks(&self) -> Range<usize> {
         if self.entry.size == 0 {
             return 0..0;
         }
         let first = self.entry.first_block as usize;
-        // The layout has shown that these blocks exist.
+        // `Layout::new` has checked that these blocks exist.
         first..first + self.header.chunk.blocks(self.entry.size) as usize
     }
 
-    /// Whether it is larger than a chunk.
+    /// Whether the file is larger than a chunk, so that it has several blocks of its own.
     pub fn is_chunked(&self) -> bool {
         self.entry.size > self.header.chunk.bytes()
     }
 
-    /// Where its entry stands in the archive.
-    pub(crate) fn at(&self) -> u64 {
+    /// The offset of its entry in the archive.
+    pub(crate) fn entry_offset(&self) -> u64 {
         (HEADER + self.index() * self.header.form.entry_bytes()) as u64
     }
 
-    pub(crate) fn check(&self, hash: u64) -> Result<()> {
+    /// Compares a hash of the content with the stored one, if there is one.
+    pub(crate) fn check_hash(&self, hash: u64) -> Result<()> {
         match self.hash() {
             Some(stored) if stored != hash => {
-                Err(Error::new(Kind::Corrupt, self.at(), "the content does not match its hash"))
+                Err(Error::new(Kind::Corrupt, self.entry_offset(), "the content does not match its hash"))
             }
             _ => Ok(()),
         }
@@ -112,18 +112,18 @@ impl<'a> File<'a> {
 }
 
 impl<S: ReadAt> Archive<S> {
-    /// Reads the header with the default [`Limits`], in at most two reads.
+    /// Opens an archive with the default [`Limits`]. Reads the header in at most two reads.
     ///
     /// # Errors
     ///
     /// Those of [`Header::parse`], [`Toc::parse`], [`Pool::parse`] and [`Layout::new`],
     /// [`Kind::Limit`] if the header is larger than [`Limits::header`], [`Kind::Read`] if the source
-    /// cannot be read. `at` is an offset in the archive.
+    /// cannot be read. Offsets are in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
     }
 
-    /// As [`Archive::open`], with other limits. They stay with the archive.
+    /// Opens an archive with other limits, which also apply to all later reads.
     ///
     /// # Errors
     ///
@@ -133,11 +133,11 @@ impl<S: ReadAt> Archive<S> {
         let toc = Toc::parse(&header, &bytes)?;
         let layout = Layout::new(&header, &toc, source.len())?;
         // Both ends are within `bytes`, which are the header's pages.
-        let (pool_at, filled) = (header.pool_offset() as usize, header.pool_end() as usize);
-        let pool = Pool::parse(&bytes[pool_at..filled], header.files, &limits)
+        let (pool_offset, pool_end) = (header.pool_offset() as usize, header.pool_end() as usize);
+        let pool = Pool::parse(&bytes[pool_offset..pool_end], header.files, &limits)
             .map_err(|e| e.shifted(header.pool_offset()))?;
         let hashed = !source.is_generated(HEADER as u64);
-        let spare = bytes[filled..].iter().any(|b| *b != 0);
+        let spare = bytes[pool_end..].iter().any(|b| *b != 0);
         Ok(Archive {
             source,
             limits,
@@ -152,48 +152,48 @@ impl<S: ReadAt> Archive<S> {
         })
     }
 
-    /// Where the archive's bytes come from.
+    /// The source of the archive's bytes.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// The limits it was opened with.
+    /// The limits of this archive.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The fields of its header.
+    /// The header fields.
     pub fn header(&self) -> &Header {
         &self.header
     }
 
-    /// Its entries and blocks.
+    /// The table of contents: entries and blocks.
     pub fn toc(&self) -> &Toc {
         &self.toc
     }
 
-    /// Its paths.
+    /// The string pool: all paths.
     pub fn pool(&self) -> &Pool {
         &self.pool
     }
 
-    /// Where its blocks are.
+    /// The offsets and content lengths of the blocks.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Whether bytes other than zero stand between the tables and the first block.
+    /// Whether there are non-zero bytes between the tables and the first block.
     pub fn has_spare_bytes(&self) -> bool {
         self.spare
     }
 
-    /// How contents are hashed.
+    /// The hash function of the contents.
     pub fn hash_kind(&self) -> HashKind {
         self.header.hash
     }
 
-    /// Whether there are hashes of contents, as in every Nx archive. An R3A archive may have none; when
-    /// such an archive is shown [as Nx](crate::r3a::AsNx), contents are read without that check.
+    /// Whether contents have hashes, as in every Nx archive. An R3A archive may have none; shown
+    /// [as Nx](crate::r3a::AsNx), its contents are read without this check.
     pub fn has_hashes(&self) -> bool {
         self.hashed
     }
@@ -208,11 +208,11 @@ impl<S: ReadAt> Archive<S> {
         self.toc.entries.is_empty()
     }
 
-    /// The file of that number.
+    /// The file of an index.
     pub fn get(&self, index: usize) -> Option<File<'_>> {
         let entry = self.toc.entries.get(index)?;
         let path = self.pool.get(entry.path as usize)?;
-        // There are fewer than 2^20.
+        // There are fewer than 2^20 files.
         Some(File { index: index as u32, path, entry, header: &self.header, hashed: self.hashed })
     }
 
@@ -221,37 +221,35 @@ impl<S: ReadAt> Archive<S> {
         (0..self.len()).map(|i| self.get(i).expect("every entry has a path: both were checked on opening"))
     }
 
-    /// The file of exactly that path. Of several, the first. The first call sorts the entries,
-    /// which archives whose paths are sorted make quick.
+    /// Finds a file by its exact path; the first of several. The first call sorts the entries, which is
+    /// fast if the archive's paths are sorted.
     pub fn find(&self, path: &str) -> Option<File<'_>> {
         let by_path = self.by_path.get_or_init(|| self.sort_by_path());
-        let at = by_path.partition_point(|&i| self.path_of(i) < path);
-        let found = self.get(*by_path.get(at)? as usize)?;
+        let index = by_path.partition_point(|&i| self.path_of(i) < path);
+        let found = self.get(*by_path.get(index)? as usize)?;
         (found.path == path).then_some(found)
     }
 
-    /// The files whose path is that one when case is ignored, in the order of the archive.
-    /// Case is that of Unicode, letter by letter, without regard to language. The first call hashes
-    /// all paths.
+    /// Finds files by path without regard to case, in the order of the archive. Case is mapped by Unicode
+    /// character, independent of language. The first call hashes all paths.
     pub fn find_ignoring_case<'a>(&'a self, path: &'a str) -> impl Iterator<Item = File<'a>> {
         let by_folded = self.by_folded.get_or_init(|| self.hash_folded());
-        let wanted = folded_hash(path);
-        let at = by_folded.partition_point(|(hash, _)| *hash < wanted);
-        let same = by_folded[at..].iter().take_while(move |(hash, _)| *hash == wanted);
+        let hash_of_path = folded_hash(path);
+        let start = by_folded.partition_point(|(hash, _)| *hash < hash_of_path);
+        let same = by_folded[start..].iter().take_while(move |(hash, _)| *hash == hash_of_path);
         same.filter_map(|(_, i)| self.get(*i as usize)).filter(move |file| folded(file.path).eq(folded(path)))
     }
 
-    /// A reader, which keeps its working memory from one file to the next. Each thread has its own.
+    /// Creates a reader, which reuses its buffers from file to file. One per thread.
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] if [`Limits::window_log`] is not one of zstd.
+    /// [`Kind::BadArgument`] if zstd does not support [`Limits::window_log`].
     pub fn reader(&self) -> Result<Reader<'_, S>> {
         Reader::new(self)
     }
 
-    /// The content of one file, checked against its hash. For more than one, [`Archive::reader`]
-    /// is faster.
+    /// Reads one file and checks its hash. For several files, [`Archive::reader`] is faster.
     ///
     /// # Errors
     ///
@@ -268,7 +266,7 @@ impl<S: ReadAt> Archive<S> {
         // Fewer than 2^20.
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         match self.pool.is_sorted() {
-            // Then the index of a path is its rank. Entries in that order are sorted at once.
+            // The index of a path in the pool is its rank.
             true => order.sort_by_key(|&i| self.toc.entries[i as usize].path),
             false => order.sort_by(|&a, &b| self.path_of(a).cmp(self.path_of(b))),
         }
@@ -293,7 +291,7 @@ fn folded_hash(path: &str) -> u64 {
     hasher.finish()
 }
 
-/// The header's fields and all bytes of its pages.
+/// Reads the header: its fields, and all bytes of its pages.
 fn read_header(source: &impl ReadAt, limits: &Limits) -> Result<(Header, Vec<u8>)> {
     let len = source.len();
     let mut bytes = vec![0; len.min(PAGE) as usize];

@@ -1,4 +1,4 @@
-//! Reading blocks: their bytes from the source, coalesced, and their content from those.
+//! Reads and decodes blocks, with coalesced reads of neighbouring blocks.
 
 use core::ops::Range;
 
@@ -10,91 +10,96 @@ use crate::decode::{Decoder, Ending};
 use crate::toc::Codec;
 use linerate_io::read_error;
 
-/// What one thread needs to read blocks.
+/// Reads and decodes blocks of one archive. One per thread.
 pub(crate) struct BlockReader<'a, S> {
     archive: &'a Archive<S>,
     decoder: Decoder,
-    packed: Packed,
-    room: Room,
-    /// The zstd block that is decoded in steps, and how many bytes of it are.
-    begun: Option<(usize, usize)>,
+    buffer: ReadBuffer,
+    sizes: BufferSizes,
+    /// The zstd block that [`decode_more`](Self::decode_more) can resume, and its decoded length.
+    resumable: Option<(usize, usize)>,
 }
 
-/// Bytes that buffers are made for, so that they are not made anew for larger blocks: of content, and
-/// of what is read for it.
+/// Initial buffer sizes in bytes, so that buffers need not grow for larger blocks.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Room {
+pub(crate) struct BufferSizes {
+    /// For decoded content.
     pub(crate) content: u64,
-    pub(crate) packed: u64,
+    /// For bytes read from the source.
+    pub(crate) compressed: u64,
 }
 
 impl<'a, S: ReadAt> BlockReader<'a, S> {
     pub(crate) fn new(archive: &'a Archive<S>) -> Result<Self> {
-        BlockReader::with_room(archive, Room::default())
+        BlockReader::with_buffer_sizes(archive, BufferSizes::default())
     }
 
-    /// With buffers of that size from the first on, as far as blocks may be large.
-    pub(crate) fn with_room(archive: &'a Archive<S>, room: Room) -> Result<Self> {
+    /// Sets the initial buffer sizes, capped at [`Limits::block`](crate::Limits::block).
+    pub(crate) fn with_buffer_sizes(archive: &'a Archive<S>, sizes: BufferSizes) -> Result<Self> {
         let decoder = Decoder::new(archive.limits().window_log)?;
-        let most = archive.limits().block;
-        let room = Room { content: room.content.min(most), packed: room.packed.min(most) };
-        Ok(BlockReader { archive, decoder, packed: Packed::default(), room, begun: None })
+        let max = archive.limits().block;
+        let sizes = BufferSizes { content: sizes.content.min(max), compressed: sizes.compressed.min(max) };
+        Ok(BlockReader { archive, decoder, buffer: ReadBuffer::default(), sizes, resumable: None })
     }
 
-    /// Fills `out` with all content that files need of `block`. The blocks up to `until` will be
-    /// asked for next.
-    pub(crate) fn whole(&mut self, block: usize, out: &mut [u8], until: usize) -> Result<Ending> {
+    /// Decodes all of `block` that files refer to into `out`. Blocks up to `until` will be read next, and
+    /// may be read along.
+    pub(crate) fn decode(&mut self, block: usize, out: &mut [u8], until: usize) -> Result<Ending> {
         self.read(block, out, until, true)
     }
 
-    /// Fills `out` with the first bytes of the content of `block`.
-    pub(crate) fn prefix(&mut self, block: usize, out: &mut [u8]) -> Result<()> {
+    /// Decodes the first `out.len()` bytes of `block`.
+    pub(crate) fn decode_prefix(&mut self, block: usize, out: &mut [u8]) -> Result<()> {
         self.read(block, out, block, false).map(|_| ())
     }
 
-    /// Fills `out`, of which the first `filled` bytes are decoded, with the first bytes of the content
-    /// of `block`. What is decoded is not decoded again, if [`BlockReader::can_go_on`].
-    pub(crate) fn go_on(&mut self, block: usize, out: &mut [u8], filled: usize) -> Result<()> {
+    /// Decodes the first `out.len()` bytes of `block`, of which `out` already holds `filled`. Those are not
+    /// decoded again if [`BlockReader::can_resume`].
+    pub(crate) fn decode_more(&mut self, block: usize, out: &mut [u8], filled: usize) -> Result<()> {
         let word = self.archive.toc().blocks[block];
         if word.codec != Codec::Zstd {
-            return self.prefix(block, out);
+            return self.decode_prefix(block, out);
         }
-        let filled = match self.can_go_on(block, filled) {
+        let filled = match self.can_resume(block, filled) {
             true => filled,
             false => {
                 self.decoder.begin_steps()?;
                 0
             }
         };
-        self.begun = None;
+        self.resumable = None;
         let at = self.archive.layout().offset(block);
         let end = at + u64::from(word.compressed);
-        let packed = self.packed.get(self.archive.source(), at..end, end, self.room.packed)?;
+        let packed = self.buffer.get(self.archive.source(), at..end, end, self.sizes.compressed)?;
         let last = out.len() as u64 == self.archive.layout().content(block);
         self.decoder.step(packed, out, filled, last).map_err(|e| e.shifted(at))?;
-        self.begun = Some((block, out.len()));
+        self.resumable = Some((block, out.len()));
         Ok(())
     }
 
-    /// Bytes that were decoded.
+    /// Bytes decoded so far.
     #[cfg(test)]
     pub(crate) fn decoded(&self) -> u64 {
         self.decoder.decoded
     }
 
-    /// Whether decoding of `block` can go on behind its first `filled` bytes.
-    pub(crate) fn can_go_on(&self, block: usize, filled: usize) -> bool {
-        self.begun == Some((block, filled))
+    /// Whether decoding of `block` can resume after its first `filled` bytes.
+    pub(crate) fn can_resume(&self, block: usize, filled: usize) -> bool {
+        self.resumable == Some((block, filled))
     }
 
-    /// Makes room in `hot` for all content that files need of `block`.
-    pub(crate) fn prepare(&self, block: usize, hot: &mut Vec<u8>) -> Result<()> {
-        let len = self.content(block)?;
-        grow_with(hot, len, self.room.content, self.archive.layout().offset(block))
+    /// Resizes `buffer` to the content of `block` that files refer to.
+    pub(crate) fn resize_for(&self, block: usize, buffer: &mut Vec<u8>) -> Result<()> {
+        let len = self.content_len(block)?;
+        grow_with(buffer, len, self.sizes.content, self.archive.layout().offset(block))
     }
 
-    /// How many bytes of the content of `block` files need, which is within the limit.
-    pub(crate) fn content(&self, block: usize) -> Result<usize> {
+    /// The length of the content of `block` that files refer to.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Limit`] if it exceeds the limit or memory.
+    pub(crate) fn content_len(&self, block: usize) -> Result<usize> {
         let (len, at) = (self.archive.layout().content(block), self.archive.layout().offset(block));
         if len > self.archive.limits().block {
             return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
@@ -102,7 +107,7 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         usize::try_from(len).map_err(|_| no_memory(at))
     }
 
-    /// All content that files need of a stored block, where it is in memory already.
+    /// The content of a stored block, if the source has it in memory.
     pub(crate) fn stored_view(&self, block: usize) -> Option<(&'a [u8], Ending)> {
         let (layout, word) = (self.archive.layout(), self.archive.toc().blocks[block]);
         let len = usize::try_from(layout.content(block)).ok().filter(|_| word.codec == Codec::Copy)?;
@@ -111,18 +116,18 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
         Some((view, ending))
     }
 
-    /// Fills `out` with bytes of a stored block.
-    pub(crate) fn stored(&mut self, block: usize, from: u64, out: &mut [u8]) -> Result<()> {
+    /// Reads bytes of a stored block, starting at `from`.
+    pub(crate) fn read_stored(&mut self, block: usize, from: u64, out: &mut [u8]) -> Result<()> {
         let at = self.archive.layout().offset(block) + from;
         self.archive.source().read_at(at, out).map_err(|e| read_error(at, &e))
     }
 
-    fn read(&mut self, block: usize, out: &mut [u8], until: usize, whole: bool) -> Result<Ending> {
+    fn read(&mut self, block: usize, out: &mut [u8], until: usize, all: bool) -> Result<Ending> {
         let archive = self.archive;
         let (layout, blocks) = (archive.layout(), &archive.toc().blocks);
         let (at, word) = (layout.offset(block), blocks[block]);
         if out.len() as u64 > archive.limits().block {
-            // Where the caller's own buffer is filled.
+            // `out` may be the caller's buffer, whose length was not checked yet.
             return Err(Error::new(Kind::Limit, at, "a block larger than the limit"));
         }
         let source = archive.source();
@@ -131,40 +136,41 @@ impl<'a, S: ReadAt> BlockReader<'a, S> {
             source.read_at(at, out).map_err(|e| read_error(at, &e))?;
             return Ok(if len > out.len() as u64 { Ending::Longer } else { Ending::Clean });
         }
-        // As many of the next blocks as one read may span.
+        // The last of the next blocks that one read may span.
         let reach = at.saturating_add(source.coalesce_limit());
         let next = block + 1..=until.min(blocks.len() - 1);
-        let last = next.take_while(|&i| ends(archive, i) <= reach).last().unwrap_or(block);
-        let packed = self.packed.get(source, at..at + len, ends(archive, last), self.room.packed)?;
-        match whole {
-            true => self.decoder.whole(word.codec, packed, out),
-            false => self.decoder.prefix(word.codec, packed, out).map(|()| Ending::Clean),
+        let last = next.take_while(|&i| block_end(archive, i) <= reach).last().unwrap_or(block);
+        let packed =
+            self.buffer.get(source, at..at + len, block_end(archive, last), self.sizes.compressed)?;
+        match all {
+            true => self.decoder.decode(word.codec, packed, out),
+            false => self.decoder.decode_prefix(word.codec, packed, out).map(|()| Ending::Clean),
         }
         .map_err(|e| e.shifted(at))
     }
 }
 
-/// Where the bytes of a block end in the archive.
-pub(crate) fn ends<S: ReadAt>(archive: &Archive<S>, block: usize) -> u64 {
+/// The end offset of a block in the archive.
+pub(crate) fn block_end<S: ReadAt>(archive: &Archive<S>, block: usize) -> u64 {
     archive.layout().offset(block) + u64::from(archive.toc().blocks[block].compressed)
 }
 
-/// Bytes of the archive that were read last.
+/// The last bytes that were read from the archive.
 #[derive(Default)]
-struct Packed {
+struct ReadBuffer {
     bytes: Vec<u8>,
     start: u64,
 }
 
-impl Packed {
-    /// The bytes of `wanted`, from memory where they are there, else read together with what
-    /// follows up to `end`. A new buffer has at least that room.
+impl ReadBuffer {
+    /// The bytes of `wanted`: from memory if held, else read together with the bytes up to `end`. A new
+    /// buffer has at least `capacity` bytes.
     fn get<'b>(
         &'b mut self,
         source: &'b impl ReadAt,
         wanted: Range<u64>,
         end: u64,
-        room: u64,
+        capacity: u64,
     ) -> Result<&'b [u8]> {
         // Blocks are below 2^29 bytes.
         let len = (wanted.end - wanted.start) as usize;
@@ -175,10 +181,10 @@ impl Packed {
         if held.start > wanted.start || held.end < wanted.end {
             let len = usize::try_from(end.max(wanted.end) - wanted.start)
                 .map_err(|_| Error::new(Kind::Limit, wanted.start, "more bytes than can be addressed"))?;
-            grow_with(&mut self.bytes, len, room, wanted.start)?;
+            grow_with(&mut self.bytes, len, capacity, wanted.start)?;
             self.start = wanted.start;
             if let Err(error) = source.read_at(wanted.start, &mut self.bytes) {
-                // What a failed read leaves is not the archive's.
+                // A failed read leaves the buffer unspecified.
                 self.bytes.clear();
                 return Err(read_error(wanted.start, &error));
             }
@@ -188,21 +194,21 @@ impl Packed {
     }
 }
 
-/// Makes `buffer` of that length, with whatever in it.
+/// Resizes `buffer` to `len` bytes of unspecified content. `at` is the offset of an error.
 pub(crate) fn grow(buffer: &mut Vec<u8>, len: usize, at: u64) -> Result<()> {
     grow_with(buffer, len, 0, at)
 }
 
-/// As [`grow`], with that room at least where memory is taken. Fresh memory comes zeroed from the
+/// As [`grow`]; a new allocation has at least `capacity` bytes. Fresh memory comes zeroed from the
 /// system, which costs nothing until it is touched.
-fn grow_with(buffer: &mut Vec<u8>, len: usize, room: u64, at: u64) -> Result<()> {
+fn grow_with(buffer: &mut Vec<u8>, len: usize, capacity: u64, at: u64) -> Result<()> {
     if buffer.capacity() < len {
-        let room = usize::try_from(room).map_or(len, |room| room.max(len));
-        // Two at once are too many.
+        let capacity = usize::try_from(capacity).map_or(len, |capacity| capacity.max(len));
+        // Frees the old buffer first, so that the two are never held at once.
         *buffer = Vec::new();
-        // Asked for first in the way that can fail.
-        Vec::<u8>::new().try_reserve_exact(room).map_err(|_| no_memory(at))?;
-        *buffer = vec![0; room];
+        // `vec!` aborts when memory runs out; this reports it.
+        Vec::<u8>::new().try_reserve_exact(capacity).map_err(|_| no_memory(at))?;
+        *buffer = vec![0; capacity];
     }
     buffer.resize(len, 0);
     Ok(())

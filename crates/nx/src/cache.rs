@@ -4,48 +4,48 @@ use linerate_core::Result;
 
 use crate::block::grow;
 
-/// The most blocks that are kept, however small: a look-up goes through all of them.
+/// Maximum number of cached blocks: a lookup is a linear search.
 const MAX_BLOCKS: usize = 1024;
 
-/// The first room of a block that is decoded in steps: most blocks fit.
-pub(crate) const FIRST_ROOM: usize = 1 << 20;
+/// Initial buffer capacity of a block that is decoded incrementally: most blocks fit.
+pub(crate) const INITIAL_CAPACITY: usize = 1 << 20;
 
-/// A decoded block, or the first bytes of one.
-pub(crate) struct Held {
+/// A decoded block, or a prefix of one.
+pub(crate) struct CachedBlock {
     block: usize,
-    /// What is behind the decoded bytes is of another block.
+    /// Bytes from `filled` on are left from another block.
     bytes: Vec<u8>,
-    /// How many of the bytes are decoded.
+    /// Length of the decoded prefix.
     filled: usize,
-    /// Nobody is likely to want it again: the first to make room.
-    spent: bool,
+    /// Read to its end, so unlikely to be read again: evicted first.
+    finished: bool,
 }
 
-impl Held {
-    /// The bytes that are decoded.
+impl CachedBlock {
+    /// The decoded bytes.
     pub(crate) fn content(&self) -> &[u8] {
         &self.bytes[..self.filled]
     }
 
-    /// Its first `len` bytes, to be decoded into, for which [`BlockCache::reserve`] has made room.
-    pub(crate) fn room(&mut self, len: usize) -> &mut [u8] {
+    /// The first `len` bytes, to decode into, after [`BlockCache::reserve`].
+    pub(crate) fn buffer_mut(&mut self, len: usize) -> &mut [u8] {
         &mut self.bytes[..len]
     }
 
-    /// Says how many bytes are decoded now.
+    /// Sets the length of the decoded prefix.
     pub(crate) fn set_filled(&mut self, filled: usize) {
         self.filled = filled;
     }
 
-    /// Says whether the block makes room before all others.
-    pub(crate) fn set_spent(&mut self, spent: bool) {
-        self.spent = spent;
+    /// Sets whether the block is evicted before all others.
+    pub(crate) fn set_finished(&mut self, finished: bool) {
+        self.finished = finished;
     }
 }
 
 /// Decoded blocks, the least recently used first. One block is kept whatever the budget is.
 pub(crate) struct BlockCache {
-    held: Vec<Held>,
+    held: Vec<CachedBlock>,
     budget: u64,
 }
 
@@ -58,7 +58,7 @@ impl BlockCache {
         self.budget
     }
 
-    /// Gives up blocks that do not fit the new budget.
+    /// Sets the budget in bytes, and evicts what exceeds it.
     pub(crate) fn set_budget(&mut self, budget: u64) {
         self.budget = budget;
         while self.bytes() > budget && !self.held.is_empty() {
@@ -66,52 +66,53 @@ impl BlockCache {
         }
     }
 
-    /// Whether the most recently used block is that one, and spent.
-    pub(crate) fn is_spent(&self, block: usize) -> bool {
-        self.held.last().is_some_and(|held| held.block == block && held.spent)
+    /// Whether `block` is the most recently used, and finished.
+    pub(crate) fn is_finished(&self, block: usize) -> bool {
+        self.held.last().is_some_and(|held| held.block == block && held.finished)
     }
 
-    /// How many bytes of a block are decoded, which becomes the most recently used.
+    /// Looks up a block and makes it the most recently used. Returns the length of its decoded prefix.
     pub(crate) fn find(&mut self, block: usize) -> Option<usize> {
         let at = self.held.iter().rposition(|held| held.block == block)?;
         self.held[at..].rotate_left(1);
         Some(self.newest().filled)
     }
 
-    /// Makes a block that is not held the most recently used, with nothing decoded yet. `room` is how
-    /// many bytes it may come to.
-    pub(crate) fn begin(&mut self, block: usize, room: usize) {
-        let spent = self.held.iter().position(|held| held.spent);
-        let mut free = spent.map(|at| self.held.remove(at).bytes);
+    /// Inserts a block that is not cached as the most recently used, with nothing decoded yet, and evicts
+    /// others for its `capacity` bytes.
+    pub(crate) fn insert(&mut self, block: usize, capacity: usize) {
+        let finished = self.held.iter().position(|held| held.finished);
+        let mut free = finished.map(|at| self.held.remove(at).bytes);
         while self.held.len() >= MAX_BLOCKS
-            || (free.is_none() && !self.held.is_empty() && self.bytes() + room as u64 > self.budget)
+            || (free.is_none() && !self.held.is_empty() && self.bytes() + capacity as u64 > self.budget)
         {
             free = Some(self.held.remove(0).bytes);
         }
-        // A buffer that is far too large would take the room of others.
-        let bytes = free.filter(|bytes| bytes.capacity() / 2 <= room.max(FIRST_ROOM)).unwrap_or_default();
-        self.held.push(Held { block, bytes, filled: 0, spent: false });
+        // A far larger buffer would use up the budget of other blocks.
+        let bytes =
+            free.filter(|bytes| bytes.capacity() / 2 <= capacity.max(INITIAL_CAPACITY)).unwrap_or_default();
+        self.held.push(CachedBlock { block, bytes, filled: 0, finished: false });
     }
 
-    /// The block that was found or begun last.
-    pub(crate) fn newest(&mut self) -> &mut Held {
-        self.held.last_mut().expect("a block was found or begun before")
+    /// The most recently used block: the one found or inserted last.
+    pub(crate) fn newest(&mut self) -> &mut CachedBlock {
+        self.held.last_mut().expect("a block was found or inserted before")
     }
 
-    /// Makes room for the first `len` bytes of the newest block, of `most` that it may come to. What
-    /// is decoded stays. `at` is that of an error.
-    pub(crate) fn reserve(&mut self, len: usize, most: usize, at: u64) -> Result<()> {
+    /// Grows the buffer of the newest block to at least `len` bytes, out of at most `max_len`. The decoded
+    /// prefix stays. `at` is the offset of an error.
+    pub(crate) fn reserve(&mut self, len: usize, max_len: usize, at: u64) -> Result<()> {
         let newest = self.newest();
         if newest.bytes.len() >= len {
             return Ok(());
         }
         // Doubled, so that steps copy each byte at most twice.
-        let room = len.max(2 * newest.filled).max(FIRST_ROOM.min(most)).min(most.max(len));
-        if newest.filled == 0 || newest.bytes.capacity() >= room {
-            grow(&mut newest.bytes, room, at)?;
+        let capacity = len.max(2 * newest.filled).max(INITIAL_CAPACITY.min(max_len)).min(max_len.max(len));
+        if newest.filled == 0 || newest.bytes.capacity() >= capacity {
+            grow(&mut newest.bytes, capacity, at)?;
         } else {
             let mut larger = Vec::new();
-            grow(&mut larger, room, at)?;
+            grow(&mut larger, capacity, at)?;
             larger[..newest.filled].copy_from_slice(newest.content());
             newest.bytes = larger;
         }
@@ -121,7 +122,7 @@ impl BlockCache {
         Ok(())
     }
 
-    /// Bytes of all buffers.
+    /// Total capacity of all buffers in bytes.
     fn bytes(&self) -> u64 {
         self.held.iter().map(|held| held.bytes.capacity() as u64).sum()
     }
@@ -131,13 +132,13 @@ impl BlockCache {
 mod tests {
     use super::*;
 
-    /// Decodes `len` bytes, each the number of the block.
+    /// Fills a block with `len` bytes, each the number of the block.
     fn fill(cache: &mut BlockCache, block: usize, len: usize) {
         if cache.find(block).is_none() {
-            cache.begin(block, len);
+            cache.insert(block, len);
         }
         cache.reserve(len, len, 0).unwrap();
-        cache.newest().room(len).fill(block as u8);
+        cache.newest().buffer_mut(len).fill(block as u8);
         cache.newest().set_filled(len);
     }
 
@@ -146,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_recently_used_block_makes_room() {
+    fn least_recently_used_block_is_evicted() {
         let mut cache = BlockCache::new(3 << 20);
         (1..=3).for_each(|block| fill(&mut cache, block, 1 << 20));
         assert_eq!(cache.find(1), Some(1 << 20));
@@ -159,16 +160,16 @@ mod tests {
     }
 
     #[test]
-    fn a_spent_block_makes_room_before_older_ones_and_within_the_budget() {
+    fn finished_block_is_evicted_before_older_ones_even_within_the_budget() {
         let mut cache = BlockCache::new(64 << 20);
         (1..=3).for_each(|block| fill(&mut cache, block, 1 << 20));
-        cache.newest().set_spent(true);
+        cache.newest().set_finished(true);
         fill(&mut cache, 4, 1 << 20);
         assert_eq!(blocks(&cache), [1, 2, 4]);
     }
 
     #[test]
-    fn a_block_larger_than_the_budget_is_kept_alone_and_its_buffer_goes_with_it() {
+    fn block_larger_than_the_budget_is_cached_alone_and_its_buffer_is_freed_with_it() {
         let mut cache = BlockCache::new(2 << 20);
         fill(&mut cache, 1, 1 << 20);
         fill(&mut cache, 2, 9 << 20);
@@ -180,20 +181,20 @@ mod tests {
     }
 
     #[test]
-    fn what_is_decoded_stays_when_more_room_is_made() {
+    fn decoded_prefix_survives_growing_the_buffer() {
         let mut cache = BlockCache::new(0);
-        cache.begin(7, 5 << 20);
-        for len in [10, FIRST_ROOM, FIRST_ROOM + 1, 5 << 20] {
+        cache.insert(7, 5 << 20);
+        for len in [10, INITIAL_CAPACITY, INITIAL_CAPACITY + 1, 5 << 20] {
             let filled = cache.newest().filled;
             cache.reserve(len, 5 << 20, 0).unwrap();
-            cache.newest().room(len)[filled..].fill(7);
+            cache.newest().buffer_mut(len)[filled..].fill(7);
             cache.newest().set_filled(len);
             assert!(cache.newest().content().iter().all(|byte| *byte == 7), "{len}");
         }
     }
 
     #[test]
-    fn tiny_blocks_are_bounded_in_number() {
+    fn number_of_tiny_blocks_is_bounded() {
         let mut cache = BlockCache::new(64 << 20);
         (0..2 * MAX_BLOCKS).for_each(|block| fill(&mut cache, block, 1));
         assert_eq!(cache.held.len(), MAX_BLOCKS);

@@ -1,4 +1,4 @@
-//! One block's bytes to its content, or to the first bytes of it.
+//! Decodes one block, whole or a prefix, by libzstd or the reference LZ4.
 
 use linerate_core::{Error, Kind, Result};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
@@ -6,40 +6,40 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective};
 use crate::sys::lz4;
 use crate::toc::Codec;
 
-/// How a block ended, beyond the content that was wanted of it.
+/// What follows the content of a block that files refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ending {
-    /// Where its content did.
+    /// Nothing: the block ends with that content.
     Clean,
-    /// The zstd frame has no last block: all content is there, and decoders of whole frames refuse it.
+    /// The zstd frame has no last block. All content is there, but one-shot decoders reject the frame.
     Unterminated,
-    /// It holds more content than any file needs.
+    /// More content than any file refers to.
     Longer,
-    /// Bytes follow the compressed data.
+    /// Bytes after the compressed data.
     Spare,
 }
 
-/// Working memory for decoding blocks: one per thread, used over and over.
+/// Reusable decoding contexts. One per thread.
 pub(crate) struct Decoder {
     zstd: DCtx<'static>,
     window_log: u32,
-    /// The frame that is decoded in steps. Its window, besides the content, is kept between them.
+    /// The frame that is decoded incrementally. zstd keeps its window between the steps.
     steps: Option<Steps>,
-    /// Bytes that came out.
+    /// Bytes decoded so far.
     #[cfg(test)]
     pub(crate) decoded: u64,
 }
 
-/// How far a zstd frame is decoded.
+/// Incremental decoding of a zstd frame.
 struct Steps {
     zstd: DCtx<'static>,
-    /// Bytes of the frame that zstd has taken.
-    taken: usize,
-    /// Bytes that it wants next: one zstd block, so that none is decoded before it is needed.
-    wanted: usize,
+    /// Bytes of the frame that zstd has consumed.
+    consumed: usize,
+    /// Bytes that zstd asks for next: one zstd block, so that none is decoded before it is needed.
+    next_input: usize,
 }
 
-/// Bytes of a frame that tell how long its header is.
+/// Bytes that suffice to tell the length of a frame header.
 const FRAME_START: usize = 5;
 
 const SHORT: Error = Error::new(Kind::Corrupt, 0, "a block that holds less than its files");
@@ -58,7 +58,7 @@ impl Decoder {
         })
     }
 
-    /// Begins to decode a zstd frame with [`Decoder::step`]; the one before is given up.
+    /// Starts incremental decoding of a zstd frame with [`Decoder::step`], in place of an earlier one.
     pub(crate) fn begin_steps(&mut self) -> Result<()> {
         let zstd = match self.steps.take() {
             Some(Steps { mut zstd, .. }) => {
@@ -67,13 +67,13 @@ impl Decoder {
             }
             None => context(self.window_log)?,
         };
-        self.steps = Some(Steps { zstd, taken: 0, wanted: FRAME_START });
+        self.steps = Some(Steps { zstd, consumed: 0, next_input: FRAME_START });
         Ok(())
     }
 
-    /// Goes on with the frame that was begun: fills `out`, of which the first `filled` bytes are
-    /// decoded. No zstd block is decoded before content of it is wanted. With `last`, the end of the
-    /// frame is looked at too, if it follows. After an error the frame must be begun anew.
+    /// Resumes incremental decoding: fills `out`, which already holds the first `filled` bytes. Decodes no
+    /// zstd block before its content is needed. With `last`, also checks the end of the frame, if it
+    /// follows. After an error, start again with [`Decoder::begin_steps`].
     pub(crate) fn step(&mut self, block: &[u8], out: &mut [u8], filled: usize, last: bool) -> Result<()> {
         let Some(steps) = &mut self.steps else { return Err(DAMAGED) };
         #[cfg(test)]
@@ -86,16 +86,17 @@ impl Decoder {
             if full && !last {
                 return Ok(());
             }
-            // When all is there, what is left is an empty last block and the checksum, or not wanted.
-            let end = if full { block.len() } else { block.len().min(steps.taken + steps.wanted.max(1)) };
-            let mut input = InBuffer { src: &block[..end], pos: steps.taken };
+            // Once `out` is full, at most an empty last block and the checksum are left to check.
+            let end =
+                if full { block.len() } else { block.len().min(steps.consumed + steps.next_input.max(1)) };
+            let mut input = InBuffer { src: &block[..end], pos: steps.consumed };
             let before = (input.pos(), output.pos());
-            let wanted = steps.zstd.decompress_stream(&mut output, &mut input).map_err(stream_error)?;
-            (steps.taken, steps.wanted) = (input.pos(), wanted);
-            if full || (wanted == 0 && output.pos() == output.capacity()) {
+            let next_input = steps.zstd.decompress_stream(&mut output, &mut input).map_err(stream_error)?;
+            (steps.consumed, steps.next_input) = (input.pos(), next_input);
+            if full || (next_input == 0 && output.pos() == output.capacity()) {
                 return Ok(());
             }
-            if wanted == 0 {
+            if next_input == 0 {
                 return Err(SHORT);
             }
             if (input.pos(), output.pos()) == before {
@@ -104,27 +105,27 @@ impl Decoder {
         }
     }
 
-    /// Fills `out` with the whole content that files need of `block`, and tells how the block ended.
-    /// Errors are at 0.
-    pub(crate) fn whole(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<Ending> {
+    /// Decodes all of `block` that files refer to into `out`, and returns what follows it. Errors have
+    /// offset 0.
+    pub(crate) fn decode(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<Ending> {
         #[cfg(test)]
         {
             self.decoded += out.len() as u64;
         }
         match codec {
             Codec::Copy => copy(block, out),
-            Codec::Zstd => self.zstd_whole(block, out),
+            Codec::Zstd => self.decode_frame(block, out),
             Codec::Lz4 => match lz4::decompress(block, out) {
                 Some(n) if n == out.len() => Ok(Ending::Clean),
                 Some(_) => Err(SHORT),
                 // Damaged, or longer than `out`.
-                None => lz4_prefix(block, out).map(|()| Ending::Longer),
+                None => decode_lz4_prefix(block, out).map(|()| Ending::Longer),
             },
         }
     }
 
-    /// Fills `out` with the first bytes of the content, and looks at no more than that takes.
-    pub(crate) fn prefix(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<()> {
+    /// Decodes the first `out.len()` bytes, and reads no more of `block` than needed.
+    pub(crate) fn decode_prefix(&mut self, codec: Codec, block: &[u8], out: &mut [u8]) -> Result<()> {
         #[cfg(test)]
         {
             self.decoded += out.len() as u64;
@@ -132,18 +133,18 @@ impl Decoder {
         match codec {
             Codec::Copy => copy(block, out).map(|_| ()),
             Codec::Zstd => self.stream(block, out).map(|_| ()),
-            Codec::Lz4 => lz4_prefix(block, out),
+            Codec::Lz4 => decode_lz4_prefix(block, out),
         }
     }
 
-    fn zstd_whole(&mut self, block: &[u8], out: &mut [u8]) -> Result<Ending> {
+    fn decode_frame(&mut self, block: &[u8], out: &mut [u8]) -> Result<Ending> {
         let claimed = zstd_safe::get_frame_content_size(block).map_err(|_| DAMAGED)?;
         let Ok(frame) = zstd_safe::find_frame_compressed_size(block) else {
-            // No last block: what is there may be all that is needed.
+            // No last block: all content may be there nevertheless.
             return self.stream(block, out).map(|_| Ending::Unterminated);
         };
         let ending = if frame < block.len() { Ending::Spare } else { Ending::Clean };
-        // The decoder of whole frames needs no window of its own.
+        // One-shot decoding needs no window buffer.
         if claimed == Some(out.len() as u64) {
             return match self.zstd.decompress(out, &block[..frame]) {
                 Ok(n) if n == out.len() => Ok(ending),
@@ -157,7 +158,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes until `out` is full. Whether the frame, checksum and all, ended there too.
+    /// Decodes until `out` is full. Returns whether the frame, with its checksum, ends there too.
     fn stream(&mut self, block: &[u8], out: &mut [u8]) -> Result<bool> {
         self.zstd.reset(ResetDirective::SessionOnly).map_err(|_| DAMAGED)?;
         let (mut input, mut output) = (InBuffer::around(block), OutBuffer::around(out));
@@ -172,7 +173,7 @@ impl Decoder {
             if (input.pos(), output.pos()) == before {
                 return if output.pos() == capacity { Ok(false) } else { Err(EARLY) };
             }
-            // Once full, one more call takes an empty last block and the checksum, if they follow.
+            // Once full, one more call consumes an empty last block and the checksum, if they follow.
             if full {
                 return Ok(false);
             }
@@ -201,7 +202,7 @@ fn copy(block: &[u8], out: &mut [u8]) -> Result<Ending> {
     Ok(if bytes.len() < block.len() { Ending::Longer } else { Ending::Clean })
 }
 
-fn lz4_prefix(block: &[u8], out: &mut [u8]) -> Result<()> {
+fn decode_lz4_prefix(block: &[u8], out: &mut [u8]) -> Result<()> {
     match lz4::decompress_prefix(block, out) {
         Some(n) if n == out.len() => Ok(()),
         Some(_) => Err(SHORT),
@@ -231,7 +232,7 @@ mod tests {
         out
     }
 
-    /// A frame that is flushed and never ended.
+    /// A frame that was flushed but not ended.
     fn open_frame(bytes: &[u8]) -> Vec<u8> {
         let mut context = zstd_safe::CCtx::create();
         let mut out = vec![0; zstd_safe::compress_bound(bytes.len()) + 64];
@@ -249,11 +250,11 @@ mod tests {
 
     fn whole(block: &[u8], len: usize) -> Result<(Ending, Vec<u8>)> {
         let mut out = vec![0; len];
-        Decoder::new(27)?.whole(Codec::Zstd, block, &mut out).map(|ending| (ending, out))
+        Decoder::new(27)?.decode(Codec::Zstd, block, &mut out).map(|ending| (ending, out))
     }
 
     #[test]
-    fn frames_end_in_each_way() {
+    fn each_kind_of_ending_is_reported() {
         let text = text();
         for sized in [true, false] {
             let block = frame(&text, sized);
@@ -270,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_checksum_is_damage() {
+    fn wrong_checksum_is_an_error() {
         let text = text();
         for sized in [true, false] {
             let mut block = frame(&text, sized);
@@ -280,26 +281,26 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_need_only_the_bytes_before_their_end() {
+    fn prefix_decodes_from_a_truncated_frame() {
         let text = text();
         let block = frame(&text, true);
         let mut out = vec![0; 1000];
         let mut decoder = Decoder::new(27).unwrap();
-        decoder.prefix(Codec::Zstd, &block[..block.len() / 2], &mut out).unwrap();
+        decoder.decode_prefix(Codec::Zstd, &block[..block.len() / 2], &mut out).unwrap();
         assert!(out == text[..1000]);
-        // The same decoder goes on with other blocks.
-        assert_eq!(decoder.prefix(Codec::Zstd, &block[..100], &mut out), Err(EARLY));
-        decoder.prefix(Codec::Zstd, &block, &mut out).unwrap();
+        // The decoder can be used again.
+        assert_eq!(decoder.decode_prefix(Codec::Zstd, &block[..100], &mut out), Err(EARLY));
+        decoder.decode_prefix(Codec::Zstd, &block, &mut out).unwrap();
         assert!(out == text[..1000]);
     }
 
     #[test]
-    fn steps_of_any_length_give_the_content_and_look_at_no_block_before_it_is_wanted() {
+    fn steps_of_any_length_give_the_content_and_decode_no_zstd_block_early() {
         let text = text();
         for block in [frame(&text, true), frame(&text, false), open_frame(&text)] {
             for step in [1000, 4096, 1 << 17, 200_000, text.len()] {
                 let mut decoder = Decoder::new(27).unwrap();
-                // Working memory is used for one frame after another.
+                // The contexts are reused.
                 for _ in 0..2 {
                     decoder.begin_steps().unwrap();
                     let (mut out, mut filled) = (vec![0; text.len()], 0);
@@ -328,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_checksum_is_found_by_the_last_step() {
+    fn wrong_checksum_is_an_error_of_the_last_step() {
         let text = text();
         let mut block = frame(&text, true);
         *block.last_mut().unwrap() ^= 1;
@@ -340,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_beyond_the_limit_are_refused() {
+    fn window_beyond_the_limit_is_an_error() {
         let mut context = zstd_safe::CCtx::create();
         context.set_parameter(zstd_safe::CParameter::WindowLog(20)).unwrap();
         context.set_parameter(zstd_safe::CParameter::ContentSizeFlag(false)).unwrap();
@@ -350,16 +351,16 @@ mod tests {
         context.compress_stream(&mut output, &mut InBuffer::around(&text)).unwrap();
         context.end_stream(&mut output).unwrap();
         let mut out = vec![0; 1000];
-        assert_eq!(Decoder::new(19).unwrap().prefix(Codec::Zstd, &block, &mut out), Err(WINDOW));
-        assert_eq!(Decoder::new(20).unwrap().prefix(Codec::Zstd, &block, &mut out), Ok(()));
+        assert_eq!(Decoder::new(19).unwrap().decode_prefix(Codec::Zstd, &block, &mut out), Err(WINDOW));
+        assert_eq!(Decoder::new(20).unwrap().decode_prefix(Codec::Zstd, &block, &mut out), Ok(()));
     }
 
     #[test]
-    fn every_cut_of_a_frame_is_an_error_or_the_content() {
+    fn truncated_frame_is_an_error_or_gives_the_content() {
         let text = &text()[..3000];
         for block in [frame(text, true), frame(text, false), open_frame(text)] {
             for len in 0..block.len() {
-                // Without its checksum a frame may still hold everything.
+                // A frame without its checksum may still hold all content.
                 if let Ok((ending, out)) = whole(&block[..len], text.len()) {
                     assert!(ending == Ending::Unterminated && out == text);
                 }

@@ -1,4 +1,4 @@
-//! Files of an archive into a folder, in parallel.
+//! Extracts files of an archive to a folder, in parallel.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -10,46 +10,46 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::error::{FileError, PathError};
-use crate::parallel::{Destination, Progress, RunOptions, run};
+use crate::parallel::{Destination, Progress, RunOptions, check_limits, read_files};
 use crate::paths::{check_path, collisions};
-use crate::tree::{Place, Tree};
+use crate::tree::{Location, Tree};
 use linerate_io::{Folder, Ownership, temporary_name, write_all_at};
 
-/// What to do where a file is already.
+/// What to do if the file exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Existing {
-    /// Leave it; the file of the archive fails.
+    /// Keep it, and report an error for the archive's file.
     #[default]
     Fail,
-    /// Leave it; the file of the archive is passed over.
+    /// Keep it, and skip the archive's file.
     Skip,
-    /// Replace it, in one step, once the new content is there and right. A link is replaced, and
-    /// what it leads to stays.
+    /// Replace it atomically, once the new content is written and verified. A symbolic link is replaced
+    /// itself, not its target.
     Replace,
 }
 
-/// What was extracted.
+/// Result of an extraction.
 #[derive(Debug, Default)]
 pub struct Extracted {
     /// Files written.
     pub files: u64,
-    /// Bytes of them.
+    /// Bytes written.
     pub bytes: u64,
-    /// Paths in the archive that were passed over because a file was there.
+    /// Paths in the archive that were skipped because the file exists.
     pub skipped: Vec<String>,
-    /// Files that were not written, by path.
+    /// Errors of files that were not written, sorted by path.
     pub failures: Vec<PathError>,
-    /// Whether the on_progress, or a full disk, stopped the work before all files were tried.
+    /// Whether the progress callback or a full disk stopped the work before all files were tried.
     pub stopped: bool,
 }
 
 /// Extracts files of an archive to a folder.
 ///
-/// Files appear under their names when they are whole: a file is written under a
-/// [temporary name](linerate_io::temporary_name) in the same folder, and renamed. What kills the process
-/// leaves at most such names, which the next extraction to that folder removes. A file that is replaced
-/// passes its owner and permissions to the new one. Links below the folder are never followed, and paths that [`check_path`] refuses are
-/// never written. Memory is one block and its compressed form per thread.
+/// Files appear under their names when they are complete: each is written under a
+/// [temporary name](linerate_io::temporary_name) in the same folder, and renamed. A killed run leaves only
+/// such temporary files, which the next extraction to that folder removes. A replaced file passes its
+/// owner and permissions to the new one. Symbolic links below the folder are never followed, and paths
+/// that [`check_path`] rejects are never written. Memory: one decoded and one compressed block per thread.
 ///
 /// ```
 /// use linerate_nx::{Archive, Existing, Extractor, FileSource};
@@ -64,102 +64,102 @@ pub struct Extracted {
 pub struct Extractor<'a, S> {
     archive: &'a Archive<S>,
     threads: usize,
-    verifies: bool,
+    verify: bool,
     existing: Existing,
-    checks_room: bool,
-    syncs: bool,
+    check_free_space: bool,
+    sync: bool,
     naming: Option<Naming<'a>>,
     on_progress: Option<OnProgress<'a>>,
 }
 
-/// Told of progress; says whether to go on.
+/// A progress callback; it returns whether to continue.
 pub(crate) type OnProgress<'a> = Box<dyn Fn(&Progress) -> bool + Sync + 'a>;
 
 type Naming<'a> = Box<dyn Fn(File<'_>) -> Option<String> + 'a>;
 
 impl<'a, S: ReadAt> Extractor<'a, S> {
-    /// Extracts all files with one thread, checks hashes, and fails where a file is already.
+    /// Extracts all files with one thread, checks hashes, and replaces nothing.
     pub fn new(archive: &'a Archive<S>) -> Self {
         Extractor {
             archive,
             threads: 1,
-            verifies: true,
+            verify: true,
             existing: Existing::Fail,
-            checks_room: true,
-            syncs: false,
+            check_free_space: true,
+            sync: false,
             naming: None,
             on_progress: None,
         }
     }
 
-    /// How many threads work, the caller's among them. Fewer do where blocks are few, or larger
-    /// than [`crate::Limits::memory`] holds at once.
+    /// Sets the number of threads, including the calling one. Fewer are used where blocks are few, or their
+    /// buffers exceed [`crate::Limits::memory`]. Default: 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Whether the hashes of contents are checked.
-    pub fn verify(mut self, verifies: bool) -> Self {
-        self.verifies = verifies;
+    /// Sets whether contents are checked against their hashes. Default: true.
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
         self
     }
 
-    /// What to do where a file is already.
+    /// Sets what to do if a file exists. Default: [`Existing::Fail`].
     pub fn existing(mut self, existing: Existing) -> Self {
         self.existing = existing;
         self
     }
 
-    /// Whether to ask the system for free space first, and not begin without. It is not asked when
-    /// files are replaced.
-    pub fn check_free_space(mut self, checks: bool) -> Self {
-        self.checks_room = checks;
+    /// Sets whether to check the free disk space first, and fail if it is too little. Not checked with
+    /// [`Existing::Replace`]. Default: true.
+    pub fn check_free_space(mut self, check: bool) -> Self {
+        self.check_free_space = check;
         self
     }
 
-    /// Whether each file reaches the device before it gets its name, so that a loss of power is
-    /// like a kill. It is slow for small files; the folders themselves are left to the system.
-    pub fn sync(mut self, syncs: bool) -> Self {
-        self.syncs = syncs;
+    /// Sets whether each file is flushed to the disk (fsync) before it gets its name, so that no file is
+    /// incomplete after a power loss. Slow for small files. Folders are not flushed. Default: false.
+    pub fn sync(mut self, sync: bool) -> Self {
+        self.sync = sync;
         self
     }
 
-    /// Which files are wanted, and the path of each below the folder. The result is checked as
-    /// paths of the archive are.
+    /// Selects and renames files: `naming` returns the path of a file below the folder, or `None` to leave
+    /// it out. The path is checked as paths of the archive are.
     pub fn names(mut self, naming: impl Fn(File<'_>) -> Option<String> + 'a) -> Self {
         self.naming = Some(Box::new(naming));
         self
     }
 
-    /// Told of progress after each block, by the thread that did it; `false` stops the work.
+    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
         self.on_progress = Some(Box::new(on_progress));
         self
     }
 
-    /// Extracts to a folder, which is made if it is not there.
+    /// Extracts to `folder`, which is created if missing.
     ///
     /// # Errors
     ///
-    /// What concerns no file by itself: the folder cannot be made, there is no room, or the files
-    /// exceed the limits of the archive. What concerns files is in [`Extracted::failures`], and the
-    /// other files come out.
+    /// If the folder cannot be created, the disk has too little space, or the files exceed the limits of
+    /// the archive. Errors of single files are in [`Extracted::failures`]; the other files are extracted.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Extracted, PathError> {
         let folder = folder.as_ref();
         let target = |error: FileError| PathError::new(&folder.to_string_lossy(), error);
         let root = Folder::create_all(folder).map_err(|e| target(e.into()))?;
         root.sweep();
         let chosen = self.choose(&root).map_err(|e| target(e.into()))?;
-        let needed = crate::parallel::admit(self.archive, &chosen.files).map_err(|e| target(e.into()))?;
-        self.room(&root, needed).map_err(|e| target(e.into()))?;
-        let disk = Disk::new(root, &chosen, self.existing, self.syncs);
-        let on_progress = self.on_progress.as_deref().map(|w| w as _);
-        let terms = RunOptions { threads: self.threads, verifies: self.verifies, on_progress };
-        let outcome = run(self.archive, &chosen.files, &disk, terms).map_err(|e| target(e.into()))?;
+        let needed = check_limits(self.archive, &chosen.files).map_err(|e| target(e.into()))?;
+        self.require_space(&root, needed).map_err(|e| target(e.into()))?;
+        let disk = Disk::new(root, &chosen, self.existing, self.sync);
+        let progress = self.on_progress.as_deref().map(|f| f as _);
+        let options = RunOptions { threads: self.threads, verify: self.verify, progress };
+        let outcome =
+            read_files(self.archive, &chosen.files, &disk, options).map_err(|e| target(e.into()))?;
         let path_of = |number: usize| chosen.files[number].path().to_owned();
         let mut done = Extracted {
-            skipped: outcome.declined.iter().map(|&number| path_of(number)).collect(),
+            skipped: outcome.skipped.iter().map(|&number| path_of(number)).collect(),
             failures: chosen.failures,
             stopped: outcome.stopped,
             files: disk.files.load(Ordering::Relaxed) as u64,
@@ -171,7 +171,7 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
         Ok(done)
     }
 
-    /// The files that are wanted and may be written, and those that may not.
+    /// The selected files, divided into those that may be written and those that may not.
     fn choose(&self, root: &Folder) -> io::Result<Chosen<'a>> {
         let mut chosen = Chosen::default();
         for file in self.archive.files() {
@@ -187,32 +187,32 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
                     chosen.files.push(file);
                     chosen.paths.push(path);
                 }
-                Err(what) => chosen.failures.push(PathError::new(file.path(), FileError::Path(what))),
+                Err(message) => chosen.failures.push(PathError::new(file.path(), FileError::Path(message))),
             }
         }
-        let falling = self.falling_together(root, &chosen.paths)?;
-        chosen.refuse(&falling);
+        let colliding = self.colliding(root, &chosen.paths)?;
+        chosen.refuse(&colliding);
         Ok(chosen)
     }
 
-    /// Files whose name another file before them has, on the file system at hand.
-    fn falling_together(&self, root: &Folder, paths: &[String]) -> io::Result<HashSet<usize>> {
+    /// Files whose name an earlier file has, on this file system.
+    fn colliding(&self, root: &Folder, paths: &[String]) -> io::Result<HashSet<usize>> {
         let groups = collisions(paths.iter().map(String::as_str));
-        let mut falling = HashSet::new();
+        let mut colliding = HashSet::new();
         let folds = if groups.is_empty() { false } else { folds_names(root)? };
         for group in groups {
             let mut taken = HashSet::new();
             for number in group {
                 if !taken.insert(&paths[number]) || folds && taken.len() > 1 {
-                    falling.insert(number);
+                    colliding.insert(number);
                 }
             }
         }
-        Ok(falling)
+        Ok(colliding)
     }
 
-    fn room(&self, root: &Folder, needed: u64) -> io::Result<()> {
-        if !self.checks_room || self.existing == Existing::Replace {
+    fn require_space(&self, root: &Folder, needed: u64) -> io::Result<()> {
+        if !self.check_free_space || self.existing == Existing::Replace {
             return Ok(());
         }
         match root.free_space() {
@@ -225,11 +225,11 @@ impl<'a, S: ReadAt> Extractor<'a, S> {
     }
 }
 
-/// Whether names that differ in case or in Unicode form are one to the file system of a folder.
+/// Whether the file system of a folder ignores case or Unicode normalization in names.
 fn folds_names(root: &Folder) -> io::Result<bool> {
     let temp = temporary_name().replace(".tmp", "\u{e9}.tmp");
     if root.create(&temp).is_err() {
-        // It does not take every name: nothing is known, so nothing is risked.
+        // It rejects some names, so the test says nothing: assume that it does.
         return Ok(true);
     }
     let folded = [temp.to_uppercase(), temp.replace('\u{e9}', "e\u{301}")];
@@ -241,7 +241,7 @@ fn folds_names(root: &Folder) -> io::Result<bool> {
 #[derive(Default)]
 struct Chosen<'a> {
     files: Vec<File<'a>>,
-    /// Where each goes.
+    /// The output path of each file.
     paths: Vec<String>,
     failures: Vec<PathError>,
 }
@@ -258,29 +258,29 @@ impl Chosen<'_> {
     }
 }
 
-/// Larger files that are kept open at once.
-const KEPT_OPEN: usize = 64;
+/// Maximum number of chunked files kept open at once.
+const MAX_OPEN: usize = 64;
 
 /// A folder as a destination.
 struct Disk {
     tree: Tree,
-    places: Vec<Place>,
+    locations: Vec<Location>,
     existing: Existing,
-    syncs: bool,
+    sync: bool,
     sizes: Vec<u64>,
-    /// Files that come in parts.
-    parts: HashMap<usize, Mutex<Part>>,
+    /// The chunked files.
+    chunked: HashMap<usize, Mutex<ChunkedFile>>,
     open: AtomicUsize,
     files: AtomicUsize,
     written: Vec<std::sync::atomic::AtomicBool>,
 }
 
 #[derive(Default)]
-struct Part {
+struct ChunkedFile {
     state: State,
-    /// Its name until it is whole.
+    /// Its temporary name.
     temp: String,
-    /// That of the file that it replaces.
+    /// The ownership of the file that it replaces.
     ownership: Option<Ownership>,
     file: Option<Arc<fs::File>>,
 }
@@ -294,16 +294,16 @@ enum State {
 }
 
 impl Disk {
-    fn new(root: Folder, chosen: &Chosen<'_>, existing: Existing, syncs: bool) -> Disk {
-        let (tree, places) = Tree::of(root, chosen.paths.iter().map(String::as_str));
-        let parts = chosen.files.iter().enumerate().filter(|(_, file)| file.is_chunked());
+    fn new(root: Folder, chosen: &Chosen<'_>, existing: Existing, sync: bool) -> Disk {
+        let (tree, locations) = Tree::new(root, chosen.paths.iter().map(String::as_str));
+        let chunked = chosen.files.iter().enumerate().filter(|(_, file)| file.is_chunked());
         Disk {
             tree,
-            places,
+            locations,
             existing,
-            syncs,
+            sync,
             sizes: chosen.files.iter().map(File::size).collect(),
-            parts: parts.map(|(i, _)| (i, Mutex::default())).collect(),
+            chunked: chunked.map(|(i, _)| (i, Mutex::default())).collect(),
             open: AtomicUsize::new(0),
             files: AtomicUsize::new(0),
             written: chosen.files.iter().map(|_| false.into()).collect(),
@@ -317,14 +317,14 @@ impl Disk {
     }
 
     fn folder(&self, file: usize) -> io::Result<Folder> {
-        self.tree.folder(self.places[file].folder)
+        self.tree.folder(self.locations[file].folder)
     }
 
-    /// A new file of that name; and the ownership it is to have once it is whole, if it will replace
-    /// another file: until then only its owner may open it.
+    /// Creates a file with a temporary name. If it will replace another file, it is private to its owner
+    /// until it is complete, when it gets the ownership that is returned.
     fn create(&self, folder: &Folder, file: usize, temp: &str) -> io::Result<(fs::File, Option<Ownership>)> {
         let replaced = match self.existing {
-            Existing::Replace => folder.ownership(&self.places[file].name)?,
+            Existing::Replace => folder.ownership(&self.locations[file].name)?,
             Existing::Fail | Existing::Skip => None,
         };
         match replaced {
@@ -333,17 +333,17 @@ impl Disk {
         }
     }
 
-    /// The last of a file that is whole before it gets its name.
+    /// Sets the ownership and flushes, before the file gets its name.
     fn complete(&self, open: &fs::File, ownership: Option<&Ownership>) -> io::Result<()> {
         if let Some(ownership) = ownership {
             ownership.apply(open)?;
         }
-        if self.syncs { open.sync_all() } else { Ok(()) }
+        if self.sync { open.sync_all() } else { Ok(()) }
     }
 
-    fn publish(&self, folder: &Folder, file: usize, temp: &str) -> Result<(), FileError> {
+    fn rename(&self, folder: &Folder, file: usize, temp: &str) -> Result<(), FileError> {
         let replace = self.existing == Existing::Replace;
-        match folder.commit(temp, &self.places[file].name, replace) {
+        match folder.commit(temp, &self.locations[file].name, replace) {
             Ok(()) => {
                 self.files.fetch_add(1, Ordering::Relaxed);
                 self.written[file].store(true, Ordering::Relaxed);
@@ -354,97 +354,97 @@ impl Disk {
         }
     }
 
-    fn part_of(&self, file: usize) -> MutexGuard<'_, Part> {
-        // Every file of several blocks has one.
-        self.parts[&file].lock().unwrap_or_else(PoisonError::into_inner)
+    fn chunked_file(&self, file: usize) -> MutexGuard<'_, ChunkedFile> {
+        // Every chunked file has an entry.
+        self.chunked[&file].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The open file behind a part, or `None` if the file has failed meanwhile.
-    fn open_part(&self, file: usize) -> io::Result<Option<Arc<fs::File>>> {
-        let mut part = self.part_of(file);
-        if let Some(open) = &part.file {
+    /// Opens a chunked file, or returns `None` if it has failed meanwhile.
+    fn open_chunked(&self, file: usize) -> io::Result<Option<Arc<fs::File>>> {
+        let mut chunked = self.chunked_file(file);
+        if let Some(open) = &chunked.file {
             return Ok(Some(Arc::clone(open)));
         }
-        let folder = match part.state {
+        let folder = match chunked.state {
             State::Closed => return Ok(None),
             _ => self.folder(file)?,
         };
-        let open = if part.state == State::New {
-            part.temp = temporary_name();
-            let (created, ownership) = self.create(&folder, file, &part.temp)?;
-            (part.state, part.ownership) = (State::Created, ownership);
+        let open = if chunked.state == State::New {
+            chunked.temp = temporary_name();
+            let (created, ownership) = self.create(&folder, file, &chunked.temp)?;
+            (chunked.state, chunked.ownership) = (State::Created, ownership);
             Folder::reserve(&created, self.sizes[file])?;
             created
         } else {
-            folder.reopen(&part.temp)?
+            folder.reopen(&chunked.temp)?
         };
         let open = Arc::new(open);
         self.open.fetch_add(1, Ordering::Relaxed);
-        part.file = Some(Arc::clone(&open));
+        chunked.file = Some(Arc::clone(&open));
         Ok(Some(open))
     }
 
-    fn close(&self, part: &mut Part) {
-        if part.file.take().is_some() {
+    fn close(&self, chunked: &mut ChunkedFile) {
+        if chunked.file.take().is_some() {
             self.open.fetch_sub(1, Ordering::Relaxed);
         }
     }
 }
 
 impl Destination for Disk {
-    fn whole(&self, file: usize, bytes: &[u8]) -> Result<(), FileError> {
+    fn write_file(&self, file: usize, bytes: &[u8]) -> Result<(), FileError> {
         let (folder, temp) = (self.folder(file)?, temporary_name());
         let (mut out, ownership) = self.create(&folder, file, &temp)?;
         let result = out.write_all(bytes).and_then(|()| self.complete(&out, ownership.as_ref()));
         drop(out);
-        let result = result.map_err(FileError::from).and_then(|()| self.publish(&folder, file, &temp));
+        let result = result.map_err(FileError::from).and_then(|()| self.rename(&folder, file, &temp));
         if result.is_err() {
-            // The error at hand says more than one of cleaning up.
+            // The first error matters more than one of the cleanup.
             let _ = folder.remove(&temp);
         }
         result
     }
 
-    fn part(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), FileError> {
-        let Some(open) = self.open_part(file)? else { return Ok(()) };
+    fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> Result<(), FileError> {
+        let Some(open) = self.open_chunked(file)? else { return Ok(()) };
         write_all_at(&open, bytes, offset)?;
-        if self.open.load(Ordering::Relaxed) > KEPT_OPEN {
-            self.close(&mut self.part_of(file));
+        if self.open.load(Ordering::Relaxed) > MAX_OPEN {
+            self.close(&mut self.chunked_file(file));
         }
         Ok(())
     }
 
-    fn finish(&self, file: usize) -> Result<(), FileError> {
-        let ownership = self.part_of(file).ownership.clone();
-        if (self.syncs || ownership.is_some())
-            && let Some(open) = self.open_part(file)?
+    fn commit(&self, file: usize) -> Result<(), FileError> {
+        let ownership = self.chunked_file(file).ownership.clone();
+        if (self.sync || ownership.is_some())
+            && let Some(open) = self.open_chunked(file)?
         {
             self.complete(&open, ownership.as_ref())?;
         }
-        let mut part = self.part_of(file);
-        self.close(&mut part);
-        self.publish(&self.folder(file)?, file, &part.temp)?;
-        part.state = State::Closed;
+        let mut chunked = self.chunked_file(file);
+        self.close(&mut chunked);
+        self.rename(&self.folder(file)?, file, &chunked.temp)?;
+        chunked.state = State::Closed;
         Ok(())
     }
 
-    fn abandon(&self, file: usize) {
-        let mut part = self.part_of(file);
-        self.close(&mut part);
-        if core::mem::replace(&mut part.state, State::Closed) == State::Created {
-            // What cannot be removed keeps its temporary name.
-            let _ = self.folder(file).and_then(|folder| folder.remove(&part.temp));
+    fn discard(&self, file: usize) {
+        let mut chunked = self.chunked_file(file);
+        self.close(&mut chunked);
+        if core::mem::replace(&mut chunked.state, State::Closed) == State::Created {
+            // A file that cannot be removed keeps its temporary name.
+            let _ = self.folder(file).and_then(|folder| folder.remove(&chunked.temp));
         }
     }
 
-    fn declines(&self, file: usize) -> Result<bool, FileError> {
-        let asks = match self.existing {
+    fn skips(&self, file: usize) -> Result<bool, FileError> {
+        let checks = match self.existing {
             Existing::Replace => false,
             Existing::Skip => true,
-            // Naming a small file tells soon enough.
-            Existing::Fail => self.parts.contains_key(&file),
+            // For other files the rename will tell.
+            Existing::Fail => self.chunked.contains_key(&file),
         };
-        if !asks || !self.folder(file)?.exists(&self.places[file].name)? {
+        if !checks || !self.folder(file)?.exists(&self.locations[file].name)? {
             return Ok(false);
         }
         match self.existing {

@@ -1,17 +1,17 @@
-//! The hash of a file's content: XXH64 in header version 0, XXH3-64 in version 1, both of seed 0.
+//! Content hashes: XXH64 in header version 0, XXH3-64 in version 1, both with seed 0.
 //!
-//! It finds damage. It is no protection from somebody who makes two files of the same hash.
+//! They detect damage, not tampering: collisions can be constructed.
 
 use core::hash::Hasher as _;
 
 use twox_hash::{XxHash3_64, XxHash64};
 
-/// Which hash an archive stores.
+/// The hash function of an archive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HashKind {
-    /// XXH64, header version 0.
+    /// XXH64, in header version 0.
     Xxh64,
-    /// XXH3-64, header version 1.
+    /// XXH3-64, in header version 1.
     Xxh3,
 }
 
@@ -24,7 +24,7 @@ impl HashKind {
         }
     }
 
-    /// The hash of `bytes`.
+    /// Hashes `bytes`.
     ///
     /// ```
     /// use linerate_nx::HashKind;
@@ -37,7 +37,7 @@ impl HashKind {
         }
     }
 
-    /// A hash of content that comes in pieces.
+    /// Creates an incremental hasher.
     pub fn hasher(self) -> ContentHasher {
         ContentHasher(match self {
             HashKind::Xxh64 => State::Xxh64(XxHash64::with_seed(0)),
@@ -46,7 +46,7 @@ impl HashKind {
     }
 }
 
-/// The hash of content that comes in pieces.
+/// An incremental content hasher.
 #[derive(Clone)]
 pub struct ContentHasher(State);
 
@@ -58,7 +58,7 @@ enum State {
 }
 
 impl ContentHasher {
-    /// Takes the next piece.
+    /// Hashes the next piece.
     pub fn update(&mut self, bytes: &[u8]) {
         match &mut self.0 {
             State::Xxh64(state) => state.write(bytes),
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_values() {
+    fn known_values_match() {
         assert_eq!(HashKind::Xxh3.hash_bytes(b""), 0x2d06_8005_38d3_94c2);
         assert_eq!(HashKind::Xxh3.hash_bytes(b"A"), 0xd0d4_96e0_5c55_3485);
         assert_eq!(HashKind::Xxh64.hash_bytes(b""), 0xef46_db37_51d8_e999);
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_hash_as_the_whole() {
+    fn hash_of_pieces_equals_hash_of_the_whole() {
         let bytes: Vec<u8> = (0..5000u32).map(|i| (i * 7) as u8).collect();
         for kind in [HashKind::Xxh64, HashKind::Xxh3] {
             let mut hasher = kind.hasher();

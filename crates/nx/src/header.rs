@@ -1,12 +1,13 @@
-//! The first 16 bytes: what the tables behind them hold, and how large they are.
+//! The Nx header: the first 16 bytes, with the sizes of the tables that follow.
 //!
-//! | offset | bytes | what |
+//! | offset | bytes | content |
 //! |---|---|---|
 //! | 0 | 4 | `NXUS` |
-//! | 4 | 4 | from the top bit down: version 7, chunk size 5 (512 << n bytes), pages 16 (of 4096 bytes), flags 4 |
-//! | 8 | 8 | form of the entries 2, bytes of the pool 24, blocks 18, files 20 |
+//! | 4 | 4 | from the top bit down, with widths in bits: version 7, chunk size 5 (512 << n bytes), pages 16 (of 4096 bytes), flags 4 |
+//! | 8 | 8 | from the top bit down: entry form 2, pool bytes 24, block count 18, file count 20 |
 //!
-//! Entries, blocks and the pool follow; zeros fill the last page; then come the blocks' data.
+//! The entry table, the block table and the string pool follow, padded with zeros to a whole page; then
+//! the block data.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -15,22 +16,22 @@ use crate::hash::HashKind;
 /// The first four bytes of an archive.
 pub const MAGIC: [u8; 4] = *b"NXUS";
 
-/// Bytes of the header proper, before the entries.
+/// Bytes before the entry table.
 pub const HEADER: usize = 16;
 
-/// Blocks, and the data behind the header, begin at multiples of this many bytes.
+/// The alignment of every block, in bytes.
 pub const PAGE: u64 = 4096;
 
-/// Files that an archive can hold.
+/// Maximum number of files.
 pub const MAX_FILES: u32 = (1 << 20) - 1;
 
-/// Blocks that an archive can hold.
+/// Maximum number of blocks.
 pub const MAX_BLOCKS: u32 = (1 << 18) - 1;
 
-/// Bytes that the compressed pool can have.
+/// Maximum size of the compressed pool in bytes.
 pub const MAX_POOL: u32 = (1 << 24) - 1;
 
-/// Pages that a header can have.
+/// Maximum number of header pages.
 pub const MAX_PAGES: u32 = (1 << 16) - 1;
 
 /// The largest chunk size that is read: n = 21, 1 GiB.
@@ -40,17 +41,17 @@ pub const MAX_CHUNK_READ: ChunkSize = ChunkSize(21);
 /// not fit the 29 bits of its size.
 pub const MAX_CHUNK_WRITTEN: ChunkSize = ChunkSize(19);
 
-/// The size of chunks, 512 << n bytes.
+/// A chunk size, 512 << n bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChunkSize(u8);
 
 impl ChunkSize {
-    /// The size with exponent `n`, if it is at most [`MAX_CHUNK_READ`].
+    /// The chunk size with exponent `n`, if it is at most [`MAX_CHUNK_READ`].
     pub const fn from_exponent(n: u8) -> Option<ChunkSize> {
         if n <= MAX_CHUNK_READ.0 { Some(ChunkSize(n)) } else { None }
     }
 
-    /// The size of that many bytes: a power of two from 512 up to 1 GiB.
+    /// The chunk size of `bytes`: a power of two from 512 to 1 GiB.
     ///
     /// ```
     /// use linerate_nx::ChunkSize;
@@ -64,7 +65,7 @@ impl ChunkSize {
         ChunkSize::from_exponent((bytes.trailing_zeros() - 9) as u8)
     }
 
-    /// n of 512 << n.
+    /// The exponent n of 512 << n.
     pub const fn exponent(self) -> u8 {
         self.0
     }
@@ -74,18 +75,18 @@ impl ChunkSize {
         512 << self.0
     }
 
-    /// How many blocks a file of `size` bytes spans.
+    /// The number of blocks of a file of `size` bytes.
     pub const fn blocks(self, size: u64) -> u64 {
         size.div_ceil(self.bytes())
     }
 }
 
-/// How entries are written.
+/// The form of the table entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TocForm {
-    /// 20 bytes, file sizes below 4 GiB.
+    /// 20 bytes: file sizes below 4 GiB.
     Short,
-    /// 24 bytes.
+    /// 24 bytes: any file size.
     Long,
 }
 
@@ -106,24 +107,24 @@ impl TocForm {
     }
 }
 
-/// The fields of the header.
+/// The header fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// The hash of contents, which is what the two header versions differ in.
+    /// The hash of contents, by header version.
     pub hash: HashKind,
-    /// The size of chunks.
+    /// The chunk size.
     pub chunk: ChunkSize,
-    /// Pages of [`PAGE`] bytes up to the first block, at most [`MAX_PAGES`].
+    /// Number of [`PAGE`]s before the first block, at most [`MAX_PAGES`].
     pub pages: u32,
-    /// Four bits of no agreed meaning. We write 0, and note others.
+    /// Four bits without an agreed meaning. Written as 0; other values are reported by the verifier.
     pub flags: u8,
-    /// How entries are written.
+    /// The form of the entries.
     pub form: TocForm,
-    /// Bytes of the compressed pool, at most [`MAX_POOL`].
+    /// Size of the compressed pool in bytes, at most [`MAX_POOL`].
     pub pool: u32,
-    /// Blocks, at most [`MAX_BLOCKS`].
+    /// Number of blocks, at most [`MAX_BLOCKS`].
     pub blocks: u32,
-    /// Files, at most [`MAX_FILES`].
+    /// Number of files, at most [`MAX_FILES`].
     pub files: u32,
 }
 
@@ -132,12 +133,12 @@ fn bits(word: u64, shift: u32, count: u32) -> u64 {
 }
 
 impl Header {
-    /// The header of so many files and blocks and a pool of so many bytes, in as few pages as hold
-    /// them: version 1, flags 0.
+    /// A header of version 1 with flags 0, and as few pages as the tables need. `pool` is in bytes;
+    /// `blocks` and `files` are counts.
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if a number exceeds its field.
+    /// [`Kind::Limit`] if a value exceeds its field.
     pub fn new(chunk: ChunkSize, form: TocForm, pool: usize, blocks: usize, files: usize) -> Result<Header> {
         let narrow = |n: usize, max: u32, what| match u32::try_from(n) {
             Ok(n) if n <= max => Ok(n),
@@ -158,33 +159,33 @@ impl Header {
         Ok(header)
     }
 
-    /// Where the entries end and the blocks begin.
+    /// The offset of the block table, where the entries end.
     pub fn blocks_offset(&self) -> u64 {
         HEADER as u64 + u64::from(self.files) * self.form.entry_bytes() as u64
     }
 
-    /// Where the table of blocks ends and the pool begins.
+    /// The offset of the pool, where the block table ends.
     pub fn pool_offset(&self) -> u64 {
         self.blocks_offset() + 4 * u64::from(self.blocks)
     }
 
-    /// Where the pool ends. What follows up to [`Header::bytes`] is spare.
+    /// The end offset of the pool. The rest up to [`Header::bytes`] is padding, or a metadata record.
     pub fn pool_end(&self) -> u64 {
         self.pool_offset() + u64::from(self.pool)
     }
 
-    /// Bytes of the header with its tables: where the first block begins.
+    /// Size of the header with its tables in bytes: the offset of the first block.
     pub fn bytes(&self) -> u64 {
         u64::from(self.pages) * PAGE
     }
 
-    /// Reads the fields and checks that the tables fit the pages. The length of the archive is
-    /// not known here; [`crate::Archive::open`] checks it.
+    /// Parses the fields and checks that the tables fit the pages. [`crate::Archive::open`] checks the
+    /// length of the archive.
     ///
     /// # Errors
     ///
-    /// [`Kind::Truncated`] for less than 16 bytes, [`Kind::Corrupt`] for what is not an archive,
-    /// [`Kind::Unsupported`] for another version; `at` is the offset of the field.
+    /// [`Kind::Truncated`] for less than 16 bytes, [`Kind::Corrupt`] if it is not an archive,
+    /// [`Kind::Unsupported`] for another version; the offset is that of the field.
     pub fn parse(bytes: &[u8]) -> Result<Header> {
         let Some(head) = bytes.first_chunk::<HEADER>() else {
             let magic = bytes.len().min(4);
@@ -229,8 +230,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The 16 bytes. Fields beyond their limits are cut to their bits: make headers with
-    /// [`Header::new`], or keep the limits.
+    /// Encodes the 16 bytes. Values beyond their limits are truncated; [`Header::new`] checks them.
     pub fn write(&self) -> [u8; HEADER] {
         let version: u32 = match self.hash {
             HashKind::Xxh64 => 0,
@@ -272,11 +272,11 @@ fn not_nx(bytes: &[u8]) -> Error {
 mod tests {
     use super::*;
 
-    /// The worked example: one file in one stored block, chunks of 1 MiB.
+    /// A worked example: one file in one stored block, chunks of 1 MiB.
     const EXAMPLE: [u8; 16] = [0x4E, 0x58, 0x55, 0x53, 0x10, 0, 0xB0, 2, 1, 0, 0x10, 0, 0xC0, 2, 0, 0];
 
     #[test]
-    fn the_worked_example_is_read_and_written() {
+    fn worked_example_round_trips() {
         let header = Header::parse(&EXAMPLE).unwrap();
         let chunk = ChunkSize::from_bytes(1 << 20).unwrap();
         assert_eq!(header, Header::new(chunk, TocForm::Short, 11, 1, 1).unwrap());
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_fields_come_back() {
+    fn largest_values_round_trip() {
         let header = Header {
             hash: HashKind::Xxh64,
             chunk: MAX_CHUNK_READ,
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_beyond_their_fields_are_refused() {
+    fn values_beyond_their_fields_are_errors() {
         let chunk = MAX_CHUNK_WRITTEN;
         let describe = |pool, blocks, files| Header::new(chunk, TocForm::Long, pool, blocks, files);
         assert!(describe(MAX_POOL as usize, MAX_BLOCKS as usize, MAX_FILES as usize).is_ok());
@@ -313,14 +313,14 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_counted_up() {
+    fn page_count_is_rounded_up() {
         let chunk = MAX_CHUNK_WRITTEN;
         let pages = |pool| Header::new(chunk, TocForm::Short, pool, 0, 0).unwrap().pages;
         assert_eq!((pages(0), pages(4080), pages(4081)), (1, 1, 2));
     }
 
     #[test]
-    fn each_bad_field_has_its_error() {
+    fn each_bad_field_is_an_error_at_its_offset() {
         let with = |at: usize, value: u8| {
             let mut bytes = EXAMPLE;
             bytes[at] = value;

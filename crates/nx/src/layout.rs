@@ -1,15 +1,15 @@
-//! Where blocks stand and how much they hold, neither of which the archive stores.
+//! Offsets and content lengths of the blocks, which the archive does not store but implies.
 //!
-//! Blocks follow each other from the end of the header, each on a page of its own. A file no larger
-//! than a chunk is a slice of one block; a larger one has as many consecutive blocks as chunks. How
-//! much a block holds is therefore the furthest that any file reaches into it.
+//! Blocks follow each other from the end of the header, each aligned to a page. A file no larger than a
+//! chunk is a slice of one block; a larger one has one block per chunk, in sequence. The content length
+//! of a block is therefore the furthest end of any file in it.
 
 use linerate_core::{Error, Kind, Result};
 
 use crate::header::{HEADER, Header, PAGE};
 use crate::toc::{Codec, Entry, Toc};
 
-/// The blocks of an archive: where they are, and how many bytes of content files need of them.
+/// The offset and content length of every block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     offsets: Vec<u64>,
@@ -18,14 +18,14 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Finds the blocks and checks every entry against them. `len` is the length of the archive.
-    /// Takes time in proportion to the tables, however often files share blocks.
+    /// Computes the layout and checks every entry against the blocks. `len` is the length of the archive.
+    /// Takes time linear in the tables, however many files share blocks.
     ///
     /// # Errors
     ///
     /// [`Kind::Truncated`] if the archive ends before its header or a block does, [`Kind::Corrupt`]
     /// if a file reaches past the last block, has several blocks and an offset, or needs more
-    /// of a stored or empty block than is there; `at` is that of the entry or block in the archive.
+    /// of a stored or empty block than it holds; the offset is that of the entry or block.
     pub fn new(header: &Header, toc: &Toc, len: u64) -> Result<Layout> {
         if header.bytes() > len {
             return Err(Error::new(Kind::Truncated, len, "the archive ends within its header"));
@@ -35,7 +35,7 @@ impl Layout {
         for (i, (block, content)) in toc.blocks.iter().zip(&contents).enumerate() {
             let held = match block.codec {
                 Codec::Copy => u64::from(block.compressed),
-                // Any number of bytes may come of one.
+                // Its decompressed size is not known.
                 _ if block.compressed > 0 => u64::MAX,
                 _ => 0,
             };
@@ -57,7 +57,7 @@ impl Layout {
         self.offsets.is_empty()
     }
 
-    /// Where the bytes of a block begin in the archive.
+    /// The offset of a block in the archive.
     ///
     /// # Panics
     ///
@@ -66,7 +66,8 @@ impl Layout {
         self.offsets[block]
     }
 
-    /// How many bytes of the decompressed block files need; it may hold more. 0 if no file does.
+    /// The number of bytes of the decompressed block that files refer to; it may hold more. 0 if no file
+    /// refers to it.
     ///
     /// # Panics
     ///
@@ -80,7 +81,7 @@ impl Layout {
         self.contents.iter().copied().max().unwrap_or(0)
     }
 
-    /// Where the last block ends, without its padding.
+    /// The end offset of the last block, without its padding.
     pub fn end(&self) -> u64 {
         self.end
     }
@@ -103,8 +104,8 @@ fn offsets(header: &Header, toc: &Toc, len: u64) -> Result<(Vec<u64>, u64)> {
     Ok((offsets, end))
 }
 
-/// How far files reach into each block. Runs of whole chunks are kept as where they begin and end,
-/// so that a million files over the same blocks cost no more than apart.
+/// How far files reach into each block. Runs of whole chunks are counted by a difference array, so that
+/// a million files over the same blocks take linear time.
 fn contents(header: &Header, toc: &Toc) -> Result<Vec<u64>> {
     let chunk = header.chunk.bytes();
     let mut contents = vec![0u64; toc.blocks.len()];
@@ -132,7 +133,7 @@ fn contents(header: &Header, toc: &Toc) -> Result<Vec<u64>> {
     Ok(contents)
 }
 
-/// The blocks of a file that is not empty, which may not all exist.
+/// The blocks of a non-empty file, which may not all exist.
 fn blocks_of(entry: &Entry, header: &Header, i: usize) -> Result<core::ops::Range<usize>> {
     let count = header.chunk.blocks(entry.size);
     if count > 1 && entry.block_offset != 0 {
@@ -162,7 +163,7 @@ mod tests {
         sizes.iter().map(|&compressed| Block { compressed, codec: Codec::Zstd }).collect()
     }
 
-    /// The layout of an archive with chunks of 512 bytes that is long enough.
+    /// The layout with chunks of 512 bytes, in an archive of sufficient length.
     fn layout(entries: Vec<Entry>, blocks: Vec<Block>) -> Result<Layout> {
         let toc = Toc { entries, blocks };
         let chunk = ChunkSize::from_bytes(512).unwrap();
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_begin_on_pages_and_empty_ones_take_no_room() {
+    fn blocks_are_aligned_to_pages_and_empty_blocks_take_none() {
         let found = layout(vec![], blocks(&[1, 4096, 0, 4097, 7])).unwrap();
         let pages: Vec<u64> = (0..5).map(|i| found.offset(i) / PAGE).collect();
         assert_eq!(pages, [1, 2, 3, 3, 5]);
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_are_as_far_as_files_reach() {
+    fn content_length_is_the_furthest_end_of_a_file() {
         let files = vec![file(10, 0, 5), file(3, 0, 100), file(512 * 2 + 1, 1, 0), file(512, 4, 0)];
         let found = layout(files, blocks(&[9; 6])).unwrap();
         let contents: Vec<u64> = (0..6).map(|i| found.content(i)).collect();
@@ -188,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn empty_files_may_name_any_block() {
+    fn empty_file_may_refer_to_any_block() {
         assert!(layout(vec![file(0, MAX_BLOCKS, 77)], vec![]).is_ok());
     }
 
     #[test]
-    fn files_past_the_blocks_are_refused_with_their_place() {
+    fn file_past_the_last_block_is_an_error_at_its_entry() {
         for bad in [file(1, 2, 0), file(513, 1, 0), file(u64::MAX, 0, 0), file(1, MAX_BLOCKS, 0)] {
             let error = layout(vec![file(1, 0, 0), bad], blocks(&[9, 9])).unwrap_err();
             assert_eq!((error.kind, error.offset), (Kind::Corrupt, 40), "{bad:?}");
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_and_empty_blocks_must_hold_their_files() {
+    fn stored_or_empty_block_smaller_than_its_files_is_an_error() {
         let stored = |compressed| vec![Block { compressed, codec: Codec::Copy }];
         assert!(layout(vec![file(10, 0, 5)], stored(15)).is_ok());
         assert_eq!(layout(vec![file(10, 0, 6)], stored(15)).unwrap_err().kind, Kind::Corrupt);
@@ -211,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn archives_that_end_early_are_refused() {
+    fn truncated_archive_is_an_error() {
         let toc = Toc { entries: vec![], blocks: blocks(&[100, 100]) };
         let chunk = ChunkSize::from_bytes(512).unwrap();
         let header = Header::new(chunk, TocForm::Short, 0, 2, 0).unwrap();
@@ -223,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_million_files_over_the_same_blocks_are_laid_out_at_once() {
+    fn million_files_over_the_same_blocks_take_linear_time() {
         let count = MAX_BLOCKS as usize;
         let files = vec![file(512 * count as u64, 0, 0); 1 << 20];
         let toc = Toc { entries: files, blocks: blocks(&vec![1; count]) };

@@ -1,7 +1,7 @@
-//! What reading an archive may cost: an archive that wants more is refused with `Kind::Limit`.
+//! Resource limits for untrusted archives: exceeding one is an error of kind `Limit`.
 
-/// Bounds on what an archive may make its reader spend. The defaults admit every archive that
-/// a packer writes of real files, and stop small files that unfold into large ones.
+/// Limits on memory and output size when reading an archive. The defaults allow every archive that a
+/// packer makes of real files, and stop decompression bombs.
 ///
 /// ```
 /// use linerate_nx::Limits;
@@ -10,27 +10,28 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of the header with its tables. 64 MiB.
+    /// Header with its tables, in bytes. Default: 64 MiB.
     pub header: u64,
-    /// Bytes of all paths, decompressed. 256 MiB.
+    /// All paths, decompressed, in bytes. Default: 256 MiB.
     pub pool: u64,
-    /// Bytes of one path. 16 MiB; those that systems do not take are refused one by one long before.
+    /// One path, in bytes. Default: 16 MiB. Extraction rejects paths above 4095 bytes one by one.
     pub path: u64,
-    /// Bytes of one decompressed block, which is what a thread keeps in memory. 1 GiB.
+    /// One decompressed block, which each thread keeps in memory, in bytes. Default: 1 GiB.
     pub block: u64,
-    /// Bytes that all threads of one call keep in buffers; fewer threads are used where blocks are
-    /// large. One thread always runs. 2 GiB.
+    /// Buffers of all threads of one call, in bytes. Large blocks reduce the number of threads, down to
+    /// one. Default: 2 GiB.
     pub memory: u64,
-    /// Bytes of one file. 1 TiB.
+    /// One file, in bytes. Default: 1 TiB.
     pub file: u64,
-    /// Bytes of all files that one call extracts or verifies. 16 TiB.
+    /// All files that one call extracts or verifies, in bytes. Default: 16 TiB.
     pub total: u64,
-    /// How many times larger than the archive those files may be, where they exceed
-    /// [`Limits::ratio_from`]. 1000.
+    /// Maximum ratio of the size of those files to that of the archive, where they exceed
+    /// [`Limits::ratio_from`]. Default: 1000.
     pub ratio: u64,
-    /// Bytes that files may have whatever their ratio is. 16 GiB.
+    /// Size of files up to which the ratio is not limited, in bytes. Default: 16 GiB.
     pub ratio_from: u64,
-    /// The logarithm of the largest zstd window, in bytes. 27: 128 MiB.
+    /// Base-2 logarithm of the largest zstd window in bytes, at most [`Limits::MAX_WINDOW_LOG`].
+    /// Default: 27 (128 MiB).
     pub window_log: u32,
 }
 
@@ -52,7 +53,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// No limit but that of the format: for archives from a trusted hand.
+    /// The largest window that libzstd decodes (`ZSTD_WINDOWLOG_MAX`): 31, or 30 on 32-bit targets.
+    pub const MAX_WINDOW_LOG: u32 = if usize::BITS == 32 { 30 } else { 31 };
+
+    /// No limits beyond those of the format, for trusted archives.
     pub fn none() -> Self {
         Limits {
             header: u64::MAX,
@@ -64,7 +68,20 @@ impl Limits {
             total: u64::MAX,
             ratio: u64::MAX,
             ratio_from: u64::MAX,
-            window_log: 31,
+            window_log: Limits::MAX_WINDOW_LOG,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Decoder;
+
+    /// Fails on 32-bit targets if the constant is that of 64-bit ones.
+    #[test]
+    fn libzstd_accepts_the_largest_window_and_no_larger() {
+        assert!(Decoder::new(Limits::none().window_log).is_ok());
+        assert!(Decoder::new(Limits::MAX_WINDOW_LOG + 1).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! Many files at once: threads take blocks from one queue, decode each once into a buffer of their
-//! own, hash it there, and hand the files in it to a destination.
+//! Reads many files in parallel: threads take blocks from one queue, decode each once into a buffer of
+//! their own, hash it there, and pass the files in it to a destination.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -9,75 +9,75 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::ReadAt;
 use crate::archive::{Archive, File};
-use crate::block::{BlockReader, Room};
+use crate::block::{BlockReader, BufferSizes};
 use crate::decode::Ending;
 use crate::error::{FileError, is_full};
 use crate::hash::ContentHasher;
-use crate::queue::{Hand, Queue, Slice, Work};
+use crate::queue::{Queue, Slice, Task, WorkerState};
 
-/// Where files go. Files are numbered by their place in the job.
+/// Receives the files. They are numbered by their index in the list to read.
 pub(crate) trait Destination: Sync {
-    /// Takes a file whole.
-    fn whole(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), FileError>;
+    /// Writes a whole file.
+    fn write_file(&self, file: usize, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
-    /// Takes a part of a larger file. Parts come from several threads and in any order.
-    fn part(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError>;
+    /// Writes a range of a chunked file. Called from several threads, in any order.
+    fn write_range(&self, file: usize, offset: u64, bytes: &[u8]) -> core::result::Result<(), FileError>;
 
-    /// All parts of the file have come and are right.
-    fn finish(&self, file: usize) -> core::result::Result<(), FileError>;
+    /// Completes a chunked file: all of its ranges were written, and its hash matches.
+    fn commit(&self, file: usize) -> core::result::Result<(), FileError>;
 
-    /// The file failed: no more of it will come.
-    fn abandon(&self, file: usize);
+    /// Discards a chunked file that failed.
+    fn discard(&self, file: usize);
 
-    /// Whether the file is not wanted after all.
-    fn declines(&self, file: usize) -> core::result::Result<bool, FileError>;
+    /// Whether the file is to be skipped.
+    fn skips(&self, file: usize) -> core::result::Result<bool, FileError>;
 }
 
-/// How far the work is.
+/// Progress: files and bytes done, and in total.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Files that are done, failed ones included.
+    /// Files done, failed ones included.
     pub files: u64,
-    /// Bytes of content that are done.
+    /// Bytes of content done.
     pub bytes: u64,
-    /// Files there are.
+    /// Files in total.
     pub total_files: u64,
-    /// Bytes there are.
+    /// Bytes in total.
     pub total_bytes: u64,
 }
 
-/// Told of progress after each block, by the thread that did it. `false` stops the work.
+/// Called after each block, by the thread that decoded it. `false` stops the work.
 pub(crate) type ProgressFn<'w> = &'w (dyn Fn(&Progress) -> bool + Sync);
 
-/// What the caller decides.
+/// Options of a run.
 #[derive(Clone, Copy)]
 pub(crate) struct RunOptions<'w> {
     pub(crate) threads: usize,
-    pub(crate) verifies: bool,
-    pub(crate) on_progress: Option<ProgressFn<'w>>,
+    pub(crate) verify: bool,
+    pub(crate) progress: Option<ProgressFn<'w>>,
 }
 
-/// What became of the work.
+/// Result of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// Files that failed, by number.
+    /// Failed files, by number.
     pub(crate) failed: Vec<(usize, FileError)>,
-    /// Files that the destination declined.
-    pub(crate) declined: Vec<usize>,
-    /// Blocks that ended otherwise than cleanly.
+    /// Files that the destination skipped.
+    pub(crate) skipped: Vec<usize>,
+    /// Blocks whose ending is not [`Ending::Clean`].
     pub(crate) endings: Vec<(usize, Ending)>,
     pub(crate) done: Progress,
-    /// Whether the on_progress or a full disk stopped it.
+    /// Whether the progress callback or a full disk stopped it.
     pub(crate) stopped: bool,
 }
 
-/// Checks that the archive's limits admit that many bytes of content.
-pub(crate) fn admit<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) -> Result<u64> {
+/// Checks the files' sizes against the archive's limits, and returns their total.
+pub(crate) fn check_limits<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) -> Result<u64> {
     let limits = archive.limits();
     let total = files.iter().fold(0u64, |sum, file| sum.saturating_add(file.size()));
-    let large = |what| Error::new(Kind::Limit, 0, what);
+    let large = |message| Error::new(Kind::Limit, 0, message);
     if let Some(file) = files.iter().find(|file| file.size() > limits.file) {
-        return Err(Error::new(Kind::Limit, file.at(), "a file larger than the limit"));
+        return Err(Error::new(Kind::Limit, file.entry_offset(), "a file larger than the limit"));
     }
     if total > limits.total {
         return Err(large("the files are larger together than the limit"));
@@ -89,93 +89,97 @@ pub(crate) fn admit<S: ReadAt>(archive: &Archive<S>, files: &[File<'_>]) -> Resu
 }
 
 /// Reads all `files` into `destination`.
-pub(crate) fn run<S: ReadAt>(
+pub(crate) fn read_files<S: ReadAt>(
     archive: &Archive<S>,
     files: &[File<'_>],
     destination: &dyn Destination,
-    terms: RunOptions<'_>,
+    options: RunOptions<'_>,
 ) -> Result<Outcome> {
-    let total_bytes = admit(archive, files)?;
-    let terms = RunOptions { verifies: terms.verifies && archive.has_hashes(), ..terms };
-    // Where reading costs, nothing is read for a file that is not wanted.
-    let costs = archive.source().coalesce_limit() > 0;
-    let unwanted = |&number: &usize| {
-        costs && files[number].size() > 0 && destination.declines(number).is_ok_and(|declines| declines)
+    let total_bytes = check_limits(archive, files)?;
+    let options = RunOptions { verify: options.verify && archive.has_hashes(), ..options };
+    // For a remote source, skipped files are left out before anything is read.
+    let is_remote = archive.source().coalesce_limit() > 0;
+    let is_skipped = |&number: &usize| {
+        is_remote && files[number].size() > 0 && destination.skips(number).is_ok_and(|skips| skips)
     };
-    let (declined, wanted): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(unwanted);
+    let (skipped, wanted): (Vec<usize>, Vec<usize>) = (0..files.len()).partition(is_skipped);
     let queue = Queue::new(archive, wanted.iter().map(|&number| (number, files[number])));
-    let room = room(archive, &queue);
-    let threads = threads(archive, &queue, room, terms.threads);
-    let turns = queue.runs().iter().map(|_| Turn::new(archive)).collect();
-    let (files_done, total_files) = (declined.len() as u64, files.len() as u64);
+    let sizes = buffer_sizes(archive, &queue);
+    let threads = threads(archive, &queue, sizes, options.threads);
+    let hashes = queue.runs().iter().map(|_| OrderedHash::new(archive)).collect();
+    let (files_done, total_files) = (skipped.len() as u64, files.len() as u64);
     let done = Progress { files: files_done, total_files, total_bytes, ..Progress::default() };
     let job = Job {
         archive,
         files,
         destination,
-        terms,
+        options,
         queue: &queue,
-        turns,
-        outcome: Mutex::new(Outcome { done, declined, ..Outcome::default() }),
+        hashes,
+        outcome: Mutex::new(Outcome { done, skipped, ..Outcome::default() }),
         stop: AtomicBool::new(false),
         next_empty: AtomicU64::new(0),
     };
     let mut workers = Vec::with_capacity(threads);
     for _ in 0..threads {
-        workers.push(BlockReader::with_room(archive, room)?);
+        workers.push(BlockReader::with_buffer_sizes(archive, sizes)?);
     }
-    job.decline_runs();
+    job.skip_runs();
     std::thread::scope(|scope| {
         let first = workers.pop();
         for worker in workers {
             scope.spawn(|| job.work(worker));
         }
-        // The caller's thread is one of them.
+        // The calling thread is one of the workers.
         first.into_iter().for_each(|worker| job.work(worker));
     });
-    job.abandon_runs();
+    job.discard_runs();
     let mut outcome = job.outcome.into_inner().unwrap_or_else(PoisonError::into_inner);
     outcome.stopped = job.stop.into_inner();
     outcome.failed.sort_unstable_by_key(|(file, _)| *file);
-    outcome.declined.sort_unstable();
+    outcome.skipped.sort_unstable();
     outcome.endings.sort_unstable_by_key(|(block, _)| *block);
     Ok(outcome)
 }
 
-/// What the largest blocks take.
-fn room<S: ReadAt>(archive: &Archive<S>, queue: &Queue) -> Room {
+/// Buffer sizes for the largest blocks.
+fn buffer_sizes<S: ReadAt>(archive: &Archive<S>, queue: &Queue) -> BufferSizes {
     let content = queue.blocks().map(|block| archive.layout().content(block)).max().unwrap_or(0);
-    let packed = queue.blocks().map(|block| archive.toc().blocks[block].compressed).max().unwrap_or(0);
-    Room { content, packed: u64::from(packed).max(archive.source().coalesce_limit()) }
+    let compressed = queue.blocks().map(|block| archive.toc().blocks[block].compressed).max().unwrap_or(0);
+    BufferSizes { content, compressed: u64::from(compressed).max(archive.source().coalesce_limit()) }
 }
 
-/// As many threads as asked for, unless blocks are few or their buffers exceed the memory.
-fn threads<S: ReadAt>(archive: &Archive<S>, queue: &Queue, room: Room, wanted: usize) -> usize {
-    let each = room.content.saturating_add(room.packed).max(1);
+/// The number of threads: as asked for, but no more than there are blocks or buffers fit in memory.
+fn threads<S: ReadAt>(archive: &Archive<S>, queue: &Queue, sizes: BufferSizes, wanted: usize) -> usize {
+    let each = sizes.content.saturating_add(sizes.compressed).max(1);
     let fit = usize::try_from(archive.limits().memory / each).unwrap_or(usize::MAX);
     wanted.min(queue.len()).min(fit).max(1)
 }
 
-/// How far a file of several blocks is. Its blocks are hashed in turn.
-struct Turn {
-    state: Mutex<TurnState>,
-    moved: Condvar,
+/// The hash of a chunked file. Threads decode its blocks in parallel and hash them in order: each waits
+/// for the blocks before its own.
+struct OrderedHash {
+    state: Mutex<HashState>,
+    changed: Condvar,
 }
 
-struct TurnState {
-    /// Blocks that are done, which without hashing come in any order.
+struct HashState {
+    /// Blocks done: hashed in order, or in any order without hashing.
     done: u32,
     hasher: ContentHasher,
     ended: bool,
 }
 
-impl Turn {
-    fn new<S: ReadAt>(archive: &Archive<S>) -> Turn {
+impl OrderedHash {
+    fn new<S: ReadAt>(archive: &Archive<S>) -> OrderedHash {
         let hasher = archive.hash_kind().hasher();
-        Turn { state: Mutex::new(TurnState { done: 0, hasher, ended: false }), moved: Condvar::new() }
+        OrderedHash {
+            state: Mutex::new(HashState { done: 0, hasher, ended: false }),
+            changed: Condvar::new(),
+        }
     }
 
-    fn lock(&self) -> MutexGuard<'_, TurnState> {
+    fn lock(&self) -> MutexGuard<'_, HashState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -184,16 +188,16 @@ struct Job<'j, S> {
     archive: &'j Archive<S>,
     files: &'j [File<'j>],
     destination: &'j dyn Destination,
-    terms: RunOptions<'j>,
+    options: RunOptions<'j>,
     queue: &'j Queue,
-    /// By the number of the run.
-    turns: Vec<Turn>,
+    /// For each run of the queue.
+    hashes: Vec<OrderedHash>,
     outcome: Mutex<Outcome>,
     stop: AtomicBool,
     next_empty: AtomicU64,
 }
 
-/// Ends the work of all when one thread panics, since others may wait for its block.
+/// Stops all threads when one panics, since others may wait for its block.
 struct StopOnPanic<'s>(&'s AtomicBool);
 
 impl Drop for StopOnPanic<'_> {
@@ -207,16 +211,16 @@ impl Drop for StopOnPanic<'_> {
 impl<S: ReadAt> Job<'_, S> {
     fn work(&self, mut blocks: BlockReader<'_, S>) {
         let _guard = StopOnPanic(&self.stop);
-        let (mut hot, mut hand, mut batch) = (Vec::new(), Hand::default(), Vec::new());
-        while !self.is_stopped() && self.queue.take(&mut hand, &mut batch) {
-            batch.retain_mut(|work| self.is_wanted(work));
-            let until = batch.last().map_or(0, |work| work.block);
-            for work in batch.drain(..) {
+        let (mut buffer, mut worker, mut batch) = (Vec::new(), WorkerState::default(), Vec::new());
+        while !self.is_stopped() && self.queue.take(&mut worker, &mut batch) {
+            batch.retain_mut(|task| self.is_wanted(task));
+            let until = batch.last().map_or(0, |task| task.block);
+            for task in batch.drain(..) {
                 if self.is_stopped() {
                     break;
                 }
-                self.block(&mut blocks, &mut hot, &work, until);
-                self.tell();
+                self.block(&mut blocks, &mut buffer, &task, until);
+                self.report_progress();
             }
         }
         self.empty_files();
@@ -230,118 +234,114 @@ impl<S: ReadAt> Job<'_, S> {
         self.outcome.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn tell(&self) {
-        let Some(on_progress) = self.terms.on_progress else { return };
+    fn report_progress(&self) {
+        let Some(progress) = self.options.progress else { return };
         let done = self.outcome().done;
-        if !on_progress(&done) {
+        if !progress(&done) {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Files without content, which no block stands for. Each thread takes the next one.
+    /// Writes the empty files, which are in no block. Each thread takes the next one.
     fn empty_files(&self) {
         while !self.is_stopped() {
             let next = self.next_empty.fetch_add(1, Ordering::Relaxed) as usize;
             let Some(file) = self.files.get(next) else { return };
             if file.size() == 0 {
-                self.small(next, &[]);
+                self.complete_file(next, &[]);
             }
         }
     }
 
-    /// Whether any file still needs the block. Those that do not are forgotten.
-    fn is_wanted(&self, work: &mut Work<'_>) -> bool {
-        work.runs.retain(|&run| !self.turn(run).lock().ended);
-        !(work.slices.is_empty() && work.runs.is_empty())
+    /// Whether any file still needs the block. Removes the files that do not from the task.
+    fn is_wanted(&self, task: &mut Task<'_>) -> bool {
+        task.runs.retain(|&run| !self.hashes[run as usize].lock().ended);
+        !(task.slices.is_empty() && task.runs.is_empty())
     }
 
-    /// Reads a block, and with it its neighbours up to `until` where that is worth it.
-    fn block(&self, blocks: &mut BlockReader<'_, S>, hot: &mut Vec<u8>, work: &Work<'_>, until: usize) {
-        let runs = &work.runs;
-        if let Some((content, ending)) = blocks.stored_view(work.block) {
-            self.note(work.block, ending);
-            return self.content(work, runs, content);
+    /// Decodes a block. Blocks up to `until` will be read next, and may be read along.
+    fn block(&self, blocks: &mut BlockReader<'_, S>, buffer: &mut Vec<u8>, task: &Task<'_>, until: usize) {
+        let block = task.block;
+        if let Some((content, ending)) = blocks.stored_view(block) {
+            self.record_ending(block, ending);
+            return self.distribute(task, content);
         }
-        let decoded = blocks.prepare(work.block, hot).and_then(|()| blocks.whole(work.block, hot, until));
-        match decoded {
+        let resized = blocks.resize_for(block, buffer);
+        match resized.and_then(|()| blocks.decode(block, buffer, until)) {
             Ok(ending) => {
-                self.note(work.block, ending);
-                self.content(work, runs, hot);
+                self.record_ending(block, ending);
+                self.distribute(task, buffer);
             }
             Err(error) => {
-                runs.iter().for_each(|&run| self.end_run(run, Err(error.into())));
-                work.slices.iter().for_each(|slice| self.salvage(slice, hot, error));
+                task.runs.iter().for_each(|&run| self.end_run(run, Err(error.into())));
+                task.slices.iter().for_each(|slice| self.recover(slice, buffer, error));
             }
         }
     }
 
-    fn note(&self, block: usize, ending: Ending) {
+    fn record_ending(&self, block: usize, ending: Ending) {
         if ending != Ending::Clean {
             self.outcome().endings.push((block, ending));
         }
     }
 
-    /// Hands on what a block holds.
-    fn content(&self, work: &Work<'_>, runs: &[u32], content: &[u8]) {
-        runs.iter().for_each(|&run| self.chunk(run, work.block, content));
-        for slice in work.slices {
+    /// Passes the content of a block to its files.
+    fn distribute(&self, task: &Task<'_>, content: &[u8]) {
+        task.runs.iter().for_each(|&run| self.chunk(run, task.block, content));
+        for slice in task.slices {
             if self.is_stopped() {
                 return;
             }
-            self.small(slice.file as usize, &content[slice.from..slice.from + slice.len]);
+            self.complete_file(slice.file as usize, &content[slice.from..slice.from + slice.len]);
         }
     }
 
-    /// A file of a damaged block, of which the start may have been decoded: its hash tells, whatever
-    /// else is in the buffer.
-    fn salvage(&self, slice: &Slice, hot: &[u8], error: Error) {
+    /// Recovers a file of a damaged block, if it lies in the decoded prefix. Its hash tells, whatever else
+    /// is in the buffer.
+    fn recover(&self, slice: &Slice, buffer: &[u8], error: Error) {
         let number = slice.file as usize;
-        let bytes = hot.get(slice.from..slice.from + slice.len);
-        let is_right =
+        let bytes = buffer.get(slice.from..slice.from + slice.len);
+        let is_intact =
             |bytes: &&[u8]| self.archive.hash_kind().hash_bytes(bytes) == self.files[number].entry().hash;
-        match bytes.filter(|bytes| self.terms.verifies && error.kind == Kind::Corrupt && is_right(bytes)) {
-            Some(bytes) => self.small(number, bytes),
+        match bytes.filter(|bytes| self.options.verify && error.kind == Kind::Corrupt && is_intact(bytes)) {
+            Some(bytes) => self.complete_file(number, bytes),
             None => self.fail(number, error.into()),
         }
     }
 
-    /// A file that is here whole.
-    fn small(&self, number: usize, bytes: &[u8]) {
+    /// Checks and writes a file of one block, or an empty one.
+    fn complete_file(&self, number: usize, bytes: &[u8]) {
         let file = &self.files[number];
-        let result = match self.destination.declines(number) {
-            Ok(true) => return self.decline(number),
-            Ok(false) if self.terms.verifies => {
-                file.check(self.archive.hash_kind().hash_bytes(bytes)).map_err(FileError::from)
+        let result = match self.destination.skips(number) {
+            Ok(true) => return self.skip(number),
+            Ok(false) if self.options.verify => {
+                file.check_hash(self.archive.hash_kind().hash_bytes(bytes)).map_err(FileError::from)
             }
             Ok(false) => Ok(()),
             Err(error) => Err(error),
         };
-        match result.and_then(|()| self.destination.whole(number, bytes)) {
+        match result.and_then(|()| self.destination.write_file(number, bytes)) {
             Ok(()) => self.count(1, bytes.len()),
             Err(error) => self.fail(number, error),
         }
     }
 
-    fn turn(&self, run: u32) -> &Turn {
-        &self.turns[run as usize]
-    }
-
-    /// A chunk of a larger file.
-    fn chunk(&self, run: u32, block: usize, hot: &[u8]) {
+    /// Writes and hashes one chunk of a chunked file.
+    fn chunk(&self, run: u32, block: usize, content: &[u8]) {
         let span = self.queue.runs()[run as usize];
         let (number, index) = (span.file as usize, block as u32 - span.first);
         let size = self.files[number].size();
         let chunk = self.archive.header().chunk.bytes();
         let offset = u64::from(index) * chunk;
-        let bytes = &hot[..(size - offset).min(chunk) as usize];
-        if let Err(error) = self.destination.part(number, offset, bytes) {
+        let bytes = &content[..(size - offset).min(chunk) as usize];
+        if let Err(error) = self.destination.write_range(number, offset, bytes) {
             return self.end_run(run, Err(error));
         }
-        let turn = self.turn(run);
-        let mut state = turn.lock();
-        // Whoever has the block before took it earlier and waits for nobody but its own predecessor.
-        while self.terms.verifies && !state.ended && state.done != index {
-            let waited = turn.moved.wait_timeout(state, Duration::from_millis(100));
+        let hash = &self.hashes[run as usize];
+        let mut state = hash.lock();
+        // No deadlock: the block before was taken earlier, and its thread waits only for earlier ones.
+        while self.options.verify && !state.ended && state.done != index {
+            let waited = hash.changed.wait_timeout(state, Duration::from_millis(100));
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
             if self.is_stopped() && state.done != index {
                 return;
@@ -350,40 +350,40 @@ impl<S: ReadAt> Job<'_, S> {
         if state.ended {
             return;
         }
-        if self.terms.verifies {
+        if self.options.verify {
             state.hasher.update(bytes);
         }
         state.done += 1;
-        turn.moved.notify_all();
+        hash.changed.notify_all();
         let last = state.done == span.end - span.first;
-        let hash = (last && self.terms.verifies).then(|| state.hasher.finish());
+        let hash = (last && self.options.verify).then(|| state.hasher.finish());
         drop(state);
         self.count(0, bytes.len());
         if last {
-            let checked = hash.map_or(Ok(()), |hash| self.files[number].check(hash));
+            let checked = hash.map_or(Ok(()), |hash| self.files[number].check_hash(hash));
             self.end_run(
                 run,
-                checked.map_err(FileError::from).and_then(|()| self.destination.finish(number)),
+                checked.map_err(FileError::from).and_then(|()| self.destination.commit(number)),
             );
         }
     }
 
-    /// Marks a large file as done with. Whether it was not yet.
-    fn mark(&self, run: u32) -> bool {
-        let turn = self.turn(run);
-        let was = core::mem::replace(&mut turn.lock().ended, true);
-        turn.moved.notify_all();
+    /// Marks a chunked file as ended. Returns false if it was already.
+    fn mark_ended(&self, run: u32) -> bool {
+        let hash = &self.hashes[run as usize];
+        let was = core::mem::replace(&mut hash.lock().ended, true);
+        hash.changed.notify_all();
         !was
     }
 
-    /// Passes over the large files that the destination does not want.
-    fn decline_runs(&self) {
-        for run in 0..self.turns.len() as u32 {
+    /// Skips the chunked files that the destination does not want.
+    fn skip_runs(&self) {
+        for run in 0..self.hashes.len() as u32 {
             let number = self.queue.runs()[run as usize].file as usize;
-            match self.destination.declines(number) {
+            match self.destination.skips(number) {
                 Ok(true) => {
-                    self.mark(run);
-                    self.decline(number);
+                    self.mark_ended(run);
+                    self.skip(number);
                 }
                 Ok(false) => {}
                 Err(error) => self.end_run(run, Err(error)),
@@ -391,24 +391,24 @@ impl<S: ReadAt> Job<'_, S> {
         }
     }
 
-    /// Gives up the large files that a stop left unfinished.
-    fn abandon_runs(&self) {
-        for run in 0..self.turns.len() as u32 {
-            if self.mark(run) {
-                self.destination.abandon(self.queue.runs()[run as usize].file as usize);
+    /// Discards the chunked files that are incomplete when the work was stopped.
+    fn discard_runs(&self) {
+        for run in 0..self.hashes.len() as u32 {
+            if self.mark_ended(run) {
+                self.destination.discard(self.queue.runs()[run as usize].file as usize);
             }
         }
     }
 
     fn end_run(&self, run: u32, result: core::result::Result<(), FileError>) {
-        if !self.mark(run) {
+        if !self.mark_ended(run) {
             return;
         }
         let number = self.queue.runs()[run as usize].file as usize;
         match result {
             Ok(()) => self.count(1, 0),
             Err(error) => {
-                self.destination.abandon(number);
+                self.destination.discard(number);
                 self.fail(number, error);
             }
         }
@@ -416,7 +416,7 @@ impl<S: ReadAt> Job<'_, S> {
 
     fn fail(&self, number: usize, error: FileError) {
         if matches!(&error, FileError::Output(e) if is_full(e)) {
-            // Every other file would fail in the same way.
+            // Every other file would fail too.
             self.stop.store(true, Ordering::Relaxed);
         }
         let mut outcome = self.outcome();
@@ -424,9 +424,9 @@ impl<S: ReadAt> Job<'_, S> {
         outcome.done.files += 1;
     }
 
-    fn decline(&self, number: usize) {
+    fn skip(&self, number: usize) {
         let mut outcome = self.outcome();
-        outcome.declined.push(number);
+        outcome.skipped.push(number);
         outcome.done.files += 1;
     }
 
@@ -445,47 +445,57 @@ mod tests {
     use super::*;
     use crate::FileSource;
 
-    /// Counts what it is told, and fails when it has taken so many parts and files.
+    /// Counts the calls. Its writes fail, as on a full disk, after `capacity` of them.
     struct Counter {
-        room: AtomicUsize,
+        capacity: AtomicUsize,
         finished: AtomicUsize,
-        abandoned: AtomicUsize,
-        unwanted: Option<usize>,
+        discarded: AtomicUsize,
+        skipped: Option<usize>,
     }
 
     impl Counter {
-        fn new(room: usize) -> Counter {
+        fn new(capacity: usize) -> Counter {
             let none = || AtomicUsize::new(0);
-            Counter { room: AtomicUsize::new(room), finished: none(), abandoned: none(), unwanted: None }
+            Counter {
+                capacity: AtomicUsize::new(capacity),
+                finished: none(),
+                discarded: none(),
+                skipped: None,
+            }
         }
 
         #[allow(deprecated, reason = "`try_update`, the new name, is younger than Rust 1.89")]
         fn take(&self) -> core::result::Result<(), FileError> {
-            let left = self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
+            let left = self.capacity.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
             left.map(|_| ()).map_err(|_| io::Error::from(io::ErrorKind::StorageFull).into())
         }
     }
 
     impl Destination for Counter {
-        fn whole(&self, file: usize, _bytes: &[u8]) -> core::result::Result<(), FileError> {
-            assert_ne!(Some(file), self.unwanted);
+        fn write_file(&self, file: usize, _bytes: &[u8]) -> core::result::Result<(), FileError> {
+            assert_ne!(Some(file), self.skipped);
             self.take()?;
             self.finished.fetch_add(1, Ordering::Relaxed);
             Ok(())
         }
-        fn part(&self, file: usize, _offset: u64, _bytes: &[u8]) -> core::result::Result<(), FileError> {
-            assert_ne!(Some(file), self.unwanted);
+        fn write_range(
+            &self,
+            file: usize,
+            _offset: u64,
+            _bytes: &[u8],
+        ) -> core::result::Result<(), FileError> {
+            assert_ne!(Some(file), self.skipped);
             self.take()
         }
-        fn finish(&self, _file: usize) -> core::result::Result<(), FileError> {
+        fn commit(&self, _file: usize) -> core::result::Result<(), FileError> {
             self.finished.fetch_add(1, Ordering::Relaxed);
             Ok(())
         }
-        fn abandon(&self, _file: usize) {
-            self.abandoned.fetch_add(1, Ordering::Relaxed);
+        fn discard(&self, _file: usize) {
+            self.discarded.fetch_add(1, Ordering::Relaxed);
         }
-        fn declines(&self, file: usize) -> core::result::Result<bool, FileError> {
-            Ok(Some(file) == self.unwanted)
+        fn skips(&self, file: usize) -> core::result::Result<bool, FileError> {
+            Ok(Some(file) == self.skipped)
         }
     }
 
@@ -496,7 +506,7 @@ mod tests {
 
     fn go(archive: &Archive<FileSource>, counter: &Counter, threads: usize) -> Outcome {
         let files: Vec<_> = archive.files().collect();
-        run(archive, &files, counter, RunOptions { threads, verifies: true, on_progress: None }).unwrap()
+        read_files(archive, &files, counter, RunOptions { threads, verify: true, progress: None }).unwrap()
     }
 
     #[test]
@@ -506,7 +516,7 @@ mod tests {
             let counter = Counter::new(usize::MAX);
             let outcome = go(&archive, &counter, threads);
             assert_eq!(counter.finished.into_inner(), archive.len());
-            assert_eq!(counter.abandoned.into_inner(), 0);
+            assert_eq!(counter.discarded.into_inner(), 0);
             assert!(outcome.failed.is_empty() && !outcome.stopped);
             assert_eq!(outcome.done.files, archive.len() as u64);
             assert_eq!(outcome.done.bytes, outcome.done.total_bytes);
@@ -514,45 +524,45 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_stops_the_work_and_leaves_nothing_open() {
+    fn full_disk_stops_the_work_and_discards_incomplete_files() {
         let archive = archive();
-        for room in [0, 1, 7, 20] {
-            let counter = Counter::new(room);
+        for capacity in [0, 1, 7, 20] {
+            let counter = Counter::new(capacity);
             let outcome = go(&archive, &counter, 3);
             assert!(outcome.stopped);
             assert!(!outcome.failed.is_empty() && outcome.failed.len() <= 3 + archive.len() / 2);
             assert!(outcome.failed.iter().all(|(_, error)| error.to_string().contains("disk is full")));
             assert!(counter.finished.into_inner() < archive.len());
-            assert!(room > 0 || counter.abandoned.into_inner() > 0);
+            assert!(capacity > 0 || counter.discarded.into_inner() > 0);
         }
     }
 
     #[test]
-    fn what_is_declined_is_passed_over() {
+    fn skipped_files_are_not_written() {
         let archive = archive();
         // One of each kind: empty, in one block, in several.
         let chunk = archive.header().chunk.bytes();
         for wanted in [0..1, 1..chunk, chunk + 1..u64::MAX] {
             let file = archive.files().find(|file| wanted.contains(&file.size())).unwrap();
-            let counter = Counter { unwanted: Some(file.index()), ..Counter::new(usize::MAX) };
+            let counter = Counter { skipped: Some(file.index()), ..Counter::new(usize::MAX) };
             let outcome = go(&archive, &counter, 2);
-            assert_eq!(outcome.declined, [file.index()]);
+            assert_eq!(outcome.skipped, [file.index()]);
             assert_eq!(counter.finished.into_inner(), archive.len() - 1);
             assert_eq!(outcome.done.files, archive.len() as u64);
         }
     }
 
     #[test]
-    fn memory_bounds_the_threads() {
+    fn memory_limit_bounds_the_number_of_threads() {
         let archive = archive();
         let queue = Queue::new(&archive, archive.files().enumerate());
-        let fit = |wanted| threads(&archive, &queue, room(&archive, &queue), wanted);
+        let fit = |wanted| threads(&archive, &queue, buffer_sizes(&archive, &queue), wanted);
         assert_eq!((fit(4), fit(0)), (4, 1));
         assert_eq!(fit(1_000_000), queue.len().min(1_000_000));
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/nx/over-4-gib.nx");
         let large = Archive::open(FileSource::open(path).unwrap()).unwrap();
         let queue = Queue::new(&large, large.files().enumerate());
-        let fit = threads(&large, &queue, room(&large, &queue), 100);
+        let fit = threads(&large, &queue, buffer_sizes(&large, &queue), 100);
         assert_eq!(fit, 7, "of 256 MiB each, within 2 GiB");
     }
 }

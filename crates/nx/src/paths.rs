@@ -1,4 +1,4 @@
-//! Which paths of an archive may become files.
+//! Checks whether paths of an archive are safe and portable file names.
 
 use std::collections::HashMap;
 
@@ -7,25 +7,25 @@ use unicode_normalization::UnicodeNormalization;
 /// Names that Windows keeps for devices, with or without an extension.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// Devices that have numbers, of which Windows also takes superscripts.
+/// Numbered devices. Windows also takes superscript digits.
 const NUMBERED: &[&str] = &["com", "lpt"];
 
-/// Most bytes of a path: systems do not take longer ones, and one of millions of components would cost
-/// more than the files of an archive.
-const LONGEST: usize = 4095;
+/// Maximum length of a path in bytes (`PATH_MAX` - 1 on Linux). Also bounds the cost of a path with
+/// millions of components.
+const MAX_PATH: usize = 4095;
 
-/// Bytes of the longest name of a file or folder. Systems differ in whether they count bytes or
-/// characters; none takes more.
+/// Maximum length of a file or folder name in bytes. Some systems count characters; none allows more
+/// bytes than this for every name.
 pub const MAX_NAME: usize = 255;
 
-/// Whether a path names a file below the folder it is extracted to, on every system: UTF-8 names
-/// with `/` between them.
+/// Checks that a path names a file below the extraction folder on every system: UTF-8 names joined by
+/// `/`.
 ///
 /// # Errors
 ///
-/// What is wrong, in words: an absolute path, an empty name, `.` or `..`, a back-slash, a colon
-/// (drives, streams), a control character, a name that Windows reserves, one that ends in a
-/// dot or a space, one of more than [`MAX_NAME`] bytes, more than 4095 bytes in all.
+/// A message: an absolute path, an empty name, `.` or `..`, a back-slash, a colon
+/// (drives, streams), a control character, a name that Windows reserves, a name that ends in a
+/// dot or a space or has more than [`MAX_NAME`] bytes, or more than 4095 bytes in all.
 ///
 /// ```
 /// use linerate_nx::check_path;
@@ -36,7 +36,7 @@ pub fn check_path(path: &str) -> Result<(), &'static str> {
     if path.is_empty() {
         return Err("an empty path");
     }
-    if path.len() > LONGEST {
+    if path.len() > MAX_PATH {
         return Err("a path of more than 4095 bytes");
     }
     if path.starts_with('/') {
@@ -54,8 +54,8 @@ pub fn check_path(path: &str) -> Result<(), &'static str> {
     path.split('/').try_for_each(check_name)
 }
 
-/// The shortest front of a path, in whole components, that [`check_path`] refuses: how many bytes it has, and
-/// what is wrong with it.
+/// The shortest prefix of a path, in whole components, that [`check_path`] rejects: its length in bytes,
+/// and the message.
 pub(crate) fn bad_name(path: &str) -> Option<(usize, &'static str)> {
     let whole = check_path(path).err()?;
     let mut ends = path.match_indices('/').map(|(at, _)| at);
@@ -63,12 +63,12 @@ pub(crate) fn bad_name(path: &str) -> Option<(usize, &'static str)> {
     Some(front.unwrap_or((path.len(), whole)))
 }
 
-/// Characters that Windows does not take in names.
+/// Characters that Windows rejects in names.
 const NOT_ON_WINDOWS: [char; 6] = ['*', '?', '<', '>', '|', '"'];
 
-/// The front of a path, in whole components, whose last name Windows refuses for one of `* ? < > | "`, and
-/// that character. Other systems take such names, so that [`check_path`] lets them pass: they are packed,
-/// and extracted where the system takes them.
+/// The prefix of a path, in whole components, whose last name has one of `* ? < > | "`, which Windows
+/// rejects, and that character. [`check_path`] accepts such names, since other systems do: they are packed,
+/// and extracted where the system allows.
 ///
 /// ```
 /// use linerate_nx::not_portable;
@@ -110,7 +110,7 @@ fn is_device(name: &str) -> bool {
     DEVICES.contains(&&*stem) || NUMBERED.iter().any(|device| is_numbered(device))
 }
 
-/// The name under which file systems that ignore case and Unicode form keep a path.
+/// The path as compared by file systems that ignore case and Unicode normalization.
 fn folded(path: &str) -> String {
     if path.is_ascii() {
         return path.to_ascii_lowercase();
@@ -118,8 +118,8 @@ fn folded(path: &str) -> String {
     path.nfd().flat_map(char::to_lowercase).nfc().collect()
 }
 
-/// Groups of paths that some file systems cannot keep apart: equal ones, and ones that differ only
-/// in case or in Unicode form. Each group has the numbers of its paths, in their order.
+/// Groups of paths that are equal on some file systems: equal ones, and ones that differ only in case or
+/// in Unicode normalization. Each group lists the indices of its paths in ascending order.
 pub fn collisions<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Vec<usize>> {
     let mut groups: HashMap<String, Vec<usize>> = HashMap::new();
     for (i, path) in paths.into_iter().enumerate() {
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ordinary_paths_pass() {
+    fn ordinary_paths_are_accepted() {
         for path in [
             "a",
             "a/b/c.txt",
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn long_paths_are_refused() {
+    fn path_above_4095_bytes_is_rejected() {
         assert_eq!(check_path(&"x/".repeat(2047)[..4093]), Ok(()));
         assert_eq!(check_path(&("x/".repeat(2047) + "x")), Ok(()));
         assert!(check_path(&("x/".repeat(2047) + "xx")).is_err());
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_out_is_refused() {
+    fn unsafe_paths_are_rejected() {
         for path in [
             "",
             "/",
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_windows_refuses_for_a_character_pass_and_are_named() {
+    fn names_with_characters_that_windows_rejects_are_accepted_but_not_portable() {
         for character in NOT_ON_WINDOWS {
             let path = format!("a/b{character}c/d");
             assert_eq!(check_path(&path), Ok(()));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_name_is_the_topmost_component() {
+    fn bad_name_ends_at_the_topmost_bad_component() {
         assert_eq!(bad_name("a/b"), None);
         for (path, front) in [("a/CON/x:y/z", "a/CON"), ("a:b", "a:b"), ("x./y", "x."), ("/a", "")] {
             assert_eq!(bad_name(path).map(|(len, _)| &path[..len]), Some(front), "{path}");
@@ -232,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn names_that_fall_together_are_found() {
+    fn colliding_paths_are_grouped() {
         let paths = ["a/B", "x", "A/b", "e\u{301}", "É", "x", "y"];
         assert_eq!(collisions(paths), [vec![0, 2], vec![1, 5], vec![3, 4]]);
         assert!(collisions(["a", "b", "a/b"]).is_empty());
     }
 
     #[test]
-    fn names_are_as_long_as_systems_take() {
+    fn name_above_255_bytes_is_rejected() {
         let name = |len| "n".repeat(len);
         for path in [name(255), format!("{}/{}", name(255), name(255)), "\u{e9}".repeat(127)] {
             assert_eq!(check_path(&path), Ok(()), "{path}");

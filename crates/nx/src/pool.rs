@@ -1,4 +1,4 @@
-//! The string pool: the paths of all files, each ended by a NUL, in one zstd frame.
+//! The string pool: the NUL-terminated paths of all files, in one zstd frame.
 
 use linerate_core::{Error, Kind, Result};
 use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer};
@@ -6,14 +6,14 @@ use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer};
 use crate::header::MAX_POOL;
 use crate::limits::Limits;
 
-/// The level that pools are written at.
+/// The zstd level of written pools.
 pub const POOL_LEVEL: i32 = 16;
 
-/// The paths of an archive, by their index.
+/// The paths of an archive, by index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pool {
     text: String,
-    /// Where each path ends, which is where its NUL stands.
+    /// The end of each path: the position of its NUL.
     ends: Vec<u32>,
 }
 
@@ -32,7 +32,7 @@ impl Pool {
         self.ends.is_empty()
     }
 
-    /// The path of that index.
+    /// The path of an index.
     pub fn get(&self, index: usize) -> Option<&str> {
         let end = *self.ends.get(index)? as usize;
         let start = if index == 0 { 0 } else { self.ends[index - 1] as usize + 1 };
@@ -44,25 +44,24 @@ impl Pool {
         (0..self.len()).map(|i| self.get(i).unwrap_or_default())
     }
 
-    /// Whether the paths ascend in byte order, each larger than the one before.
+    /// Whether the paths are in strictly ascending byte order.
     pub fn is_sorted(&self) -> bool {
         (1..self.len()).all(|i| self.get(i - 1) < self.get(i))
     }
 
-    /// Reads a pool of `files` paths from its compressed bytes. An archive without files may
-    /// have a pool of no bytes.
+    /// Decompresses and parses a pool of `files` paths. An archive without files may have an empty pool.
     ///
     /// # Errors
     ///
     /// [`Kind::Corrupt`] if the frame is damaged, does not hold exactly `files` paths each ended
     /// by a NUL, is not UTF-8, or is followed by other bytes; [`Kind::Truncated`] if the frame ends
-    /// early; [`Kind::Limit`] if it unfolds to more than [`Limits::pool`], or a path to more than
-    /// [`Limits::path`]. `at` counts from the start of `compressed`.
+    /// early; [`Kind::Limit`] if it decompresses to more than [`Limits::pool`], or a path has
+    /// more than [`Limits::path`] bytes. Offsets are in `compressed`.
     pub fn parse(compressed: &[u8], files: u32, limits: &Limits) -> Result<Pool> {
         if files == 0 && compressed.is_empty() {
             return Ok(Pool::default());
         }
-        let bytes = unfold(compressed, limits)?;
+        let bytes = decompress(compressed, limits)?;
         let ends: Vec<u32> = memchr::memchr_iter(0, &bytes).map(|end| end as u32).collect();
         if ends.len() != files as usize {
             return Err(corrupt("the pool does not have as many paths as there are files"));
@@ -81,7 +80,7 @@ impl Pool {
         Ok(Pool { text, ends })
     }
 
-    /// Compresses paths, in the order given, into one frame that carries its content size.
+    /// Compresses paths, in the given order, into one zstd frame with its content size.
     ///
     /// # Errors
     ///
@@ -109,24 +108,24 @@ impl Pool {
     }
 }
 
-/// The content of the one frame that `compressed` is.
-fn unfold(compressed: &[u8], limits: &Limits) -> Result<Vec<u8>> {
-    // Where paths end is kept in 32 bits.
-    let most = limits.pool.min(u64::from(u32::MAX) - 1) as usize;
+/// Decompresses `compressed`, which must be exactly one frame.
+fn decompress(compressed: &[u8], limits: &Limits) -> Result<Vec<u8>> {
+    // The ends of paths have 32 bits; on 32-bit targets a buffer has at most `isize::MAX` bytes.
+    let max = limits.pool.min(u64::from(u32::MAX) - 1).min(isize::MAX as u64 - 1) as usize;
     let too_large = Error::new(Kind::Limit, 0, "the paths are larger than the limit");
     let claimed = zstd_safe::get_frame_content_size(compressed)
         .map_err(|_| corrupt("the pool is not a zstd frame"))?
         .unwrap_or(0);
-    if claimed > most as u64 {
+    if claimed > max as u64 {
         return Err(too_large);
     }
     let mut context = DCtx::create();
     context
         .set_parameter(DParameter::WindowLogMax(limits.window_log))
         .map_err(|_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know"))?;
-    // A claim is not believed beyond what the bytes at hand make plausible.
-    let first = (claimed as usize).min(compressed.len().saturating_mul(64)).max(4096);
-    let mut out = vec![0; first];
+    // The stated size is untrusted: the first allocation is at most 64 times the compressed size.
+    let capacity = (claimed as usize).min(compressed.len().saturating_mul(64)).max(4096);
+    let mut out = vec![0; capacity];
     let (mut filled, mut input) = (0, InBuffer::around(compressed));
     loop {
         let mut output = OutBuffer::around_pos(&mut out[..], filled);
@@ -138,18 +137,18 @@ fn unfold(compressed: &[u8], limits: &Limits) -> Result<Vec<u8>> {
             break;
         }
         if filled < out.len() {
-            // There was room for more, and nothing more came.
-            let what = "the archive's pool ends within its frame";
-            return Err(Error::new(Kind::Truncated, compressed.len() as u64, what));
+            // The output had free space: the input has ended.
+            let message = "the archive's pool ends within its frame";
+            return Err(Error::new(Kind::Truncated, compressed.len() as u64, message));
         }
-        if filled > most {
+        if filled > max {
             return Err(too_large);
         }
-        // One byte beyond the limit tells a pool that just fits from one that does not.
-        let more = out.len().saturating_mul(2).min(most + 1);
+        // One byte beyond the limit tells a pool that just fits from one that exceeds it.
+        let more = out.len().saturating_mul(2).min(max + 1);
         out.resize(more.max(filled + 1), 0);
     }
-    if filled > most {
+    if filled > max {
         return Err(too_large);
     }
     if input.pos != compressed.len() {
@@ -181,14 +180,14 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_example() {
+    fn worked_example_is_parsed() {
         let pool = parse(&[0x28, 0xB5, 0x2F, 0xFD, 0x20, 2, 0x11, 0, 0, b'a', 0], 1).unwrap();
         assert_eq!(pool.iter().collect::<Vec<_>>(), ["a"]);
         assert_eq!(pool.get(1), None);
     }
 
     #[test]
-    fn paths_come_back() {
+    fn paths_round_trip() {
         let many: Vec<String> = (0..30_000).map(|i| format!("folder {}/файл {i}.dds", i / 100)).collect();
         let many: Vec<&str> = many.iter().map(String::as_str).collect();
         for paths in [&many[..], &["", "日本語", "a b"], &[]] {
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn order_is_known() {
+    fn is_sorted_tells_strict_byte_order() {
         let sorted = |paths: &[&str]| {
             parse(&Pool::encode(paths.iter().copied()).unwrap(), paths.len() as u32).unwrap().is_sorted()
         };
@@ -210,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_counts_and_bad_text_are_refused() {
+    fn wrong_path_count_or_bad_text_is_an_error() {
         let kind = |text: &[u8], files| parse(&frame(text), files).unwrap_err().kind;
         assert_eq!(kind(b"a\0b\0", 1), Kind::Corrupt);
         assert_eq!(kind(b"a\0b\0", 3), Kind::Corrupt);
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn trailing_bytes_second_frames_and_truncation_are_refused() {
+    fn trailing_bytes_a_second_frame_or_truncation_is_an_error() {
         let whole = frame(b"a\0b\0");
         assert!(parse(&whole, 2).is_ok());
         assert_eq!(parse(&[&whole[..], &[0]].concat(), 2).unwrap_err().kind, Kind::Corrupt);
@@ -233,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_unfolds_too_far_is_refused() {
+    fn decompressed_pool_above_the_limit_is_an_error() {
         let zeros = vec![0; 1 << 20];
         let compressed = frame(&zeros);
         let limits = |pool| Limits { pool, ..Limits::default() };
@@ -242,13 +241,13 @@ mod tests {
     }
 
     #[test]
-    fn paths_longer_than_the_limit_are_refused() {
+    fn path_longer_than_the_limit_is_an_error() {
         let long = "n".repeat(100);
         let compressed = Pool::encode(["a", &long, "b"]).unwrap();
         let parse = |path| Pool::parse(&compressed, 3, &Limits { path, ..Limits::default() });
         assert_eq!(parse(99).unwrap_err().kind, Kind::Limit);
         assert_eq!(parse(100).unwrap().get(1), Some(&*long));
-        // The default, in an archive of a few dozen bytes.
+        // The default limit, by less than 2000 compressed bytes.
         let enormous = Pool::encode([&*"n".repeat((16 << 20) + 1)]).unwrap();
         assert!(enormous.len() < 2000);
         let error = Pool::parse(&enormous, 1, &Limits::default()).unwrap_err();

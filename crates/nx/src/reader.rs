@@ -1,4 +1,4 @@
-//! Reading files: whole, in part, or into a writer.
+//! Reads files: whole, a range, or into a writer.
 
 use core::ops::Range;
 use std::io::{self, Write};
@@ -8,24 +8,24 @@ use linerate_core::{Error, Kind, Result};
 use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::block::{BlockReader, no_memory};
-use crate::cache::{BlockCache, FIRST_ROOM};
+use crate::cache::{BlockCache, INITIAL_CAPACITY};
 use crate::hash::HashKind;
 use crate::toc::Codec;
 
-/// Reads files of one archive with working memory of its own. Blocks that were decoded lately are
-/// kept, so that the small files of a solid block cost one decoding, in whatever order they are read.
+/// Reads files of one archive. Decoded blocks are kept in an LRU cache, so that a solid block is decoded
+/// once for all of its small files, in whatever order they are read.
 ///
-/// Memory is [`Reader::CACHE`] bytes of decoded blocks, or what [`Reader::cache`] says, but at least
-/// the block that is being read; one block in compressed form; and, once [`Reader::read_range`] has
-/// read part of a zstd block, what zstd keeps to go on there: its window, at most
-/// 2^[`Limits::window_log`](crate::Limits::window_log) bytes, and some 300 KiB.
+/// Memory: [`Reader::CACHE`] bytes of decoded blocks, or as set by [`Reader::cache`], but at least one
+/// block; one compressed block; and after [`Reader::read_range`] has read a part of a zstd block, the
+/// state to resume it: its window, at most 2^[`Limits::window_log`](crate::Limits::window_log) bytes, and
+/// some 300 KiB.
 pub struct Reader<'a, S> {
     archive: &'a Archive<S>,
     blocks: BlockReader<'a, S>,
     cache: BlockCache,
-    /// A block on its way to a writer, which nobody will want again.
-    passing: Vec<u8>,
-    verifies: bool,
+    /// A block that is not cached: all of it goes to the writer.
+    uncached: Vec<u8>,
+    verify: bool,
 }
 
 /// A part of a file: bytes `from..to` of the content of a block.
@@ -36,73 +36,74 @@ struct Piece {
 }
 
 impl Piece {
-    /// Where it is in its block, once that is in memory.
+    /// The range in the decoded block.
     fn range(&self) -> Range<usize> {
         self.from as usize..self.to as usize
     }
 }
 
-/// The most that is taken on a file's word alone.
-const PLAUSIBLE: u64 = 64 << 20;
+/// Largest allocation for a file by its stated size alone; beyond, the output grows as blocks decode.
+const MAX_INITIAL_CAPACITY: u64 = 64 << 20;
 
 impl<'a, S: ReadAt> Reader<'a, S> {
     pub(crate) fn new(archive: &'a Archive<S>) -> Result<Self> {
         let blocks = BlockReader::new(archive)?;
         let cache = BlockCache::new(Self::CACHE);
-        Ok(Reader { archive, blocks, cache, passing: Vec::new(), verifies: true })
+        Ok(Reader { archive, blocks, cache, uncached: Vec::new(), verify: true })
     }
 
-    /// Bytes of decoded blocks that are kept by default: 64 MiB.
+    /// Default size of the block cache in bytes: 64 MiB.
     pub const CACHE: u64 = 64 << 20;
 
-    /// How many bytes of decoded blocks are kept, the most recently used ones, at most 1024 blocks.
-    /// Kept are the blocks of small files, and those that [`Reader::read_range`] reads, until a range
-    /// has come to the end of a block that is a chunk of a larger file. Less than one block keeps one.
+    /// Sets the size of the block cache in bytes. It holds the most recently used blocks, at least one and
+    /// at most 1024: those of small files, and those that [`Reader::read_range`] reads. A block that is a
+    /// chunk of a larger file is evicted first once a range has reached its end.
     pub fn cache(&mut self, bytes: u64) -> &mut Self {
         self.cache.set_budget(bytes);
         self
     }
 
-    /// Whether the hashes of whole files are checked, which they are at first.
-    pub fn verify(&mut self, verifies: bool) -> &mut Self {
-        self.verifies = verifies;
+    /// Sets whether whole files are checked against their hashes. Default: true.
+    pub fn verify(&mut self, verify: bool) -> &mut Self {
+        self.verify = verify;
         self
     }
 
-    /// The content of a file.
+    /// Reads a whole file.
     ///
     /// # Errors
     ///
     /// [`Kind::Corrupt`] if a block is damaged or the content does not match its hash,
     /// [`Kind::Limit`] if the file, a block or a zstd window is larger than the limits or memory
-    /// runs out, [`Kind::Read`] if the source cannot be read; `at` is that of the block or the entry
-    /// in the archive.
+    /// runs out, [`Kind::Read`] if the source cannot be read; the offset is that of the block or the
+    /// entry in the archive.
     pub fn read(&mut self, file: File<'_>) -> Result<Vec<u8>> {
-        self.admit(file)?;
+        self.check_limit(file)?;
         let mut out = Vec::new();
-        out.try_reserve_exact(file.size().min(PLAUSIBLE) as usize).map_err(|_| no_memory(file.at()))?;
+        out.try_reserve_exact(file.size().min(MAX_INITIAL_CAPACITY) as usize)
+            .map_err(|_| no_memory(file.entry_offset()))?;
         for piece in pieces(self.archive, file, 0, file.size()) {
             let (start, len) = (out.len(), (piece.to - piece.from) as usize);
-            out.try_reserve(len).map_err(|_| no_memory(file.at()))?;
+            out.try_reserve(len).map_err(|_| no_memory(file.entry_offset()))?;
             out.resize(start + len, 0);
             self.fill(&piece, file.blocks().end, &mut out[start..])?;
         }
-        if self.verifies {
-            file.check(self.archive.hash_kind().hash_bytes(&out))?;
+        if self.verify {
+            file.check_hash(self.archive.hash_kind().hash_bytes(&out))?;
         }
         Ok(out)
     }
 
-    /// Fills the start of `out` with the content of a file; the rest of it stays. Its length is
-    /// returned.
+    /// Reads a whole file into the start of `out` and returns its length. The rest of `out` is unchanged.
     ///
     /// # Errors
     ///
     /// As [`Reader::read`], and [`Kind::OutputTooSmall`]. `out` is unspecified after an error.
     pub fn read_into(&mut self, file: File<'_>, out: &mut [u8]) -> Result<usize> {
-        self.admit(file)?;
+        self.check_limit(file)?;
         let out = usize::try_from(file.size()).ok().and_then(|size| out.get_mut(..size));
-        let too_small = Error::new(Kind::OutputTooSmall, file.at(), "the buffer is smaller than the file");
+        let too_small =
+            Error::new(Kind::OutputTooSmall, file.entry_offset(), "the buffer is smaller than the file");
         let out = out.ok_or(too_small)?;
         let mut rest = &mut *out;
         for piece in pieces(self.archive, file, 0, file.size()) {
@@ -110,19 +111,18 @@ impl<'a, S: ReadAt> Reader<'a, S> {
             self.fill(&piece, file.blocks().end, part)?;
             rest = next;
         }
-        if self.verifies {
-            file.check(self.archive.hash_kind().hash_bytes(out))?;
+        if self.verify {
+            file.check_hash(self.archive.hash_kind().hash_bytes(out))?;
         }
         Ok(out.len())
     }
 
-    /// Fills `out` with the bytes of a file from `offset` on. Only the blocks that hold them are
-    /// read, and a zstd block is decoded no further than needed; a range behind the last one of the
-    /// same block goes on from there, so that reading on in steps of any size decodes each byte once. If
-    /// the [cache](Reader::cache) has room for it, a block is decoded whole when the chunk before it was
-    /// read to its end, when it is read on after another was begun, and if it is LZ4, which has nothing
-    /// to go on from. The hash is of the whole
-    /// file, so it is not checked; the checksums of blocks, where there are any, are if they are reached.
+    /// Reads `out.len()` bytes of a file from `offset` on. Only the blocks that hold them are read, and a
+    /// zstd block is decoded no further than needed; a later range of the same block resumes from there,
+    /// so that sequential reads of any size decode each byte once. If it fits the
+    /// [cache](Reader::cache), a block is decoded whole when the chunk before it was read to its end, when
+    /// another block was started in between, and if it is LZ4, which cannot be resumed. The file's hash is
+    /// not checked; checksums of zstd frames are, if the range reaches them.
     ///
     /// # Errors
     ///
@@ -140,42 +140,41 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         Ok(())
     }
 
-    /// Writes the content of a file, block by block, and returns its size. Memory is that of
-    /// one block besides the cache, however large the file is. The hash is known only at the end: on an error,
-    /// discard what was written.
+    /// Writes a file to `out`, block by block, and returns its size. Memory: one block besides the cache,
+    /// however large the file is. The hash is checked at the end: on an error, discard the output.
     ///
     /// # Errors
     ///
-    /// As [`Reader::read`], as [`io::Error`]s that wrap them, and those of the writer.
+    /// As [`Reader::read`], wrapped in an [`io::Error`]; those of the writer.
     pub fn write_to(&mut self, file: File<'_>, out: &mut (impl Write + ?Sized)) -> io::Result<u64> {
-        self.admit(file)?;
-        let verifies = self.verifies;
+        self.check_limit(file)?;
+        let verify = self.verify;
         let mut hasher = self.archive.hash_kind().hasher();
         for piece in pieces(self.archive, file, 0, file.size()) {
-            let bytes = self.hold(&piece, file.blocks().end)?;
-            if verifies {
+            let bytes = self.piece_bytes(&piece, file.blocks().end)?;
+            if verify {
                 hasher.update(bytes);
             }
             out.write_all(bytes)?;
         }
-        if self.verifies {
-            file.check(hasher.finish())?;
+        if self.verify {
+            file.check_hash(hasher.finish())?;
         }
         Ok(file.size())
     }
 
-    /// The hash of the content of a file, of any kind, whether the archive has one or not.
+    /// Hashes the content of a file, by any kind of hash, whether the archive stores hashes or not.
     ///
     /// # Errors
     ///
     /// As [`Reader::read`].
     pub fn hash(&mut self, file: File<'_>, kind: HashKind) -> Result<u64> {
-        self.admit(file)?;
+        self.check_limit(file)?;
         let stored = self.archive.hash_kind();
         let (mut hasher, mut checker) = (kind.hasher(), stored.hasher());
-        let checks = self.verifies && self.archive.has_hashes();
+        let checks = self.verify && self.archive.has_hashes();
         for piece in pieces(self.archive, file, 0, file.size()) {
-            let bytes = self.hold(&piece, file.blocks().end)?;
+            let bytes = self.piece_bytes(&piece, file.blocks().end)?;
             hasher.update(bytes);
             if checks && kind != stored {
                 checker.update(bytes);
@@ -183,83 +182,83 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         }
         let hash = hasher.finish();
         if checks {
-            file.check(if kind == stored { hash } else { checker.finish() })?;
+            file.check_hash(if kind == stored { hash } else { checker.finish() })?;
         }
         Ok(hash)
     }
 
-    fn admit(&self, file: File<'_>) -> Result<()> {
+    fn check_limit(&self, file: File<'_>) -> Result<()> {
         match file.size() <= self.archive.limits().file {
             true => Ok(()),
-            false => Err(Error::new(Kind::Limit, file.at(), "a file larger than the limit")),
+            false => Err(Error::new(Kind::Limit, file.entry_offset(), "a file larger than the limit")),
         }
     }
 
-    /// Fills `out` with a piece. A block that is nothing but the piece goes straight there.
+    /// Decodes a piece into `out`, directly if the piece is the whole block.
     fn fill(&mut self, piece: &Piece, until: usize, out: &mut [u8]) -> Result<()> {
-        if self.is_alone(piece) && !self.is_held(piece) {
-            return self.blocks.whole(piece.block, out, until - 1).map(|_| ());
+        if self.is_whole_block(piece) && !self.is_cached(piece) {
+            return self.blocks.decode(piece.block, out, until - 1).map(|_| ());
         }
         if self.is_stored(piece.block) && self.archive.source().coalesce_limit() == 0 {
-            return self.blocks.stored(piece.block, piece.from, out);
+            return self.blocks.read_stored(piece.block, piece.from, out);
         }
-        out.copy_from_slice(self.hold(piece, until)?);
+        out.copy_from_slice(self.piece_bytes(piece, until)?);
         Ok(())
     }
 
-    /// A piece, from the whole block, which is decoded unless it is held.
-    fn hold(&mut self, piece: &Piece, until: usize) -> Result<&[u8]> {
-        if !self.is_held(piece) {
-            if self.is_alone(piece) {
-                self.blocks.prepare(piece.block, &mut self.passing)?;
-                self.blocks.whole(piece.block, &mut self.passing, until - 1)?;
-                return Ok(&self.passing);
+    /// The bytes of a piece. Decodes the whole block unless it is cached.
+    fn piece_bytes(&mut self, piece: &Piece, until: usize) -> Result<&[u8]> {
+        if !self.is_cached(piece) {
+            if self.is_whole_block(piece) {
+                self.blocks.resize_for(piece.block, &mut self.uncached)?;
+                self.blocks.decode(piece.block, &mut self.uncached, until - 1)?;
+                return Ok(&self.uncached);
             }
             if let Err(error) = self.decode_whole(piece.block, until) {
-                self.salvage(piece, error)?;
+                self.recover(piece, error)?;
             }
         }
         Ok(&self.cache.newest().content()[piece.range()])
     }
 
-    /// Decodes a block up to the end of a piece, since damage behind it is not the piece's. Without
-    /// a hash to check it, what comes of a damaged block is not to be trusted.
-    fn salvage(&mut self, piece: &Piece, error: Error) -> Result<()> {
+    /// Decodes a damaged block up to the end of a piece: damage after it does not matter. Only if a hash
+    /// will check the result.
+    fn recover(&mut self, piece: &Piece, error: Error) -> Result<()> {
         let content = self.archive.layout().content(piece.block);
-        let verifies = self.verifies && self.archive.has_hashes();
-        if !verifies || error.kind != Kind::Corrupt || piece.to >= content {
+        let verify = self.verify && self.archive.has_hashes();
+        if !verify || error.kind != Kind::Corrupt || piece.to >= content {
             return Err(error);
         }
         self.decode_up_to(piece.block, piece.to).map_err(|_| error)
     }
 
-    /// Fills `out` with a piece, decoding its block no further than there.
+    /// Decodes a piece into `out`, and its block no further.
     fn fill_part(&mut self, piece: &Piece, is_chunk: bool, out: &mut [u8]) -> Result<()> {
         if self.is_stored(piece.block) {
-            return self.blocks.stored(piece.block, piece.from, out);
+            return self.blocks.read_stored(piece.block, piece.from, out);
         }
         let content = self.archive.layout().content(piece.block);
-        if !self.is_held(piece) {
+        if !self.is_cached(piece) {
             self.decode_part(piece, content)?;
         }
         let newest = self.cache.newest();
         out.copy_from_slice(&newest.content()[piece.range()]);
-        newest.set_spent(is_chunk && piece.to == content);
+        newest.set_finished(is_chunk && piece.to == content);
         Ok(())
     }
 
-    /// Decodes what a range needs of a block, which may be held in part.
+    /// Decodes a block as far as a piece needs it. A prefix may be cached.
     fn decode_part(&mut self, piece: &Piece, content: u64) -> Result<()> {
-        // Who has read the chunk before to its end will most likely do so with this one; at once is
-        // faster than in steps, which pass through the window of zstd.
-        let follows = piece.from == 0 && piece.block > 0 && self.cache.is_spent(piece.block - 1);
+        // A sequential reader will most likely read all of this chunk. Decoding it at once is faster than
+        // in steps, which copy through zstd's window.
+        let follows = piece.from == 0 && piece.block > 0 && self.cache.is_finished(piece.block - 1);
         let filled = self.cache.find(piece.block).unwrap_or(0);
         let is_zstd = self.archive.toc().blocks[piece.block].codec == Codec::Zstd;
-        let steps = is_zstd && (filled == 0 || self.blocks.can_go_on(piece.block, filled));
+        let steps = is_zstd && (filled == 0 || self.blocks.can_resume(piece.block, filled));
         let fits = content <= self.cache.budget().min(self.archive.limits().block);
         if fits && (!steps || follows || (filled == 0 && piece.to == content)) {
             match self.decode_whole(piece.block, piece.block + 1) {
-                // Damage behind the range is not the range's.
+                // Damage after the range does not matter.
                 Err(error) if error.kind == Kind::Corrupt && piece.to < content => {}
                 result => return result,
             }
@@ -267,61 +266,61 @@ impl<'a, S: ReadAt> Reader<'a, S> {
         self.decode_up_to(piece.block, piece.to)
     }
 
-    /// Decodes a block, which is the newest then.
+    /// Decodes a whole block into the cache, as its newest.
     fn decode_whole(&mut self, block: usize, until: usize) -> Result<()> {
-        let (content, at) = (self.blocks.content(block)?, self.archive.layout().offset(block));
+        let (content, at) = (self.blocks.content_len(block)?, self.archive.layout().offset(block));
         if self.cache.find(block).is_none() {
-            self.cache.begin(block, content);
+            self.cache.insert(block, content);
         }
         self.cache.newest().set_filled(0);
         self.cache.reserve(content, content, at)?;
         let newest = self.cache.newest();
-        self.blocks.whole(block, newest.room(content), until - 1)?;
+        self.blocks.decode(block, newest.buffer_mut(content), until - 1)?;
         newest.set_filled(content);
         Ok(())
     }
 
-    /// Decodes the first bytes of a block, or goes on to there. It is the newest then.
+    /// Decodes a prefix of a block into the cache, as its newest; resumes where possible.
     fn decode_up_to(&mut self, block: usize, to: u64) -> Result<()> {
         let (layout, limits) = (self.archive.layout(), self.archive.limits());
         let at = layout.offset(block);
         let too_large = Error::new(Kind::Limit, at, "a block larger than the limit");
         let len = usize::try_from(to).ok().filter(|_| to <= limits.block).ok_or(too_large)?;
-        let most = usize::try_from(layout.content(block).min(limits.block)).unwrap_or(usize::MAX);
+        let max_len = usize::try_from(layout.content(block).min(limits.block)).unwrap_or(usize::MAX);
         let filled = match self.cache.find(block) {
             Some(filled) => filled,
             None => {
-                self.cache.begin(block, most.min(FIRST_ROOM));
+                self.cache.insert(block, max_len.min(INITIAL_CAPACITY));
                 0
             }
         };
-        self.cache.reserve(len, most, at)?;
+        self.cache.reserve(len, max_len, at)?;
         let newest = self.cache.newest();
         newest.set_filled(0);
-        self.blocks.go_on(block, newest.room(len), filled)?;
+        self.blocks.decode_more(block, newest.buffer_mut(len), filled)?;
         newest.set_filled(len);
         Ok(())
     }
 
-    /// Whether the block is nothing but the piece.
-    fn is_alone(&self, piece: &Piece) -> bool {
+    /// Whether the piece is its whole block.
+    fn is_whole_block(&self, piece: &Piece) -> bool {
         piece.from == 0 && piece.to == self.archive.layout().content(piece.block)
     }
 
-    /// Whether a piece is decoded, in the newest block.
-    fn is_held(&mut self, piece: &Piece) -> bool {
+    /// Whether a piece is cached. Its block becomes the newest.
+    fn is_cached(&mut self, piece: &Piece) -> bool {
         self.cache.find(piece.block).is_some_and(|filled| filled as u64 >= piece.to)
     }
 
-    /// Whether the bytes of a block are those of the source.
+    /// Whether a block is stored in the source as it is.
     fn is_stored(&self, block: usize) -> bool {
-        // Making them, as of blocks with a dictionary, is decoding the block.
+        // Generating it, as for a block with a dictionary, decodes the block each time.
         let is_made = || self.archive.source().is_generated(self.archive.layout().offset(block));
         self.archive.toc().blocks[block].codec == Codec::Copy && !is_made()
     }
 }
 
-/// The pieces that bytes `from..to` of a file are of, in order.
+/// Splits the byte range `from..to` of a file by block.
 fn pieces<'f, S: ReadAt>(
     archive: &Archive<S>,
     file: File<'f>,
@@ -349,7 +348,7 @@ mod tests {
 
     const CODINGS: [Coding; 2] = [Coding::zstd(1), Coding::lz4(1)];
 
-    /// Text that both codecs shorten, and that no two files share.
+    /// Compressible text, different for each seed.
     fn text(len: usize, seed: u32) -> Vec<u8> {
         let mut state = seed;
         let mut next = || {
@@ -380,7 +379,7 @@ mod tests {
         Archive::open(builder.to_bytes().unwrap().0).unwrap()
     }
 
-    /// Reads a file in steps from `from` on, and compares.
+    /// Reads a file in ranges of `step` bytes, and compares.
     fn step_through(reader: &mut Reader<'_, Vec<u8>>, file: File<'_>, bytes: &[u8], step: usize) {
         for at in (0..bytes.len()).step_by(step) {
             let mut out = vec![0; step.min(bytes.len() - at)];
@@ -390,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_on_in_steps_decodes_each_byte_once() {
+    fn sequential_ranges_decode_each_byte_once() {
         let bytes = text(1_300_000, 1);
         for coding in CODINGS {
             let archive = archive(coding, &[("large", &bytes)]);
@@ -403,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn two_files_read_in_turns_are_decoded_at_most_twice() {
+    fn two_files_read_alternately_are_decoded_at_most_twice() {
         let (a, b) = (text(600_000, 1), text(600_000, 2));
         for budget in [Reader::<Vec<u8>>::CACHE, 1 << 20] {
             let archive = archive(Coding::zstd(1), &[("a", &a), ("b", &b)]);
@@ -430,7 +429,7 @@ mod tests {
         let archive = archive(Coding::zstd(1), &files);
         assert!(archive.layout().len() > 3);
         let mut order: Vec<File<'_>> = archive.files().collect();
-        // Each from another block than the one before.
+        // Consecutive reads are of different blocks.
         order.sort_by_key(|file| (file.entry().block_offset, file.entry().first_block));
         let all: u64 = (0..archive.layout().len()).map(|i| archive.layout().content(i)).sum();
         let read_all = |budget| {
@@ -443,11 +442,11 @@ mod tests {
             reader.blocks.decoded()
         };
         assert_eq!(read_all(Reader::<Vec<u8>>::CACHE), all);
-        assert!(read_all(0) > 10 * all, "one block alone is kept");
+        assert!(read_all(0) > 10 * all, "only one block is cached");
     }
 
     #[test]
-    fn a_range_before_damage_comes_out_whichever_way_it_is_decoded() {
+    fn range_before_damage_is_read_however_it_is_decoded() {
         let bytes = text(500_000, 7);
         for coding in CODINGS {
             let whole = archive(coding, &[("a", &bytes), ("b", &text(900, 8))]);
@@ -460,7 +459,7 @@ mod tests {
             let mut reader = damaged.reader().unwrap();
             let mut out = vec![0; 100_000];
             reader.read_range(file, 50_000, &mut out[..1000]).unwrap();
-            // What was decoded of the block cannot be gone on from now.
+            // Now the block cannot be resumed.
             let _ = reader.read_range(other, 0, &mut out[..900]);
             reader.read_range(file, 0, &mut out).unwrap();
             assert!(out == bytes[..100_000], "{coding:?}");

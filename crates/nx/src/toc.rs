@@ -1,8 +1,8 @@
 //! The table of contents: an entry per file, a word per block.
 //!
-//! An entry is a hash (u64), a size (u32 in the short form, u64 in the long one), and a word of,
-//! from the top bit down, the offset in the block 26, the index of the path 20, the first block 18.
-//! A block is a u32 of its compressed size 29 and its codec 3.
+//! An entry is a hash (u64), a size (u32 in the short form, u64 in the long one), and a u64 with, from the
+//! top bit down, the offset in the block (26 bits), the path index (20) and the first block (18). A block
+//! is a u32 with its compressed size (29 bits) and its codec (3).
 
 use linerate_core::{Error, Kind, Result};
 
@@ -14,10 +14,10 @@ pub const MAX_OFFSET: u32 = (1 << 26) - 1;
 /// The largest compressed block, in bytes.
 pub const MAX_COMPRESSED: u32 = (1 << 29) - 1;
 
-/// How a block is compressed.
+/// The codec of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Codec {
-    /// Stored as it is.
+    /// Stored uncompressed.
     Copy,
     /// One zstd frame.
     Zstd,
@@ -26,7 +26,7 @@ pub enum Codec {
 }
 
 impl Codec {
-    /// All codecs, in the order of their numbers.
+    /// All codecs, by their number in the format.
     pub const ALL: [Codec; 3] = [Codec::Copy, Codec::Zstd, Codec::Lz4];
 
     /// The name of the codec.
@@ -39,27 +39,27 @@ impl Codec {
     }
 }
 
-/// One file.
+/// The entry of one file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The hash of the content.
     pub hash: u64,
-    /// Bytes of the content.
+    /// The size of the content in bytes.
     pub size: u64,
-    /// Which path of the pool is its own.
+    /// The index of its path in the pool.
     pub path: u32,
-    /// The block that holds its first byte. Of no meaning if the file is empty.
+    /// The block with its first byte. Unused if the file is empty.
     pub first_block: u32,
-    /// Where in that block, once decompressed, it begins; 0 for a file of several blocks.
+    /// Its offset in that decompressed block; 0 for a file of several blocks.
     pub block_offset: u32,
 }
 
-/// One block, as its word says.
+/// The table entry of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Bytes in the archive, at most [`MAX_COMPRESSED`].
+    /// Compressed size in bytes, at most [`MAX_COMPRESSED`].
     pub compressed: u32,
-    /// How they are compressed.
+    /// The codec.
     pub codec: Codec,
 }
 
@@ -68,7 +68,7 @@ pub struct Block {
 pub struct Toc {
     /// In the order of the archive.
     pub entries: Vec<Entry>,
-    /// In the order of their data.
+    /// In the order of the archive.
     pub blocks: Vec<Block>,
 }
 
@@ -120,7 +120,7 @@ impl Block {
 }
 
 impl Toc {
-    /// The form that these entries need.
+    /// The shortest form that holds these entries.
     pub fn form(&self) -> TocForm {
         match self.entries.iter().all(|entry| u32::try_from(entry.size).is_ok()) {
             true => TocForm::Short,
@@ -128,30 +128,30 @@ impl Toc {
         }
     }
 
-    /// Reads the tables that `header` describes. `bytes` starts with the archive and holds at
-    /// least what comes before the pool.
+    /// Parses the tables that `header` describes. `bytes` is the start of the archive, at least up to the
+    /// pool.
     ///
     /// # Errors
     ///
     /// [`Kind::Truncated`] if `bytes` end within the tables, [`Kind::Corrupt`] for a path index
-    /// beyond the pool, [`Kind::Unsupported`] for a codec without a meaning; `at` counts from the
-    /// start of the archive. What entries say about blocks is checked by [`crate::Layout::new`].
+    /// beyond the pool, [`Kind::Unsupported`] for an unknown codec. Offsets are in the archive.
+    /// [`crate::Layout::new`] checks the entries against the blocks.
     pub fn parse(header: &Header, bytes: &[u8]) -> Result<Toc> {
         // Both are below 2^25.
-        let (blocks_at, pool_at) = (header.blocks_offset() as usize, header.pool_offset() as usize);
-        if bytes.len() < pool_at {
+        let (blocks_offset, pool_offset) = (header.blocks_offset() as usize, header.pool_offset() as usize);
+        if bytes.len() < pool_offset {
             let what = "the archive ends within its table of contents";
             return Err(Error::new(Kind::Truncated, bytes.len() as u64, what));
         }
         let size = header.form.entry_bytes();
-        let entries = bytes[HEADER..blocks_at].chunks_exact(size).map(|b| Entry::parse(header.form, b));
+        let entries = bytes[HEADER..blocks_offset].chunks_exact(size).map(|b| Entry::parse(header.form, b));
         let entries: Vec<Entry> = entries.collect();
         if let Some(i) = entries.iter().position(|entry| entry.path >= header.files) {
             let at = (HEADER + i * size) as u64;
             return Err(Error::new(Kind::Corrupt, at, "an entry whose path is not in the pool"));
         }
-        let blocks = bytes[blocks_at..pool_at].as_chunks().0.iter().enumerate().map(|(i, word)| {
-            let at = (blocks_at + 4 * i) as u64;
+        let blocks = bytes[blocks_offset..pool_offset].as_chunks().0.iter().enumerate().map(|(i, word)| {
+            let at = (blocks_offset + 4 * i) as u64;
             Block::parse(u32::from_le_bytes(*word)).ok_or(Error::new(
                 Kind::Unsupported,
                 at,
@@ -161,8 +161,8 @@ impl Toc {
         Ok(Toc { entries, blocks: blocks.collect::<Result<_>>()? })
     }
 
-    /// Appends the tables. Fields beyond their limits are cut to their bits, and sizes in the
-    /// short form to 32: choose the form with [`Toc::form`] and keep the limits.
+    /// Appends the tables to `out`. Values beyond their limits are truncated, as are sizes in the short
+    /// form: choose the form by [`Toc::form`].
     pub fn write(&self, form: TocForm, out: &mut Vec<u8>) {
         self.entries.iter().for_each(|entry| entry.write(form, out));
         self.blocks.iter().for_each(|block| out.extend_from_slice(&block.word().to_le_bytes()));
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worked_example_is_read_and_written() {
+    fn worked_example_round_trips() {
         let bytes =
             [0x85, 0x34, 0x55, 0x5C, 0xE0, 0x96, 0xD4, 0xD0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0];
         let entry = Entry { hash: 0xd0d4_96e0_5c55_3485, size: 1, path: 0, first_block: 0, block_offset: 0 };
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_word_of_the_reference() {
+    fn entry_word_matches_the_reference() {
         let entry = Entry { hash: 0, size: 0, path: 3, first_block: 7, block_offset: 5 };
         let mut out = Vec::new();
         entry.write(TocForm::Short, &mut out);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_fields_come_back_in_both_forms() {
+    fn largest_values_round_trip_in_both_forms() {
         for (form, size) in [(TocForm::Short, u64::from(u32::MAX)), (TocForm::Long, u64::MAX)] {
             let largest =
                 Entry { hash: u64::MAX, size, path: 1, first_block: MAX_BLOCKS, block_offset: MAX_OFFSET };
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_codecs_and_paths_beyond_the_pool_are_refused_where_they_stand() {
+    fn unknown_codec_or_path_beyond_the_pool_is_an_error_at_its_offset() {
         let entry = Entry { hash: 0, size: 0, path: 0, first_block: 0, block_offset: 0 };
         let block = Block { compressed: 9, codec: Codec::Zstd };
         let toc = Toc { entries: vec![entry, Entry { path: 1, ..entry }], blocks: vec![block; 2] };
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_size_does_not_change_the_tables() {
+    fn tables_do_not_depend_on_the_chunk_size() {
         let toc = Toc::default();
         let header = Header::new(ChunkSize::from_bytes(512).unwrap(), toc.form(), 0, 0, 0).unwrap();
         assert_eq!(Toc::parse(&header, &header.write()), Ok(toc));

@@ -1,4 +1,4 @@
-//! The folders that a set of paths needs, each of them once.
+//! The folders of a set of paths: each is created and opened once, within a limit of open descriptors.
 
 use std::collections::HashMap;
 use std::io;
@@ -7,73 +7,73 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use linerate_io::Folder;
 
-/// Folders for which no room need be made.
+/// Number of folders that fits the default limit of open descriptors.
 const FEW: usize = 32;
-/// Files that are open beside the folders, or a few more.
+/// Descriptors for other open files, rounded up.
 const OTHERS: usize = 256;
 
-/// The folders of a set of paths, opened as they are needed.
+/// The folders of a set of paths, opened on demand.
 pub(crate) struct Tree {
     root: Folder,
     folders: Vec<Node>,
-    open: Mutex<Open>,
+    open: Mutex<OpenFolders>,
 }
 
-/// A folder, the root being number 0.
+/// A folder. Number 0 is the root.
 struct Node {
     parent: u32,
     name: String,
-    /// Whether it has been made, or was there.
-    made: AtomicBool,
+    /// Whether it is known to exist.
+    exists: AtomicBool,
 }
 
-/// Where a file goes: a folder of the tree, and a name in it.
+/// The location of a file: a folder of the tree, and a name in it.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct Location {
     pub(crate) folder: u32,
     pub(crate) name: String,
 }
 
 impl Tree {
-    /// The tree below `root` of paths that have been checked, and the place of each.
-    pub(crate) fn of<'p>(root: Folder, paths: impl Iterator<Item = &'p str>) -> (Tree, Vec<Place>) {
+    /// Builds the tree below `root` from checked paths, and the location of each.
+    pub(crate) fn new<'p>(root: Folder, paths: impl Iterator<Item = &'p str>) -> (Tree, Vec<Location>) {
         let mut folders = vec![Node::new(0, "")];
         let mut known: HashMap<&str, u32> = HashMap::from([("", 0)]);
-        let places = paths.map(|path| {
+        let locations = paths.map(|path| {
             let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));
-            Place { folder: add(parent, &mut folders, &mut known), name: name.to_owned() }
+            Location { folder: add(parent, &mut folders, &mut known), name: name.to_owned() }
         });
-        let places = places.collect();
+        let locations = locations.collect();
         let kept = Folder::max_open_folders();
-        // Those that systems have room for from the start are not worth a call.
+        // A few folders fit the default limit, without a system call.
         if folders.len() > FEW {
             root.reserve_descriptors(folders.len().min(kept) + OTHERS);
         }
-        (Tree { root, folders, open: Mutex::new(Open::new(kept)) }, places)
+        (Tree { root, folders, open: Mutex::new(OpenFolders::new(kept)) }, locations)
     }
 
-    /// The folder of that number, made if it is not there.
+    /// Opens a folder, and creates it if missing.
     ///
     /// # Errors
     ///
-    /// Those of making and opening it, such as that a file or a link has its name.
+    /// Those of creating and opening it, such as a file or a link of its name.
     pub(crate) fn folder(&self, number: u32) -> io::Result<Folder> {
-        // From the folder up to one that is open, and down again.
+        // Up to the nearest open ancestor, and down again.
         let (mut folder, mut chain) = self.nearest(number);
         while let Some(next) = chain.pop() {
             let node = &self.folders[next as usize];
-            // Without the lock: others need not wait for the system. Two threads may make one folder.
-            folder = match node.made.load(Ordering::Relaxed) {
+            // Without the lock, so that others need not wait for the system: two threads may create one.
+            folder = match node.exists.load(Ordering::Relaxed) {
                 true => folder.subfolder(&node.name)?,
                 false => folder.create_subfolder(&node.name)?,
             };
-            node.made.store(true, Ordering::Relaxed);
-            self.open().keep(next, folder.clone());
+            node.exists.store(true, Ordering::Relaxed);
+            self.open().insert(next, folder.clone());
         }
         Ok(folder)
     }
 
-    /// The nearest open folder at or above that one, and those below it that lead there, last first.
+    /// The nearest open folder at or above `number`, and the folders from there down, last first.
     fn nearest(&self, number: u32) -> (Folder, Vec<u32>) {
         let (mut open, mut chain, mut at) = (self.open(), Vec::new(), number);
         while at != 0 {
@@ -86,29 +86,29 @@ impl Tree {
         (self.root.clone(), chain)
     }
 
-    fn open(&self) -> MutexGuard<'_, Open> {
+    fn open(&self) -> MutexGuard<'_, OpenFolders> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Node {
     fn new(parent: u32, name: &str) -> Node {
-        Node { parent, name: name.to_owned(), made: AtomicBool::new(false) }
+        Node { parent, name: name.to_owned(), exists: AtomicBool::new(false) }
     }
 }
 
-/// Folders that are kept open: those used since the last change of generations, and those of the
-/// generation before.
-struct Open {
+/// A cache of open folders in two generations: those used since the last rotation, and those of the
+/// generation before. An approximation of LRU.
+struct OpenFolders {
     young: HashMap<u32, Folder>,
     old: HashMap<u32, Folder>,
-    /// Most folders of a generation.
-    most: usize,
+    /// Maximum number of folders in a generation.
+    capacity: usize,
 }
 
-impl Open {
-    fn new(kept: usize) -> Open {
-        Open { young: HashMap::new(), old: HashMap::new(), most: kept / 2 }
+impl OpenFolders {
+    fn new(kept: usize) -> OpenFolders {
+        OpenFolders { young: HashMap::new(), old: HashMap::new(), capacity: kept / 2 }
     }
 
     fn get(&mut self, number: u32) -> Option<Folder> {
@@ -116,12 +116,12 @@ impl Open {
             return Some(folder.clone());
         }
         let folder = self.old.remove(&number)?;
-        self.keep(number, folder.clone());
+        self.insert(number, folder.clone());
         Some(folder)
     }
 
-    fn keep(&mut self, number: u32, folder: Folder) {
-        if self.young.len() >= self.most {
+    fn insert(&mut self, number: u32, folder: Folder) {
+        if self.young.len() >= self.capacity {
             self.old = core::mem::take(&mut self.young);
         }
         self.young.insert(number, folder);
@@ -129,7 +129,7 @@ impl Open {
 }
 
 fn add<'p>(path: &'p str, folders: &mut Vec<Node>, known: &mut HashMap<&'p str, u32>) -> u32 {
-    // Up to an ancestor that is known, then down: without recursion, since paths may be long.
+    // Up to a known ancestor, then down. Not recursive, since paths may be long.
     let mut missing = Vec::new();
     let mut rest = path;
     let mut at = loop {
@@ -142,7 +142,7 @@ fn add<'p>(path: &'p str, folders: &mut Vec<Node>, known: &mut HashMap<&'p str, 
     while let Some(path) = missing.pop() {
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
         folders.push(Node::new(at, name));
-        // At most 2^32 bytes of paths, so fewer folders.
+        // The paths have at most 2^32 bytes, so there are fewer folders.
         at = (folders.len() - 1) as u32;
         known.insert(path, at);
     }
@@ -154,27 +154,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_folder_is_made_once_and_files_find_theirs() {
+    fn shared_folders_are_one_node_and_files_are_created_in_theirs() {
         let place = tempfile::tempdir().unwrap();
         let root = Folder::create_all(place.path()).unwrap();
         let paths = ["a/b/c/1", "a/b/2", "3", "a/b/c/4", "x/5"];
-        let (tree, places) = Tree::of(root, paths.into_iter());
+        let (tree, locations) = Tree::new(root, paths.into_iter());
         assert_eq!(tree.folders.len(), 5);
-        assert_eq!(places.iter().map(|p| &*p.name).collect::<Vec<_>>(), ["1", "2", "3", "4", "5"]);
-        for (path, at) in paths.iter().zip(&places) {
+        assert_eq!(locations.iter().map(|p| &*p.name).collect::<Vec<_>>(), ["1", "2", "3", "4", "5"]);
+        for (path, at) in paths.iter().zip(&locations) {
             tree.folder(at.folder).unwrap().create(&at.name).unwrap();
             assert!(place.path().join(path).is_file());
         }
     }
 
     #[test]
-    fn deep_and_many_folders_stay_within_the_descriptors() {
+    fn deep_and_many_folders_stay_within_the_descriptor_limit() {
         let place = tempfile::tempdir().unwrap();
         let root = Folder::create_all(place.path()).unwrap();
         let deep = "d/".repeat(400) + "file";
         let many: Vec<String> = (0..1500).map(|i| format!("{i}/file")).collect();
         let paths = many.iter().map(String::as_str).chain([&*deep]);
-        let (tree, places) = Tree::of(root, paths);
-        places.iter().for_each(|at| assert!(tree.folder(at.folder).unwrap().create(&at.name).is_ok()));
+        let (tree, locations) = Tree::new(root, paths);
+        locations.iter().for_each(|at| assert!(tree.folder(at.folder).unwrap().create(&at.name).is_ok()));
     }
 }

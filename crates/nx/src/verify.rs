@@ -1,5 +1,5 @@
-//! Whether everything in an archive can be read and matches its hash, and whether a folder holds
-//! the same.
+//! Verifies that every file of an archive decodes and matches its hash, and compares an archive with a
+//! folder.
 
 use std::fmt;
 use std::fs;
@@ -15,32 +15,32 @@ use crate::error::{FileError, PathError};
 use crate::extract::OnProgress;
 use crate::header::PAGE;
 use crate::metadata::{Attributes, Change, Link, Metadata};
-use crate::parallel::{Destination, Progress, RunOptions, run};
+use crate::parallel::{Destination, Progress, RunOptions, read_files};
 use crate::paths::{check_path, collisions};
 use crate::reader::Reader;
 use linerate_io::Folder;
 
-/// Something worth knowing of an archive whose files can be read.
+/// An oddity of an archive whose files can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// That many blocks are zstd frames without a last block.
+    /// Number of blocks that are zstd frames without a last block.
     Unterminated(usize),
-    /// That many blocks hold more content than files need.
+    /// Number of blocks with more content than files refer to.
     Longer(usize),
-    /// That many blocks have bytes after their compressed data.
+    /// Number of blocks with bytes after their compressed data.
     SpareInBlocks(usize),
-    /// The header has these flags, which have no agreed meaning.
+    /// Header flags, which have no agreed meaning.
     Flags(u8),
-    /// There are bytes between the tables and the first block.
+    /// Non-zero bytes between the tables and the first block.
     SpareInHeader,
-    /// There are that many bytes after the last block and its padding.
+    /// Number of bytes after the last block and its padding.
     SpareAtEnd(u64),
-    /// That path cannot be extracted, and why.
+    /// A path that cannot be extracted, and the reason.
     Path(String, &'static str),
-    /// Some file systems cannot keep these paths apart.
+    /// Paths that are equal on some file systems.
     Collision(Vec<String>),
-    /// That many files have no hash: they can be decoded, and nothing tells whether they are right.
+    /// Number of files without a hash: they decode, but their content cannot be verified.
     Unhashed(u64),
 }
 
@@ -67,42 +67,42 @@ impl fmt::Display for Note {
     }
 }
 
-/// What verifying an archive found.
+/// Result of verifying an archive.
 #[derive(Debug, Default)]
 pub struct Verified {
-    /// Files whose content matches their hash; of an archive [without hashes](Archive::has_hashes),
-    /// those that can be decoded.
+    /// Files whose content matches their hash; in an archive [without hashes](Archive::has_hashes), those
+    /// that decode.
     pub files: u64,
     /// Bytes of content that were read.
     pub bytes: u64,
-    /// Files that cannot be read or do not match, by path.
+    /// Errors of files that cannot be read or do not match, sorted by path.
     pub failures: Vec<PathError>,
-    /// What else is worth knowing.
+    /// Oddities that are not errors.
     pub notes: Vec<Note>,
-    /// Whether the on_progress stopped the work.
+    /// Whether the progress callback stopped the work.
     pub stopped: bool,
 }
 
-/// How a folder differs from an archive.
+/// Differences between a folder and an archive.
 #[derive(Debug, Default)]
 pub struct Compared {
-    /// Files that are the same.
+    /// Number of equal files.
     pub same: u64,
-    /// Paths of the archive that the folder lacks.
+    /// Paths in the archive that are missing in the folder.
     pub missing: Vec<String>,
-    /// Paths whose size or content differs.
+    /// Paths with another size or content.
     pub different: Vec<String>,
-    /// Files of the folder that the archive lacks; links too, unless there is
+    /// Files of the folder that are not in the archive; also links, unless there is
     /// [metadata](Verifier::metadata) to compare them with.
     pub unexpected: Vec<String>,
-    /// How times, modes, links and empty folders differ from the [metadata](Verifier::metadata).
+    /// Differences of times, modes, links and empty folders from the [metadata](Verifier::metadata).
     pub changes: Vec<Change>,
     /// Files that could not be compared.
     pub failures: Vec<PathError>,
 }
 
 impl Compared {
-    /// Whether the folder holds the archive's files and no others.
+    /// Whether there is no difference.
     pub fn is_same(&self) -> bool {
         [&self.missing, &self.different, &self.unexpected].iter().all(|list| list.is_empty())
             && self.changes.is_empty()
@@ -110,7 +110,7 @@ impl Compared {
     }
 }
 
-/// Reads every file of an archive and checks it.
+/// Verifies an archive, or compares it with a folder.
 ///
 /// ```
 /// use linerate_nx::{Archive, FileSource, Verifier};
@@ -128,21 +128,21 @@ pub struct Verifier<'a, S> {
     on_progress: Option<OnProgress<'a>>,
 }
 
-/// Nowhere.
-struct Nothing;
+/// A destination that discards everything.
+struct NullDestination;
 
-impl Destination for Nothing {
-    fn whole(&self, _file: usize, _bytes: &[u8]) -> Result<(), FileError> {
+impl Destination for NullDestination {
+    fn write_file(&self, _file: usize, _bytes: &[u8]) -> Result<(), FileError> {
         Ok(())
     }
-    fn part(&self, _file: usize, _offset: u64, _bytes: &[u8]) -> Result<(), FileError> {
+    fn write_range(&self, _file: usize, _offset: u64, _bytes: &[u8]) -> Result<(), FileError> {
         Ok(())
     }
-    fn finish(&self, _file: usize) -> Result<(), FileError> {
+    fn commit(&self, _file: usize) -> Result<(), FileError> {
         Ok(())
     }
-    fn abandon(&self, _file: usize) {}
-    fn declines(&self, _file: usize) -> Result<bool, FileError> {
+    fn discard(&self, _file: usize) {}
+    fn skips(&self, _file: usize) -> Result<bool, FileError> {
         Ok(false)
     }
 }
@@ -153,42 +153,42 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         Verifier { archive, threads: 1, hashes: true, metadata: None, on_progress: None }
     }
 
-    /// How many threads work, the caller's among them, as in [`crate::Extractor::threads`].
+    /// Sets the number of threads, as [`crate::Extractor::threads`]. Default: 1.
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Whether contents are hashed. Without, blocks are only decoded: a measure of that.
+    /// Sets whether contents are hashed. Without, blocks are only decoded, as a benchmark. Default: true.
     pub fn hashes(mut self, hashes: bool) -> Self {
         self.hashes = hashes;
         self
     }
 
-    /// What [`Verifier::compare`] compares times, modes, links and empty folders with: that
-    /// [of the archive](Metadata::from_archive).
+    /// Has [`Verifier::compare`] compare times, modes, links and empty folders with `metadata`, as from
+    /// [`Metadata::from_archive`].
     pub fn metadata(mut self, metadata: &'a Metadata) -> Self {
         self.metadata = Some(metadata);
         self
     }
 
-    /// Told of progress after each block, by the thread that did it; `false` stops the work.
+    /// Calls `on_progress` after each block, from the thread that decoded it; `false` stops the work.
     pub fn on_progress(mut self, on_progress: impl Fn(&Progress) -> bool + Sync + 'a) -> Self {
         self.on_progress = Some(Box::new(on_progress));
         self
     }
 
-    /// Decodes all blocks that files need, in memory, and checks every file.
+    /// Decodes all blocks that files refer to, in memory, and checks every file.
     ///
     /// # Errors
     ///
-    /// [`crate::Kind::Limit`] if the files exceed the limits of the archive. What concerns files is
-    /// in [`Verified::failures`].
+    /// [`crate::Kind::Limit`] if the files exceed the limits of the archive. Errors of
+    /// single files are in [`Verified::failures`].
     pub fn run(&self) -> crate::Result<Verified> {
         let files: Vec<File<'_>> = self.archive.files().collect();
-        let on_progress = self.on_progress.as_deref().map(|w| w as _);
-        let terms = RunOptions { threads: self.threads, verifies: self.hashes, on_progress };
-        let outcome = run(self.archive, &files, &Nothing, terms)?;
+        let progress = self.on_progress.as_deref().map(|f| f as _);
+        let options = RunOptions { threads: self.threads, verify: self.hashes, progress };
+        let outcome = read_files(self.archive, &files, &NullDestination, options)?;
         let failed = outcome.failed.into_iter();
         let failures = failed.map(|(i, source)| PathError { path: files[i].path().to_owned(), source });
         let mut failures: Vec<PathError> = failures.collect();
@@ -223,8 +223,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
             notes.push(Note::SpareAtEnd(spare));
         }
         let paths: Vec<&str> = self.archive.files().map(|file| file.path()).collect();
-        let unsafe_ones = paths.iter().filter_map(|path| Some((*path, check_path(path).err()?)));
-        notes.extend(unsafe_ones.map(|(path, what)| Note::Path(path.to_owned(), what)));
+        let bad_paths = paths.iter().filter_map(|path| Some((*path, check_path(path).err()?)));
+        notes.extend(bad_paths.map(|(path, what)| Note::Path(path.to_owned(), what)));
         for group in collisions(paths.iter().copied()) {
             let mut names: Vec<String> = group.into_iter().map(|i| paths[i].to_owned()).collect();
             names.sort_unstable();
@@ -236,8 +236,8 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         notes
     }
 
-    /// Compares a folder with the archive, by size and hash: nothing of the archive but its header
-    /// is read, unless it is [without hashes](Archive::has_hashes). Links are not followed, and count as different where the
+    /// Compares a folder with the archive by size and hash. Reads only the header of the archive, unless it
+    /// is [without hashes](Archive::has_hashes). Links are not followed, and count as different where the
     /// archive has a file.
     ///
     /// # Errors
@@ -246,7 +246,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     pub fn compare(&self, folder: impl AsRef<Path>) -> io::Result<Compared> {
         let folder = folder.as_ref();
         let mut present = Metadata::default();
-        survey(folder, &mut String::new(), &mut present)?;
+        list_folder(folder, &mut String::new(), &mut present)?;
         let root = Folder::create_all(folder)?;
         let compared = Mutex::new(Compared::default());
         let next = AtomicUsize::new(0);
@@ -288,7 +288,7 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
         Ok(compared)
     }
 
-    /// Whether a file is the same in the folder, or `None` if it is not there.
+    /// Whether a file is equal in the folder, or `None` if it is missing.
     fn compare_file(
         &self,
         root: &Folder,
@@ -332,14 +332,14 @@ impl<'a, S: ReadAt> Verifier<'a, S> {
     }
 }
 
-/// All that is below a folder, by its path from it. Names that are not UTF-8 are shown as near as can be,
-/// and what is neither folder nor link counts as a file.
-fn survey(folder: &Path, prefix: &mut String, found: &mut Metadata) -> io::Result<()> {
+/// Lists everything below a folder by relative path. Names that are not UTF-8 are converted lossily;
+/// whatever is neither folder nor link counts as a file.
+fn list_folder(folder: &Path, prefix: &mut String, found: &mut Metadata) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let before = prefix.len();
         prefix.push_str(&entry.file_name().to_string_lossy());
-        // Of a link, these are the link's own: it is not followed.
+        // `DirEntry::metadata` does not follow links.
         let of = entry.metadata()?;
         if of.is_symlink() {
             let target = fs::read_link(entry.path())?.to_string_lossy().into_owned();
@@ -348,7 +348,7 @@ fn survey(folder: &Path, prefix: &mut String, found: &mut Metadata) -> io::Resul
         } else if of.is_dir() {
             found.folders.insert(prefix.clone(), Attributes::from_fs(&of)?);
             prefix.push('/');
-            survey(&entry.path(), prefix, found)?;
+            list_folder(&entry.path(), prefix, found)?;
         } else {
             found.files.insert(prefix.clone(), Attributes::from_fs(&of)?);
         }

@@ -1,4 +1,4 @@
-//! What a folder says of its files.
+//! Captures metadata from a folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,21 +11,22 @@ use super::{Attributes, Link, Metadata, Time, begins};
 use crate::pack::{BadName, PackError, PackResult, Walk, WalkEntry};
 
 impl Metadata {
-    /// What is below a folder, as far as `keep` says so; folders with any of that in them too. It is
-    /// asked with paths relative to `root`. Links are not followed. Devices, sockets and pipes are
-    /// passed over.
+    /// Captures the metadata of everything below `root` for which `keep` returns true, and of the folders
+    /// that contain any of it. `keep` gets paths relative to `root`. Links are not followed. Devices,
+    /// sockets and pipes are skipped.
     ///
     /// # Errors
-    /// `Io` if something cannot be looked at; `BadArgument` if a path is not UTF-8 or one that
-    /// [`check_path`](crate::check_path) refuses, or the target of a link is not UTF-8. Each names the path.
+    /// `Read` if something cannot be read; `BadArgument` if a path is not UTF-8 or one that
+    /// [`check_path`](crate::check_path) rejects, or the target of a link is not UTF-8. Each names the path.
     pub fn capture(root: &Path, keep: impl FnMut(&str) -> bool) -> PackResult<Metadata> {
         Metadata::capture_walk(root.into(), keep).map(|(found, _)| found)
     }
 
-    /// As [`capture`](Self::capture), on the terms of a walk; and what [`Walk::skip_bad_names`] left out.
+    /// As [`capture`](Self::capture), with the options of a walk. Also returns the names that
+    /// [`Walk::skip_bad_names`] left out.
     ///
     /// # Errors
-    /// As [`capture`](Self::capture), without the names that are left out.
+    /// As [`capture`](Self::capture), except for the names that are left out.
     pub fn capture_walk(
         walk: Walk<'_>,
         mut keep: impl FnMut(&str) -> bool,
@@ -67,10 +68,10 @@ impl Metadata {
 }
 
 impl Attributes {
-    /// Those that the system tells of a file or folder.
+    /// From the system's metadata of a file or folder.
     ///
     /// # Errors
-    /// Where the system has no times of files.
+    /// If the system does not support modification times.
     pub fn from_fs(found: &fs::Metadata) -> io::Result<Attributes> {
         #[cfg(unix)]
         let mode = Some(std::os::unix::fs::MetadataExt::mode(found) as u16 & super::MODE);
@@ -80,7 +81,7 @@ impl Attributes {
     }
 }
 
-/// With `/` between components.
+/// A link target with `/` between components.
 fn portable(target: &str) -> String {
     match cfg!(windows) {
         true => target.replace('\\', "/"),

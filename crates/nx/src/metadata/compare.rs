@@ -1,37 +1,37 @@
-//! What differs between two records of metadata, or between one and a folder.
+//! Compares two records of metadata, or a record with a folder.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use super::{Attributes, Metadata, Time, begins};
 
-/// One difference of one path.
+/// A difference at one path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The path.
     pub path: String,
-    /// What differs.
+    /// The difference.
     pub difference: Difference,
 }
 
-/// What differs about a path that both have, or who has it. Modes and times are compared where both
-/// are known.
+/// A difference of metadata between the old and the new side. Modes and times are compared if both sides
+/// have them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Difference {
-    /// A link that only the old has.
+    /// A link that only the old side has.
     LinkRemoved,
-    /// A link that only the new has.
+    /// A link that only the new side has.
     LinkAdded,
-    /// An empty folder of the old that the new does not have, empty or not.
+    /// An empty folder of the old side that is missing on the new side.
     FolderRemoved,
-    /// An empty folder of the new that the old does not have, empty or not.
+    /// An empty folder of the new side that is missing on the old side.
     FolderAdded,
-    /// The modes of a file or folder.
+    /// The old and new mode of a file or folder.
     Mode(u16, u16),
-    /// When a file, folder or link was modified.
+    /// The old and new modification time of a file, folder or link.
     Modified(Time, Time),
-    /// Where a link leads.
+    /// The old and new target of a link.
     Target(String, String),
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Difference {
             Difference::FolderAdded => f.write_str("empty folder added"),
             Difference::Mode(old, new) => write!(f, "mode {old:03o} -> {new:03o}"),
             Difference::Modified(old, new) => write!(f, "modified {old} -> {new}"),
-            // A target may hold anything, such as the escapes of a terminal.
+            // The target is untrusted: it may hold terminal escapes.
             Difference::Target(old, new) => {
                 write!(f, "target {} -> {}", old.escape_debug(), new.escape_debug())
             }
@@ -53,11 +53,12 @@ impl fmt::Display for Difference {
 }
 
 impl Metadata {
-    /// How `new` differs, by path. The files are those of each side, whether anything is known of them
-    /// or not: folders they are in are there. Contents are not compared, nor who has which files.
+    /// Lists the differences of `new`, sorted by path. `files` and `new_files` are all files of each side,
+    /// with or without metadata; they imply the folders that contain them. Contents and the presence of
+    /// files are not compared.
     ///
-    /// Times are the same if one is the other on a clock of whole seconds, or of 100 nanoseconds: not
-    /// all file systems keep more.
+    /// Times are equal if one is the other truncated to seconds or to 100 nanoseconds: not all file systems
+    /// store more.
     pub fn changes<'a>(
         &'a self,
         files: impl Iterator<Item = &'a str>,
@@ -95,7 +96,7 @@ impl Metadata {
     }
 }
 
-/// What is known of one side, and which folders something is in.
+/// The metadata of one side, and its folders that are not empty.
 struct Side<'a> {
     metadata: &'a Metadata,
     parents: HashSet<&'a str>,
@@ -116,7 +117,7 @@ impl<'a> Side<'a> {
         Side { metadata, parents }
     }
 
-    /// Folders with nothing in them that the other does not have.
+    /// Empty folders that the other side does not have.
     fn only_here(&self, other: &Side<'a>) -> impl Iterator<Item = &'a str> {
         self.metadata.folders.keys().map(String::as_str).filter(|path| {
             let below = format!("{path}/");
@@ -148,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_change_is_found_once() {
+    fn each_kind_of_difference_is_found_once() {
         let at = |mode, seconds| Attributes { modified: time(seconds, 7), mode: Some(mode) };
         let link = |target: &str| Link { target: target.into(), modified: time(1, 0) };
         let mut old = Metadata::default();
         old.files.extend([("d/f".into(), at(0o644, 1)), ("same".into(), at(0o644, 1))]);
         old.folders.extend([("d".into(), at(0o755, 1)), ("gone".into(), at(0o755, 1))]);
-        // Not empty any more, which the file says.
+        // Not empty on the new side, as its file implies.
         old.folders.insert("filled".into(), at(0o755, 1));
         old.links.extend([("l".into(), link("a")), ("gone-link".into(), link("a"))]);
         let mut new = Metadata::default();
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn times_of_coarser_clocks_are_the_same() {
+    fn truncated_times_are_equal() {
         let exact = time(5, 123_456_789);
         for (other, same) in [
             (exact, true),

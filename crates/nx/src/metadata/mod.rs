@@ -1,9 +1,15 @@
-//! What neither format has: when files were modified, their modes, symbolic links, empty folders.
+//! Metadata that the Nx and R3A formats lack: modification times, modes, symbolic links, empty folders.
 //!
-//! It is kept, when asked for, in an extension of our own, a [record](Metadata::from_archive) in the header that
-//! other readers pass over. `docs/nx-metadata.md` has its layout. Nothing of it is needed to read
-//! files, and nothing of it is believed: [`Restorer`] checks where links lead and what may be
-//! replaced as extraction does.
+//! On request it is stored in a private extension, a [record](Metadata::from_archive) in the header that
+//! other readers ignore; `docs/nx-metadata.md` specifies it. Files can be read without it. It is
+//! untrusted: [`Restorer`] checks link targets and existing files as extraction does.
+//!
+//! | module | content |
+//! |---|---|
+//! | `record` | the bytes of the record, read and written |
+//! | `capture`, `restore` | metadata from a folder, and onto a folder |
+//! | `compare` | differences between two records, or a record and a folder |
+//! | `target` | which link targets stay inside a folder |
 
 mod capture;
 mod compare;
@@ -22,11 +28,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-/// The bits of a mode that are kept: reading, writing, executing. Those that lend rights (setuid,
-/// setgid) and the sticky bit are not.
+/// The mode bits that are stored: read, write, execute. Not setuid, setgid and the sticky bit.
 pub const MODE: u16 = 0o777;
 
-/// A moment: seconds since 1970 in UTC, before that negative, and nanoseconds after that second.
+/// A point in time: seconds since 1970-01-01 UTC, negative before, and nanoseconds after that second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time {
     /// Seconds.
@@ -36,7 +41,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// The moment on the system's clock, or `None` beyond what it can tell.
+    /// As a [`SystemTime`], or `None` if that cannot represent it.
     pub fn system(self) -> Option<SystemTime> {
         let whole = Duration::from_secs(self.seconds.unsigned_abs());
         let second = match self.seconds < 0 {
@@ -47,11 +52,11 @@ impl Time {
     }
 }
 
-/// In UTC as RFC 3339 has it, with nanoseconds if there are any.
+/// RFC 3339 in UTC, with nanoseconds if they are not 0.
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (days, second) = (self.seconds.div_euclid(86_400), self.seconds.rem_euclid(86_400));
-        // The Gregorian calendar from 0000-03-01, in eras of 400 years: a leap day ends a year.
+        // The proleptic Gregorian calendar from 0000-03-01, in eras of 400 years: leap days end a year.
         let day = days + 719_468;
         let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
         let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -75,7 +80,7 @@ impl From<SystemTime> for Time {
             Ok(after) => Time { seconds: seconds(after), nanoseconds: after.subsec_nanos() },
             Err(error) => {
                 let before = error.duration();
-                // Nanoseconds count forward from the second before.
+                // Nanoseconds count forward from the previous second.
                 match before.subsec_nanos() {
                     0 => Time { seconds: -seconds(before), nanoseconds: 0 },
                     n => Time { seconds: -seconds(before) - 1, nanoseconds: 1_000_000_000 - n },
@@ -85,28 +90,28 @@ impl From<SystemTime> for Time {
     }
 }
 
-/// What is kept of a file or a folder.
+/// The metadata of a file or a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// When its content was last changed.
+    /// The modification time.
     pub modified: Time,
-    /// Who may read, write and execute it, within [`MODE`], where the system has modes.
+    /// The permission bits within [`MODE`], if the system has them.
     pub mode: Option<u16>,
 }
 
 /// A symbolic link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Where it leads, as it was found. It has not been checked: see [`check_target`].
+    /// The target as stored. Not checked: see [`check_target`].
     pub target: String,
-    /// When it was made.
+    /// The modification time of the link itself.
     pub modified: Time,
 }
 
-/// What is known beside the contents of files, by path, with `/` between components.
+/// Metadata by path, with `/` between components.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metadata {
-    /// Files, all of which are in the archive. Not every file need be here.
+    /// Files of the archive; some may be missing.
     pub files: BTreeMap<String, Attributes>,
     /// Folders, empty or not.
     pub folders: BTreeMap<String, Attributes>,
@@ -115,12 +120,12 @@ pub struct Metadata {
 }
 
 impl Metadata {
-    /// Whether nothing is known.
+    /// Whether there is no metadata.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.folders.is_empty() && self.links.is_empty()
     }
 
-    /// Keeps the paths for which `keep` says so, and folders with any of them in it.
+    /// Keeps the paths for which `keep` returns true, and the folders that contain any of them.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         self.files.retain(|path, _| keep(path));
         self.links.retain(|path, _| keep(path));
@@ -134,7 +139,7 @@ impl Metadata {
         self.folders.retain(|path, _| wanted.contains_key(path) || held.binary_search(path).is_ok());
     }
 
-    /// Adds what `other` knows. Where both know a path, that of `other` counts, whatever it is.
+    /// Adds the metadata of `other`, which takes precedence where both have a path, of whatever kind.
     pub fn overlay(&mut self, other: Metadata) {
         for path in other.files.keys().chain(other.folders.keys()).chain(other.links.keys()) {
             self.files.remove(path);
@@ -147,7 +152,7 @@ impl Metadata {
     }
 }
 
-/// Whether any path of the map begins like that.
+/// Whether any path of the map starts with `prefix`.
 fn begins<T>(map: &BTreeMap<String, T>, prefix: &str) -> bool {
     map.range::<str, _>((Bound::Included(prefix), Bound::Unbounded))
         .next()
@@ -169,12 +174,12 @@ mod tests {
     }
 
     #[test]
-    fn moments_before_and_after_1970_come_back() {
+    fn times_before_and_after_1970_round_trip() {
         for (seconds, nanoseconds) in [(0, 0), (1, 1), (-1, 0), (-1, 999_999_999), (-2, 5), (1 << 40, 7)] {
             let time = Time { seconds, nanoseconds };
             assert_eq!(Time::from(time.system().expect("within the clock")), time);
         }
-        // Beyond some clocks: none, or the same.
+        // Beyond some clocks: `None`, or the same time.
         for time in [
             Time { seconds: i64::MAX, nanoseconds: 999_999_999 },
             Time { seconds: i64::MIN + 1, nanoseconds: 0 },
@@ -184,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_shown_in_utc() {
+    fn times_are_formatted_as_rfc_3339_in_utc() {
         for (seconds, nanoseconds, expected) in [
             (0, 0, "1970-01-01T00:00:00Z"),
             (-1, 999_999_999, "1969-12-31T23:59:59.999999999Z"),
@@ -198,14 +203,14 @@ mod tests {
     }
 
     #[test]
-    fn folders_stay_with_what_is_in_them() {
+    fn retain_keeps_folders_that_contain_kept_paths() {
         let mut found = metadata(&["a/b/1", "a.txt"], &["a", "a/b", "a/c", "d", "e"], &["e/l"]);
         found.retain(|path| path.ends_with('1') || path == "d" || path == "e/l");
         assert_eq!(found, metadata(&["a/b/1"], &["a", "a/b", "d", "e"], &["e/l"]));
     }
 
     #[test]
-    fn what_is_newer_counts_whatever_it_is() {
+    fn overlay_takes_precedence_across_kinds() {
         let mut found = metadata(&["a", "b"], &["c"], &["d"]);
         found.overlay(metadata(&["d"], &["a"], &["c"]));
         assert_eq!(found, metadata(&["b", "d"], &["a"], &["c"]));

@@ -1,15 +1,14 @@
-//! The bytes of the extension. `docs/nx-metadata.md` describes them.
+//! The bytes of the metadata record, as specified in `docs/nx-metadata.md`.
 //!
-//! All numbers are little-endian. In an Nx archive the record stands at the first multiple of 8 behind
-//! the pool, within the header's pages; in R3A it is the data of the user-data extension
-//! [`EXTENSION`].
+//! Numbers are little-endian. In an Nx archive the record starts at the first multiple of 8 after the pool,
+//! within the header's pages; in R3A it is the data of the user-data extension [`EXTENSION`].
 //!
-//! | offset | bytes | what |
+//! | offset | bytes | content |
 //! |---|---|---|
 //! | 0 | 8 | `LNX-META` |
 //! | 8 | 4 | version, 1 |
-//! | 12 | 4 | bytes of the frame |
-//! | 16 | 4 | bytes of its content |
+//! | 12 | 4 | size of the frame |
+//! | 16 | 4 | size of its content |
 //! | 20 | 4 | 0 |
 //! | 24 | 8 | XXH3-64 of bytes 0 to 23 and the frame |
 //! | 32 | | one zstd frame |
@@ -25,35 +24,35 @@ use crate::header::{Header, MAX_PAGES, PAGE};
 use crate::limits::Limits;
 use linerate_io::read_error;
 
-/// The number of the user-data extension of R3A: `LNMD`.
+/// The id of the R3A user-data extension: `LNMD`.
 pub const EXTENSION: u32 = u32::from_le_bytes(*b"LNMD");
 
 /// The first bytes of the record.
 pub const MAGIC: [u8; 8] = *b"LNX-META";
 
-/// The version that is written and read.
+/// The version of the record.
 pub const VERSION: u32 = 1;
 
 /// Bytes before the frame.
 const HEAD: usize = 32;
 
-/// Where the record begins is a multiple of this.
+/// The alignment of the record.
 const ALIGN: u64 = 8;
 
-/// The level that the content is compressed at.
+/// The zstd level of the content.
 const LEVEL: i32 = 16;
 
-/// In place of nanoseconds: nothing is known of the file.
+/// The nanoseconds of a file without metadata.
 const UNKNOWN: u32 = u32::MAX;
 
-/// In place of a mode: there is none.
+/// The mode of an entry without one.
 const NO_MODE: u16 = u16::MAX;
 
-/// Bytes of another's fields, before its path and its target.
-const OTHER: usize = 24;
+/// Bytes of the fields of a folder or link, before its path and its target.
+const FOLDER_OR_LINK: usize = 24;
 
-/// Most bytes of a path and of a target: no system takes longer ones.
-const LONGEST: usize = 4095;
+/// Maximum length of a path or a target in bytes.
+const MAX_PATH: usize = 4095;
 
 const FOLDER: u8 = 1;
 const LINK: u8 = 2;
@@ -62,12 +61,12 @@ const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
 }
 
-/// The paths of an archive's files in byte order. Records count files in that order.
+/// The paths of an archive's files in byte order, which is the order of files in the record.
 pub(crate) struct Paths<'a>(Vec<&'a str>);
 
 impl<'a> Paths<'a> {
-    /// `None` if two are equal: then a number could mean either.
-    pub(crate) fn of(paths: impl Iterator<Item = &'a str>) -> Option<Paths<'a>> {
+    /// Sorts the paths. `None` if two are equal, since then an index is ambiguous.
+    pub(crate) fn new(paths: impl Iterator<Item = &'a str>) -> Option<Paths<'a>> {
         let mut paths: Vec<&str> = paths.collect();
         paths.sort_unstable();
         paths.is_sorted_by(|a, b| a < b).then_some(Paths(paths))
@@ -77,7 +76,7 @@ impl<'a> Paths<'a> {
         self.0.binary_search(&path).is_ok()
     }
 
-    /// What binds a record to the archive it was written for.
+    /// The hash that ties a record to the archive it was written for.
     fn hash(&self) -> u64 {
         let mut hasher = HashKind::Xxh3.hasher();
         for path in &self.0 {
@@ -89,19 +88,18 @@ impl<'a> Paths<'a> {
 }
 
 impl Metadata {
-    /// What an archive says beside its files, or `None` if it has no such record. Bytes in the header
-    /// that are not of this kind are not looked at any further. R3A archives have it when they are
-    /// shown [as Nx](crate::r3a::AsNx).
+    /// Reads the metadata record of an archive, or returns `None` if it has none. FolderOrLink bytes in the header
+    /// are ignored. For an R3A archive, show it [as Nx](crate::r3a::AsNx).
     ///
     /// # Errors
     ///
     /// [`Kind::Corrupt`] if the record is damaged, or another archive's; [`Kind::Unsupported`] if it
-    /// is of a newer version; [`Kind::Limit`] if it unfolds to more than [`Limits::header`];
-    /// [`Kind::Read`] if the source cannot be read. `at` is where the record begins. Files can be read
+    /// is of a newer version; [`Kind::Limit`] if it decompresses to more than [`Limits::header`];
+    /// [`Kind::Read`] if the source cannot be read. The offset is that of the record. Files can be read
     /// nevertheless.
     pub fn from_archive<S: ReadAt>(archive: &Archive<S>) -> Result<Option<Metadata>> {
         let Some((at, record)) = find(archive)? else { return Ok(None) };
-        let paths = Paths::of(archive.files().map(|file| file.path()))
+        let paths = Paths::new(archive.files().map(|file| file.path()))
             .ok_or(corrupt("metadata in an archive with a path that is there twice"));
         paths
             .and_then(|paths| Metadata::parse(&record, &paths, archive.limits()))
@@ -109,9 +107,9 @@ impl Metadata {
             .map_err(|e| e.with_offset(at))
     }
 
-    /// Reads a record.
+    /// Parses a record.
     pub(super) fn parse(record: &[u8], paths: &Paths<'_>, limits: &Limits) -> Result<Metadata> {
-        let content = unfold(record, limits)?;
+        let content = decompress(record, limits)?;
         let mut fields = Fields(&content);
         if fields.u64()? != paths.hash() {
             return Err(corrupt("metadata of another archive, or of other files"));
@@ -121,13 +119,12 @@ impl Metadata {
             return Err(corrupt("metadata of another number of files"));
         }
         let mut found = Metadata::default();
-        // Of columns, each is taken whole before the next.
+        // The fields of files are stored as columns.
         let seconds = fields.take(8 * files)?;
         let nanoseconds = fields.take(4 * files)?;
         let modes = fields.take(2 * files)?;
         for (i, path) in paths.0.iter().enumerate() {
-            let mut row = Fields(&nanoseconds[4 * i..]);
-            let nanoseconds = row.u32()?;
+            let nanoseconds = Fields(&nanoseconds[4 * i..]).u32()?;
             if nanoseconds != UNKNOWN {
                 let seconds = Fields(&seconds[8 * i..]).u64()? as i64;
                 let mode = Fields(&modes[2 * i..]).u16()?;
@@ -137,7 +134,7 @@ impl Metadata {
         }
         let mut last = "";
         for _ in 0..others {
-            last = fields.other(last, &mut found)?;
+            last = fields.folder_or_link(last, &mut found)?;
             if paths.contains(last) {
                 return Err(corrupt("metadata of a folder or link that is a file"));
             }
@@ -148,7 +145,7 @@ impl Metadata {
         }
     }
 
-    /// The record for an archive of these files, or no bytes if nothing is known. What is known of
+    /// Encodes the record for an archive with these files; no bytes if there is no metadata. Metadata of
     /// other files is left out.
     ///
     /// # Errors
@@ -163,10 +160,11 @@ impl Metadata {
         let mut content = paths.hash().to_le_bytes().to_vec();
         let folders = self.folders.iter().filter(|(path, _)| !paths.contains(path));
         let links = self.links.iter().filter(|(path, _)| !paths.contains(path));
-        let mut others: Vec<Other<'_>> = folders.map(Other::folder).chain(links.map(Other::link)).collect();
+        let mut others: Vec<FolderOrLink<'_>> =
+            folders.map(FolderOrLink::folder).chain(links.map(FolderOrLink::link)).collect();
         others.sort_unstable_by_key(|other| other.path);
-        let others_are_one_each = others.is_sorted_by(|a, b| a.path < b.path);
-        if !others_are_one_each {
+        let paths_are_unique = others.is_sorted_by(|a, b| a.path < b.path);
+        if !paths_are_unique {
             return Err(Error::new(Kind::BadArgument, 0, "metadata of a path that is folder and link"));
         }
         content.extend(u32::try_from(paths.0.len()).map_err(limit)?.to_le_bytes());
@@ -178,36 +176,36 @@ impl Metadata {
         content.extend(rows.iter().flat_map(|row| mode_word(row.and_then(|of| of.mode)).to_le_bytes()));
         others.iter().try_for_each(|other| other.write(&mut content))?;
         u32::try_from(content.len()).map_err(limit)?;
-        fold(&content)
+        compress(&content)
     }
 }
 
-/// Where the record of an archive begins, and its bytes up to the first block; `None` if there is
-/// none. They are not checked.
+/// Finds the record of an archive: its offset, and the bytes from there up to the first block, which are
+/// not checked. `None` if there is none.
 pub(crate) fn find<S: ReadAt>(archive: &Archive<S>) -> Result<Option<(u64, Vec<u8>)>> {
     let header = archive.header();
     let (at, end) = (header.pool_end().next_multiple_of(ALIGN), header.bytes());
     if !archive.has_spare_bytes() || end.saturating_sub(at) < HEAD as u64 {
         return Ok(None);
     }
-    // No more than the header that has been read, which is within the limits.
+    // At most the size of the header, which is within the limits.
     let mut bytes = vec![0; (end - at) as usize];
     archive.source().read_at(at, &mut bytes).map_err(|e| read_error(at, &e))?;
     Ok(bytes.starts_with(&MAGIC).then_some((at, bytes)))
 }
 
-/// The record that the bytes begin with, without what follows it.
+/// The record at the start of `record`, without the bytes after it.
 pub(crate) fn trimmed(record: &[u8]) -> &[u8] {
     let frame = Fields(record.get(12..).unwrap_or_default()).u32().map_or(0, |len| len as usize);
-    record.get(..HEAD + frame).unwrap_or(record)
+    HEAD.checked_add(frame).and_then(|end| record.get(..end)).unwrap_or(record)
 }
 
-/// Appends a record to the pool, and gives the header the pages that it needs. One of no bytes changes
-/// nothing.
+/// Appends a record after the pool, and adds the pages that it needs to the header. An empty record
+/// changes nothing.
 ///
 /// # Errors
 ///
-/// [`Kind::Limit`] if the header cannot be that large.
+/// [`Kind::Limit`] if the header exceeds the format's limit.
 pub(crate) fn append(record: &[u8], header: &mut Header, pool: &mut Vec<u8>) -> Result<()> {
     if record.is_empty() {
         return Ok(());
@@ -228,8 +226,8 @@ fn checksum(head: &[u8], frame: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// The content of a record. Bytes after it are not looked at.
-fn unfold(record: &[u8], limits: &Limits) -> Result<Vec<u8>> {
+/// Checks and decompresses a record. Bytes after it are ignored.
+fn decompress(record: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     let mut fields = Fields(record.get(..HEAD).ok_or(corrupt("metadata that is cut short"))?);
     if fields.take(8)? != MAGIC {
         return Err(corrupt("no metadata"));
@@ -260,7 +258,7 @@ fn unfold(record: &[u8], limits: &Limits) -> Result<Vec<u8>> {
     }
 }
 
-fn fold(content: &[u8]) -> Result<Vec<u8>> {
+fn compress(content: &[u8]) -> Result<Vec<u8>> {
     let limit = Error::new(Kind::Limit, 0, "not enough memory to compress the metadata");
     let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
     let mut context = CCtx::create();
@@ -270,8 +268,7 @@ fn fold(content: &[u8]) -> Result<Vec<u8>> {
         .map_err(|_| limit)?;
     let mut record = MAGIC.to_vec();
     record.extend(VERSION.to_le_bytes());
-    // Both are below 4 GiB: the content has been checked, and a frame of it that is not is larger than
-    // any header.
+    // The caller has checked that the content is below 4 GiB. A frame above is larger than any header.
     record.extend(u32::try_from(frame.len()).map_err(|_| limit)?.to_le_bytes());
     record.extend((content.len() as u32).to_le_bytes());
     record.extend([0; 4]);
@@ -288,7 +285,7 @@ fn time(seconds: i64, nanoseconds: u32) -> Result<Time> {
     }
 }
 
-/// Whatever else a mode says is dropped.
+/// The stored bits of a mode; others are dropped.
 fn mode_of(word: u16) -> Option<u16> {
     (word != NO_MODE).then_some(word & MODE)
 }
@@ -297,8 +294,8 @@ fn mode_word(mode: Option<u16>) -> u16 {
     mode.map_or(NO_MODE, |mode| mode & MODE)
 }
 
-/// A folder or a link, to be written.
-struct Other<'a> {
+/// A folder or a link to write.
+struct FolderOrLink<'a> {
     kind: u8,
     path: &'a str,
     target: &'a str,
@@ -306,18 +303,18 @@ struct Other<'a> {
     mode: Option<u16>,
 }
 
-impl<'a> Other<'a> {
-    fn folder((path, folder): (&'a String, &'a Attributes)) -> Other<'a> {
-        Other { kind: FOLDER, path, target: "", modified: folder.modified, mode: folder.mode }
+impl<'a> FolderOrLink<'a> {
+    fn folder((path, folder): (&'a String, &'a Attributes)) -> FolderOrLink<'a> {
+        FolderOrLink { kind: FOLDER, path, target: "", modified: folder.modified, mode: folder.mode }
     }
 
-    fn link((path, link): (&'a String, &'a Link)) -> Other<'a> {
-        Other { kind: LINK, path, target: &link.target, modified: link.modified, mode: None }
+    fn link((path, link): (&'a String, &'a Link)) -> FolderOrLink<'a> {
+        FolderOrLink { kind: LINK, path, target: &link.target, modified: link.modified, mode: None }
     }
 
     fn write(&self, out: &mut Vec<u8>) -> Result<()> {
         let is_empty = self.path.is_empty() || self.kind == LINK && self.target.is_empty();
-        if is_empty || self.path.len() > LONGEST || self.target.len() > LONGEST {
+        if is_empty || self.path.len() > MAX_PATH || self.target.len() > MAX_PATH {
             return Err(Error::new(Kind::BadArgument, 0, "metadata of a path that is empty or too long"));
         }
         out.extend([self.kind, 0]);
@@ -332,7 +329,7 @@ impl<'a> Other<'a> {
     }
 }
 
-/// What is left to read.
+/// The unread rest of the bytes.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -361,16 +358,15 @@ impl<'a> Fields<'a> {
     }
 
     fn text(&mut self, len: usize) -> Result<&'a str> {
-        if len > LONGEST {
+        if len > MAX_PATH {
             return Err(corrupt("metadata of a path that is too long"));
         }
         core::str::from_utf8(self.take(len)?).map_err(|_| corrupt("metadata of a path that is not UTF-8"))
     }
 
-    /// Adds the next folder or link, which must come after `last` in the order of paths, and returns
-    /// its path.
-    fn other(&mut self, last: &str, found: &mut Metadata) -> Result<&'a str> {
-        let mut head = Fields(self.take(OTHER)?);
+    /// Reads the next folder or link into `found` and returns its path, which must be greater than `last`.
+    fn folder_or_link(&mut self, last: &str, found: &mut Metadata) -> Result<&'a str> {
+        let mut head = Fields(self.take(FOLDER_OR_LINK)?);
         let (kind, mode) = (head.u16()?, head.u16()?);
         let nanoseconds = head.u32()?;
         let modified = time(head.u64()? as i64, nanoseconds)?;
@@ -389,5 +385,20 @@ impl<'a> Fields<'a> {
             _ => return Err(corrupt("metadata of something unknown")),
         }
         Ok(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trimmed_ignores_a_frame_size_beyond_the_bytes() {
+        let mut record = vec![0; HEAD + 10];
+        record[12] = 8;
+        assert_eq!(trimmed(&record).len(), HEAD + 8);
+        // On 32-bit targets the end overflows.
+        record[12..16].fill(0xFF);
+        assert_eq!(trimmed(&record).len(), HEAD + 10);
     }
 }

@@ -1,7 +1,7 @@
-//! Metadata onto a folder that files have been extracted to.
+//! Restores metadata to a folder with extracted files.
 //!
-//! In this order: times and modes of files, folders, links, and at last times and modes of folders,
-//! the deepest first. No file is written once the first link is made, so none is written through one.
+//! In this order: times and modes of files, folders, links, and last the times and modes of folders,
+//! deepest first. No file is written after the first link is made, so none is written through a link.
 
 use std::io;
 use std::path::Path;
@@ -11,40 +11,40 @@ use super::{Attributes, MODE, Metadata, check_target};
 use crate::error::{FileError, PathError};
 use crate::extract::Existing;
 use crate::paths::check_path;
-use crate::tree::{Place, Tree};
+use crate::tree::{Location, Tree};
 use linerate_io::{FileAttributes, Folder, temporary_name};
 
-/// Which links are made.
+/// Policy for symbolic links.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Links {
-    /// Those that stay in the folder, see [`check_target`]; the others fail.
+    /// Create those that stay in the folder, see [`check_target`]; report the others as errors.
     #[default]
     Inside,
-    /// All, wherever they lead: for archives from a trusted hand.
+    /// Create all, whatever their target: for trusted archives.
     Any,
-    /// None.
+    /// Create none.
     None,
 }
 
-/// What was restored.
+/// Result of restoring.
 #[derive(Debug, Default)]
 pub struct Restored {
     /// Files whose time and mode were set.
     pub files: u64,
-    /// Folders that are there with their time and mode.
+    /// Folders whose time and mode were set.
     pub folders: u64,
-    /// Links made.
+    /// Links created.
     pub links: u64,
-    /// Paths of links that were passed over because something was there.
+    /// Paths of links that were skipped because the path exists.
     pub skipped: Vec<String>,
-    /// What could not be restored, by path.
+    /// Errors, sorted by path.
     pub failures: Vec<PathError>,
 }
 
-/// Restores what [`Metadata`] says to a folder.
+/// Restores [`Metadata`] to a folder.
 ///
-/// What holds for paths in [`Extractor`](crate::Extractor) holds here: those that
-/// [`check_path`] refuses are not made, and no link below the folder is followed.
+/// Paths are treated as in [`Extractor`](crate::Extractor): those that [`check_path`] rejects are errors,
+/// and no link below the folder is followed.
 pub struct Restorer<'a> {
     metadata: &'a Metadata,
     links: Links,
@@ -53,15 +53,15 @@ pub struct Restorer<'a> {
     written: Option<Written<'a>>,
 }
 
-/// A path of the archive, where it goes, and what is known of it.
-type Placed<'a, T> = (&'a str, Place, T);
+/// A path of the archive, its output location, and its metadata.
+type Placed<'a, T> = (&'a str, Location, T);
 
 type Written<'a> = Box<dyn Fn(&str) -> bool + 'a>;
 
 type Names<'a> = Box<dyn Fn(&str) -> Option<String> + 'a>;
 
 impl<'a> Restorer<'a> {
-    /// Restores everything that is known, makes no link that leads out, and replaces nothing.
+    /// Restores everything, creates no link that leads out of the folder, and replaces nothing.
     pub fn new(metadata: &'a Metadata) -> Self {
         Restorer {
             metadata,
@@ -72,36 +72,36 @@ impl<'a> Restorer<'a> {
         }
     }
 
-    /// Which links are made.
+    /// Sets the policy for links. Default: [`Links::Inside`].
     pub fn links(mut self, links: Links) -> Self {
         self.links = links;
         self
     }
 
-    /// What to do where something is in the place of a link.
+    /// Sets what to do if the path of a link exists. Default: [`Existing::Fail`].
     pub fn existing(mut self, existing: Existing) -> Self {
         self.existing = existing;
         self
     }
 
-    /// The path of each below the folder, or none to leave it out. [`Metadata::retain`] chooses.
+    /// Renames paths: `names` returns the path below the folder, or `None` to leave it out.
     pub fn names(mut self, names: impl Fn(&str) -> Option<String> + 'a) -> Self {
         self.names = Some(Box::new(names));
         self
     }
 
-    /// Which files have been written, by their paths in the archive. The others are left as they are.
+    /// Restricts restoring to files that were written, by their paths in the archive. Default: all.
     pub fn written(mut self, written: impl Fn(&str) -> bool + 'a) -> Self {
         self.written = Some(Box::new(written));
         self
     }
 
-    /// Restores to that folder, which is made if it is not there.
+    /// Restores to `folder`, which is created if missing.
     ///
     /// # Errors
     ///
-    /// What concerns no path by itself: the folder cannot be made. What concerns paths is in
-    /// [`Restored::failures`], and the others are restored.
+    /// If the folder cannot be created. Errors of single paths are in [`Restored::failures`]; the others
+    /// are restored.
     pub fn to_folder(&self, folder: impl AsRef<Path>) -> Result<Restored, PathError> {
         let folder = folder.as_ref();
         let root = Folder::create_all(folder).map_err(|e| PathError::new(&folder.to_string_lossy(), e))?;
@@ -109,12 +109,12 @@ impl<'a> Restorer<'a> {
         self.files(&root, &mut done);
         let (tree, folders) = self.make_folders(&root, &mut done);
         self.make_links(&root, &mut done);
-        stamp_folders(&tree, folders, &mut done);
+        set_folder_attributes(&tree, folders, &mut done);
         done.failures.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(done)
     }
 
-    /// Where a path goes, if it is wanted.
+    /// The output path, or `None` if it is left out.
     fn name(&self, path: &str) -> Option<String> {
         match &self.names {
             None => Some(path.to_owned()),
@@ -122,7 +122,7 @@ impl<'a> Restorer<'a> {
         }
     }
 
-    /// The wanted ones of some paths with their places; those that may not be made fail.
+    /// The locations of the given paths. Paths that are not allowed become errors.
     fn placed<T>(
         &self,
         root: &Folder,
@@ -137,8 +137,8 @@ impl<'a> Restorer<'a> {
                 Err(what) => done.failures.push(PathError::new(path, FileError::Path(what))),
             }
         }
-        let (tree, places) = Tree::of(root.clone(), wanted.iter().map(|(_, name, _)| name.as_str()));
-        let placed = wanted.into_iter().zip(places).map(|((path, _, of), place)| (path, place, of));
+        let (tree, locations) = Tree::new(root.clone(), wanted.iter().map(|(_, name, _)| name.as_str()));
+        let placed = wanted.into_iter().zip(locations).map(|((path, _, of), place)| (path, place, of));
         (tree, placed.collect())
     }
 
@@ -155,7 +155,7 @@ impl<'a> Restorer<'a> {
         }
     }
 
-    /// Makes the folders, and returns them to be stamped.
+    /// Creates the folders, and returns them for [`set_folder_attributes`].
     fn make_folders(&self, root: &Folder, done: &mut Restored) -> (Tree, Vec<Placed<'a, &'a Attributes>>) {
         let (tree, mut folders) = self.placed(root, self.metadata.folders.iter(), done);
         folders.retain(|(path, place, _)| {
@@ -191,7 +191,7 @@ impl<'a> Restorer<'a> {
         }
     }
 
-    /// Under a temporary name first, so that it appears in one step.
+    /// Creates a link under a temporary name and renames it, so that it appears complete.
     fn make_link(
         &self,
         folder: &Folder,
@@ -206,7 +206,7 @@ impl<'a> Restorer<'a> {
             .and_then(|time| folder.set_link_modified(&temp, time))
             .and_then(|()| folder.commit(&temp, name, replace));
         published.map_err(|error| {
-            // The error at hand says more than one of cleaning up.
+            // The first error matters more than one of the cleanup.
             let _ = folder.remove(&temp);
             match error.kind() {
                 io::ErrorKind::AlreadyExists if !replace => FileError::Exists,
@@ -216,7 +216,7 @@ impl<'a> Restorer<'a> {
     }
 }
 
-/// As the system sets it.
+/// As the system's types.
 fn stamp(attributes: &Attributes) -> io::Result<FileAttributes> {
     let mode = attributes.mode.map(|mode| u32::from(mode & MODE));
     Ok(FileAttributes { modified: system_time(attributes.modified)?, mode })
@@ -227,8 +227,8 @@ fn system_time(time: super::Time) -> io::Result<SystemTime> {
     time.system().ok_or_else(unknown)
 }
 
-/// The deepest first: who may not enter a folder any more cannot reach what is in it.
-fn stamp_folders(tree: &Tree, mut folders: Vec<Placed<'_, &Attributes>>, done: &mut Restored) {
+/// Deepest first: once its mode denies access, folders inside cannot be reached.
+fn set_folder_attributes(tree: &Tree, mut folders: Vec<Placed<'_, &Attributes>>, done: &mut Restored) {
     folders.sort_by_key(|(path, ..)| core::cmp::Reverse(path.matches('/').count()));
     for (path, place, attributes) in folders {
         let folder = tree.folder(place.folder).and_then(|folder| folder.subfolder(&place.name));

@@ -1,16 +1,15 @@
-//! Where a link may lead: not out of the folder that is extracted to, whatever other links do.
+//! Checks that a link target stays inside the extraction folder, whatever other links there are.
 
 use crate::paths::check_path;
 
-/// Whether a link at `path` that leads to `target` stays in the folder that both are below.
+/// Checks that a link at `path` with this `target` stays inside the folder that `path` is relative to.
 ///
-/// `..` counts only at the front, where the folders it climbs are known not to be links. Behind a
-/// name it could climb out from wherever another link of that name leads.
+/// `..` is allowed only at the front, where it leaves folders that are known not to be links. After a name
+/// it could leave the target of another link of that name.
 ///
 /// # Errors
 ///
-/// What is wrong, in words: an absolute target, one that climbs too far, or `..` behind a name, or
-/// names that [`check_path`] refuses.
+/// A message: an absolute target, too many `..`, `..` after a name, or names that [`check_path`] rejects.
 ///
 /// ```
 /// use linerate_nx::metadata::check_target;
@@ -32,12 +31,12 @@ pub fn check_target(path: &str, target: &str) -> Result<(), &'static str> {
         return Err("a link that leads out of the folder");
     }
     if parts[climbed..].contains(&"..") {
-        return Err("a link with `..` behind a name, which may lead out of the folder");
+        return Err("a link with `..` after a name, which may lead out of the folder");
     }
     match parts[climbed..].is_empty() {
         true => Ok(()),
         false => check_path(&parts[climbed..].join("/"))
-            .map_err(|_| "a link to a name that is no file's everywhere"),
+            .map_err(|_| "a link to a name that is not valid on every system"),
     }
 }
 
@@ -46,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_within_the_folder_pass() {
+    fn links_inside_the_folder_are_accepted() {
         for (path, target) in [
             ("l", "a"),
             ("l", "a/b"),
@@ -65,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn ways_out_are_refused() {
+    fn links_that_may_lead_out_are_rejected() {
         for (path, target) in [
             ("l", ""),
             ("l", "/"),

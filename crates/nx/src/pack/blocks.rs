@@ -1,9 +1,8 @@
-//! Blocks through threads: coded by whoever is free, given their places in order, written by whoever
-//! completes the order.
+//! Encodes blocks in parallel and writes them in order.
 //!
-//! A block's place is known when all before it are coded. Until then it waits, and threads do not
-//! run further ahead than a window of blocks, which bounds memory: an input and an output of a chunk
-//! for each thread, and an output for each block that waits.
+//! The offset of a block is known once all blocks before it are encoded. Until then it waits. Threads run
+//! ahead by at most a window of blocks, which bounds memory: an input and an output buffer per thread, and
+//! an output buffer per waiting block.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -14,8 +13,8 @@ use linerate_core::Kind;
 use super::codec::Encoder;
 use super::content::{Item, mismatch};
 use super::error::{PackError, PackResult};
-use super::existing::Old;
-use super::file_hash::FileHashes;
+use super::existing::SourceArchive;
+use super::file_hash::OrderedHashes;
 use super::options::{Coding, Options};
 use super::plan::{Block, Plan};
 use super::progress::Progress;
@@ -24,27 +23,27 @@ use crate::hash::HashKind;
 use crate::header::PAGE;
 use crate::toc;
 
-/// What is packed, and how.
+/// The input of [`write`].
 pub(super) struct Job<'a> {
     pub(super) items: &'a [Item],
-    pub(super) archives: &'a [Arc<dyn Old>],
+    pub(super) archives: &'a [Arc<dyn SourceArchive>],
     pub(super) options: &'a Options,
     pub(super) plan: &'a Plan,
     pub(super) sink: &'a dyn Sink,
     pub(super) progress: &'a (dyn Fn(&Progress) + Sync),
 }
 
-/// What the header needs to know once all blocks are written.
+/// The result of [`write`], for the header.
 pub(super) struct Written {
     pub(super) blocks: Vec<toc::Block>,
-    /// Of each item, as far as it was not known from the plan.
+    /// The hash of each item.
     pub(super) hashes: Vec<Option<u64>>,
-    /// Where the last block's padding ends.
+    /// The end offset of the last block with its padding.
     pub(super) end: u64,
 }
 
-/// One block as it stands in the archive, and the hashes of the files that it completes.
-struct Coded {
+/// An encoded block, and the hashes of the files that it completes.
+struct EncodedBlock {
     data: Vec<u8>,
     codec: toc::Codec,
     bytes_in: u64,
@@ -52,17 +51,17 @@ struct Coded {
 }
 
 struct State {
-    /// The next block to code.
+    /// The next block to encode.
     next: usize,
-    /// The offset of the first block that is not placed.
+    /// The offset of the next block in order.
     offset: u64,
-    /// Coded blocks that one before them holds up.
-    waiting: BTreeMap<usize, Coded>,
-    /// Buffers to use again.
+    /// Encoded blocks that wait for an earlier one.
+    waiting: BTreeMap<usize, EncodedBlock>,
+    /// Buffers for reuse.
     spare: Vec<Vec<u8>>,
-    /// Blocks placed, in order.
+    /// The blocks that have an offset, in order.
     placed: Vec<toc::Block>,
-    /// Blocks that are written, or being so no longer.
+    /// Number of blocks written.
     written: usize,
     hashes: Vec<Option<u64>>,
     progress: Progress,
@@ -72,21 +71,21 @@ struct State {
 
 struct Shared<'a> {
     job: &'a Job<'a>,
-    /// Most blocks that are begun and not written.
+    /// Maximum number of blocks that are started and not written.
     window: usize,
-    hashes: FileHashes,
+    hashes: OrderedHashes,
     state: Mutex<State>,
-    moved: Condvar,
+    changed: Condvar,
 }
 
-/// Codes and writes all blocks of the plan from `start` on.
+/// Encodes all blocks of the plan and writes them from offset `start` on.
 pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
     let count = job.plan.blocks.len();
     let threads = job.options.threads.clamp(1, count.max(1));
     let shared = Shared {
         job,
         window: 2 * threads,
-        hashes: FileHashes::default(),
+        hashes: OrderedHashes::default(),
         state: Mutex::new(State {
             next: 0,
             offset: start,
@@ -99,16 +98,16 @@ pub(super) fn write(job: &Job<'_>, start: u64) -> PackResult<Written> {
             failure: None,
             stopped: false,
         }),
-        moved: Condvar::new(),
+        changed: Condvar::new(),
     };
     thread::scope(|scope| {
-        // Fewer threads than asked for write the same bytes.
+        // If a thread cannot be started, fewer write the same bytes.
         for _ in 1..threads {
-            if thread::Builder::new().spawn_scoped(scope, || shared.serve()).is_err() {
+            if thread::Builder::new().spawn_scoped(scope, || shared.run_worker()).is_err() {
                 break;
             }
         }
-        shared.serve();
+        shared.run_worker();
     });
     let state = shared.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     match state.failure {
@@ -122,19 +121,19 @@ impl Shared<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One thread: blocks until there are no more, or something failed.
-    fn serve(&self) {
-        let alarm = Alarm(self);
+    /// The loop of one thread.
+    fn run_worker(&self) {
+        let guard = StopOnPanic(self);
         if let Err(error) = self.work() {
             self.lock().failure.get_or_insert(error);
             self.stop();
         }
-        drop(alarm);
+        drop(guard);
     }
 
     fn stop(&self) {
         self.lock().stopped = true;
-        self.moved.notify_all();
+        self.changed.notify_all();
         self.hashes.stop();
     }
 
@@ -143,22 +142,22 @@ impl Shared<'_> {
         let mut input = Vec::new();
         while let Some((number, output)) = self.take() {
             self.job.options.cancel.check()?;
-            let coded = self.code(number, &mut encoder, &mut input, output);
-            let coded = coded.map_err(|error| self.named(number, error))?;
-            self.hand_over(number, coded)?;
+            let block = self.encode(number, &mut encoder, &mut input, output);
+            let block = block.map_err(|error| self.with_file(number, error))?;
+            self.write_in_order(number, block)?;
         }
         Ok(())
     }
 
-    /// The error with a file of that block, unless it names one already.
-    fn named(&self, number: usize, error: PackError) -> PackError {
+    /// Adds a file of the block to the error, unless it names one.
+    fn with_file(&self, number: usize, error: PackError) -> PackError {
         match self.job.plan.blocks[number].file() {
             Some(file) => error.at(self.job.items[file].name.as_str()),
             None => error,
         }
     }
 
-    /// The next block and a buffer, once the window has room.
+    /// Takes the next block and a buffer; waits while the window is full.
     fn take(&self) -> Option<(usize, Vec<u8>)> {
         let mut state = self.lock();
         loop {
@@ -169,24 +168,24 @@ impl Shared<'_> {
                 state.next += 1;
                 return Some((state.next - 1, state.spare.pop().unwrap_or_default()));
             }
-            state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    fn code(
+    fn encode(
         &self,
         number: usize,
         encoder: &mut Encoder,
         input: &mut Vec<u8>,
         mut output: Vec<u8>,
-    ) -> PackResult<Coded> {
+    ) -> PackResult<EncodedBlock> {
         let mut hashes = Vec::new();
         let coding = match &self.job.plan.blocks[number] {
             Block::Empty => {
                 input.clear();
                 Coding::Copy
             }
-            Block::Carried { archive, block, .. } => return self.carry(*archive, *block, output),
+            Block::Reused { archive, block, .. } => return self.copy_block(*archive, *block, output),
             Block::Solid { files, len, coding } => {
                 input.resize(*len, 0);
                 self.read_solid(files, input, &mut hashes)?;
@@ -203,14 +202,14 @@ impl Shared<'_> {
         if codec == toc::Codec::Copy {
             std::mem::swap(input, &mut output);
         }
-        Ok(Coded { data: output, codec, bytes_in, hashes })
+        Ok(EncodedBlock { data: output, codec, bytes_in, hashes })
     }
 
-    fn carry(&self, archive: usize, block: usize, mut output: Vec<u8>) -> PackResult<Coded> {
+    fn copy_block(&self, archive: usize, block: usize, mut output: Vec<u8>) -> PackResult<EncodedBlock> {
         let archive = &self.job.archives[archive];
         archive.read_block(block, &mut output)?;
         let codec = archive.block(block).codec;
-        Ok(Coded { bytes_in: output.len() as u64, data: output, codec, hashes: Vec::new() })
+        Ok(EncodedBlock { bytes_in: output.len() as u64, data: output, codec, hashes: Vec::new() })
     }
 
     fn read_solid(
@@ -247,7 +246,7 @@ impl Shared<'_> {
         self.check(hashes)
     }
 
-    /// Whether the files are still what they were when the plan was made.
+    /// Checks that the files have not changed since the plan was made.
     fn check(&self, hashes: &[(usize, u64)]) -> PackResult<()> {
         for &(file, hash) in hashes {
             if self.job.plan.hashes[file].is_some_and(|known| known != hash) {
@@ -257,29 +256,29 @@ impl Shared<'_> {
         Ok(())
     }
 
-    /// Places this block and those that waited for it, and writes them.
-    fn hand_over(&self, number: usize, coded: Coded) -> PackResult<()> {
+    /// Writes this block, and those that waited for it, or leaves it waiting.
+    fn write_in_order(&self, number: usize, block: EncodedBlock) -> PackResult<()> {
         let mut ready = Vec::new();
         {
             let mut state = self.lock();
-            state.waiting.insert(number, coded);
+            state.waiting.insert(number, block);
             loop {
                 let next = state.placed.len();
-                let Some(coded) = state.waiting.remove(&next) else { break };
-                ready.push(state.place(coded)?);
+                let Some(block) = state.waiting.remove(&next) else { break };
+                ready.push(state.place(block)?);
             }
         }
-        for (offset, coded) in ready {
-            self.job.sink.write_at(offset, &coded.data).map_err(PackError::writing)?;
+        for (offset, block) in ready {
+            self.job.sink.write_at(offset, &block.data).map_err(PackError::writing)?;
             let mut state = self.lock();
             state.written += 1;
             state.progress.blocks += 1;
-            state.progress.bytes_in += coded.bytes_in;
-            state.progress.bytes_out += coded.data.len() as u64;
-            state.spare.push(coded.data);
+            state.progress.bytes_in += block.bytes_in;
+            state.progress.bytes_out += block.data.len() as u64;
+            state.spare.push(block.data);
             let progress = state.progress;
             drop(state);
-            self.moved.notify_all();
+            self.changed.notify_all();
             (self.job.progress)(&progress);
         }
         Ok(())
@@ -287,24 +286,25 @@ impl Shared<'_> {
 }
 
 impl State {
-    fn place(&mut self, coded: Coded) -> PackResult<(u64, Coded)> {
-        let compressed = u32::try_from(coded.data.len()).ok().filter(|&len| len <= toc::MAX_COMPRESSED);
+    /// Assigns the next offset to a block.
+    fn place(&mut self, encoded: EncodedBlock) -> PackResult<(u64, EncodedBlock)> {
+        let compressed = u32::try_from(encoded.data.len()).ok().filter(|&len| len <= toc::MAX_COMPRESSED);
         let too_large = || PackError::rule(Kind::Limit, "the format holds blocks of 512 MiB - 1");
-        let block = toc::Block { compressed: compressed.ok_or_else(too_large)?, codec: coded.codec };
+        let block = toc::Block { compressed: compressed.ok_or_else(too_large)?, codec: encoded.codec };
         self.placed.push(block);
-        for &(file, hash) in &coded.hashes {
+        for &(file, hash) in &encoded.hashes {
             self.hashes[file] = Some(hash);
         }
         let offset = self.offset;
-        self.offset += (coded.data.len() as u64).next_multiple_of(PAGE);
-        Ok((offset, coded))
+        self.offset += (encoded.data.len() as u64).next_multiple_of(PAGE);
+        Ok((offset, encoded))
     }
 }
 
-/// Ends all waiting when a thread panics, so that the panic reaches the caller.
-struct Alarm<'a>(&'a Shared<'a>);
+/// Stops all threads when one panics, so that the panic reaches the caller.
+struct StopOnPanic<'a>(&'a Shared<'a>);
 
-impl Drop for Alarm<'_> {
+impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.stop();
@@ -321,7 +321,7 @@ mod tests {
 
     use super::*;
     use crate::pack::content::Content;
-    use crate::pack::existing::Existing;
+    use crate::pack::existing::ExistingEntry;
     use crate::pack::options::FileOptions;
     use crate::pack::sink::Memory;
 
@@ -340,7 +340,7 @@ mod tests {
         (0..BLOCKS).map(item).collect()
     }
 
-    /// Writes a block for each item.
+    /// Writes one block per item.
     fn write_all(
         items: &[Item],
         threads: usize,
@@ -349,12 +349,12 @@ mod tests {
     ) -> PackResult<Written> {
         let mut options = Options { threads, dedup_chunked: false, ..Options::default() };
         (options.chunk, options.solid_limit) = (1024, 0);
-        let plan = Plan::of(items, &options)?;
+        let plan = Plan::new(items, &options)?;
         assert_eq!(plan.blocks.len(), BLOCKS);
         write(&Job { items, archives: &[], options: &options, plan: &plan, sink, progress }, START)
     }
 
-    /// Fails at its `at`-th write.
+    /// Fails at write number `at`.
     struct Full {
         at: u64,
         writes: AtomicU64,
@@ -373,25 +373,25 @@ mod tests {
         }
     }
 
-    /// An archive of small files, one of which takes long to read.
+    /// An archive of small files, one of which is slow to read.
     struct Slow {
         slow: usize,
         begun: AtomicUsize,
-        /// Files begun when the slow one was read.
+        /// Files started when the slow one was read.
         meanwhile: AtomicUsize,
     }
 
-    impl Old for Slow {
+    impl SourceArchive for Slow {
         fn place(&self, _entry: usize) -> (usize, u32) {
-            unreachable!("nothing is carried")
+            unreachable!("no block is reused")
         }
 
         fn block(&self, _block: usize) -> toc::Block {
-            unreachable!("nothing is carried")
+            unreachable!("no block is reused")
         }
 
         fn read_block(&self, _block: usize, _out: &mut Vec<u8>) -> PackResult<()> {
-            unreachable!("nothing is carried")
+            unreachable!("no block is reused")
         }
 
         fn stored_hash(&self, _entry: usize) -> Option<u64> {
@@ -399,7 +399,7 @@ mod tests {
         }
 
         fn verify(&self, _entries: &[usize]) -> PackResult<Vec<u64>> {
-            unreachable!("the plan is made without")
+            unreachable!("the plan does not verify")
         }
 
         fn read_at(&self, entry: usize, _offset: u64, out: &mut [u8]) -> PackResult<()> {
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_stand_in_order_on_pages_of_their_own() {
+    fn blocks_are_in_order_and_page_aligned() {
         for threads in [1, 2, 5] {
             let memory = Memory::default();
             let reports = AtomicU64::new(0);
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_ends_all_threads() {
+    fn full_disk_is_an_error_and_ends_all_threads() {
         for threads in [1, 2, 5] {
             for at in [0, 1, 50, BLOCKS as u64 - 1] {
                 let full = Full { at, writes: AtomicU64::new(0) };
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_reaches_the_caller() {
+    fn panic_of_a_thread_reaches_the_caller() {
         for threads in [1, 2, 5] {
             let panics = |progress: &Progress| assert!(progress.blocks < 20, "on purpose");
             let result =
@@ -461,16 +461,16 @@ mod tests {
     }
 
     #[test]
-    fn threads_do_not_run_ahead_of_the_window() {
+    fn threads_run_ahead_by_at_most_the_window() {
         let slow = Arc::new(Slow { slow: 10, begun: AtomicUsize::new(0), meanwhile: AtomicUsize::new(0) });
         let mut items = items();
         for (entry, item) in items.iter_mut().enumerate() {
             let archive = slow.clone();
             item.content =
-                Content::Existing(Existing { archive, number: 0, entry, carried: false, hash: None });
+                Content::Existing(ExistingEntry { archive, number: 0, entry, reused: false, hash: None });
         }
         write_all(&items, 4, &Memory::default(), &|_| {}).expect("writable");
-        // Ten are done, and of the window of eight the slow one is the first.
+        // Ten are done, and the slow one is the first of the window of eight.
         let meanwhile = slow.meanwhile.load(Ordering::SeqCst);
         assert!((11..=18).contains(&meanwhile), "{meanwhile} files");
     }

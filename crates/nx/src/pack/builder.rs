@@ -1,4 +1,4 @@
-//! Collecting files, and the whole archive from them: plan, header, blocks.
+//! Collects files and writes the archive: plan, header, blocks.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -12,7 +12,7 @@ use linerate_io::{AtomicFile, Existing};
 use super::blocks::{self, Job};
 use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
-use super::existing::Old;
+use super::existing::SourceArchive;
 use super::options::{FileOptions, Options};
 use super::plan::Plan;
 use super::progress::Progress;
@@ -24,23 +24,23 @@ use crate::metadata::{self, Metadata, Paths};
 use crate::pool::Pool;
 use crate::toc::{Block, Codec, Entry, Toc};
 
-/// What an archive holds, or would hold.
+/// Size and counts of a written archive, or of a dry run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// Files, empty ones too.
+    /// Files, including empty ones.
     pub files: u64,
-    /// Bytes of all files.
+    /// Total size of the files in bytes.
     pub bytes: u64,
     /// Blocks.
     pub blocks: u64,
-    /// Files that share all their bytes with another, and are not stored.
+    /// Files that are not stored because another has the same bytes.
     pub shared_files: u64,
     /// Bytes of those files.
     pub shared_bytes: u64,
-    /// Blocks that are stored because they do not become smaller. 0 of a dry run.
+    /// Blocks that are stored because they do not shrink. 0 for a dry run.
     pub stored_blocks: u64,
-    /// Bytes of the archive. 0 of a dry run.
+    /// Size of the archive in bytes. 0 for a dry run.
     pub archive_bytes: u64,
 }
 
@@ -51,8 +51,8 @@ pub struct Builder {
     pub(super) options: Options,
     items: Vec<Item>,
     names: HashSet<String>,
-    pub(super) archives: Vec<Arc<dyn Old>>,
-    /// What was read from readers, and its length.
+    pub(super) archives: Vec<Arc<dyn SourceArchive>>,
+    /// The temporary file with the content of readers, and its length.
     spool: Option<(Arc<File>, u64)>,
     on_progress: OnProgress,
     metadata: Metadata,
@@ -60,7 +60,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// A builder without files.
+    /// Creates a builder without files.
     ///
     /// # Errors
     /// `BadArgument` if the options are not within the format's limits.
@@ -78,16 +78,16 @@ impl Builder {
         })
     }
 
-    /// What the archive says beside its files, in a record that other readers pass over. What it knows
-    /// of files that are not in the archive is left out.
+    /// Sets the metadata of the archive, stored in a record that other readers ignore. Metadata of files
+    /// that are not in the archive is left out.
     pub fn metadata(&mut self, metadata: Metadata) -> &mut Builder {
         self.metadata = metadata;
         self
     }
 
-    /// Whether the archive may take the place of a file that is there: it does unless this says otherwise.
-    pub fn replace(&mut self, replaces: bool) -> &mut Builder {
-        self.existing = if replaces { Existing::Replace } else { Existing::Refuse };
+    /// Sets whether an existing target is replaced. Default: true.
+    pub fn replace(&mut self, replace: bool) -> &mut Builder {
+        self.existing = if replace { Existing::Replace } else { Existing::Refuse };
         self
     }
 
@@ -107,25 +107,25 @@ impl Builder {
         self.items.is_empty()
     }
 
-    /// The paths of the files, in the order of adding.
+    /// The paths of the files, in the order they were added.
     pub fn names(&self) -> impl ExactSizeIterator<Item = &str> {
         self.items.iter().map(|item| item.name.as_str())
     }
 
-    /// Whether there is a file of that path.
+    /// Whether there is a file of this path.
     pub fn contains(&self, name: &str) -> bool {
         self.names.contains(name)
     }
 
-    /// Adds a file of these bytes. `name` is its path in the archive, with `/` between components.
+    /// Adds a file with these bytes. `name` is its path in the archive, with `/` between components.
     ///
     /// # Errors
-    /// `BadArgument` if [`check_path`](crate::check_path) refuses the path, or it is there already.
+    /// `BadArgument` if [`check_path`](crate::check_path) rejects the path, or it was added before.
     pub fn add_bytes(&mut self, name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> PackResult<()> {
         self.add_bytes_with(name, bytes, FileOptions::default())
     }
 
-    /// As [`add_bytes`](Self::add_bytes), with preferences.
+    /// As [`add_bytes`](Self::add_bytes), with options for the file.
     ///
     /// # Errors
     /// As [`add_bytes`](Self::add_bytes), and if the preferred coding is not within its limits.
@@ -142,12 +142,12 @@ impl Builder {
     /// Adds the file at `path`, which is read when the archive is written.
     ///
     /// # Errors
-    /// As [`add_bytes`](Self::add_bytes); `Io` if there is no file.
+    /// As [`add_bytes`](Self::add_bytes); `Read` if there is no such file.
     pub fn add_path(&mut self, name: impl Into<String>, path: impl Into<PathBuf>) -> PackResult<()> {
         self.add_path_with(name, path, FileOptions::default())
     }
 
-    /// As [`add_path`](Self::add_path), with preferences.
+    /// As [`add_path`](Self::add_path), with options for the file.
     ///
     /// # Errors
     /// As [`add_path`](Self::add_path), and if the preferred coding is not within its limits.
@@ -166,16 +166,16 @@ impl Builder {
         self.add(name.into(), metadata.len(), Content::Path(path), file_options)
     }
 
-    /// Adds all that `reader` gives. It is read now and kept in an unnamed file in the folder for
-    /// temporary files.
+    /// Adds the content of `reader`. It is read now and kept in an unnamed file in the system's temporary
+    /// folder.
     ///
     /// # Errors
-    /// As [`add_bytes`](Self::add_bytes); `Io` if reading or keeping fails.
+    /// As [`add_bytes`](Self::add_bytes); `Read` or `Write` if reading or the temporary file fails.
     pub fn add_reader(&mut self, name: impl Into<String>, reader: impl Read) -> PackResult<()> {
         self.add_reader_with(name, reader, FileOptions::default())
     }
 
-    /// As [`add_reader`](Self::add_reader), with preferences.
+    /// As [`add_reader`](Self::add_reader), with options for the file.
     ///
     /// # Errors
     /// As [`add_reader`](Self::add_reader), and if the preferred coding is not within its limits.
@@ -189,26 +189,26 @@ impl Builder {
         self.check(&name, file_options)?;
         let at_name = |error: PackError| error.at(name.as_str());
         let writing = |error| at_name(PackError::writing(error));
-        let (file, at) = match self.spool.take() {
+        let (file, offset) = match self.spool.take() {
             Some(spool) => spool,
             None => (Arc::new(tempfile::tempfile().map_err(writing)?), 0),
         };
-        // A reader that fails leaves bytes behind that the next one begins after.
+        // A reader that fails leaves its bytes in the file; the next one starts after them.
         let copied = spool(&mut reader, &file).map_err(at_name);
         let end = io::Seek::stream_position(&mut &*file).map_err(writing)?;
         self.spool = Some((Arc::clone(&file), end));
-        self.add(name.clone(), copied?, Content::Spooled { file, at }, file_options)
+        self.add(name.clone(), copied?, Content::Spooled { file, offset }, file_options)
     }
 
-    /// Adds the files below a folder for which `choose` gives preferences; `None` leaves a file out.
-    /// It is asked in the order of paths, with the path relative to the folder.
+    /// Adds the files below a folder for which `choose` returns options; `None` leaves a file out. `choose`
+    /// gets paths relative to the folder, in ascending order.
     ///
-    /// Returns what was chosen and is not packed: what is neither file nor folder, such as links, and what
+    /// Returns the chosen paths that cannot be packed: links and special files, and names that
     /// [`Walk::skip_bad_names`] leaves out.
     ///
     /// # Errors
     /// As [`add_path_with`](Self::add_path_with), and if a folder cannot be read or a name is not
-    /// UTF-8. Files before the failure have been added.
+    /// UTF-8. Files before the error have been added.
     pub fn add_folder<'w>(
         &mut self,
         walk: impl Into<Walk<'w>>,
@@ -231,7 +231,7 @@ impl Builder {
         Ok(skipped)
     }
 
-    /// Whether a new file may be added like that.
+    /// Checks the path and options of a new file.
     fn check(&self, name: &str, file_options: FileOptions) -> PackResult<()> {
         names::check(name)?;
         file_options.check().map_err(|error| error.at(name))?;
@@ -262,42 +262,41 @@ impl Builder {
         self.items.push(item);
     }
 
-    /// What [`write`](Self::write) would write: reads only what deduplication and the
-    /// grouping of small files need.
+    /// Plans the archive without writing it. Reads only as much as deduplication and the grouping of small
+    /// files need.
     ///
     /// # Errors
-    /// As [`write`](Self::write), as far as they show before anything is coded.
+    /// As [`write`](Self::write), as far as they occur before blocks are encoded.
     pub fn dry_run(mut self) -> PackResult<Summary> {
         let plan = self.plan()?;
         self.header(&plan)?;
         Ok(self.summary(&plan))
     }
 
-    /// Writes the archive to `target`, in place of a file that is there, whose owner and permissions it
-    /// gets.
+    /// Writes the archive to `target`. A file that is replaced passes on its owner and permissions. The
+    /// target must be a regular file or not exist: the header is written last, at the start of the file,
+    /// so an archive cannot be written to a pipe or device.
     ///
-    /// What the builder has of existing archives is closed before the new one gets its name: some systems
-    /// replace no open file. So whoever writes over an archive keeps no other handle of it. Nothing here
-    /// keeps two writers apart: that is what a `linerate_io::Lock` is for, held from before the archive is
-    /// opened.
+    /// The builder closes its existing archives before the new one is renamed, since Windows cannot replace
+    /// an open file; callers must close their own handles of an archive that they overwrite. Two writers
+    /// are not synchronized: hold a `linerate_io::Lock` from before the old archive is opened.
     ///
     /// # Errors
-    /// `Io` if a file cannot be read, has changed since it was added, or the archive cannot be
-    /// written; `Limit` if the format cannot hold that many files, blocks or bytes of paths. What was
-    /// at `target` is as it was.
+    /// `Read` if a file cannot be read or has changed since it was added; `Write` if the archive cannot be
+    /// written; `BadArgument` if the target is a device, a FIFO or another special file; `Limit` if the
+    /// format cannot hold that many files, blocks or bytes of paths. The target is unchanged then.
     pub fn write(mut self, target: &Path) -> PackResult<Summary> {
         let plan = self.plan()?;
         let (header, pool) = self.header(&plan)?;
         let at_target = |error: PackError| error.at(target.display().to_string());
-        let created = AtomicFile::create(target, self.existing);
-        let file = created.map_err(|error| at_target(PackError::writing(error)))?;
+        let file = create(target, self.existing).map_err(at_target)?;
         let summary = self.write_to(&plan, &header, &pool, &file).map_err(at_target)?;
         drop(self);
         file.commit().map_err(|error| at_target(PackError::writing(error)))?;
         Ok(summary)
     }
 
-    /// Writes the archive into memory.
+    /// Writes the archive to memory.
     ///
     /// # Errors
     /// As [`write`](Self::write).
@@ -315,11 +314,11 @@ impl Builder {
     }
 
     fn plan(&mut self) -> PackResult<Plan> {
-        // Checked before files are read, and again with the blocks.
+        // Fails early on the number of files; checked again together with the blocks.
         Header::new(self.chunk()?, TocForm::Long, 0, 0, self.items.len())?;
         self.items.sort_unstable_by(|a, b| a.name.cmp(&b.name));
         verify::existing(&mut self.items, &self.options)?;
-        Plan::of(&self.items, &self.options)
+        Plan::new(&self.items, &self.options)
     }
 
     fn chunk(&self) -> PackResult<ChunkSize> {
@@ -327,8 +326,8 @@ impl Builder {
             .ok_or(PackError::rule(Kind::BadArgument, "the chunk size is not one of the format"))
     }
 
-    /// The header, and the compressed pool with the metadata behind it. Their size is known now, so
-    /// blocks are written behind them at once.
+    /// The header, and the compressed pool with the metadata record after it. Their size is known before
+    /// the blocks are, so the blocks can be written first.
     fn header(&self, plan: &Plan) -> PackResult<(Header, Vec<u8>)> {
         let mut pool = Pool::encode(self.items.iter().map(|item| item.name.as_str()))?;
         let form = match self.items.iter().all(|item| u32::try_from(item.size).is_ok()) {
@@ -336,8 +335,8 @@ impl Builder {
             false => TocForm::Long,
         };
         let mut header = Header::new(self.chunk()?, form, pool.len(), plan.blocks.len(), self.items.len())?;
-        // No two names are equal.
-        let paths = Paths::of(self.items.iter().map(|item| item.name.as_str()));
+        // `Some`, since no two names are equal.
+        let paths = Paths::new(self.items.iter().map(|item| item.name.as_str()));
         let record = paths.map_or(Ok(Vec::new()), |paths| self.metadata.encode(&paths))?;
         metadata::append(&record, &mut header, &mut pool)?;
         Ok((header, pool))
@@ -350,8 +349,8 @@ impl Builder {
             blocks: plan.blocks.len() as u64,
             ..Summary::default()
         };
-        let twins = (0..self.items.len()).filter(|&i| plan.same[i] != i);
-        for i in twins.chain(plan.runs.iter().copied()) {
+        let duplicates = (0..self.items.len()).filter(|&i| plan.same[i] != i);
+        for i in duplicates.chain(plan.runs.iter().copied()) {
             summary.shared_files += 1;
             summary.shared_bytes = summary.shared_bytes.saturating_add(self.items[i].size);
         }
@@ -381,7 +380,7 @@ impl Builder {
         Ok(summary)
     }
 
-    /// Entries in the order of paths, which is also that of the pool.
+    /// Entries in the order of paths, as in the pool.
     fn entries(&self, plan: &Plan, hashes: &[Option<u64>]) -> PackResult<Vec<Entry>> {
         let entry = |(i, item): (usize, &Item)| {
             let missing = || PackError::rule(Kind::Read, "the file was not read").at(item.name.as_str());
@@ -398,7 +397,17 @@ impl Builder {
     }
 }
 
-/// Copies what a reader has left to the end of a file, and says how much it was.
+/// Creates the file of an archive. It must be a regular file, since it is written at offsets, the header
+/// last.
+pub(super) fn create(target: &Path, existing: Existing) -> PackResult<AtomicFile> {
+    let file = AtomicFile::create(target, existing).map_err(PackError::writing)?;
+    match file.is_special() {
+        true => Err(PackError::rule(Kind::BadArgument, "the target is not a regular file")),
+        false => Ok(file),
+    }
+}
+
+/// Appends the rest of a reader to a file, and returns its length.
 fn spool(reader: &mut impl Read, mut file: &File) -> PackResult<u64> {
     let (mut buffer, mut total) = (vec![0; 64 << 10], 0);
     loop {

@@ -1,4 +1,4 @@
-//! Bytes to one coded block, or the finding that they are better stored.
+//! Encodes one block, or finds that it is better stored.
 
 use linerate_core::Kind;
 use zstd_safe::{CCtx, CParameter, ParamSwitch, ResetDirective, Strategy, get_error_name};
@@ -8,16 +8,17 @@ use super::options::{Coding, Zstd};
 use crate::sys::lz4;
 use crate::toc::Codec;
 
-/// Blocks from this size on are probed before a slow codec sees them.
-const PROBED_FROM: usize = 256 << 10;
-/// Bytes of a probe, and the slices it is made of, spread evenly over the block.
+/// Minimum size of blocks that are probed for compressibility before a slow codec runs.
+const MIN_PROBED: usize = 256 << 10;
+/// Bytes of a probe, and of each of its slices, which are spread evenly over the block.
 const PROBE: usize = 64 << 10;
-const PROBED: usize = 4 << 10;
-/// Blocks above this size get the search that suits them. Below, zstd's own levels do as well.
+const PROBE_SLICE: usize = 4 << 10;
+/// Above this size the match search is fitted to the block. Below, zstd's own levels are as good.
 const FITTED_ABOVE: usize = 256 << 10;
-/// Bytes of the sample that finds it, and its slices: longer, for what is near decides.
+/// Bytes of the sample for that, and of each of its slices: longer than those of the probe, since near
+/// matches decide.
 const SAMPLE: usize = 16 << 10;
-const SAMPLED: usize = 8 << 10;
+const SAMPLE_SLICE: usize = 8 << 10;
 /// zstd levels below this are about as fast as the probe.
 const SLOW_LEVEL: i32 = 4;
 /// Decoders refuse windows above 2^27 by default.
@@ -25,14 +26,14 @@ const MAX_WINDOW_LOG: u32 = 27;
 /// zstd's `ZSTD_error_dstSize_tooSmall`, as its functions return it.
 const TOO_SMALL: usize = 0usize.wrapping_sub(70);
 
-/// Who chooses among matches.
+/// The parser: how zstd chooses among matches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parse {
-    /// What the level has for an input of that size.
+    /// The level's strategy for an input of this size.
     Level,
-    /// The best of three positions, as levels 8 to 12 have it for large inputs, whatever the size.
+    /// Lazy matching over three positions (`ZSTD_lazy2`), as levels 8 to 12 use for large inputs.
     Lazy,
-    /// The cheapest of all ways through near matches. Where those are short and many it saves a tenth.
+    /// Optimal parsing of near matches (`ZSTD_btopt`). Saves a tenth where they are short and many.
     Optimal,
 }
 
@@ -56,12 +57,12 @@ impl Parse {
     }
 }
 
-/// How zstd looks for matches.
+/// The match search parameters of zstd.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Search {
     zstd: Zstd,
     parse: Parse,
-    /// 0 for that of the level.
+    /// 0 for the level's default.
     window_log: u32,
 }
 
@@ -74,7 +75,7 @@ impl Search {
 /// Working memory of one thread.
 pub(super) struct Encoder {
     zstd: CCtx<'static>,
-    /// What `zstd` is set to.
+    /// The parameters that `zstd` is set to.
     set: Option<Search>,
     /// As in the options.
     fit_search: bool,
@@ -88,21 +89,21 @@ impl Encoder {
         Ok(Encoder { zstd, set: None, fit_search, probe: Vec::new(), probed: Vec::new() })
     }
 
-    /// Codes `input` into `out`, which then holds nothing else. With `Codec::Copy` the block is
-    /// `input` itself and `out` holds nothing of use.
+    /// Encodes `input` into `out`. If `Codec::Copy` is returned, the block is `input` itself, and `out` is
+    /// unspecified.
     pub(super) fn encode(&mut self, coding: Coding, input: &[u8], out: &mut Vec<u8>) -> PackResult<Codec> {
-        // One byte less than the input: what does not fit is better stored. The room depends on the
-        // input alone, as must all that a codec could look at.
-        let room = input.len().saturating_sub(1);
-        if coding == Coding::Copy || room == 0 || self.is_barren(coding, input)? {
+        // One byte less than the input: a block that does not fit is better stored. The capacity depends on
+        // the input alone, so that the output does too.
+        let capacity = input.len().saturating_sub(1);
+        if coding == Coding::Copy || capacity == 0 || self.is_incompressible(coding, input)? {
             return Ok(Codec::Copy);
         }
-        out.resize(room, 0);
+        out.resize(capacity, 0);
         let coded = match coding {
             Coding::Copy => None,
             Coding::Zstd(zstd) => {
-                let search = self.suited(zstd, input)?;
-                self.zstd(search, input, out)?.map(|len| (Codec::Zstd, len))
+                let search = self.fitted_search(zstd, input)?;
+                self.compress_zstd(search, input, out)?.map(|len| (Codec::Zstd, len))
             }
             Coding::Lz4 { level } => lz4::compress(input, out, level).map(|len| (Codec::Lz4, len)),
         };
@@ -111,22 +112,22 @@ impl Encoder {
         Ok(codec)
     }
 
-    /// Whether slices from all over a large block do not shrink at level 1.
-    fn is_barren(&mut self, coding: Coding, input: &[u8]) -> PackResult<bool> {
+    /// Whether a large block is incompressible: slices from all over it do not shrink at level 1.
+    fn is_incompressible(&mut self, coding: Coding, input: &[u8]) -> PackResult<bool> {
         let slow = match coding {
             Coding::Copy => false,
             Coding::Zstd(zstd) => zstd.level >= SLOW_LEVEL,
             Coding::Lz4 { level } => level >= 3,
         };
-        if !slow || input.len() < PROBED_FROM {
+        if !slow || input.len() < MIN_PROBED {
             return Ok(false);
         }
         let level_1 = Search::of(Zstd { level: 1, min_match: 0, literals: true, long: false });
-        Ok(self.sampled(input, PROBE, PROBED, level_1)? >= PROBE)
+        Ok(self.sampled(input, PROBE, PROBE_SLICE, level_1)? >= PROBE)
     }
 
-    /// The search for a block: the coding's own, unless another may be chosen.
-    fn suited(&mut self, zstd: Zstd, input: &[u8]) -> PackResult<Search> {
+    /// The search for a block: that of the coding, or one fitted to the block if allowed.
+    fn fitted_search(&mut self, zstd: Zstd, input: &[u8]) -> PackResult<Search> {
         let window_log = if zstd.long { window_log(input.len()) } else { 0 };
         let given = Search { window_log, ..Search::of(zstd) };
         let may_be_fitted = self.fit_search && zstd.min_match == 0 && zstd.literals;
@@ -135,12 +136,12 @@ impl Encoder {
         }
         let min_match = if is_text(&input[..SAMPLE]) { 0 } else { 4 };
         match zstd.level {
-            // Within a block searches are cheap: the next level's costs what this one's does in a long
-            // stream, and text, most of which is matched, affords the one after that.
+            // Within a block, searches are cheap: the next level costs what this one does in a long
+            // stream. For text, which is mostly matches, even the one after that.
             6..=12 => {
                 let level = (zstd.level + if min_match == 0 { 2 } else { 1 }).min(12);
                 let deeper = Search { zstd: Zstd { level, min_match, ..zstd }, ..given };
-                let parse = if min_match > 0 { self.parse(deeper, input)? } else { Parse::Level };
+                let parse = if min_match > 0 { self.choose_parse(deeper, input)? } else { Parse::Level };
                 Ok(Search { parse, ..deeper })
             }
             13..=16 => Ok(Search { zstd: Zstd { min_match, ..zstd }, ..given }),
@@ -148,48 +149,48 @@ impl Encoder {
         }
     }
 
-    /// Whether an optimal parse pays. By one per cent at least, since it decodes slower, and a sample is
-    /// but a sample.
-    fn parse(&mut self, search: Search, input: &[u8]) -> PackResult<Parse> {
+    /// Chooses optimal parsing if it saves at least 1 % of a sample: its output decodes slower, and a sample
+    /// is not exact.
+    fn choose_parse(&mut self, search: Search, input: &[u8]) -> PackResult<Parse> {
         let near = |parse| Search { parse, window_log: 0, ..search };
-        let lazy = self.sampled(input, SAMPLE, SAMPLED, near(Parse::Lazy))?;
-        let optimal = self.sampled(input, SAMPLE, SAMPLED, near(Parse::Optimal))?;
+        let lazy = self.sampled(input, SAMPLE, SAMPLE_SLICE, near(Parse::Lazy))?;
+        let optimal = self.sampled(input, SAMPLE, SAMPLE_SLICE, near(Parse::Optimal))?;
         Ok(if optimal * 100 < lazy * 99 { Parse::Optimal } else { Parse::Level })
     }
 
-    /// How long `len` bytes become, in slices from all over the input; `len` if not shorter.
+    /// The compressed size of a sample of `len` bytes in slices spread over the input; `len` if not smaller.
     fn sampled(&mut self, input: &[u8], len: usize, slice: usize, search: Search) -> PackResult<usize> {
         let (mut sample, mut coded) = (std::mem::take(&mut self.probe), std::mem::take(&mut self.probed));
         sample.clear();
         let part = input.len() / (len / slice);
         for i in 0..len / slice {
-            // From the middle, for files begin with headers that are like nothing else in them.
+            // From the middle of each part: file headers are not typical of the content.
             let start = part * i + (part - slice) / 2;
             sample.extend_from_slice(&input[start..start + slice]);
         }
         coded.resize(len - 1, 0);
-        let shrunk = self.zstd(search, &sample, &mut coded)?;
+        let shrunk = self.compress_zstd(search, &sample, &mut coded)?;
         (self.probe, self.probed) = (sample, coded);
         Ok(shrunk.unwrap_or(len))
     }
 
-    /// One frame with its content size, without checksum; `None` if it does not fit.
-    fn zstd(&mut self, search: Search, input: &[u8], out: &mut [u8]) -> PackResult<Option<usize>> {
+    /// Compresses to one frame with content size, without checksum. `None` if it does not fit `out`.
+    fn compress_zstd(&mut self, search: Search, input: &[u8], out: &mut [u8]) -> PackResult<Option<usize>> {
         if self.set != Some(search) {
             self.set = None;
-            self.configure(search).map_err(refused)?;
+            self.configure(search).map_err(zstd_error)?;
             self.set = Some(search);
         }
         match self.zstd.compress2(out, input) {
             Ok(len) => Ok(Some(len)),
             Err(TOO_SMALL) => Ok(None),
-            Err(code) => Err(refused(code)),
+            Err(code) => Err(zstd_error(code)),
         }
     }
 
     fn configure(&mut self, search: Search) -> zstd_safe::SafeResult {
         let Search { zstd: Zstd { level, min_match, literals, long }, parse, window_log } = search;
-        // `Auto` leaves literals to the level: the negative ones do without.
+        // With `Auto` the level decides: negative ones do not compress literals.
         let literals = if literals { ParamSwitch::Auto } else { ParamSwitch::Disable };
         let zstd = &mut self.zstd;
         zstd.reset(ResetDirective::SessionAndParameters)?;
@@ -204,18 +205,18 @@ impl Encoder {
     }
 }
 
-/// Whether hardly any byte is a control character, as in all text but UTF-16.
+/// Whether fewer than 1 in 256 bytes are control characters, as in all text but UTF-16.
 fn is_text(bytes: &[u8]) -> bool {
     let controls = bytes.iter().filter(|byte| **byte < b' ' && !byte.is_ascii_whitespace());
     controls.count() * 256 < bytes.len()
 }
 
-/// The smallest window that a whole block fits, as far as decoders take it.
+/// The smallest window for a whole block, at most what decoders accept by default.
 fn window_log(len: usize) -> u32 {
     len.next_power_of_two().ilog2().clamp(10, MAX_WINDOW_LOG)
 }
 
-fn refused(code: usize) -> PackError {
+fn zstd_error(code: usize) -> PackError {
     PackError::rule(Kind::Limit, get_error_name(code))
 }
 
@@ -241,8 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn noise_is_stored_by_every_codec_and_size() {
-        for len in [0, 1, 2, 100, 5000, PROBED_FROM - 1, PROBED_FROM, 1 << 20] {
+    fn noise_of_any_size_is_stored_by_every_codec() {
+        for len in [0, 1, 2, 100, 5000, MIN_PROBED - 1, MIN_PROBED, 1 << 20] {
             for coding in [Coding::Copy, Coding::zstd(1), Coding::zstd(9), Coding::lz4(1), Coding::lz4(9)] {
                 assert_eq!(encode(coding, &noise(len)).0, Codec::Copy, "{coding:?} of {len}");
             }
@@ -250,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_of_noise_that_are_equal_pass_the_probe() {
+    fn repeated_noise_is_compressed() {
         let input = noise(512 << 10).repeat(2);
         let (codec, out) = encode(Coding::zstd(9), &input);
         assert_eq!(codec, Codec::Zstd);
@@ -258,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_say_their_size_and_end() {
+    fn frames_have_a_content_size_and_a_last_block() {
         let text = b"a line of text, and another. ".repeat(5000);
         let long = Zstd { level: 9, min_match: 4, literals: false, long: true };
         for coding in [Coding::zstd(-5), Coding::zstd(3), Coding::zstd(19), Coding::Zstd(long)] {
@@ -273,7 +274,7 @@ mod tests {
         }
     }
 
-    /// Eight-byte units as of block-compressed textures: two colours that change slowly, then indices.
+    /// Like BC1 textures: 8-byte units of two slowly changing colours, then indices.
     fn texture(len: usize) -> Vec<u8> {
         let noise = noise(len);
         let unit = |i: usize| {
@@ -292,20 +293,20 @@ mod tests {
     }
 
     #[test]
-    fn dense_blocks_are_parsed_and_text_is_searched_deeper() {
+    fn textures_get_optimal_parsing_and_text_a_deeper_search() {
         let mut encoder = Encoder::new(true).expect("memory");
         let zstd = Zstd { level: 9, min_match: 0, literals: true, long: false };
         let dense = texture(512 << 10);
-        let search = encoder.suited(zstd, &dense).expect("codable");
+        let search = encoder.fitted_search(zstd, &dense).expect("codable");
         assert!((search.parse, search.zstd.min_match) == (Parse::Optimal, 4));
         assert!(len_of(Coding::zstd(9), &dense, true) * 100 < len_of(Coding::zstd(9), &dense, false) * 98);
         let text = b"a line of text, and another.\n".repeat(20_000);
-        let search = encoder.suited(zstd, &text).expect("codable");
+        let search = encoder.fitted_search(zstd, &text).expect("codable");
         assert!((search.parse, search.zstd.min_match, search.zstd.level) == (Parse::Level, 0, 11));
     }
 
     #[test]
-    fn a_search_that_was_asked_for_is_kept() {
+    fn explicit_search_parameters_are_kept() {
         let dense = texture(512 << 10);
         for (level, min_match, literals) in [(9, 5, true), (9, 0, false), (3, 0, true), (19, 0, true)] {
             let coding = Coding::Zstd(Zstd { level, min_match, literals, long: false });
@@ -316,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn an_encoder_forgets_what_it_coded_before() {
+    fn output_does_not_depend_on_earlier_blocks() {
         let text = b"some text, more text, some more text; ".repeat(300);
         let mut encoder = Encoder::new(true).expect("memory");
         let mut out = Vec::new();

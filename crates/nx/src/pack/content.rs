@@ -1,4 +1,4 @@
-//! Where the bytes of a file come from, read by offset and as often as needed.
+//! The source of a file's bytes, read at offsets and as often as needed.
 
 use std::fs::File;
 use std::io;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use linerate_core::Kind;
 
 use super::error::{PackError, PackResult};
-use super::existing::Existing;
+use super::existing::ExistingEntry;
 use super::options::FileOptions;
 
-/// One file to pack.
+/// A file to pack.
 pub(super) struct Item {
-    /// Its path in the archive.
+    /// The path in the archive.
     pub(super) name: String,
     pub(super) size: u64,
     pub(super) content: Content,
@@ -23,20 +23,20 @@ pub(super) struct Item {
 pub(super) enum Content {
     Bytes(Vec<u8>),
     Path(PathBuf),
-    /// Part of the file that everything read from readers is kept in.
+    /// A range of the temporary file with the content of readers.
     Spooled {
         file: Arc<File>,
-        at: u64,
+        offset: u64,
     },
-    /// An entry of an archive.
-    Existing(Existing),
+    /// An entry of an existing archive.
+    Existing(ExistingEntry),
 }
 
 impl Item {
-    /// Fills `out` from that offset on. What is asked for lies within `size`.
+    /// Fills `out` from `offset` on. The range must lie within `size`.
     ///
     /// # Errors
-    /// With the file's name. A file whose length is no longer `size` has changed since it was added.
+    /// Names the file. A file whose length differs from `size` has changed since it was added.
     pub(super) fn read_at(&self, offset: u64, out: &mut [u8]) -> PackResult<()> {
         self.try_read_at(offset, out).map_err(|error| error.at(self.name.as_str()))
     }
@@ -55,18 +55,18 @@ impl Item {
                 }
                 read_file(&file, offset, out)
             }
-            Content::Spooled { file, at } => read_file(file, at + offset, out),
+            Content::Spooled { file, offset: start } => read_file(file, start + offset, out),
             Content::Existing(existing) => existing.read_at(offset, out),
         }
     }
 }
 
-/// The error of a file that is not what it was when the archive was laid out.
+/// The error for a file that changed after it was added.
 pub(super) fn changed() -> PackError {
     PackError::rule(Kind::Read, "the file changed while it was packed")
 }
 
-/// The error of an item whose content has another hash than was known of it.
+/// The error for an item whose content does not match its known hash.
 pub(super) fn mismatch(item: &Item) -> PackError {
     let error = match item.content {
         Content::Existing(_) => {
@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_reads_the_same() {
+    fn every_kind_of_content_reads_the_same() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x");
         std::fs::write(&path, b"..0123456789").expect("a file");
         let spool = Arc::new(File::open(&path).expect("the file"));
         let kinds = [
             item(10, Content::Bytes(b"0123456789".to_vec())),
-            item(10, Content::Spooled { file: spool, at: 2 }),
+            item(10, Content::Spooled { file: spool, offset: 2 }),
             {
                 let path = folder.path().join("y");
                 std::fs::write(&path, b"0123456789").expect("a file");
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_grew_shrank_or_went_is_an_error_that_names_it() {
+    fn changed_or_missing_file_is_an_error_that_names_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("x");
         std::fs::write(&path, b"0123").expect("a file");

@@ -1,7 +1,8 @@
-//! Which pieces hold the same bytes: by length, by their first page, by hash, then byte by byte.
+//! Deduplication: finds pieces with the same bytes by length, hash of the first page, hash, and last byte
+//! by byte.
 //!
-//! Each step looks only at what the one before could not tell apart, so that a piece of a length
-//! of its own is never read, and two pieces count as equal only when every byte is.
+//! Each step looks only at pieces that the step before could not tell apart: a piece of unique length is
+//! never read, and two pieces count as equal only if every byte is.
 
 use crate::hash::HashKind;
 
@@ -12,27 +13,32 @@ use super::thread_pool::ThreadPool;
 /// Bytes that are hashed before a whole piece is.
 const PAGE: u64 = 4096;
 
-/// A stretch of a file.
+/// A byte range of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     pub(super) item: usize,
     pub(super) offset: u64,
     /// At least 1.
     pub(super) len: u64,
-    /// Its hash, where an archive that holds it says so.
+    /// The hash, if an existing archive stores it.
     pub(super) hash: Option<u64>,
 }
 
-/// What was found about each piece.
-pub(super) struct Twins {
-    /// The first piece with the same bytes: the piece itself if there is none before it.
+/// The result for each piece.
+pub(super) struct Duplicates {
+    /// The first piece with the same bytes; the piece itself if it is the first.
     pub(super) first: Vec<usize>,
-    /// The hash where it was needed.
+    /// The hash, if it was needed.
     pub(super) hash: Vec<Option<u64>>,
 }
 
-/// Finds equal pieces, reading at most `unit` bytes of two pieces at a time per thread.
-pub(super) fn twins(items: &[Item], pieces: &[Piece], unit: usize, pool: &ThreadPool) -> PackResult<Twins> {
+/// Finds equal pieces. Each thread reads at most `unit` bytes of two pieces at a time.
+pub(super) fn find_duplicates(
+    items: &[Item],
+    pieces: &[Piece],
+    unit: usize,
+    pool: &ThreadPool,
+) -> PackResult<Duplicates> {
     Search { items, pieces, unit, pool, weaken: |hash| hash }.run()
 }
 
@@ -41,20 +47,20 @@ struct Search<'a> {
     pieces: &'a [Piece],
     unit: usize,
     pool: &'a ThreadPool,
-    /// What is kept of a hash; tests drop all of it to see collisions.
+    /// Maps the hashes; tests drop all bits to force collisions.
     weaken: fn(u64) -> u64,
 }
 
 impl Search<'_> {
-    fn run(&self) -> PackResult<Twins> {
-        let mut found = Twins {
+    fn run(&self) -> PackResult<Duplicates> {
+        let mut found = Duplicates {
             first: (0..self.pieces.len()).collect(),
             hash: self.pieces.iter().map(|piece| piece.hash).collect(),
         };
         let mut candidates = Vec::new();
         let (mut whole, mut paged) = (Vec::new(), Vec::new());
         for group in groups((0..self.pieces.len()).map(|i| (self.pieces[i].len, i)).collect()) {
-            // A known hash saves decoding that piece, but is only of use beside other whole hashes.
+            // A known hash saves decoding its piece, but compares only with hashes of whole pieces.
             let known = group.iter().any(|&i| self.pieces[i].hash.is_some());
             let long = self.pieces[group[0]].len > PAGE;
             if long && !known { &mut paged } else { &mut whole }.extend(group);
@@ -84,7 +90,7 @@ impl Search<'_> {
         Ok(found)
     }
 
-    /// Length and hash of these pieces.
+    /// The length and hash of the given pieces.
     fn keyed(
         &self,
         which: &[usize],
@@ -100,7 +106,7 @@ impl Search<'_> {
         hash_range(&self.items[piece.item], piece.offset, len, self.unit, buffer)
     }
 
-    /// For each piece of a group of equal hashes, in order, the first one with the same bytes.
+    /// For each piece of a group with equal hashes, the first one with the same bytes.
     fn compare(&self, buffers: &mut (Vec<u8>, Vec<u8>), group: &[usize]) -> PackResult<Vec<usize>> {
         let mut different: Vec<usize> = Vec::new();
         let mut firsts = Vec::with_capacity(group.len());
@@ -138,7 +144,7 @@ impl Search<'_> {
     }
 }
 
-/// XXH3-64 of a stretch of a file, read in units.
+/// XXH3-64 of a byte range of a file, read in units.
 pub(super) fn hash_range(
     item: &Item,
     offset: u64,
@@ -157,7 +163,7 @@ pub(super) fn hash_range(
     Ok(hasher.finish())
 }
 
-/// The pieces whose key is not theirs alone, group by group, each in order.
+/// Groups the pieces by key, and drops groups of one.
 fn groups<K: Ord>(mut keyed: Vec<(K, usize)>) -> Vec<Vec<usize>> {
     keyed.sort_unstable();
     let shared = keyed.chunk_by(|a, b| a.0 == b.0).filter(|group| group.len() > 1);
@@ -186,23 +192,23 @@ mod tests {
     }
 
     #[test]
-    fn equal_pieces_have_the_same_first() {
+    fn equal_pieces_map_to_the_first_of_them() {
         let mut long = vec![7; 10_000];
-        let twin = long.clone();
+        let copy = long.clone();
         long[9_999] = 8;
-        let items = items(&[b"ab", &twin, b"cd", b"ab", &long, &twin, b"abc", b"cd"]);
+        let items = items(&[b"ab", &copy, b"cd", b"ab", &long, &copy, b"abc", b"cd"]);
         for threads in [1, 3] {
             for unit in [1, 512, 1 << 20] {
-                let found = twins(&items, &whole(&items), unit, &threads.into()).expect("readable");
+                let found = find_duplicates(&items, &whole(&items), unit, &threads.into()).expect("readable");
                 assert_eq!(found.first, [0, 1, 2, 0, 4, 1, 6, 2], "{threads} {unit}");
-                assert_eq!(found.hash[6], None, "a length of its own is not read");
+                assert_eq!(found.hash[6], None, "a unique length is not read");
                 assert_eq!(found.hash[1], found.hash[5]);
             }
         }
     }
 
     #[test]
-    fn equal_hashes_alone_do_not_make_twins() {
+    fn pieces_with_equal_hashes_but_different_bytes_are_not_duplicates() {
         let items = items(&[b"ab", b"cd", b"ab", b"ef", b"cd"]);
         let pieces = whole(&items);
         let search = Search { items: &items, pieces: &pieces, unit: 64, pool: &2.into(), weaken: |_| 0 };
@@ -210,10 +216,10 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_one_file_can_be_twins() {
+    fn ranges_of_one_file_can_be_duplicates() {
         let items = items(&[b"abcabcab"]);
         let piece = |offset, len| Piece { item: 0, offset, len, hash: None };
         let pieces = [piece(0, 3), piece(3, 3), piece(6, 2)];
-        assert_eq!(twins(&items, &pieces, 64, &1.into()).expect("readable").first, [0, 0, 2]);
+        assert_eq!(find_duplicates(&items, &pieces, 64, &1.into()).expect("readable").first, [0, 0, 2]);
     }
 }

@@ -1,7 +1,7 @@
-//! Archives made from archives: merged, reduced, updated from a folder, packed anew.
+//! Makes archives from archives: merge, delete, update from a folder, repack.
 //!
-//! Each gives a [`Builder`], to which more can be added before it is written. The archive that was
-//! read may be the target: it is replaced when the new one is complete.
+//! Each function returns a [`Builder`], to which more files can be added. The source archive may be the
+//! target: it is replaced when the new one is complete.
 
 use std::fs;
 use std::io::{self, Read, Write};
@@ -12,52 +12,52 @@ use linerate_core::Kind;
 
 use super::content::{Content, Item};
 use super::error::{PackError, PackResult};
-use super::existing::{Existing, Opened, Reuse, engine_error};
+use super::existing::{CachedArchive, ExistingEntry, Reuse, engine_error};
 use super::options::{FileOptions, Options};
 use super::walk::{Skipped, Walk};
 use super::{Builder, WalkEntry, names};
 use crate::ReadAt;
 use crate::archive::{Archive, File};
 use crate::hash::HashKind;
-use crate::parallel::admit;
+use crate::parallel::check_limits;
 use crate::reader::Reader;
 
-/// What [`Builder::update`] found, by path.
+/// The changes found by [`Builder::update`], as paths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Changes {
-    /// Files of the folder that the archive does not have.
+    /// Files of the folder that are not in the archive.
     pub added: Vec<String>,
-    /// Files that have other bytes in the folder.
+    /// Files with other bytes in the folder.
     pub replaced: Vec<String>,
-    /// How many files are the same in both.
+    /// Number of equal files.
     pub unchanged: u64,
-    /// Files of the archive that the folder does not have, and that are left out.
+    /// Files of the archive that are not in the folder and are left out.
     pub removed: Vec<String>,
 }
 
-/// Which file [`Builder::merge`] takes when several archives have one of that path.
+/// Which file [`Builder::merge`] takes if several archives have the same path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clash {
     /// None: it is an error, unless the files have the same size and hash.
     Refuse,
-    /// That of the first archive.
+    /// The file of the first archive.
     First,
-    /// That of the last archive.
+    /// The file of the last archive.
     Last,
 }
 
-/// Whether a block of the file is not stored as it is shown.
+/// Whether the source generates a block of the file, so that it cannot be copied.
 fn is_made<S: ReadAt>(archive: &Archive<S>, file: File<'_>) -> bool {
     file.blocks().any(|block| archive.source().is_generated(archive.layout().offset(block)))
 }
 
 impl Builder {
-    /// Adds the files of an archive for which `keep` says so, under the paths they have.
+    /// Adds the files of an archive for which `keep` returns true, under their paths.
     ///
     /// # Errors
     /// `Limit` if the files exceed the limits that the archive was opened with; `BadArgument` if a path
-    /// leads out of a folder or is there already. Files before it have been added.
+    /// leads out of the folder or was added before. Files before it have been added.
     pub fn add_archive<S: ReadAt + 'static>(
         &mut self,
         archive: &Arc<Archive<S>>,
@@ -65,17 +65,17 @@ impl Builder {
         mut keep: impl FnMut(File<'_>) -> bool,
     ) -> PackResult<()> {
         let kept: Vec<File<'_>> = archive.files().filter(|&file| keep(file)).collect();
-        admit(archive, &kept)?;
-        let opened = Arc::new(Opened::new(Arc::clone(archive), self.options.threads));
+        check_limits(archive, &kept)?;
+        let opened = Arc::new(CachedArchive::new(Arc::clone(archive), self.options.threads));
         let number = self.archives.len();
         self.archives.push(opened.clone());
         let same_chunk = archive.header().chunk.bytes() == self.options.chunk;
         for file in kept {
-            let existing = Existing {
+            let existing = ExistingEntry {
                 archive: opened.clone(),
                 number,
                 entry: file.index(),
-                carried: reuse == Reuse::Blocks && same_chunk && !is_made(archive, file),
+                reused: reuse == Reuse::Blocks && same_chunk && !is_made(archive, file),
                 hash: None,
             };
             names::check_existing(file.path())?;
@@ -90,8 +90,8 @@ impl Builder {
         Ok(())
     }
 
-    /// The files of one archive for which `keep` says so: deleting by path, or collecting garbage by
-    /// hash. The options' chunk size becomes that of the archive, so that blocks are carried.
+    /// Starts from the files of one archive for which `keep` returns true: deletes by path, or collects
+    /// garbage by hash. Uses the archive's chunk size, so that blocks are reused.
     ///
     /// ```no_run
     /// use linerate_nx::{Archive, FileSource};
@@ -118,7 +118,7 @@ impl Builder {
         Ok(builder)
     }
 
-    /// All files of an archive, coded anew with these options.
+    /// Starts from all files of an archive, encoded again with these options.
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
@@ -128,8 +128,8 @@ impl Builder {
         Ok(builder)
     }
 
-    /// The files of several archives. Blocks are carried from those whose chunk size is that of the
-    /// options. Equal files of different archives are stored once.
+    /// Starts from the files of several archives. Blocks are reused from archives with the options' chunk
+    /// size. Equal files of different archives are stored once.
     ///
     /// # Errors
     /// As [`new`](Self::new) and [`add_archive`](Self::add_archive).
@@ -157,12 +157,12 @@ impl Builder {
         Ok(builder)
     }
 
-    /// An archive brought up to date with a folder: files whose bytes are the same keep their blocks,
-    /// others are taken from the folder. `choose` is as in [`add_folder`](Self::add_folder); files
-    /// that it leaves out count as not in the folder. With `mirror`, files that are not in the folder
-    /// are left out, else they stay. The options' chunk size becomes that of the archive.
+    /// Updates an archive from a folder: equal files keep their blocks, others are taken from the folder.
+    /// `choose` is as in [`add_folder`](Self::add_folder); files that it leaves out count as missing in the
+    /// folder. With `mirror`, files missing in the folder are removed, else they stay. Uses the archive's
+    /// chunk size.
     ///
-    /// The last part of the result is as that of [`add_folder`](Self::add_folder).
+    /// The last part of the result is as for [`add_folder`](Self::add_folder).
     ///
     /// # Errors
     /// As [`add_folder`](Self::add_folder) and [`add_archive`](Self::add_archive).
@@ -240,15 +240,15 @@ fn as_archive<S: ReadAt>(mut options: Options, archive: &Archive<S>) -> Options 
     options
 }
 
-/// A file of the folder that an archive is brought up to date with.
+/// A file of the folder that an archive is updated from.
 struct Chosen {
     found: WalkEntry,
     size: u64,
     file_options: FileOptions,
 }
 
-/// Whether the file on the disk has the bytes of that entry, which is of the same size. Most files
-/// that changed show it in their hash, and the entry need not be decoded.
+/// Whether the file on disk equals an entry of the same size. The hash is compared first, so that the entry
+/// of a changed file need not be decoded.
 fn is_unchanged<S: ReadAt>(
     kind: HashKind,
     reader: &mut Reader<'_, S>,
@@ -277,7 +277,7 @@ fn is_unchanged<S: ReadAt>(
     match read {
         _ if comparing.differs => Ok(false),
         Ok(_) => Ok(true),
-        // What is damaged in the archive is taken from the folder.
+        // An entry that is damaged in the archive is taken from the folder.
         Err(error) => match engine_error(error) {
             error if error.kind() == Kind::Corrupt => Ok(false),
             error => Err(error.at(file.path())),
@@ -285,7 +285,7 @@ fn is_unchanged<S: ReadAt>(
     }
 }
 
-/// Takes bytes and compares them with a file.
+/// A writer that compares the bytes with a file.
 struct Comparing<'a> {
     disk: fs::File,
     buffer: &'a mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! Why packing failed, and at which file.
+//! The error of packing.
 
 use std::{fmt, io};
 
@@ -7,9 +7,9 @@ use linerate_core::{Error, Kind};
 /// A result whose error is [`PackError`].
 pub type PackResult<T> = std::result::Result<T, PackError>;
 
-/// Why an archive could not be written, with the file it failed at where there is one.
+/// An error of packing, with the file that it concerns, if any.
 ///
-/// The message is one line: the file's name first, then what is wrong.
+/// The message is one line: the file's name, then the problem.
 #[derive(Debug)]
 pub struct PackError {
     file: Option<String>,
@@ -18,13 +18,13 @@ pub struct PackError {
 
 #[derive(Debug)]
 enum Source {
-    /// A rule of the format or of the packer.
+    /// A violated rule of the format or of the packer.
     Rule(Kind, &'static str),
-    /// What the engine said about an existing archive.
+    /// An error of reading an existing archive.
     Engine(Error),
-    /// A call of the system: of kind `Read` or `Write`.
+    /// A system error, of kind `Read` or `Write`.
     Io(Kind, io::Error),
-    /// Somebody asked to end.
+    /// Cancelled by the token.
     Cancelled,
 }
 
@@ -33,12 +33,12 @@ impl PackError {
         PackError { file: None, source: Source::Rule(kind, what) }
     }
 
-    /// The system's error of reading.
+    /// A system error of reading.
     pub(crate) fn reading(error: io::Error) -> PackError {
         PackError { file: None, source: Source::Io(Kind::Read, error) }
     }
 
-    /// The system's error of writing.
+    /// A system error of writing.
     pub(crate) fn writing(error: io::Error) -> PackError {
         PackError { file: None, source: Source::Io(Kind::Write, error) }
     }
@@ -47,14 +47,14 @@ impl PackError {
         PackError { file: None, source: Source::Cancelled }
     }
 
-    /// The same error, at that file unless it names one already.
+    /// Adds the file, unless the error names one.
     #[must_use]
     pub(crate) fn at(mut self, file: impl Into<String>) -> PackError {
         self.file.get_or_insert_with(|| file.into());
         self
     }
 
-    /// What kind of thing went wrong.
+    /// The kind of error.
     pub fn kind(&self) -> Kind {
         match &self.source {
             Source::Rule(kind, _) => *kind,
@@ -64,18 +64,17 @@ impl PackError {
         }
     }
 
-    /// Whether nothing went wrong but [`CancelToken`](super::CancelToken) was asked.
+    /// Whether packing was cancelled by its [`CancelToken`](super::CancelToken).
     pub fn is_cancelled(&self) -> bool {
         matches!(self.source, Source::Cancelled)
     }
 
-    /// The file that the error is about: a path inside the archive, or that of the archive.
+    /// The file that the error concerns: a path in the archive, or that of the archive.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// The error of the operating system, if it was one, with its number where there is one. A full
-    /// disk is `StorageFull`.
+    /// The system error, if it was one. A full disk is `StorageFull`.
     pub fn io(&self) -> Option<&io::Error> {
         match &self.source {
             Source::Io(_, error) => Some(error),
@@ -122,14 +121,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_begins_with_the_innermost_file() {
+    fn message_begins_with_the_innermost_file() {
         let error = PackError::rule(Kind::BadArgument, "the path is empty").at("inner").at("outer");
         assert_eq!(error.to_string(), "inner: the path is empty");
         assert_eq!((error.kind(), error.file()), (Kind::BadArgument, Some("inner")));
     }
 
     #[test]
-    fn a_full_disk_says_so() {
+    fn full_disk_has_its_own_message() {
         let error = PackError::writing(io::ErrorKind::StorageFull.into()).at("a.nx");
         assert_eq!(error.to_string(), "a.nx: the disk is full");
         assert_eq!(error.kind(), Kind::Write);

@@ -1,4 +1,4 @@
-//! Entries of an archive that exists: read like files, or carried with their blocks as they are.
+//! Entries of existing archives: decoded like files, or reused with their blocks.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -14,75 +14,75 @@ use crate::hash::{ContentHasher, HashKind};
 use crate::toc::{Block, Entry};
 use linerate_io::read_error;
 
-/// How the files of an existing archive are taken over.
+/// How files of an existing archive are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reuse {
-    /// Their blocks are copied as they are, if the archive's chunk size is that of the options and the
-    /// blocks do not need a dictionary of an R3A archive; else as [`Reuse::Contents`].
+    /// Copies their blocks without recompression, if the archive has the options' chunk size and the blocks
+    /// need no R3A dictionary; else as [`Reuse::Contents`].
     Blocks,
-    /// Their contents are decoded and coded anew.
+    /// Decodes and encodes their contents again.
     Contents,
 }
 
-/// An archive whose entries are packed again.
-pub(super) trait Old: Send + Sync {
-    /// The first block of that entry and its offset there.
+/// An existing archive whose entries are packed.
+pub(super) trait SourceArchive: Send + Sync {
+    /// The first block of an entry, and the entry's offset in it.
     fn place(&self, entry: usize) -> (usize, u32);
 
-    /// The table's word on that block.
+    /// The table entry of a block.
     fn block(&self, block: usize) -> Block;
 
-    /// Replaces `out` by the bytes of that block as they are in the archive.
+    /// Reads the stored bytes of a block into `out`.
     fn read_block(&self, block: usize, out: &mut Vec<u8>) -> PackResult<()>;
 
-    /// Fills `out` with the content of that entry from `offset` on.
+    /// Fills `out` with the content of an entry from `offset` on.
     fn read_at(&self, entry: usize, offset: u64, out: &mut [u8]) -> PackResult<()>;
 
-    /// The hash that is stored for an entry, if it is one of the kind that is written.
+    /// The stored hash of an entry, if it is XXH3-64.
     fn stored_hash(&self, entry: usize) -> Option<u64>;
 
-    /// Decodes entries, compares them with their hashes, and returns their XXH3-64. In the order of
-    /// blocks, each is decoded once.
+    /// Decodes entries, compares them with their hashes, and returns their XXH3-64. Each block is decoded
+    /// once if the entries are in the order of blocks.
     fn verify(&self, entries: &[usize]) -> PackResult<Vec<u64>>;
 }
 
-/// One entry of such an archive.
-pub(super) struct Existing {
-    pub(super) archive: Arc<dyn Old>,
-    /// Which of the builder's archives that is.
+/// An entry of an existing archive.
+pub(super) struct ExistingEntry {
+    pub(super) archive: Arc<dyn SourceArchive>,
+    /// The index of the archive in the builder.
     pub(super) number: usize,
     pub(super) entry: usize,
-    /// Whether its blocks are copied as they are.
-    pub(super) carried: bool,
-    /// XXH3-64 of its content, once that is known.
+    /// Whether its blocks are copied without recompression.
+    pub(super) reused: bool,
+    /// XXH3-64 of its content, once known.
     pub(super) hash: Option<u64>,
 }
 
-impl Existing {
+impl ExistingEntry {
     pub(super) fn read_at(&self, offset: u64, out: &mut [u8]) -> PackResult<()> {
         self.archive.read_at(self.entry, offset, out)
     }
 }
 
-/// An open archive and the blocks of it that were decoded last.
-pub(super) struct Opened<S> {
+/// An open archive with a cache of decoded blocks.
+pub(super) struct CachedArchive<S> {
     archive: Arc<Archive<S>>,
-    /// The newest first.
+    /// Newest first.
     decoded: Mutex<VecDeque<(usize, Arc<Vec<u8>>)>>,
-    /// How many blocks are kept.
-    kept: usize,
+    /// Maximum number of cached blocks.
+    capacity: usize,
 }
 
-impl<S: ReadAt> Opened<S> {
-    pub(super) fn new(archive: Arc<Archive<S>>, threads: usize) -> Opened<S> {
-        Opened { archive, decoded: Mutex::default(), kept: threads.max(1) }
+impl<S: ReadAt> CachedArchive<S> {
+    pub(super) fn new(archive: Arc<Archive<S>>, threads: usize) -> CachedArchive<S> {
+        CachedArchive { archive, decoded: Mutex::default(), capacity: threads.max(1) }
     }
 
     fn file(&self, entry: usize) -> File<'_> {
         self.archive.get(entry).expect("entries are numbered by the archive")
     }
 
-    /// All that files need of a block.
+    /// The decoded content of a block.
     fn content(&self, block: usize) -> PackResult<Arc<Vec<u8>>> {
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(at) = decoded.iter().position(|(number, _)| *number == block) {
@@ -97,16 +97,16 @@ impl<S: ReadAt> Opened<S> {
         }
         let mut content = Vec::new();
         grow(&mut content, len as usize, at)?;
-        BlockReader::new(&self.archive)?.whole(block, &mut content, block)?;
+        BlockReader::new(&self.archive)?.decode(block, &mut content, block)?;
         let content = Arc::new(content);
         let mut decoded = self.decoded.lock().unwrap_or_else(PoisonError::into_inner);
-        decoded.truncate(self.kept - 1);
+        decoded.truncate(self.capacity - 1);
         decoded.push_front((block, Arc::clone(&content)));
         Ok(content)
     }
 }
 
-impl<S: ReadAt> Old for Opened<S> {
+impl<S: ReadAt> SourceArchive for CachedArchive<S> {
     fn place(&self, entry: usize) -> (usize, u32) {
         let entry = self.file(entry).entry();
         (entry.first_block as usize, entry.block_offset)
@@ -130,7 +130,7 @@ impl<S: ReadAt> Old for Opened<S> {
         let (mut at, mut rest) = (offset, out);
         while !rest.is_empty() {
             let content = self.content(first + (at / chunk) as usize)?;
-            // Only a file of one block has a start; a larger one begins each block at 0.
+            // Only a file of one block has an offset in it.
             let from = start as usize + (at % chunk) as usize;
             let len = rest.len().min((chunk - at % chunk) as usize);
             let (part, after) = rest.split_at_mut(len);
@@ -150,7 +150,7 @@ impl<S: ReadAt> Old for Opened<S> {
         for (i, &entry) in entries.iter().enumerate() {
             let file = self.file(entry);
             let same = |other: &Entry| Entry { path: 0, ..*other } == Entry { path: 0, ..*file.entry() };
-            // Entries that share their bytes follow each other.
+            // Entries that share their bytes are adjacent.
             if i > 0 && same(self.file(entries[i - 1]).entry()) {
                 hashes.push(hashes[i - 1]);
                 continue;
@@ -167,7 +167,7 @@ impl<S: ReadAt> Old for Opened<S> {
     }
 }
 
-/// The error of the engine that an output error carries, or that error itself.
+/// The engine's error inside an output error, or that error itself.
 pub(super) fn engine_error(error: io::Error) -> PackError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(&inner) => inner.into(),

@@ -1,7 +1,8 @@
-//! Hashes of large files whose chunks are read by many threads, made while the chunks are at hand.
+//! Hashes of chunked files: threads read chunks in parallel and hash them in order, while the chunks are in
+//! memory.
 //!
-//! Threads take chunks in order, and each waits only for chunks taken before its own, which are
-//! being read: nobody waits for something that has not begun.
+//! Threads take chunks in order, and each waits only for chunks that were taken before its own and are
+//! being read, so there is no deadlock.
 
 use std::collections::HashMap;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -11,22 +12,23 @@ use linerate_core::Kind;
 use super::error::{PackError, PackResult};
 use crate::hash::{ContentHasher, HashKind};
 
+/// The ordered hashes of all files in work.
 #[derive(Default)]
-pub(super) struct FileHashes {
+pub(super) struct OrderedHashes {
     state: Mutex<State>,
-    turn: Condvar,
+    changed: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// Of each file that is begun: its next chunk, and the hash so far unless a thread has it.
+    /// For each started file, its next chunk, and the hasher unless a thread has it.
     files: HashMap<usize, (u64, Option<ContentHasher>)>,
     stopped: bool,
 }
 
-impl FileHashes {
-    /// Takes chunk `number` of `count` of a file once those before are taken. The last chunk gives
-    /// the hash of the file.
+impl OrderedHashes {
+    /// Hashes chunk `number` of `count`, after all chunks before it. The last one returns the hash of the
+    /// file.
     ///
     /// # Errors
     /// If [`stop`](Self::stop) was called.
@@ -48,7 +50,7 @@ impl FileHashes {
             state.files.insert(file, (number + 1, Some(hasher)));
         }
         drop(state);
-        self.turn.notify_all();
+        self.changed.notify_all();
         Ok(hash)
     }
 
@@ -67,14 +69,14 @@ impl FileHashes {
                 }
                 _ => {}
             }
-            state = self.turn.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Ends all waiting: a thread has failed, and what others wait for may never come.
+    /// Ends all waiting after an error: the chunks that threads wait for may never come.
     pub(super) fn stop(&self) {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).stopped = true;
-        self.turn.notify_all();
+        self.changed.notify_all();
     }
 }
 
@@ -83,9 +85,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_of_many_threads_hash_as_the_file() {
+    fn chunks_from_many_threads_give_the_hash_of_the_file() {
         let bytes: Vec<u8> = (0..100_000u32).map(|i| i.wrapping_mul(i) as u8).collect();
-        let hashes = FileHashes::default();
+        let hashes = OrderedHashes::default();
         let count = bytes.chunks(1000).count() as u64;
         let found = Mutex::new(Vec::new());
         std::thread::scope(|scope| {
@@ -103,8 +105,8 @@ mod tests {
     }
 
     #[test]
-    fn stopping_ends_waiting() {
-        let hashes = FileHashes::default();
+    fn stop_ends_waiting() {
+        let hashes = OrderedHashes::default();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| hashes.update(0, 5, 9, b"chunk").is_err());
             hashes.stop();

@@ -1,4 +1,4 @@
-//! The formats that archives are written in. What is not Nx is packed as Nx and converted.
+//! Output formats. R3A is packed as Nx and converted.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use linerate_io::AtomicFile;
 
-use super::builder::{Builder, Summary};
+use super::builder::{Builder, Summary, create};
 use super::error::{PackError, PackResult};
 use super::existing::engine_error;
 use super::options::Options;
@@ -18,23 +18,23 @@ use crate::limits::Limits;
 use crate::metadata;
 use crate::r3a::{self, Extension, Tables};
 
-/// The format of an archive that is written.
+/// The format of a written archive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
     /// Nx 1.x.
     #[default]
     Nx,
-    /// The draft R3A 2.0, by the profile [`r3a::PROFILE`].
+    /// The draft R3A 2.0, under the profile [`r3a::PROFILE`].
     R3a,
 }
 
 impl Builder {
-    /// As [`write`](Self::write), in that format.
+    /// As [`write`](Self::write), in a given format.
     ///
-    /// R3A holds solid blocks below 16 MiB: the options' limit is lowered to that. It is written first
-    /// as Nx, to an unnamed file beside `target`, then every file is read from there and compared with
-    /// its hash, and the blocks are copied: there must be room for both. With
-    /// [`Options::dictionaries`] blocks of small files are coded anew before.
+    /// For R3A the solid limit is lowered to 16 MiB - 1. The archive is written as Nx to an unnamed file
+    /// beside `target` first; then every file is read from there and checked, and the blocks are copied.
+    /// The disk must have space for both. With [`Options::dictionaries`], blocks of small files are encoded
+    /// again before.
     ///
     /// # Errors
     /// As [`write`](Self::write); `Limit` if R3A holds fewer files or blocks, or smaller offsets in blocks.
@@ -45,12 +45,12 @@ impl Builder {
         self.options.solid_limit = self.options.solid_limit.min(u64::from(r3a::MAX_OFFSET));
         let at_target = |error: PackError| error.at(target.display().to_string());
         let writing = |error| at_target(PackError::writing(error));
-        let file = AtomicFile::create(target, self.existing).map_err(writing)?;
+        let file = create(target, self.existing).map_err(at_target)?;
         let folder = file.target().parent().filter(|folder| !folder.as_os_str().is_empty());
-        let room = || tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
-        let packed = room().map_err(writing)?;
+        let temporary = || tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
+        let packed = temporary().map_err(writing)?;
         let mut summary = self.write_all(&packed).map_err(at_target)?;
-        let recoded = self.options.dictionaries.then(room).transpose().map_err(writing)?;
+        let recoded = self.options.dictionaries.then(temporary).transpose().map_err(writing)?;
         summary.archive_bytes = convert(packed, &self.options, recoded, &file).map_err(at_target)?;
         drop(self);
         file.commit().map_err(writing)?;
@@ -58,28 +58,29 @@ impl Builder {
     }
 }
 
-/// The length of the R3A archive. `recoded` has room for blocks with dictionaries, if there are to be any.
+/// Converts to R3A and returns its length. `recoded` is a temporary file for blocks with dictionaries, if
+/// there are to be any.
 fn convert(packed: File, options: &Options, recoded: Option<File>, out: &AtomicFile) -> PackResult<u64> {
     let packed = Archive::open_with(FileSource::new(packed).map_err(PackError::reading)?, Limits::none())?;
     let record = metadata::find(&packed)?
         .map(|(_, record)| Extension { id: metadata::EXTENSION, data: metadata::trimmed(&record).to_vec() });
-    let recoded = recoded.map(|room| trained::recode(&packed, options, room)).transpose()?.flatten();
-    let mut out = BufWriter::with_capacity(1 << 20, Appending { sink: out, at: 0 });
+    let recoded = recoded.map(|file| trained::recode(&packed, options, file)).transpose()?.flatten();
+    let mut out = BufWriter::with_capacity(1 << 20, Appending { sink: out, offset: 0 });
     let written = r3a::from_nx_with(&packed, recoded.as_ref(), Tables::Presets, record.as_slice(), &mut out)
         .map_err(engine_error)?;
     Ok(written.bytes)
 }
 
-/// A sink as a writer.
+/// A sink as a sequential writer.
 struct Appending<'a> {
     sink: &'a dyn Sink,
-    at: u64,
+    offset: u64,
 }
 
 impl Write for Appending<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.sink.write_at(self.at, bytes)?;
-        self.at += bytes.len() as u64;
+        self.sink.write_at(self.offset, bytes)?;
+        self.offset += bytes.len() as u64;
         Ok(bytes.len())
     }
 

@@ -1,14 +1,13 @@
-//! Writing archives: Nx 1.x, header version 1, or by [`Format`] the draft R3A.
+//! Writes archives: Nx 1.x with header version 1, or the draft R3A, by [`Format`].
 //!
-//! A [`Builder`] takes files from paths, bytes, readers, folders and existing archives, and writes
-//! them with the [`Options`] given, usually from a [`Preset`].
+//! A [`Builder`] collects files from paths, bytes, readers, folders and existing archives, and writes them
+//! with the given [`Options`], usually those of a [`Preset`].
 //!
 //! ```
 //! use linerate_nx::pack::{Builder, Preset};
 //!
-//! let mut options = Preset::from_name("fast-load").unwrap().options();
-//! options.threads = 2;
-//! let mut builder = Builder::new(options)?;
+//! let options = Preset::from_name("fast-load").unwrap().options();
+//! let mut builder = Builder::new(options.threads(2))?;
 //! builder.add_bytes("readme.txt", b"some text".to_vec())?;
 //! builder.add_bytes("copy of readme.txt", b"some text".to_vec())?;
 //! let (archive, summary) = builder.to_bytes()?;
@@ -17,21 +16,36 @@
 //! # Ok::<(), linerate_nx::pack::PackError>(())
 //! ```
 //!
-//! What a call promises:
+//! Guarantees:
 //!
-//! * The bytes written depend on paths, contents and options alone: not on the number of threads,
-//!   nor on the order in which files were added.
-//! * A file appears under its final name only when it is complete and on the disk. A failure leaves
-//!   what was there before, and so does killing the process: what that may leave goes with the next
+//! * The output depends on paths, contents and options alone: not on the number of threads, nor on the
+//!   order in which files were added.
+//! * The archive appears under its name only when it is complete and on the disk. After an error the
+//!   target is unchanged, and after a kill too: temporary files of a killed run are removed by the next
 //!   write in the folder (`linerate_io::AtomicFile`).
 //! * Files count as equal only if every byte is.
-//! * What is carried over from an existing archive is verified first, unless the options say otherwise.
-//! * Memory is three chunks for each thread and what the codec needs, one more where an existing
-//!   archive is coded anew, besides what was given as bytes, some hundred bytes for each file, and at
-//!   most 100 MiB while small files are compared.
+//! * Blocks reused from an existing archive are verified first, unless the options say otherwise.
+//! * Memory: three chunks and the codec's state per thread, one chunk more where an existing archive is
+//!   encoded again; the files given as bytes; some hundred bytes per file; at most 100 MiB while small
+//!   files are grouped.
 //!
-//! Sizes are looked at when a file is added, contents when the archive is written: a file that
-//! changed meanwhile is an error.
+//! Sizes are read when a file is added, contents when the archive is written. A file that changes in
+//! between is an error.
+//!
+//! | module | content |
+//! |---|---|
+//! | `builder` | collects files; plan, header, blocks |
+//! | `options`, `presets` | options; named sets of them |
+//! | `content`, `walk`, `existing` | sources of bytes: memory, files, folders, archives |
+//! | `names` | paths that may be added |
+//! | `dedup` | finds equal pieces |
+//! | `plan`, `similarity` | assigns files to blocks; groups small files by similarity |
+//! | `codec` | encodes one block |
+//! | `blocks`, `file_hash` | encodes blocks in parallel and writes them in order; hashes across threads |
+//! | `sink`, `format` | the output: file or memory; Nx, or converted to R3A |
+//! | `thread_pool`, `cancel`, `progress` | a parallel map; a cancel token; progress |
+//! | `trained` | dictionaries for R3A |
+//! | `edit`, `verify` | archives from archives, verified before their blocks are reused |
 
 mod blocks;
 mod builder;

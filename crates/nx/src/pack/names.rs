@@ -1,23 +1,23 @@
-//! Paths that an archive may hold.
+//! Checks paths that are added to an archive.
 
 use linerate_core::Kind;
 
 use super::error::{PackError, PackResult};
 use crate::paths::check_path;
 
-/// Whether a new file may have that path: what no reader would extract is refused.
+/// Checks the path of a new file: [`check_path`] must accept it.
 ///
 /// # Errors
-/// `BadArgument` that says what is wrong with the path.
+/// `BadArgument`, with the reason.
 pub(super) fn check(name: &str) -> PackResult<()> {
     check_path(name).map_err(|what| PackError::rule(Kind::BadArgument, what).at(name))
 }
 
-/// Whether a file of an existing archive may keep its path. Ones that only some systems refuse are
-/// left as they are: the archive exists, and readers decide.
+/// Checks the path of a file of an existing archive. Paths that only some systems reject are kept: the
+/// reader decides.
 ///
 /// # Errors
-/// `BadArgument` for paths that are no file's anywhere, or lead out of a folder.
+/// `BadArgument` for paths that are invalid on every system, or lead out of the folder.
 pub(super) fn check_existing(name: &str) -> PackResult<()> {
     let leads_out = |part: &str| matches!(part, "" | "." | "..");
     match name.contains(['\0', '\\']) || name.split('/').any(leads_out) {
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_relative_paths_pass() {
+    fn relative_paths_are_accepted_and_others_rejected() {
         for name in ["a", "a/b.c", ".hidden", "ä/日本", "a b"] {
             check(name).expect(name);
             check_existing(name).expect(name);
@@ -43,7 +43,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_some_systems_refuse_may_stay_but_not_begin() {
+    fn names_that_some_systems_reject_are_accepted_from_archives_only() {
         for name in ["aux.txt", "a:b", "dot.", "space ", "a\u{1}b"] {
             check(name).expect_err("refused");
             check_existing(name).expect(name);

@@ -1,8 +1,8 @@
-//! Which file goes into which block, decided before anything is coded.
+//! Assigns files to blocks, before anything is encoded.
 //!
-//! It depends on paths, contents and options alone, so threads and the order of adding cannot show.
-//! Large files and carried blocks come first, in the order of paths; then solid blocks, in the order of
-//! coding, extension, falling size and path, but that files which are alike share a block.
+//! The plan depends on paths, contents and options alone, not on threads or the order of adding. Large files
+//! and reused blocks come first, in the order of paths; then solid blocks, in the order of coding,
+//! extension, falling size and path, except that similar files share a block.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -10,33 +10,33 @@ use std::collections::HashMap;
 use linerate_core::Kind;
 
 use super::content::{Content, Item, mismatch};
-use super::dedup::{Piece, Twins, hash_range, twins};
+use super::dedup::{Duplicates, Piece, find_duplicates, hash_range};
 use super::error::{PackError, PackResult};
-use super::existing::Existing;
+use super::existing::ExistingEntry;
 use super::options::{Coding, Options, extension};
 use super::similarity;
 use crate::hash::HashKind;
 
-/// How many runs that begin with the same chunk are compared with a file's chunks.
-const RUNS_TRIED: usize = 64;
+/// Maximum number of runs with the same first chunk that are compared with a file's chunks.
+const MAX_RUNS_TRIED: usize = 64;
 
-/// Most chunks that are looked at, of which the format holds a sixteenth: files that hold others' chunks
-/// may be many, but not so many that the list of them fills the memory.
+/// Maximum number of chunks of all files: 16 times what the format holds, since duplicates take no block.
+/// Bounds the memory of their list.
 const MAX_CHUNKS: u64 = 1 << 22;
 
-/// What a block is made of.
+/// The content of a block.
 pub(super) enum Block {
     /// Whole files, one after the other.
     Solid { files: Vec<usize>, len: usize, coding: Coding },
-    /// The chunk of that number of a file.
+    /// One chunk of a file.
     Chunk { file: usize, number: u64, len: usize, coding: Coding },
-    /// A block of the builder's archive of that number, needed by that file and maybe others.
-    Carried { archive: usize, block: usize, file: usize },
-    /// Nothing: an archive of files has at least one block.
+    /// A block of an existing archive, by its number in the builder, for `file` and maybe others.
+    Reused { archive: usize, block: usize, file: usize },
+    /// An empty block: an archive with files has at least one block.
     Empty,
 }
 
-/// Where a file begins.
+/// The start of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) block: usize,
@@ -44,11 +44,11 @@ pub(super) struct Place {
 }
 
 impl Block {
-    /// A file that is in the block, for messages.
+    /// A file in the block, for messages.
     pub(super) fn file(&self) -> Option<usize> {
         match self {
             Block::Solid { files, .. } => files.first().copied(),
-            Block::Chunk { file, .. } | Block::Carried { file, .. } => Some(*file),
+            Block::Chunk { file, .. } | Block::Reused { file, .. } => Some(*file),
             Block::Empty => None,
         }
     }
@@ -56,19 +56,19 @@ impl Block {
 
 pub(super) struct Plan {
     pub(super) blocks: Vec<Block>,
-    /// Of each item.
+    /// For each item.
     pub(super) places: Vec<Place>,
-    /// Of each item, as far as it is known: of all that are in no block of their own.
+    /// For each item, if known. Known for all items that are in no block of their own.
     pub(super) hashes: Vec<Option<u64>>,
-    /// For each item the one whose place it shares; itself if it is coded or carried, or empty.
+    /// For each item, the item whose place it shares; itself if it is encoded, reused or empty.
     pub(super) same: Vec<usize>,
-    /// Items that are a run of others' chunks.
+    /// Items that equal a run of chunks of another item.
     pub(super) runs: Vec<usize>,
 }
 
 impl Plan {
     /// Lays out `items`, which are sorted by path.
-    pub(super) fn of(items: &[Item], options: &Options) -> PackResult<Plan> {
+    pub(super) fn new(items: &[Item], options: &Options) -> PackResult<Plan> {
         let plan = Plan {
             blocks: Vec::new(),
             places: vec![Place::default(); items.len()],
@@ -78,7 +78,7 @@ impl Plan {
         };
         let mut planner = Planner { items, options, plan };
         planner.find_equal_files()?;
-        planner.place_large_and_carried()?;
+        planner.place_large_and_reused()?;
         planner.place_solid()?;
         planner.share_places()?;
         if planner.plan.blocks.is_empty() && !items.is_empty() {
@@ -99,13 +99,13 @@ impl Planner<'_> {
         is_solid(&self.items[item], self.options)
     }
 
-    /// Whether the item needs blocks made or carried for it.
+    /// Whether the item needs blocks of its own, encoded or reused.
     fn is_placed(&self, item: usize) -> bool {
         self.items[item].size > 0 && self.plan.same[item] == item
     }
 
-    fn twins(&self, pieces: &[Piece]) -> PackResult<Twins> {
-        twins(self.items, pieces, self.options.chunk as usize, &self.options.thread_pool())
+    fn find_duplicates(&self, pieces: &[Piece]) -> PackResult<Duplicates> {
+        find_duplicates(self.items, pieces, self.options.chunk as usize, &self.options.thread_pool())
     }
 
     fn find_equal_files(&mut self) -> PackResult<()> {
@@ -115,13 +115,13 @@ impl Planner<'_> {
             }
             let of_kind = |&i: &usize| self.items[i].size > 0 && self.is_solid(i) == solid;
             let mut files: Vec<usize> = (0..self.items.len()).filter(of_kind).collect();
-            // What is carried comes first, so that a new file never makes its twin be coded anew.
-            files.sort_by_key(|&i| carried(&self.items[i]).is_none());
+            // Reused files first, so that they are never encoded again for an equal new file.
+            files.sort_by_key(|&i| reused(&self.items[i]).is_none());
             let piece = |&item: &usize| {
                 let (len, hash) = (self.items[item].size, self.plan.hashes[item]);
                 Piece { item, offset: 0, len, hash }
             };
-            let found = self.twins(&files.iter().map(piece).collect::<Vec<_>>())?;
+            let found = self.find_duplicates(&files.iter().map(piece).collect::<Vec<_>>())?;
             for (i, &file) in files.iter().enumerate() {
                 self.plan.same[file] = files[found.first[i]];
                 self.plan.hashes[file] = found.hash[i];
@@ -130,14 +130,14 @@ impl Planner<'_> {
         Ok(())
     }
 
-    fn place_large_and_carried(&mut self) -> PackResult<()> {
-        let mut units = Units::of(self.items, self.options, |i| self.is_placed(i));
+    fn place_large_and_reused(&mut self) -> PackResult<()> {
+        let mut units = Units::new(self.items, self.options, |i| self.is_placed(i));
         let mut chunks = self.chunks()?;
         for i in 0..self.items.len() {
             if !self.is_placed(i) {
                 continue;
             }
-            if let Some(existing) = carried(&self.items[i]) {
+            if let Some(existing) = reused(&self.items[i]) {
                 let offset = existing.archive.place(existing.entry).1;
                 let block = units.place(existing, i, &mut self.plan.blocks);
                 self.plan.places[i] = Place { block, offset };
@@ -148,12 +148,12 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Every chunk of the large files that are not carried, and which of them are equal.
+    /// The chunks of the large files that are not reused, and which of them are equal.
     fn chunks(&self) -> PackResult<Chunks> {
         let mut chunks = Chunks::default();
         let mut pieces = Vec::new();
         for (i, item) in self.items.iter().enumerate() {
-            if self.is_placed(i) && !self.is_solid(i) && carried(item).is_none() {
+            if self.is_placed(i) && !self.is_solid(i) && reused(item).is_none() {
                 let count = item.size.div_ceil(self.options.chunk).saturating_add(pieces.len() as u64);
                 if count > MAX_CHUNKS {
                     let error = PackError::rule(Kind::Limit, "the files have more than 2^22 chunks");
@@ -164,7 +164,7 @@ impl Planner<'_> {
             }
         }
         chunks.first = match self.options.dedup_chunked {
-            true => self.twins(&pieces)?.first,
+            true => self.find_duplicates(&pieces)?.first,
             false => Vec::new(),
         };
         Ok(chunks)
@@ -173,7 +173,7 @@ impl Planner<'_> {
     fn place_chunks(&mut self, file: usize, chunks: &mut Chunks) {
         let item = &self.items[file];
         let count = item.size.div_ceil(self.options.chunk) as usize;
-        let wanted = chunks.of(file, count).to_vec();
+        let wanted = chunks.contents_of(file, count).to_vec();
         if let Some(block) = chunks.find(&wanted) {
             self.plan.places[file] = Place { block, offset: 0 };
             self.plan.runs.push(file);
@@ -191,7 +191,7 @@ impl Planner<'_> {
     }
 
     fn place_solid(&mut self) -> PackResult<()> {
-        let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i) && carried(&self.items[i]).is_none();
+        let wanted = |&i: &usize| self.is_placed(i) && self.is_solid(i) && reused(&self.items[i]).is_none();
         let mut files: Vec<(Coding, String, Reverse<u64>, usize)> = (0..self.items.len())
             .filter(wanted)
             .map(|i| {
@@ -209,7 +209,7 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Files of one coding, in order, as blocks.
+    /// Divides files of one coding into blocks.
     fn divide(&self, coding: Coding, order: Vec<usize>) -> PackResult<Vec<Vec<usize>>> {
         let (items, limit) = (self.items, self.options.solid_limit);
         if order.iter().map(|&file| items[file].size).sum::<u64>() <= limit {
@@ -230,8 +230,8 @@ impl Planner<'_> {
         self.plan.blocks.push(Block::Solid { files, len, coding });
     }
 
-    /// Gives every twin the place and hash of the file that is packed, and hashes what is in no block
-    /// of its own.
+    /// Gives duplicates the place of the file that is packed, and hashes items that are in no block of their
+    /// own.
     fn share_places(&mut self) -> PackResult<()> {
         let (items, runs) = (self.items, &self.plan.runs);
         let hashes = self.options.thread_pool().map(runs.len(), Vec::new, |buffer, i| {
@@ -251,7 +251,7 @@ impl Planner<'_> {
     }
 }
 
-/// Blocks of those files: one that does not fit begins the next.
+/// Fills blocks in order: a file that does not fit starts the next.
 fn in_order(items: &[Item], order: &[usize], limit: u64) -> Vec<Vec<usize>> {
     let (mut blocks, mut len) = (vec![Vec::new()], 0);
     for &file in order {
@@ -265,19 +265,20 @@ fn in_order(items: &[Item], order: &[usize], limit: u64) -> Vec<Vec<usize>> {
     blocks
 }
 
-/// Whether files like that share blocks.
+/// Whether the file goes into a solid block.
 fn is_solid(item: &Item, options: &Options) -> bool {
     item.size <= options.solid_limit && !item.file_options.alone
 }
 
-pub(super) fn carried(item: &Item) -> Option<&Existing> {
+/// The entry that the item reuses with its blocks, if any.
+pub(super) fn reused(item: &Item) -> Option<&ExistingEntry> {
     match &item.content {
-        Content::Existing(existing) if existing.carried => Some(existing),
+        Content::Existing(existing) if existing.reused => Some(existing),
         _ => None,
     }
 }
 
-/// What is known before anything is read.
+/// The hash, if known before anything is read.
 fn stored_hash(item: &Item) -> Option<u64> {
     match &item.content {
         _ if item.size == 0 => Some(HashKind::Xxh3.hash_bytes(&[])),
@@ -293,22 +294,22 @@ fn pieces_of(item: usize, size: u64, chunk: u64) -> impl Iterator<Item = Piece> 
     })
 }
 
-/// Chunks of large files: which are equal, and in which blocks they are.
+/// The chunks of large files: which are equal, and their blocks.
 #[derive(Default)]
 struct Chunks {
-    /// Where the chunks of a file begin in `first`.
+    /// The start of each file's chunks in `first`.
     start: HashMap<usize, usize>,
-    /// The first chunk that is equal to each: the name of its content. Empty without deduplication.
+    /// The first equal chunk of each chunk, which identifies its content. Empty without deduplication.
     first: Vec<usize>,
-    /// The blocks of each content, as they were placed.
+    /// The blocks of each content, in order.
     blocks: HashMap<usize, Vec<usize>>,
     /// The content of each block.
     contents: HashMap<usize, usize>,
 }
 
 impl Chunks {
-    /// Names of the contents of a file's chunks; none without deduplication.
-    fn of(&self, file: usize, count: usize) -> &[usize] {
+    /// The contents of a file's chunks; none without deduplication.
+    fn contents_of(&self, file: usize, count: usize) -> &[usize] {
         let start = self.start.get(&file).copied().unwrap_or(0);
         self.first.get(start..start + count).unwrap_or(&[])
     }
@@ -318,33 +319,35 @@ impl Chunks {
         self.contents.insert(block, content);
     }
 
-    /// The first block of a run that holds these contents one after the other.
+    /// The first block of a run with these contents in sequence.
     fn find(&self, wanted: &[usize]) -> Option<usize> {
         let begins = self.blocks.get(wanted.first()?)?;
         let matches = |&&block: &&usize| {
             wanted.iter().enumerate().all(|(i, content)| self.contents.get(&(block + i)) == Some(content))
         };
-        begins.iter().take(RUNS_TRIED).find(matches).copied()
+        begins.iter().take(MAX_RUNS_TRIED).find(matches).copied()
     }
 }
 
-/// Blocks of existing archives that must stay one after the other, because a file spans them.
+/// Runs of blocks of existing archives that must stay contiguous, because files span them.
 struct Units {
-    /// Of each archive, sorted: first block, the block after the last, and where the first is placed.
+    /// For each archive, sorted.
     of_archive: HashMap<usize, Vec<Unit>>,
 }
 
 struct Unit {
     first: usize,
+    /// The block after the last.
     end: usize,
+    /// The new number of the first block.
     placed: Option<usize>,
 }
 
 impl Units {
-    fn of(items: &[Item], options: &Options, is_placed: impl Fn(usize) -> bool) -> Units {
+    fn new(items: &[Item], options: &Options, is_placed: impl Fn(usize) -> bool) -> Units {
         let mut spans: HashMap<usize, Vec<(usize, usize)>> = HashMap::new();
         for (i, item) in items.iter().enumerate() {
-            if let Some(existing) = carried(item).filter(|_| is_placed(i)) {
+            if let Some(existing) = reused(item).filter(|_| is_placed(i)) {
                 let first = existing.archive.place(existing.entry).0;
                 let end = first + item.size.div_ceil(options.chunk) as usize;
                 spans.entry(existing.number).or_default().push((first, end));
@@ -353,9 +356,9 @@ impl Units {
         Units { of_archive: spans.into_iter().map(|(archive, spans)| (archive, joined(spans))).collect() }
     }
 
-    /// Where the first block of that entry, which is item `file`, is, after its unit has been placed at
-    /// the end of `blocks` if it was not yet.
-    fn place(&mut self, existing: &Existing, file: usize, blocks: &mut Vec<Block>) -> usize {
+    /// The first block of an entry, which is item `file`. Appends its unit to `blocks` if it is not placed
+    /// yet.
+    fn place(&mut self, existing: &ExistingEntry, file: usize, blocks: &mut Vec<Block>) -> usize {
         let first = existing.archive.place(existing.entry).0;
         let units = self.of_archive.entry(existing.number).or_default();
         let at = units.partition_point(|unit| unit.end <= first);
@@ -363,14 +366,14 @@ impl Units {
         let placed = *unit.placed.get_or_insert_with(|| {
             let start = blocks.len();
             let archive = existing.number;
-            blocks.extend((unit.first..unit.end).map(|block| Block::Carried { archive, block, file }));
+            blocks.extend((unit.first..unit.end).map(|block| Block::Reused { archive, block, file }));
             start
         });
         placed + (first - unit.first)
     }
 }
 
-/// Spans joined where they have a block in common.
+/// Joins overlapping spans.
 fn joined(mut spans: Vec<(usize, usize)>) -> Vec<Unit> {
     spans.sort_unstable();
     let mut units: Vec<Unit> = Vec::new();

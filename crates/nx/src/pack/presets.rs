@@ -1,4 +1,4 @@
-//! Named settings, one row each.
+//! Named sets of options, one row each.
 
 use super::options::{Coding, Options, Zstd};
 
@@ -6,9 +6,9 @@ use super::options::{Coding, Options, Zstd};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Preset {
-    /// What users call it.
+    /// The name.
     pub name: &'static str,
-    /// What it is for, in one line.
+    /// The purpose, in one line.
     pub purpose: &'static str,
     chunk: u64,
     solid: Coding,
@@ -67,12 +67,12 @@ pub const PRESETS: &[Preset] = &[
 ];
 
 impl Preset {
-    /// The preset of that name, if there is one.
+    /// Looks up a preset by name.
     pub fn from_name(name: &str) -> Option<&'static Preset> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
 
-    /// Its options, with both deduplications and one thread.
+    /// The options of this preset, with both deduplications and one thread.
     pub fn options(&self) -> Options {
         Options {
             chunk: self.chunk,
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_within_the_limits_and_found_by_its_name() {
+    fn every_preset_is_valid_and_found_by_name() {
         for preset in PRESETS {
             preset.options().check().expect(preset.name);
             let found = Preset::from_name(preset.name).expect(preset.name);

@@ -1,4 +1,4 @@
-//! Where an archive is written to: by offset, from many threads, and into place only when whole.
+//! Output of an archive: written at offsets, from several threads.
 
 use std::fs::File;
 use std::io;
@@ -6,11 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use linerate_io::{AtomicFile, write_all_at};
 
-/// Something that takes bytes at offsets.
+/// Writes bytes at offsets.
 pub(super) trait Sink: Sync {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()>;
 
-    /// Sets the length; what was never written reads as zeros.
+    /// Sets the length. Bytes that were never written are zeros.
     fn set_len(&self, len: u64) -> io::Result<()>;
 }
 
@@ -41,7 +41,7 @@ impl Sink for Memory {
     }
 }
 
-/// The file that becomes the archive.
+/// The archive's file.
 impl Sink for AtomicFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.write_all_at(bytes, offset)
@@ -52,7 +52,7 @@ impl Sink for AtomicFile {
     }
 }
 
-/// Room for what is converted afterwards.
+/// A temporary file, for conversion.
 impl Sink for File {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         write_all_at(self, bytes, offset)
@@ -68,11 +68,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_grows_to_what_is_written() {
+    fn memory_grows_as_written() {
         let memory = Memory::default();
-        memory.write_at(3, b"de").expect("room");
-        memory.write_at(0, b"abc").expect("room");
-        memory.set_len(6).expect("room");
+        memory.write_at(3, b"de").expect("writable");
+        memory.write_at(0, b"abc").expect("writable");
+        memory.set_len(6).expect("writable");
         assert_eq!(memory.into_bytes(), b"abcde\0");
     }
 }

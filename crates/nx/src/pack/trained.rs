@@ -1,8 +1,8 @@
-//! zstd dictionaries for blocks of small files: one for each extension that gains by it.
+//! zstd dictionaries for blocks of small files: one for each extension where it pays.
 //!
-//! Only R3A has them, and that is made from an Nx archive, so this begins with its blocks: it trains
-//! a dictionary from the files of an extension, tries it on some of their blocks, and codes all of
-//! them with it if what they save is more than the dictionary takes.
+//! Only R3A has dictionaries, and it is converted from an Nx archive, so this starts from Nx blocks: it trains
+//! a dictionary from the files of an extension, tries it on some of their blocks, and encodes all of them
+//! with it if they save more than the dictionary takes.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -21,35 +21,35 @@ use crate::r3a::{Dictionaries, MAX_DICTIONARIES, Recoded};
 use crate::toc::Codec;
 use crate::{FileSource, ReadAt};
 
-/// Larger blocks gain less than a dictionary takes.
+/// Larger blocks save less than a dictionary takes.
 const MAX_BLOCK: u64 = 256 << 10;
-/// Sizes of dictionaries that are tried, in bytes, until one gains less than the last.
+/// Dictionary sizes to try, in bytes, until one saves less than the one before.
 const SIZES: [usize; 4] = [220 << 10, 110 << 10, 32 << 10, 8 << 10];
-/// Bytes of files that a dictionary is trained from, about.
-const TRAINED_FROM: u64 = 16 << 20;
-/// Blocks that a dictionary is tried on.
-const TRIED: usize = 24;
-/// Blocks that are in memory at once.
+/// Approximate bytes of training samples.
+const TRAINING_BYTES: u64 = 16 << 20;
+/// Number of blocks that a dictionary is tried on.
+const TRIAL_BLOCKS: usize = 24;
+/// Number of encoded blocks in memory at once.
 const BATCH: usize = 64;
-/// The level that dictionaries are coded at in the header.
+/// The zstd level of dictionaries in the header.
 const HEADER_LEVEL: i32 = 16;
-/// In front of a frame, and left out.
+/// Bytes of the magic number of a frame, which R3A leaves out.
 const MAGIC: usize = 4;
 
-/// Blocks whose bytes are mostly of files of one extension, and how they are coded.
+/// Blocks whose bytes are mostly of one extension, and their zstd parameters.
 struct Group {
     zstd: Zstd,
     blocks: Vec<usize>,
 }
 
-/// The blocks of the archive that are smaller with dictionaries, in `room`. `None` if no dictionary pays.
+/// Encodes blocks that shrink with dictionaries to the temporary file `data`. `None` if no dictionary pays.
 pub(super) fn recode<S: ReadAt>(
     archive: &Archive<S>,
     options: &Options,
-    room: File,
+    data: File,
 ) -> PackResult<Option<Recoded>> {
     let files = files_of_blocks(archive);
-    let mut out = Out { file: BufWriter::new(room.try_clone().map_err(PackError::writing)?), at: 0 };
+    let mut out = Out { file: BufWriter::new(data.try_clone().map_err(PackError::writing)?), offset: 0 };
     let mut dictionaries = Dictionaries { of_block: vec![None; files.len()], ..Dictionaries::default() };
     let mut blocks = vec![None; files.len()];
     for group in groups(archive, options, &files) {
@@ -59,7 +59,7 @@ pub(super) fn recode<S: ReadAt>(
             break;
         }
         let Some(dictionary) = work.best_dictionary()? else { continue };
-        let Some(coded) = work.code_all(&dictionary, &mut out)? else { continue };
+        let Some(coded) = work.encode_all(&dictionary, &mut out)? else { continue };
         for (block, place) in coded {
             // Below 255.
             dictionaries.of_block[block] = Some(number as u8);
@@ -71,10 +71,10 @@ pub(super) fn recode<S: ReadAt>(
     if dictionaries.dictionaries.is_empty() {
         return Ok(None);
     }
-    Ok(Some(Recoded { dictionaries, blocks, data: FileSource::new(room).map_err(PackError::reading)? }))
+    Ok(Some(Recoded { dictionaries, blocks, data: FileSource::new(data).map_err(PackError::reading)? }))
 }
 
-/// Of each block, the numbers of the files in it that are no longer than a chunk, in their order there.
+/// For each block, the files in it that are no larger than a chunk, by offset.
 fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     let entries = &archive.toc().entries;
     let chunk = archive.header().chunk.bytes();
@@ -84,13 +84,13 @@ fn files_of_blocks<S: ReadAt>(archive: &Archive<S>) -> Vec<Vec<usize>> {
     }
     for files in &mut files {
         files.sort_by_key(|&i| (entries[i].block_offset, i));
-        // Of files that share a place, one.
+        // One of several files at the same offset.
         files.dedup_by_key(|i| entries[*i].block_offset);
     }
     files
 }
 
-/// Blocks by the extension of most of their bytes, as far as a dictionary may help them.
+/// Groups the blocks that a dictionary may help by the extension of most of their bytes.
 fn groups<S: ReadAt>(archive: &Archive<S>, options: &Options, files: &[Vec<usize>]) -> Vec<Group> {
     let (toc, layout) = (archive.toc(), archive.layout());
     let mut groups: BTreeMap<String, Group> = BTreeMap::new();
@@ -111,7 +111,7 @@ fn groups<S: ReadAt>(archive: &Archive<S>, options: &Options, files: &[Vec<usize
     groups.into_values().collect()
 }
 
-/// One group, and what is needed to read and code it.
+/// One group, and the context to read and encode it.
 struct Work<'a, S> {
     archive: &'a Archive<S>,
     group: &'a Group,
@@ -120,46 +120,46 @@ struct Work<'a, S> {
 }
 
 impl<S: ReadAt> Work<'_, S> {
-    /// The dictionary that saves most on a part of the blocks, if any saves more than it takes.
+    /// The dictionary with the largest savings on trial blocks, if any saves more than it takes.
     fn best_dictionary(&self) -> PackResult<Option<Vec<u8>>> {
         let blocks = &self.group.blocks;
-        let tried: Vec<usize> = spread(blocks, TRIED).collect();
+        let tried: Vec<usize> = spread(blocks, TRIAL_BLOCKS).collect();
         let (samples, sizes) = self.samples()?;
-        let plain = self.lengths(&tried, &[])?;
+        let plain = self.compressed_size(&tried, &[])?;
         let mut best = (0, None);
         for size in SIZES {
             let mut dictionary = Vec::with_capacity(size);
-            // What is too little to train from needs none.
+            // Too few samples to train from.
             if zstd_safe::train_from_buffer(&mut dictionary, &samples, &sizes).is_err() {
                 continue;
             }
-            let saved = plain.saturating_sub(self.lengths(&tried, &dictionary)?);
+            let saved = plain.saturating_sub(self.compressed_size(&tried, &dictionary)?);
             let saved = saved * blocks.len() as u64 / tried.len() as u64;
-            let gain = saved.saturating_sub(in_header(&dictionary)?);
-            if gain < best.0 {
+            let savings = saved.saturating_sub(size_in_header(&dictionary)?);
+            if savings < best.0 {
                 break;
             }
-            if gain > 0 {
-                best = (gain, Some(dictionary));
+            if savings > 0 {
+                best = (savings, Some(dictionary));
             }
         }
         Ok(best.1)
     }
 
-    /// Files of blocks from all over the group, one after the other, and their lengths.
+    /// Concatenated files of blocks spread over the group, and their lengths.
     fn samples(&self) -> PackResult<(Vec<u8>, Vec<usize>)> {
         let blocks = &self.group.blocks;
         let content = |block: usize| self.archive.layout().content(block);
         let total: u64 = blocks.iter().map(|&block| content(block)).sum();
-        let wanted = (blocks.len() as u64 * TRAINED_FROM / total.max(1)).max(1);
+        let wanted = (blocks.len() as u64 * TRAINING_BYTES / total.max(1)).max(1);
         let (mut samples, mut sizes) = (Vec::new(), Vec::new());
-        let mut coder = Coder::new(self, &[])?;
+        let mut coder = Recoder::new(self, &[])?;
         for block in spread(blocks, wanted as usize) {
             let content = coder.content(block)?;
             for &file in &self.files[block] {
                 let entry = &self.archive.toc().entries[file];
                 let start = entry.block_offset as usize;
-                // The layout has shown that the block holds it.
+                // `Layout::new` has checked that the block holds it.
                 samples.extend_from_slice(&content[start..start + entry.size as usize]);
                 sizes.push(entry.size as usize);
             }
@@ -167,13 +167,14 @@ impl<S: ReadAt> Work<'_, S> {
         Ok((samples, sizes))
     }
 
-    /// The bytes of these blocks, coded with that dictionary.
-    fn lengths(&self, blocks: &[usize], dictionary: &[u8]) -> PackResult<u64> {
-        let coded = self.coded(blocks, dictionary, |coded| coded.len() as u64)?;
+    /// The total compressed size of blocks with a dictionary.
+    fn compressed_size(&self, blocks: &[usize], dictionary: &[u8]) -> PackResult<u64> {
+        let coded = self.encode_each(blocks, dictionary, |coded| coded.len() as u64)?;
         Ok(coded.into_iter().sum())
     }
 
-    fn coded<T: Send>(
+    /// Encodes blocks in parallel and maps each result by `keep`.
+    fn encode_each<T: Send>(
         &self,
         blocks: &[usize],
         dictionary: &[u8],
@@ -182,71 +183,71 @@ impl<S: ReadAt> Work<'_, S> {
         self.pool.map(
             blocks.len(),
             || None,
-            |coder: &mut Option<Coder<'_, S>>, i| {
+            |coder: &mut Option<Recoder<'_, S>>, i| {
                 let coder = match coder {
                     Some(coder) => coder,
-                    None => coder.insert(Coder::new(self, dictionary)?),
+                    None => coder.insert(Recoder::new(self, dictionary)?),
                 };
-                coder.code(blocks[i]).map(&keep)
+                coder.encode(blocks[i]).map(&keep)
             },
         )
     }
 
-    /// Codes all blocks, and gives those that become smaller with their places in `out`. `None`, and
-    /// nothing written, if in whole pages they do not save what the dictionary takes.
-    fn code_all(&self, dictionary: &[u8], out: &mut Out) -> PackResult<Option<Vec<(usize, Range)>>> {
-        let (start, mut saved, mut places) = (out.at, 0, Vec::new());
+    /// Encodes all blocks to `out`, and returns the ranges of those that shrink. `None`, with nothing
+    /// written, if they do not save what the dictionary takes, in whole pages.
+    fn encode_all(&self, dictionary: &[u8], out: &mut Out) -> PackResult<Option<Vec<(usize, Range)>>> {
+        let (start, mut saved, mut ranges) = (out.offset, 0, Vec::new());
         for batch in self.group.blocks.chunks(BATCH) {
-            let coded = self.coded(batch, dictionary, <[u8]>::to_vec)?;
+            let coded = self.encode_each(batch, dictionary, <[u8]>::to_vec)?;
             for (&block, coded) in batch.iter().zip(coded) {
                 let plain = u64::from(self.archive.toc().blocks[block].compressed) - MAGIC as u64;
                 let len = coded.len() as u64;
                 if len < plain {
                     saved += plain.next_multiple_of(PAGE) - len.next_multiple_of(PAGE);
-                    places.push((block, (out.at, coded.len() as u32)));
+                    ranges.push((block, (out.offset, coded.len() as u32)));
                     out.file.write_all(&coded).map_err(PackError::writing)?;
-                    out.at += len;
+                    out.offset += len;
                 }
             }
         }
-        if saved > in_header(dictionary)? {
-            return Ok(Some(places));
+        if saved > size_in_header(dictionary)? {
+            return Ok(Some(ranges));
         }
         out.rewind(start)?;
         Ok(None)
     }
 }
 
-/// About so many of them, evenly spread.
+/// About `wanted` of the blocks, evenly spread.
 fn spread(blocks: &[usize], wanted: usize) -> impl Iterator<Item = usize> {
     blocks.iter().copied().step_by(blocks.len().div_ceil(wanted).max(1))
 }
 
-/// What a dictionary takes in the header.
-fn in_header(dictionary: &[u8]) -> PackResult<u64> {
+/// The compressed size of a dictionary in the header.
+fn size_in_header(dictionary: &[u8]) -> PackResult<u64> {
     let mut coded = Vec::with_capacity(zstd_safe::compress_bound(dictionary.len()));
-    zstd_safe::compress(&mut coded, dictionary, HEADER_LEVEL).map_err(refused)?;
+    zstd_safe::compress(&mut coded, dictionary, HEADER_LEVEL).map_err(zstd_error)?;
     Ok(coded.len() as u64)
 }
 
-/// Where a block is, and its length.
+/// Offset and length of a block in the temporary file.
 type Range = (u64, u32);
 
 struct Out {
     file: BufWriter<File>,
-    at: u64,
+    offset: u64,
 }
 
 impl Out {
     fn rewind(&mut self, to: u64) -> PackResult<()> {
         self.file.seek(SeekFrom::Start(to)).map_err(PackError::writing)?;
-        self.at = to;
+        self.offset = to;
         Ok(())
     }
 }
 
-/// Decodes blocks and codes them anew. Memory of one thread.
-struct Coder<'a, S> {
+/// Decodes blocks and encodes them again. One per thread.
+struct Recoder<'a, S> {
     archive: &'a Archive<S>,
     reader: BlockReader<'a, S>,
     zstd: CCtx<'static>,
@@ -254,8 +255,8 @@ struct Coder<'a, S> {
     coded: Vec<u8>,
 }
 
-impl<'a, S: ReadAt> Coder<'a, S> {
-    fn new(work: &Work<'a, S>, dictionary: &[u8]) -> PackResult<Coder<'a, S>> {
+impl<'a, S: ReadAt> Recoder<'a, S> {
+    fn new(work: &Work<'a, S>, dictionary: &[u8]) -> PackResult<Recoder<'a, S>> {
         let no_memory = PackError::rule(Kind::Limit, "no memory for zstd");
         let mut zstd = CCtx::try_create().ok_or(no_memory)?;
         let Zstd { level, min_match, literals, .. } = work.group.zstd;
@@ -268,31 +269,31 @@ impl<'a, S: ReadAt> Coder<'a, S> {
             CParameter::ChecksumFlag(false),
             CParameter::DictIdFlag(false),
         ] {
-            zstd.set_parameter(parameter).map_err(refused)?;
+            zstd.set_parameter(parameter).map_err(zstd_error)?;
         }
         if !dictionary.is_empty() {
-            zstd.load_dictionary(dictionary).map_err(refused)?;
+            zstd.load_dictionary(dictionary).map_err(zstd_error)?;
         }
         let reader = BlockReader::new(work.archive)?;
-        Ok(Coder { archive: work.archive, reader, zstd, content: Vec::new(), coded: Vec::new() })
+        Ok(Recoder { archive: work.archive, reader, zstd, content: Vec::new(), coded: Vec::new() })
     }
 
     fn content(&mut self, block: usize) -> PackResult<&[u8]> {
         self.content.resize(self.archive.layout().content(block) as usize, 0);
-        self.reader.whole(block, &mut self.content, block)?;
+        self.reader.decode(block, &mut self.content, block)?;
         Ok(&self.content)
     }
 
-    /// The block's frame without its magic number.
-    fn code(&mut self, block: usize) -> PackResult<&[u8]> {
+    /// Encodes a block as a frame without its magic number.
+    fn encode(&mut self, block: usize) -> PackResult<&[u8]> {
         self.content(block)?;
         self.coded.clear();
         self.coded.reserve(zstd_safe::compress_bound(self.content.len()));
-        self.zstd.compress2(&mut self.coded, &self.content).map_err(refused)?;
+        self.zstd.compress2(&mut self.coded, &self.content).map_err(zstd_error)?;
         Ok(&self.coded[MAGIC..])
     }
 }
 
-fn refused(code: usize) -> PackError {
+fn zstd_error(code: usize) -> PackError {
     PackError::rule(Kind::Limit, zstd_safe::get_error_name(code))
 }

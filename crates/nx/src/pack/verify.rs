@@ -1,26 +1,26 @@
-//! What is taken from existing archives is decoded and compared with its hashes, by many threads.
+//! Verifies entries of existing archives against their hashes, in parallel.
 
 use std::sync::Arc;
 
 use super::content::{Content, Item};
 use super::error::PackResult;
-use super::existing::{Existing, Old};
+use super::existing::{ExistingEntry, SourceArchive};
 use super::options::Options;
 
-/// Entries of one archive whose blocks follow each other.
+/// Entries of one archive in adjacent blocks.
 struct Batch {
-    archive: Arc<dyn Old>,
-    /// Items and their entries.
+    archive: Arc<dyn SourceArchive>,
+    /// Pairs of item and entry.
     files: Vec<(usize, usize)>,
 }
 
-/// Bytes of a batch, so that threads end at about the same time.
+/// Bytes of a batch: small enough that threads end at about the same time.
 const BATCH: u64 = 4 << 20;
 
-/// Sets the hash of every item of an existing archive that must be known before the plan.
+/// Sets the hash of every item from an existing archive, and verifies the items that need it.
 ///
-/// Entries that are coded anew are compared with their hash then, so only what is carried is
-/// verified here, and what has another kind of hash.
+/// Entries that are encoded again are compared with their hash then. Verified here are reused entries, and
+/// those with another kind of hash.
 pub(super) fn existing(items: &mut [Item], options: &Options) -> PackResult<()> {
     let batches = batches(items, options);
     let hashes = options.thread_pool().map(
@@ -46,8 +46,8 @@ fn batches(items: &mut [Item], options: &Options) -> Vec<Batch> {
     for (i, item) in items.iter_mut().enumerate() {
         let Content::Existing(existing) = &mut item.content else { continue };
         existing.hash = existing.archive.stored_hash(existing.entry);
-        let is_coded = !existing.carried && item.size > 0;
-        let is_trusted = is_coded || !options.verify_existing;
+        let is_recoded = !existing.reused && item.size > 0;
+        let is_trusted = is_recoded || !options.verify_existing;
         if existing.hash.is_none() || !is_trusted {
             wanted.push(i);
         }
@@ -61,7 +61,7 @@ fn batches(items: &mut [Item], options: &Options) -> Vec<Batch> {
     let mut batches: Vec<Batch> = Vec::new();
     let (mut bytes, mut last) = (0, None);
     for i in wanted {
-        let Existing { archive, number, entry, .. } = existing(i);
+        let ExistingEntry { archive, number, entry, .. } = existing(i);
         let block = archive.place(*entry).0;
         let fits = match last {
             Some((number_before, block_before)) if number_before == number => {

@@ -1,4 +1,4 @@
-//! Walks a folder: the files below it, with the paths they have in an archive.
+//! Walks a folder recursively.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,9 +8,10 @@ use linerate_core::Kind;
 use super::error::{PackError, PackResult};
 use crate::paths::bad_name;
 
-/// Which folder is walked, what in it is not looked at, and what becomes of names that an archive cannot hold.
+/// A recursive walk of a folder: its root, folders to prune, and the treatment of names that an archive
+/// cannot hold.
 ///
-/// A path alone is a walk of everything below it:
+/// A path converts into a walk of everything below it.
 ///
 /// ```
 /// use linerate_nx::pack::{Builder, Options, FileOptions, Walk};
@@ -31,22 +32,22 @@ pub struct Walk<'a> {
     skip_bad_names: bool,
 }
 
-/// A file or folder that was left out for its name.
+/// A file or folder that was left out because of its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BadName {
-    /// Where it is. Of a folder with a bad name the folder, once, not what is in it.
+    /// The path. For a folder with a bad name, only the folder is listed, not its content.
     pub path: PathBuf,
-    /// What is wrong with the name.
+    /// The problem of the name.
     pub message: &'static str,
 }
 
-/// What of a folder was not packed though it was chosen.
+/// Chosen paths of a folder that were not packed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Skipped {
     /// Links, devices, sockets and pipes.
     pub others: Vec<PathBuf>,
-    /// What [`Walk::skip_bad_names`] left out.
+    /// Names that [`Walk::skip_bad_names`] left out.
     pub bad_names: Vec<BadName>,
 }
 
@@ -58,31 +59,31 @@ impl Skipped {
 }
 
 impl<'a> Walk<'a> {
-    /// Everything below `root`. A bad name is an error.
+    /// Walks everything below `root`. A bad name is an error.
     pub fn new(root: &'a Path) -> Self {
         Walk { root, prune: None, skip_bad_names: false }
     }
 
-    /// Which folders are not entered, by their paths relative to the root. They need not be readable,
-    /// nor what is in them have good names.
+    /// Excludes folders for which `prune` returns true, by path relative to the root. They are not read, so
+    /// they need not be readable, and their content may have bad names.
     #[must_use]
     pub fn prune(mut self, prune: &'a dyn Fn(&str) -> bool) -> Self {
         self.prune = Some(prune);
         self
     }
 
-    /// Whether files and folders with names that no archive can hold are left out and listed: those that
-    /// are not UTF-8, and those that [`check_path`](crate::check_path) refuses.
+    /// Sets whether files and folders with bad names are left out and listed, instead of being an error: names
+    /// that are not UTF-8, or that [`check_path`](crate::check_path) rejects. Default: false.
     #[must_use]
     pub fn skip_bad_names(mut self, skip: bool) -> Self {
         self.skip_bad_names = skip;
         self
     }
 
-    /// Walks the folder. Links are not followed: they may lead out of it, or back into it.
+    /// Walks the folder and returns its entries sorted by path. Links are not followed.
     ///
     /// # Errors
-    /// With the folder that cannot be read.
+    /// Names the folder that cannot be read.
     pub(crate) fn run(&self) -> PackResult<Vec<WalkEntry>> {
         let mut all = Vec::new();
         let mut folders = vec![(self.root.to_owned(), String::new(), true)];
@@ -110,16 +111,16 @@ impl<'a> Walk<'a> {
         Ok(all)
     }
 
-    /// Whether what was found has a good name. If not it is listed in `bad_names`.
+    /// Whether an entry has a good name. If not, it is added to `bad_names`.
     ///
     /// # Errors
-    /// `BadArgument` if it has not, and those are not to be left out.
+    /// `BadArgument` for a bad name, unless those are left out.
     pub(crate) fn admits(&self, found: &WalkEntry, bad_names: &mut Vec<BadName>) -> PackResult<bool> {
         let Some(bad) = found.bad_name() else { return Ok(true) };
         if !self.skip_bad_names {
             return Err(PackError::rule(Kind::BadArgument, bad.message).at(bad.path.display().to_string()));
         }
-        // Sorted by path, what is in one folder stands together.
+        // Entries are sorted, so those of one folder are adjacent.
         if bad_names.last() != Some(&bad) {
             bad_names.push(bad);
         }
@@ -139,9 +140,9 @@ impl<'a> From<&'a PathBuf> for Walk<'a> {
     }
 }
 
-/// A file, folder, link or other below a folder.
+/// A file, folder, link or special file below the root.
 pub(crate) struct WalkEntry {
-    /// The path relative to the root with `/` between components; what is not UTF-8 is replaced.
+    /// The path relative to the root with `/` between components; converted lossily to UTF-8.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) kind: fs::FileType,
@@ -149,7 +150,7 @@ pub(crate) struct WalkEntry {
 }
 
 impl WalkEntry {
-    /// What `stat` says, of a link itself.
+    /// The metadata; of a link itself, not its target.
     pub(crate) fn metadata(&self) -> PackResult<fs::Metadata> {
         fs::symlink_metadata(&self.path)
             .map_err(|error| PackError::reading(error).at(self.path.display().to_string()))
@@ -158,7 +159,7 @@ impl WalkEntry {
     /// The topmost component that an archive cannot hold.
     fn bad_name(&self) -> Option<BadName> {
         let depth = self.name.matches('/').count();
-        // As many components as that end the path on the disk.
+        // The ancestor on disk for the first `len` bytes of the name.
         let path_of = |len: usize| {
             let below = depth - self.name[..len].matches('/').count();
             self.path.ancestors().nth(below).unwrap_or(&self.path).to_owned()
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_sorted_by_byte_and_joined_by_slashes() {
+    fn paths_are_in_byte_order_with_slashes() {
         let folder = tempfile::tempdir().expect("a folder");
         for name in ["b/z", "b/a", "a", "b.txt", ".hidden/x"] {
             let path = folder.path().join(name);
@@ -203,7 +204,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn links_are_told_apart_and_not_followed() {
+    fn links_are_not_followed() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("a"), b"1").expect("writable");
         std::os::unix::fs::symlink("a", folder.path().join("b")).expect("a link");
@@ -213,14 +214,14 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_is_not_there_is_named() {
+    fn missing_folder_is_an_error_that_names_it() {
         let error = Walk::new(Path::new("/nowhere/at/all")).run().err().expect("it is not there");
         assert_eq!(error.file(), Some("/nowhere/at/all"));
     }
 
     #[cfg(unix)]
     #[test]
-    fn bad_names_are_listed_once_for_each_topmost_component() {
+    fn bad_names_are_listed_once_by_topmost_component() {
         use std::ffi::OsStr;
         use std::os::unix::ffi::OsStrExt;
         let folder = tempfile::tempdir().expect("a folder");

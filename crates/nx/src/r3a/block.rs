@@ -51,9 +51,9 @@ impl BlockDecoder {
             }
             (Codec::Zstd, None) => {
                 roomy[..ROOM].copy_from_slice(&MAGIC);
-                self.plain.whole(codec, roomy, out).map(|_| ())
+                self.plain.decode(codec, roomy, out).map(|_| ())
             }
-            _ => self.plain.whole(codec, &roomy[ROOM..], out).map(|_| ()),
+            _ => self.plain.decode(codec, &roomy[ROOM..], out).map(|_| ()),
         }
     }
 

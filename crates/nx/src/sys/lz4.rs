@@ -1,31 +1,31 @@
-//! Raw LZ4 blocks through the reference library.
+//! Raw LZ4 blocks through the reference library (lz4-sys).
 
 use core::ffi::{c_char, c_int};
 
 use lz4_sys::{LZ4_compress_HC, LZ4_compress_default, LZ4_decompress_safe};
 
 unsafe extern "C" {
-    // Of the same library; its Rust declarations leave this one out.
+    // In the same library, but not declared by lz4-sys.
     fn LZ4_decompress_safe_partial(
         source: *const c_char,
         target: *mut c_char,
         source_len: c_int,
-        wanted: c_int,
+        target_len: c_int,
         capacity: c_int,
     ) -> c_int;
 }
 
-/// The library counts in C's int.
+/// A length as C's `int`.
 fn int(len: usize) -> Option<c_int> {
     c_int::try_from(len).ok()
 }
 
-/// How many bytes came out, or `None` for the library's negative codes.
+/// The number of output bytes, or `None` for a negative error code.
 fn count(code: c_int) -> Option<usize> {
     usize::try_from(code).ok()
 }
 
-/// Decodes a whole block. `None` if it is damaged or holds more than `out`.
+/// Decodes a whole block into `out` and returns its length. `None` if it is damaged or longer than `out`.
 pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     let (from, to) = (int(block.len())?, int(out.len())?);
     // SAFETY: both pointers are of slices of the lengths given, which do not overlap; the function
@@ -33,8 +33,7 @@ pub(crate) fn decompress(block: &[u8], out: &mut [u8]) -> Option<usize> {
     count(unsafe { LZ4_decompress_safe(block.as_ptr().cast(), out.as_mut_ptr().cast(), from, to) })
 }
 
-/// Decodes the first bytes of a block, as many as `out` takes. `None` if what was decoded is
-/// damaged.
+/// Decodes the first `out.len()` bytes of a block. `None` if that part is damaged.
 pub(crate) fn decompress_prefix(block: &[u8], out: &mut [u8]) -> Option<usize> {
     let (from, to) = (int(block.len())?, int(out.len())?);
     let (source, target) = (block.as_ptr().cast(), out.as_mut_ptr().cast());
@@ -42,8 +41,8 @@ pub(crate) fn decompress_prefix(block: &[u8], out: &mut [u8]) -> Option<usize> {
     count(unsafe { LZ4_decompress_safe_partial(source, target, from, to, to) })
 }
 
-/// Compresses `bytes` at level 1 to 12: below 3 with the fast compressor, from 3 on with the
-/// thorough one. `None` if the result does not fit `out`.
+/// Compresses `bytes` at level 1 to 12: below 3 with the fast compressor, from 3 on with LZ4-HC.
+/// `None` if the result does not fit `out`.
 pub(crate) fn compress(bytes: &[u8], out: &mut [u8], level: i32) -> Option<usize> {
     let (from, to) = (int(bytes.len())?, int(out.len())?);
     let (source, target) = (bytes.as_ptr().cast(), out.as_mut_ptr().cast());
@@ -62,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_come_back_whole_and_in_part() {
+    fn blocks_round_trip_whole_and_as_prefixes() {
         let bytes: Vec<u8> = (0..100_000u32).map(|i| (i / 7 % 251) as u8).collect();
         for level in [1, 3, 9, 12] {
             let mut block = vec![0; bytes.len()];
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_told() {
+    fn damaged_block_is_an_error() {
         let mut out = [0; 64];
         assert_eq!(decompress(&[0xF0], &mut out), None);
         assert_eq!(decompress(&[0x10, b'a', 9, 9, 0x50], &mut out), None, "an offset before the start");

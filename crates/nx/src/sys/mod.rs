@@ -1,4 +1,4 @@
-//! What the compiler cannot check: foreign functions.
+//! Foreign functions: the only module with `unsafe`.
 
 #![allow(unsafe_code)]
 
