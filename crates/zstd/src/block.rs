@@ -3,19 +3,21 @@
 use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::Dictionary;
+use crate::entropy::huffman::FourStreams;
+use crate::entropy::tables::Which;
+use crate::execute::{Job, SLACK};
+use crate::frame_tables::{HuffmanRoom, Tables};
 use crate::kernel;
 use crate::kernel::huffman::Pairs;
-use crate::kernel::sequences::{Job, SLACK};
-use crate::literals::{self, Coding, Streams};
+use crate::kernel_set::KernelSet;
+use crate::literals::{self, Coding};
 use crate::output::Output;
 use crate::prefetch::PrefetchQueue;
-use crate::scratch::Form;
-use crate::sequences::{Section, Which, read_section};
-use crate::tables::{HuffmanRoom, Tables};
+use crate::sequences_section::{Section, read_section};
 
 /// What decoding a block needs beside the block and the output.
 pub(crate) struct Work<'a> {
-    pub(crate) form: Form,
+    pub(crate) kernels: KernelSet,
     pub(crate) tables: &'a mut Tables,
     pub(crate) dictionary: Option<&'a Dictionary<'a>>,
     /// Room for the literals of any block.
@@ -65,7 +67,7 @@ impl Work<'_> {
             Coding::Tree | Coding::Treeless => {
                 let tree = match header.coding {
                     Coding::Tree => {
-                        literals::read_tree(self.form, stored, self.tables, self.huffman).map_err(place)?
+                        literals::read_tree(self.kernels, stored, self.tables, self.huffman).map_err(place)?
                     }
                     _ => 0,
                 };
@@ -76,7 +78,7 @@ impl Work<'_> {
         };
         let place = |e: Error| e.shifted((header.len + header.stored) as u64);
         let Section { count, len } =
-            read_section(self.form, section, self.tables, self.dictionary).map_err(place)?;
+            read_section(self.kernels, section, self.tables, self.dictionary).map_err(place)?;
         if count == 0 {
             return out.append(&literals[..header.count]);
         }
@@ -91,7 +93,7 @@ impl Work<'_> {
         let ahead = self.ahead;
         let job = Job { count, ll, of, ml, whole: src, bits, literals, repeats, max, prefetch, ahead, out };
         self.tables.repeats =
-            kernel::sequences::run(self.form, job).map_err(|e| place(e).shifted(len as u64))?;
+            kernel::sequences::run(self.kernels, job).map_err(|e| place(e).shifted(len as u64))?;
         Ok(())
     }
 
@@ -103,12 +105,13 @@ impl Work<'_> {
         src: &[u8],
         count: usize,
     ) -> Result<()> {
-        let table = self.tables.huffman(self.form, self.dictionary, self.huffman).ok_or(literals::NO_TREE)?;
+        let table =
+            self.tables.huffman(self.kernels, self.dictionary, self.huffman).ok_or(literals::NO_TREE)?;
         let out = &mut self.literals[..count];
         if header.streams == 1 {
-            return kernel::huffman::decode_one(self.form, table, whole, src, out);
+            return kernel::huffman::decode_one(self.kernels, table, whole, src, out);
         }
-        let streams = Streams::split(src, count)?;
-        kernel::huffman::decode_four(self.form, table, whole, &streams, self.pairs, out)
+        let streams = FourStreams::split(src, count)?;
+        kernel::huffman::decode_four(self.kernels, table, whole, &streams, self.pairs, out)
     }
 }

@@ -143,7 +143,7 @@ impl Decoder {
         let ahead = self.options.two_phase;
         let literals = &mut scratch.literals[..];
         let mut work = Work {
-            form: scratch.form,
+            kernels: scratch.kernels,
             tables,
             dictionary,
             literals,

@@ -2,11 +2,35 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::bits::Backward;
-use crate::fse;
-use crate::kernel::sequences::{Job, SLACK};
+use crate::entropy::bits::Backward;
+use crate::entropy::fse;
+use crate::entropy::tables::{LL_BASE, ML_BASE, Repeats, Table};
 use crate::output::{Output, TOO_SMALL};
-use crate::sequences::{LL_BASE, ML_BASE, Repeats};
+use crate::prefetch::PrefetchQueue;
+
+/// Bytes that a turn may write behind its output, and read behind what it copies.
+pub(crate) const SLACK: usize = 32;
+
+/// A block's sequences, ready to be executed.
+pub(crate) struct Job<'a, 'b> {
+    /// Sequences, at least one.
+    pub(crate) count: usize,
+    pub(crate) ll: Table<'a>,
+    pub(crate) of: Table<'a>,
+    pub(crate) ml: Table<'a>,
+    /// What the stream of bits is a part of.
+    pub(crate) whole: &'a [u8],
+    pub(crate) bits: &'a [u8],
+    /// Literals, and [`SLACK`] bytes behind them.
+    pub(crate) literals: &'a [u8],
+    pub(crate) repeats: Repeats,
+    /// Bytes that the block may regenerate.
+    pub(crate) max: usize,
+    pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
+    /// Whether sequences are decoded ahead of their execution, so that what they copy can be fetched.
+    pub(crate) ahead: bool,
+    pub(crate) out: &'a mut Output<'b>,
+}
 
 const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)

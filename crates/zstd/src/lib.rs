@@ -14,30 +14,28 @@
 
 extern crate alloc;
 
-mod bits;
 mod block;
 mod decoder;
 mod dictionary;
+mod entropy;
 mod execute;
-mod expanded_huffman;
 mod frame;
-mod fse;
-mod huffman;
+mod frame_tables;
 mod kernel;
+mod kernel_set;
 mod literals;
 mod options;
 mod output;
 mod prefetch;
 mod required_parts;
 mod scratch;
-mod sequences;
+mod sequences_section;
 mod stream;
-mod tables;
+mod sys;
 mod window;
 
 pub use decoder::{Decoder, Sizes};
-pub use dictionary::{Dictionary, Digest, MAX_COMPACT, MAX_TABLES};
-pub use expanded_huffman::ExpandedHuffman;
+pub use dictionary::{Dictionary, Digest, ExpandedHuffman, MAX_COMPACT, MAX_TABLES};
 pub use frame::{BLOCK_MAX, Format, FrameExtent, FrameHeader, Header, frame_extent};
 pub use linerate_core::{Error, Kind, Result, Tier};
 pub use options::Options;

@@ -5,29 +5,21 @@ use alloc::vec;
 
 use linerate_core::Tier;
 
+use crate::entropy::huffman;
 use crate::frame::BLOCK_MAX;
-use crate::huffman;
+use crate::frame_tables::{HuffmanRoom, Tables};
 use crate::kernel::huffman::Pairs;
-use crate::tables::{HuffmanRoom, Tables};
+use crate::kernel_set::KernelSet;
 
 /// Bytes that fast copies may touch behind what they copy.
 pub(crate) const SLACK: usize = 64;
-
-/// Which form of the hot loops runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
-    /// The safe one: the specification of the others.
-    Safe,
-    /// The fast one, compiled for a tier that this machine has.
-    Fast(Tier),
-}
 
 /// Working memory for any number of decoders of one thread, one after the other: at most 320 KiB, on
 /// the heap.
 ///
 /// A call leaves nothing in it that a later call can see.
 pub struct Scratch {
-    pub(crate) form: Form,
+    pub(crate) kernels: KernelSet,
     /// Literals of the current block.
     pub(crate) literals: Box<[u8]>,
     /// What the current block regenerates, when the caller's room may not do.
@@ -47,7 +39,7 @@ impl Scratch {
     /// Scratch that runs the best code this CPU has.
     pub fn new() -> Self {
         let scratch = Scratch {
-            form: Form::Fast(linerate_core::cpu::tier()),
+            kernels: KernelSet::detected(),
             literals: vec![0; BLOCK_MAX + SLACK].into(),
             output: vec![0; BLOCK_MAX + SLACK].into(),
             huffman: Box::new(HuffmanRoom::new()),
@@ -68,14 +60,14 @@ impl Scratch {
     /// As [`tier`](Self::tier), in place.
     pub fn set_tier(&mut self, tier: Tier) {
         if tier.is_supported() {
-            self.form = Form::Fast(tier);
+            self.kernels = KernelSet::Tier(tier);
         }
     }
 
     /// Runs only safe code: the specification that the other forms are tested against. Slow.
     #[must_use]
     pub fn reference(mut self) -> Self {
-        self.form = Form::Safe;
+        self.kernels = KernelSet::Reference;
         self
     }
 

@@ -11,10 +11,10 @@ use crate::block::Work;
 use crate::decoder::check_dictionary;
 use crate::dictionary::{Dictionary, Digest};
 use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, FrameHeader, HEADER_MAX, Header, Measure, measure};
+use crate::frame_tables::Tables;
 use crate::options::Options;
 use crate::output::{Output, PIECES, Piece};
 use crate::scratch::Scratch;
-use crate::tables::Tables;
 use crate::window::Window;
 
 /// Bytes that must have been read before a block: kernels look at up to eight bytes before its bits,
@@ -540,7 +540,7 @@ impl StreamDecoder {
         let ahead = self.options.two_phase;
         let literals = &mut scratch.literals[..];
         let mut work = Work {
-            form: scratch.form,
+            kernels: scratch.kernels,
             tables,
             dictionary,
             literals,

@@ -1,9 +1,9 @@
 //! Tables laid out, compiled per tier: the bodies are safe and have no form of their own.
 
 use super::isa::{Isa, Kernel, dispatch};
-use crate::fse::{Cell, Counts};
-use crate::huffman::{Tree, Weights};
-use crate::scratch::Form;
+use crate::entropy::fse::{Cell, Counts};
+use crate::entropy::huffman::{Tree, Weights};
+use crate::kernel_set::KernelSet;
 
 struct Fse<'a, const N: usize> {
     counts: &'a Counts<N>,
@@ -21,10 +21,15 @@ impl<const N: usize> Kernel for Fse<'_, N> {
 }
 
 /// As [`Counts::build`].
-pub(crate) fn fse<const N: usize>(form: Form, counts: &Counts<N>, extra_bits: &[u8], cells: &mut [Cell]) {
-    match form {
-        Form::Safe => counts.build_plainly(extra_bits, cells),
-        Form::Fast(tier) => dispatch(tier, Fse { counts, extra_bits, cells }),
+pub(crate) fn fse<const N: usize>(
+    kernels: KernelSet,
+    counts: &Counts<N>,
+    extra_bits: &[u8],
+    cells: &mut [Cell],
+) {
+    match kernels {
+        KernelSet::Reference => counts.build_plainly(extra_bits, cells),
+        KernelSet::Tier(tier) => dispatch(tier, Fse { counts, extra_bits, cells }),
     }
 }
 
@@ -44,10 +49,10 @@ impl Kernel for Huffman<'_> {
 }
 
 /// As [`Weights::build`].
-pub(crate) fn huffman(form: Form, weights: &Weights, tree: &mut Tree, cells: &mut [u16]) {
-    match form {
-        Form::Safe => weights.build(tree, cells),
-        Form::Fast(tier) => dispatch(tier, Huffman { weights, tree, cells }),
+pub(crate) fn huffman(kernels: KernelSet, weights: &Weights, tree: &mut Tree, cells: &mut [u16]) {
+    match kernels {
+        KernelSet::Reference => weights.build(tree, cells),
+        KernelSet::Tier(tier) => dispatch(tier, Huffman { weights, tree, cells }),
     }
 }
 
@@ -66,10 +71,10 @@ impl Kernel for Laid<'_> {
 }
 
 /// As [`Tree::lay_out`].
-pub(crate) fn tree(form: Form, tree: &Tree, cells: &mut [u16]) {
-    match form {
-        Form::Safe => tree.lay_out(cells),
-        Form::Fast(tier) => dispatch(tier, Laid { tree, cells }),
+pub(crate) fn tree(kernels: KernelSet, tree: &Tree, cells: &mut [u16]) {
+    match kernels {
+        KernelSet::Reference => tree.lay_out(cells),
+        KernelSet::Tier(tier) => dispatch(tier, Laid { tree, cells }),
     }
 }
 
@@ -90,11 +95,11 @@ impl Kernel for Codes<'_> {
 }
 
 /// Lays out the table of a tree that was written; returns its logarithm, or none if it is no tree.
-pub(crate) fn codes(form: Form, tree: &[u8; Tree::LEN], cells: &mut [u16]) -> Option<u32> {
+pub(crate) fn codes(kernels: KernelSet, tree: &[u8; Tree::LEN], cells: &mut [u16]) -> Option<u32> {
     let all = Codes { tree, cells };
-    match form {
+    match kernels {
         // SAFETY: every CPU supports the scalar tier.
-        Form::Safe => unsafe { all.run::<super::isa::Scalar>() },
-        Form::Fast(tier) => dispatch(tier, all),
+        KernelSet::Reference => unsafe { all.run::<super::isa::Scalar>() },
+        KernelSet::Tier(tier) => dispatch(tier, all),
     }
 }

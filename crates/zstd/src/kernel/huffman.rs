@@ -4,10 +4,8 @@ use linerate_core::{Error, Kind, Result};
 
 use super::backward;
 use super::isa::{Isa, Kernel, dispatch, read64};
-use crate::huffman;
-use crate::literals::{self, Streams};
-use crate::scratch::Form;
-use crate::tables::HuffmanTable;
+use crate::entropy::huffman::{self, FourStreams, HuffmanTable};
+use crate::kernel_set::KernelSet;
 
 /// Symbols of each stream between two loads: five codes of eleven bits are 55, which a load has at
 /// least when its lowest bit is given up for a marker.
@@ -20,15 +18,17 @@ const INEXACT: Error = Error::new(Kind::Corrupt, 0, "a stream of literals is not
 
 /// Decodes one stream, a part of `whole`, into all of `out`.
 pub(crate) fn decode_one(
-    form: Form,
+    kernels: KernelSet,
     table: HuffmanTable<'_>,
     whole: &[u8],
     stream: &[u8],
     out: &mut [u8],
 ) -> Result<()> {
-    match form {
-        Form::Safe => huffman::decode_stream(table, stream, out),
-        Form::Fast(tier) => dispatch(tier, One { table, begin: backward::begin(whole, stream), stream, out }),
+    match kernels {
+        KernelSet::Reference => huffman::decode_stream(table, stream, out),
+        KernelSet::Tier(tier) => {
+            dispatch(tier, One { table, begin: backward::begin(whole, stream), stream, out })
+        }
     }
 }
 
@@ -97,14 +97,14 @@ const PAIRS_FROM: usize = 8 << 10;
 
 /// Decodes four streams, parts of `whole`, into all of `out`. `pairs` is room for a table.
 pub(crate) fn decode_four(
-    form: Form,
+    kernels: KernelSet,
     table: HuffmanTable<'_>,
     whole: &[u8],
-    streams: &Streams<'_>,
+    streams: &FourStreams<'_>,
     pairs: &mut Pairs,
     out: &mut [u8],
 ) -> Result<()> {
-    let Form::Fast(tier) = form else { return literals::decode_streams(table, streams, out) };
+    let KernelSet::Tier(tier) = kernels else { return huffman::decode_streams(table, streams, out) };
     let begins = streams.of.map(|stream| backward::begin(whole, stream));
     let stored: usize = streams.of.iter().map(|stream| stream.len()).sum();
     // Two codes share eleven bits often enough if they have five and a half or fewer on average.
@@ -138,7 +138,7 @@ fn pair_up(table: HuffmanTable<'_>, pairs: &mut Pairs) {
 struct Four<'a, const PAIRS: bool> {
     table: HuffmanTable<'a>,
     begins: [*const u8; 4],
-    streams: &'a Streams<'a>,
+    streams: &'a FourStreams<'a>,
     pairs: &'a Pairs,
     out: &'a mut [u8],
 }

@@ -6,4 +6,3 @@ pub(crate) mod build;
 pub(crate) mod huffman;
 mod isa;
 pub(crate) mod sequences;
-mod trusted;

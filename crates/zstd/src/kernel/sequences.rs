@@ -11,36 +11,12 @@ use linerate_core::{CACHE_LINE, Error, Kind, Result, prefetch_line};
 
 use super::backward::{self, LOADED, field};
 use super::isa::{Isa, Kernel, Scalar, copy16, dispatch};
-use crate::execute;
-use crate::fse::{self, Cell};
+use crate::entropy::fse::{self, Cell};
+use crate::entropy::tables::{BASES, Repeats, Table};
+use crate::execute::{self, Job, SLACK};
+use crate::kernel_set::KernelSet;
 use crate::output::{Output, Piece, TOO_SMALL};
 use crate::prefetch::{PrefetchQueue, Run};
-use crate::scratch::Form;
-use crate::sequences::{BASES, Repeats, Table};
-
-/// Bytes that a turn may write behind its output, and read behind what it copies.
-pub(crate) const SLACK: usize = 32;
-
-/// A block's sequences, ready to be executed.
-pub(crate) struct Job<'a, 'b> {
-    /// Sequences, at least one.
-    pub(crate) count: usize,
-    pub(crate) ll: Table<'a>,
-    pub(crate) of: Table<'a>,
-    pub(crate) ml: Table<'a>,
-    /// What the stream of bits is a part of.
-    pub(crate) whole: &'a [u8],
-    pub(crate) bits: &'a [u8],
-    /// Literals, and [`SLACK`] bytes behind them.
-    pub(crate) literals: &'a [u8],
-    pub(crate) repeats: Repeats,
-    /// Bytes that the block may regenerate.
-    pub(crate) max: usize,
-    pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
-    /// Whether sequences are decoded ahead of their execution, so that what they copy can be fetched.
-    pub(crate) ahead: bool,
-    pub(crate) out: &'a mut Output<'b>,
-}
 
 const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
@@ -51,8 +27,8 @@ const TOO_EARLY: Error = corrupt("the bits of sequences end too early");
 
 /// Decodes and executes the sequences, and appends the literals left over. Returns the repeat
 /// offsets after them.
-pub(crate) fn run(form: Form, job: Job<'_, '_>) -> Result<Repeats> {
-    let Form::Fast(tier) = form else { return execute::run(job) };
+pub(crate) fn run(kernels: KernelSet, job: Job<'_, '_>) -> Result<Repeats> {
+    let KernelSet::Tier(tier) = kernels else { return execute::run(job) };
     let history = job.out.before.iter().any(|piece| !piece.bytes().is_empty());
     match (history, job.prefetch.is_some()) {
         (false, false) => dispatch(tier, Loop::<false, false>(job)),

@@ -5,9 +5,8 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::bits::Backward;
-use crate::fse::{self, Counts};
-use crate::tables::HuffmanTable;
+use super::bits::Backward;
+use super::fse::{self, Counts};
 
 /// The longest code, in bits.
 pub(crate) const MAX_LOG: u32 = 11;
@@ -35,6 +34,7 @@ const fn corrupt(what: &'static str) -> Error {
 }
 
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a Huffman tree is cut off");
+pub(crate) const LITERALS_CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of literals is cut off");
 const TOO_LONG: Error = corrupt("a Huffman tree has codes of more than 11 bits");
 
 impl Weights {
@@ -286,6 +286,13 @@ fn fill<const RUN: usize>(cells: &mut [u16], symbols: &[u8], bits: usize) {
     }
 }
 
+/// A Huffman table, ready to decode with: `1 << log` cells.
+#[derive(Clone, Copy)]
+pub(crate) struct HuffmanTable<'a> {
+    pub(crate) cells: &'a [u16],
+    pub(crate) log: u32,
+}
+
 /// Decodes one stream into all of `out`, safely: what the kernels must match.
 pub(crate) fn decode_stream(table: HuffmanTable<'_>, src: &[u8], out: &mut [u8]) -> Result<()> {
     let mut input = Backward::new(src).ok_or(corrupt("a stream of literals has no end mark"))?;
@@ -296,6 +303,47 @@ pub(crate) fn decode_stream(table: HuffmanTable<'_>, src: &[u8], out: &mut [u8])
     }
     if input.left() != 0 {
         return Err(corrupt("a stream of literals is not used up exactly"));
+    }
+    Ok(())
+}
+
+/// Four streams and how many literals each but the last holds.
+pub(crate) struct FourStreams<'a> {
+    pub(crate) of: [&'a [u8]; 4],
+    pub(crate) segment: usize,
+}
+
+impl<'a> FourStreams<'a> {
+    /// Finds the four streams behind their table of sizes.
+    pub(crate) fn split(src: &'a [u8], count: usize) -> Result<Self> {
+        let Some((sizes, rest)) = src.split_at_checked(6) else { return Err(LITERALS_CUT_OFF) };
+        if count < 6 {
+            return Err(corrupt("fewer than six literals are in four streams"));
+        }
+        let size = |i: usize| usize::from(u16::from_le_bytes([sizes[i], sizes[i + 1]]));
+        let (a, b, c) = (size(0), size(2), size(4));
+        if a + b + c >= rest.len() {
+            return Err(corrupt("streams of literals are larger than their section"));
+        }
+        let (one, rest) = rest.split_at(a);
+        let (two, rest) = rest.split_at(b);
+        let (three, four) = rest.split_at(c);
+        Ok(FourStreams { of: [one, two, three, four], segment: count.div_ceil(4) })
+    }
+}
+
+/// Decodes four streams into all of `out`, safely: what the kernels must match.
+pub(crate) fn decode_streams(
+    table: HuffmanTable<'_>,
+    streams: &FourStreams<'_>,
+    out: &mut [u8],
+) -> Result<()> {
+    let mut rest = out;
+    for (i, stream) in streams.of.into_iter().enumerate() {
+        let len = if i < 3 { streams.segment } else { rest.len() };
+        let (part, after) = rest.split_at_mut(len);
+        decode_stream(table, stream, part)?;
+        rest = after;
     }
     Ok(())
 }

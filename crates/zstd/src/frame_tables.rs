@@ -1,11 +1,11 @@
 //! The entropy tables and repeat offsets of a frame between two of its blocks.
 
 use crate::dictionary::Dictionary;
-use crate::fse::Cell;
-use crate::huffman::{self, Tree};
+use crate::entropy::fse::Cell;
+use crate::entropy::huffman::{self, HuffmanTable, Tree};
+use crate::entropy::tables::{self, Repeats, Table, Which};
 use crate::kernel;
-use crate::scratch::Form;
-use crate::sequences::{self, Repeats, Table, Which};
+use crate::kernel_set::KernelSet;
 
 /// Where the current table of a kind stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,13 +19,6 @@ pub(crate) enum Source {
     Default,
     /// In the dictionary.
     Dictionary,
-}
-
-/// A Huffman table, ready to decode with: `1 << log` cells.
-#[derive(Clone, Copy)]
-pub(crate) struct HuffmanTable<'a> {
-    pub(crate) cells: &'a [u16],
-    pub(crate) log: u32,
 }
 
 /// Room of a thread for the table of the last Huffman tree.
@@ -52,9 +45,9 @@ impl HuffmanRoom {
 /// later call uses it: for one in a hundred messages of a gateway, in a tenth of a microsecond.
 #[repr(C, align(64))]
 pub(crate) struct Tables {
-    ll: [Cell; 1 << sequences::LL_LOG],
-    ml: [Cell; 1 << sequences::ML_LOG],
-    of: [Cell; 1 << sequences::OF_LOG],
+    ll: [Cell; 1 << tables::LL_LOG],
+    ml: [Cell; 1 << tables::ML_LOG],
+    of: [Cell; 1 << tables::OF_LOG],
     tree: Tree,
     sources: [Source; 3],
     huffman_source: Source,
@@ -113,7 +106,7 @@ impl Tables {
     ) -> Option<Table<'a>> {
         match self.sources[which as usize] {
             Source::None => None,
-            Source::Default => Some(sequences::default(which)),
+            Source::Default => Some(tables::default(which)),
             Source::Dictionary => dictionary?.table(which),
             Source::Own => {
                 let log = u32::from(self.logs[which as usize]);
@@ -127,8 +120,13 @@ impl Tables {
         }
     }
 
-    pub(crate) fn set_huffman(&mut self, form: Form, weights: &huffman::Weights, room: &mut HuffmanRoom) {
-        kernel::build::huffman(form, weights, &mut self.tree, &mut room.cells);
+    pub(crate) fn set_huffman(
+        &mut self,
+        kernels: KernelSet,
+        weights: &huffman::Weights,
+        room: &mut HuffmanRoom,
+    ) {
+        kernel::build::huffman(kernels, weights, &mut self.tree, &mut room.cells);
         self.huffman_source = Source::Own;
         room.laid_out = true;
     }
@@ -136,7 +134,7 @@ impl Tables {
     /// The current Huffman table, if there is one.
     pub(crate) fn huffman<'a>(
         &self,
-        form: Form,
+        kernels: KernelSet,
         dictionary: Option<&'a Dictionary<'_>>,
         room: &'a mut HuffmanRoom,
     ) -> Option<HuffmanTable<'a>> {
@@ -145,7 +143,7 @@ impl Tables {
             Source::Dictionary => dictionary?.huffman(),
             Source::Own => {
                 if !room.laid_out {
-                    kernel::build::tree(form, &self.tree, &mut room.cells);
+                    kernel::build::tree(kernels, &self.tree, &mut room.cells);
                     room.laid_out = true;
                 }
                 let log = self.tree.log();

@@ -1,122 +1,18 @@
-//! Dictionaries, digested once: compact tables with the content behind them.
+//! Dictionaries as decoders use them: tables and content, owned or in memory of the caller.
 
 use alloc::boxed::Box;
 use alloc::vec;
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::expanded_huffman::ExpandedHuffman;
-use crate::fse::{self, Cell, Counts};
-use crate::huffman::{self, Tree, Weights};
-use crate::kernel;
+use crate::dictionary::digest::{Digest, SLACK};
+use crate::dictionary::expanded_huffman::ExpandedHuffman;
+use crate::dictionary::parse::{Parsed, is_trained, raw_digest};
+use crate::entropy::fse::{self, Cell};
+use crate::entropy::huffman::{HuffmanTable, Tree};
+use crate::entropy::tables::{Repeats, Table, Which};
 use crate::output::Piece;
 use crate::prefetch::PrefetchQueue;
-use crate::scratch::Form;
-use crate::sequences::{Repeats, Table, Which};
-use crate::tables::HuffmanTable;
-
-/// First four bytes of a trained dictionary, little-endian.
-const MAGIC: u32 = 0xec30_a437;
-/// Bytes that may be read behind the content, so that copies from it need not be exact.
-pub(crate) const SLACK: usize = 32;
-/// The most bytes that the compact tables of one dictionary take.
-pub const MAX_COMPACT: usize = MAX_TABLES - 2 * huffman::MAX_CELLS + Tree::LEN;
-/// The most bytes that the tables of one dictionary take: 9 KiB.
-pub const MAX_TABLES: usize = 4
-    * ((1 << Which::LiteralLength.max_log())
-        + (1 << Which::MatchLength.max_log())
-        + (1 << Which::Offset.max_log()))
-    + 2 * huffman::MAX_CELLS;
-const _: () = assert!(MAX_TABLES <= 9 << 10);
-
-/// What is known of a digested dictionary beside its tables and its content: the 24 bytes that an
-/// index over many of them keeps for each, so that [`Dictionary::view`] finds its way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Digest {
-    id: u32,
-    content: u32,
-    repeats: Repeats,
-    /// Of the tables of literal lengths, match lengths, offsets, and of Huffman codes, which is 0 if
-    /// there are none of them.
-    logs: [u8; 4],
-}
-
-const _: () = assert!(size_of::<Digest>() == 24);
-
-/// That of raw content of no bytes.
-impl Default for Digest {
-    fn default() -> Self {
-        Digest { id: 0, content: 0, repeats: Repeats::START, logs: [0; 4] }
-    }
-}
-
-impl Digest {
-    /// The dictionary's number; 0 for raw content.
-    pub fn id(&self) -> u32 {
-        self.id
-    }
-
-    /// Bytes of content.
-    pub fn content_len(&self) -> usize {
-        self.content as usize
-    }
-
-    /// Whether it was trained, and so has tables.
-    pub fn is_trained(&self) -> bool {
-        self.logs[3] != 0
-    }
-
-    /// Logarithms of the cells of its tables: literal lengths, match lengths, offsets, Huffman codes.
-    /// All are 0 for raw content.
-    pub fn logs(&self) -> [u8; 4] {
-        self.logs
-    }
-
-    /// Bytes of the tables: at most [`MAX_TABLES`], and 0 for raw content.
-    pub fn tables_len(&self) -> usize {
-        if !self.is_trained() {
-            return 0;
-        }
-        let [ll, ml, of, huffman] = self.logs;
-        4 * ((1 << ll) + (1 << ml) + (1 << of)) + (2 << huffman)
-    }
-
-    /// Bytes of the tables when they are compact: at most 5400, and 0 for raw content.
-    pub fn compact_len(&self) -> usize {
-        if self.is_trained() { Tree::LEN + self.tables_len() - self.codes_len() } else { 0 }
-    }
-
-    /// Bytes of the table of Huffman codes.
-    fn codes_len(&self) -> usize {
-        2 << self.logs[3]
-    }
-
-    /// The parts of compact tables: Huffman codes, and the tables of literal lengths, match lengths and
-    /// offsets. None for raw content.
-    pub(crate) fn parts<'a>(&self, compact: &'a [u8]) -> Option<[&'a [u8]; 4]> {
-        let (tree, mut rest) = compact.split_at_checked(Tree::LEN)?;
-        let mut parts = [tree; 4];
-        for (part, log) in parts[1..].iter_mut().zip(self.logs) {
-            (*part, rest) = rest.split_at_checked(4 << log)?;
-        }
-        Some(parts)
-    }
-
-    /// Bytes that [`Dictionary::digest_into`] needs for tables and content.
-    pub fn region_len(&self) -> usize {
-        self.tables_len() + self.content_len() + SLACK
-    }
-
-    /// First byte and logarithm of a table of sequences.
-    fn place(&self, which: Which) -> (usize, u32) {
-        let [ll, ml, of, _] = self.logs;
-        match which {
-            Which::LiteralLength => (0, ll.into()),
-            Which::MatchLength => (4 << ll, ml.into()),
-            Which::Offset => ((4 << ll) + (4 << ml), of.into()),
-        }
-    }
-}
 
 /// Where tables and content stand.
 enum Region<'a> {
@@ -137,87 +33,6 @@ pub struct Dictionary<'a> {
     region: Region<'a>,
     /// The content, if it does not stand in the region.
     outside: Option<&'a [u8]>,
-}
-
-/// A trained dictionary, read but not laid out.
-struct Parsed<'a> {
-    digest: Digest,
-    weights: Weights,
-    counts: [Counts<64>; 3],
-    content: &'a [u8],
-}
-
-const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a dictionary is cut off");
-
-impl<'a> Parsed<'a> {
-    fn read(bytes: &'a [u8]) -> Result<Self> {
-        let id = bytes.get(4..8).ok_or(CUT_OFF)?;
-        let id = u32::from_le_bytes(id.try_into().expect("four bytes"));
-        let mut at = 8;
-        let mut weights = Weights::new();
-        at += weights.read(&bytes[at..]).map_err(|e| e.shifted(at as u64))?;
-        let mut counts = [const { Counts::new() }; 3];
-        for which in [Which::Offset, Which::MatchLength, Which::LiteralLength] {
-            let symbols = which.extra_bits().len();
-            let into = &mut counts[which as usize];
-            at += into.read(&bytes[at..], which.max_log(), symbols - 1).map_err(|e| e.shifted(at as u64))?;
-        }
-        let (repeats, content) = bytes[at..].split_at_checked(12).ok_or(CUT_OFF.shifted(at as u64))?;
-        let repeat = |i: usize| u32::from_le_bytes(repeats[i..i + 4].try_into().expect("four bytes"));
-        let repeats = Repeats([repeat(0), repeat(4), repeat(8)]);
-        if repeats.0.iter().any(|&offset| offset == 0 || offset as usize > content.len()) {
-            return Err(Error::new(
-                Kind::Corrupt,
-                at as u64,
-                "a repeat offset of a dictionary is outside its content",
-            ));
-        }
-        let log = |which| counts[which as usize].log as u8;
-        let logs =
-            [log(Which::LiteralLength), log(Which::MatchLength), log(Which::Offset), weights.log as u8];
-        let digest = Digest { id, content: content_len(content)?, repeats, logs };
-        Ok(Parsed { digest, weights, counts, content })
-    }
-
-    /// Lays the tables out from the beginning of `region`.
-    fn build(&self, region: &mut [u8]) {
-        let end = self.digest.tables_len();
-        let (sequences, codes) = region[..end].split_at_mut(end - self.digest.codes_len());
-        self.build_sequences(sequences);
-        let form = Form::Fast(linerate_core::cpu::tier());
-        let mut tree = Tree::NONE;
-        kernel::build::huffman(form, &self.weights, &mut tree, bytemuck::cast_slice_mut(codes));
-    }
-
-    /// Lays the tables out compactly from the beginning of `region`.
-    fn build_compact(&self, region: &mut [u8]) {
-        let (tree, sequences) = region[..self.digest.compact_len()].split_at_mut(Tree::LEN);
-        if let Ok(tree) = tree.try_into() {
-            self.weights.tree().write(tree);
-        }
-        self.build_sequences(sequences);
-    }
-
-    fn build_sequences(&self, region: &mut [u8]) {
-        let form = Form::Fast(linerate_core::cpu::tier());
-        for which in [Which::LiteralLength, Which::MatchLength, Which::Offset] {
-            let (at, log) = self.digest.place(which);
-            let cells: &mut [Cell] = bytemuck::cast_slice_mut(&mut region[at..at + (4 << log)]);
-            kernel::build::fse(form, &self.counts[which as usize], which.extra_bits(), cells);
-        }
-    }
-}
-
-fn content_len(content: &[u8]) -> Result<u32> {
-    content.len().try_into().map_err(|_| Error::new(Kind::Limit, 0, "a dictionary has 4 GiB or more"))
-}
-
-fn is_trained(bytes: &[u8]) -> bool {
-    bytes.len() >= 8 && bytes.starts_with(&MAGIC.to_le_bytes())
-}
-
-fn raw_digest(content: &[u8]) -> Result<Digest> {
-    Ok(Digest { content: content_len(content)?, ..Digest::default() })
 }
 
 /// Words that hold `len` bytes.

@@ -1,7 +1,6 @@
 //! Dictionaries whose tables are known to be sound.
 
-use crate::dictionary::{Dictionary, Digest};
-use crate::expanded_huffman::ExpandedHuffman;
+use crate::dictionary::{Dictionary, Digest, ExpandedHuffman};
 
 impl<'a> Dictionary<'a> {
     /// The dictionary of a digest, with compact tables, codes and content where they stand. Nothing is

@@ -6,7 +6,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::bits::Forward;
+use super::bits::Forward;
 
 /// Cells of the largest table.
 pub(crate) const MAX_CELLS: usize = 512;

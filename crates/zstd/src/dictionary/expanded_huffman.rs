@@ -4,11 +4,11 @@ use alloc::boxed::Box;
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::dictionary::Digest;
-use crate::huffman::{self, Tree};
+use crate::dictionary::digest::Digest;
+use crate::entropy::huffman::HuffmanTable;
+use crate::entropy::huffman::{self, Tree};
 use crate::kernel;
-use crate::scratch::Form;
-use crate::tables::HuffmanTable;
+use crate::kernel_set::KernelSet;
 
 /// Room for the table of a dictionary's Huffman codes: 4 KiB, which would be half of what many
 /// dictionaries take and is made in a tenth of a microsecond from what they keep instead.
@@ -16,14 +16,14 @@ pub struct ExpandedHuffman {
     /// A sound table of `1 << log` cells, or none if `log` is 0.
     cells: Box<[u16; huffman::MAX_CELLS]>,
     log: u32,
-    form: Form,
+    kernels: KernelSet,
 }
 
 impl ExpandedHuffman {
     /// Room without a table.
     pub fn new() -> Self {
-        let form = Form::Fast(linerate_core::cpu::tier());
-        ExpandedHuffman { cells: Box::new([0; _]), log: 0, form }
+        let kernels = KernelSet::detected();
+        ExpandedHuffman { cells: Box::new([0; _]), log: 0, kernels }
     }
 
     /// Lays out the codes of the dictionary of this digest and these compact tables.
@@ -33,7 +33,7 @@ impl ExpandedHuffman {
     pub fn expand(&mut self, digest: &Digest, compact: &[u8]) -> Result<()> {
         self.log = 0;
         let tree = compact.first_chunk::<{ Tree::LEN }>().filter(|_| digest.is_trained());
-        let log = tree.and_then(|tree| kernel::build::codes(self.form, tree, &mut self.cells[..]));
+        let log = tree.and_then(|tree| kernel::build::codes(self.kernels, tree, &mut self.cells[..]));
         self.log = log.ok_or(Error::new(Kind::Corrupt, 0, "the tables of a dictionary were changed"))?;
         Ok(())
     }

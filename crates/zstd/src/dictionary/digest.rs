@@ -1,0 +1,105 @@
+//! The fixed-size description of a digested dictionary, and the layout of its tables.
+
+use crate::entropy::huffman::{self, Tree};
+use crate::entropy::tables::{Repeats, Which};
+
+/// Bytes that may be read behind the content, so that copies from it need not be exact.
+pub(crate) const SLACK: usize = 32;
+/// The most bytes that the compact tables of one dictionary take.
+pub const MAX_COMPACT: usize = MAX_TABLES - 2 * huffman::MAX_CELLS + Tree::LEN;
+/// The most bytes that the tables of one dictionary take: 9 KiB.
+pub const MAX_TABLES: usize = 4
+    * ((1 << Which::LiteralLength.max_log())
+        + (1 << Which::MatchLength.max_log())
+        + (1 << Which::Offset.max_log()))
+    + 2 * huffman::MAX_CELLS;
+const _: () = assert!(MAX_TABLES <= 9 << 10);
+
+/// What is known of a digested dictionary beside its tables and its content: the 24 bytes that an
+/// index over many of them keeps for each, so that [`Dictionary::view`] finds its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digest {
+    pub(super) id: u32,
+    pub(super) content: u32,
+    pub(super) repeats: Repeats,
+    /// Of the tables of literal lengths, match lengths, offsets, and of Huffman codes, which is 0 if
+    /// there are none of them.
+    pub(super) logs: [u8; 4],
+}
+
+const _: () = assert!(size_of::<Digest>() == 24);
+
+/// That of raw content of no bytes.
+impl Default for Digest {
+    fn default() -> Self {
+        Digest { id: 0, content: 0, repeats: Repeats::START, logs: [0; 4] }
+    }
+}
+
+impl Digest {
+    /// The dictionary's number; 0 for raw content.
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// Bytes of content.
+    pub fn content_len(&self) -> usize {
+        self.content as usize
+    }
+
+    /// Whether it was trained, and so has tables.
+    pub fn is_trained(&self) -> bool {
+        self.logs[3] != 0
+    }
+
+    /// Logarithms of the cells of its tables: literal lengths, match lengths, offsets, Huffman codes.
+    /// All are 0 for raw content.
+    pub fn logs(&self) -> [u8; 4] {
+        self.logs
+    }
+
+    /// Bytes of the tables: at most [`MAX_TABLES`], and 0 for raw content.
+    pub fn tables_len(&self) -> usize {
+        if !self.is_trained() {
+            return 0;
+        }
+        let [ll, ml, of, huffman] = self.logs;
+        4 * ((1 << ll) + (1 << ml) + (1 << of)) + (2 << huffman)
+    }
+
+    /// Bytes of the tables when they are compact: at most 5400, and 0 for raw content.
+    pub fn compact_len(&self) -> usize {
+        if self.is_trained() { Tree::LEN + self.tables_len() - self.codes_len() } else { 0 }
+    }
+
+    /// Bytes of the table of Huffman codes.
+    pub(super) fn codes_len(&self) -> usize {
+        2 << self.logs[3]
+    }
+
+    /// The parts of compact tables: Huffman codes, and the tables of literal lengths, match lengths and
+    /// offsets. None for raw content.
+    pub(crate) fn parts<'a>(&self, compact: &'a [u8]) -> Option<[&'a [u8]; 4]> {
+        let (tree, mut rest) = compact.split_at_checked(Tree::LEN)?;
+        let mut parts = [tree; 4];
+        for (part, log) in parts[1..].iter_mut().zip(self.logs) {
+            (*part, rest) = rest.split_at_checked(4 << log)?;
+        }
+        Some(parts)
+    }
+
+    /// Bytes that [`Dictionary::digest_into`] needs for tables and content.
+    pub fn region_len(&self) -> usize {
+        self.tables_len() + self.content_len() + SLACK
+    }
+
+    /// First byte and logarithm of a table of sequences.
+    pub(super) fn place(&self, which: Which) -> (usize, u32) {
+        let [ll, ml, of, _] = self.logs;
+        match which {
+            Which::LiteralLength => (0, ll.into()),
+            Which::MatchLength => (4 << ll, ml.into()),
+            Which::Offset => ((4 << ll) + (4 << ml), of.into()),
+        }
+    }
+}

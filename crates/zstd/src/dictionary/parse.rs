@@ -1,0 +1,93 @@
+//! Trained dictionaries (RFC 8878, section 5): parsed, and their tables built.
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::dictionary::digest::Digest;
+use crate::entropy::fse::{Cell, Counts};
+use crate::entropy::huffman::{Tree, Weights};
+use crate::entropy::tables::{Repeats, Which};
+use crate::kernel;
+use crate::kernel_set::KernelSet;
+
+/// First four bytes of a trained dictionary, little-endian.
+const MAGIC: u32 = 0xec30_a437;
+/// A trained dictionary, read but not laid out.
+pub(super) struct Parsed<'a> {
+    pub(super) digest: Digest,
+    weights: Weights,
+    counts: [Counts<64>; 3],
+    pub(super) content: &'a [u8],
+}
+
+const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a dictionary is cut off");
+
+impl<'a> Parsed<'a> {
+    pub(super) fn read(bytes: &'a [u8]) -> Result<Self> {
+        let id = bytes.get(4..8).ok_or(CUT_OFF)?;
+        let id = u32::from_le_bytes(id.try_into().expect("four bytes"));
+        let mut at = 8;
+        let mut weights = Weights::new();
+        at += weights.read(&bytes[at..]).map_err(|e| e.shifted(at as u64))?;
+        let mut counts = [const { Counts::new() }; 3];
+        for which in [Which::Offset, Which::MatchLength, Which::LiteralLength] {
+            let symbols = which.extra_bits().len();
+            let into = &mut counts[which as usize];
+            at += into.read(&bytes[at..], which.max_log(), symbols - 1).map_err(|e| e.shifted(at as u64))?;
+        }
+        let (repeats, content) = bytes[at..].split_at_checked(12).ok_or(CUT_OFF.shifted(at as u64))?;
+        let repeat = |i: usize| u32::from_le_bytes(repeats[i..i + 4].try_into().expect("four bytes"));
+        let repeats = Repeats([repeat(0), repeat(4), repeat(8)]);
+        if repeats.0.iter().any(|&offset| offset == 0 || offset as usize > content.len()) {
+            return Err(Error::new(
+                Kind::Corrupt,
+                at as u64,
+                "a repeat offset of a dictionary is outside its content",
+            ));
+        }
+        let log = |which| counts[which as usize].log as u8;
+        let logs =
+            [log(Which::LiteralLength), log(Which::MatchLength), log(Which::Offset), weights.log as u8];
+        let digest = Digest { id, content: content_len(content)?, repeats, logs };
+        Ok(Parsed { digest, weights, counts, content })
+    }
+
+    /// Lays the tables out from the beginning of `region`.
+    pub(super) fn build(&self, region: &mut [u8]) {
+        let end = self.digest.tables_len();
+        let (sequences, codes) = region[..end].split_at_mut(end - self.digest.codes_len());
+        self.build_sequences(sequences);
+        let kernels = KernelSet::detected();
+        let mut tree = Tree::NONE;
+        kernel::build::huffman(kernels, &self.weights, &mut tree, bytemuck::cast_slice_mut(codes));
+    }
+
+    /// Lays the tables out compactly from the beginning of `region`.
+    pub(super) fn build_compact(&self, region: &mut [u8]) {
+        let (tree, sequences) = region[..self.digest.compact_len()].split_at_mut(Tree::LEN);
+        if let Ok(tree) = tree.try_into() {
+            self.weights.tree().write(tree);
+        }
+        self.build_sequences(sequences);
+    }
+
+    fn build_sequences(&self, region: &mut [u8]) {
+        let kernels = KernelSet::detected();
+        for which in [Which::LiteralLength, Which::MatchLength, Which::Offset] {
+            let (at, log) = self.digest.place(which);
+            let cells: &mut [Cell] = bytemuck::cast_slice_mut(&mut region[at..at + (4 << log)]);
+            kernel::build::fse(kernels, &self.counts[which as usize], which.extra_bits(), cells);
+        }
+    }
+}
+
+fn content_len(content: &[u8]) -> Result<u32> {
+    content.len().try_into().map_err(|_| Error::new(Kind::Limit, 0, "a dictionary has 4 GiB or more"))
+}
+
+pub(super) fn is_trained(bytes: &[u8]) -> bool {
+    bytes.len() >= 8 && bytes.starts_with(&MAGIC.to_le_bytes())
+}
+
+pub(super) fn raw_digest(content: &[u8]) -> Result<Digest> {
+    Ok(Digest { content: content_len(content)?, ..Digest::default() })
+}

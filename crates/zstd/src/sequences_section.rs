@@ -1,0 +1,93 @@
+//! The header of a block's sequences section and the tables it describes (RFC 8878, section 3.1.1.3.2.1).
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::dictionary::Dictionary;
+use crate::entropy::fse::{self, Counts};
+use crate::entropy::tables::Which;
+use crate::frame_tables::{Source, Tables};
+use crate::kernel;
+use crate::kernel_set::KernelSet;
+
+/// What a section of sequences begins with.
+pub(crate) struct Section {
+    /// Sequences.
+    pub(crate) count: usize,
+    /// Bytes before their bits.
+    pub(crate) len: usize,
+}
+
+const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of sequences is cut off");
+
+/// Reads the beginning of a section and makes the tables it describes.
+pub(crate) fn read_section(
+    kernels: KernelSet,
+    src: &[u8],
+    tables: &mut Tables,
+    dictionary: Option<&Dictionary<'_>>,
+) -> Result<Section> {
+    let byte = |i: usize| src.get(i).map(|&b| usize::from(b)).ok_or(CUT_OFF);
+    let (count, mut at) = match byte(0)? {
+        few @ 0..128 => (few, 1),
+        255 => (byte(1)? + (byte(2)? << 8) + 0x7f00, 3),
+        high => (((high - 128) << 8) + byte(1)?, 2),
+    };
+    if count == 0 {
+        if at != src.len() {
+            return Err(Error::new(Kind::Corrupt, at as u64, "bytes follow a section without sequences"));
+        }
+        return Ok(Section { count, len: at });
+    }
+    let modes = byte(at)?;
+    at += 1;
+    if modes & 3 != 0 {
+        return Err(Error::new(Kind::Corrupt, at as u64 - 1, "reserved bits of the sequence modes are set"));
+    }
+    for (which, shift) in [(Which::LiteralLength, 6), (Which::Offset, 4), (Which::MatchLength, 2)] {
+        let rest = &src[at..];
+        at += read_table(kernels, which, modes >> shift & 3, rest, tables, dictionary)
+            .map_err(|e| e.shifted(at as u64))?;
+    }
+    Ok(Section { count, len: at })
+}
+
+/// Makes one table; returns the length of its description.
+fn read_table(
+    kernels: KernelSet,
+    which: Which,
+    mode: usize,
+    src: &[u8],
+    tables: &mut Tables,
+    dictionary: Option<&Dictionary<'_>>,
+) -> Result<usize> {
+    match mode {
+        0 => {
+            tables.set_source(which, Source::Default);
+            Ok(0)
+        }
+        1 => {
+            let code = *src.first().ok_or(CUT_OFF)?;
+            let extra = *which.extra_bits().get(usize::from(code)).ok_or(Error::new(
+                Kind::Corrupt,
+                0,
+                "a repeated code of sequences does not exist",
+            ))?;
+            tables.cells_mut(which)[0] = fse::cell(0, u32::from(code), u32::from(extra), 0);
+            tables.set_own(which, 0);
+            Ok(1)
+        }
+        2 => {
+            let mut counts = Counts::<64>::new();
+            let used = counts.read(src, which.max_log(), which.extra_bits().len() - 1)?;
+            kernel::build::fse(kernels, &counts, which.extra_bits(), tables.cells_mut(which));
+            tables.set_own(which, counts.log);
+            Ok(used)
+        }
+        _ => match tables.table(which, dictionary) {
+            Some(_) => Ok(0),
+            None => {
+                Err(Error::new(Kind::Corrupt, 0, "a table of sequences is repeated before there was one"))
+            }
+        },
+    }
+}

@@ -1,0 +1,4 @@
+//! Constructors whose safety depends on memory of the caller.
+#![allow(unsafe_code)]
+
+mod trusted;
