@@ -4,30 +4,30 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::Dictionary;
 use crate::entropy::huffman::FourStreams;
-use crate::entropy::tables::Which;
+use crate::entropy::tables::SequenceField;
 use crate::execute::{Job, SLACK};
-use crate::frame_tables::{HuffmanRoom, Tables};
+use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
 use crate::kernel;
 use crate::kernel::huffman::Pairs;
 use crate::kernel_set::KernelSet;
-use crate::literals::{self, Coding};
+use crate::literals::{self, LiteralsHeader, LiteralsType};
 use crate::output::Output;
 use crate::prefetch::PrefetchQueue;
 use crate::sequences_section::{Section, read_section};
 
 /// What decoding a block needs beside the block and the output.
-pub(crate) struct Work<'a> {
+pub(crate) struct BlockDecoder<'a> {
     pub(crate) kernels: KernelSet,
-    pub(crate) tables: &'a mut Tables,
+    pub(crate) tables: &'a mut FrameTables,
     pub(crate) dictionary: Option<&'a Dictionary<'a>>,
     /// Room for the literals of any block.
     pub(crate) literals: &'a mut [u8],
     /// Room for the Huffman table.
-    pub(crate) huffman: &'a mut HuffmanRoom,
+    pub(crate) huffman: &'a mut HuffmanTableBuffer,
     /// Room for a Huffman table of pairs.
     pub(crate) pairs: &'a mut Pairs,
-    /// Whether sequences are decoded ahead of their execution.
-    pub(crate) ahead: bool,
+    /// Whether sequences are decoded two_phase of their execution.
+    pub(crate) two_phase: bool,
     /// What to fetch meanwhile.
     pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
 }
@@ -36,12 +36,12 @@ const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
 }
 
-impl Work<'_> {
+impl BlockDecoder<'_> {
     /// Decodes a block that may regenerate `max` bytes. `src[..at]` was read before it and holds at
     /// least 5 bytes, the block is the rest.
     pub(crate) fn decode(&mut self, src: &[u8], at: usize, max: usize, out: &mut Output<'_>) -> Result<()> {
         let block = &src[at..];
-        let header = literals::Header::parse(block)?;
+        let header = LiteralsHeader::parse(block)?;
         if header.count > max {
             return Err(corrupt("a block has more literals than it may regenerate"));
         }
@@ -49,58 +49,63 @@ impl Work<'_> {
         let Some((stored, section)) = rest.split_at_checked(header.stored) else {
             return Err(corrupt("the literals of a block are larger than the block"));
         };
-        let place = |e: Error| e.shifted(header.len as u64);
+        let shift = |e: Error| e.shifted(header.len as u64);
         let count = header.count;
         // The literals, and slack behind them.
-        let literals: &[u8] = match header.coding {
-            Coding::Raw => match rest.get(..count + SLACK) {
+        let literals: &[u8] = match header.kind {
+            LiteralsType::Raw => match rest.get(..count + SLACK) {
                 Some(slice) => slice,
                 None => {
                     self.literals[..count].copy_from_slice(stored);
                     &self.literals[..count + SLACK]
                 }
             },
-            Coding::Rle => {
+            LiteralsType::Rle => {
                 self.literals[..count].fill(stored[0]);
                 &self.literals[..count + SLACK]
             }
-            Coding::Tree | Coding::Treeless => {
-                let tree = match header.coding {
-                    Coding::Tree => {
-                        literals::read_tree(self.kernels, stored, self.tables, self.huffman).map_err(place)?
+            LiteralsType::Compressed | LiteralsType::Treeless => {
+                let tree = match header.kind {
+                    LiteralsType::Compressed => {
+                        literals::read_tree(self.kernels, stored, self.tables, self.huffman).map_err(shift)?
                     }
                     _ => 0,
                 };
-                self.decode_codes(&header, src, &stored[tree..], count)
-                    .map_err(|e| place(e).shifted(tree as u64))?;
+                self.decode_huffman(&header, src, &stored[tree..], count)
+                    .map_err(|e| shift(e).shifted(tree as u64))?;
                 &self.literals[..count + SLACK]
             }
         };
-        let place = |e: Error| e.shifted((header.len + header.stored) as u64);
+        let shift = |e: Error| e.shifted((header.len + header.stored) as u64);
         let Section { count, len } =
-            read_section(self.kernels, section, self.tables, self.dictionary).map_err(place)?;
+            read_section(self.kernels, section, self.tables, self.dictionary).map_err(shift)?;
         if count == 0 {
             return out.append(&literals[..header.count]);
         }
         let bits = &section[len..];
         let repeats = self.tables.repeats;
-        let table = |which| self.tables.table(which, self.dictionary).ok_or(corrupt("a block has no tables"));
-        let (ll, of, ml) = (table(Which::LiteralLength)?, table(Which::Offset)?, table(Which::MatchLength)?);
+        let table = |field| self.tables.table(field, self.dictionary).ok_or(corrupt("a block has no tables"));
+        let (ll, of, ml) = (
+            table(SequenceField::LiteralLength)?,
+            table(SequenceField::Offset)?,
+            table(SequenceField::MatchLength)?,
+        );
         let mut prefetch = self.prefetch.as_deref_mut();
-        if let Some(list) = &mut prefetch {
-            list.spread(count);
+        if let Some(queue) = &mut prefetch {
+            queue.spread_over(count);
         }
-        let ahead = self.ahead;
-        let job = Job { count, ll, of, ml, whole: src, bits, literals, repeats, max, prefetch, ahead, out };
+        let two_phase = self.two_phase;
+        let job =
+            Job { count, ll, of, ml, whole: src, bits, literals, repeats, max, prefetch, two_phase, out };
         self.tables.repeats =
-            kernel::sequences::run(self.kernels, job).map_err(|e| place(e).shifted(len as u64))?;
+            kernel::sequences::run(self.kernels, job).map_err(|e| shift(e).shifted(len as u64))?;
         Ok(())
     }
 
     /// Decodes Huffman codes, a part of `whole`, into the first `count` bytes of the literals.
-    fn decode_codes(
+    fn decode_huffman(
         &mut self,
-        header: &literals::Header,
+        header: &LiteralsHeader,
         whole: &[u8],
         src: &[u8],
         count: usize,
@@ -109,9 +114,9 @@ impl Work<'_> {
             self.tables.huffman(self.kernels, self.dictionary, self.huffman).ok_or(literals::NO_TREE)?;
         let out = &mut self.literals[..count];
         if header.streams == 1 {
-            return kernel::huffman::decode_one(self.kernels, table, whole, src, out);
+            return kernel::huffman::decode_stream(self.kernels, table, whole, src, out);
         }
         let streams = FourStreams::split(src, count)?;
-        kernel::huffman::decode_four(self.kernels, table, whole, &streams, self.pairs, out)
+        kernel::huffman::decode_interleaved(self.kernels, table, whole, &streams, self.pairs, out)
     }
 }

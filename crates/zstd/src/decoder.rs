@@ -3,11 +3,11 @@
 use linerate_core::{Error, Kind, Result};
 use twox_hash::XxHash64;
 
-use crate::block::Work;
+use crate::block::BlockDecoder;
 use crate::dictionary::Dictionary;
 use crate::frame::{BlockHeader, BlockType, FrameHeader, Header, skippable_extent};
 use crate::options::Options;
-use crate::output::{Output, Piece, TOO_SMALL};
+use crate::output::{HistorySegment, OUTPUT_TOO_SMALL, Output};
 use crate::prefetch::PrefetchQueue;
 use crate::scratch::Scratch;
 
@@ -64,9 +64,9 @@ impl Decoder {
     ) -> Result<usize> {
         let mut sizes = Sizes::default();
         while sizes.read < src.len() {
-            let (rest, room) = (&src[sizes.read..], &mut dst[sizes.written..]);
+            let (rest, free) = (&src[sizes.read..], &mut dst[sizes.written..]);
             let frame = self
-                .frame(scratch, dictionary, rest, room, None)
+                .decode_one(scratch, dictionary, rest, free, None)
                 .map_err(|e| e.shifted(sizes.read as u64))?;
             sizes.read += frame.read;
             sizes.written += frame.written;
@@ -85,7 +85,7 @@ impl Decoder {
         src: &[u8],
         dst: &mut [u8],
     ) -> Result<Sizes> {
-        self.frame(scratch, dictionary, src, dst, None)
+        self.decode_one(scratch, dictionary, src, dst, None)
     }
 
     /// As [`decode_frame`](Self::decode_frame), asking for the lines of `next` meanwhile. All of
@@ -101,12 +101,12 @@ impl Decoder {
         dst: &mut [u8],
         next: &mut PrefetchQueue,
     ) -> Result<Sizes> {
-        let result = self.frame(scratch, dictionary, src, dst, Some(next));
-        next.flush();
+        let result = self.decode_one(scratch, dictionary, src, dst, Some(next));
+        next.prefetch_now();
         result
     }
 
-    fn frame(
+    fn decode_one(
         &self,
         scratch: &mut Scratch,
         dictionary: Option<&Dictionary<'_>>,
@@ -119,11 +119,11 @@ impl Decoder {
                 let read = skippable_extent(len, src.len()).ok_or(truncated(src))?;
                 Ok(Sizes { read, written: 0 })
             }
-            Header::Frame(header) => self.data(&header, scratch, dictionary, src, dst, prefetch),
+            Header::Frame(header) => self.decode_data_frame(&header, scratch, dictionary, src, dst, prefetch),
         }
     }
 
-    fn data(
+    fn decode_data_frame(
         &self,
         header: &FrameHeader,
         scratch: &mut Scratch,
@@ -134,26 +134,26 @@ impl Decoder {
     ) -> Result<Sizes> {
         check_dictionary(header, dictionary)?;
         if header.content_size.is_some_and(|size| size > dst.len() as u64) {
-            return Err(TOO_SMALL);
+            return Err(OUTPUT_TOO_SMALL);
         }
         let max = header.block_max();
         let tables = &mut *scratch.tables;
         tables.start(dictionary);
         scratch.huffman.start();
-        let ahead = self.options.two_phase;
+        let two_phase = self.options.two_phase;
         let literals = &mut scratch.literals[..];
-        let mut work = Work {
+        let mut block_decoder = BlockDecoder {
             kernels: scratch.kernels,
             tables,
             dictionary,
             literals,
             huffman: &mut scratch.huffman,
             pairs: &mut scratch.pairs,
-            ahead,
+            two_phase,
             prefetch,
         };
-        let content = dictionary.map_or(Piece::default(), Dictionary::piece);
-        let mut out = Output { buf: dst, start: 0, at: 0, before: [content, Piece::default()] };
+        let content = dictionary.map_or(HistorySegment::default(), Dictionary::piece);
+        let mut out = Output { buf: dst, start: 0, at: 0, history: [content, HistorySegment::default()] };
         let verify = header.checksum && self.options.verify_checksum;
         let mut hash = XxHash64::with_seed(0);
         let mut at = header.len;
@@ -168,7 +168,7 @@ impl Decoder {
             match block.kind {
                 BlockType::Raw => out.append(stored),
                 BlockType::Rle => out.fill(stored[0], block.size),
-                BlockType::Compressed => work.decode(&src[..end], at, max, &mut out),
+                BlockType::Compressed => block_decoder.decode(&src[..end], at, max, &mut out),
             }
             .map_err(|e| e.shifted(at as u64))?;
             if verify {

@@ -2,10 +2,10 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::entropy::bits::Backward;
+use crate::entropy::bits::BackwardBitReader;
 use crate::entropy::fse;
-use crate::entropy::tables::{LL_BASE, ML_BASE, Repeats, Table};
-use crate::output::{Output, TOO_SMALL};
+use crate::entropy::tables::{FseTable, LL_BASE, ML_BASE, RepeatOffsets};
+use crate::output::{OUTPUT_TOO_SMALL, Output};
 use crate::prefetch::PrefetchQueue;
 
 /// Bytes that a turn may write behind its output, and read behind what it copies.
@@ -15,20 +15,20 @@ pub(crate) const SLACK: usize = 32;
 pub(crate) struct Job<'a, 'b> {
     /// Sequences, at least one.
     pub(crate) count: usize,
-    pub(crate) ll: Table<'a>,
-    pub(crate) of: Table<'a>,
-    pub(crate) ml: Table<'a>,
+    pub(crate) ll: FseTable<'a>,
+    pub(crate) of: FseTable<'a>,
+    pub(crate) ml: FseTable<'a>,
     /// What the stream of bits is a part of.
     pub(crate) whole: &'a [u8],
     pub(crate) bits: &'a [u8],
     /// Literals, and [`SLACK`] bytes behind them.
     pub(crate) literals: &'a [u8],
-    pub(crate) repeats: Repeats,
+    pub(crate) repeats: RepeatOffsets,
     /// Bytes that the block may regenerate.
     pub(crate) max: usize,
     pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
-    /// Whether sequences are decoded ahead of their execution, so that what they copy can be fetched.
-    pub(crate) ahead: bool,
+    /// Whether sequences are decoded two_phase of their execution, so that what they copy can be fetched.
+    pub(crate) two_phase: bool,
     pub(crate) out: &'a mut Output<'b>,
 }
 
@@ -37,7 +37,7 @@ const fn corrupt(what: &'static str) -> Error {
 }
 
 /// As [`crate::kernel::sequences::run`].
-pub(crate) fn run(job: Job<'_, '_>) -> Result<Repeats> {
+pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
     let Job {
         count,
         ll: ll_table,
@@ -52,23 +52,23 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<Repeats> {
         ..
     } = job;
     let mut literals = &literals[..literals.len() - SLACK];
-    let mut input = Backward::new(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
+    let mut input = BackwardBitReader::new(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
     let end = out.at + max;
     let mut ll_state = input.take(ll_table.log) as usize;
     let mut of_state = input.take(of_table.log) as usize;
     let mut ml_state = input.take(ml_table.log) as usize;
     for left in (0..count).rev() {
-        if let Some(list) = &mut prefetch {
-            list.pop();
+        if let Some(queue) = &mut prefetch {
+            queue.prefetch_next();
         }
         let (ll, of, ml) = (ll_table.cells[ll_state], of_table.cells[of_state], ml_table.cells[ml_state]);
-        let value = (1 << fse::extra(of)) + input.take(fse::extra(of));
-        let match_len = ML_BASE[fse::code(ml) as usize] + input.take(fse::extra(ml)) as u32;
-        let literal_len = LL_BASE[fse::code(ll) as usize] + input.take(fse::extra(ll)) as u32;
+        let value = (1 << fse::extra_bits(of)) + input.take(fse::extra_bits(of));
+        let match_len = ML_BASE[fse::code(ml) as usize] + input.take(fse::extra_bits(ml)) as u32;
+        let literal_len = LL_BASE[fse::code(ll) as usize] + input.take(fse::extra_bits(ll)) as u32;
         if left > 0 {
-            ll_state = fse::base(ll) as usize + input.take(fse::bits(ll)) as usize;
-            ml_state = fse::base(ml) as usize + input.take(fse::bits(ml)) as usize;
-            of_state = fse::base(of) as usize + input.take(fse::bits(of)) as usize;
+            ll_state = fse::base_state(ll) as usize + input.take(fse::state_bits(ll)) as usize;
+            ml_state = fse::base_state(ml) as usize + input.take(fse::state_bits(ml)) as usize;
+            of_state = fse::base_state(of) as usize + input.take(fse::state_bits(of)) as usize;
         }
         if input.left() < 0 {
             return Err(corrupt("the bits of sequences end too early"));
@@ -81,7 +81,7 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<Repeats> {
         let Some((head, tail)) = literals.split_at_checked(literal_len) else {
             return Err(corrupt("sequences use more literals than there are"));
         };
-        check_room(literal_len + match_len, end, out)?;
+        check_capacity(literal_len + match_len, end, out)?;
         out.append(head)?;
         literals = tail;
         out.copy_match(offset as usize, match_len)?;
@@ -89,18 +89,18 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<Repeats> {
     if input.left() != 0 {
         return Err(corrupt("the bits of sequences are not used up exactly"));
     }
-    check_room(literals.len(), end, out)?;
+    check_capacity(literals.len(), end, out)?;
     out.append(literals)?;
     Ok(repeats)
 }
 
 /// Whether `len` bytes may be appended to a block that may reach `end`.
-fn check_room(len: usize, end: usize, out: &Output<'_>) -> Result<()> {
+fn check_capacity(len: usize, end: usize, out: &Output<'_>) -> Result<()> {
     if len > end - out.at {
         return Err(corrupt("a block regenerates more than it may"));
     }
     if len > out.buf.len() - out.at {
-        return Err(TOO_SMALL);
+        return Err(OUTPUT_TOO_SMALL);
     }
     Ok(())
 }

@@ -46,9 +46,9 @@ impl Header {
     /// [`Kind::Truncated`] if `src` ends within the header, [`Kind::Corrupt`] if it is none,
     /// [`Kind::Unsupported`] for a window of 4 GiB and more.
     pub fn parse(src: &[u8], format: Format) -> Result<Header> {
-        match measure(src, format)? {
-            Measure::Whole(header) => Ok(header),
-            Measure::Needs(_) => {
+        match parse_partial(src, format)? {
+            PartialHeader::Complete(header) => Ok(header),
+            PartialHeader::Needs(_) => {
                 Err(Error::new(Kind::Truncated, src.len() as u64, "a frame ends in its header"))
             }
         }
@@ -92,38 +92,38 @@ impl FrameHeader {
 
 /// Bytes of a skippable frame with its header, if so many are `there`. A frame of nearly 4 GiB, header
 /// included, is more than 32 bits count.
-pub(crate) fn skippable_extent(len: u32, there: usize) -> Option<usize> {
+pub(crate) fn skippable_extent(len: u32, available: usize) -> Option<usize> {
     let extent = u64::from(len) + SKIPPABLE_HEADER as u64;
-    usize::try_from(extent).ok().filter(|&extent| extent <= there)
+    usize::try_from(extent).ok().filter(|&extent| extent <= available)
 }
 
 /// A header, or how many bytes must be there to say more.
-pub(crate) enum Measure {
-    Whole(Header),
+pub(crate) enum PartialHeader {
+    Complete(Header),
     Needs(usize),
 }
 
 /// Reads as much of a header as is there.
-pub(crate) fn measure(src: &[u8], format: Format) -> Result<Measure> {
+pub(crate) fn parse_partial(src: &[u8], format: Format) -> Result<PartialHeader> {
     let mut at = 0;
     if format == Format::Standard {
         let Some(magic) = src.first_chunk::<4>() else {
-            return if could_be_magic(src) { Ok(Measure::Needs(4)) } else { Err(not_a_frame()) };
+            return if could_be_magic(src) { Ok(PartialHeader::Needs(4)) } else { Err(not_a_frame()) };
         };
         let magic = u32::from_le_bytes(*magic);
         if magic & !15 == SKIPPABLE_MAGIC {
             let Some(len) = src.get(4..SKIPPABLE_HEADER) else {
-                return Ok(Measure::Needs(SKIPPABLE_HEADER));
+                return Ok(PartialHeader::Needs(SKIPPABLE_HEADER));
             };
             let len = u32::from_le_bytes(len.try_into().expect("four bytes"));
-            return Ok(Measure::Whole(Header::Skippable { variant: (magic & 15) as u8, len }));
+            return Ok(PartialHeader::Complete(Header::Skippable { variant: (magic & 15) as u8, len }));
         }
         if magic != MAGIC {
             return Err(not_a_frame());
         }
         at = 4;
     }
-    let Some(&descriptor) = src.get(at) else { return Ok(Measure::Needs(at + 1)) };
+    let Some(&descriptor) = src.get(at) else { return Ok(PartialHeader::Needs(at + 1)) };
     let single_segment = descriptor >> 5 & 1 == 1;
     let id_len = [0, 1, 2, 4][usize::from(descriptor & 3)];
     let size_len = match descriptor >> 6 {
@@ -135,7 +135,7 @@ pub(crate) fn measure(src: &[u8], format: Format) -> Result<Measure> {
         return Err(Error::new(Kind::Corrupt, at as u64, "a reserved bit of the frame's descriptor is set"));
     }
     if src.len() < len {
-        return Ok(Measure::Needs(len));
+        return Ok(PartialHeader::Needs(len));
     }
     at += 1;
     let mut window = 0;
@@ -156,7 +156,7 @@ pub(crate) fn measure(src: &[u8], format: Format) -> Result<Measure> {
     }
     let checksum = descriptor >> 2 & 1 == 1;
     let header = FrameHeader { len, window, content_size, dictionary_id, checksum, single_segment };
-    Ok(Measure::Whole(Header::Frame(header)))
+    Ok(PartialHeader::Complete(Header::Frame(header)))
 }
 
 /// Whether the first bytes of a frame may continue as one.

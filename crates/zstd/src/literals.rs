@@ -3,24 +3,24 @@
 use linerate_core::{Error, Kind, Result};
 
 use crate::entropy::huffman::{LITERALS_CUT_OFF, Weights};
-use crate::frame_tables::{HuffmanRoom, Tables};
+use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
 use crate::kernel_set::KernelSet;
 
 /// How literals are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Coding {
+pub(crate) enum LiteralsType {
     Raw,
     Rle,
     /// Huffman codes, after their tree.
-    Tree,
+    Compressed,
     /// Huffman codes of the tree before.
     Treeless,
 }
 
 /// What a section of literals begins with.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Header {
-    pub(crate) coding: Coding,
+pub(crate) struct LiteralsHeader {
+    pub(crate) kind: LiteralsType,
     /// Bytes of the header.
     pub(crate) len: usize,
     /// Literals.
@@ -31,24 +31,25 @@ pub(crate) struct Header {
     pub(crate) streams: usize,
 }
 
-impl Header {
-    pub(crate) fn parse(src: &[u8]) -> Result<Header> {
+impl LiteralsHeader {
+    pub(crate) fn parse(src: &[u8]) -> Result<LiteralsHeader> {
         let first = *src.first().ok_or(LITERALS_CUT_OFF)?;
-        let coding = [Coding::Raw, Coding::Rle, Coding::Tree, Coding::Treeless][usize::from(first & 3)];
+        let kind = [LiteralsType::Raw, LiteralsType::Rle, LiteralsType::Compressed, LiteralsType::Treeless]
+            [usize::from(first & 3)];
         let format = usize::from(first >> 2 & 3);
-        let plain = matches!(coding, Coding::Raw | Coding::Rle);
+        let plain = matches!(kind, LiteralsType::Raw | LiteralsType::Rle);
         let len = if plain { [1, 2, 1, 3][format] } else { [3, 3, 4, 5][format] };
         let bytes = src.get(..len).ok_or(LITERALS_CUT_OFF)?;
         let word = bytes.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
         if plain {
             let count = (word >> [3, 4, 3, 4][format]) as usize;
-            let stored = if coding == Coding::Raw { count } else { 1 };
-            return Ok(Header { coding, len, count, stored, streams: 0 });
+            let stored = if kind == LiteralsType::Raw { count } else { 1 };
+            return Ok(LiteralsHeader { kind, len, count, stored, streams: 0 });
         }
         let width = [10, 10, 14, 18][format];
         let mask = (1u64 << width) - 1;
         let (count, stored) = ((word >> 4 & mask) as usize, (word >> (4 + width) & mask) as usize);
-        Ok(Header { coding, len, count, stored, streams: if format == 0 { 1 } else { 4 } })
+        Ok(LiteralsHeader { kind, len, count, stored, streams: if format == 0 { 1 } else { 4 } })
     }
 }
 
@@ -59,11 +60,11 @@ pub(crate) const NO_TREE: Error =
 pub(crate) fn read_tree(
     kernels: KernelSet,
     src: &[u8],
-    tables: &mut Tables,
-    room: &mut HuffmanRoom,
+    tables: &mut FrameTables,
+    buffer: &mut HuffmanTableBuffer,
 ) -> Result<usize> {
     let mut weights = Weights::new();
     let used = weights.read(src)?;
-    tables.set_huffman(kernels, &weights, room);
+    tables.set_huffman(kernels, &weights, buffer);
     Ok(used)
 }

@@ -4,20 +4,20 @@ use linerate_core::{Error, Kind, Result};
 
 /// Pieces of history before the output itself: the newer and the older part of a window that has gone
 /// round, or what there is of a window and the dictionary.
-pub(crate) const PIECES: usize = 2;
+pub(crate) const HISTORY_SEGMENTS: usize = 2;
 
 /// A piece of history, and bytes behind it that may be read.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Piece<'a> {
+pub(crate) struct HistorySegment<'a> {
     all: &'a [u8],
     len: usize,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> HistorySegment<'a> {
     /// The first `len` bytes of `all`.
     pub(crate) fn new(all: &'a [u8], len: usize) -> Self {
         debug_assert!(len <= all.len());
-        Piece { all, len }
+        HistorySegment { all, len }
     }
 
     pub(crate) fn bytes(&self) -> &'a [u8] {
@@ -30,7 +30,7 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// Room for output, of which the bytes from `start` to `at` are history, as are the pieces before.
+/// Room for output, of which the bytes from `start` to `at` are history, as are the pieces history.
 pub(crate) struct Output<'a> {
     pub(crate) buf: &'a mut [u8],
     /// The earliest byte of `buf` that matches may copy.
@@ -38,24 +38,24 @@ pub(crate) struct Output<'a> {
     /// Where the next byte goes.
     pub(crate) at: usize,
     /// History before `start`, latest first.
-    pub(crate) before: [Piece<'a>; PIECES],
+    pub(crate) history: [HistorySegment<'a>; HISTORY_SEGMENTS],
 }
 
-pub(crate) const TOO_SMALL: Error =
+pub(crate) const OUTPUT_TOO_SMALL: Error =
     Error::new(Kind::OutputTooSmall, 0, "the output buffer is too small for the content");
 
 impl Output<'_> {
     /// Appends bytes.
     pub(crate) fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        let room = self.buf.get_mut(self.at..self.at + bytes.len()).ok_or(TOO_SMALL)?;
-        room.copy_from_slice(bytes);
+        let free = self.buf.get_mut(self.at..self.at + bytes.len()).ok_or(OUTPUT_TOO_SMALL)?;
+        free.copy_from_slice(bytes);
         self.at += bytes.len();
         Ok(())
     }
 
     /// Appends one byte many times.
     pub(crate) fn fill(&mut self, byte: u8, count: usize) -> Result<()> {
-        self.buf.get_mut(self.at..self.at + count).ok_or(TOO_SMALL)?.fill(byte);
+        self.buf.get_mut(self.at..self.at + count).ok_or(OUTPUT_TOO_SMALL)?.fill(byte);
         self.at += count;
         Ok(())
     }
@@ -66,7 +66,7 @@ impl Output<'_> {
         let end = self.at + len;
         while self.at < end && offset > self.at - self.start {
             let mut back = offset - (self.at - self.start);
-            let mut pieces = self.before.iter();
+            let mut pieces = self.history.iter();
             let piece = loop {
                 let Some(piece) = pieces.next() else {
                     return Err(Error::new(Kind::Corrupt, 0, "a match reaches back before the history"));

@@ -2,10 +2,10 @@
 
 use linerate_core::{CACHE_LINE, prefetch_line};
 
-/// Pieces of memory in a list.
-const PIECES: usize = 8;
+/// Pieces of memory in a queue.
+const MAX_RANGES: usize = 8;
 
-/// The cache lines that the next job will need. Decoding with such a list
+/// The cache lines that the next job will need. Decoding with such a queue
 /// ([`Decoder::decode_prefetching`](crate::Decoder::decode_prefetching)) asks for them spread over the
 /// sequences of the block, since a CPU waits when many are asked for at once, and for what is left at the
 /// end.
@@ -14,26 +14,26 @@ const PIECES: usize = 8;
 #[derive(Clone, Debug)]
 pub struct PrefetchQueue {
     /// Addresses of the first line and behind the last.
-    pieces: [(usize, usize); PIECES],
+    ranges: [(usize, usize); MAX_RANGES],
     len: usize,
-    /// Lines that a turn of a loop asks for: 1, 2 or 4.
+    /// Lines that a iteration of a loop asks for: 1, 2 or 4.
     rate: u32,
 }
 
 impl PrefetchQueue {
-    /// An empty list.
+    /// An empty queue.
     pub const fn new() -> Self {
-        PrefetchQueue { pieces: [(0, 0); PIECES], len: 0, rate: 1 }
+        PrefetchQueue { ranges: [(0, 0); MAX_RANGES], len: 0, rate: 1 }
     }
 
-    /// Adds the lines of `bytes`, which are asked for before those that were added before. A list takes
-    /// 8 pieces; others are ignored.
+    /// Adds the lines of `bytes`, which are asked for before those that were added before. A queue takes
+    /// 8 ranges; others are ignored.
     pub fn enqueue(&mut self, bytes: &[u8]) {
-        if bytes.is_empty() || self.len == PIECES {
+        if bytes.is_empty() || self.len == MAX_RANGES {
             return;
         }
         let start = bytes.as_ptr() as usize;
-        self.pieces[self.len] = (start & !(CACHE_LINE - 1), start + bytes.len());
+        self.ranges[self.len] = (start & !(CACHE_LINE - 1), start + bytes.len());
         self.len += 1;
     }
 
@@ -44,67 +44,67 @@ impl PrefetchQueue {
 
     /// Lines not yet asked for.
     pub fn lines(&self) -> usize {
-        self.pieces[..self.len].iter().map(|(at, end)| (end - at).div_ceil(CACHE_LINE)).sum()
+        self.ranges[..self.len].iter().map(|(at, end)| (end - at).div_ceil(CACHE_LINE)).sum()
     }
 
-    /// Makes the lines last for about so many turns of a loop.
-    pub(crate) fn spread(&mut self, turns: usize) {
-        self.rate = match self.lines().div_ceil(turns.max(1)) {
+    /// Makes the lines last for about so many iterations of a loop.
+    pub(crate) fn spread_over(&mut self, iterations: usize) {
+        self.rate = match self.lines().div_ceil(iterations.max(1)) {
             rate @ 0..=2 => rate as u32,
             _ => 4,
         };
     }
 
-    /// Asks for the lines of a turn.
+    /// Asks for the lines of a iteration.
     #[inline]
-    pub(crate) fn pop(&mut self) {
-        let mut run = self.take();
-        run.pop(self);
-        self.put_back(run);
+    pub(crate) fn prefetch_next(&mut self) {
+        let mut cursor = self.take();
+        cursor.prefetch_next(self);
+        self.put_back(cursor);
     }
 
-    /// Takes the list into a loop.
+    /// Takes the queue into a loop.
     #[inline]
-    pub(crate) fn take(&mut self) -> Run {
-        let mut run = Run { at: 0, end: 0, rate: self.rate };
-        run.next(self);
-        run
+    pub(crate) fn take(&mut self) -> PrefetchCursor {
+        let mut cursor = PrefetchCursor { at: 0, end: 0, rate: self.rate };
+        cursor.advance(self);
+        cursor
     }
 
     /// Takes back what a loop has left.
     #[inline]
-    pub(crate) fn put_back(&mut self, run: Run) {
-        if run.at < run.end {
-            self.pieces[self.len] = (run.at, run.end);
+    pub(crate) fn put_back(&mut self, cursor: PrefetchCursor) {
+        if cursor.at < cursor.end {
+            self.ranges[self.len] = (cursor.at, cursor.end);
             self.len += 1;
         }
     }
 
     /// Asks for all lines that are left.
-    pub(crate) fn flush(&mut self) {
-        for &(at, end) in &self.pieces[..self.len] {
+    pub(crate) fn prefetch_now(&mut self) {
+        for &(at, end) in &self.ranges[..self.len] {
             (at..end).step_by(CACHE_LINE).for_each(prefetch_line);
         }
         self.len = 0;
     }
 }
 
-/// The piece of a list that a loop is at.
+/// The range of a queue that a loop is at.
 #[derive(Clone, Copy)]
-pub(crate) struct Run {
+pub(crate) struct PrefetchCursor {
     at: usize,
     end: usize,
     rate: u32,
 }
 
-impl Run {
+impl PrefetchCursor {
     /// No lines.
-    pub(crate) const NONE: Run = Run { at: 0, end: 0, rate: 1 };
+    pub(crate) const EMPTY: PrefetchCursor = PrefetchCursor { at: 0, end: 0, rate: 1 };
 
-    /// Asks for the lines of a turn. The last may lie behind the piece: that costs less than to look.
+    /// Asks for the lines of a iteration. The last may lie behind the range: that costs less than to look.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, list: &mut PrefetchQueue) {
-        if self.at >= self.end && !self.next(list) {
+    pub(crate) fn prefetch_next(&mut self, queue: &mut PrefetchQueue) {
+        if self.at >= self.end && !self.advance(queue) {
             return;
         }
         self.line();
@@ -124,12 +124,12 @@ impl Run {
         self.at += CACHE_LINE;
     }
 
-    /// Goes to the next piece, if there is one.
+    /// Goes to the next range, if there is one.
     #[inline(always)]
-    fn next(&mut self, list: &mut PrefetchQueue) -> bool {
-        let Some(last) = list.len.checked_sub(1) else { return false };
-        list.len = last;
-        (self.at, self.end) = list.pieces[last];
+    fn advance(&mut self, queue: &mut PrefetchQueue) -> bool {
+        let Some(last) = queue.len.checked_sub(1) else { return false };
+        queue.len = last;
+        (self.at, self.end) = queue.ranges[last];
         true
     }
 }
@@ -147,25 +147,25 @@ mod tests {
     #[test]
     fn every_line_is_asked_for_once() {
         let bytes = vec![0u8; 1000];
-        for turns in [1, 7, 60, 135, 1000] {
-            let mut list = PrefetchQueue::new();
+        for iterations in [1, 7, 60, 135, 1000] {
+            let mut queue = PrefetchQueue::new();
             for _ in 0..10 {
-                list.enqueue(&bytes);
+                queue.enqueue(&bytes);
             }
-            list.enqueue(&[]);
-            let lines = list.lines();
+            queue.enqueue(&[]);
+            let lines = queue.lines();
             assert!((8 * 16..=8 * 17).contains(&lines));
-            list.spread(turns);
-            for turn in 1..=turns {
-                list.pop();
-                let asked = lines - list.lines();
-                assert!(asked <= 4 * turn && (asked >= turn.min(lines) || lines == asked));
+            queue.spread_over(iterations);
+            for iteration in 1..=iterations {
+                queue.prefetch_next();
+                let asked = lines - queue.lines();
+                assert!(asked <= 4 * iteration && (asked >= iteration.min(lines) || lines == asked));
             }
-            // All were asked for, unless there are more than four for a turn.
-            assert!(list.lines() == 0 || 4 * turns < lines + 8 * 4);
-            list.flush();
-            list.pop();
-            assert_eq!(list.lines(), 0);
+            // All were asked for, unless there are more than four for a iteration.
+            assert!(queue.lines() == 0 || 4 * iterations < lines + 8 * 4);
+            queue.prefetch_now();
+            queue.prefetch_next();
+            assert_eq!(queue.lines(), 0);
         }
     }
 }

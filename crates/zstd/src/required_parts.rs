@@ -4,16 +4,16 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::Digest;
 use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, Format, FrameHeader};
-use crate::literals::{Coding, Header};
+use crate::literals::{LiteralsHeader, LiteralsType};
 use crate::prefetch::PrefetchQueue;
 
-/// Which parts of a dictionary a frame may need. All of them, unless it has a single block whose
+/// SequenceField parts of a dictionary a frame may need. All of them, unless it has a single block whose
 /// headers say otherwise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequiredParts {
     /// Huffman codes.
     pub huffman: bool,
-    /// Tables of literal lengths, match lengths and offsets.
+    /// FrameTables of literal lengths, match lengths and offsets.
     pub fse_tables: [bool; 3],
     /// Content.
     pub content: bool,
@@ -52,9 +52,9 @@ fn peek(frame: &[u8], format: Format) -> Result<RequiredParts> {
     if block.kind != BlockType::Compressed {
         return Ok(NONE);
     }
-    let literals = Header::parse(rest)?;
+    let literals = LiteralsHeader::parse(rest)?;
     let section = rest.get(literals.len + literals.stored..).ok_or(unclear)?;
-    let huffman = literals.coding == Coding::Treeless;
+    let huffman = literals.kind == LiteralsType::Treeless;
     // The modes stand behind the count, which has one to three bytes.
     let modes = match section {
         [0, ..] => return Ok(RequiredParts { huffman, ..NONE }),

@@ -7,7 +7,7 @@ use linerate_core::Tier;
 
 use crate::entropy::huffman;
 use crate::frame::BLOCK_MAX;
-use crate::frame_tables::{HuffmanRoom, Tables};
+use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
 use crate::kernel::huffman::Pairs;
 use crate::kernel_set::KernelSet;
 
@@ -25,11 +25,11 @@ pub struct Scratch {
     /// What the current block regenerates, when the caller's room may not do.
     pub(crate) output: Box<[u8]>,
     /// The current Huffman table.
-    pub(crate) huffman: Box<HuffmanRoom>,
+    pub(crate) huffman: Box<HuffmanTableBuffer>,
     /// Pairs of symbols of the current block's Huffman table.
     pub(crate) pairs: Box<Pairs>,
-    /// Tables of the current frame, for decoders that keep none.
-    pub(crate) tables: Box<Tables>,
+    /// FrameTables of the current frame, for decoders that keep none.
+    pub(crate) tables: Box<FrameTables>,
 }
 
 impl Scratch {
@@ -42,9 +42,9 @@ impl Scratch {
             kernels: KernelSet::detected(),
             literals: vec![0; BLOCK_MAX + SLACK].into(),
             output: vec![0; BLOCK_MAX + SLACK].into(),
-            huffman: Box::new(HuffmanRoom::new()),
+            huffman: Box::new(HuffmanTableBuffer::new()),
             pairs: Box::new([0; huffman::MAX_CELLS]),
-            tables: Box::new(Tables::new()),
+            tables: Box::new(FrameTables::new()),
         };
         debug_assert!(scratch.memory() <= Self::MAX_MEMORY);
         scratch
@@ -73,7 +73,7 @@ impl Scratch {
 
     /// Bytes held.
     pub fn memory(&self) -> usize {
-        let fixed = size_of::<HuffmanRoom>() + size_of::<Pairs>() + size_of::<Tables>();
+        let fixed = size_of::<HuffmanTableBuffer>() + size_of::<Pairs>() + size_of::<FrameTables>();
         size_of::<Self>() + self.literals.len() + self.output.len() + fixed
     }
 }

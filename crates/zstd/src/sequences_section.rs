@@ -3,9 +3,9 @@
 use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::Dictionary;
-use crate::entropy::fse::{self, Counts};
-use crate::entropy::tables::Which;
-use crate::frame_tables::{Source, Tables};
+use crate::entropy::fse::{self, NormalizedCounts};
+use crate::entropy::tables::SequenceField;
+use crate::frame_tables::{FrameTables, TableSource};
 use crate::kernel;
 use crate::kernel_set::KernelSet;
 
@@ -23,7 +23,7 @@ const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of sequences is
 pub(crate) fn read_section(
     kernels: KernelSet,
     src: &[u8],
-    tables: &mut Tables,
+    tables: &mut FrameTables,
     dictionary: Option<&Dictionary<'_>>,
 ) -> Result<Section> {
     let byte = |i: usize| src.get(i).map(|&b| usize::from(b)).ok_or(CUT_OFF);
@@ -43,9 +43,11 @@ pub(crate) fn read_section(
     if modes & 3 != 0 {
         return Err(Error::new(Kind::Corrupt, at as u64 - 1, "reserved bits of the sequence modes are set"));
     }
-    for (which, shift) in [(Which::LiteralLength, 6), (Which::Offset, 4), (Which::MatchLength, 2)] {
+    for (field, shift) in
+        [(SequenceField::LiteralLength, 6), (SequenceField::Offset, 4), (SequenceField::MatchLength, 2)]
+    {
         let rest = &src[at..];
-        at += read_table(kernels, which, modes >> shift & 3, rest, tables, dictionary)
+        at += read_table(kernels, field, modes >> shift & 3, rest, tables, dictionary)
             .map_err(|e| e.shifted(at as u64))?;
     }
     Ok(Section { count, len: at })
@@ -54,36 +56,36 @@ pub(crate) fn read_section(
 /// Makes one table; returns the length of its description.
 fn read_table(
     kernels: KernelSet,
-    which: Which,
+    field: SequenceField,
     mode: usize,
     src: &[u8],
-    tables: &mut Tables,
+    tables: &mut FrameTables,
     dictionary: Option<&Dictionary<'_>>,
 ) -> Result<usize> {
     match mode {
         0 => {
-            tables.set_source(which, Source::Default);
+            tables.set_source(field, TableSource::Default);
             Ok(0)
         }
         1 => {
             let code = *src.first().ok_or(CUT_OFF)?;
-            let extra = *which.extra_bits().get(usize::from(code)).ok_or(Error::new(
+            let extra = *field.extra_bits().get(usize::from(code)).ok_or(Error::new(
                 Kind::Corrupt,
                 0,
                 "a repeated code of sequences does not exist",
             ))?;
-            tables.cells_mut(which)[0] = fse::cell(0, u32::from(code), u32::from(extra), 0);
-            tables.set_own(which, 0);
+            tables.cells_mut(field)[0] = fse::cell(0, u32::from(code), u32::from(extra), 0);
+            tables.set_own(field, 0);
             Ok(1)
         }
         2 => {
-            let mut counts = Counts::<64>::new();
-            let used = counts.read(src, which.max_log(), which.extra_bits().len() - 1)?;
-            kernel::build::fse(kernels, &counts, which.extra_bits(), tables.cells_mut(which));
-            tables.set_own(which, counts.log);
+            let mut counts = NormalizedCounts::<64>::new();
+            let used = counts.read(src, field.max_log(), field.extra_bits().len() - 1)?;
+            kernel::build::fse(kernels, &counts, field.extra_bits(), tables.cells_mut(field));
+            tables.set_own(field, counts.log);
             Ok(used)
         }
-        _ => match tables.table(which, dictionary) {
+        _ => match tables.table(field, dictionary) {
             Some(_) => Ok(0),
             None => {
                 Err(Error::new(Kind::Corrupt, 0, "a table of sequences is repeated before there was one"))

@@ -7,30 +7,35 @@ use core::hash::Hasher;
 use linerate_core::{Error, Kind, Result};
 use twox_hash::XxHash64;
 
-use crate::block::Work;
+use crate::block::BlockDecoder;
 use crate::decoder::check_dictionary;
 use crate::dictionary::{Dictionary, Digest};
-use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, FrameHeader, HEADER_MAX, Header, Measure, measure};
-use crate::frame_tables::Tables;
+use crate::frame::{
+    BLOCK_MAX, BlockHeader, BlockType, FrameHeader, HEADER_MAX, Header, PartialHeader, parse_partial,
+};
+use crate::frame_tables::FrameTables;
 use crate::options::Options;
-use crate::output::{Output, PIECES, Piece};
+use crate::output::{HISTORY_SEGMENTS, HistorySegment, Output};
 use crate::scratch::Scratch;
 use crate::window::Window;
 
 /// Bytes that must have been read before a block: kernels look at up to eight bytes before its bits,
 /// and at least three of those are the block's own.
 const BEFORE_BLOCK: usize = 5;
-/// What a gathered block is put behind.
+/// What a partial_block block is put behind.
 const PAD: usize = 8;
 
 /// The pieces of history that are not empty, latest first. While the dictionary is in reach, the window
 /// is in one piece.
-fn history<'a>([newer, older]: [Piece<'a>; 2], dictionary: Piece<'a>) -> [Piece<'a>; PIECES] {
+fn history<'a>(
+    [newer, older]: [HistorySegment<'a>; 2],
+    dictionary: HistorySegment<'a>,
+) -> [HistorySegment<'a>; HISTORY_SEGMENTS] {
     match (newer.bytes().is_empty(), older.bytes().is_empty()) {
         (false, false) => [newer, older],
         (false, true) => [newer, dictionary],
         (true, false) => [older, dictionary],
-        (true, true) => [dictionary, Piece::default()],
+        (true, true) => [dictionary, HistorySegment::default()],
     }
 }
 
@@ -54,7 +59,7 @@ pub struct Progress {
     pub written: usize,
     /// Why it ended.
     pub status: Status,
-    /// How many bytes of input to come with next time to get ahead without a copy; any other
+    /// How many bytes of input to come with next time to get two_phase without a copy; any other
     /// number will do. 0 when the frame has ended.
     pub hint: usize,
 }
@@ -100,7 +105,7 @@ pub struct StreamDecoder {
     header: FrameHeader,
     dictionary: Option<Digest>,
     /// Boxed when first needed.
-    tables: Option<Box<Tables>>,
+    tables: Option<Box<FrameTables>>,
     window: Window,
     /// Bytes at the end of the window that were not handed over yet.
     pending: usize,
@@ -108,10 +113,10 @@ pub struct StreamDecoder {
     total: u64,
     hash: XxHash64,
     /// The part of a header that has arrived.
-    head: [u8; HEADER_MAX],
-    head_len: usize,
+    header_bytes: [u8; HEADER_MAX],
+    header_bytes_len: usize,
     /// The part of a block that has arrived, behind [`PAD`] bytes; empty if nothing has.
-    gathered: Vec<u8>,
+    partial_block: Vec<u8>,
     /// Bytes read since the decoder was made.
     consumed: u64,
     /// Of those, the ones before the header or block that is being read.
@@ -126,7 +131,7 @@ struct Buffers<'a> {
     dst: &'a mut [u8],
     written: usize,
     /// Bytes of `dst` from here to `written` belong to the frame and are not in the window yet.
-    kept: usize,
+    in_window: usize,
 }
 
 impl Buffers<'_> {
@@ -134,18 +139,18 @@ impl Buffers<'_> {
         self.src.len() - self.read
     }
 
-    fn room(&self) -> usize {
+    fn free(&self) -> usize {
         self.dst.len() - self.written
     }
 }
 
 /// Whether a step has left more to do.
 enum Step {
-    On,
-    Stop(Status, usize),
+    Continue,
+    Return(Status, usize),
 }
 
-const NEED_OUTPUT: Step = Step::Stop(Status::NeedOutput, 0);
+const NEED_OUTPUT: Step = Step::Return(Status::NeedOutput, 0);
 
 const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
@@ -172,9 +177,9 @@ impl StreamDecoder {
             pending: 0,
             total: 0,
             hash: XxHash64::with_seed(0),
-            head: [0; HEADER_MAX],
-            head_len: 0,
-            gathered: Vec::new(),
+            header_bytes: [0; HEADER_MAX],
+            header_bytes_len: 0,
+            partial_block: Vec::new(),
             consumed: 0,
             part: 0,
             failed: None,
@@ -195,7 +200,7 @@ impl StreamDecoder {
     /// Whether the input may end here: no frame has begun that has not ended.
     pub fn is_between_frames(&self) -> bool {
         matches!(self.state, State::FrameHeader)
-            && self.head_len == 0
+            && self.header_bytes_len == 0
             && self.pending == 0
             && self.failed.is_none()
     }
@@ -204,7 +209,7 @@ impl StreamDecoder {
     /// has not ended. Where an encoder flushes, that is so.
     pub fn is_between_blocks(&self) -> bool {
         matches!(self.state, State::FrameHeader | State::BlockHeader)
-            && self.head_len == 0
+            && self.header_bytes_len == 0
             && self.pending == 0
             && self.failed.is_none()
     }
@@ -216,8 +221,8 @@ impl StreamDecoder {
 
     /// Bytes held: the decoder itself, the window, the tables, the part of a block.
     pub fn memory(&self) -> usize {
-        let tables = if self.tables.is_some() { size_of::<Tables>() } else { 0 };
-        size_of::<Self>() + tables + self.window.memory() + self.gathered.capacity()
+        let tables = if self.tables.is_some() { size_of::<FrameTables>() } else { 0 };
+        size_of::<Self>() + tables + self.window.memory() + self.partial_block.capacity()
     }
 
     /// Decodes what it can from `src` into `dst`, and ends when either is used up or a frame has
@@ -248,9 +253,9 @@ impl StreamDecoder {
                 "the dictionary was changed within a frame",
             ));
         }
-        let mut io = Buffers { src, read: 0, dst, written: 0, kept: 0 };
+        let mut io = Buffers { src, read: 0, dst, written: 0, in_window: 0 };
         let result = self.run(scratch, dictionary, &mut io).and_then(|stop| {
-            self.keep(&mut io)?;
+            self.update_window(&mut io)?;
             Ok(stop)
         });
         let (status, hint) = match result {
@@ -274,7 +279,7 @@ impl StreamDecoder {
     ) -> Result<(Status, usize)> {
         loop {
             let step = match self.state {
-                _ if self.pending > 0 => Ok(self.hand_over(io)),
+                _ if self.pending > 0 => Ok(self.flush_pending(io)),
                 State::FrameHeader => self.frame_header(dictionary, io),
                 State::Skip { left } => Ok(self.skip(left, io)),
                 State::BlockHeader => self.block_header(io),
@@ -285,22 +290,23 @@ impl StreamDecoder {
                 State::Checksum => self.checksum(io),
             }
             .map_err(|e| e.shifted(self.part))?;
-            if let Step::Stop(status, hint) = step {
+            if let Step::Return(status, hint) = step {
                 return Ok((status, hint));
             }
         }
     }
 
     /// Takes input until `count` bytes of a header are there; says how many are missing.
-    fn take_head(&mut self, count: usize, io: &mut Buffers<'_>) -> usize {
-        if self.head_len == 0 {
+    fn read_header_bytes(&mut self, count: usize, io: &mut Buffers<'_>) -> usize {
+        if self.header_bytes_len == 0 {
             self.part = self.consumed;
         }
-        let n = (count - self.head_len).min(io.input());
-        self.head[self.head_len..self.head_len + n].copy_from_slice(&io.src[io.read..io.read + n]);
-        self.head_len += n;
+        let n = (count - self.header_bytes_len).min(io.input());
+        self.header_bytes[self.header_bytes_len..self.header_bytes_len + n]
+            .copy_from_slice(&io.src[io.read..io.read + n]);
+        self.header_bytes_len += n;
         self.advance(n, io);
-        count - self.head_len
+        count - self.header_bytes_len
     }
 
     fn advance(&mut self, count: usize, io: &mut Buffers<'_>) {
@@ -309,24 +315,24 @@ impl StreamDecoder {
     }
 
     fn frame_header(&mut self, dictionary: Option<&Dictionary<'_>>, io: &mut Buffers<'_>) -> Result<Step> {
-        match measure(&self.head[..self.head_len], self.options.format)? {
-            Measure::Needs(count) => {
-                let missing = self.take_head(count, io);
+        match parse_partial(&self.header_bytes[..self.header_bytes_len], self.options.format)? {
+            PartialHeader::Needs(count) => {
+                let missing = self.read_header_bytes(count, io);
                 // A wrong magic number is an error as soon as it is seen.
                 Ok(if missing == 0 {
-                    Step::On
+                    Step::Continue
                 } else {
-                    measure(&self.head[..self.head_len], self.options.format)?;
-                    Step::Stop(Status::NeedInput, missing)
+                    parse_partial(&self.header_bytes[..self.header_bytes_len], self.options.format)?;
+                    Step::Return(Status::NeedInput, missing)
                 })
             }
-            Measure::Whole(Header::Skippable { len, .. }) => {
-                self.head_len = 0;
+            PartialHeader::Complete(Header::Skippable { len, .. }) => {
+                self.header_bytes_len = 0;
                 self.state = State::Skip { left: len as usize };
-                Ok(Step::On)
+                Ok(Step::Continue)
             }
-            Measure::Whole(Header::Frame(header)) => {
-                self.head_len = 0;
+            PartialHeader::Complete(Header::Frame(header)) => {
+                self.header_bytes_len = 0;
                 check_dictionary(&header, dictionary)?;
                 if header.window > self.options.window_limit {
                     return Err(Error::new(Kind::Limit, 0, "the frame's window is above the limit"));
@@ -342,9 +348,9 @@ impl StreamDecoder {
                 }
                 self.total = 0;
                 self.hash = XxHash64::with_seed(0);
-                io.kept = io.written;
+                io.in_window = io.written;
                 self.state = State::BlockHeader;
-                Ok(Step::On)
+                Ok(Step::Continue)
             }
         }
     }
@@ -354,21 +360,21 @@ impl StreamDecoder {
         self.advance(n, io);
         if n < left {
             self.state = State::Skip { left: left - n };
-            return Step::Stop(Status::NeedInput, left - n);
+            return Step::Return(Status::NeedInput, left - n);
         }
         self.state = State::FrameHeader;
-        Step::Stop(Status::FrameEnd, 0)
+        Step::Return(Status::FrameEnd, 0)
     }
 
     fn block_header(&mut self, io: &mut Buffers<'_>) -> Result<Step> {
-        let missing = self.take_head(BlockHeader::LEN, io);
+        let missing = self.read_header_bytes(BlockHeader::LEN, io);
         if missing > 0 {
-            return Ok(Step::Stop(Status::NeedInput, missing));
+            return Ok(Step::Return(Status::NeedInput, missing));
         }
-        self.head_len = 0;
-        let bytes = [self.head[0], self.head[1], self.head[2]];
+        self.header_bytes_len = 0;
+        let bytes = [self.header_bytes[0], self.header_bytes[1], self.header_bytes[2]];
         let BlockHeader { last, kind, size } = BlockHeader::parse(bytes, self.header.block_max())?;
-        if kind != BlockType::Compressed && size > self.block_room() {
+        if kind != BlockType::Compressed && size > self.block_limit() {
             return Err(corrupt("the content is larger than its frame says"));
         }
         self.state = match kind {
@@ -377,11 +383,11 @@ impl StreamDecoder {
             BlockType::Compressed => State::Compressed { size, last },
         };
         self.part = self.consumed;
-        Ok(Step::On)
+        Ok(Step::Continue)
     }
 
     /// The most bytes that the next block may regenerate.
-    fn block_room(&self) -> usize {
+    fn block_limit(&self) -> usize {
         let left = self.header.content_size.map_or(u64::MAX, |size| size - self.total);
         left.min(self.header.block_max() as u64) as usize
     }
@@ -389,30 +395,32 @@ impl StreamDecoder {
     fn end_block(&mut self, last: bool) -> Result<Step> {
         self.state = State::BlockHeader;
         if !last {
-            return Ok(Step::On);
+            return Ok(Step::Continue);
         }
         if self.header.content_size.is_some_and(|size| size != self.total) {
             return Err(corrupt("the content has not the size that its frame says"));
         }
         self.state = State::Checksum;
-        Ok(Step::On)
+        Ok(Step::Continue)
     }
 
     fn checksum(&mut self, io: &mut Buffers<'_>) -> Result<Step> {
         if self.header.checksum {
-            let missing = self.take_head(4, io);
+            let missing = self.read_header_bytes(4, io);
             if missing > 0 {
-                return Ok(Step::Stop(Status::NeedInput, missing));
+                return Ok(Step::Return(Status::NeedInput, missing));
             }
-            self.head_len = 0;
-            if self.options.verify_checksum && self.head[..4] != (self.hash.finish() as u32).to_le_bytes() {
+            self.header_bytes_len = 0;
+            if self.options.verify_checksum
+                && self.header_bytes[..4] != (self.hash.finish() as u32).to_le_bytes()
+            {
                 return Err(corrupt("the content does not match its checksum"));
             }
         }
-        io.kept = io.written;
+        io.in_window = io.written;
         self.window.clear();
         self.state = State::FrameHeader;
-        Ok(Step::Stop(Status::FrameEnd, 0))
+        Ok(Step::Return(Status::FrameEnd, 0))
     }
 
     /// Accounts for bytes that the frame has decoded to.
@@ -424,24 +432,24 @@ impl StreamDecoder {
     }
 
     /// Brings the window up to date with what was written into the caller's buffer.
-    fn keep(&mut self, io: &mut Buffers<'_>) -> Result<()> {
-        let bytes = &io.dst[io.kept..io.written];
-        io.kept = io.written;
+    fn update_window(&mut self, io: &mut Buffers<'_>) -> Result<()> {
+        let bytes = &io.dst[io.in_window..io.written];
+        io.in_window = io.written;
         self.window.push(bytes)
     }
 
     /// Hands over bytes that found no room before.
-    fn hand_over(&mut self, io: &mut Buffers<'_>) -> Step {
-        let n = self.pending.min(io.room());
+    fn flush_pending(&mut self, io: &mut Buffers<'_>) -> Step {
+        let n = self.pending.min(io.free());
         self.window.copy_to(self.pending, &mut io.dst[io.written..io.written + n]);
         self.pending -= n;
         io.written += n;
-        io.kept = io.written;
-        if self.pending > 0 { NEED_OUTPUT } else { Step::On }
+        io.in_window = io.written;
+        if self.pending > 0 { NEED_OUTPUT } else { Step::Continue }
     }
 
     fn raw(&mut self, left: usize, last: bool, io: &mut Buffers<'_>) -> Result<Step> {
-        let n = left.min(io.input()).min(io.room());
+        let n = left.min(io.input()).min(io.free());
         let to = io.written + n;
         io.dst[io.written..to].copy_from_slice(&io.src[io.read..io.read + n]);
         self.count(&io.dst[io.written..to]);
@@ -451,23 +459,23 @@ impl StreamDecoder {
         if n == left {
             self.end_block(last)
         } else if io.input() == 0 {
-            Ok(Step::Stop(Status::NeedInput, left - n))
+            Ok(Step::Return(Status::NeedInput, left - n))
         } else {
             Ok(NEED_OUTPUT)
         }
     }
 
     fn rle_byte(&mut self, size: usize, last: bool, io: &mut Buffers<'_>) -> Result<Step> {
-        if self.take_head(1, io) > 0 {
-            return Ok(Step::Stop(Status::NeedInput, 1));
+        if self.read_header_bytes(1, io) > 0 {
+            return Ok(Step::Return(Status::NeedInput, 1));
         }
-        self.head_len = 0;
-        self.state = State::Rle { byte: self.head[0], left: size, last };
-        Ok(Step::On)
+        self.header_bytes_len = 0;
+        self.state = State::Rle { byte: self.header_bytes[0], left: size, last };
+        Ok(Step::Continue)
     }
 
     fn rle(&mut self, byte: u8, left: usize, last: bool, io: &mut Buffers<'_>) -> Result<Step> {
-        let n = left.min(io.room());
+        let n = left.min(io.free());
         let to = io.written + n;
         io.dst[io.written..to].fill(byte);
         self.count(&io.dst[io.written..to]);
@@ -485,36 +493,36 @@ impl StreamDecoder {
         dictionary: Option<&Dictionary<'_>>,
         io: &mut Buffers<'_>,
     ) -> Result<Step> {
-        if self.gathered.is_empty() && io.input() >= size && io.read >= BEFORE_BLOCK {
+        if self.partial_block.is_empty() && io.input() >= size && io.read >= BEFORE_BLOCK {
             self.block(io.src, io.read, size, scratch, dictionary, io)?;
             self.advance(size, io);
         } else {
-            let missing = self.gather(size, io)?;
+            let missing = self.buffer_block(size, io)?;
             if missing > 0 {
-                return Ok(Step::Stop(Status::NeedInput, missing + BlockHeader::LEN));
+                return Ok(Step::Return(Status::NeedInput, missing + BlockHeader::LEN));
             }
-            let gathered = core::mem::take(&mut self.gathered);
-            let result = self.block(&gathered, PAD, size, scratch, dictionary, io);
-            self.gathered = gathered;
+            let partial_block = core::mem::take(&mut self.partial_block);
+            let result = self.block(&partial_block, PAD, size, scratch, dictionary, io);
+            self.partial_block = partial_block;
             result?;
             // Memory of a large block is given back: the next may be far away.
-            self.gathered.clear();
-            self.gathered.shrink_to(0);
+            self.partial_block.clear();
+            self.partial_block.shrink_to(0);
         }
         self.end_block(last)
     }
 
     /// Takes input until `size` bytes of a block are there; says how many are missing.
-    fn gather(&mut self, size: usize, io: &mut Buffers<'_>) -> Result<usize> {
+    fn buffer_block(&mut self, size: usize, io: &mut Buffers<'_>) -> Result<usize> {
         let no_memory = |_| Error::new(Kind::Limit, 0, "there is no memory for a block");
-        if self.gathered.is_empty() {
-            self.gathered.try_reserve_exact(PAD + size.min(io.input().max(64))).map_err(no_memory)?;
-            self.gathered.resize(PAD, 0);
+        if self.partial_block.is_empty() {
+            self.partial_block.try_reserve_exact(PAD + size.min(io.input().max(64))).map_err(no_memory)?;
+            self.partial_block.resize(PAD, 0);
         }
-        let have = self.gathered.len() - PAD;
+        let have = self.partial_block.len() - PAD;
         let n = (size - have).min(io.input());
-        self.gathered.try_reserve(n).map_err(no_memory)?;
-        self.gathered.extend_from_slice(&io.src[io.read..io.read + n]);
+        self.partial_block.try_reserve(n).map_err(no_memory)?;
+        self.partial_block.extend_from_slice(&io.src[io.read..io.read + n]);
         self.advance(n, io);
         Ok(size - have - n)
     }
@@ -529,37 +537,37 @@ impl StreamDecoder {
         dictionary: Option<&Dictionary<'_>>,
         io: &mut Buffers<'_>,
     ) -> Result<()> {
-        let max = self.block_room();
+        let max = self.block_limit();
         let src = &src[..at + size];
         let tables = self.tables.get_or_insert_with(|| {
-            let mut tables = Box::new(Tables::new());
+            let mut tables = Box::new(FrameTables::new());
             tables.start(dictionary);
             tables
         });
         scratch.huffman.start();
-        let ahead = self.options.two_phase;
+        let two_phase = self.options.two_phase;
         let literals = &mut scratch.literals[..];
-        let mut work = Work {
+        let mut block_decoder = BlockDecoder {
             kernels: scratch.kernels,
             tables,
             dictionary,
             literals,
             huffman: &mut scratch.huffman,
             pairs: &mut scratch.pairs,
-            ahead,
+            two_phase,
             prefetch: None,
         };
         // The dictionary is out of reach once the window is full of what came after it.
         let content = match dictionary {
             Some(dictionary) if self.total <= self.header.window => dictionary.piece(),
-            _ => Piece::default(),
+            _ => HistorySegment::default(),
         };
         let reach = self.header.window.min(usize::MAX as u64) as usize;
-        if io.room() >= max {
-            let start = io.kept.max(io.written.saturating_sub(reach));
+        if io.free() >= max {
+            let start = io.in_window.max(io.written.saturating_sub(reach));
             let before = history(self.window.last(reach - (io.written - start)), content);
-            let mut out = Output { buf: io.dst, start, at: io.written, before };
-            work.decode(src, at, max, &mut out)?;
+            let mut out = Output { buf: io.dst, start, at: io.written, history: before };
+            block_decoder.decode(src, at, max, &mut out)?;
             let (from, to) = (io.written, out.at);
             io.written = to;
             let bytes = &io.dst[from..to];
@@ -569,20 +577,20 @@ impl StreamDecoder {
             }
             return Ok(());
         }
-        self.window.push(&io.dst[io.kept..io.written])?;
+        self.window.push(&io.dst[io.in_window..io.written])?;
         let before = history(self.window.last(reach), content);
         let buf = &mut scratch.output[..];
         debug_assert!(buf.len() >= BLOCK_MAX);
-        let mut out = Output { buf, start: 0, at: 0, before };
-        work.decode(src, at, max, &mut out)?;
+        let mut out = Output { buf, start: 0, at: 0, history: before };
+        block_decoder.decode(src, at, max, &mut out)?;
         let len = out.at;
         let bytes = &scratch.output[..len];
         self.count(bytes);
         self.window.push(bytes)?;
-        let n = len.min(io.room());
+        let n = len.min(io.free());
         io.dst[io.written..io.written + n].copy_from_slice(&bytes[..n]);
         io.written += n;
-        io.kept = io.written;
+        io.in_window = io.written;
         self.pending = len - n;
         Ok(())
     }

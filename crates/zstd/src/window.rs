@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::output::Piece;
+use crate::output::HistorySegment;
 
 /// Bytes behind the kept ones, so that copies from them need not be exact.
 const SLACK: usize = 32;
@@ -48,14 +48,14 @@ impl Window {
     }
 
     /// Bytes there is memory for.
-    fn room(&self) -> usize {
+    fn capacity(&self) -> usize {
         self.bytes.len().saturating_sub(SLACK)
     }
 
     fn reserve(&mut self, count: usize) -> Result<()> {
-        if count > self.room() {
+        if count > self.capacity() {
             // Doubling keeps the copies few.
-            let doubled = count.max(2 * self.room());
+            let doubled = count.max(2 * self.capacity());
             let grown = if doubled > STEP / 4 { doubled.max(STEP) } else { doubled };
             let target = grown.min(self.size).saturating_add(SLACK);
             self.bytes
@@ -82,17 +82,17 @@ impl Window {
     }
 
     /// The last `count` bytes, or all there are, as two pieces, latest first.
-    pub(crate) fn last(&self, count: usize) -> [Piece<'_>; 2] {
+    pub(crate) fn last(&self, count: usize) -> [HistorySegment<'_>; 2] {
         let count = count.min(self.filled);
         let newer = count.min(self.at);
         let older = count - newer;
         // The older piece ends where the ring does, the newer one where the next byte goes.
         let piece = |from: usize, to: usize| {
-            Piece::new(&self.bytes[from..self.bytes.len().min(to + SLACK)], to - from)
+            HistorySegment::new(&self.bytes[from..self.bytes.len().min(to + SLACK)], to - from)
         };
         [
             piece(self.at - newer, self.at),
-            if older == 0 { Piece::default() } else { piece(self.size - older, self.size) },
+            if older == 0 { HistorySegment::default() } else { piece(self.size - older, self.size) },
         ]
     }
 
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn memory_grows_with_the_bytes_and_in_few_steps() {
-        for (size, rooms) in [
+        for (size, capacities) in [
             (3000, vec![100, 200, 400, 800, 1600, 3000]),
             (64 << 10, vec![100, 200, 400, 800, 1600, 3200, 6400, 12800, 64 << 10]),
             (200 << 10, vec![100, 200, 400, 800, 1600, 3200, 6400, 12800, 64 << 10, 128 << 10, 200 << 10]),
@@ -122,10 +122,10 @@ mod tests {
             let mut seen = Vec::new();
             for _ in 0..3000 {
                 window.push(&[7; 100]).unwrap();
-                seen.push(window.room());
+                seen.push(window.capacity());
             }
             seen.dedup();
-            assert_eq!(seen, rooms);
+            assert_eq!(seen, capacities);
         }
     }
 

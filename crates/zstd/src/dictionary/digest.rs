@@ -1,17 +1,17 @@
 //! The fixed-size description of a digested dictionary, and the layout of its tables.
 
-use crate::entropy::huffman::{self, Tree};
-use crate::entropy::tables::{Repeats, Which};
+use crate::entropy::huffman::{self, CanonicalTree};
+use crate::entropy::tables::{RepeatOffsets, SequenceField};
 
 /// Bytes that may be read behind the content, so that copies from it need not be exact.
 pub(crate) const SLACK: usize = 32;
 /// The most bytes that the compact tables of one dictionary take.
-pub const MAX_COMPACT: usize = MAX_TABLES - 2 * huffman::MAX_CELLS + Tree::LEN;
+pub const MAX_COMPACT: usize = MAX_TABLES - 2 * huffman::MAX_CELLS + CanonicalTree::LEN;
 /// The most bytes that the tables of one dictionary take: 9 KiB.
 pub const MAX_TABLES: usize = 4
-    * ((1 << Which::LiteralLength.max_log())
-        + (1 << Which::MatchLength.max_log())
-        + (1 << Which::Offset.max_log()))
+    * ((1 << SequenceField::LiteralLength.max_log())
+        + (1 << SequenceField::MatchLength.max_log())
+        + (1 << SequenceField::Offset.max_log()))
     + 2 * huffman::MAX_CELLS;
 const _: () = assert!(MAX_TABLES <= 9 << 10);
 
@@ -21,7 +21,7 @@ const _: () = assert!(MAX_TABLES <= 9 << 10);
 pub struct Digest {
     pub(super) id: u32,
     pub(super) content: u32,
-    pub(super) repeats: Repeats,
+    pub(super) repeats: RepeatOffsets,
     /// Of the tables of literal lengths, match lengths, offsets, and of Huffman codes, which is 0 if
     /// there are none of them.
     pub(super) logs: [u8; 4],
@@ -32,7 +32,7 @@ const _: () = assert!(size_of::<Digest>() == 24);
 /// That of raw content of no bytes.
 impl Default for Digest {
     fn default() -> Self {
-        Digest { id: 0, content: 0, repeats: Repeats::START, logs: [0; 4] }
+        Digest { id: 0, content: 0, repeats: RepeatOffsets::INITIAL, logs: [0; 4] }
     }
 }
 
@@ -69,7 +69,7 @@ impl Digest {
 
     /// Bytes of the tables when they are compact: at most 5400, and 0 for raw content.
     pub fn compact_len(&self) -> usize {
-        if self.is_trained() { Tree::LEN + self.tables_len() - self.codes_len() } else { 0 }
+        if self.is_trained() { CanonicalTree::LEN + self.tables_len() - self.codes_len() } else { 0 }
     }
 
     /// Bytes of the table of Huffman codes.
@@ -80,7 +80,7 @@ impl Digest {
     /// The parts of compact tables: Huffman codes, and the tables of literal lengths, match lengths and
     /// offsets. None for raw content.
     pub(crate) fn parts<'a>(&self, compact: &'a [u8]) -> Option<[&'a [u8]; 4]> {
-        let (tree, mut rest) = compact.split_at_checked(Tree::LEN)?;
+        let (tree, mut rest) = compact.split_at_checked(CanonicalTree::LEN)?;
         let mut parts = [tree; 4];
         for (part, log) in parts[1..].iter_mut().zip(self.logs) {
             (*part, rest) = rest.split_at_checked(4 << log)?;
@@ -94,12 +94,12 @@ impl Digest {
     }
 
     /// First byte and logarithm of a table of sequences.
-    pub(super) fn place(&self, which: Which) -> (usize, u32) {
+    pub(super) fn place(&self, field: SequenceField) -> (usize, u32) {
         let [ll, ml, of, _] = self.logs;
-        match which {
-            Which::LiteralLength => (0, ll.into()),
-            Which::MatchLength => (4 << ll, ml.into()),
-            Which::Offset => ((4 << ll) + (4 << ml), of.into()),
+        match field {
+            SequenceField::LiteralLength => (0, ll.into()),
+            SequenceField::MatchLength => (4 << ll, ml.into()),
+            SequenceField::Offset => ((4 << ll) + (4 << ml), of.into()),
         }
     }
 }

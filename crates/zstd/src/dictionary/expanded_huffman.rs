@@ -6,7 +6,7 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::digest::Digest;
 use crate::entropy::huffman::HuffmanTable;
-use crate::entropy::huffman::{self, Tree};
+use crate::entropy::huffman::{self, CanonicalTree};
 use crate::kernel;
 use crate::kernel_set::KernelSet;
 
@@ -32,7 +32,7 @@ impl ExpandedHuffman {
     /// [`Kind::Corrupt`] if the tables are not such. Then there is no table.
     pub fn expand(&mut self, digest: &Digest, compact: &[u8]) -> Result<()> {
         self.log = 0;
-        let tree = compact.first_chunk::<{ Tree::LEN }>().filter(|_| digest.is_trained());
+        let tree = compact.first_chunk::<{ CanonicalTree::LEN }>().filter(|_| digest.is_trained());
         let log = tree.and_then(|tree| kernel::build::codes(self.kernels, tree, &mut self.cells[..]));
         self.log = log.ok_or(Error::new(Kind::Corrupt, 0, "the tables of a dictionary were changed"))?;
         Ok(())
@@ -72,13 +72,13 @@ mod tests {
         codes.expand(&digest, compact).unwrap();
         let whole = Dictionary::new(&bytes).unwrap();
         assert_eq!(codes.table().map(|table| table.cells), whole.huffman().map(|table| table.cells));
-        for (i, bit) in (0..Tree::LEN - 256).flat_map(|i| (0..8).map(move |bit| (i, bit))) {
+        for (i, bit) in (0..CanonicalTree::LEN - 256).flat_map(|i| (0..8).map(move |bit| (i, bit))) {
             compact[i] ^= 1 << bit;
             assert_eq!(codes.expand(&digest, compact).unwrap_err().kind, Kind::Corrupt);
             assert!(codes.table().is_none());
             compact[i] ^= 1 << bit;
         }
-        assert!(codes.expand(&digest, &compact[..Tree::LEN - 1]).is_err());
+        assert!(codes.expand(&digest, &compact[..CanonicalTree::LEN - 1]).is_err());
         assert!(codes.expand(&Digest::default(), compact).is_err());
     }
 }

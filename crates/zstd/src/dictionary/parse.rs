@@ -3,9 +3,9 @@
 use linerate_core::{Error, Kind, Result};
 
 use crate::dictionary::digest::Digest;
-use crate::entropy::fse::{Cell, Counts};
-use crate::entropy::huffman::{Tree, Weights};
-use crate::entropy::tables::{Repeats, Which};
+use crate::entropy::fse::{Cell, NormalizedCounts};
+use crate::entropy::huffman::{CanonicalTree, Weights};
+use crate::entropy::tables::{RepeatOffsets, SequenceField};
 use crate::kernel;
 use crate::kernel_set::KernelSet;
 
@@ -15,7 +15,7 @@ const MAGIC: u32 = 0xec30_a437;
 pub(super) struct Parsed<'a> {
     pub(super) digest: Digest,
     weights: Weights,
-    counts: [Counts<64>; 3],
+    counts: [NormalizedCounts<64>; 3],
     pub(super) content: &'a [u8],
 }
 
@@ -28,15 +28,15 @@ impl<'a> Parsed<'a> {
         let mut at = 8;
         let mut weights = Weights::new();
         at += weights.read(&bytes[at..]).map_err(|e| e.shifted(at as u64))?;
-        let mut counts = [const { Counts::new() }; 3];
-        for which in [Which::Offset, Which::MatchLength, Which::LiteralLength] {
-            let symbols = which.extra_bits().len();
-            let into = &mut counts[which as usize];
-            at += into.read(&bytes[at..], which.max_log(), symbols - 1).map_err(|e| e.shifted(at as u64))?;
+        let mut counts = [const { NormalizedCounts::new() }; 3];
+        for field in [SequenceField::Offset, SequenceField::MatchLength, SequenceField::LiteralLength] {
+            let symbols = field.extra_bits().len();
+            let into = &mut counts[field as usize];
+            at += into.read(&bytes[at..], field.max_log(), symbols - 1).map_err(|e| e.shifted(at as u64))?;
         }
         let (repeats, content) = bytes[at..].split_at_checked(12).ok_or(CUT_OFF.shifted(at as u64))?;
         let repeat = |i: usize| u32::from_le_bytes(repeats[i..i + 4].try_into().expect("four bytes"));
-        let repeats = Repeats([repeat(0), repeat(4), repeat(8)]);
+        let repeats = RepeatOffsets([repeat(0), repeat(4), repeat(8)]);
         if repeats.0.iter().any(|&offset| offset == 0 || offset as usize > content.len()) {
             return Err(Error::new(
                 Kind::Corrupt,
@@ -44,9 +44,13 @@ impl<'a> Parsed<'a> {
                 "a repeat offset of a dictionary is outside its content",
             ));
         }
-        let log = |which| counts[which as usize].log as u8;
-        let logs =
-            [log(Which::LiteralLength), log(Which::MatchLength), log(Which::Offset), weights.log as u8];
+        let log = |field| counts[field as usize].log as u8;
+        let logs = [
+            log(SequenceField::LiteralLength),
+            log(SequenceField::MatchLength),
+            log(SequenceField::Offset),
+            weights.log as u8,
+        ];
         let digest = Digest { id, content: content_len(content)?, repeats, logs };
         Ok(Parsed { digest, weights, counts, content })
     }
@@ -57,13 +61,13 @@ impl<'a> Parsed<'a> {
         let (sequences, codes) = region[..end].split_at_mut(end - self.digest.codes_len());
         self.build_sequences(sequences);
         let kernels = KernelSet::detected();
-        let mut tree = Tree::NONE;
+        let mut tree = CanonicalTree::NONE;
         kernel::build::huffman(kernels, &self.weights, &mut tree, bytemuck::cast_slice_mut(codes));
     }
 
     /// Lays the tables out compactly from the beginning of `region`.
     pub(super) fn build_compact(&self, region: &mut [u8]) {
-        let (tree, sequences) = region[..self.digest.compact_len()].split_at_mut(Tree::LEN);
+        let (tree, sequences) = region[..self.digest.compact_len()].split_at_mut(CanonicalTree::LEN);
         if let Ok(tree) = tree.try_into() {
             self.weights.tree().write(tree);
         }
@@ -72,10 +76,10 @@ impl<'a> Parsed<'a> {
 
     fn build_sequences(&self, region: &mut [u8]) {
         let kernels = KernelSet::detected();
-        for which in [Which::LiteralLength, Which::MatchLength, Which::Offset] {
-            let (at, log) = self.digest.place(which);
+        for field in [SequenceField::LiteralLength, SequenceField::MatchLength, SequenceField::Offset] {
+            let (at, log) = self.digest.place(field);
             let cells: &mut [Cell] = bytemuck::cast_slice_mut(&mut region[at..at + (4 << log)]);
-            kernel::build::fse(kernels, &self.counts[which as usize], which.extra_bits(), cells);
+            kernel::build::fse(kernels, &self.counts[field as usize], field.extra_bits(), cells);
         }
     }
 }

@@ -9,9 +9,9 @@ use crate::dictionary::digest::{Digest, SLACK};
 use crate::dictionary::expanded_huffman::ExpandedHuffman;
 use crate::dictionary::parse::{Parsed, is_trained, raw_digest};
 use crate::entropy::fse::{self, Cell};
-use crate::entropy::huffman::{HuffmanTable, Tree};
-use crate::entropy::tables::{Repeats, Table, Which};
-use crate::output::Piece;
+use crate::entropy::huffman::{CanonicalTree, HuffmanTable};
+use crate::entropy::tables::{FseTable, RepeatOffsets, SequenceField};
+use crate::output::HistorySegment;
 use crate::prefetch::PrefetchQueue;
 
 /// Where tables and content stand.
@@ -19,7 +19,7 @@ enum Region<'a> {
     /// Words, so that the tables are aligned.
     Owned(Box<[u64]>),
     Borrowed(&'a [u8]),
-    /// Tables that are compact, and their codes.
+    /// FrameTables that are compact, and their codes.
     Compact(&'a [u8], &'a ExpandedHuffman),
 }
 
@@ -132,7 +132,7 @@ impl<'a> Dictionary<'a> {
         Ok(Dictionary { digest: raw_digest(content)?, region: Region::Borrowed(&[]), outside: Some(content) })
     }
 
-    /// As [`Dictionary::new`], into memory of the caller, of which
+    /// As [`Dictionary::new`], into memory of the caller, of field
     /// [`Digest::region_len`] bytes are used. Keep the [`digest`](Self::digest) to make the
     /// dictionary again with [`view`](Self::view) without holding the borrow.
     ///
@@ -144,7 +144,7 @@ impl<'a> Dictionary<'a> {
         Ok(Dictionary { digest, region: Region::Borrowed(region), outside: None })
     }
 
-    /// As [`Dictionary::by_reference`], with the tables in memory of the caller, of which
+    /// As [`Dictionary::by_reference`], with the tables in memory of the caller, of field
     /// [`Digest::tables_len`] bytes are used.
     ///
     /// # Errors
@@ -179,7 +179,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// The dictionary that `region`, or what was copied there, holds. Each cell of its tables is
-    /// checked, which reads all of them.
+    /// checked, field reads all of them.
     ///
     /// # Errors
     /// [`Kind::OutputTooSmall`] and [`Kind::BadArgument`] as [`digest_into`](Self::digest_into),
@@ -209,17 +209,17 @@ impl<'a> Dictionary<'a> {
 
     /// Whether no state leads out of its table.
     fn is_sound(&self) -> bool {
-        let tables =
-            [Which::LiteralLength, Which::MatchLength, Which::Offset].map(|which| (which, self.table(which)));
-        let sound = |(which, table): (Which, Option<Table<'_>>)| {
-            let codes = which.extra_bits();
+        let tables = [SequenceField::LiteralLength, SequenceField::MatchLength, SequenceField::Offset]
+            .map(|field| (field, self.table(field)));
+        let sound = |(field, table): (SequenceField, Option<FseTable<'_>>)| {
+            let codes = field.extra_bits();
             table.is_none_or(|table| {
                 table.cells.iter().all(|&cell| {
-                    fse::bits(cell) <= table.log
-                        && fse::base(cell) + (1 << fse::bits(cell)) <= 1 << table.log
+                    fse::state_bits(cell) <= table.log
+                        && fse::base_state(cell) + (1 << fse::state_bits(cell)) <= 1 << table.log
                         && codes
                             .get(fse::code(cell) as usize)
-                            .is_some_and(|&extra| fse::extra(cell) == extra.into())
+                            .is_some_and(|&extra| fse::extra_bits(cell) == extra.into())
                 })
             })
         };
@@ -295,27 +295,27 @@ impl<'a> Dictionary<'a> {
     }
 
     /// The content, and what may be read behind it.
-    pub(crate) fn piece(&self) -> Piece<'_> {
+    pub(crate) fn piece(&self) -> HistorySegment<'_> {
         let all = match self.outside {
             Some(content) => content,
             None => &self.region()[self.digest.tables_len()..][..self.digest.content_len() + SLACK],
         };
-        Piece::new(all, self.digest.content_len())
+        HistorySegment::new(all, self.digest.content_len())
     }
 
-    pub(crate) fn repeats(&self) -> Repeats {
+    pub(crate) fn repeats(&self) -> RepeatOffsets {
         self.digest.repeats
     }
 
-    pub(crate) fn table(&self, which: Which) -> Option<Table<'_>> {
+    pub(crate) fn table(&self, field: SequenceField) -> Option<FseTable<'_>> {
         if !self.is_trained() {
             return None;
         }
-        let (mut at, log) = self.digest.place(which);
+        let (mut at, log) = self.digest.place(field);
         if let Region::Compact(..) = self.region {
-            at += Tree::LEN;
+            at += CanonicalTree::LEN;
         }
-        Some(Table { cells: bytemuck::cast_slice(&self.region()[at..at + (4 << log)]), log })
+        Some(FseTable { cells: bytemuck::cast_slice(&self.region()[at..at + (4 << log)]), log })
     }
 
     pub(crate) fn huffman(&self) -> Option<HuffmanTable<'_>> {

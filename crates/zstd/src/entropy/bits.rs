@@ -21,15 +21,15 @@ fn word_before(bytes: &[u8], end: usize) -> u64 {
 }
 
 /// Bits from the first byte on, lowest bit of each byte first.
-pub(crate) struct Forward<'a> {
+pub(crate) struct ForwardBitReader<'a> {
     bytes: &'a [u8],
     /// Bits taken so far; may pass the end, where zeros are read.
     taken: usize,
 }
 
-impl<'a> Forward<'a> {
+impl<'a> ForwardBitReader<'a> {
     pub(crate) fn new(bytes: &'a [u8]) -> Self {
-        Forward { bytes, taken: 0 }
+        ForwardBitReader { bytes, taken: 0 }
     }
 
     /// At least the next 32 bits, without taking them.
@@ -52,19 +52,19 @@ impl<'a> Forward<'a> {
 
 /// Bits from the end of a stream towards its beginning. The highest set bit of the last byte marks
 /// the end and is not one of them.
-pub(crate) struct Backward<'a> {
+pub(crate) struct BackwardBitReader<'a> {
     bytes: &'a [u8],
     /// Bits not yet taken; negative when more were taken than there were.
     left: isize,
 }
 
-impl<'a> Backward<'a> {
+impl<'a> BackwardBitReader<'a> {
     /// Nothing if the end is not marked.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         let last = *bytes.last()?;
         let mark = last.checked_ilog2()?;
-        Some(Backward { bytes, left: (bytes.len() as isize - 1) * 8 + mark as isize })
+        Some(BackwardBitReader { bytes, left: (bytes.len() as isize - 1) * 8 + mark as isize })
     }
 
     /// Bits not yet taken; negative when more were taken than there were.
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn forward_takes_low_bits_first_and_zeros_after_the_end() {
-        let mut bits = Forward::new(&[0b1010_0101, 0xff]);
+        let mut bits = ForwardBitReader::new(&[0b1010_0101, 0xff]);
         assert_eq!(bits.peek() & 15, 5);
         bits.skip(4);
         assert_eq!(bits.peek(), 0xffa);
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn backward_takes_high_bits_first_and_zeros_before_the_beginning() {
         let bytes: Vec<u8> = (1..=20).collect();
-        let mut bits = Backward::new(&bytes).unwrap();
+        let mut bits = BackwardBitReader::new(&bytes).unwrap();
         assert_eq!(bits.left(), 19 * 8 + 4);
         assert_eq!(bits.take(4), 4); // 20 is 1_0100
         for byte in (2..=19).rev() {
@@ -132,6 +132,6 @@ mod tests {
         assert_eq!(bits.peek(12), 0x010);
         bits.skip(12);
         assert_eq!((bits.left(), bits.peek(9)), (-4, 0));
-        assert!(Backward::new(&[]).is_none() && Backward::new(&[1, 0]).is_none());
+        assert!(BackwardBitReader::new(&[]).is_none() && BackwardBitReader::new(&[1, 0]).is_none());
     }
 }

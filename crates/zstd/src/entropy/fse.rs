@@ -6,7 +6,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use super::bits::Forward;
+use super::bits::ForwardBitReader;
 
 /// Cells of the largest table.
 pub(crate) const MAX_CELLS: usize = 512;
@@ -22,25 +22,25 @@ pub(crate) const fn cell(base: u32, code: u32, extra: u32, bits: u32) -> Cell {
 
 /// Bits to read for the value and for the next state.
 #[inline(always)]
-pub(crate) const fn all_bits(cell: Cell) -> u32 {
+pub(crate) const fn total_bits(cell: Cell) -> u32 {
     cell & 0xff
 }
 
 /// Bits to read for the value.
 #[inline(always)]
-pub(crate) const fn extra(cell: Cell) -> u32 {
+pub(crate) const fn extra_bits(cell: Cell) -> u32 {
     cell >> 8 & 0xff
 }
 
 /// Bits to read for the next state.
 #[inline(always)]
-pub(crate) const fn bits(cell: Cell) -> u32 {
-    all_bits(cell).wrapping_sub(extra(cell))
+pub(crate) const fn state_bits(cell: Cell) -> u32 {
+    total_bits(cell).wrapping_sub(extra_bits(cell))
 }
 
 /// The next state when the bits read for it are zero.
 #[inline(always)]
-pub(crate) const fn base(cell: Cell) -> u32 {
+pub(crate) const fn base_state(cell: Cell) -> u32 {
     cell >> 23
 }
 
@@ -52,8 +52,8 @@ pub(crate) const fn code(cell: Cell) -> u32 {
 
 /// The probabilities of an alphabet of at most `N` symbols, in units of the size of the table; -1 is
 /// "less than one".
-pub(crate) struct Counts<const N: usize> {
-    pub(crate) of: [i16; N],
+pub(crate) struct NormalizedCounts<const N: usize> {
+    pub(crate) probabilities: [i16; N],
     /// Symbols described.
     pub(crate) len: usize,
     /// Logarithm of the table's size.
@@ -69,20 +69,20 @@ fn inverse(odd: usize) -> usize {
 
 const TOO_MANY: Error = Error::new(Kind::Corrupt, 0, "an FSE table describes more symbols than there are");
 
-impl<const N: usize> Counts<N> {
+impl<const N: usize> NormalizedCounts<N> {
     pub(crate) const fn new() -> Self {
-        Counts { of: [0; N], len: 0, log: 0 }
+        NormalizedCounts { probabilities: [0; N], len: 0, log: 0 }
     }
 
     /// Reads a description from the beginning of `src`; returns its length in bytes.
     pub(crate) fn read(&mut self, src: &[u8], max_log: u32, max_symbol: usize) -> Result<usize> {
-        let mut input = Forward::new(src);
+        let mut input = ForwardBitReader::new(src);
         let log = (input.peek() & 15) + 5;
         input.skip(4);
         if log > max_log {
             return Err(Error::new(Kind::Corrupt, 0, "an FSE table is larger than allowed"));
         }
-        let symbols = &mut self.of[..max_symbol + 1];
+        let symbols = &mut self.probabilities[..max_symbol + 1];
         let mut remaining = (1i32 << log) + 1;
         let mut symbol = 0;
         while remaining > 1 {
@@ -131,7 +131,7 @@ impl<const N: usize> Counts<N> {
         let mut runs = [0u8; MAX_CELLS + 8];
         let (mut end, mut top) = (0, size);
         let mut rare = [0u8; N];
-        for (symbol, (&count, place)) in self.of[..self.len].iter().zip(&mut symbols).enumerate() {
+        for (symbol, (&count, place)) in self.probabilities[..self.len].iter().zip(&mut symbols).enumerate() {
             // Only weights of Huffman trees have codes above 127, none of which is valid.
             let extra = u32::from(extra_bits[symbol]);
             let same = cell(0, symbol.min(127) as u32, extra, self.log);
@@ -153,7 +153,7 @@ impl<const N: usize> Counts<N> {
         let step = size / 2 + size / 8 + 3;
         let back = inverse(step) & mask;
         if top < size {
-            // Which turns those are, and whose.
+            // SequenceField turns those are, and whose.
             let mut turns = [0u64; MAX_CELLS / 64];
             let mut whose = [0u8; MAX_CELLS];
             for (place, &symbol) in (top..size).rev().zip(&rare) {
@@ -194,26 +194,26 @@ impl<const N: usize> Counts<N> {
     }
 
     /// As [`build`](Self::build), step by step as the format describes it.
-    pub(crate) const fn build_plainly(&self, extra_bits: &[u8], cells: &mut [Cell]) {
+    pub(crate) const fn build_reference(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
         let mut symbols = [0u8; MAX_CELLS];
         let mut next = [0u16; N];
         let mut top = size;
         let mut symbol = 0;
         while symbol < self.len {
-            if self.of[symbol] == -1 {
+            if self.probabilities[symbol] == -1 {
                 top -= 1;
                 symbols[top] = symbol as u8;
                 next[symbol] = 1;
             } else {
-                next[symbol] = self.of[symbol] as u16;
+                next[symbol] = self.probabilities[symbol] as u16;
             }
             symbol += 1;
         }
         let step = size / 2 + size / 8 + 3;
         let (mut place, mut symbol) = (0, 0);
         while symbol < self.len {
-            let mut left = self.of[symbol];
+            let mut left = self.probabilities[symbol];
             while left > 0 {
                 symbols[place] = symbol as u8;
                 place = (place + step) & (size - 1);
@@ -246,7 +246,7 @@ mod tests {
         let extra: Vec<u8> = (0..64).map(|i| i % 32).collect();
         let mut state = 1u32;
         for round in 0..2000 {
-            let mut counts = Counts::<64>::new();
+            let mut counts = NormalizedCounts::<64>::new();
             counts.log = 5 + round % 5;
             let mut left = 1i32 << counts.log;
             while left > 0 && counts.len < 53 {
@@ -257,15 +257,15 @@ mod tests {
                     4 => 0,
                     _ => 1 + (state >> 16 & 0xff) as i32 % most,
                 };
-                counts.of[counts.len] = count as i16;
+                counts.probabilities[counts.len] = count as i16;
                 left -= count.abs();
                 counts.len += 1;
             }
-            counts.of[counts.len] = left as i16;
+            counts.probabilities[counts.len] = left as i16;
             counts.len += 1;
             let (mut fast, mut plain) = ([0; MAX_CELLS], [0; MAX_CELLS]);
             counts.build(&extra, &mut fast);
-            counts.build_plainly(&extra, &mut plain);
+            counts.build_reference(&extra, &mut plain);
             assert_eq!(fast, plain);
         }
     }

@@ -5,8 +5,8 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use super::bits::Backward;
-use super::fse::{self, Counts};
+use super::bits::BackwardBitReader;
+use super::fse::{self, NormalizedCounts};
 
 /// The longest code, in bits.
 pub(crate) const MAX_LOG: u32 = 11;
@@ -20,7 +20,7 @@ const MAX_DESCRIBED: usize = 255;
 /// A tree, as the weight of each symbol: 0 for none, else one more than the difference to the
 /// longest code.
 pub(crate) struct Weights {
-    of: [u8; 256],
+    weights: [u8; 256],
     /// Symbols, counting from 0 to the last that has a code.
     len: usize,
     /// Symbols of each weight.
@@ -39,7 +39,7 @@ const TOO_LONG: Error = corrupt("a Huffman tree has codes of more than 11 bits")
 
 impl Weights {
     pub(crate) const fn new() -> Self {
-        Weights { of: [0; 256], len: 0, ranks: [0; 16], log: 0 }
+        Weights { weights: [0; 256], len: 0, ranks: [0; 16], log: 0 }
     }
 
     /// Reads a description from the beginning of `src`; returns its length in bytes.
@@ -48,7 +48,7 @@ impl Weights {
         let used = if header >= 128 {
             let count = header - 127;
             let packed = src.get(1..1 + count.div_ceil(2)).ok_or(CUT_OFF)?;
-            for (pair, byte) in self.of.as_chunks_mut().0.iter_mut().zip(packed) {
+            for (pair, byte) in self.weights.as_chunks_mut().0.iter_mut().zip(packed) {
                 *pair = [byte >> 4, byte & 15];
             }
             self.len = count;
@@ -65,24 +65,24 @@ impl Weights {
     fn read_coded(&mut self, src: &[u8]) -> Result<()> {
         let mut cells = [0; 1 << WEIGHTS_LOG];
         // Weights that cannot be may be described, if only they do not occur.
-        let mut few = Counts::<16>::new();
+        let mut few = NormalizedCounts::<16>::new();
         let (used, log) = match few.read(src, WEIGHTS_LOG, 15) {
             Ok(used) => {
                 few.build(&[0; 16], &mut cells);
                 (used, few.log)
             }
             Err(_) => {
-                let mut counts = Counts::<256>::new();
+                let mut counts = NormalizedCounts::<256>::new();
                 let used = counts.read(src, WEIGHTS_LOG, 255)?;
-                counts.build_plainly(&[0; 256], &mut cells);
+                counts.build_reference(&[0; 256], &mut cells);
                 (used, counts.log)
             }
         };
         // Cells of the table, which has fewer when its logarithm is smaller.
         let cell = |state: u32| cells[state as usize & (cells.len() - 1)];
-        let mut input =
-            Backward::new(&src[used..]).ok_or(corrupt("the weights of a Huffman tree have no end mark"))?;
-        let mut turn = input.take(log) as u32;
+        let mut input = BackwardBitReader::new(&src[used..])
+            .ok_or(corrupt("the weights of a Huffman tree have no end mark"))?;
+        let mut current = input.take(log) as u32;
         let mut other = input.take(log) as u32;
         if input.left() < 0 {
             return Err(corrupt("the weights of a Huffman tree end in their first states"));
@@ -94,15 +94,15 @@ impl Weights {
         {
             let mut word = input.top();
             let mut taken = 0;
-            for weight in &mut self.of[self.len..self.len + ROUND] {
-                let now = cell(turn);
-                let bits = fse::all_bits(now);
+            for weight in &mut self.weights[self.len..self.len + ROUND] {
+                let now = cell(current);
+                let bits = fse::total_bits(now);
                 *weight = fse::code(now) as u8;
                 // Two shifts, because there may be no bits.
-                let next = fse::base(now) + ((word >> 1) >> (63 - bits)) as u32;
+                let next = fse::base_state(now) + ((word >> 1) >> (63 - bits)) as u32;
                 word <<= bits;
                 taken += bits;
-                (turn, other) = (other, next);
+                (current, other) = (other, next);
             }
             input.skip(taken);
             self.len += ROUND;
@@ -111,34 +111,34 @@ impl Weights {
             if self.len + 2 > MAX_DESCRIBED {
                 return Err(corrupt("a Huffman tree has more weights than there are symbols"));
             }
-            let now = cell(turn);
-            self.of[self.len] = fse::code(now) as u8;
+            let now = cell(current);
+            self.weights[self.len] = fse::code(now) as u8;
             self.len += 1;
-            let next = fse::base(now) + input.take(fse::all_bits(now)) as u32;
+            let next = fse::base_state(now) + input.take(fse::total_bits(now)) as u32;
             if input.left() < 0 {
-                self.of[self.len] = fse::code(cell(other)) as u8;
+                self.weights[self.len] = fse::code(cell(other)) as u8;
                 self.len += 1;
                 return Ok(());
             }
-            (turn, other) = (other, next);
+            (current, other) = (other, next);
         }
     }
 
     /// Adds the weight that is not described, the one that completes the tree.
     fn complete(&mut self) -> Result<()> {
         // Four counts side by side, so that equal neighbours do not wait for each other.
-        let mut lanes = [[0u16; 16]; 4];
-        let (fours, rest) = self.of[..self.len].as_chunks::<4>();
+        let mut histograms = [[0u16; 16]; 4];
+        let (fours, rest) = self.weights[..self.len].as_chunks::<4>();
         for four in fours {
-            for (lane, weight) in lanes.iter_mut().zip(four) {
-                lane[usize::from(*weight).min(15)] += 1;
+            for (histogram, weight) in histograms.iter_mut().zip(four) {
+                histogram[usize::from(*weight).min(15)] += 1;
             }
         }
         for weight in rest {
-            lanes[0][usize::from(*weight).min(15)] += 1;
+            histograms[0][usize::from(*weight).min(15)] += 1;
         }
         for (weight, ranks) in self.ranks.iter_mut().enumerate() {
-            *ranks = lanes.iter().map(|lane| lane[weight]).sum();
+            *ranks = histograms.iter().map(|histogram| histogram[weight]).sum();
         }
         let ranks = &mut self.ranks;
         if ranks[MAX_LOG as usize + 1..].iter().any(|&count| count > 0) {
@@ -158,7 +158,7 @@ impl Weights {
         }
         let last = rest.ilog2() + 1;
         ranks[last as usize] += 1;
-        self.of[self.len] = last as u8;
+        self.weights[self.len] = last as u8;
         self.len += 1;
         if ranks[1] < 2 || ranks[1] % 2 == 1 {
             return Err(corrupt("the longest codes of a Huffman tree are not in pairs"));
@@ -168,21 +168,21 @@ impl Weights {
 
     /// Makes it `tree`, and lays the table out in `cells`, of which it fills the first `1 << log`.
     #[inline(always)]
-    pub(crate) fn build(&self, tree: &mut Tree, cells: &mut [u16]) {
-        self.sort(tree);
-        tree.lay_out(cells);
+    pub(crate) fn build(&self, tree: &mut CanonicalTree, cells: &mut [u16]) {
+        self.canonicalize(tree);
+        tree.build_table(cells);
     }
 
     /// The tree with its symbols in the order of their codes.
-    pub(crate) fn tree(&self) -> Tree {
-        let mut tree = Tree::NONE;
-        self.sort(&mut tree);
+    pub(crate) fn tree(&self) -> CanonicalTree {
+        let mut tree = CanonicalTree::NONE;
+        self.canonicalize(&mut tree);
         tree
     }
 
     /// Makes it `tree`. Symbols without a code are those of whatever was there before.
     #[inline(always)]
-    fn sort(&self, tree: &mut Tree) {
+    fn canonicalize(&self, tree: &mut CanonicalTree) {
         // Symbols by rising weight, and within a weight in their order. Those without a code come
         // last, where they are not looked at.
         let mut next = [0u16; 16];
@@ -192,7 +192,7 @@ impl Weights {
             at += count;
         }
         next[0] = at;
-        for (symbol, &weight) in self.of[..self.len].iter().enumerate() {
+        for (symbol, &weight) in self.weights[..self.len].iter().enumerate() {
             let place = &mut next[usize::from(weight) & 15];
             tree.symbols[usize::from(*place) & 255] = symbol as u8;
             *place += 1;
@@ -205,7 +205,7 @@ impl Weights {
 /// A tree as it is kept where its table would take too much room.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(crate) struct Tree {
+pub(crate) struct CanonicalTree {
     /// Symbols of each weight, from 1.
     ranks: [u16; MAX_LOG as usize],
     log: u16,
@@ -213,15 +213,15 @@ pub(crate) struct Tree {
     symbols: [u8; 256],
 }
 
-impl Tree {
+impl CanonicalTree {
     /// Before there is one.
-    pub(crate) const NONE: Tree = Tree { ranks: [0; _], log: 0, symbols: [0; _] };
+    pub(crate) const NONE: CanonicalTree = CanonicalTree { ranks: [0; _], log: 0, symbols: [0; _] };
 
     /// Bytes that it is kept in.
-    pub(crate) const LEN: usize = size_of::<Tree>();
+    pub(crate) const LEN: usize = size_of::<CanonicalTree>();
 
-    pub(crate) fn write(&self, into: &mut [u8; Tree::LEN]) {
-        let (numbers, symbols) = into.split_at_mut(Tree::LEN - 256);
+    pub(crate) fn write(&self, into: &mut [u8; CanonicalTree::LEN]) {
+        let (numbers, symbols) = into.split_at_mut(CanonicalTree::LEN - 256);
         for (to, number) in
             numbers.as_chunks_mut::<2>().0.iter_mut().zip(self.ranks.iter().chain([&self.log]))
         {
@@ -232,9 +232,9 @@ impl Tree {
 
     /// What was written, if it is a whole tree of codes of at most 11 bits.
     #[inline(always)]
-    pub(crate) fn read(from: &[u8; Tree::LEN]) -> Option<Tree> {
-        let mut tree = Tree::NONE;
-        let (numbers, symbols) = from.split_at(Tree::LEN - 256);
+    pub(crate) fn read(from: &[u8; CanonicalTree::LEN]) -> Option<CanonicalTree> {
+        let mut tree = CanonicalTree::NONE;
+        let (numbers, symbols) = from.split_at(CanonicalTree::LEN - 256);
         for (number, bytes) in tree.ranks.iter_mut().chain([&mut tree.log]).zip(numbers.as_chunks::<2>().0) {
             *number = u16::from_ne_bytes(*bytes);
         }
@@ -251,7 +251,7 @@ impl Tree {
 
     /// Lays the table out in `cells`, of which it fills the first `1 << log`.
     #[inline(always)]
-    pub(crate) fn lay_out(&self, cells: &mut [u16]) {
+    pub(crate) fn build_table(&self, cells: &mut [u16]) {
         let log = usize::from(self.log);
         let mut cells = &mut cells[..1 << log];
         let mut symbols = &self.symbols[..];
@@ -295,7 +295,7 @@ pub(crate) struct HuffmanTable<'a> {
 
 /// Decodes one stream into all of `out`, safely: what the kernels must match.
 pub(crate) fn decode_stream(table: HuffmanTable<'_>, src: &[u8], out: &mut [u8]) -> Result<()> {
-    let mut input = Backward::new(src).ok_or(corrupt("a stream of literals has no end mark"))?;
+    let mut input = BackwardBitReader::new(src).ok_or(corrupt("a stream of literals has no end mark"))?;
     for byte in out {
         let cell = table.cells[input.peek(table.log) as usize];
         *byte = (cell >> 8) as u8;
@@ -309,7 +309,7 @@ pub(crate) fn decode_stream(table: HuffmanTable<'_>, src: &[u8], out: &mut [u8])
 
 /// Four streams and how many literals each but the last holds.
 pub(crate) struct FourStreams<'a> {
-    pub(crate) of: [&'a [u8]; 4],
+    pub(crate) streams: [&'a [u8]; 4],
     pub(crate) segment: usize,
 }
 
@@ -328,7 +328,7 @@ impl<'a> FourStreams<'a> {
         let (one, rest) = rest.split_at(a);
         let (two, rest) = rest.split_at(b);
         let (three, four) = rest.split_at(c);
-        Ok(FourStreams { of: [one, two, three, four], segment: count.div_ceil(4) })
+        Ok(FourStreams { streams: [one, two, three, four], segment: count.div_ceil(4) })
     }
 }
 
@@ -339,7 +339,7 @@ pub(crate) fn decode_streams(
     out: &mut [u8],
 ) -> Result<()> {
     let mut rest = out;
-    for (i, stream) in streams.of.into_iter().enumerate() {
+    for (i, stream) in streams.streams.into_iter().enumerate() {
         let len = if i < 3 { streams.segment } else { rest.len() };
         let (part, after) = rest.split_at_mut(len);
         decode_stream(table, stream, part)?;

@@ -1,6 +1,6 @@
 //! Codes of sequences and their values, the predefined tables, repeat offsets (RFC 8878, section 3.1.1.3.2).
 
-use super::fse::{Cell, Counts};
+use super::fse::{Cell, NormalizedCounts};
 
 /// Codes of literal lengths, match lengths and offsets.
 const LL_CODES: usize = 36;
@@ -46,55 +46,55 @@ pub(crate) const ML_BASE: [u32; 64] = bases(&ML_BITS, 3);
 /// Both, side by side.
 pub(crate) static BASES: [[u32; 64]; 2] = [LL_BASE, ML_BASE];
 
-/// The three tables of a block, in the order in which it stores them.
+/// The three tables of a block, in the order in field it stores them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
+pub(crate) enum SequenceField {
     LiteralLength,
     Offset,
     MatchLength,
 }
 
-impl Which {
+impl SequenceField {
     pub(crate) const fn max_log(self) -> u32 {
         match self {
-            Which::LiteralLength => LL_LOG,
-            Which::Offset => OF_LOG,
-            Which::MatchLength => ML_LOG,
+            SequenceField::LiteralLength => LL_LOG,
+            SequenceField::Offset => OF_LOG,
+            SequenceField::MatchLength => ML_LOG,
         }
     }
 
     pub(crate) const fn extra_bits(self) -> &'static [u8] {
         match self {
-            Which::LiteralLength => &LL_BITS,
-            Which::Offset => &OF_BITS,
-            Which::MatchLength => &ML_BITS,
+            SequenceField::LiteralLength => &LL_BITS,
+            SequenceField::Offset => &OF_BITS,
+            SequenceField::MatchLength => &ML_BITS,
         }
     }
 }
 
 /// A table, ready to decode with: `1 << log` cells.
 #[derive(Clone, Copy)]
-pub(crate) struct Table<'a> {
+pub(crate) struct FseTable<'a> {
     pub(crate) cells: &'a [Cell],
     pub(crate) log: u32,
 }
 
-const fn default_table<const CELLS: usize>(which: Which, log: u32, counts: &[i16]) -> [Cell; CELLS] {
-    let mut all = Counts::<64>::new();
+const fn default_table<const CELLS: usize>(field: SequenceField, log: u32, counts: &[i16]) -> [Cell; CELLS] {
+    let mut all = NormalizedCounts::<64>::new();
     all.log = log;
     all.len = counts.len();
     let mut symbol = 0;
     while symbol < counts.len() {
-        all.of[symbol] = counts[symbol];
+        all.probabilities[symbol] = counts[symbol];
         symbol += 1;
     }
     let mut cells = [0; CELLS];
-    all.build_plainly(which.extra_bits(), &mut cells);
+    all.build_reference(field.extra_bits(), &mut cells);
     cells
 }
 
 static LL_DEFAULT: [Cell; 64] = default_table(
-    Which::LiteralLength,
+    SequenceField::LiteralLength,
     6,
     &[
         4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1,
@@ -102,7 +102,7 @@ static LL_DEFAULT: [Cell; 64] = default_table(
     ],
 );
 static ML_DEFAULT: [Cell; 64] = default_table(
-    Which::MatchLength,
+    SequenceField::MatchLength,
     6,
     &[
         1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -110,25 +110,25 @@ static ML_DEFAULT: [Cell; 64] = default_table(
     ],
 );
 static OF_DEFAULT: [Cell; 32] = default_table(
-    Which::Offset,
+    SequenceField::Offset,
     5,
     &[1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1],
 );
 
-pub(crate) fn default(which: Which) -> Table<'static> {
-    match which {
-        Which::LiteralLength => Table { cells: &LL_DEFAULT, log: 6 },
-        Which::Offset => Table { cells: &OF_DEFAULT, log: 5 },
-        Which::MatchLength => Table { cells: &ML_DEFAULT, log: 6 },
+pub(crate) fn default(field: SequenceField) -> FseTable<'static> {
+    match field {
+        SequenceField::LiteralLength => FseTable { cells: &LL_DEFAULT, log: 6 },
+        SequenceField::Offset => FseTable { cells: &OF_DEFAULT, log: 5 },
+        SequenceField::MatchLength => FseTable { cells: &ML_DEFAULT, log: 6 },
     }
 }
 
 /// The three offsets that sequences can name again, latest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Repeats(pub(crate) [u32; 3]);
+pub(crate) struct RepeatOffsets(pub(crate) [u32; 3]);
 
-impl Repeats {
-    pub(crate) const START: Repeats = Repeats([1, 4, 8]);
+impl RepeatOffsets {
+    pub(crate) const INITIAL: RepeatOffsets = RepeatOffsets([1, 4, 8]);
 
     /// The offset that `value` stands for before a match that follows `literals` literals, or 0 if
     /// it stands for none.
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn default_tables_are_those_of_the_specification() {
-        let of = |cell| (fse::code(cell), fse::bits(cell), fse::base(cell));
+        let of = |cell| (fse::code(cell), fse::state_bits(cell), fse::base_state(cell));
         assert_eq!(of(LL_DEFAULT[0]), (0, 4, 0));
         assert_eq!(of(LL_DEFAULT[2]), (1, 5, 32));
         assert_eq!(of(LL_DEFAULT[63]), (32, 6, 0));
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn repeats_follow_the_example_of_the_specification() {
-        let mut repeats = Repeats::START;
+        let mut repeats = RepeatOffsets::INITIAL;
         for (value, literals, after) in [
             (1114, 11, [1111, 1, 4]),
             (1, 22, [1111, 1, 4]),
@@ -190,7 +190,7 @@ mod tests {
             assert_eq!(repeats.resolve(value, literals), after[0]);
             assert_eq!(repeats.0, after);
         }
-        repeats = Repeats::START;
+        repeats = RepeatOffsets::INITIAL;
         assert_eq!(repeats.resolve(3, 0), 0);
     }
 }

@@ -1,17 +1,17 @@
 //! Reading bits backward with one load of eight bytes at a time.
 //!
-//! A place in a stream is the number of bits before it, which is how many are left to read. The eight
-//! bytes up to and with the byte that the place is in have at least 56 of them, at the low end.
+//! A position in a stream is the number of bits before it, which is how many are left to read. The eight
+//! bytes up to and with the byte that the position is in have at least 56 of them, at the low end.
 
 use super::isa::{Isa, read64};
 
-/// Bits that a load at any place has at least.
+/// Bits that a load at any position has at least.
 pub(crate) const LOADED: u32 = 56;
 
 /// Bytes before a stream that a load in it may read.
 const BEFORE: isize = 7;
 
-/// The place behind the last bit of a stream, below its end mark; nothing if it has none.
+/// The position behind the last bit of a stream, below its end mark; nothing if it has none.
 #[inline(always)]
 pub(crate) fn end(stream: &[u8]) -> Option<isize> {
     let mark = stream.last()?.checked_ilog2()?;
@@ -27,28 +27,28 @@ pub(crate) fn begin(whole: &[u8], stream: &[u8]) -> *const u8 {
     whole.as_ptr().wrapping_add(at)
 }
 
-/// Where the load at a place begins.
+/// Where the load at a position begins.
 ///
 /// # Safety
 /// As for [`load`].
 #[inline(always)]
-pub(crate) unsafe fn address(stream: *const u8, place: isize) -> *const u8 {
+pub(crate) unsafe fn address(stream: *const u8, position: isize) -> *const u8 {
     // SAFETY: between the bytes before the stream and its end.
-    unsafe { stream.offset((place >> 3) - BEFORE) }
+    unsafe { stream.offset((position >> 3) - BEFORE) }
 }
 
-/// The eight bytes at a place, and a number of which the low six bits say how many of their low bits
+/// The eight bytes at a position, and a number of which the low six bits say how many of their low bits
 /// are left to read: 56 to 63.
 ///
 /// # Safety
-/// `place` must not be negative and be inside the stream that begins at `stream`, and seven bytes
+/// `position` must not be negative and be inside the stream that begins at `stream`, and seven bytes
 /// before the stream must be readable.
 #[inline(always)]
-pub(crate) unsafe fn load(stream: *const u8, place: isize) -> (u64, u32) {
+pub(crate) unsafe fn load(stream: *const u8, position: isize) -> (u64, u32) {
     // SAFETY: the bytes lie between those before the stream and its end.
-    let word = unsafe { read64(address(stream, place)) };
-    // The low three bits of the place, with ones above them: 56 more.
-    (word, place as u32 | !7)
+    let word = unsafe { read64(address(stream, position)) };
+    // The low three bits of the position, with ones above them: 56 more.
+    (word, position as u32 | !7)
 }
 
 /// The same bits from the highest one down, zeros below them.
@@ -56,9 +56,9 @@ pub(crate) unsafe fn load(stream: *const u8, place: isize) -> (u64, u32) {
 /// # Safety
 /// As for [`load`].
 #[inline(always)]
-pub(crate) unsafe fn load_top(stream: *const u8, place: isize) -> u64 {
+pub(crate) unsafe fn load_top(stream: *const u8, position: isize) -> u64 {
     // SAFETY: as the caller vouches.
-    unsafe { read64(address(stream, place)) << (8 - (place & 7)) }
+    unsafe { read64(address(stream, position)) << (8 - (position & 7)) }
 }
 
 /// The low bits of `word >> shift`, as many as the low byte of `count` says, below 64. Of `shift`

@@ -1,12 +1,13 @@
-//! Tables laid out, compiled per tier: the bodies are safe and have no form of their own.
+//! FrameTables laid out, compiled per tier: the bodies are safe and have no form of their own.
 
-use super::isa::{Isa, Kernel, dispatch};
-use crate::entropy::fse::{Cell, Counts};
-use crate::entropy::huffman::{Tree, Weights};
+use super::dispatch::{Kernel, dispatch};
+use super::isa::Isa;
+use crate::entropy::fse::{Cell, NormalizedCounts};
+use crate::entropy::huffman::{CanonicalTree, Weights};
 use crate::kernel_set::KernelSet;
 
 struct Fse<'a, const N: usize> {
-    counts: &'a Counts<N>,
+    counts: &'a NormalizedCounts<N>,
     extra_bits: &'a [u8],
     cells: &'a mut [Cell],
 }
@@ -20,22 +21,22 @@ impl<const N: usize> Kernel for Fse<'_, N> {
     }
 }
 
-/// As [`Counts::build`].
+/// As [`NormalizedCounts::build`].
 pub(crate) fn fse<const N: usize>(
     kernels: KernelSet,
-    counts: &Counts<N>,
+    counts: &NormalizedCounts<N>,
     extra_bits: &[u8],
     cells: &mut [Cell],
 ) {
     match kernels {
-        KernelSet::Reference => counts.build_plainly(extra_bits, cells),
+        KernelSet::Reference => counts.build_reference(extra_bits, cells),
         KernelSet::Tier(tier) => dispatch(tier, Fse { counts, extra_bits, cells }),
     }
 }
 
 struct Huffman<'a> {
     weights: &'a Weights,
-    tree: &'a mut Tree,
+    tree: &'a mut CanonicalTree,
     cells: &'a mut [u16],
 }
 
@@ -49,57 +50,57 @@ impl Kernel for Huffman<'_> {
 }
 
 /// As [`Weights::build`].
-pub(crate) fn huffman(kernels: KernelSet, weights: &Weights, tree: &mut Tree, cells: &mut [u16]) {
+pub(crate) fn huffman(kernels: KernelSet, weights: &Weights, tree: &mut CanonicalTree, cells: &mut [u16]) {
     match kernels {
         KernelSet::Reference => weights.build(tree, cells),
         KernelSet::Tier(tier) => dispatch(tier, Huffman { weights, tree, cells }),
     }
 }
 
-struct Laid<'a> {
-    tree: &'a Tree,
+struct TreeTable<'a> {
+    tree: &'a CanonicalTree,
     cells: &'a mut [u16],
 }
 
-impl Kernel for Laid<'_> {
+impl Kernel for TreeTable<'_> {
     type Output = ();
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) {
-        self.tree.lay_out(self.cells);
+        self.tree.build_table(self.cells);
     }
 }
 
-/// As [`Tree::lay_out`].
-pub(crate) fn tree(kernels: KernelSet, tree: &Tree, cells: &mut [u16]) {
+/// As [`CanonicalTree::build_table`].
+pub(crate) fn tree(kernels: KernelSet, tree: &CanonicalTree, cells: &mut [u16]) {
     match kernels {
-        KernelSet::Reference => tree.lay_out(cells),
-        KernelSet::Tier(tier) => dispatch(tier, Laid { tree, cells }),
+        KernelSet::Reference => tree.build_table(cells),
+        KernelSet::Tier(tier) => dispatch(tier, TreeTable { tree, cells }),
     }
 }
 
-struct Codes<'a> {
-    tree: &'a [u8; Tree::LEN],
+struct StoredTree<'a> {
+    tree: &'a [u8; CanonicalTree::LEN],
     cells: &'a mut [u16],
 }
 
-impl Kernel for Codes<'_> {
+impl Kernel for StoredTree<'_> {
     type Output = Option<u32>;
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Option<u32> {
-        let tree = Tree::read(self.tree)?;
-        tree.lay_out(self.cells);
+        let tree = CanonicalTree::read(self.tree)?;
+        tree.build_table(self.cells);
         Some(tree.log())
     }
 }
 
 /// Lays out the table of a tree that was written; returns its logarithm, or none if it is no tree.
-pub(crate) fn codes(kernels: KernelSet, tree: &[u8; Tree::LEN], cells: &mut [u16]) -> Option<u32> {
-    let all = Codes { tree, cells };
+pub(crate) fn codes(kernels: KernelSet, tree: &[u8; CanonicalTree::LEN], cells: &mut [u16]) -> Option<u32> {
+    let all = StoredTree { tree, cells };
     match kernels {
         // SAFETY: every CPU supports the scalar tier.
-        KernelSet::Reference => unsafe { all.run::<super::isa::Scalar>() },
+        KernelSet::Reference => unsafe { all.run::<super::scalar::Scalar>() },
         KernelSet::Tier(tier) => dispatch(tier, all),
     }
 }

@@ -3,7 +3,8 @@
 use linerate_core::{Error, Kind, Result};
 
 use super::backward;
-use super::isa::{Isa, Kernel, dispatch, read64};
+use super::dispatch::{Kernel, dispatch};
+use super::isa::{Isa, read64};
 use crate::entropy::huffman::{self, FourStreams, HuffmanTable};
 use crate::kernel_set::KernelSet;
 
@@ -13,11 +14,11 @@ const ROUND: usize = 5;
 /// Bytes that a round takes from a stream at most.
 const ROUND_BYTES: isize = 7;
 
-const NO_MARK: Error = Error::new(Kind::Corrupt, 0, "a stream of literals has no end mark");
+const NO_END_MARK: Error = Error::new(Kind::Corrupt, 0, "a stream of literals has no end mark");
 const INEXACT: Error = Error::new(Kind::Corrupt, 0, "a stream of literals is not used up exactly");
 
 /// Decodes one stream, a part of `whole`, into all of `out`.
-pub(crate) fn decode_one(
+pub(crate) fn decode_stream(
     kernels: KernelSet,
     table: HuffmanTable<'_>,
     whole: &[u8],
@@ -27,26 +28,26 @@ pub(crate) fn decode_one(
     match kernels {
         KernelSet::Reference => huffman::decode_stream(table, stream, out),
         KernelSet::Tier(tier) => {
-            dispatch(tier, One { table, begin: backward::begin(whole, stream), stream, out })
+            dispatch(tier, SingleStream { table, begin: backward::begin(whole, stream), stream, out })
         }
     }
 }
 
-struct One<'a> {
+struct SingleStream<'a> {
     table: HuffmanTable<'a>,
     begin: *const u8,
     stream: &'a [u8],
     out: &'a mut [u8],
 }
 
-impl Kernel for One<'_> {
+impl Kernel for SingleStream<'_> {
     type Output = Result<()>;
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<()> {
-        let place = backward::end(self.stream).ok_or(NO_MARK)?;
+        let position = backward::end(self.stream).ok_or(NO_END_MARK)?;
         // SAFETY: a table is sound; `begin` has its headers before it.
-        unsafe { finish(self.table, self.begin, place, self.out) }
+        unsafe { finish(self.table, self.begin, position, self.out) }
     }
 }
 
@@ -54,49 +55,54 @@ impl Kernel for One<'_> {
 ///
 /// # Safety
 /// The table is sound: `1 << log` cells, each of 1 to `log` bits, `log` at most 11. Seven bytes before
-/// the stream are readable; `place` is inside the stream.
+/// the stream are readable; `position` is inside the stream.
 #[inline(always)]
-unsafe fn finish(table: HuffmanTable<'_>, stream: *const u8, mut place: isize, out: &mut [u8]) -> Result<()> {
+unsafe fn finish(
+    table: HuffmanTable<'_>,
+    stream: *const u8,
+    mut position: isize,
+    out: &mut [u8],
+) -> Result<()> {
     let cells = table.cells.as_ptr();
     let shift = 64 - table.log;
     let (rounds, tail) = out.as_chunks_mut::<ROUND>();
     for round in rounds {
-        if place < 0 {
+        if position < 0 {
             return Err(INEXACT);
         }
-        // SAFETY: the place was checked; an index has `log` bits.
+        // SAFETY: the position was checked; an index has `log` bits.
         unsafe {
-            let mut bits = backward::load_top(stream, place);
+            let mut bits = backward::load_top(stream, position);
             for byte in round {
                 let cell = *cells.add((bits >> shift) as usize);
                 *byte = (cell >> 8) as u8;
                 bits <<= cell & 63;
-                place -= (cell & 63) as isize;
+                position -= (cell & 63) as isize;
             }
         }
     }
     for byte in tail {
-        if place < 0 {
+        if position < 0 {
             return Err(INEXACT);
         }
         // SAFETY: as above.
         unsafe {
-            let cell = *cells.add((backward::load_top(stream, place) >> shift) as usize);
+            let cell = *cells.add((backward::load_top(stream, position) >> shift) as usize);
             *byte = (cell >> 8) as u8;
-            place -= (cell & 63) as isize;
+            position -= (cell & 63) as isize;
         }
     }
-    if place == 0 { Ok(()) } else { Err(INEXACT) }
+    if position == 0 { Ok(()) } else { Err(INEXACT) }
 }
 
 /// Cells of two symbols each, as many as the largest table has.
 pub(crate) type Pairs = [u32; huffman::MAX_CELLS];
 
 /// Literals from which on a table of pairs is worth making: that takes as long as a few thousand.
-const PAIRS_FROM: usize = 8 << 10;
+const MIN_LITERALS_FOR_PAIRS: usize = 8 << 10;
 
-/// Decodes four streams, parts of `whole`, into all of `out`. `pairs` is room for a table.
-pub(crate) fn decode_four(
+/// Decodes four streams, parts of `whole`, into all of `out`. `pairs` is free for a table.
+pub(crate) fn decode_interleaved(
     kernels: KernelSet,
     table: HuffmanTable<'_>,
     whole: &[u8],
@@ -105,19 +111,19 @@ pub(crate) fn decode_four(
     out: &mut [u8],
 ) -> Result<()> {
     let KernelSet::Tier(tier) = kernels else { return huffman::decode_streams(table, streams, out) };
-    let begins = streams.of.map(|stream| backward::begin(whole, stream));
-    let stored: usize = streams.of.iter().map(|stream| stream.len()).sum();
+    let begins = streams.streams.map(|stream| backward::begin(whole, stream));
+    let stored: usize = streams.streams.iter().map(|stream| stream.len()).sum();
     // Two codes share eleven bits often enough if they have five and a half or fewer on average.
-    if out.len() >= PAIRS_FROM && 16 * stored <= 11 * out.len() {
-        pair_up(table, pairs);
-        return dispatch(tier, Four::<true> { table, begins, streams, pairs, out });
+    if out.len() >= MIN_LITERALS_FOR_PAIRS && 16 * stored <= 11 * out.len() {
+        build_pairs(table, pairs);
+        return dispatch(tier, InterleavedStreams::<true> { table, begins, streams, pairs, out });
     }
-    dispatch(tier, Four::<false> { table, begins, streams, pairs, out })
+    dispatch(tier, InterleavedStreams::<false> { table, begins, streams, pairs, out })
 }
 
 /// Makes the table of pairs: from the lowest byte of a cell, the bits of its codes, two symbols, of
 /// which the second may be none, and how many they are.
-fn pair_up(table: HuffmanTable<'_>, pairs: &mut Pairs) {
+fn build_pairs(table: HuffmanTable<'_>, pairs: &mut Pairs) {
     let mut at = 0;
     while at < table.cells.len() {
         // All cells that begin with the same code; behind it follow the cells of the whole table.
@@ -135,7 +141,7 @@ fn pair_up(table: HuffmanTable<'_>, pairs: &mut Pairs) {
     }
 }
 
-struct Four<'a, const PAIRS: bool> {
+struct InterleavedStreams<'a, const PAIRS: bool> {
     table: HuffmanTable<'a>,
     begins: [*const u8; 4],
     streams: &'a FourStreams<'a>,
@@ -143,21 +149,21 @@ struct Four<'a, const PAIRS: bool> {
     out: &'a mut [u8],
 }
 
-impl<const PAIRS: bool> Kernel for Four<'_, PAIRS> {
+impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
     type Output = Result<()>;
 
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<()> {
-        let Four { table, begins, streams, pairs, out } = self;
+        let InterleavedStreams { table, begins, streams, pairs, out } = self;
         let segment = streams.segment;
-        let mut places = [0; 4];
-        for (place, stream) in places.iter_mut().zip(streams.of) {
-            *place = backward::end(stream).ok_or(NO_MARK)?;
+        let mut positions = [0; 4];
+        for (position, stream) in positions.iter_mut().zip(streams.streams) {
+            *position = backward::end(stream).ok_or(NO_END_MARK)?;
         }
         // Symbols of each stream that the rounds have decoded.
         let mut done = [0; 4];
         let lens = [segment, segment, segment, out.len() - 3 * segment];
-        if streams.of.iter().all(|stream| stream.len() >= 8) {
+        if streams.streams.iter().all(|stream| stream.len() >= 8) {
             let cells = table.cells.as_ptr();
             let pairs = pairs.as_ptr();
             let shift = 64 - table.log;
@@ -165,20 +171,20 @@ impl<const PAIRS: bool> Kernel for Four<'_, PAIRS> {
             // as it has `ROUND_BYTES` for each round to come; it writes `written` bytes of each
             // quarter at most, of which there are as many for each round. An index has `log` bits.
             unsafe {
-                let address = |i: usize| backward::address(begins[i], places[i]);
+                let address = |i: usize| backward::address(begins[i], positions[i]);
                 let mut at = [address(0), address(1), address(2), address(3)];
                 // The lowest bit of a load is given up for a marker, which counts the bits taken.
                 let reload = |at: *const u8, taken: u32| (read64(at) | 1) << taken;
-                let fresh = |i: usize| reload(at[i], 8 - (places[i] & 7) as u32);
+                let fresh = |i: usize| reload(at[i], 8 - (positions[i] & 7) as u32);
                 let mut bits = [fresh(0), fresh(1), fresh(2), fresh(3)];
                 let start = out.as_mut_ptr();
                 let quarter = |i: usize| start.add(i * segment);
                 let mut to = [quarter(0), quarter(1), quarter(2), quarter(3)];
                 let written = if PAIRS { 2 * ROUND } else { ROUND };
                 loop {
-                    let room = |i: usize| (lens[i] - to[i].offset_from_unsigned(quarter(i))) / written;
+                    let free = |i: usize| (lens[i] - to[i].offset_from_unsigned(quarter(i))) / written;
                     let input = |i: usize| (at[i].offset_from(begins[i]).max(0) / ROUND_BYTES) as usize;
-                    let rounds = |i: usize| room(i).min(input(i));
+                    let rounds = |i: usize| free(i).min(input(i));
                     let rounds = rounds(0).min(rounds(1)).min(rounds(2)).min(rounds(3));
                     if rounds == 0 {
                         break;
@@ -222,16 +228,16 @@ impl<const PAIRS: bool> Kernel for Four<'_, PAIRS> {
                 }
                 for i in 0..4 {
                     let bytes = at[i].offset_from(begins[i]);
-                    places[i] = 8 * bytes + 64 - bits[i].trailing_zeros() as isize;
+                    positions[i] = 8 * bytes + 64 - bits[i].trailing_zeros() as isize;
                     done[i] = to[i].offset_from_unsigned(quarter(i));
                 }
             }
         }
         let mut rest = out;
-        for (i, place) in places.into_iter().enumerate() {
+        for (i, position) in positions.into_iter().enumerate() {
             let (part, after) = rest.split_at_mut(lens[i]);
             // SAFETY: a table is sound; each stream has its headers or the stream before it in front.
-            unsafe { finish(table, begins[i], place, &mut part[done[i]..])? };
+            unsafe { finish(table, begins[i], position, &mut part[done[i]..])? };
             rest = after;
         }
         Ok(())

@@ -1,8 +1,12 @@
-//! The hot loops, and all `unsafe` code of this crate.
+//! The hot loops: generic bodies, compiled per CPU tier. Callers check what each `# Safety` section demands.
 #![allow(unsafe_code)]
 
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+mod avx2;
 mod backward;
 pub(crate) mod build;
+mod dispatch;
 pub(crate) mod huffman;
 mod isa;
+mod scalar;
 pub(crate) mod sequences;

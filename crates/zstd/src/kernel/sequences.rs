@@ -1,7 +1,7 @@
 //! Sequences decoded and executed in one loop.
 //!
-//! Each turn checks three things, all of which are nearly always so: bits are left, the turn's output
-//! ends [`SLACK`] bytes before the end of the room, and the match lies in what may be copied. Then it
+//! Each iteration checks three things, all of which are nearly always so: bits are left, the iteration's output
+//! ends [`SLACK`] bytes before the end of the free, and the match lies in what may be copied. Then it
 //! copies 16 or 32 bytes at a time and may touch as many behind. What fails a check takes the exact
 //! way.
 
@@ -10,26 +10,28 @@ use core::hint::select_unpredictable;
 use linerate_core::{CACHE_LINE, Error, Kind, Result, prefetch_line};
 
 use super::backward::{self, LOADED, field};
-use super::isa::{Isa, Kernel, Scalar, copy16, dispatch};
+use super::dispatch::{Kernel, dispatch};
+use super::isa::{Isa, copy16};
+use super::scalar::Scalar;
 use crate::entropy::fse::{self, Cell};
-use crate::entropy::tables::{BASES, Repeats, Table};
+use crate::entropy::tables::{BASES, FseTable, RepeatOffsets};
 use crate::execute::{self, Job, SLACK};
 use crate::kernel_set::KernelSet;
-use crate::output::{Output, Piece, TOO_SMALL};
-use crate::prefetch::{PrefetchQueue, Run};
+use crate::output::{HistorySegment, OUTPUT_TOO_SMALL, Output};
+use crate::prefetch::{PrefetchCursor, PrefetchQueue};
 
 const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
 }
 
-const ZERO: Error = corrupt("a match has offset zero");
-const TOO_EARLY: Error = corrupt("the bits of sequences end too early");
+const OFFSET_ZERO: Error = corrupt("a match has offset zero");
+const BITS_CUT_OFF: Error = corrupt("the bits of sequences end too early");
 
 /// Decodes and executes the sequences, and appends the literals left over. Returns the repeat
 /// offsets after them.
-pub(crate) fn run(kernels: KernelSet, job: Job<'_, '_>) -> Result<Repeats> {
+pub(crate) fn run(kernels: KernelSet, job: Job<'_, '_>) -> Result<RepeatOffsets> {
     let KernelSet::Tier(tier) = kernels else { return execute::run(job) };
-    let history = job.out.before.iter().any(|piece| !piece.bytes().is_empty());
+    let history = job.out.history.iter().any(|piece| !piece.bytes().is_empty());
     match (history, job.prefetch.is_some()) {
         (false, false) => dispatch(tier, Loop::<false, false>(job)),
         (false, true) => dispatch(tier, Loop::<false, true>(job)),
@@ -46,7 +48,7 @@ const BATCH: usize = 32;
 
 /// Batches that are decoded before the first of them is executed, if what they copy is fetched: it must
 /// arrive in their time, and a CPU fetches only so many lines at a time.
-const LEAD: usize = 2;
+const BATCHES_AHEAD: usize = 2;
 
 /// A sequence, its offset resolved.
 #[derive(Clone, Copy, Default)]
@@ -57,88 +59,91 @@ pub(crate) struct Sequence {
 }
 
 impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY, PREFETCH> {
-    type Output = Result<Repeats>;
+    type Output = Result<RepeatOffsets>;
 
     #[inline(always)]
-    unsafe fn run<I: Isa>(self) -> Result<Repeats> {
-        let Job { count, ll, of, ml, whole, bits, literals, repeats, max, mut prefetch, ahead, out } = self.0;
+    unsafe fn run<I: Isa>(self) -> Result<RepeatOffsets> {
+        let Job { count, ll, of, ml, whole, bits, literals, repeats, max, mut prefetch, two_phase, out } =
+            self.0;
         let stream = backward::begin(whole, bits);
         let mut left = count;
         // SAFETY: tables are sound, `stream` has its headers before it, literals have slack behind them.
         unsafe {
-            let mut source = Source::new::<I>([ll, of, ml], stream, bits, repeats)?;
-            let mut sink = Sink::new(out, literals, max);
-            if HISTORY && ahead {
-                // A batch is executed when what it copies was asked for `LEAD` batches ago.
-                let mut rooms = [[Sequence::default(); BATCH]; LEAD];
-                let mut made = sink.out.at - sink.out.start;
+            let mut reader = SequenceReader::new::<I>([ll, of, ml], stream, bits, repeats)?;
+            let mut executor = SequenceExecutor::new(out, literals, max);
+            if HISTORY && two_phase {
+                // A batch is executed when what it copies was asked for `BATCHES_AHEAD` batches ago.
+                let mut batches_ahead = [[Sequence::default(); BATCH]; BATCHES_AHEAD];
+                let mut produced = executor.out.at - executor.out.start;
                 let batches = count.div_ceil(BATCH);
-                for turn in 0..batches + LEAD {
-                    let room = &mut rooms[turn % LEAD];
-                    if let Some(done) = turn.checked_sub(LEAD) {
-                        let turns = (count - BATCH * done).min(BATCH);
-                        sink.execute::<I, HISTORY, PREFETCH, true>(&room[..turns], prefetch.as_deref_mut())?;
+                for iteration in 0..batches + BATCHES_AHEAD {
+                    let slot = &mut batches_ahead[iteration % BATCHES_AHEAD];
+                    if let Some(done) = iteration.checked_sub(BATCHES_AHEAD) {
+                        let len = (count - BATCH * done).min(BATCH);
+                        executor
+                            .execute::<I, HISTORY, PREFETCH, true>(&slot[..len], prefetch.as_deref_mut())?;
                     }
-                    if turn < batches {
-                        let turns = left.min(BATCH);
-                        source.fill::<I>(&mut room[..turns], turns == left)?;
-                        made = sink.fetch(&room[..turns], made);
-                        left -= turns;
+                    if iteration < batches {
+                        let len = left.min(BATCH);
+                        reader.read_batch::<I>(&mut slot[..len], len == left)?;
+                        produced = executor.prefetch_matches(&slot[..len], produced);
+                        left -= len;
                     }
                 }
             } else {
                 let mut batch = [Sequence::default(); BATCH];
                 while left > 0 {
-                    let turns = left.min(BATCH);
-                    source.fill::<I>(&mut batch[..turns], turns == left)?;
-                    sink.execute::<I, HISTORY, PREFETCH, false>(&batch[..turns], prefetch.as_deref_mut())?;
-                    left -= turns;
+                    let len = left.min(BATCH);
+                    reader.read_batch::<I>(&mut batch[..len], len == left)?;
+                    executor
+                        .execute::<I, HISTORY, PREFETCH, false>(&batch[..len], prefetch.as_deref_mut())?;
+                    left -= len;
                 }
             }
-            let repeats = source.finish()?;
-            sink.finish()?;
+            let repeats = reader.finish()?;
+            executor.finish()?;
             Ok(repeats)
         }
     }
 }
 
 /// Sequences to be decoded.
-struct Source<'a> {
+struct SequenceReader<'a> {
     stream: *const u8,
-    place: isize,
+    position: isize,
     cells: [*const u32; 3],
     states: [usize; 3],
     repeats: [u32; 3],
     _bits: core::marker::PhantomData<&'a [u8]>,
 }
 
-impl<'a> Source<'a> {
+impl<'a> SequenceReader<'a> {
     /// # Safety
     /// `stream` is where `bits` begins, seven bytes before it are readable, and the tables are sound.
     #[inline(always)]
     unsafe fn new<I: Isa>(
-        [ll, of, ml]: [Table<'a>; 3],
+        [ll, of, ml]: [FseTable<'a>; 3],
         stream: *const u8,
         bits: &'a [u8],
-        repeats: Repeats,
+        repeats: RepeatOffsets,
     ) -> Result<Self> {
-        let place = backward::end(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
+        let position = backward::end(bits).ok_or(corrupt("the bits of sequences have no end mark"))?;
         let taken = ll.log + of.log + ml.log;
-        if place < taken as isize {
-            return Err(TOO_EARLY);
+        if position < taken as isize {
+            return Err(BITS_CUT_OFF);
         }
-        // SAFETY: the place was checked, and the caller vouches for the rest.
+        // SAFETY: the position was checked, and the caller vouches for the rest.
         let states = unsafe {
-            let (word, left) = backward::load(stream, place);
+            let (word, left) = backward::load(stream, position);
             [
                 field::<I>(word, left.wrapping_sub(ll.log), ll.log) as usize,
                 field::<I>(word, left.wrapping_sub(ll.log + of.log), of.log) as usize,
                 field::<I>(word, left.wrapping_sub(taken), ml.log) as usize,
             ]
         };
-        Ok(Source {
+        Ok(SequenceReader {
             stream,
-            place: place - taken as isize,
+            position: position - taken as isize,
             cells: [ll.cells.as_ptr(), of.cells.as_ptr(), ml.cells.as_ptr()],
             states,
             repeats: repeats.0,
@@ -151,7 +156,7 @@ impl<'a> Source<'a> {
     /// # Safety
     /// The CPU supports the tier of `I`.
     #[inline(always)]
-    unsafe fn fill<I: Isa>(&mut self, batch: &mut [Sequence], has_last: bool) -> Result<()> {
+    unsafe fn read_batch<I: Isa>(&mut self, batch: &mut [Sequence], has_last: bool) -> Result<()> {
         let (batch, last) = match batch.split_last_mut() {
             Some((last, before)) if has_last => (before, Some(last)),
             _ => (batch, None),
@@ -174,36 +179,36 @@ impl<'a> Source<'a> {
         if unsafe { self.decode_all::<I>(batch) } {
             return Ok(());
         }
-        Err(if self.place < 0 { TOO_EARLY } else { ZERO })
+        Err(if self.position < 0 { BITS_CUT_OFF } else { OFFSET_ZERO })
     }
 
-    /// As [`decode`](Self::decode), and whether all went well; if not, either the place is negative or
-    /// an offset is zero. (Errors made in the loop would take its registers.)
+    /// As [`decode`](Self::decode), and whether all went well; if not, either the position is negative or
+    /// an offset is zero. (Errors produced in the loop would take its registers.)
     ///
     /// # Safety
     /// The CPU supports the tier of `I`.
     #[inline(always)]
     unsafe fn decode_all<I: Isa>(&mut self, batch: &mut [Sequence]) -> bool {
-        let (stream, mut place) = (self.stream, self.place);
+        let (stream, mut position) = (self.stream, self.position);
         let [cells_ll, cells_of, cells_ml] = self.cells;
         let [mut state_ll, mut state_of, mut state_ml] = self.states;
         // SAFETY: the caller vouches for the tier.
         let mut repeats = unsafe { I::repeats(self.repeats) };
         for sequence in batch {
-            if place < 0 {
-                self.place = place;
+            if position < 0 {
+                self.position = position;
                 return false;
             }
-            // SAFETY: the place was checked; states are below the size of their tables.
+            // SAFETY: the position was checked; states are below the size of their tables.
             unsafe {
                 // What the next states wait for is kept short: a cell's load, two sums, two shifts,
                 // a mask, a sum. Shifts and masks look at low bits only, so nothing is cut out first.
                 let (ll, of, ml) =
                     (*cells_ll.add(state_ll), *cells_of.add(state_of), *cells_ml.add(state_ml));
-                let (word, left) = backward::load(stream, place);
+                let (word, left) = backward::load(stream, position);
                 let sum = ll.wrapping_add(of).wrapping_add(ml);
-                let all = fse::all_bits(sum);
-                place -= all as isize;
+                let all = fse::total_bits(sum);
+                position -= all as isize;
                 let value_of;
                 if all <= LOADED {
                     let states = word >> (left.wrapping_sub(sum) & 63);
@@ -211,9 +216,9 @@ impl<'a> Source<'a> {
                     let bits_of = of.wrapping_sub(extra_of);
                     let bits_ml = ml.wrapping_sub(extra_ml);
                     let bits_ll = ll.wrapping_sub(extra_ll);
-                    state_of = fse::base(of) as usize + field::<I>(states, 0, bits_of) as usize;
-                    state_ml = fse::base(ml) as usize + field::<I>(states, bits_of, bits_ml) as usize;
-                    state_ll = fse::base(ll) as usize
+                    state_of = fse::base_state(of) as usize + field::<I>(states, 0, bits_of) as usize;
+                    state_ml = fse::base_state(ml) as usize + field::<I>(states, bits_of, bits_ml) as usize;
+                    state_ll = fse::base_state(ll) as usize
                         + field::<I>(states, bits_of.wrapping_add(bits_ml), bits_ll) as usize;
                     let after_of = left.wrapping_sub(extra_of);
                     let after_ml = after_of.wrapping_sub(extra_ml);
@@ -224,27 +229,27 @@ impl<'a> Source<'a> {
                     sequence.literals =
                         BASES[0][fse::code(ll) as usize & 63] + field::<I>(word, after_ll, extra_ll) as u32;
                 } else {
-                    let (next, wide_of);
-                    (next, wide_of, *sequence) = wide(stream, place, [ll, of, ml], true);
+                    let (next, slow_of);
+                    (next, slow_of, *sequence) = decode_slow(stream, position, [ll, of, ml], true);
                     [state_ll, state_of, state_ml] = next;
-                    value_of = wide_of;
+                    value_of = slow_of;
                 }
-                // Which of the repeat offsets it is: 3 for the latest less one, 4 for a new one.
-                let extra_of = fse::extra(of);
+                // SequenceField of the repeat offsets it is: 3 for the latest less one, 4 for a new one.
+                let extra_of = fse::extra_bits(of);
                 let no_literals = u32::from(sequence.literals == 0);
                 let which = select_unpredictable(extra_of > 1, 4, extra_of + value_of + no_literals);
                 let mut new = (1u32 << (extra_of & 31)).wrapping_add(value_of).wrapping_sub(3);
                 if which == 3 {
-                    new = one_less::<I>(repeats);
+                    new = latest_minus_one::<I>(repeats);
                     if new == 0 {
-                        self.place = 0;
+                        self.position = 0;
                         return false;
                     }
                 }
-                sequence.offset = I::turn(&mut repeats, which, new);
+                sequence.offset = I::select_repeat(&mut repeats, which, new);
             }
         }
-        self.place = place;
+        self.position = position;
         self.states = [state_ll, state_of, state_ml];
         // SAFETY: the caller vouches for the tier.
         self.repeats = unsafe { I::offsets(repeats) };
@@ -254,24 +259,24 @@ impl<'a> Source<'a> {
     /// Decodes the last sequence, which no states follow.
     #[inline(always)]
     fn decode_last(&mut self) -> Result<Sequence> {
-        if self.place < 0 {
-            return Err(TOO_EARLY);
+        if self.position < 0 {
+            return Err(BITS_CUT_OFF);
         }
         let [ll, of, ml] = self.states;
         // SAFETY: states are below the size of their tables.
         let cells = unsafe { [*self.cells[0].add(ll), *self.cells[1].add(of), *self.cells[2].add(ml)] };
-        let all: u32 = cells.iter().map(|&cell| fse::extra(cell)).sum();
-        self.place -= all as isize;
-        if self.place < 0 {
-            return Err(TOO_EARLY);
+        let all: u32 = cells.iter().map(|&cell| fse::extra_bits(cell)).sum();
+        self.position -= all as isize;
+        if self.position < 0 {
+            return Err(BITS_CUT_OFF);
         }
         // SAFETY: the stream is the same as ever.
-        let (_, value, mut sequence) = unsafe { wide(self.stream, self.place, cells, false) };
-        let mut repeats = Repeats(self.repeats);
-        sequence.offset =
-            repeats.resolve((1u32 << (fse::extra(cells[1]) & 31)).wrapping_add(value), sequence.literals);
+        let (_, value, mut sequence) = unsafe { decode_slow(self.stream, self.position, cells, false) };
+        let mut repeats = RepeatOffsets(self.repeats);
+        sequence.offset = repeats
+            .resolve((1u32 << (fse::extra_bits(cells[1]) & 31)).wrapping_add(value), sequence.literals);
         if sequence.offset == 0 {
-            return Err(ZERO);
+            return Err(OFFSET_ZERO);
         }
         self.repeats = repeats.0;
         Ok(sequence)
@@ -279,11 +284,11 @@ impl<'a> Source<'a> {
 
     /// The repeat offsets after the last sequence.
     #[inline(always)]
-    fn finish(self) -> Result<Repeats> {
-        if self.place != 0 {
+    fn finish(self) -> Result<RepeatOffsets> {
+        if self.position != 0 {
             return Err(corrupt("the bits of sequences are not used up exactly"));
         }
-        Ok(Repeats(self.repeats))
+        Ok(RepeatOffsets(self.repeats))
     }
 }
 
@@ -297,7 +302,7 @@ struct History {
 }
 
 impl History {
-    fn new(piece: Piece<'_>) -> Self {
+    fn new(piece: HistorySegment<'_>) -> Self {
         History {
             end: piece.all().as_ptr().wrapping_add(piece.bytes().len()),
             len: piece.bytes().len() as isize,
@@ -314,7 +319,7 @@ impl History {
 }
 
 /// Where sequences are executed.
-struct Sink<'a, 'b> {
+struct SequenceExecutor<'a, 'b> {
     out: &'a mut Output<'b>,
     from: *const u8,
     literals_end: *const u8,
@@ -322,26 +327,26 @@ struct Sink<'a, 'b> {
     end: usize,
 }
 
-impl<'a, 'b> Sink<'a, 'b> {
+impl<'a, 'b> SequenceExecutor<'a, 'b> {
     /// # Safety
     /// `literals` ends with [`SLACK`] bytes that are none.
     #[inline(always)]
     unsafe fn new(out: &'a mut Output<'b>, literals: &'a [u8], max: usize) -> Self {
         let end = out.at + max;
         let from = literals.as_ptr();
-        Sink { out, from, literals_end: from.wrapping_add(literals.len() - SLACK), end }
+        SequenceExecutor { out, from, literals_end: from.wrapping_add(literals.len() - SLACK), end }
     }
 
     /// # Safety
     /// The CPU supports the tier of `I`.
     #[inline(always)]
-    unsafe fn execute<I: Isa, const HISTORY: bool, const PREFETCH: bool, const AHEAD: bool>(
+    unsafe fn execute<I: Isa, const HISTORY: bool, const PREFETCH: bool, const TWO_PHASE: bool>(
         &mut self,
         batch: &[Sequence],
         mut prefetch: Option<&mut PrefetchQueue>,
     ) -> Result<()> {
         let out = &mut *self.out;
-        // SAFETY: pointers stay in their buffers: `to` is at most `fast_end` when a turn has copied
+        // SAFETY: pointers stay in their buffers: `to` is at most `fast_end` when a iteration has copied
         // the fast way, `from` has as many literals before `literals_end` as are copied, and a match
         // begins in `out` or in a piece of history with its slack.
         unsafe {
@@ -351,28 +356,28 @@ impl<'a, 'b> Sink<'a, 'b> {
             let fast_end = buf.add(self.end.min(out.buf.len().saturating_sub(SLACK)));
             let mut from = self.from;
             let literals_end = self.literals_end;
-            let [near, far] = out.before.map(History::new);
-            let mut run = match &mut prefetch {
-                Some(list) if PREFETCH => list.take(),
-                _ => Run::NONE,
+            let [near, far] = out.history.map(History::new);
+            let mut cursor = match &mut prefetch {
+                Some(queue) if PREFETCH => queue.take(),
+                _ => PrefetchCursor::EMPTY,
             };
             for sequence in batch {
-                if PREFETCH && let Some(list) = &mut prefetch {
-                    run.pop(list);
+                if PREFETCH && let Some(queue) = &mut prefetch {
+                    cursor.prefetch_next(queue);
                 }
                 let (literal_len, match_len, offset) =
                     (sequence.literals as usize, sequence.len as usize, sequence.offset as usize);
                 if literals_end.offset_from_unsigned(from) < literal_len {
                     return Err(corrupt("sequences use more literals than there are"));
                 }
-                // The sum of both is below 2^18; the room is compared as a number, since a pointer
+                // The sum of both is below 2^18; the free is compared as a number, since a pointer
                 // beyond it might not exist. On 32 bits addresses pass the middle of what numbers there
                 // are, and an offset of half of them would be a negative number below.
-                let room = (fast_end as usize).wrapping_sub(to as usize) as isize;
-                if room < (literal_len + match_len) as isize || offset > isize::MAX as usize {
+                let free = (fast_end as usize).wrapping_sub(to as usize) as isize;
+                if free < (literal_len + match_len) as isize || offset > isize::MAX as usize {
                     out.at = to.offset_from_unsigned(buf);
                     let literals = core::slice::from_raw_parts(from, literal_len);
-                    exact(out, literals, match_len, offset, self.end)?;
+                    execute_exact(out, literals, match_len, offset, self.end)?;
                     to = buf.add(out.at);
                     from = from.add(literal_len);
                     continue;
@@ -384,9 +389,9 @@ impl<'a, 'b> Sink<'a, 'b> {
                 from = from.add(literal_len);
                 to = to.add(literal_len);
 
-                let made = to.offset_from_unsigned(start);
+                let produced = to.offset_from_unsigned(start);
                 let mut source = to.wrapping_sub(offset).cast_const();
-                let mut back = offset as isize - made as isize;
+                let mut back = offset as isize - produced as isize;
                 if HISTORY {
                     if back > 0 {
                         source = near.end.wrapping_sub(back as usize);
@@ -399,14 +404,14 @@ impl<'a, 'b> Sink<'a, 'b> {
                     }
                     if !fits {
                         out.at = to.offset_from_unsigned(buf);
-                        exact(out, &[], match_len, offset, self.end)?;
+                        execute_exact(out, &[], match_len, offset, self.end)?;
                         to = buf.add(out.at);
                         continue;
                     }
                 } else if back > 0 {
                     return Err(corrupt("a match reaches back before the history"));
                 }
-                if AHEAD && offset >= 16 && match_len <= 16 {
+                if TWO_PHASE && offset >= 16 && match_len <= 16 {
                     // Nobody asked for the line that the next 16 bytes may be in.
                     copy16(source, to);
                 } else if offset >= 16 {
@@ -427,8 +432,8 @@ impl<'a, 'b> Sink<'a, 'b> {
                 }
                 to = to.add(match_len);
             }
-            if PREFETCH && let Some(list) = prefetch {
-                list.put_back(run);
+            if PREFETCH && let Some(queue) = prefetch {
+                queue.put_back(cursor);
             }
             self.from = from;
             out.at = to.offset_from_unsigned(buf);
@@ -436,14 +441,14 @@ impl<'a, 'b> Sink<'a, 'b> {
         Ok(())
     }
 
-    /// Asks for the lines of the first piece of history that a batch will copy, before which `made`
-    /// bytes of output will have been made. Returns how many will have been after it.
-    fn fetch(&self, batch: &[Sequence], mut made: usize) -> usize {
-        let piece = self.out.before[0].bytes();
+    /// Asks for the lines of the first piece of history that a batch will copy, before which `produced`
+    /// bytes of output will have been produced. Returns how many will have been after it.
+    fn prefetch_matches(&self, batch: &[Sequence], mut produced: usize) -> usize {
+        let piece = self.out.history[0].bytes();
         let end = piece.as_ptr() as usize + piece.len();
         for sequence in batch {
-            made += sequence.literals as usize;
-            let back = (sequence.offset as usize).wrapping_sub(made);
+            produced += sequence.literals as usize;
+            let back = (sequence.offset as usize).wrapping_sub(produced);
             if back.wrapping_sub(1) < piece.len() {
                 let from = end - back;
                 let len = (sequence.len as usize).max(16);
@@ -452,9 +457,9 @@ impl<'a, 'b> Sink<'a, 'b> {
                     .step_by(CACHE_LINE)
                     .for_each(|line| prefetch_line((from & !(CACHE_LINE - 1)) + line));
             }
-            made += sequence.len as usize;
+            produced += sequence.len as usize;
         }
-        made
+        produced
     }
 
     /// Appends the literals that are left.
@@ -464,7 +469,7 @@ impl<'a, 'b> Sink<'a, 'b> {
         let literals = unsafe {
             core::slice::from_raw_parts(self.from, self.literals_end.offset_from_unsigned(self.from))
         };
-        exact(self.out, literals, 0, 1, self.end)
+        execute_exact(self.out, literals, 0, 1, self.end)
     }
 }
 
@@ -474,38 +479,44 @@ impl<'a, 'b> Sink<'a, 'b> {
 /// The CPU supports the tier of `I`.
 #[cold]
 #[inline(always)]
-unsafe fn one_less<I: Isa>(repeats: I::Repeats) -> u32 {
+unsafe fn latest_minus_one<I: Isa>(repeats: I::Repeats) -> u32 {
     // SAFETY: as the caller vouches.
     unsafe { I::offsets(repeats)[0].wrapping_sub(1) }
 }
 
 /// The next states, the extra bits of the offset and the lengths, each with a load of its own: for a
-/// turn that needs more bits than one load has, and for the last one, which has no `next` states. `place`
-/// is the one behind the turn. Nothing is read before the stream; bits there are zero.
+/// iteration that needs more bits than one load has, and for the last one, which has no `next` states. `position`
+/// is the one behind the iteration. Nothing is read before the stream; bits there are zero.
 ///
 /// # Safety
 /// Seven bytes before the stream must be readable.
 #[cold]
 #[inline(never)]
-unsafe fn wide(stream: *const u8, place: isize, cells: [Cell; 3], next: bool) -> ([usize; 3], u32, Sequence) {
-    let counts = if next { fse::all_bits } else { fse::extra };
-    let mut place = place + cells.iter().map(|&cell| counts(cell) as isize).sum::<isize>();
+unsafe fn decode_slow(
+    stream: *const u8,
+    position: isize,
+    cells: [Cell; 3],
+    next: bool,
+) -> ([usize; 3], u32, Sequence) {
+    let counts = if next { fse::total_bits } else { fse::extra_bits };
+    let mut position = position + cells.iter().map(|&cell| counts(cell) as isize).sum::<isize>();
     let mut take = |count: u32| {
-        if place < 0 {
+        if position < 0 {
             return 0;
         }
-        // SAFETY: the place was checked; every CPU supports the scalar tier.
+        // SAFETY: the position was checked; every CPU supports the scalar tier.
         unsafe {
-            let (word, left) = backward::load(stream, place);
-            place -= count as isize;
+            let (word, left) = backward::load(stream, position);
+            position -= count as isize;
             field::<Scalar>(word, left.wrapping_sub(count), count) as u32
         }
     };
     let [ll, of, ml] = cells;
-    let value = take(fse::extra(of));
-    let len = BASES[1][fse::code(ml) as usize & 63] + take(fse::extra(ml));
-    let literals = BASES[0][fse::code(ll) as usize & 63] + take(fse::extra(ll));
-    let mut state = |cell| (fse::base(cell) + if next { take(fse::bits(cell)) } else { 0 }) as usize;
+    let value = take(fse::extra_bits(of));
+    let len = BASES[1][fse::code(ml) as usize & 63] + take(fse::extra_bits(ml));
+    let literals = BASES[0][fse::code(ll) as usize & 63] + take(fse::extra_bits(ll));
+    let mut state =
+        |cell| (fse::base_state(cell) + if next { take(fse::state_bits(cell)) } else { 0 }) as usize;
     let (ll, ml) = (state(ll), state(ml));
     ([ll, state(of), ml], value, Sequence { literals, len, offset: 0 })
 }
@@ -531,13 +542,19 @@ unsafe fn copy_wild(mut from: *const u8, mut to: *mut u8, len: usize) {
 /// Appends literals and a match without touching a byte beside them.
 #[cold]
 #[inline(never)]
-fn exact(out: &mut Output<'_>, literals: &[u8], match_len: usize, offset: usize, end: usize) -> Result<()> {
+fn execute_exact(
+    out: &mut Output<'_>,
+    literals: &[u8],
+    match_len: usize,
+    offset: usize,
+    end: usize,
+) -> Result<()> {
     let len = literals.len() + match_len;
     if len > end - out.at {
         return Err(corrupt("a block regenerates more than it may"));
     }
     if len > out.buf.len() - out.at {
-        return Err(TOO_SMALL);
+        return Err(OUTPUT_TOO_SMALL);
     }
     out.append(literals)?;
     out.copy_match(offset, match_len)
