@@ -1,4 +1,4 @@
-//! One compressed block: its literals, its sequences, and their execution.
+//! One compressed block (RFC 8878, section 3.1.1.3): literals, sequences, execution.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -15,20 +15,20 @@ use crate::output::Output;
 use crate::prefetch::PrefetchQueue;
 use crate::sequences_section::{Section, read_section};
 
-/// What decoding a block needs beside the block and the output.
+/// Decodes compressed blocks: options, tables and buffers, without input and output.
 pub(crate) struct BlockDecoder<'a> {
     pub(crate) kernels: KernelSet,
     pub(crate) tables: &'a mut FrameTables,
     pub(crate) dictionary: Option<&'a Dictionary<'a>>,
-    /// Room for the literals of any block.
+    /// Buffer for the literals of any block, with slack.
     pub(crate) literals: &'a mut [u8],
-    /// Room for the Huffman table.
+    /// Buffer for the Huffman table.
     pub(crate) huffman: &'a mut HuffmanTableBuffer,
-    /// Room for a Huffman table of pairs.
+    /// Buffer for the two-symbol Huffman table.
     pub(crate) pairs: &'a mut Pairs,
-    /// Whether sequences are decoded two_phase of their execution.
+    /// Whether sequences are decoded ahead of their execution.
     pub(crate) two_phase: bool,
-    /// What to fetch meanwhile.
+    /// Lines to prefetch meanwhile.
     pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
 }
 
@@ -37,8 +37,8 @@ const fn corrupt(what: &'static str) -> Error {
 }
 
 impl BlockDecoder<'_> {
-    /// Decodes a block that may regenerate `max` bytes. `src[..at]` was read before it and holds at
-    /// least 5 bytes, the block is the rest.
+    /// Decodes the block `src[at..]`, which may regenerate at most `max` bytes. `src[..at]` precedes it in
+    /// the input and has at least 5 bytes, which kernels may read.
     pub(crate) fn decode(&mut self, src: &[u8], at: usize, max: usize, out: &mut Output<'_>) -> Result<()> {
         let block = &src[at..];
         let header = LiteralsHeader::parse(block)?;
@@ -51,7 +51,7 @@ impl BlockDecoder<'_> {
         };
         let shift = |e: Error| e.shifted(header.len as u64);
         let count = header.count;
-        // The literals, and slack behind them.
+        // The literals, followed by slack.
         let literals: &[u8] = match header.kind {
             LiteralsType::Raw => match rest.get(..count + SLACK) {
                 Some(slice) => slice,
@@ -102,7 +102,7 @@ impl BlockDecoder<'_> {
         Ok(())
     }
 
-    /// Decodes Huffman codes, a part of `whole`, into the first `count` bytes of the literals.
+    /// Decodes the Huffman-coded streams `src`, a part of `whole`, into the first `count` literals.
     fn decode_huffman(
         &mut self,
         header: &LiteralsHeader,

@@ -1,4 +1,4 @@
-//! Whole frames into a slice of the caller.
+//! Decoding of whole frames into a slice.
 
 use linerate_core::{Error, Kind, Result};
 use twox_hash::XxHash64;
@@ -14,13 +14,13 @@ use crate::scratch::Scratch;
 /// Bytes read and written by a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sizes {
-    /// Bytes of the input used.
+    /// Input bytes consumed.
     pub read: usize,
-    /// Bytes of the output written.
+    /// Output bytes written.
     pub written: usize,
 }
 
-/// Decodes whole frames into a slice, which is all the window they need.
+/// Decodes whole frames into a slice, which also serves as the window.
 ///
 /// ```
 /// use linerate_zstd::{Decoder, Scratch};
@@ -47,13 +47,13 @@ impl Decoder {
         &self.options
     }
 
-    /// Decodes all of `src`, frames one after the other, and returns how many bytes of `dst` that
-    /// is. Skippable frames are passed over. Each frame may use `dictionary`.
+    /// Decodes all concatenated frames of `src` and returns the number of bytes written to `dst`. Skippable
+    /// frames are skipped. Every frame may use `dictionary`.
     ///
     /// # Errors
-    /// The offset of an error is one in `src`. [`Kind::Truncated`] and [`Kind::Corrupt`] for input
-    /// that is no sequence of whole frames, [`Kind::OutputTooSmall`], [`Kind::BadArgument`] for a
-    /// frame that names another dictionary, [`Kind::Unsupported`] for a window of 4 GiB and more.
+    /// Offsets of errors count in `src`. [`Kind::Truncated`] and [`Kind::Corrupt`] for input that is not a
+    /// sequence of whole frames, [`Kind::OutputTooSmall`], [`Kind::BadArgument`] for a frame with another
+    /// Dictionary_ID, [`Kind::Unsupported`] for a window of 4 GiB and more.
     /// After an error the content of `dst` is unspecified.
     pub fn decode(
         &self,
@@ -74,7 +74,7 @@ impl Decoder {
         Ok(sizes.written)
     }
 
-    /// Decodes the one frame that `src` begins with; bytes may follow it.
+    /// Decodes the frame at the beginning of `src`; other bytes may follow it.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
@@ -88,8 +88,8 @@ impl Decoder {
         self.decode_one(scratch, dictionary, src, dst, None)
     }
 
-    /// As [`decode_frame`](Self::decode_frame), asking for the lines of `next` meanwhile. All of
-    /// them have been asked for when it returns, with an error or without.
+    /// As [`decode_frame`](Self::decode_frame), prefetching the lines of `next` meanwhile. The queue is empty
+    /// when this returns, also after an error.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
@@ -201,7 +201,7 @@ fn truncated(src: &[u8]) -> Error {
     Error::new(Kind::Truncated, src.len() as u64, "the input ends before the frame does")
 }
 
-/// Whether the frame may be decoded with this dictionary.
+/// Checks that the frame's Dictionary_ID, if any, is that of `dictionary`.
 pub(crate) fn check_dictionary(header: &FrameHeader, dictionary: Option<&Dictionary<'_>>) -> Result<()> {
     if header.dictionary_id != 0 && dictionary.map_or(0, Dictionary::id) != header.dictionary_id {
         return Err(Error::new(Kind::BadArgument, 0, "the frame needs another dictionary"));

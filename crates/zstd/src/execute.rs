@@ -1,4 +1,5 @@
-//! Sequences decoded and executed one by one, safely: the specification of the kernel.
+//! Sequence decoding and execution one by one, in safe code: the reference that
+//! [`kernel::sequences`](crate::kernel::sequences) must match.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -8,26 +9,26 @@ use crate::entropy::tables::{FseTable, LL_BASE, ML_BASE, RepeatOffsets};
 use crate::output::{OUTPUT_TOO_SMALL, Output};
 use crate::prefetch::PrefetchQueue;
 
-/// Bytes that a turn may write behind its output, and read behind what it copies.
+/// Bytes that a copy may write after its output, and read after its source.
 pub(crate) const SLACK: usize = 32;
 
-/// A block's sequences, ready to be executed.
+/// The sequences of one block, with everything needed to decode and execute them.
 pub(crate) struct Job<'a, 'b> {
-    /// Sequences, at least one.
+    /// Number of sequences, at least 1.
     pub(crate) count: usize,
     pub(crate) ll: FseTable<'a>,
     pub(crate) of: FseTable<'a>,
     pub(crate) ml: FseTable<'a>,
-    /// What the stream of bits is a part of.
+    /// The input that contains `bits`.
     pub(crate) whole: &'a [u8],
     pub(crate) bits: &'a [u8],
-    /// Literals, and [`SLACK`] bytes behind them.
+    /// Literals, followed by [`SLACK`] readable bytes.
     pub(crate) literals: &'a [u8],
     pub(crate) repeats: RepeatOffsets,
-    /// Bytes that the block may regenerate.
+    /// Most bytes that the block may regenerate.
     pub(crate) max: usize,
     pub(crate) prefetch: Option<&'a mut PrefetchQueue>,
-    /// Whether sequences are decoded two_phase of their execution, so that what they copy can be fetched.
+    /// Whether sequences are decoded ahead of their execution, so that their sources can be prefetched.
     pub(crate) two_phase: bool,
     pub(crate) out: &'a mut Output<'b>,
 }
@@ -36,7 +37,7 @@ const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
 }
 
-/// As [`crate::kernel::sequences::run`].
+/// Reference of [`crate::kernel::sequences::run`].
 pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
     let Job {
         count,
@@ -94,7 +95,7 @@ pub(crate) fn run(job: Job<'_, '_>) -> Result<RepeatOffsets> {
     Ok(repeats)
 }
 
-/// Whether `len` bytes may be appended to a block that may reach `end`.
+/// Checks that `len` more bytes fit the block, which ends at `end` at the latest, and the buffer.
 fn check_capacity(len: usize, end: usize, out: &Output<'_>) -> Result<()> {
     if len > end - out.at {
         return Err(corrupt("a block regenerates more than it may"));

@@ -1,4 +1,4 @@
-//! What stands before the blocks of a frame, and before each of them.
+//! Headers of frames and blocks, and the extent of a frame (RFC 8878, section 3.1.1).
 
 use linerate_core::{Error, Kind, Result};
 
@@ -6,44 +6,44 @@ use linerate_core::{Error, Kind, Result};
 pub(crate) const MAGIC: u32 = 0xfd2f_b528;
 /// First four bytes of a skippable frame, of which the low four bits are free.
 const SKIPPABLE_MAGIC: u32 = 0x184d_2a50;
-/// No block holds or regenerates more.
+/// Block_Maximum_Size: most bytes that a block holds or regenerates.
 pub const BLOCK_MAX: usize = 128 << 10;
-/// A window above 15/8 of 2 GiB is not offered.
+/// Windows of 4 GiB and more are unsupported.
 const WINDOW_LOG_MAX: u32 = 31;
 /// Bytes of a skippable frame's header, magic number included.
 const SKIPPABLE_HEADER: usize = 8;
-/// No header of a frame is longer, magic number included.
+/// Longest frame header in bytes, magic number included.
 pub(crate) const HEADER_MAX: usize = 18;
 
-/// How a frame begins.
+/// Whether frames begin with the magic number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// With the magic number, as files have it.
+    /// With the magic number, as in files.
     #[default]
     Standard,
     /// Without the magic number, and without skippable frames.
     Magicless,
 }
 
-/// What stands at the beginning of a frame.
+/// The header of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Header {
-    /// A frame of data.
+    /// A data frame.
     Frame(FrameHeader),
-    /// A frame that decoders pass over.
+    /// A skippable frame.
     Skippable {
         /// Low four bits of its magic number.
         variant: u8,
-        /// Bytes of it after the 8 of its header.
+        /// Bytes after its header of 8.
         len: u32,
     },
 }
 
 impl Header {
-    /// Reads the header that `src` begins with.
+    /// Parses the header at the beginning of `src`.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if `src` ends within the header, [`Kind::Corrupt`] if it is none,
+    /// [`Kind::Truncated`] if `src` ends within the header, [`Kind::Corrupt`] if it is invalid,
     /// [`Kind::Unsupported`] for a window of 4 GiB and more.
     pub fn parse(src: &[u8], format: Format) -> Result<Header> {
         match parse_partial(src, format)? {
@@ -55,25 +55,25 @@ impl Header {
     }
 }
 
-/// The header of a frame of data.
+/// The header of a data frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameHeader {
-    /// Bytes of the header itself, magic number included.
+    /// Bytes of the header, magic number included.
     pub len: usize,
-    /// How far back matches may reach, in bytes; for a single segment, the content size.
+    /// Window size in bytes; for a single segment, the content size.
     pub window: u64,
-    /// Bytes that the frame decodes to, if it says so.
+    /// Frame_Content_Size, if present.
     pub content_size: Option<u64>,
-    /// Number of the dictionary it needs; 0 if it does not say.
+    /// Dictionary_ID; 0 if absent.
     pub dictionary_id: u32,
-    /// Whether a checksum of the content stands at its end.
+    /// Whether a content checksum follows the last block.
     pub checksum: bool,
-    /// Whether the content is to be decoded into one piece of memory.
+    /// Single_Segment_flag: the content is meant for one contiguous buffer.
     pub single_segment: bool,
 }
 
 impl FrameHeader {
-    /// Reads the header of the frame of data that `src` begins with.
+    /// Parses the header of the data frame at the beginning of `src`.
     ///
     /// # Errors
     /// As [`Header::parse`], and [`Kind::BadArgument`] for a skippable frame.
@@ -84,26 +84,26 @@ impl FrameHeader {
         }
     }
 
-    /// The most bytes that a block of the frame may hold or regenerate.
+    /// Most bytes that a block of the frame may hold or regenerate.
     pub fn block_max(&self) -> usize {
         self.window.min(BLOCK_MAX as u64) as usize
     }
 }
 
-/// Bytes of a skippable frame with its header, if so many are `there`. A frame of nearly 4 GiB, header
-/// included, is more than 32 bits count.
+/// Bytes of a skippable frame with its header, if that many are `available`. Computed in 64 bits, since
+/// nearly 4 GiB plus a header overflow 32.
 pub(crate) fn skippable_extent(len: u32, available: usize) -> Option<usize> {
     let extent = u64::from(len) + SKIPPABLE_HEADER as u64;
     usize::try_from(extent).ok().filter(|&extent| extent <= available)
 }
 
-/// A header, or how many bytes must be there to say more.
+/// A complete header, or the number of bytes needed to parse further.
 pub(crate) enum PartialHeader {
     Complete(Header),
     Needs(usize),
 }
 
-/// Reads as much of a header as is there.
+/// Parses as much of a header as `src` has.
 pub(crate) fn parse_partial(src: &[u8], format: Format) -> Result<PartialHeader> {
     let mut at = 0;
     if format == Format::Standard {
@@ -159,7 +159,7 @@ pub(crate) fn parse_partial(src: &[u8], format: Format) -> Result<PartialHeader>
     Ok(PartialHeader::Complete(Header::Frame(header)))
 }
 
-/// Whether the first bytes of a frame may continue as one.
+/// Whether `start` is a prefix of a valid magic number.
 fn could_be_magic(start: &[u8]) -> bool {
     let skippable = SKIPPABLE_MAGIC.to_le_bytes();
     let free_bits = |(i, byte): (usize, &u8)| if i == 0 { byte & !15 } else { *byte };
@@ -175,7 +175,7 @@ fn little_endian(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
 }
 
-/// What a block is made of.
+/// Block types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockType {
     Raw,
@@ -183,19 +183,19 @@ pub(crate) enum BlockType {
     Compressed,
 }
 
-/// The three bytes before a block.
+/// The 3-byte header of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockHeader {
     pub(crate) last: bool,
     pub(crate) kind: BlockType,
-    /// Bytes stored, or for [`BlockType::Rle`] regenerated from the one that is.
+    /// Bytes stored; for [`BlockType::Rle`], bytes regenerated from the one stored.
     pub(crate) size: usize,
 }
 
 impl BlockHeader {
     pub(crate) const LEN: usize = 3;
 
-    /// The offset of an error is that of the header.
+    /// Parses a header. Errors have the offset 0.
     #[inline]
     pub(crate) fn parse(bytes: [u8; 3], block_max: usize) -> Result<BlockHeader> {
         let word = u32::from_le_bytes([bytes[0], bytes[1], bytes[2], 0]);
@@ -206,7 +206,7 @@ impl BlockHeader {
             2 => BlockType::Compressed,
             _ => return Err(Error::new(Kind::Corrupt, 0, "a block has the reserved type")),
         };
-        // An empty frame in a single segment has a maximum of 0, and yet a compressed block of 2.
+        // A single segment frame without content has a maximum of 0, but may have a compressed block of 2.
         let max = if kind == BlockType::Compressed { block_max.max(2) } else { block_max };
         if size > max {
             return Err(Error::new(Kind::Corrupt, 0, "a block is larger than its frame allows"));
@@ -214,7 +214,7 @@ impl BlockHeader {
         Ok(BlockHeader { last: word & 1 == 1, kind, size })
     }
 
-    /// Bytes that follow the header.
+    /// Bytes after the header.
     pub(crate) fn stored(&self) -> usize {
         if self.kind == BlockType::Rle { 1 } else { self.size }
     }
@@ -225,20 +225,19 @@ impl BlockHeader {
 pub struct FrameExtent {
     /// Bytes of the frame, from its magic number to its checksum.
     pub compressed: usize,
-    /// The most bytes that it decodes to; exactly as many if [`content_size`](Self::content_size)
-    /// is known.
+    /// Upper bound of the decoded size; exact if [`content_size`](Self::content_size) is known.
     pub bound: u64,
-    /// Bytes that it decodes to, if it says so; 0 for a skippable frame.
+    /// Decoded size, if the header states it; 0 for a skippable frame.
     pub content_size: Option<u64>,
-    /// Blocks in it.
+    /// Number of blocks.
     pub blocks: usize,
 }
 
-/// Finds the end of the frame that `src` begins with from the headers of its blocks.
+/// Finds the end of the frame at the beginning of `src` from its block headers.
 ///
 /// # Errors
 /// As [`Header::parse`]; [`Kind::Truncated`] if `src` ends before the frame does, and
-/// [`Kind::Corrupt`] for the header of a block that cannot be.
+/// [`Kind::Corrupt`] for an invalid block header.
 pub fn frame_extent(src: &[u8], format: Format) -> Result<FrameExtent> {
     let truncated = Error::new(Kind::Truncated, src.len() as u64, "the input ends before the frame does");
     let header = match Header::parse(src, format)? {
@@ -279,13 +278,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_skippable_frame_of_4_gib_that_is_not_there_is_cut_short_and_not_empty() {
+    fn truncated_skippable_frame_of_4_gib_is_an_error() {
         for len in [u32::MAX - 8, u32::MAX - 7, u32::MAX] {
             let frame = [&SKIPPABLE_MAGIC.to_le_bytes()[..], &len.to_le_bytes(), &[0; 100]].concat();
             let found = frame_extent(&frame, Format::Standard);
             assert_eq!(found.map_err(|e| (e.kind, e.offset)), Err((Kind::Truncated, 108)), "{len}");
         }
-        // As if all of it were there: as much as the machine counts.
+        // With enough bytes available: limited by usize.
         let all = usize::try_from(8 + u64::from(u32::MAX)).ok();
         assert_eq!(skippable_extent(u32::MAX, usize::MAX), all);
         assert_eq!(skippable_extent(u32::MAX - 8, usize::MAX), Some(u32::MAX as usize));

@@ -2,7 +2,7 @@
 
 use linerate_core::Tier;
 
-/// SequenceField implementation of the hot loops runs.
+/// Which implementation of the hot loops runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum KernelSet {
     /// The safe reference implementation, which the kernels must match.

@@ -1,14 +1,35 @@
-//! zstd frames (RFC 8878), decoded with tables, window and scratch that belong to the caller.
+//! A zstd decoder (RFC 8878) whose tables, window and scratch memory belong to the caller.
 //!
-//! * [`Decoder`]: whole frames into a slice, which is all the window they need.
-//! * [`StreamDecoder`]: frames in pieces. Between calls it keeps the window and the tables; all else
-//!   is in a [`Scratch`], of which a thread needs one.
-//! * [`Dictionary`]: digested once, at most 9 KiB of tables beside its content, movable, and in
-//!   memory of the caller if it likes, so that there can be many.
-//! * [`PrefetchQueue`]: what the next job needs from memory, fetched while the current one is decoded.
+//! * [`Decoder`]: whole frames into a slice, which also serves as the window.
+//! * [`StreamDecoder`]: frames in pieces. Between calls it keeps the window and the tables; everything
+//!   else is in a [`Scratch`], one per thread.
+//! * [`Dictionary`]: digested once into at most 9 KiB of tables beside its content; relocatable, and
+//!   optionally in memory of the caller, so that there can be very many.
+//! * [`PrefetchQueue`]: cache lines of the next job, prefetched while the current one is decoded.
 //!
-//! Any input is handled: errors are typed, nothing is read or written outside of the buffers, and
-//! memory is bounded by [`Options::window_limit`] and the room for output.
+//! Untrusted input is safe: errors are typed, nothing is read or written outside the buffers, and memory
+//! is bounded by [`Options::window_limit`] and the output buffer.
+//!
+//! # Modules
+//!
+//! Each row imports only from rows below it.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `stream` | [`StreamDecoder`]: frames in pieces |
+//! | `decoder` | [`Decoder`]: whole frames into a slice |
+//! | `block` | one compressed block: literals, then sequences |
+//! | `required_parts` | [`RequiredParts`]: the dictionary tables that a frame's headers refer to |
+//! | `scratch` | [`Scratch`]: working memory per thread |
+//! | `literals`, `sequences_section` | headers of a block's two sections |
+//! | `frame_tables` | entropy tables and repeat offsets between two blocks of a frame |
+//! | `dictionary/` | `digest` (fixed-size description), `parse` (trained dictionaries), `view` ([`Dictionary`]), `expanded_huffman` |
+//! | `sys/` | the unchecked dictionary constructor |
+//! | `kernel/` | hot loops: `huffman`, `sequences` (with `backward`, its bit reader), `build` (tables); compiled per CPU tier by `dispatch` over `isa`, `scalar`, `avx2` |
+//! | `execute` | the reference implementation of sequence decoding and execution |
+//! | `window` | the last bytes of a frame, kept between calls |
+//! | `entropy/` | `bits` (readers), `fse`, `huffman`, `tables` (sequence codes, predefined tables, repeat offsets) |
+//! | `frame`, `options`, `output`, `prefetch`, `kernel_set` | frame and block headers; options; the output buffer and its history; the prefetch queue; reference or kernels of a tier |
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 

@@ -1,4 +1,4 @@
-//! The literals of a block: four ways to store them.
+//! The header of a block's literals section (RFC 8878, section 3.1.1.3.1).
 
 use linerate_core::{Error, Kind, Result};
 
@@ -6,28 +6,28 @@ use crate::entropy::huffman::{LITERALS_CUT_OFF, Weights};
 use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
 use crate::kernel_set::KernelSet;
 
-/// How literals are stored.
+/// Literals block types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LiteralsType {
     Raw,
     Rle,
-    /// Huffman codes, after their tree.
+    /// Huffman-coded, with a tree description.
     Compressed,
-    /// Huffman codes of the tree before.
+    /// Huffman-coded with the previous tree.
     Treeless,
 }
 
-/// What a section of literals begins with.
+/// The header of a literals section.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LiteralsHeader {
     pub(crate) kind: LiteralsType,
     /// Bytes of the header.
     pub(crate) len: usize,
-    /// Literals.
+    /// Number of literals.
     pub(crate) count: usize,
     /// Bytes after the header.
     pub(crate) stored: usize,
-    /// Streams of Huffman codes, 1 or 4.
+    /// Huffman-coded streams: 1 or 4; 0 for raw and RLE.
     pub(crate) streams: usize,
 }
 
@@ -56,7 +56,7 @@ impl LiteralsHeader {
 pub(crate) const NO_TREE: Error =
     Error::new(Kind::Corrupt, 0, "literals repeat a Huffman tree before there was one");
 
-/// Reads the tree that `src` begins with into the tables, and lays its codes out; returns its length.
+/// Reads the tree description at the beginning of `src` and builds its table; returns its length in bytes.
 pub(crate) fn read_tree(
     kernels: KernelSet,
     src: &[u8],

@@ -1,21 +1,20 @@
-//! What a decoder may be told.
+//! Decoder options.
 
 use crate::frame::Format;
 
-/// How to decode.
+/// Options of a [`Decoder`](crate::Decoder) or [`StreamDecoder`](crate::StreamDecoder).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
     /// Whether frames begin with their magic number.
     pub format: Format,
-    /// The largest window that a [`StreamDecoder`](crate::StreamDecoder) keeps, in bytes; 128 MiB
-    /// unless told. A [`Decoder`](crate::Decoder) keeps none, so it has no need of a limit.
+    /// Largest window of a [`StreamDecoder`](crate::StreamDecoder), in bytes. Default: 128 MiB. A
+    /// [`Decoder`](crate::Decoder) allocates no window and ignores it.
     pub window_limit: u64,
-    /// Whether checksums are compared; they are unless told not to.
+    /// Whether checksums are verified. Default: yes.
     pub verify_checksum: bool,
-    /// Whether sequences are decoded some way ahead of their execution, so that the lines of the
-    /// dictionary they copy from can be fetched meanwhile. Pays when the dictionary is large and cold;
-    /// off unless told.
+    /// Whether sequences are decoded 64 ahead of their execution, so that the dictionary lines they copy
+    /// from can be prefetched. Pays when the dictionary is large and cold. Default: no.
     pub two_phase: bool,
 }
 
@@ -25,25 +24,25 @@ impl Options {
         Options { format: Format::Standard, window_limit: 1 << 27, verify_checksum: true, two_phase: false }
     }
 
-    /// With frames of `format`.
+    /// Sets the frame format.
     #[must_use]
     pub const fn format(self, format: Format) -> Self {
         Options { format, ..self }
     }
 
-    /// With a window of at most `bytes`.
+    /// Sets the largest window, in bytes.
     #[must_use]
     pub const fn window_limit(self, bytes: u64) -> Self {
         Options { window_limit: bytes, ..self }
     }
 
-    /// Comparing checksums, or not.
+    /// Sets whether checksums are verified.
     #[must_use]
     pub const fn verify_checksum(self, verify: bool) -> Self {
         Options { verify_checksum: verify, ..self }
     }
 
-    /// Decoding sequences ahead of their execution, or not.
+    /// Sets whether sequences are decoded ahead of their execution.
     #[must_use]
     pub const fn two_phase(self, two_phase: bool) -> Self {
         Options { two_phase, ..self }

@@ -1,12 +1,12 @@
-//! Where a block goes, and what its matches may copy from.
+//! The output buffer of a block, and the history its matches may copy from.
 
 use linerate_core::{Error, Kind, Result};
 
-/// Pieces of history before the output itself: the newer and the older part of a window that has gone
-/// round, or what there is of a window and the dictionary.
+/// Segments of history before the output: newer and older part of a wrapped window, or window and
+/// dictionary.
 pub(crate) const HISTORY_SEGMENTS: usize = 2;
 
-/// A piece of history, and bytes behind it that may be read.
+/// A segment of history, and readable bytes after it.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct HistorySegment<'a> {
     all: &'a [u8],
@@ -24,18 +24,18 @@ impl<'a> HistorySegment<'a> {
         &self.all[..self.len]
     }
 
-    /// The piece and what may be read behind it.
+    /// The segment and the readable bytes after it.
     pub(crate) fn all(&self) -> &'a [u8] {
         self.all
     }
 }
 
-/// Room for output, of which the bytes from `start` to `at` are history, as are the pieces history.
+/// An output buffer. `buf[start..at]` is history, preceded by the segments `history`.
 pub(crate) struct Output<'a> {
     pub(crate) buf: &'a mut [u8],
-    /// The earliest byte of `buf` that matches may copy.
+    /// First byte of `buf` that matches may copy.
     pub(crate) start: usize,
-    /// Where the next byte goes.
+    /// Offset of the next byte.
     pub(crate) at: usize,
     /// History before `start`, latest first.
     pub(crate) history: [HistorySegment<'a>; HISTORY_SEGMENTS],
@@ -60,8 +60,8 @@ impl Output<'_> {
         Ok(())
     }
 
-    /// Appends `len` bytes from `offset` before, of which those not yet there are the ones that are
-    /// just being appended. There must be room.
+    /// Appends a match of `len` bytes at distance `offset`, which may overlap its own output. The caller has
+    /// checked the capacity.
     pub(crate) fn copy_match(&mut self, offset: usize, len: usize) -> Result<()> {
         let end = self.at + len;
         while self.at < end && offset > self.at - self.start {
@@ -81,7 +81,7 @@ impl Output<'_> {
             self.buf[self.at..self.at + count].copy_from_slice(&piece[from..from + count]);
             self.at += count;
         }
-        // What is copied may be copied again: the period doubles.
+        // Overlapping copy: the source doubles with each step.
         let from = self.at - offset.min(self.at);
         while self.at < end {
             let count = (self.at - from).min(end - self.at);

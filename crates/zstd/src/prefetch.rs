@@ -1,22 +1,21 @@
-//! Fetching the memory of the next job while the current one is decoded.
+//! A queue of cache lines to prefetch for the next job while the current one is decoded.
 
 use linerate_core::{CACHE_LINE, prefetch_line};
 
-/// Pieces of memory in a queue.
+/// Memory ranges in a queue.
 const MAX_RANGES: usize = 8;
 
-/// The cache lines that the next job will need. Decoding with such a queue
-/// ([`Decoder::decode_prefetching`](crate::Decoder::decode_prefetching)) asks for them spread over the
-/// sequences of the block, since a CPU waits when many are asked for at once, and for what is left at the
-/// end.
+/// The cache lines that the next job will read. [`Decoder::decode_prefetching`](crate::Decoder::decode_prefetching)
+/// spreads their prefetches over the sequences of the current block, since a CPU stalls when too many are
+/// in flight, and prefetches the rest at the end.
 ///
-/// The memory is named, never read: it need not even exist any more.
+/// Memory is named by address and never read, so it may even have been freed.
 #[derive(Clone, Debug)]
 pub struct PrefetchQueue {
-    /// Addresses of the first line and behind the last.
+    /// Address of the first line, and the address after the last byte.
     ranges: [(usize, usize); MAX_RANGES],
     len: usize,
-    /// Lines that a iteration of a loop asks for: 1, 2 or 4.
+    /// Lines prefetched per loop iteration: 1, 2 or 4.
     rate: u32,
 }
 
@@ -26,8 +25,8 @@ impl PrefetchQueue {
         PrefetchQueue { ranges: [(0, 0); MAX_RANGES], len: 0, rate: 1 }
     }
 
-    /// Adds the lines of `bytes`, which are asked for before those that were added before. A queue takes
-    /// 8 ranges; others are ignored.
+    /// Adds the lines of `bytes`. The range enqueued last is prefetched first. A queue holds 8 ranges;
+    /// further ones are ignored.
     pub fn enqueue(&mut self, bytes: &[u8]) {
         if bytes.is_empty() || self.len == MAX_RANGES {
             return;
@@ -37,17 +36,17 @@ impl PrefetchQueue {
         self.len += 1;
     }
 
-    /// Forgets the lines.
+    /// Empties the queue.
     pub fn clear(&mut self) {
         self.len = 0;
     }
 
-    /// Lines not yet asked for.
+    /// Lines not prefetched yet.
     pub fn lines(&self) -> usize {
         self.ranges[..self.len].iter().map(|(at, end)| (end - at).div_ceil(CACHE_LINE)).sum()
     }
 
-    /// Makes the lines last for about so many iterations of a loop.
+    /// Chooses the rate at which the lines last for about `iterations` loop iterations.
     pub(crate) fn spread_over(&mut self, iterations: usize) {
         self.rate = match self.lines().div_ceil(iterations.max(1)) {
             rate @ 0..=2 => rate as u32,
@@ -55,7 +54,7 @@ impl PrefetchQueue {
         };
     }
 
-    /// Asks for the lines of a iteration.
+    /// Prefetches the lines of one iteration.
     #[inline]
     pub(crate) fn prefetch_next(&mut self) {
         let mut cursor = self.take();
@@ -63,7 +62,7 @@ impl PrefetchQueue {
         self.put_back(cursor);
     }
 
-    /// Takes the queue into a loop.
+    /// Takes a range out, so that a loop can keep it in registers.
     #[inline]
     pub(crate) fn take(&mut self) -> PrefetchCursor {
         let mut cursor = PrefetchCursor { at: 0, end: 0, rate: self.rate };
@@ -71,7 +70,7 @@ impl PrefetchQueue {
         cursor
     }
 
-    /// Takes back what a loop has left.
+    /// Returns the rest of a range.
     #[inline]
     pub(crate) fn put_back(&mut self, cursor: PrefetchCursor) {
         if cursor.at < cursor.end {
@@ -80,7 +79,7 @@ impl PrefetchQueue {
         }
     }
 
-    /// Asks for all lines that are left.
+    /// Prefetches all remaining lines.
     pub(crate) fn prefetch_now(&mut self) {
         for &(at, end) in &self.ranges[..self.len] {
             (at..end).step_by(CACHE_LINE).for_each(prefetch_line);
@@ -89,7 +88,7 @@ impl PrefetchQueue {
     }
 }
 
-/// The range of a queue that a loop is at.
+/// The range of a queue that a loop is prefetching.
 #[derive(Clone, Copy)]
 pub(crate) struct PrefetchCursor {
     at: usize,
@@ -101,14 +100,14 @@ impl PrefetchCursor {
     /// No lines.
     pub(crate) const EMPTY: PrefetchCursor = PrefetchCursor { at: 0, end: 0, rate: 1 };
 
-    /// Asks for the lines of a iteration. The last may lie behind the range: that costs less than to look.
+    /// Prefetches the lines of one iteration. The last may be past the range: a check would cost more.
     #[inline(always)]
     pub(crate) fn prefetch_next(&mut self, queue: &mut PrefetchQueue) {
         if self.at >= self.end && !self.advance(queue) {
             return;
         }
         self.line();
-        // Not a loop: it would cost as much as the lines.
+        // Unrolled: a loop would cost as much as the prefetches.
         if self.rate > 1 {
             self.line();
             if self.rate > 2 {
@@ -124,7 +123,7 @@ impl PrefetchCursor {
         self.at += CACHE_LINE;
     }
 
-    /// Goes to the next range, if there is one.
+    /// Advances to the next range; returns whether there is one.
     #[inline(always)]
     fn advance(&mut self, queue: &mut PrefetchQueue) -> bool {
         let Some(last) = queue.len.checked_sub(1) else { return false };
@@ -145,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_line_is_asked_for_once() {
+    fn each_line_is_prefetched_once() {
         let bytes = vec![0u8; 1000];
         for iterations in [1, 7, 60, 135, 1000] {
             let mut queue = PrefetchQueue::new();
@@ -158,10 +157,13 @@ mod tests {
             queue.spread_over(iterations);
             for iteration in 1..=iterations {
                 queue.prefetch_next();
-                let asked = lines - queue.lines();
-                assert!(asked <= 4 * iteration && (asked >= iteration.min(lines) || lines == asked));
+                let prefetched = lines - queue.lines();
+                assert!(
+                    prefetched <= 4 * iteration
+                        && (prefetched >= iteration.min(lines) || lines == prefetched)
+                );
             }
-            // All were asked for, unless there are more than four for a iteration.
+            // All were prefetched, unless there are more than four per iteration.
             assert!(queue.lines() == 0 || 4 * iterations < lines + 8 * 4);
             queue.prefetch_now();
             queue.prefetch_next();

@@ -1,4 +1,4 @@
-//! What a frame required of its dictionary, seen from the headers of its first block.
+//! The parts of its dictionary that a frame requires, by the headers of its first block.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -7,15 +7,15 @@ use crate::frame::{BLOCK_MAX, BlockHeader, BlockType, Format, FrameHeader};
 use crate::literals::{LiteralsHeader, LiteralsType};
 use crate::prefetch::PrefetchQueue;
 
-/// SequenceField parts of a dictionary a frame may need. All of them, unless it has a single block whose
-/// headers say otherwise.
+/// The parts of a dictionary that a frame may require: all, unless the frame has a single block whose
+/// headers exclude some.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequiredParts {
-    /// Huffman codes.
+    /// The Huffman table: the literals are treeless.
     pub huffman: bool,
-    /// FrameTables of literal lengths, match lengths and offsets.
+    /// FSE tables of literal lengths, match lengths and offsets: in repeat mode.
     pub fse_tables: [bool; 3],
-    /// Content.
+    /// The content: there are sequences.
     pub content: bool,
 }
 
@@ -23,13 +23,13 @@ const ALL: RequiredParts = RequiredParts { huffman: true, fse_tables: [true; 3],
 const NONE: RequiredParts = RequiredParts { huffman: false, fse_tables: [false; 3], content: false };
 
 impl RequiredParts {
-    /// Looks at the headers of `frame`. Of a damaged one it may say anything.
+    /// Reads the headers of `frame`. For a damaged frame the result is unspecified, but safe to use.
     pub fn from_frame(frame: &[u8], format: Format) -> RequiredParts {
         peek(frame, format).unwrap_or(ALL)
     }
 
-    /// Adds the parts of compact tables that are required to a list, those that are required first last:
-    /// they are asked for first.
+    /// Enqueues the required parts of compact tables. The part that decoding reads first is enqueued last,
+    /// because the last entry is prefetched first.
     pub fn enqueue_prefetch(&self, digest: &Digest, compact: &[u8], queue: &mut PrefetchQueue) {
         let Some([huffman, parts @ ..]) = digest.parts(compact) else { return };
         for (part, _) in parts.into_iter().zip(self.fse_tables).filter(|(_, required)| *required) {
@@ -55,7 +55,7 @@ fn peek(frame: &[u8], format: Format) -> Result<RequiredParts> {
     let literals = LiteralsHeader::parse(rest)?;
     let section = rest.get(literals.len + literals.stored..).ok_or(unclear)?;
     let huffman = literals.kind == LiteralsType::Treeless;
-    // The modes stand behind the count, which has one to three bytes.
+    // The compression modes byte follows the sequence count (1 to 3 bytes; RFC 8878, 3.1.1.3.2.1).
     let modes = match section {
         [0, ..] => return Ok(RequiredParts { huffman, ..NONE }),
         [255, _, _, modes, ..] | [128..=254, _, modes, ..] | [1..128, modes, ..] => modes,
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_tell_what_is_required() {
+    fn headers_determine_the_required_parts() {
         let word = |i: u32| format!("{} of the ", i.wrapping_mul(2_654_435_761) >> 20);
         let text: Vec<u8> = (0..9000).flat_map(|i| word(i).into_bytes()).collect();
         let mut dictionary = vec![0; 2048];
@@ -91,7 +91,7 @@ mod tests {
         assert!(required.content && required.fse_tables == [false; 3] && !required.huffman, "{required:?}");
         assert!(!frame(&[7; 6000], &dictionary).huffman);
         assert_eq!(frame(b"", &dictionary), NONE);
-        // More than one block, and what is none.
+        // More than one block; damaged frames.
         assert_eq!(frame(&text.repeat(20), &dictionary), ALL);
         for damaged in [&[][..], &[1, 2, 3], &[0x28, 0xb5, 0x2f, 0xfd, 0x20]] {
             assert_eq!(RequiredParts::from_frame(damaged, Format::Standard), ALL);

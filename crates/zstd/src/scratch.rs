@@ -1,4 +1,4 @@
-//! Working memory: one per thread, passed into every call, carrying nothing between them.
+//! Working memory: one per thread, passed to every call, without state between calls.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -11,32 +11,30 @@ use crate::frame_tables::{FrameTables, HuffmanTableBuffer};
 use crate::kernel::huffman::Pairs;
 use crate::kernel_set::KernelSet;
 
-/// Bytes that fast copies may touch behind what they copy.
+/// Bytes after their source and destination that wild copies may touch.
 pub(crate) const SLACK: usize = 64;
 
-/// Working memory for any number of decoders of one thread, one after the other: at most 320 KiB, on
-/// the heap.
-///
-/// A call leaves nothing in it that a later call can see.
+/// Working memory for any number of decoders used one after another by one thread: at most 320 KiB, on
+/// the heap. Results never depend on earlier use.
 pub struct Scratch {
     pub(crate) kernels: KernelSet,
     /// Literals of the current block.
     pub(crate) literals: Box<[u8]>,
-    /// What the current block regenerates, when the caller's room may not do.
+    /// Output of the current block, when the caller's buffer may be too small for it.
     pub(crate) output: Box<[u8]>,
     /// The current Huffman table.
     pub(crate) huffman: Box<HuffmanTableBuffer>,
-    /// Pairs of symbols of the current block's Huffman table.
+    /// Two-symbol table of the current block's Huffman code.
     pub(crate) pairs: Box<Pairs>,
-    /// FrameTables of the current frame, for decoders that keep none.
+    /// Tables of the current frame, for [`Decoder`](crate::Decoder).
     pub(crate) tables: Box<FrameTables>,
 }
 
 impl Scratch {
-    /// The most bytes that a scratch takes.
+    /// Upper bound of [`memory`](Self::memory), in bytes.
     pub const MAX_MEMORY: usize = 320 << 10;
 
-    /// Scratch that runs the best code this CPU has.
+    /// A scratch that runs the kernels of the best tier this CPU supports.
     pub fn new() -> Self {
         let scratch = Scratch {
             kernels: KernelSet::detected(),
@@ -50,7 +48,7 @@ impl Scratch {
         scratch
     }
 
-    /// Runs code of `tier` instead of the best; a tier this machine lacks is ignored.
+    /// Runs the kernels of `tier` instead; an unsupported tier is ignored.
     #[must_use]
     pub fn tier(mut self, tier: Tier) -> Self {
         self.set_tier(tier);
@@ -64,7 +62,7 @@ impl Scratch {
         }
     }
 
-    /// Runs only safe code: the specification that the other forms are tested against. Slow.
+    /// Runs the safe reference implementation that the kernels are tested against. Slow.
     #[must_use]
     pub fn reference(mut self) -> Self {
         self.kernels = KernelSet::Reference;

@@ -9,17 +9,17 @@ use crate::frame_tables::{FrameTables, TableSource};
 use crate::kernel;
 use crate::kernel_set::KernelSet;
 
-/// What a section of sequences begins with.
+/// The header of a sequences section.
 pub(crate) struct Section {
-    /// Sequences.
+    /// Number of sequences.
     pub(crate) count: usize,
-    /// Bytes before their bits.
+    /// Bytes before the bitstream.
     pub(crate) len: usize,
 }
 
 const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a section of sequences is cut off");
 
-/// Reads the beginning of a section and makes the tables it describes.
+/// Reads the header of a section and builds the tables it describes.
 pub(crate) fn read_section(
     kernels: KernelSet,
     src: &[u8],
@@ -53,7 +53,8 @@ pub(crate) fn read_section(
     Ok(Section { count, len: at })
 }
 
-/// Makes one table; returns the length of its description.
+/// Builds one table by its compression mode (0: predefined, 1: RLE, 2: FSE, 3: repeat); returns the length of
+/// its description in bytes.
 fn read_table(
     kernels: KernelSet,
     field: SequenceField,

@@ -1,4 +1,4 @@
-//! Frames in pieces: any split of the input, any room for the output.
+//! Streaming decoding: any split of the input, any size of the output buffer.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,14 +19,14 @@ use crate::output::{HISTORY_SEGMENTS, HistorySegment, Output};
 use crate::scratch::Scratch;
 use crate::window::Window;
 
-/// Bytes that must have been read before a block: kernels look at up to eight bytes before its bits,
-/// and at least three of those are the block's own.
+/// Bytes needed before a block in memory: kernels load up to eight bytes before its bitstreams, at least
+/// three of which belong to the block.
 const BEFORE_BLOCK: usize = 5;
-/// What a partial_block block is put behind.
+/// Bytes before a buffered block, so that kernels may read there.
 const PAD: usize = 8;
 
-/// The pieces of history that are not empty, latest first. While the dictionary is in reach, the window
-/// is in one piece.
+/// The non-empty segments of history, latest first. While the dictionary is within the window, the ring
+/// has not wrapped, so there are at most two.
 fn history<'a>(
     [newer, older]: [HistorySegment<'a>; 2],
     dictionary: HistorySegment<'a>,
@@ -39,32 +39,32 @@ fn history<'a>(
     }
 }
 
-/// Why a call ended.
+/// Why a call returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// All input is used, and everything that it decodes to was handed over.
+    /// All input is consumed and all its output is written.
     NeedInput,
-    /// The output is full, and there may be more for it.
+    /// The output buffer is full, and more output may be pending.
     NeedOutput,
-    /// A frame has ended, and all of it was handed over. Another may follow.
+    /// A frame has ended and all its output is written. Another may follow.
     FrameEnd,
 }
 
-/// What a call of [`StreamDecoder::decode`] did.
+/// Result of [`StreamDecoder::decode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// Bytes of the input used.
+    /// Input bytes consumed.
     pub read: usize,
-    /// Bytes of the output written.
+    /// Output bytes written.
     pub written: usize,
-    /// Why it ended.
+    /// Why the call returned.
     pub status: Status,
-    /// How many bytes of input to come with next time to get two_phase without a copy; any other
-    /// number will do. 0 when the frame has ended.
+    /// Preferred input length of the next call, in bytes, which avoids a copy; any other works. 0 at the end
+    /// of a frame.
     pub hint: usize,
 }
 
-/// What is expected next.
+/// The part of the format expected next.
 #[derive(Clone, Copy, Debug)]
 enum State {
     FrameHeader,
@@ -93,33 +93,32 @@ enum State {
     Checksum,
 }
 
-/// Decodes frames that arrive in pieces. Between calls it keeps what the format demands and nothing
-/// else: the frame's window, its entropy tables and repeat offsets, and the bytes of a block or
-/// header that has not fully arrived.
+/// Decodes frames that arrive in pieces. Between calls it keeps only the frame's window, its entropy tables
+/// and repeat offsets, and a header or block that has arrived in part.
 ///
-/// The window grows with the content up to the size that the frame asks for, and never beyond
-/// [`Options::window_limit`]. Decoding with much room for output spares a copy of it.
+/// The window grows with the content up to the frame's window size, at most
+/// [`Options::window_limit`]. An output buffer of 128 KiB or more avoids copying the output.
 pub struct StreamDecoder {
     options: Options,
     state: State,
     header: FrameHeader,
     dictionary: Option<Digest>,
-    /// Boxed when first needed.
+    /// Allocated on first use.
     tables: Option<Box<FrameTables>>,
     window: Window,
-    /// Bytes at the end of the window that were not handed over yet.
+    /// Bytes at the end of the window not written to the caller yet.
     pending: usize,
-    /// Bytes that the frame has decoded to.
+    /// Bytes decoded of the frame.
     total: u64,
     hash: XxHash64,
-    /// The part of a header that has arrived.
+    /// The header bytes received so far.
     header_bytes: [u8; HEADER_MAX],
     header_bytes_len: usize,
-    /// The part of a block that has arrived, behind [`PAD`] bytes; empty if nothing has.
+    /// The block bytes received so far, after [`PAD`] bytes; empty if none.
     partial_block: Vec<u8>,
-    /// Bytes read since the decoder was made.
+    /// Input bytes consumed in total.
     consumed: u64,
-    /// Of those, the ones before the header or block that is being read.
+    /// Input offset of the current header or block.
     part: u64,
     failed: Option<Error>,
 }
@@ -130,7 +129,7 @@ struct Buffers<'a> {
     read: usize,
     dst: &'a mut [u8],
     written: usize,
-    /// Bytes of `dst` from here to `written` belong to the frame and are not in the window yet.
+    /// `dst[..in_window]` is in the window already; from here to `written` it is not.
     in_window: usize,
 }
 
@@ -144,7 +143,7 @@ impl Buffers<'_> {
     }
 }
 
-/// Whether a step has left more to do.
+/// Whether a step ends the call.
 enum Step {
     Continue,
     Return(Status, usize),
@@ -157,7 +156,7 @@ const fn corrupt(what: &'static str) -> Error {
 }
 
 impl StreamDecoder {
-    /// A decoder that expects a frame. It allocates nothing until it needs to.
+    /// A decoder at the beginning of a frame. Allocates nothing yet.
     pub fn new(options: Options) -> Self {
         let header = FrameHeader {
             len: 0,
@@ -186,7 +185,7 @@ impl StreamDecoder {
         }
     }
 
-    /// Forgets everything but the options and the memory, and expects a frame.
+    /// Resets to the beginning of a frame; keeps the options and the memory.
     pub fn reset(&mut self) {
         let (tables, window) = (self.tables.take(), core::mem::replace(&mut self.window, Window::new()));
         *self = StreamDecoder { tables, window, ..Self::new(self.options) };
@@ -197,7 +196,7 @@ impl StreamDecoder {
         &self.options
     }
 
-    /// Whether the input may end here: no frame has begun that has not ended.
+    /// Whether the input may end here: no frame is incomplete.
     pub fn is_between_frames(&self) -> bool {
         matches!(self.state, State::FrameHeader)
             && self.header_bytes_len == 0
@@ -205,8 +204,8 @@ impl StreamDecoder {
             && self.failed.is_none()
     }
 
-    /// Whether all that was given has been decoded and handed over: no header or block has begun that
-    /// has not ended. Where an encoder flushes, that is so.
+    /// Whether all input has been decoded and written: no header or block is incomplete. True at every flush
+    /// of the encoder.
     pub fn is_between_blocks(&self) -> bool {
         matches!(self.state, State::FrameHeader | State::BlockHeader)
             && self.header_bytes_len == 0
@@ -214,27 +213,26 @@ impl StreamDecoder {
             && self.failed.is_none()
     }
 
-    /// The header of the frame that is being decoded, or was last.
+    /// The header of the current or last frame.
     pub fn header(&self) -> Option<&FrameHeader> {
         (self.header.len > 0).then_some(&self.header)
     }
 
-    /// Bytes held: the decoder itself, the window, the tables, the part of a block.
+    /// Bytes of the decoder, its window, tables and partial block.
     pub fn memory(&self) -> usize {
         let tables = if self.tables.is_some() { size_of::<FrameTables>() } else { 0 };
         size_of::<Self>() + tables + self.window.memory() + self.partial_block.capacity()
     }
 
-    /// Decodes what it can from `src` into `dst`, and ends when either is used up or a frame has
-    /// ended. Every call within a frame takes the same `dictionary`.
+    /// Decodes from `src` to `dst` until either is exhausted or a frame ends. All calls within a frame must
+    /// pass the same `dictionary`.
     ///
     /// # Errors
-    /// The offset of an error counts from the first byte that the decoder was given.
-    /// [`Kind::Corrupt`] for input that is no frame, [`Kind::Limit`] for a window above the limit or
-    /// without memory for it, [`Kind::BadArgument`] for a frame that names another dictionary, or
-    /// another dictionary than in the call before, [`Kind::Unsupported`] for a window of 4 GiB and
-    /// more. What was decoded before the error is handed over first; the call after that, and every
-    /// one until [`reset`](Self::reset), returns the error.
+    /// Offsets of errors count from the first input byte of the decoder. [`Kind::Corrupt`] for invalid input,
+    /// [`Kind::Limit`] for a window above the limit or failed allocation, [`Kind::BadArgument`] for a frame
+    /// with another Dictionary_ID or a dictionary changed within a frame, [`Kind::Unsupported`] for a window
+    /// of 4 GiB and more. Output decoded before the error is returned first; the next call, and every one
+    /// until [`reset`](Self::reset), returns the error.
     pub fn decode(
         &mut self,
         scratch: &mut Scratch,
@@ -296,7 +294,7 @@ impl StreamDecoder {
         }
     }
 
-    /// Takes input until `count` bytes of a header are there; says how many are missing.
+    /// Buffers input until the header has `count` bytes; returns the number of missing bytes.
     fn read_header_bytes(&mut self, count: usize, io: &mut Buffers<'_>) -> usize {
         if self.header_bytes_len == 0 {
             self.part = self.consumed;
@@ -318,7 +316,7 @@ impl StreamDecoder {
         match parse_partial(&self.header_bytes[..self.header_bytes_len], self.options.format)? {
             PartialHeader::Needs(count) => {
                 let missing = self.read_header_bytes(count, io);
-                // A wrong magic number is an error as soon as it is seen.
+                // A wrong magic number is an error at its first wrong byte.
                 Ok(if missing == 0 {
                     Step::Continue
                 } else {
@@ -386,7 +384,7 @@ impl StreamDecoder {
         Ok(Step::Continue)
     }
 
-    /// The most bytes that the next block may regenerate.
+    /// Most bytes that the next block may regenerate.
     fn block_limit(&self) -> usize {
         let left = self.header.content_size.map_or(u64::MAX, |size| size - self.total);
         left.min(self.header.block_max() as u64) as usize
@@ -423,7 +421,7 @@ impl StreamDecoder {
         Ok(Step::Return(Status::FrameEnd, 0))
     }
 
-    /// Accounts for bytes that the frame has decoded to.
+    /// Adds decoded bytes to the total and the checksum.
     fn count(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         if self.header.checksum && self.options.verify_checksum {
@@ -431,14 +429,14 @@ impl StreamDecoder {
         }
     }
 
-    /// Brings the window up to date with what was written into the caller's buffer.
+    /// Appends the output written to the caller's buffer to the window.
     fn update_window(&mut self, io: &mut Buffers<'_>) -> Result<()> {
         let bytes = &io.dst[io.in_window..io.written];
         io.in_window = io.written;
         self.window.push(bytes)
     }
 
-    /// Hands over bytes that found no room before.
+    /// Writes pending output.
     fn flush_pending(&mut self, io: &mut Buffers<'_>) -> Step {
         let n = self.pending.min(io.free());
         self.window.copy_to(self.pending, &mut io.dst[io.written..io.written + n]);
@@ -484,7 +482,7 @@ impl StreamDecoder {
         if n == left { self.end_block(last) } else { Ok(NEED_OUTPUT) }
     }
 
-    /// A compressed block, when all of it is there. The offset of an error is one in the block.
+    /// Decodes a compressed block once it is complete. Offsets of errors count in the block.
     fn compressed(
         &mut self,
         size: usize,
@@ -505,14 +503,14 @@ impl StreamDecoder {
             let result = self.block(&partial_block, PAD, size, scratch, dictionary, io);
             self.partial_block = partial_block;
             result?;
-            // Memory of a large block is given back: the next may be far away.
+            // Free the memory: the next split block may be far away.
             self.partial_block.clear();
             self.partial_block.shrink_to(0);
         }
         self.end_block(last)
     }
 
-    /// Takes input until `size` bytes of a block are there; says how many are missing.
+    /// Buffers input until the block has `size` bytes; returns the number of missing bytes.
     fn buffer_block(&mut self, size: usize, io: &mut Buffers<'_>) -> Result<usize> {
         let no_memory = |_| Error::new(Kind::Limit, 0, "there is no memory for a block");
         if self.partial_block.is_empty() {
@@ -527,7 +525,7 @@ impl StreamDecoder {
         Ok(size - have - n)
     }
 
-    /// Decodes the block `src[at..at + size]`, straight into the caller's buffer if it surely fits.
+    /// Decodes the block `src[at..at + size]`, directly into the caller's buffer if it is sure to fit.
     fn block(
         &mut self,
         src: &[u8],
@@ -557,7 +555,7 @@ impl StreamDecoder {
             two_phase,
             prefetch: None,
         };
-        // The dictionary is out of reach once the window is full of what came after it.
+        // The dictionary leaves the window once more content than the window size has been decoded.
         let content = match dictionary {
             Some(dictionary) if self.total <= self.header.window => dictionary.piece(),
             _ => HistorySegment::default(),

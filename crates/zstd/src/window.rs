@@ -1,4 +1,4 @@
-//! The last bytes of a frame, kept between calls.
+//! The window of a stream: a ring buffer of the last bytes of a frame, kept between calls.
 
 use alloc::vec::Vec;
 
@@ -6,14 +6,14 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::output::HistorySegment;
 
-/// Bytes behind the kept ones, so that copies from them need not be exact.
+/// Readable bytes after the kept ones, for wild copies.
 const SLACK: usize = 32;
 
-/// From a quarter of this on, memory for all of it is taken at once: the smaller pieces that thousands of
-/// connections would give back as they grow side by side leave holes that no larger one fits into.
+/// A window that grows past a quarter of this is allocated at this size at once: the smaller allocations
+/// that thousands of growing connections free would fragment the heap.
 const STEP: usize = 64 << 10;
 
-/// A ring of the last `size` bytes, in memory that grows with them up to that size.
+/// A ring buffer of the last `size` bytes, allocated as it fills.
 pub(crate) struct Window {
     bytes: Vec<u8>,
     size: usize,
@@ -28,8 +28,7 @@ impl Window {
         Window { bytes: Vec::new(), size: 0, at: 0, filled: 0 }
     }
 
-    /// Empties it for a frame of which the last `size` bytes matter. Memory is kept if it was as
-    /// large as that frame needs.
+    /// Empties the window for a frame with a window of `size` bytes. Memory is reused if the size is the same.
     pub(crate) fn start(&mut self, size: usize) {
         if size != self.size {
             *self = Window { size, ..Self::new() };
@@ -37,24 +36,24 @@ impl Window {
         self.clear();
     }
 
-    /// Forgets the bytes and keeps the memory.
+    /// Empties the window and keeps the memory.
     pub(crate) fn clear(&mut self) {
         (self.at, self.filled) = (0, 0);
     }
 
-    /// Bytes held, kept ones or not.
+    /// Bytes allocated.
     pub(crate) fn memory(&self) -> usize {
         self.bytes.capacity()
     }
 
-    /// Bytes there is memory for.
+    /// Bytes that fit the memory allocated so far.
     fn capacity(&self) -> usize {
         self.bytes.len().saturating_sub(SLACK)
     }
 
     fn reserve(&mut self, count: usize) -> Result<()> {
         if count > self.capacity() {
-            // Doubling keeps the copies few.
+            // Doubling bounds the copying.
             let doubled = count.max(2 * self.capacity());
             let grown = if doubled > STEP / 4 { doubled.max(STEP) } else { doubled };
             let target = grown.min(self.size).saturating_add(SLACK);
@@ -66,7 +65,7 @@ impl Window {
         Ok(())
     }
 
-    /// Appends bytes, over the oldest ones when it is full.
+    /// Appends bytes, overwriting the oldest when full.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<()> {
         let bytes = &bytes[bytes.len().saturating_sub(self.size)..];
         if bytes.is_empty() {
@@ -81,22 +80,22 @@ impl Window {
         Ok(())
     }
 
-    /// The last `count` bytes, or all there are, as two pieces, latest first.
+    /// The last `count` bytes, or all, as two segments, latest first.
     pub(crate) fn last(&self, count: usize) -> [HistorySegment<'_>; 2] {
         let count = count.min(self.filled);
         let newer = count.min(self.at);
         let older = count - newer;
-        // The older piece ends where the ring does, the newer one where the next byte goes.
-        let piece = |from: usize, to: usize| {
+        // The older segment ends with the ring, the newer one at the write position.
+        let segment = |from: usize, to: usize| {
             HistorySegment::new(&self.bytes[from..self.bytes.len().min(to + SLACK)], to - from)
         };
         [
-            piece(self.at - newer, self.at),
-            if older == 0 { HistorySegment::default() } else { piece(self.size - older, self.size) },
+            segment(self.at - newer, self.at),
+            if older == 0 { HistorySegment::default() } else { segment(self.size - older, self.size) },
         ]
     }
 
-    /// Copies bytes out, the first of them `back` bytes before the end.
+    /// Fills `out` with the bytes that begin `back` bytes before the end.
     pub(crate) fn copy_to(&self, back: usize, out: &mut [u8]) {
         let [newer, older] = self.last(back);
         let head = older.bytes().len().min(out.len());
@@ -111,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_grows_with_the_bytes_and_in_few_steps() {
+    fn memory_doubles_as_bytes_are_pushed() {
         for (size, capacities) in [
             (3000, vec![100, 200, 400, 800, 1600, 3000]),
             (64 << 10, vec![100, 200, 400, 800, 1600, 3200, 6400, 12800, 64 << 10]),
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn keeps_the_last_bytes_in_order() {
+    fn last_bytes_are_kept_in_order() {
         for size in [1, 2, 7, 64] {
             let (mut window, mut all) = (Window::new(), Vec::new());
             window.start(size);

@@ -3,11 +3,11 @@
 use crate::entropy::huffman::{self, CanonicalTree};
 use crate::entropy::tables::{RepeatOffsets, SequenceField};
 
-/// Bytes that may be read behind the content, so that copies from it need not be exact.
+/// Readable bytes after the content, for wild copies.
 pub(crate) const SLACK: usize = 32;
-/// The most bytes that the compact tables of one dictionary take.
+/// Most bytes of the compact tables of a dictionary.
 pub const MAX_COMPACT: usize = MAX_TABLES - 2 * huffman::MAX_CELLS + CanonicalTree::LEN;
-/// The most bytes that the tables of one dictionary take: 9 KiB.
+/// Most bytes of the tables of a dictionary: 9 KiB.
 pub const MAX_TABLES: usize = 4
     * ((1 << SequenceField::LiteralLength.max_log())
         + (1 << SequenceField::MatchLength.max_log())
@@ -15,21 +15,21 @@ pub const MAX_TABLES: usize = 4
     + 2 * huffman::MAX_CELLS;
 const _: () = assert!(MAX_TABLES <= 9 << 10);
 
-/// What is known of a digested dictionary beside its tables and its content: the 24 bytes that an
-/// index over many of them keeps for each, so that [`Dictionary::view`] finds its way.
+/// Fixed-size description of a digested dictionary: the 24 bytes that an index over many dictionaries
+/// keeps for each, and from which [`Dictionary::view`](crate::Dictionary::view) recreates it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digest {
     pub(super) id: u32,
     pub(super) content: u32,
     pub(super) repeats: RepeatOffsets,
-    /// Of the tables of literal lengths, match lengths, offsets, and of Huffman codes, which is 0 if
-    /// there are none of them.
+    /// Logarithms of the table sizes: literal lengths, match lengths, offsets, Huffman. The last is 0 for
+    /// raw content.
     pub(super) logs: [u8; 4],
 }
 
 const _: () = assert!(size_of::<Digest>() == 24);
 
-/// That of raw content of no bytes.
+/// The digest of empty raw content.
 impl Default for Digest {
     fn default() -> Self {
         Digest { id: 0, content: 0, repeats: RepeatOffsets::INITIAL, logs: [0; 4] }
@@ -37,28 +37,27 @@ impl Default for Digest {
 }
 
 impl Digest {
-    /// The dictionary's number; 0 for raw content.
+    /// Dictionary_ID; 0 for raw content.
     pub fn id(&self) -> u32 {
         self.id
     }
 
-    /// Bytes of content.
+    /// Bytes of the content.
     pub fn content_len(&self) -> usize {
         self.content as usize
     }
 
-    /// Whether it was trained, and so has tables.
+    /// Whether it is a trained dictionary, with tables.
     pub fn is_trained(&self) -> bool {
         self.logs[3] != 0
     }
 
-    /// Logarithms of the cells of its tables: literal lengths, match lengths, offsets, Huffman codes.
-    /// All are 0 for raw content.
+    /// Logarithms of the table sizes: literal lengths, match lengths, offsets, Huffman. All 0 for raw content.
     pub fn logs(&self) -> [u8; 4] {
         self.logs
     }
 
-    /// Bytes of the tables: at most [`MAX_TABLES`], and 0 for raw content.
+    /// Bytes of the tables: at most [`MAX_TABLES`]; 0 for raw content.
     pub fn tables_len(&self) -> usize {
         if !self.is_trained() {
             return 0;
@@ -67,18 +66,18 @@ impl Digest {
         4 * ((1 << ll) + (1 << ml) + (1 << of)) + (2 << huffman)
     }
 
-    /// Bytes of the tables when they are compact: at most 5400, and 0 for raw content.
+    /// Bytes of the compact tables: at most 5400; 0 for raw content.
     pub fn compact_len(&self) -> usize {
         if self.is_trained() { CanonicalTree::LEN + self.tables_len() - self.codes_len() } else { 0 }
     }
 
-    /// Bytes of the table of Huffman codes.
+    /// Bytes of the Huffman table.
     pub(super) fn codes_len(&self) -> usize {
         2 << self.logs[3]
     }
 
-    /// The parts of compact tables: Huffman codes, and the tables of literal lengths, match lengths and
-    /// offsets. None for raw content.
+    /// The parts of compact tables: canonical Huffman tree, literal lengths, match lengths, offsets. `None` for
+    /// raw content.
     pub(crate) fn parts<'a>(&self, compact: &'a [u8]) -> Option<[&'a [u8]; 4]> {
         let (tree, mut rest) = compact.split_at_checked(CanonicalTree::LEN)?;
         let mut parts = [tree; 4];
@@ -88,13 +87,13 @@ impl Digest {
         Some(parts)
     }
 
-    /// Bytes that [`Dictionary::digest_into`] needs for tables and content.
+    /// Bytes that [`Dictionary::digest_into`](crate::Dictionary::digest_into) needs: tables, content, slack.
     pub fn region_len(&self) -> usize {
         self.tables_len() + self.content_len() + SLACK
     }
 
-    /// First byte and logarithm of a table of sequences.
-    pub(super) fn place(&self, field: SequenceField) -> (usize, u32) {
+    /// Offset in bytes and size logarithm of an FSE table.
+    pub(super) fn fse_table(&self, field: SequenceField) -> (usize, u32) {
         let [ll, ml, of, _] = self.logs;
         match field {
             SequenceField::LiteralLength => (0, ll.into()),

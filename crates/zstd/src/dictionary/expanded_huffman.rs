@@ -1,4 +1,4 @@
-//! The Huffman codes of a dictionary whose tables are compact, laid out for one thread.
+//! The Huffman decoding table of a dictionary with compact tables, expanded for one thread.
 
 use alloc::boxed::Box;
 
@@ -10,26 +10,26 @@ use crate::entropy::huffman::{self, CanonicalTree};
 use crate::kernel;
 use crate::kernel_set::KernelSet;
 
-/// Room for the table of a dictionary's Huffman codes: 4 KiB, which would be half of what many
-/// dictionaries take and is made in a tenth of a microsecond from what they keep instead.
+/// A buffer for the Huffman decoding table of one dictionary: 4 KiB. Keeping it per dictionary would double
+/// the memory of many; it is built in 0.1 microseconds from the canonical tree in the compact tables.
 pub struct ExpandedHuffman {
-    /// A sound table of `1 << log` cells, or none if `log` is 0.
+    /// A valid table of `1 << log` cells; no table if `log` is 0.
     cells: Box<[u16; huffman::MAX_CELLS]>,
     log: u32,
     kernels: KernelSet,
 }
 
 impl ExpandedHuffman {
-    /// Room without a table.
+    /// A buffer without a table.
     pub fn new() -> Self {
         let kernels = KernelSet::detected();
         ExpandedHuffman { cells: Box::new([0; _]), log: 0, kernels }
     }
 
-    /// Lays out the codes of the dictionary of this digest and these compact tables.
+    /// Builds the table of the dictionary with this digest and these compact tables.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] if the tables are not such. Then there is no table.
+    /// [`Kind::Corrupt`] if the tables are invalid; the buffer has no table then.
     pub fn expand(&mut self, digest: &Digest, compact: &[u8]) -> Result<()> {
         self.log = 0;
         let tree = compact.first_chunk::<{ CanonicalTree::LEN }>().filter(|_| digest.is_trained());
@@ -55,7 +55,7 @@ mod tests {
     use crate::dictionary::{Dictionary, MAX_COMPACT};
 
     #[test]
-    fn codes_are_those_of_the_whole_table_and_no_others() {
+    fn expanded_table_equals_the_full_one_and_changed_bits_are_an_error() {
         let samples: Vec<u8> = (0..60_000u32).flat_map(|i| (i * i % 977).to_string().into_bytes()).collect();
         let mut bytes = vec![0; 4096];
         let n = zstd_safe::train_from_buffer(
@@ -64,8 +64,8 @@ mod tests {
             &vec![500; samples.len() / 500],
         );
         bytes.truncate(n.unwrap());
-        let mut room = vec![0u32; MAX_COMPACT / 4];
-        let compact: &mut [u8] = bytemuck::cast_slice_mut(&mut room);
+        let mut buffer = vec![0u32; MAX_COMPACT / 4];
+        let compact: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer);
         let digest = Dictionary::compact_into(&bytes, compact).unwrap();
         let mut codes = ExpandedHuffman::new();
         assert!(codes.table().is_none());

@@ -11,7 +11,7 @@ use crate::kernel_set::KernelSet;
 
 /// First four bytes of a trained dictionary, little-endian.
 const MAGIC: u32 = 0xec30_a437;
-/// A trained dictionary, read but not laid out.
+/// A parsed trained dictionary, its tables not built yet.
 pub(super) struct Parsed<'a> {
     pub(super) digest: Digest,
     weights: Weights,
@@ -55,7 +55,7 @@ impl<'a> Parsed<'a> {
         Ok(Parsed { digest, weights, counts, content })
     }
 
-    /// Lays the tables out from the beginning of `region`.
+    /// Builds the tables at the beginning of `region`.
     pub(super) fn build(&self, region: &mut [u8]) {
         let end = self.digest.tables_len();
         let (sequences, codes) = region[..end].split_at_mut(end - self.digest.codes_len());
@@ -65,7 +65,7 @@ impl<'a> Parsed<'a> {
         kernel::build::huffman(kernels, &self.weights, &mut tree, bytemuck::cast_slice_mut(codes));
     }
 
-    /// Lays the tables out compactly from the beginning of `region`.
+    /// Builds the compact tables at the beginning of `region`.
     pub(super) fn build_compact(&self, region: &mut [u8]) {
         let (tree, sequences) = region[..self.digest.compact_len()].split_at_mut(CanonicalTree::LEN);
         if let Ok(tree) = tree.try_into() {
@@ -77,7 +77,7 @@ impl<'a> Parsed<'a> {
     fn build_sequences(&self, region: &mut [u8]) {
         let kernels = KernelSet::detected();
         for field in [SequenceField::LiteralLength, SequenceField::MatchLength, SequenceField::Offset] {
-            let (at, log) = self.digest.place(field);
+            let (at, log) = self.digest.fse_table(field);
             let cells: &mut [Cell] = bytemuck::cast_slice_mut(&mut region[at..at + (4 << log)]);
             kernel::build::fse(kernels, &self.counts[field as usize], field.extra_bits(), cells);
         }

@@ -14,39 +14,39 @@ use crate::entropy::tables::{FseTable, RepeatOffsets, SequenceField};
 use crate::output::HistorySegment;
 use crate::prefetch::PrefetchQueue;
 
-/// Where tables and content stand.
+/// Memory of tables and content.
 enum Region<'a> {
-    /// Words, so that the tables are aligned.
+    /// `u64`, to align the tables.
     Owned(Box<[u64]>),
     Borrowed(&'a [u8]),
-    /// FrameTables that are compact, and their codes.
+    /// Compact tables, and the expanded Huffman table.
     Compact(&'a [u8], &'a ExpandedHuffman),
 }
 
 /// A digested dictionary.
 ///
-/// A trained one has tables, at most 9 KiB beside its content; raw content has none. The tables lie
-/// directly before the content and nothing in them depends on where they are, so a region of memory
-/// may be moved, or be one of many in an arena.
+/// A trained dictionary has at most 9 KiB of tables beside its content; a raw content dictionary has none.
+/// The tables precede the content and do not depend on their address, so a region can be moved, or be one
+/// of many in an arena.
 pub struct Dictionary<'a> {
     digest: Digest,
     region: Region<'a>,
-    /// The content, if it does not stand in the region.
+    /// The content, if it is outside the region.
     outside: Option<&'a [u8]>,
 }
 
-/// Words that hold `len` bytes.
+/// Zeroed memory of at least `len` bytes, aligned to 8.
 fn words(len: usize) -> Box<[u64]> {
     vec![0; len.div_ceil(8)].into()
 }
 
 impl Dictionary<'static> {
-    /// Digests a dictionary and keeps a copy of its content: a trained one if it begins with their
-    /// magic number, else raw content.
+    /// Digests a dictionary and copies its content. Without the magic number of trained dictionaries,
+    /// `bytes` is raw content.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a trained one that is damaged, [`Kind::Limit`]
-    /// for 4 GiB.
+    /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary; [`Kind::Limit`]
+    /// from 4 GiB.
     pub fn new(bytes: &[u8]) -> Result<Self> {
         let digest = Self::measure(bytes)?;
         let mut region = words(digest.region_len());
@@ -54,10 +54,10 @@ impl Dictionary<'static> {
         Ok(Dictionary { digest, region: Region::Owned(region), outside: None })
     }
 
-    /// Takes all of `content` as raw content, whatever it begins with, and keeps a copy.
+    /// Copies `content` as raw content, whatever it begins with.
     ///
     /// # Errors
-    /// [`Kind::Limit`] for 4 GiB.
+    /// [`Kind::Limit`] from 4 GiB.
     pub fn raw(content: &[u8]) -> Result<Self> {
         let digest = raw_digest(content)?;
         let mut region = words(digest.region_len());
@@ -66,7 +66,7 @@ impl Dictionary<'static> {
     }
 }
 
-/// Lays a dictionary out in `region`.
+/// Writes the tables and the content of a dictionary to `region`.
 fn fill(bytes: &[u8], region: &mut [u8]) -> Result<Digest> {
     let (digest, content) = if is_trained(bytes) {
         let parsed = Parsed::read(bytes)?;
@@ -84,10 +84,10 @@ fn fill(bytes: &[u8], region: &mut [u8]) -> Result<Digest> {
 }
 
 fn check_region(digest: &Digest, region: &[u8]) -> Result<()> {
-    check_room(digest.region_len(), region)
+    check_capacity(digest.region_len(), region)
 }
 
-fn check_room(needed: usize, region: &[u8]) -> Result<()> {
+fn check_capacity(needed: usize, region: &[u8]) -> Result<()> {
     if region.len() < needed {
         return Err(Error::new(Kind::OutputTooSmall, 0, "the region is too small for the dictionary"));
     }
@@ -102,7 +102,7 @@ fn check_room(needed: usize, region: &[u8]) -> Result<()> {
 }
 
 impl<'a> Dictionary<'a> {
-    /// Reads what [`digest_into`](Self::digest_into) would return, to learn how much room it needs.
+    /// Parses a dictionary without building it: [`Digest`] has the sizes that the other constructors need.
     ///
     /// # Errors
     /// As [`Dictionary::new`].
@@ -110,7 +110,7 @@ impl<'a> Dictionary<'a> {
         if is_trained(bytes) { Ok(Parsed::read(bytes)?.digest) } else { raw_digest(bytes) }
     }
 
-    /// As [`Dictionary::new`], but the content stays where it is.
+    /// As [`Dictionary::new`], but borrows the content.
     ///
     /// # Errors
     /// As [`Dictionary::new`].
@@ -124,7 +124,7 @@ impl<'a> Dictionary<'a> {
         Ok(Dictionary { digest: parsed.digest, region: Region::Owned(region), outside: Some(parsed.content) })
     }
 
-    /// As [`Dictionary::raw`], but the content stays where it is: nothing is allocated.
+    /// As [`Dictionary::raw`], but borrows the content: nothing is allocated.
     ///
     /// # Errors
     /// As [`Dictionary::raw`].
@@ -132,20 +132,20 @@ impl<'a> Dictionary<'a> {
         Ok(Dictionary { digest: raw_digest(content)?, region: Region::Borrowed(&[]), outside: Some(content) })
     }
 
-    /// As [`Dictionary::new`], into memory of the caller, of field
-    /// [`Digest::region_len`] bytes are used. Keep the [`digest`](Self::digest) to make the
-    /// dictionary again with [`view`](Self::view) without holding the borrow.
+    /// As [`Dictionary::new`], into memory of the caller: the first
+    /// [`Digest::region_len`] bytes of `region`. Keep the [`digest`](Self::digest) to recreate the
+    /// dictionary with [`view`](Self::view) without holding the borrow.
     ///
     /// # Errors
-    /// As [`Dictionary::new`]; [`Kind::OutputTooSmall`] if `region` is, and [`Kind::BadArgument`] if
-    /// it is not aligned to four bytes. Lines of 64 bytes serve best.
+    /// As [`Dictionary::new`]; [`Kind::OutputTooSmall`] if `region` is too small, [`Kind::BadArgument`] if
+    /// it is not aligned to four bytes. Alignment to 64 bytes is fastest.
     pub fn digest_into(bytes: &[u8], region: &'a mut [u8]) -> Result<Self> {
         let digest = fill(bytes, region)?;
         Ok(Dictionary { digest, region: Region::Borrowed(region), outside: None })
     }
 
-    /// As [`Dictionary::by_reference`], with the tables in memory of the caller, of field
-    /// [`Digest::tables_len`] bytes are used.
+    /// As [`Dictionary::by_reference`], with the tables in memory of the caller: the first
+    /// [`Digest::tables_len`] bytes of `tables`.
     ///
     /// # Errors
     /// As [`digest_into`](Self::digest_into).
@@ -154,7 +154,7 @@ impl<'a> Dictionary<'a> {
             return Self::raw_by_reference(bytes);
         }
         let parsed = Parsed::read(bytes)?;
-        check_room(parsed.digest.tables_len(), tables)?;
+        check_capacity(parsed.digest.tables_len(), tables)?;
         parsed.build(tables);
         Ok(Dictionary {
             digest: parsed.digest,
@@ -163,8 +163,8 @@ impl<'a> Dictionary<'a> {
         })
     }
 
-    /// Makes the tables of a dictionary as [`tables_into`](Self::tables_into), but compact:
-    /// [`Digest::compact_len`] bytes of `tables` are used, and to decode with them takes [`ExpandedHuffman`].
+    /// Writes compact tables to the first [`Digest::compact_len`] bytes of `tables`. Decoding with them takes an
+    /// [`ExpandedHuffman`].
     ///
     /// # Errors
     /// As [`digest_into`](Self::digest_into).
@@ -173,17 +173,17 @@ impl<'a> Dictionary<'a> {
             return raw_digest(bytes);
         }
         let parsed = Parsed::read(bytes)?;
-        check_room(parsed.digest.compact_len(), tables)?;
+        check_capacity(parsed.digest.compact_len(), tables)?;
         parsed.build_compact(tables);
         Ok(parsed.digest)
     }
 
-    /// The dictionary that `region`, or what was copied there, holds. Each cell of its tables is
-    /// checked, field reads all of them.
+    /// A dictionary from the region that [`digest_into`](Self::digest_into) filled, or a copy of it. Validates
+    /// every cell of its tables.
     ///
     /// # Errors
     /// [`Kind::OutputTooSmall`] and [`Kind::BadArgument`] as [`digest_into`](Self::digest_into),
-    /// [`Kind::Corrupt`] if the tables are not such as a digest makes.
+    /// [`Kind::Corrupt`] if the tables are not valid.
     pub fn view(digest: Digest, region: &'a [u8]) -> Result<Self> {
         check_region(&digest, region)?;
         let dictionary = Self::unverified(digest, region);
@@ -197,7 +197,7 @@ impl<'a> Dictionary<'a> {
         Dictionary { digest, region: Region::Borrowed(region), outside: None }
     }
 
-    /// With tables that are compact, and content that stands elsewhere.
+    /// With compact tables, and content outside them.
     pub(crate) fn compact(
         digest: Digest,
         tables: &'a [u8],
@@ -207,7 +207,7 @@ impl<'a> Dictionary<'a> {
         Dictionary { digest, region: Region::Compact(tables, codes), outside: Some(content) }
     }
 
-    /// Whether no state leads out of its table.
+    /// Whether every cell is valid: no state leads out of its table.
     fn is_sound(&self) -> bool {
         let tables = [SequenceField::LiteralLength, SequenceField::MatchLength, SequenceField::Offset]
             .map(|field| (field, self.table(field)));
@@ -223,7 +223,7 @@ impl<'a> Dictionary<'a> {
                 })
             })
         };
-        // Each code fills cells in a row, all alike, as many as its bits leave.
+        // Each code fills a run of equal cells, `1 << (log - bits)` of them.
         let codes = |table: HuffmanTable<'_>| {
             let mut rest = table.cells;
             while let Some(&first) = rest.first() {
@@ -244,22 +244,22 @@ impl<'a> Dictionary<'a> {
         tables.into_iter().all(sound) && self.huffman().is_none_or(codes)
     }
 
-    /// What is known of it beside its tables and its content.
+    /// The digest, to recreate the dictionary with [`view`](Self::view).
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// Its number; 0 for raw content.
+    /// Dictionary_ID; 0 for raw content.
     pub fn id(&self) -> u32 {
         self.digest.id
     }
 
-    /// Whether it was trained, and so has tables.
+    /// Whether it is a trained dictionary, with tables.
     pub fn is_trained(&self) -> bool {
         self.digest.is_trained()
     }
 
-    /// What matches may copy from before the beginning of a frame.
+    /// The content: history before the beginning of a frame.
     pub fn content(&self) -> &[u8] {
         match self.outside {
             Some(content) => content,
@@ -267,7 +267,7 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// The tables, as they lie in memory: literal lengths, match lengths, offsets, Huffman codes.
+    /// The tables in memory order: literal lengths, match lengths, offsets, Huffman codes.
     pub fn tables(&self) -> &[u8] {
         match self.region {
             Region::Compact(tables, _) => &tables[..self.digest.compact_len()],
@@ -275,14 +275,14 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// Adds the tables and the last `content_len` bytes of the content to the queue.
+    /// Enqueues the tables and the last `content_len` bytes of the content.
     pub fn enqueue_prefetch(&self, queue: &mut PrefetchQueue, content_len: usize) {
         queue.enqueue(self.tables());
         let content = self.content();
         queue.enqueue(&content[content.len().saturating_sub(content_len)..]);
     }
 
-    /// Bytes that it holds beside its content, on the heap, in the caller's memory and in itself.
+    /// Bytes of tables and digest, without the content.
     pub fn memory(&self) -> usize {
         self.tables().len() + size_of::<Digest>()
     }
@@ -294,7 +294,7 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// The content, and what may be read behind it.
+    /// The content, with the readable bytes after it.
     pub(crate) fn piece(&self) -> HistorySegment<'_> {
         let all = match self.outside {
             Some(content) => content,
@@ -311,7 +311,7 @@ impl<'a> Dictionary<'a> {
         if !self.is_trained() {
             return None;
         }
-        let (mut at, log) = self.digest.place(field);
+        let (mut at, log) = self.digest.fse_table(field);
         if let Region::Compact(..) = self.region {
             at += CanonicalTree::LEN;
         }

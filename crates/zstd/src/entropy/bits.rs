@@ -1,7 +1,7 @@
-//! The two directions in which zstd reads bits, safely: forward for the descriptions of tables,
-//! backward for everything coded with them.
+//! Safe bit readers: forward for table descriptions, backward for FSE and Huffman bitstreams (RFC 8878,
+//! section 4).
 
-/// The eight bytes from `at` on, as far as there are any: zeros follow.
+/// The eight bytes at `at`, zero-padded after the end.
 #[inline]
 fn word_from(bytes: &[u8], at: usize) -> u64 {
     if let Some(eight) = bytes.get(at..at + 8) {
@@ -11,7 +11,7 @@ fn word_from(bytes: &[u8], at: usize) -> u64 {
     rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }
 
-/// The eight bytes before `end`, as far as there are any: zeros lie before them.
+/// The eight bytes before `end`, zero-padded before the beginning.
 #[inline]
 fn word_before(bytes: &[u8], end: usize) -> u64 {
     match end.checked_sub(8) {
@@ -20,10 +20,10 @@ fn word_before(bytes: &[u8], end: usize) -> u64 {
     }
 }
 
-/// Bits from the first byte on, lowest bit of each byte first.
+/// Reads bits from the first byte on, least significant bit first.
 pub(crate) struct ForwardBitReader<'a> {
     bytes: &'a [u8],
-    /// Bits taken so far; may pass the end, where zeros are read.
+    /// Bits read so far; may pass the end, where bits are zero.
     taken: usize,
 }
 
@@ -32,7 +32,7 @@ impl<'a> ForwardBitReader<'a> {
         ForwardBitReader { bytes, taken: 0 }
     }
 
-    /// At least the next 32 bits, without taking them.
+    /// The next 32 bits or more, without consuming them.
     #[inline]
     pub(crate) fn peek(&self) -> u32 {
         (word_from(self.bytes, self.taken / 8) >> (self.taken % 8)) as u32
@@ -43,23 +43,23 @@ impl<'a> ForwardBitReader<'a> {
         self.taken += count as usize;
     }
 
-    /// The number of bytes begun, or nothing if more were taken than there are.
+    /// Bytes begun, or `None` if more bits were consumed than exist.
     pub(crate) fn bytes_taken(&self) -> Option<usize> {
         let taken = self.taken.div_ceil(8);
         (taken <= self.bytes.len()).then_some(taken)
     }
 }
 
-/// Bits from the end of a stream towards its beginning. The highest set bit of the last byte marks
-/// the end and is not one of them.
+/// Reads bits from the end of a stream towards its beginning. The highest set bit of the last byte is the
+/// end mark (RFC 8878: final-bit-flag), not data.
 pub(crate) struct BackwardBitReader<'a> {
     bytes: &'a [u8],
-    /// Bits not yet taken; negative when more were taken than there were.
+    /// Bits left; negative when more were consumed than existed.
     left: isize,
 }
 
 impl<'a> BackwardBitReader<'a> {
-    /// Nothing if the end is not marked.
+    /// A reader, or `None` if the end mark is missing.
     #[inline]
     pub(crate) fn new(bytes: &'a [u8]) -> Option<Self> {
         let last = *bytes.last()?;
@@ -67,13 +67,13 @@ impl<'a> BackwardBitReader<'a> {
         Some(BackwardBitReader { bytes, left: (bytes.len() as isize - 1) * 8 + mark as isize })
     }
 
-    /// Bits not yet taken; negative when more were taken than there were.
+    /// Bits left; negative when more were consumed than existed.
     #[inline]
     pub(crate) fn left(&self) -> isize {
         self.left
     }
 
-    /// The next `count` bits, at most 56, as a number. Zeros lie before the beginning.
+    /// The next `count` bits, at most 56, as a number. Bits before the beginning are zero.
     #[inline]
     pub(crate) fn peek(&self, count: u32) -> u64 {
         debug_assert!(count <= 56);
@@ -81,7 +81,7 @@ impl<'a> BackwardBitReader<'a> {
         (self.top() >> 1) >> (63 - count)
     }
 
-    /// The next 57 bits or more, from the highest bit down.
+    /// The next 57 bits or more, aligned to the most significant bit.
     #[inline]
     pub(crate) fn top(&self) -> u64 {
         let left = self.left.max(0) as usize;
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn forward_takes_low_bits_first_and_zeros_after_the_end() {
+    fn forward_reader_yields_low_bits_first_and_zeros_after_the_end() {
         let mut bits = ForwardBitReader::new(&[0b1010_0101, 0xff]);
         assert_eq!(bits.peek() & 15, 5);
         bits.skip(4);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn backward_takes_high_bits_first_and_zeros_before_the_beginning() {
+    fn backward_reader_yields_high_bits_first_and_zeros_before_the_beginning() {
         let bytes: Vec<u8> = (1..=20).collect();
         let mut bits = BackwardBitReader::new(&bytes).unwrap();
         assert_eq!(bits.left(), 19 * 8 + 4);

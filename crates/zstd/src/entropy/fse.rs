@@ -1,8 +1,8 @@
-//! Finite state entropy: from the description of a table to its cells.
+//! FSE (finite state entropy, tANS: Duda 2013; RFC 8878, section 4.1): from a table description to cells.
 //!
-//! A cell is four bytes: from the lowest bit, all bits to read (8), those of them that are for the
-//! value (8), the code (7), and the next state when its bits are zero (9). So a table of 512 cells
-//! takes 2 KiB, and the low byte of the sum of three cells is all bits of a sequence, at most 89.
+//! A cell has four bytes: from the lowest bit, total bits to read (8), extra bits of the value among them
+//! (8), the code (7), and the base of the next state (9). So a table of 512 cells takes 2 KiB, and the low
+//! byte of the sum of three cells is the total bits of a sequence, at most 89.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -14,55 +14,55 @@ pub(crate) const MAX_CELLS: usize = 512;
 /// One cell of a table.
 pub(crate) type Cell = u32;
 
-/// Makes a cell of a base below 512, a code below 128, and two counts below 128.
+/// Packs a cell: `base` below 512, `code` below 128, and two bit counts below 128.
 #[inline(always)]
 pub(crate) const fn cell(base: u32, code: u32, extra: u32, bits: u32) -> Cell {
     base << 23 | code << 16 | extra << 8 | (extra + bits)
 }
 
-/// Bits to read for the value and for the next state.
+/// Bits to read: extra bits of the value plus bits of the next state.
 #[inline(always)]
 pub(crate) const fn total_bits(cell: Cell) -> u32 {
     cell & 0xff
 }
 
-/// Bits to read for the value.
+/// Extra bits of the value.
 #[inline(always)]
 pub(crate) const fn extra_bits(cell: Cell) -> u32 {
     cell >> 8 & 0xff
 }
 
-/// Bits to read for the next state.
+/// Bits of the next state.
 #[inline(always)]
 pub(crate) const fn state_bits(cell: Cell) -> u32 {
     total_bits(cell).wrapping_sub(extra_bits(cell))
 }
 
-/// The next state when the bits read for it are zero.
+/// The next state when its bits are zero.
 #[inline(always)]
 pub(crate) const fn base_state(cell: Cell) -> u32 {
     cell >> 23
 }
 
-/// The code that the state stands for.
+/// The code of the state.
 #[inline(always)]
 pub(crate) const fn code(cell: Cell) -> u32 {
     cell >> 16 & 0x7f
 }
 
-/// The probabilities of an alphabet of at most `N` symbols, in units of the size of the table; -1 is
-/// "less than one".
+/// Normalized probabilities of an alphabet of at most `N` symbols: they sum to the table size; -1 means
+/// "less than 1".
 pub(crate) struct NormalizedCounts<const N: usize> {
     pub(crate) probabilities: [i16; N],
-    /// Symbols described.
+    /// Number of symbols described.
     pub(crate) len: usize,
-    /// Logarithm of the table's size.
+    /// Accuracy_Log: the table has `1 << log` cells.
     pub(crate) log: u32,
 }
 
-/// The number that gives 1 when multiplied with an odd one, modulo a power of two.
+/// The multiplicative inverse of an odd number modulo a power of two (Newton's iteration).
 fn inverse(odd: usize) -> usize {
-    // Each step doubles the low bits that are right, of which the number itself has three.
+    // Each step doubles the correct low bits; the number itself has three.
     let next = |guess: usize| guess.wrapping_mul(2usize.wrapping_sub(odd.wrapping_mul(guess)));
     next(next(odd))
 }
@@ -74,7 +74,7 @@ impl<const N: usize> NormalizedCounts<N> {
         NormalizedCounts { probabilities: [0; N], len: 0, log: 0 }
     }
 
-    /// Reads a description from the beginning of `src`; returns its length in bytes.
+    /// Reads a description from the beginning of `src`; resteps its length in bytes.
     pub(crate) fn read(&mut self, src: &[u8], max_log: u32, max_symbol: usize) -> Result<usize> {
         let mut input = ForwardBitReader::new(src);
         let log = (input.peek() & 15) + 5;
@@ -86,7 +86,7 @@ impl<const N: usize> NormalizedCounts<N> {
         let mut remaining = (1i32 << log) + 1;
         let mut symbol = 0;
         while remaining > 1 {
-            // Of the values 0..=remaining the first few take a bit less.
+            // Of the values 0..=remaining the lowest take one bit less.
             let width = remaining.ilog2();
             let threshold = 1 << width;
             let short = 2 * threshold - 1 - remaining;
@@ -119,20 +119,20 @@ impl<const N: usize> NormalizedCounts<N> {
         input.bytes_taken().ok_or(Error::new(Kind::Truncated, src.len() as u64, "an FSE table is cut off"))
     }
 
-    /// Lays the cells out in `cells`, of which it fills the first `1 << log`. `extra_bits[code]`
-    /// bits follow a code for its value.
+    /// Builds the decoding table in the first `1 << log` of `cells`. `extra_bits[code]` is the number of
+    /// extra bits of a code's value.
     #[inline(always)]
     pub(crate) fn build(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
         let mask = size - 1;
-        // What is the same in all cells of a symbol, and above it the number of the next of them.
+        // Per symbol: low half, the bits common to all its cells; high half, the number of its next cell.
         let mut symbols = [0u64; N];
-        // The symbols as often as they occur, with room for stores of eight.
+        // Each symbol repeated by its probability, with slack for stores of eight.
         let mut runs = [0u8; MAX_CELLS + 8];
         let (mut end, mut top) = (0, size);
         let mut rare = [0u8; N];
         for (symbol, (&count, place)) in self.probabilities[..self.len].iter().zip(&mut symbols).enumerate() {
-            // Only weights of Huffman trees have codes above 127, none of which is valid.
+            // Only Huffman weights can have codes above 127, and those are invalid.
             let extra = u32::from(extra_bits[symbol]);
             let same = cell(0, symbol.min(127) as u32, extra, self.log);
             *place = u64::from(same) | u64::from(count.unsigned_abs()) << 32;
@@ -148,52 +148,52 @@ impl<const N: usize> NormalizedCounts<N> {
                 at += 8;
             }
         }
-        // The symbols are laid out in steps over the table; the places from `top` on are passed over,
-        // because rare symbols are there. So each of those goes where a step would come upon it.
+        // Symbols are spread in steps over the table, skipping the cells from `top` on, which belong to
+        // symbols with probability -1. Each of those is inserted at the step that would reach its cell.
         let step = size / 2 + size / 8 + 3;
         let back = inverse(step) & mask;
         if top < size {
-            // SequenceField turns those are, and whose.
-            let mut turns = [0u64; MAX_CELLS / 64];
-            let mut whose = [0u8; MAX_CELLS];
+            // The steps that reach those cells, and their symbols.
+            let mut steps = [0u64; MAX_CELLS / 64];
+            let mut rare_symbol = [0u8; MAX_CELLS];
             for (place, &symbol) in (top..size).rev().zip(&rare) {
-                let turn = place.wrapping_mul(back) & mask & (MAX_CELLS - 1);
-                turns[turn / 64] |= 1 << (turn % 64);
-                whose[turn] = symbol;
+                let position = place.wrapping_mul(back) & mask & (MAX_CELLS - 1);
+                steps[position / 64] |= 1 << (position % 64);
+                rare_symbol[position] = symbol;
             }
-            // From the last one down, what lies behind it moves by as many as there are up to it.
+            // From the last one down: everything after it moves by the number of insertions up to it.
             let (mut moved, mut before) = (size, size - top);
-            for (i, &word) in turns.iter().enumerate().rev() {
+            for (i, &word) in steps.iter().enumerate().rev() {
                 let mut word = word;
                 while word != 0 {
-                    let turn = 64 * i + word.ilog2() as usize;
-                    word ^= 1 << (turn % 64);
+                    let position = 64 * i + word.ilog2() as usize;
+                    word ^= 1 << (position % 64);
                     before -= 1;
-                    runs.copy_within(turn - before..moved - before - 1, turn + 1);
-                    runs[turn] = whose[turn];
-                    moved = turn;
+                    runs.copy_within(position - before..moved - before - 1, position + 1);
+                    runs[position] = rare_symbol[position];
+                    moved = position;
                 }
             }
         }
-        // One after the other, which cell of its symbol each is; then, many at a time, what follows.
+        // First, serially, the index of each cell among those of its symbol; then, vectorized, the rest.
         let mut numbers = [0u16; MAX_CELLS];
-        let mut turn = 0;
+        let mut position = 0;
         for (place, number) in cells[..size].iter_mut().zip(&mut numbers) {
-            let symbol = runs[turn & (MAX_CELLS - 1)];
-            turn = (turn + back) & mask;
+            let symbol = runs[position & (MAX_CELLS - 1)];
+            position = (position + back) & mask;
             let entry = &mut symbols[usize::from(symbol) & (N - 1)];
             (*place, *number) = (*entry as u32, (*entry >> 32) as u16);
             *entry += 1 << 32;
         }
         for (place, &number) in cells[..size].iter_mut().zip(&numbers) {
-            // The exponent of the number as a float, which is exact, and which vectors have.
+            // ilog2 as the exponent of the number as a float: exact, and available in vectors.
             let high = (f32::from(number).to_bits() >> 23).wrapping_sub(127);
             let base = (u32::from(number) << (self.log.wrapping_sub(high) & 31)) - size as u32;
             *place = (*place - high) + (base << 23);
         }
     }
 
-    /// As [`build`](Self::build), step by step as the format describes it.
+    /// As [`build`](Self::build), literally as RFC 8878 describes it.
     pub(crate) const fn build_reference(&self, extra_bits: &[u8], cells: &mut [Cell]) {
         let size = 1usize << self.log;
         let mut symbols = [0u8; MAX_CELLS];
@@ -242,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_to_build_agree() {
+    fn build_matches_the_reference() {
         let extra: Vec<u8> = (0..64).map(|i| i % 32).collect();
         let mut state = 1u32;
         for round in 0..2000 {

@@ -1,7 +1,8 @@
-//! Huffman trees of literals: from the description to a table sized to the longest code.
+//! Huffman coding of literals (RFC 8878, section 4.2): from a tree description to a decoding table sized
+//! to the longest code.
 //!
-//! A cell is two bytes, the symbol above the length of its code, so that the cell itself can serve
-//! as a shift count. Eleven bits make 4 KiB.
+//! A cell has two bytes, the symbol above the length of its code, so that the cell itself can serve as a
+//! shift count. Codes of 11 bits take 4 KiB.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -12,18 +13,18 @@ use super::fse::{self, NormalizedCounts};
 pub(crate) const MAX_LOG: u32 = 11;
 /// Cells of the largest table.
 pub(crate) const MAX_CELLS: usize = 1 << MAX_LOG;
-/// Logarithm of the largest table of coded weights.
+/// Accuracy_Log limit of the FSE table of weights.
 const WEIGHTS_LOG: u32 = 6;
-/// Weights that a description can hold; one more follows from them.
+/// Most weights of a description; the last weight is implied.
 const MAX_DESCRIBED: usize = 255;
 
-/// A tree, as the weight of each symbol: 0 for none, else one more than the difference to the
-/// longest code.
+/// A Huffman tree as the weight of each symbol: 0 without a code, else 1 + longest code length - code
+/// length.
 pub(crate) struct Weights {
     weights: [u8; 256],
-    /// Symbols, counting from 0 to the last that has a code.
+    /// Number of symbols, up to the last that has a code.
     len: usize,
-    /// Symbols of each weight.
+    /// Number of symbols of each weight.
     ranks: [u16; 16],
     /// Length of the longest code.
     pub(crate) log: u32,
@@ -61,10 +62,10 @@ impl Weights {
         Ok(used)
     }
 
-    /// Weights coded by two states that take turns on one table.
+    /// Reads FSE-compressed weights: two interleaved states share one table.
     fn read_coded(&mut self, src: &[u8]) -> Result<()> {
         let mut cells = [0; 1 << WEIGHTS_LOG];
-        // Weights that cannot be may be described, if only they do not occur.
+        // The description may include impossible weights, as long as they do not occur.
         let mut few = NormalizedCounts::<16>::new();
         let (used, log) = match few.read(src, WEIGHTS_LOG, 15) {
             Ok(used) => {
@@ -78,7 +79,7 @@ impl Weights {
                 (used, counts.log)
             }
         };
-        // Cells of the table, which has fewer when its logarithm is smaller.
+        // Masked because the table may have fewer cells.
         let cell = |state: u32| cells[state as usize & (cells.len() - 1)];
         let mut input = BackwardBitReader::new(&src[used..])
             .ok_or(corrupt("the weights of a Huffman tree have no end mark"))?;
@@ -88,7 +89,7 @@ impl Weights {
             return Err(corrupt("the weights of a Huffman tree end in their first states"));
         }
         self.len = 0;
-        // Eight at a time as long as neither bits nor places run out: each takes six bits at most.
+        // Eight at a time while bits and free weights last: each takes at most six bits.
         const ROUND: usize = 8;
         while input.left() >= (ROUND as isize) * WEIGHTS_LOG as isize && self.len + ROUND + 2 <= MAX_DESCRIBED
         {
@@ -98,7 +99,7 @@ impl Weights {
                 let now = cell(current);
                 let bits = fse::total_bits(now);
                 *weight = fse::code(now) as u8;
-                // Two shifts, because there may be no bits.
+                // Two shifts, because there may be 0 bits.
                 let next = fse::base_state(now) + ((word >> 1) >> (63 - bits)) as u32;
                 word <<= bits;
                 taken += bits;
@@ -124,9 +125,9 @@ impl Weights {
         }
     }
 
-    /// Adds the weight that is not described, the one that completes the tree.
+    /// Adds the implied last weight, which completes the tree, and validates the tree.
     fn complete(&mut self) -> Result<()> {
-        // Four counts side by side, so that equal neighbours do not wait for each other.
+        // Four histograms, so that equal neighbours do not wait for each other's stores.
         let mut histograms = [[0u16; 16]; 4];
         let (fours, rest) = self.weights[..self.len].as_chunks::<4>();
         for four in fours {
@@ -166,25 +167,25 @@ impl Weights {
         Ok(())
     }
 
-    /// Makes it `tree`, and lays the table out in `cells`, of which it fills the first `1 << log`.
+    /// Writes the canonical tree to `tree` and builds its table in the first `1 << log` of `cells`.
     #[inline(always)]
     pub(crate) fn build(&self, tree: &mut CanonicalTree, cells: &mut [u16]) {
         self.canonicalize(tree);
         tree.build_table(cells);
     }
 
-    /// The tree with its symbols in the order of their codes.
+    /// The canonical tree.
     pub(crate) fn tree(&self) -> CanonicalTree {
         let mut tree = CanonicalTree::NONE;
         self.canonicalize(&mut tree);
         tree
     }
 
-    /// Makes it `tree`. Symbols without a code are those of whatever was there before.
+    /// Writes the canonical tree to `tree`. Entries after the last coded symbol keep stale values.
     #[inline(always)]
     fn canonicalize(&self, tree: &mut CanonicalTree) {
-        // Symbols by rising weight, and within a weight in their order. Those without a code come
-        // last, where they are not looked at.
+        // Counting sort by weight, then by symbol. Symbols without a code come last, where they are not
+        // read.
         let mut next = [0u16; 16];
         let mut at = 0;
         for (next, count) in next.iter_mut().zip(self.ranks).skip(1) {
@@ -202,22 +203,22 @@ impl Weights {
     }
 }
 
-/// A tree as it is kept where its table would take too much room.
+/// A Huffman code in canonical form: 280 bytes instead of a decoding table of up to 4 KiB.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(crate) struct CanonicalTree {
-    /// Symbols of each weight, from 1.
+    /// Number of symbols of each weight, from 1.
     ranks: [u16; MAX_LOG as usize],
     log: u16,
-    /// Symbols by rising weight, and within a weight in their order.
+    /// Symbols by rising weight, then by value.
     symbols: [u8; 256],
 }
 
 impl CanonicalTree {
-    /// Before there is one.
+    /// No tree.
     pub(crate) const NONE: CanonicalTree = CanonicalTree { ranks: [0; _], log: 0, symbols: [0; _] };
 
-    /// Bytes that it is kept in.
+    /// Serialized size in bytes.
     pub(crate) const LEN: usize = size_of::<CanonicalTree>();
 
     pub(crate) fn write(&self, into: &mut [u8; CanonicalTree::LEN]) {
@@ -230,7 +231,7 @@ impl CanonicalTree {
         symbols.copy_from_slice(&self.symbols);
     }
 
-    /// What was written, if it is a whole tree of codes of at most 11 bits.
+    /// Deserializes; `None` unless it is a complete tree with codes of at most 11 bits.
     #[inline(always)]
     pub(crate) fn read(from: &[u8; CanonicalTree::LEN]) -> Option<CanonicalTree> {
         let mut tree = CanonicalTree::NONE;
@@ -249,7 +250,7 @@ impl CanonicalTree {
         self.log.into()
     }
 
-    /// Lays the table out in `cells`, of which it fills the first `1 << log`.
+    /// Builds the decoding table in the first `1 << log` of `cells`.
     #[inline(always)]
     pub(crate) fn build_table(&self, cells: &mut [u16]) {
         let log = usize::from(self.log);
@@ -278,7 +279,7 @@ impl CanonicalTree {
     }
 }
 
-/// Gives each symbol `RUN` cells.
+/// Fills `RUN` cells per symbol.
 #[inline(always)]
 fn fill<const RUN: usize>(cells: &mut [u16], symbols: &[u8], bits: usize) {
     for (run, &symbol) in cells.as_chunks_mut::<RUN>().0.iter_mut().zip(symbols) {
@@ -286,14 +287,14 @@ fn fill<const RUN: usize>(cells: &mut [u16], symbols: &[u8], bits: usize) {
     }
 }
 
-/// A Huffman table, ready to decode with: `1 << log` cells.
+/// A decoding table of `1 << log` cells.
 #[derive(Clone, Copy)]
 pub(crate) struct HuffmanTable<'a> {
     pub(crate) cells: &'a [u16],
     pub(crate) log: u32,
 }
 
-/// Decodes one stream into all of `out`, safely: what the kernels must match.
+/// Decodes one stream, filling `out`: the safe reference of the kernels.
 pub(crate) fn decode_stream(table: HuffmanTable<'_>, src: &[u8], out: &mut [u8]) -> Result<()> {
     let mut input = BackwardBitReader::new(src).ok_or(corrupt("a stream of literals has no end mark"))?;
     for byte in out {
@@ -307,14 +308,14 @@ pub(crate) fn decode_stream(table: HuffmanTable<'_>, src: &[u8], out: &mut [u8])
     Ok(())
 }
 
-/// Four streams and how many literals each but the last holds.
+/// Four Huffman streams, and the number of literals of each but the last.
 pub(crate) struct FourStreams<'a> {
     pub(crate) streams: [&'a [u8]; 4],
     pub(crate) segment: usize,
 }
 
 impl<'a> FourStreams<'a> {
-    /// Finds the four streams behind their table of sizes.
+    /// Splits by the jump table at the beginning of `src` (RFC 8878, section 3.1.1.3.1.6).
     pub(crate) fn split(src: &'a [u8], count: usize) -> Result<Self> {
         let Some((sizes, rest)) = src.split_at_checked(6) else { return Err(LITERALS_CUT_OFF) };
         if count < 6 {
@@ -332,7 +333,7 @@ impl<'a> FourStreams<'a> {
     }
 }
 
-/// Decodes four streams into all of `out`, safely: what the kernels must match.
+/// Decodes four streams, filling `out`: the safe reference of the kernels.
 pub(crate) fn decode_streams(
     table: HuffmanTable<'_>,
     streams: &FourStreams<'_>,

@@ -1,5 +1,5 @@
-//! Entropy coding: bit readers, FSE and Huffman tables (RFC 8878, section 4). Imports nothing else of the
-//! crate but bit readers; everything else builds on it.
+//! Entropy coding: bit readers, FSE and Huffman tables (RFC 8878, section 4). Imports no
+//! other module of the crate.
 
 pub(crate) mod bits;
 pub(crate) mod fse;

@@ -2,7 +2,7 @@
 
 use super::fse::{Cell, NormalizedCounts};
 
-/// Codes of literal lengths, match lengths and offsets.
+/// Alphabet sizes of literal length, match length and offset codes.
 const LL_CODES: usize = 36;
 const ML_CODES: usize = 53;
 const OF_CODES: usize = 32;
@@ -29,8 +29,8 @@ const OF_BITS: [u8; OF_CODES] = {
     bits
 };
 
-/// The value of each code when its extra bits are zero: codes follow each other without gaps. 64
-/// long, so that six bits need no check.
+/// The baseline value of each code: codes cover the values without gaps. 64 entries, so that a 6-bit
+/// index needs no bounds check.
 const fn bases(bits: &[u8], first: u32) -> [u32; 64] {
     let mut bases = [0; 64];
     let (mut code, mut value) = (0, first);
@@ -43,10 +43,10 @@ const fn bases(bits: &[u8], first: u32) -> [u32; 64] {
 }
 pub(crate) const LL_BASE: [u32; 64] = bases(&LL_BITS, 0);
 pub(crate) const ML_BASE: [u32; 64] = bases(&ML_BITS, 3);
-/// Both, side by side.
+/// Literal length and match length baselines.
 pub(crate) static BASES: [[u32; 64]; 2] = [LL_BASE, ML_BASE];
 
-/// The three tables of a block, in the order in field it stores them.
+/// The three fields of a sequence, in the order in which a block stores their tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SequenceField {
     LiteralLength,
@@ -72,7 +72,7 @@ impl SequenceField {
     }
 }
 
-/// A table, ready to decode with: `1 << log` cells.
+/// A decoding table of `1 << log` cells.
 #[derive(Clone, Copy)]
 pub(crate) struct FseTable<'a> {
     pub(crate) cells: &'a [Cell],
@@ -123,15 +123,15 @@ pub(crate) fn default(field: SequenceField) -> FseTable<'static> {
     }
 }
 
-/// The three offsets that sequences can name again, latest first.
+/// The three repeat offsets, latest first (RFC 8878, section 3.1.1.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RepeatOffsets(pub(crate) [u32; 3]);
 
 impl RepeatOffsets {
     pub(crate) const INITIAL: RepeatOffsets = RepeatOffsets([1, 4, 8]);
 
-    /// The offset that `value` stands for before a match that follows `literals` literals, or 0 if
-    /// it stands for none.
+    /// Resolves an offset value to an offset and updates the history. `literals` is the literal length of
+    /// the sequence. Returns 0 if the offset is invalid.
     #[inline(always)]
     pub(crate) fn resolve(&mut self, value: u32, literals: u32) -> u32 {
         let [a, b, c] = self.0;
@@ -155,13 +155,13 @@ mod tests {
     use crate::entropy::fse;
 
     #[test]
-    fn values_of_codes_are_those_of_the_specification() {
+    fn baselines_match_the_rfc() {
         assert_eq!((LL_BASE[15], LL_BASE[16], LL_BASE[35]), (15, 16, 65536));
         assert_eq!((ML_BASE[31], ML_BASE[32], ML_BASE[52]), (34, 35, 65539));
     }
 
     #[test]
-    fn default_tables_are_those_of_the_specification() {
+    fn predefined_tables_match_the_rfc() {
         let of = |cell| (fse::code(cell), fse::state_bits(cell), fse::base_state(cell));
         assert_eq!(of(LL_DEFAULT[0]), (0, 4, 0));
         assert_eq!(of(LL_DEFAULT[2]), (1, 5, 32));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_follow_the_example_of_the_specification() {
+    fn repeat_offsets_match_the_example_of_the_rfc() {
         let mut repeats = RepeatOffsets::INITIAL;
         for (value, literals, after) in [
             (1114, 11, [1111, 1, 4]),

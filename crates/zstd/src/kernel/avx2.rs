@@ -10,8 +10,8 @@ pub(crate) struct Avx2;
 #[repr(align(64))]
 struct Rows([[u8; 16]; 5]);
 
-/// Row `which`: the bytes of four lanes, that lane (for 4, too, the last) first and the others in their
-/// order.
+/// Row `which`: a shuffle of four 32-bit lanes that moves lane `which` (the last, for 4) to the front and keeps
+/// the order of the others.
 static TO_FRONT: Rows = Rows([
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
     [4, 5, 6, 7, 0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 15],

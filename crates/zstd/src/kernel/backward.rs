@@ -1,25 +1,27 @@
-//! Reading bits backward with one load of eight bytes at a time.
+//! Backward bit reading with one unaligned load of eight bytes.
 //!
-//! A position in a stream is the number of bits before it, which is how many are left to read. The eight
-//! bytes up to and with the byte that the position is in have at least 56 of them, at the low end.
+//! A position is the number of bits before it, which is the number of bits left to read. The load that ends
+//! with the byte of the position holds at least 56 of them, at its low end.
+//!
+//! Callers keep 7 readable bytes before each stream.
 
 use super::isa::{Isa, read64};
 
-/// Bits that a load at any position has at least.
+/// Fewest valid bits of a load.
 pub(crate) const LOADED: u32 = 56;
 
-/// Bytes before a stream that a load in it may read.
+/// Bytes before a stream that a load may read.
 const BEFORE: isize = 7;
 
-/// The position behind the last bit of a stream, below its end mark; nothing if it has none.
+/// The position after the last bit of a stream, which its end mark gives; `None` without a mark.
 #[inline(always)]
 pub(crate) fn end(stream: &[u8]) -> Option<isize> {
     let mark = stream.last()?.checked_ilog2()?;
     Some((stream.len() as isize - 1) * 8 + mark as isize)
 }
 
-/// The beginning of a stream that is a part of `whole`, as a pointer from which the bytes before it can
-/// be reached, too. They are headers, of which there are always enough.
+/// The beginning of a stream that is a part of `whole`, as a pointer with provenance over the headers
+/// before it, which are always long enough.
 #[inline(always)]
 pub(crate) fn begin(whole: &[u8], stream: &[u8]) -> *const u8 {
     let at = (stream.as_ptr() as usize).wrapping_sub(whole.as_ptr() as usize);
@@ -27,7 +29,7 @@ pub(crate) fn begin(whole: &[u8], stream: &[u8]) -> *const u8 {
     whole.as_ptr().wrapping_add(at)
 }
 
-/// Where the load at a position begins.
+/// The address of the load at a position.
 ///
 /// # Safety
 /// As for [`load`].
@@ -37,8 +39,7 @@ pub(crate) unsafe fn address(stream: *const u8, position: isize) -> *const u8 {
     unsafe { stream.offset((position >> 3) - BEFORE) }
 }
 
-/// The eight bytes at a position, and a number of which the low six bits say how many of their low bits
-/// are left to read: 56 to 63.
+/// The load at a position, and a number whose low six bits are the count of its valid low bits: 56 to 63.
 ///
 /// # Safety
 /// `position` must not be negative and be inside the stream that begins at `stream`, and seven bytes
@@ -51,7 +52,7 @@ pub(crate) unsafe fn load(stream: *const u8, position: isize) -> (u64, u32) {
     (word, position as u32 | !7)
 }
 
-/// The same bits from the highest one down, zeros below them.
+/// As [`load`], with the valid bits shifted to the top and zeros below.
 ///
 /// # Safety
 /// As for [`load`].
@@ -61,8 +62,7 @@ pub(crate) unsafe fn load_top(stream: *const u8, position: isize) -> u64 {
     unsafe { read64(address(stream, position)) << (8 - (position & 7)) }
 }
 
-/// The low bits of `word >> shift`, as many as the low byte of `count` says, below 64. Of `shift`
-/// only the low six bits matter.
+/// The low `count & 0xff` bits (below 64) of `word >> (shift & 63)`.
 ///
 /// # Safety
 /// The CPU must support the tier of `I`.

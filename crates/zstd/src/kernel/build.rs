@@ -1,4 +1,4 @@
-//! FrameTables laid out, compiled per tier: the bodies are safe and have no form of their own.
+//! Table construction compiled per tier: the bodies are safe and the same for all tiers.
 
 use super::dispatch::{Kernel, dispatch};
 use super::isa::Isa;
@@ -95,7 +95,7 @@ impl Kernel for StoredTree<'_> {
     }
 }
 
-/// Lays out the table of a tree that was written; returns its logarithm, or none if it is no tree.
+/// Builds the table of a serialized tree; returns its logarithm, or `None` for an invalid tree.
 pub(crate) fn codes(kernels: KernelSet, tree: &[u8; CanonicalTree::LEN], cells: &mut [u16]) -> Option<u32> {
     let all = StoredTree { tree, cells };
     match kernels {

@@ -11,7 +11,7 @@ use super::avx2::Avx2;
 use super::isa::Isa;
 use super::scalar::Scalar;
 
-/// A loop that is to be compiled once per tier.
+/// A loop compiled once per tier.
 pub(crate) trait Kernel {
     type Output;
     /// # Safety

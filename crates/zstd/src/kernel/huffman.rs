@@ -1,4 +1,6 @@
-//! Streams of Huffman codes, one or four at a time.
+//! Huffman decoding: a single stream, or four interleaved streams, optionally two symbols per lookup.
+//!
+//! Callers guarantee valid tables and 7 readable bytes before each stream.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -8,16 +10,16 @@ use super::isa::{Isa, read64};
 use crate::entropy::huffman::{self, FourStreams, HuffmanTable};
 use crate::kernel_set::KernelSet;
 
-/// Symbols of each stream between two loads: five codes of eleven bits are 55, which a load has at
-/// least when its lowest bit is given up for a marker.
+/// Symbols per stream between two loads: five codes of 11 bits are 55 bits, the fewest that a load has when
+/// its lowest bit is a marker.
 const ROUND: usize = 5;
-/// Bytes that a round takes from a stream at most.
+/// Most bytes that a round consumes of a stream.
 const ROUND_BYTES: isize = 7;
 
 const NO_END_MARK: Error = Error::new(Kind::Corrupt, 0, "a stream of literals has no end mark");
 const INEXACT: Error = Error::new(Kind::Corrupt, 0, "a stream of literals is not used up exactly");
 
-/// Decodes one stream, a part of `whole`, into all of `out`.
+/// Decodes one stream, a part of `whole`, filling `out`.
 pub(crate) fn decode_stream(
     kernels: KernelSet,
     table: HuffmanTable<'_>,
@@ -46,15 +48,15 @@ impl Kernel for SingleStream<'_> {
     #[inline(always)]
     unsafe fn run<I: Isa>(self) -> Result<()> {
         let position = backward::end(self.stream).ok_or(NO_END_MARK)?;
-        // SAFETY: a table is sound; `begin` has its headers before it.
+        // SAFETY: the table is valid; `begin` has its headers before it.
         unsafe { finish(self.table, self.begin, position, self.out) }
     }
 }
 
-/// Decodes what is left of a stream into all of `out`.
+/// Decodes the rest of a stream, filling `out`.
 ///
 /// # Safety
-/// The table is sound: `1 << log` cells, each of 1 to `log` bits, `log` at most 11. Seven bytes before
+/// The table is valid: `1 << log` cells, each of 1 to `log` bits, `log` at most 11. Seven bytes before
 /// the stream are readable; `position` is inside the stream.
 #[inline(always)]
 unsafe fn finish(
@@ -95,13 +97,13 @@ unsafe fn finish(
     if position == 0 { Ok(()) } else { Err(INEXACT) }
 }
 
-/// Cells of two symbols each, as many as the largest table has.
+/// A table with up to two symbols per cell.
 pub(crate) type Pairs = [u32; huffman::MAX_CELLS];
 
-/// Literals from which on a table of pairs is worth making: that takes as long as a few thousand.
+/// Fewest literals for which a pair table pays: building one takes as long as decoding a few thousand.
 const MIN_LITERALS_FOR_PAIRS: usize = 8 << 10;
 
-/// Decodes four streams, parts of `whole`, into all of `out`. `pairs` is free for a table.
+/// Decodes four interleaved streams, parts of `whole`, filling `out`. `pairs` is a buffer for a pair table.
 pub(crate) fn decode_interleaved(
     kernels: KernelSet,
     table: HuffmanTable<'_>,
@@ -113,7 +115,7 @@ pub(crate) fn decode_interleaved(
     let KernelSet::Tier(tier) = kernels else { return huffman::decode_streams(table, streams, out) };
     let begins = streams.streams.map(|stream| backward::begin(whole, stream));
     let stored: usize = streams.streams.iter().map(|stream| stream.len()).sum();
-    // Two codes share eleven bits often enough if they have five and a half or fewer on average.
+    // Two codes fit 11 bits often enough if they average at most 5.5.
     if out.len() >= MIN_LITERALS_FOR_PAIRS && 16 * stored <= 11 * out.len() {
         build_pairs(table, pairs);
         return dispatch(tier, InterleavedStreams::<true> { table, begins, streams, pairs, out });
@@ -121,12 +123,12 @@ pub(crate) fn decode_interleaved(
     dispatch(tier, InterleavedStreams::<false> { table, begins, streams, pairs, out })
 }
 
-/// Makes the table of pairs: from the lowest byte of a cell, the bits of its codes, two symbols, of
-/// which the second may be none, and how many they are.
+/// Builds the pair table. The bytes of a cell from the lowest: bits of its codes, first symbol, second symbol,
+/// number of symbols (1 or 2).
 fn build_pairs(table: HuffmanTable<'_>, pairs: &mut Pairs) {
     let mut at = 0;
     while at < table.cells.len() {
-        // All cells that begin with the same code; behind it follow the cells of the whole table.
+        // All cells that begin with the same code; the bits after it index the whole table again.
         let first = table.cells[at];
         let (symbol, bits) = (u32::from(first >> 8), u32::from(first & 0xff));
         let run = (table.cells.len() >> bits).min(table.cells.len() - at);
@@ -160,7 +162,7 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
         for (position, stream) in positions.iter_mut().zip(streams.streams) {
             *position = backward::end(stream).ok_or(NO_END_MARK)?;
         }
-        // Symbols of each stream that the rounds have decoded.
+        // Symbols of each stream decoded by the rounds.
         let mut done = [0; 4];
         let lens = [segment, segment, segment, out.len() - 3 * segment];
         if streams.streams.iter().all(|stream| stream.len() >= 8) {
@@ -173,7 +175,7 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
             unsafe {
                 let address = |i: usize| backward::address(begins[i], positions[i]);
                 let mut at = [address(0), address(1), address(2), address(3)];
-                // The lowest bit of a load is given up for a marker, which counts the bits taken.
+                // The lowest bit of a load is a marker: its position counts the bits consumed.
                 let reload = |at: *const u8, taken: u32| (read64(at) | 1) << taken;
                 let fresh = |i: usize| reload(at[i], 8 - (positions[i] & 7) as u32);
                 let mut bits = [fresh(0), fresh(1), fresh(2), fresh(3)];
@@ -182,9 +184,9 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
                 let mut to = [quarter(0), quarter(1), quarter(2), quarter(3)];
                 let written = if PAIRS { 2 * ROUND } else { ROUND };
                 loop {
-                    let free = |i: usize| (lens[i] - to[i].offset_from_unsigned(quarter(i))) / written;
+                    let capacity = |i: usize| (lens[i] - to[i].offset_from_unsigned(quarter(i))) / written;
                     let input = |i: usize| (at[i].offset_from(begins[i]).max(0) / ROUND_BYTES) as usize;
-                    let rounds = |i: usize| free(i).min(input(i));
+                    let rounds = |i: usize| capacity(i).min(input(i));
                     let rounds = rounds(0).min(rounds(1)).min(rounds(2)).min(rounds(3));
                     if rounds == 0 {
                         break;
@@ -206,7 +208,7 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
                             }
                         }
                     } else {
-                        // All quarters advance alike.
+                        // All quarters advance equally.
                         let mut first = to[0];
                         for _ in 0..rounds {
                             for k in 0..ROUND {
@@ -236,7 +238,7 @@ impl<const PAIRS: bool> Kernel for InterleavedStreams<'_, PAIRS> {
         let mut rest = out;
         for (i, position) in positions.into_iter().enumerate() {
             let (part, after) = rest.split_at_mut(lens[i]);
-            // SAFETY: a table is sound; each stream has its headers or the stream before it in front.
+            // SAFETY: the table is valid; each stream has its headers or the stream before it in front.
             unsafe { finish(table, begins[i], position, &mut part[done[i]..])? };
             rest = after;
         }

@@ -1,33 +1,33 @@
 //! The operations whose implementation differs per CPU tier: [`scalar`](super::scalar),
 //! [`avx2`](super::avx2).
 
-/// The few operations that have a form of their own per tier.
+/// Operations implemented per tier.
 pub(crate) trait Isa {
-    /// The three offsets that sequences can name again, latest first.
+    /// The three repeat offsets, latest first.
     type Repeats: Copy;
 
     /// # Safety
-    /// As for all of them, the CPU must support the tier.
+    /// The CPU must support the tier.
     unsafe fn repeats(offsets: [u32; 3]) -> Self::Repeats;
 
     /// # Safety
     /// The CPU must support the tier.
     unsafe fn offsets(repeats: Self::Repeats) -> [u32; 3];
 
-    /// Brings the repeat offset `which` to the front, or for 3 and 4 a `new` one; returns it.
+    /// Moves repeat offset `which` to the front, or for 3 and 4 inserts `new` there; returns it.
     ///
     /// # Safety
     /// `which` is below 5, and the CPU must support the tier.
     unsafe fn select_repeat(repeats: &mut Self::Repeats, which: u32, new: u32) -> u32;
 
-    /// Writes 16 bytes at `to`: the first `offset` bytes at `from`, over and over.
+    /// Writes 16 bytes at `to`: the first `offset` bytes at `from`, repeated.
     ///
     /// # Safety
     /// 16 bytes must be readable at `from` and writable at `to`; `offset` is in 1..16, and the CPU
     /// must support the tier.
     unsafe fn repeat16(from: *const u8, to: *mut u8, offset: usize);
 
-    /// The low bits of `word`, as many as the low byte of `count` says, below 64.
+    /// The low `count & 0xff` bits of `word`, below 64.
     ///
     /// # Safety
     /// The CPU must support the tier.

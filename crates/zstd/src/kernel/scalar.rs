@@ -22,7 +22,7 @@ impl Isa for Scalar {
 
     #[inline(always)]
     unsafe fn select_repeat(repeats: &mut [u32; 3], which: u32, new: u32) -> u32 {
-        // Nobody could foretell the branches.
+        // Conditional moves: branches would be unpredictable.
         let [a, b, c] = *repeats;
         let front = select_unpredictable(which == 2, c, new);
         let front = select_unpredictable(which == 1, b, front);

@@ -1,9 +1,12 @@
-//! Sequences decoded and executed in one loop.
+//! Sequence decoding and execution, in batches of 32.
 //!
-//! Each iteration checks three things, all of which are nearly always so: bits are left, the iteration's output
-//! ends [`SLACK`] bytes before the end of the free, and the match lies in what may be copied. Then it
-//! copies 16 or 32 bytes at a time and may touch as many behind. What fails a check takes the exact
-//! way.
+//! Each iteration checks three conditions that nearly always hold: bits are left, its output ends at least
+//! [`SLACK`] bytes before the end of the buffer, and the match source is in one segment of history. Then it
+//! copies 16 or 32 bytes at a time and may touch as many bytes after them (wild copies). Otherwise it copies
+//! exactly ([`execute_exact`]).
+//!
+//! Callers guarantee valid tables, 7 readable bytes before the bitstream, and [`SLACK`] bytes after the
+//! literals.
 
 use core::hint::select_unpredictable;
 
@@ -42,12 +45,12 @@ pub(crate) fn run(kernels: KernelSet, job: Job<'_, '_>) -> Result<RepeatOffsets>
 
 struct Loop<'a, 'b, const HISTORY: bool, const PREFETCH: bool>(Job<'a, 'b>);
 
-/// Sequences that are decoded before they are executed: few enough for their memory to stay in the
-/// first cache, and enough for either loop to settle.
+/// Sequences decoded before they are executed: few enough to stay in the L1 cache, enough for both loops to
+/// reach their steady state.
 const BATCH: usize = 32;
 
-/// Batches that are decoded before the first of them is executed, if what they copy is fetched: it must
-/// arrive in their time, and a CPU fetches only so many lines at a time.
+/// Batches decoded ahead of execution when match sources are prefetched: enough time for the lines to
+/// arrive, and no more lines in flight than a CPU supports.
 const BATCHES_AHEAD: usize = 2;
 
 /// A sequence, its offset resolved.
@@ -67,12 +70,12 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
             self.0;
         let stream = backward::begin(whole, bits);
         let mut left = count;
-        // SAFETY: tables are sound, `stream` has its headers before it, literals have slack behind them.
+        // SAFETY: tables are valid, `stream` has its headers before it, literals have slack after them.
         unsafe {
             let mut reader = SequenceReader::new::<I>([ll, of, ml], stream, bits, repeats)?;
             let mut executor = SequenceExecutor::new(out, literals, max);
             if HISTORY && two_phase {
-                // A batch is executed when what it copies was asked for `BATCHES_AHEAD` batches ago.
+                // A batch is executed `BATCHES_AHEAD` batches after its sources were prefetched.
                 let mut batches_ahead = [[Sequence::default(); BATCH]; BATCHES_AHEAD];
                 let mut produced = executor.out.at - executor.out.start;
                 let batches = count.div_ceil(BATCH);
@@ -107,7 +110,7 @@ impl<const HISTORY: bool, const PREFETCH: bool> Kernel for Loop<'_, '_, HISTORY,
     }
 }
 
-/// Sequences to be decoded.
+/// Decodes sequences from the bitstream.
 struct SequenceReader<'a> {
     stream: *const u8,
     position: isize,
@@ -119,7 +122,7 @@ struct SequenceReader<'a> {
 
 impl<'a> SequenceReader<'a> {
     /// # Safety
-    /// `stream` is where `bits` begins, seven bytes before it are readable, and the tables are sound.
+    /// `stream` is where `bits` begins, seven bytes before it are readable, and the tables are valid.
     #[inline(always)]
     unsafe fn new<I: Isa>(
         [ll, of, ml]: [FseTable<'a>; 3],
@@ -151,7 +154,7 @@ impl<'a> SequenceReader<'a> {
         })
     }
 
-    /// Decodes as many sequences as `batch` takes, at least one.
+    /// Decodes `batch.len()` sequences, at least one; with `has_last` the last of the block among them.
     ///
     /// # Safety
     /// The CPU supports the tier of `I`.
@@ -169,7 +172,7 @@ impl<'a> SequenceReader<'a> {
         Ok(())
     }
 
-    /// Decodes as many sequences as `batch` takes, none of which is the last.
+    /// Decodes `batch.len()` sequences, none of which is the last of the block.
     ///
     /// # Safety
     /// The CPU supports the tier of `I`.
@@ -182,8 +185,8 @@ impl<'a> SequenceReader<'a> {
         Err(if self.position < 0 { BITS_CUT_OFF } else { OFFSET_ZERO })
     }
 
-    /// As [`decode`](Self::decode), and whether all went well; if not, either the position is negative or
-    /// an offset is zero. (Errors produced in the loop would take its registers.)
+    /// As [`decode`](Self::decode), but returns whether it succeeded; if not, either the position is negative
+    /// or an offset is zero. (Making errors in the loop would cost it registers.)
     ///
     /// # Safety
     /// The CPU supports the tier of `I`.
@@ -201,8 +204,8 @@ impl<'a> SequenceReader<'a> {
             }
             // SAFETY: the position was checked; states are below the size of their tables.
             unsafe {
-                // What the next states wait for is kept short: a cell's load, two sums, two shifts,
-                // a mask, a sum. Shifts and masks look at low bits only, so nothing is cut out first.
+                // The dependency chain of the next states is kept short: a load, two sums, two shifts, a
+                // mask, a sum. Shifts and masks use low bits only, so no field is extracted first.
                 let (ll, of, ml) =
                     (*cells_ll.add(state_ll), *cells_of.add(state_of), *cells_ml.add(state_ml));
                 let (word, left) = backward::load(stream, position);
@@ -234,7 +237,7 @@ impl<'a> SequenceReader<'a> {
                     [state_ll, state_of, state_ml] = next;
                     value_of = slow_of;
                 }
-                // SequenceField of the repeat offsets it is: 3 for the latest less one, 4 for a new one.
+                // Index of the repeat offset: 3 for the latest minus 1, 4 for a new offset.
                 let extra_of = fse::extra_bits(of);
                 let no_literals = u32::from(sequence.literals == 0);
                 let which = select_unpredictable(extra_of > 1, 4, extra_of + value_of + no_literals);
@@ -256,7 +259,7 @@ impl<'a> SequenceReader<'a> {
         true
     }
 
-    /// Decodes the last sequence, which no states follow.
+    /// Decodes the last sequence, after which no next states are read.
     #[inline(always)]
     fn decode_last(&mut self) -> Result<Sequence> {
         if self.position < 0 {
@@ -270,7 +273,7 @@ impl<'a> SequenceReader<'a> {
         if self.position < 0 {
             return Err(BITS_CUT_OFF);
         }
-        // SAFETY: the stream is the same as ever.
+        // SAFETY: the same stream as in `new`.
         let (_, value, mut sequence) = unsafe { decode_slow(self.stream, self.position, cells, false) };
         let mut repeats = RepeatOffsets(self.repeats);
         sequence.offset = repeats
@@ -292,12 +295,12 @@ impl<'a> SequenceReader<'a> {
     }
 }
 
-/// A piece of history before the output.
+/// A segment of history before the output.
 #[derive(Clone, Copy)]
 struct History {
     end: *const u8,
     len: isize,
-    /// Bytes that copies read behind what they copy, and that are not there behind the piece.
+    /// Bytes of [`SLACK`] that are not readable after the segment.
     missing: usize,
 }
 
@@ -310,26 +313,26 @@ impl History {
         }
     }
 
-    /// Whether a match that begins `back` bytes before the end does not run beyond it, nor do copies
-    /// of it. So it is when `back` is not positive and the match begins elsewhere.
+    /// Whether a match that begins `back` bytes before the end stays inside, with the slack of its copies.
+    /// True when `back` is not positive, that is, when the match begins elsewhere.
     #[inline(always)]
     fn holds(&self, back: isize, match_len: usize) -> bool {
         (back - 1) as usize >= match_len + self.missing - 1
     }
 }
 
-/// Where sequences are executed.
+/// Executes sequences into the output.
 struct SequenceExecutor<'a, 'b> {
     out: &'a mut Output<'b>,
     from: *const u8,
     literals_end: *const u8,
-    /// Where the block must have ended.
+    /// Largest end of the block in the output.
     end: usize,
 }
 
 impl<'a, 'b> SequenceExecutor<'a, 'b> {
     /// # Safety
-    /// `literals` ends with [`SLACK`] bytes that are none.
+    /// The last [`SLACK`] bytes of `literals` are padding.
     #[inline(always)]
     unsafe fn new(out: &'a mut Output<'b>, literals: &'a [u8], max: usize) -> Self {
         let end = out.at + max;
@@ -346,9 +349,9 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
         mut prefetch: Option<&mut PrefetchQueue>,
     ) -> Result<()> {
         let out = &mut *self.out;
-        // SAFETY: pointers stay in their buffers: `to` is at most `fast_end` when a iteration has copied
-        // the fast way, `from` has as many literals before `literals_end` as are copied, and a match
-        // begins in `out` or in a piece of history with its slack.
+        // SAFETY: pointers stay in their buffers: `to` is at most `fast_end` after an iteration of wild
+        // copies, `from` has as many literals before `literals_end` as are copied, and a match begins in
+        // `out` or in a segment of history with its slack.
         unsafe {
             let buf = out.buf.as_mut_ptr();
             let start = buf.add(out.start);
@@ -370,9 +373,9 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                 if literals_end.offset_from_unsigned(from) < literal_len {
                     return Err(corrupt("sequences use more literals than there are"));
                 }
-                // The sum of both is below 2^18; the free is compared as a number, since a pointer
-                // beyond it might not exist. On 32 bits addresses pass the middle of what numbers there
-                // are, and an offset of half of them would be a negative number below.
+                // The sum of both is below 2^18. Free space is compared as a number, since a pointer past
+                // it might not exist. On 32-bit targets an address can exceed isize::MAX, and so large an
+                // offset would be negative below.
                 let free = (fast_end as usize).wrapping_sub(to as usize) as isize;
                 if free < (literal_len + match_len) as isize || offset > isize::MAX as usize {
                     out.at = to.offset_from_unsigned(buf);
@@ -412,7 +415,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
                     return Err(corrupt("a match reaches back before the history"));
                 }
                 if TWO_PHASE && offset >= 16 && match_len <= 16 {
-                    // Nobody asked for the line that the next 16 bytes may be in.
+                    // The next 16 bytes may be in a line that was not prefetched.
                     copy16(source, to);
                 } else if offset >= 16 {
                     copy16(source, to);
@@ -441,8 +444,8 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
         Ok(())
     }
 
-    /// Asks for the lines of the first piece of history that a batch will copy, before which `produced`
-    /// bytes of output will have been produced. Returns how many will have been after it.
+    /// Prefetches the lines of the latest history segment that a batch will copy. `produced` is the output
+    /// length in bytes before the batch; returns that after it.
     fn prefetch_matches(&self, batch: &[Sequence], mut produced: usize) -> usize {
         let piece = self.out.history[0].bytes();
         let end = piece.as_ptr() as usize + piece.len();
@@ -462,7 +465,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
         produced
     }
 
-    /// Appends the literals that are left.
+    /// Appends the remaining literals.
     #[inline(always)]
     unsafe fn finish(self) -> Result<()> {
         // SAFETY: both are pointers into the literals, in this order.
@@ -473,7 +476,7 @@ impl<'a, 'b> SequenceExecutor<'a, 'b> {
     }
 }
 
-/// The latest offset less one: seldom, and so kept out of what the loop waits for.
+/// The latest offset minus 1: rare, so kept out of the loop's dependency chain.
 ///
 /// # Safety
 /// The CPU supports the tier of `I`.
@@ -484,9 +487,9 @@ unsafe fn latest_minus_one<I: Isa>(repeats: I::Repeats) -> u32 {
     unsafe { I::offsets(repeats)[0].wrapping_sub(1) }
 }
 
-/// The next states, the extra bits of the offset and the lengths, each with a load of its own: for a
-/// iteration that needs more bits than one load has, and for the last one, which has no `next` states. `position`
-/// is the one behind the iteration. Nothing is read before the stream; bits there are zero.
+/// Decodes next states, offset value and lengths with a load each: for sequences with more bits than one
+/// load has, and for the last one, which has no `next` states. `position` is that after the sequence.
+/// Bits before the stream are zero.
 ///
 /// # Safety
 /// Seven bytes before the stream must be readable.
@@ -521,11 +524,11 @@ unsafe fn decode_slow(
     ([ll, state(of), ml], value, Sequence { literals, len, offset: 0 })
 }
 
-/// Copies `len` bytes, not 0, 32 at a time.
+/// Copies `len` bytes, at least 1, in steps of 32 (wild copy).
 ///
 /// # Safety
 /// The bytes, rounded up to a multiple of 32, are readable and writable; where both overlap, `to` is
-/// at least 16 behind `from`.
+/// at least 16 after `from`.
 #[inline(always)]
 unsafe fn copy_wild(mut from: *const u8, mut to: *mut u8, len: usize) {
     let end = to.wrapping_add(len);
@@ -539,7 +542,7 @@ unsafe fn copy_wild(mut from: *const u8, mut to: *mut u8, len: usize) {
     }
 }
 
-/// Appends literals and a match without touching a byte beside them.
+/// Appends literals and a match exactly: touches no other byte.
 #[cold]
 #[inline(never)]
 fn execute_exact(

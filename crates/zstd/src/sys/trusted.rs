@@ -1,12 +1,11 @@
-//! Dictionaries whose tables are known to be sound.
+//! Dictionaries with tables that are known to be valid.
 
 use crate::dictionary::{Dictionary, Digest, ExpandedHuffman};
 
 impl<'a> Dictionary<'a> {
-    /// The dictionary of a digest, with compact tables, codes and content where they stand. Nothing is
-    /// read: who has very many dictionaries makes this for each block. The codes must have been laid
-    /// out for it, or blocks that need them decode to something else; none are needed by a block of which
-    /// [`RequiredParts`](crate::RequiredParts) says so.
+    /// A dictionary from its digest, compact tables, Huffman table and content, all borrowed. Reads no memory,
+    /// so it can be made anew for each block. `codes` must have been expanded from the same tables, or blocks
+    /// that use it decode to wrong bytes; [`RequiredParts`](crate::RequiredParts) tells whether a block does.
     ///
     /// # Safety
     /// `tables` are those that [`compact_into`](Self::compact_into) made for a dictionary of this
