@@ -18,26 +18,26 @@ HDF5_PLUGINS ?= target/hdf5-plugins
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-node test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz hdf5-plugins setup soak-java dist install uninstall
+.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-node test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Compress testdata/corpus and waveforms, decode through 2,500 dictionaries, replay gateways, pack; compare
 	@scripts/setup.sh rust cc
-	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo
-	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-waveforms
-	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-cold
-	@$(CARGO) run --quiet --release --locked --package linerate-bench --example demo-gateway
+	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo
+	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo-waveforms
+	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo-cold
+	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo-gateway
 	@scripts/demo-nx.sh
 
-test: ## Everything below but the bench; installs what it needs on Debian as root
+test: ## All test parts below and lint; installs what it needs on Debian as root
 	@scripts/test.sh rust scalar nostd hdf5 python java node fuzz lint msrv
 
 test-rust: ## Unit, integration and documentation tests
 	@scripts/test.sh rust
 
-test-scalar: ## The same on the portable code paths (LINERATE_CPU=scalar)
+test-scalar: ## Tests of the crates with code per CPU tier on the portable form (LINERATE_CPU=scalar)
 	@scripts/test.sh scalar
 
 test-nostd: ## core, deflate, rice and zstd without std
@@ -52,7 +52,7 @@ test-hdf5: ## The HDF5 plugins in h5py, h5dump and h5repack
 test-python: ## The Python package, installed into target/venv
 	@scripts/test.sh python
 
-test-java: ## The Java modules, on the default JDK and on 25 where there is one
+test-java: ## The Java modules on the default JDK; native access on 25, where there is one
 	@scripts/test.sh java
 
 test-node: ## discord.js against the gateway for tests
@@ -61,7 +61,7 @@ test-node: ## discord.js against the gateway for tests
 test-fuzz: ## A bounded run of every fuzz target with the ordinary compiler
 	@scripts/test.sh fuzz
 
-test-msrv: ## Compile everything with the oldest Rust that will do, where rustup has it
+test-msrv: ## Compile everything with the minimum supported Rust version, where rustup has it
 	@scripts/test.sh msrv
 
 lint: ## Formatting, clippy and documentation without a warning
@@ -70,7 +70,7 @@ lint: ## Formatting, clippy and documentation without a warning
 bench: ## Measure against all peers: make bench CORPUS=dir CSV=file FLAGS="--chunk 16K"
 	@scripts/setup.sh rust cc peers
 	@mkdir -p "$(dir $(CSV))"
-	$(CARGO) run --release --locked --package linerate-bench --features peers -- bytes --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
+	$(CARGO) run --release --locked --package linerate-bench --features peers,system-peers -- bytes --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
 
 bench-nx: CSV = target/bench-nx.csv
 bench-nx: ## Measure Nx archives against libzstd, unsquashfs, tar, unzip and 7z: CORPUS=dir CSV=file FLAGS=...
@@ -118,6 +118,11 @@ bench-gateway-memory: DATA =
 bench-gateway-memory: CSV = target/bench-gateway-memory.csv
 bench-gateway-memory: ## What 2,500 connections hold in Java: DATA=dir CSV=file FLAGS="--connections 1000"
 	@scripts/bench-gateway-java.sh memory "$(DATA)" "$(CSV)" "$(PLOTS)" $(FLAGS)
+
+assure: SECONDS_PER_TARGET = 300
+assure: SOAK_SECONDS = 300
+assure: ## Before a release, some hours: default features, every tier, 2,000 random cases, Java 25, soak, long fuzzing
+	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix java25 soak fuzz
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
 	@scripts/setup.sh rust java

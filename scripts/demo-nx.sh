@@ -10,7 +10,7 @@ demo=target/demo-nx
 nx() { # ARGUMENT...: shows the command, then runs it
   echo
   echo "$ linerate nx $*"
-  # The feature for web servers brings dependencies that are not needed here.
+  # Without web servers: their dependencies are not needed here.
   "$cargo" run --quiet --release --locked --package linerate --no-default-features -- nx "$@" 2>&1
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# fuzz.sh SECONDS: fuzzes each target for that long with cargo-fuzz (which needs a nightly compiler
-# and a C++ compiler), or without it runs the bounded smoke for as long.
+# fuzz.sh SECONDS: fuzzes each target for SECONDS with cargo-fuzz (nightly and a C++ compiler), or without it runs
+# seeds and numbered mutations.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 

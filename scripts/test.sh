@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# test.sh PART...: runs parts of the tests, in that order, and counts what was skipped.
-# Parts: rust scalar nostd cli hdf5 python java node fuzz lint msrv. STRICT=1 makes a skip a failure.
+# test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
+# Parts of `make test`: rust scalar nostd hdf5 python java node fuzz lint msrv; of it alone: cli.
+# Parts of `make assure`: defaults matrix java25 soak fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -10,7 +11,7 @@ strict=${STRICT:-0}
 skipped=0
 notes=0
 finished=
-# One folder for all workspaces: crates of others that fuzz/ and scripts/nostd/ need, too, are compiled once.
+# One target folder for all workspaces: dependencies shared with fuzz/ and scripts/nostd/ are compiled once.
 mkdir -p "${CARGO_TARGET_DIR:=target}"
 CARGO_TARGET_DIR=$(cd "$CARGO_TARGET_DIR" && pwd)
 export CARGO_TARGET_DIR
@@ -25,7 +26,7 @@ skip() { # WHAT WHY
   skipped=$((skipped + 1))
 }
 
-# What is worth knowing and no failure, under STRICT=1 neither.
+# A remark that is no failure, not even with STRICT=1.
 note() { # WHAT
   echo "note: $1"
   notes=$((notes + 1))
@@ -44,14 +45,39 @@ cargo_test() { # ARGUMENT...
   rm "$log"
 }
 
-# Buckets are tried with the rest: two sets of features would be two builds of most crates. The program's own feature
-# is another matter, since the program says what it was built without.
-buckets=linerate-io/s3,linerate-nx/s3
+# One set of features: a second one would compile most crates again. Examples are not linked here, `lint` checks them.
+features=linerate-io/s3,linerate-nx/s3,linerate/s3,linerate-bench/peers
 test_rust() {
-  cargo_test --workspace --features "$buckets"
-  cargo_test --workspace --features "$buckets,linerate/s3" --test nx remote::
+  cargo_test --workspace --tests --features "$features"
+  cargo_test --workspace --doc --features "$features"
 }
-test_scalar() { LINERATE_CPU=scalar cargo_test --workspace --features "$buckets"; }
+
+# The tests of the crates whose own code has a form per CPU tier, on the portable form. They are the programs that
+# `rust` built; naming the packages instead would select other features and compile them again.
+test_scalar() {
+  local crate program found=0 log
+  log=$(mktemp)
+  while read -r crate program; do
+    found=$((found + 1))
+    echo "     Running ${program##*/} (crates/$crate)"
+    (cd "crates/$crate" && LINERATE_CPU=scalar "$program" --quiet </dev/null 2>&1) | tee -a "$log"
+  done < <("$cargo" test --workspace --tests --features "$features" --locked --no-run --message-format=json |
+    sed -n 's|.*"package_id":"[^"]*/crates/\(core\|deflate\|gateway\|rice\|zstd\)#.*"executable":"\([^"]*\)".*|\1 \2|p' |
+    grep -v '/fake') # no code per tier in the gateway for tests
+  [ "$found" -ge 20 ] || { echo "failed: scalar: $found test programs" >&2; exit 1; }
+  skipped=$((skipped + $(grep -c 'SKIP: ' "$log" || true)))
+  rm "$log"
+}
+
+# Parts of `make assure`.
+test_defaults() { cargo_test --workspace; }
+test_matrix() {
+  LINERATE_CPU=scalar cargo_test --workspace --features "$features"
+  LINERATE_CPU=avx2 cargo_test --workspace --features "$features"
+  PROPTEST_CASES=2000 cargo_test --workspace --tests --features "$features"
+}
+test_soak() { make soak-java; }
+
 test_cli() { cargo_test --package linerate; }
 
 test_nostd() {
@@ -68,7 +94,7 @@ test_nostd() {
 }
 
 # The program that clients in other languages are tested with.
-build_program() { ran rust || ran scalar || ran cli || "$cargo" build --quiet --locked --package linerate; }
+build_program() { ran rust || ran cli || "$cargo" build --quiet --locked --package linerate; }
 
 # The package as users install it, into target/venv.
 test_python() {
@@ -101,7 +127,8 @@ run_pytest() { # ARGUMENT...
   if [ "$skips" != 0 ]; then skip "$skips Python tests" "see above"; fi
 }
 
-# All Java modules: on the JDK that builds them, and once more on 25 where there is one.
+# All Java modules on the JDK that builds them, then on 25, where there is one, the tests of what differs there:
+# loading the library, memory outside the heap, and checked JNI calls.
 test_java() {
   if ! scripts/setup.sh java; then
     skip "Java" "see above"
@@ -109,10 +136,20 @@ test_java() {
   fi
   build_program
   run_maven verify
+  on_java_25 --projects gateway '-Dtest=LoaderTest,LifetimeTest,CheckedJniTest,CheckedCallsTest'
+}
+
+# All Java modules on 25.
+test_java25() {
+  build_program
+  on_java_25
+}
+
+on_java_25() { # MAVEN-ARGUMENT...
   local newer
   newer=$(java_25)
   if [ -n "$newer" ]; then
-    run_maven test "-Djvm=$newer" -Dlinerate.testArguments=--enable-native-access=ALL-UNNAMED
+    run_maven test "$@" "-Djvm=$newer" -Dlinerate.testArguments=--enable-native-access=ALL-UNNAMED
   else
     # No failure under STRICT: distributions do not have it yet.
     echo "skipped: Java 25: there is none (JAVA25_HOME=folder names one)"
@@ -150,10 +187,10 @@ test_node() {
 }
 
 test_fuzz() {
-  (cd fuzz && "$cargo" test --locked --lib && "$cargo" run --locked --bin smoke -- "${SECONDS_PER_TARGET:-10}")
+  (cd fuzz && "$cargo" test --locked --lib && "$cargo" run --locked --bin smoke -- "${SECONDS_PER_TARGET:-3}")
 }
 
-# Other versions have other lints, so warnings are errors with one version alone; of another, what it says is counted.
+# Lints differ between versions: warnings are errors with `lint-rust` alone, and counted with another.
 test_lint() {
   scripts/setup.sh lint || true
   local lint_rust strictly=yes
@@ -175,8 +212,8 @@ test_lint() {
     skip formatting "rustfmt is not installed (rustup component add rustfmt)"
   fi
   if "$cargo" clippy --version >/dev/null 2>&1; then
-    clippy --workspace --all-targets --features "$buckets,linerate/s3"
-    clippy --workspace --lib --bins
+    clippy --workspace --all-targets --features "$features"
+    clippy --package linerate --package linerate-bench --lib --bins
     clippy --package linerate-deflate --lib --no-default-features
     clippy --package linerate-deflate --lib --no-default-features --features alloc
     clippy --package linerate-rice --lib --no-default-features
@@ -211,7 +248,7 @@ counting_warnings() { # COMMAND...
   if [ "$warnings" != 0 ]; then note "$warnings warnings: ${*:2}"; fi
 }
 
-# The oldest Rust that is promised to do, where rustup has it.
+# The minimum supported Rust version, where rustup has it.
 test_msrv() {
   local oldest
   oldest=$(rustup toolchain list 2>/dev/null | sed -n "s/^\($wanted_rust[.0-9]*\)-.*/\1/p" | head -n 1)

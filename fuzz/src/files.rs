@@ -1,19 +1,19 @@
-//! Fields of the files of dictionaries and blocks, little-endian, and their hashes.
+//! Little-endian fields and checksums of dictionary packs and block files.
 
 use linerate_dict::content_hash;
 
-/// The number in the eight bytes at `at`.
-pub(crate) fn field(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
+/// Reads the u64 at `offset`.
+pub(crate) fn field(bytes: &[u8], offset: usize) -> u64 {
+    u64::from_le_bytes(bytes[offset..offset + 8].try_into().expect("eight bytes"))
 }
 
-pub(crate) fn put(bytes: &mut [u8], at: usize, value: u64) {
-    bytes[at..at + 8].copy_from_slice(&value.to_le_bytes());
+pub(crate) fn put(bytes: &mut [u8], offset: usize, value: u64) {
+    bytes[offset..offset + 8].copy_from_slice(&value.to_le_bytes());
 }
 
-/// Puts the hash of all bytes before the last eight into those.
+/// Writes the hash of all bytes but the last eight into the last eight.
 pub(crate) fn seal(bytes: &mut [u8]) {
-    let at = bytes.len() - 8;
-    let hash = content_hash(&bytes[..at]);
-    put(bytes, at, hash);
+    let offset = bytes.len() - 8;
+    let hash = content_hash(&bytes[..offset]);
+    put(bytes, offset, hash);
 }

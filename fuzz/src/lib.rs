@@ -1,8 +1,8 @@
-//! Fuzz targets as plain functions: `fuzz_targets/` gives them to libFuzzer, `src/bin/smoke.rs`
-//! runs them for a bounded time with an ordinary compiler.
+//! Fuzz targets as functions: `fuzz_targets/` passes them to libFuzzer, `src/bin/smoke.rs` runs them for a
+//! bounded time with a stable compiler.
 //!
-//! Every target takes any bytes and panics if an engine breaks a promise. Those for deflate read
-//! them as a [`program`] of calls on one stream.
+//! A target takes arbitrary bytes and panics if an engine violates an invariant. The targets for deflate
+//! interpret them as a [`program`] of calls on one stream.
 
 mod dict_blocks;
 mod dict_pack;
@@ -30,10 +30,10 @@ pub use sst::sst;
 pub use tight_output::tight_output;
 pub use zstd::{zstd_dictionary, zstd_frame, zstd_stream};
 
-/// A fuzz target: any bytes in, a panic if a promise is broken.
+/// A fuzz target: takes arbitrary bytes, panics on a violated invariant.
 pub type Target = fn(&[u8]);
 
-/// All targets, by the names that `cargo fuzz run` takes.
+/// All targets, by their names for `cargo fuzz run`.
 pub const TARGETS: &[(&str, Target)] = &[
     ("roundtrip", roundtrip),
     ("tight_output", tight_output),
@@ -51,8 +51,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("gateway_zlib", gateway_zlib),
 ];
 
-/// Most bytes that one [`linerate_deflate::Stream::encode`] may write for `n` bytes after the
-/// header: the promise itself, without the slack that `bound` has for a header.
-fn promised(n: usize) -> usize {
+/// Largest output of one [`linerate_deflate::Stream::encode`] for `n` bytes after the header, in bytes:
+/// the documented bound without `bound`'s slack for a header.
+fn max_output(n: usize) -> usize {
     n + 5 * n.div_ceil(65_535)
 }

@@ -1,21 +1,20 @@
-//! What the fuzzer's bytes mean: a list of calls on one stream, and the plain text they encode.
+//! Structured input of the deflate targets: calls on one stream, and the content they encode.
 //!
-//! Plain text is built from pieces (literal bytes, runs, copies, noise), so that a short input can
-//! reach long matches, block edges at 65,535 bytes and incompressible data.
+//! Content is built from literals, runs, copies and noise, so that a short input reaches long matches, block
+//! boundaries at 65,535 bytes and incompressible data.
 
 use linerate_core::Tier;
 use linerate_deflate::{Format, Level};
 
-/// Most bytes of plain text in one program, to bound the time that it takes.
-const MOST_PLAIN: usize = 300_000;
+/// Largest content of a program, in bytes; bounds its time.
+const MAX_CONTENT: usize = 300_000;
 
 /// One call on the stream.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// Encodes the plain text from where the last one ended up to `end`, with that many bytes
-    /// before it as history.
+    /// Encodes content from the last call's end to `end`, with `history` bytes before it.
     Encode {
-        /// Where the input ends in the plain text.
+        /// End of the input in the content.
         end: usize,
         /// Bytes of history before it.
         history: usize,
@@ -31,11 +30,11 @@ pub enum Step {
 pub struct Program {
     /// The container.
     pub format: Format,
-    /// The level to begin with.
+    /// The initial level.
     pub level: Level,
-    /// The code to run.
+    /// The CPU tier.
     pub tier: Tier,
-    /// Whether the last `Encode` says that no more will come.
+    /// Whether the last `Encode` has `more` unset.
     pub announces_end: bool,
     /// All input bytes, in order.
     pub plain: Vec<u8>,
@@ -43,7 +42,7 @@ pub struct Program {
     pub steps: Vec<Step>,
 }
 
-/// Bytes of the fuzzer's input, read from the front; zeros after its end.
+/// The fuzzer's input, read from the front; zeros after its end.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -91,7 +90,7 @@ fn level(byte: u8) -> Level {
 }
 
 impl Program {
-    /// Reads any bytes as a program.
+    /// Interprets arbitrary bytes as a program.
     pub fn read(data: &[u8]) -> Program {
         let mut bytes = Bytes(data);
         let choice = bytes.byte();
@@ -103,7 +102,7 @@ impl Program {
             plain: Vec::new(),
             steps: Vec::new(),
         };
-        while !bytes.0.is_empty() && program.plain.len() < MOST_PLAIN {
+        while !bytes.0.is_empty() && program.plain.len() < MAX_CONTENT {
             program.read_step(&mut bytes);
         }
         let end = program.plain.len();
@@ -130,7 +129,7 @@ impl Program {
         self.plain.resize(self.plain.len() + len, byte);
     }
 
-    /// Repeats what stands `distance` bytes before the end, if there is that much.
+    /// Repeats the bytes at `distance` before the end, if there are that many.
     fn add_copy(&mut self, distance: usize, len: usize) {
         for _ in 0..len {
             let Some(from) = self.plain.len().checked_sub(distance) else { return };
@@ -153,7 +152,7 @@ impl Program {
         self.steps.push(Step::Encode { end: self.plain.len(), history: wanted.min(encoded) });
     }
 
-    /// How much of the plain text the steps so far encode.
+    /// Bytes of content that the steps so far encode.
     fn encoded(&self) -> usize {
         let ends = self.steps.iter().rev().filter_map(|step| match step {
             Step::Encode { end, .. } => Some(*end),

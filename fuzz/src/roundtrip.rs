@@ -4,8 +4,8 @@ use linerate_core::Tier;
 use linerate_deflate::{Format, Scratch, Stream, bound, finish_bound, flush_bound};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
+use crate::max_output;
 use crate::program::{Program, Step};
-use crate::promised;
 use linerate_testkit::sys::guarded::Guarded;
 
 /// Encodes the program, decodes it as it goes with an independent decoder, and encodes it once
@@ -60,7 +60,7 @@ fn run(program: &Program, tier: Tier, mut sent: impl FnMut(&[u8], Option<usize>)
                 let n = stream
                     .encode_with_history(&mut scratch, buffer, history, out, more)
                     .expect("room of bound");
-                assert!(n <= promised(end - at) + header_due, "{n} bytes for {}", end - at);
+                assert!(n <= max_output(end - at) + header_due, "{n} bytes for {}", end - at);
                 sent(&out[..n], None);
                 all.extend_from_slice(&out[..n]);
                 (at, header_due) = (end, 0);

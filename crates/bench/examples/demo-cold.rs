@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use linerate_bench::cold::{Case, Data, Setup, measure, sentence, summary};
+use linerate_bench::cold::{BenchOptions, Case, Data, measure, sentence, summary};
 use linerate_bench::pin;
 
 const CASE: Case = Case { block: 4 << 10, dictionary: 8 << 10, count: 2500 };
@@ -21,10 +21,10 @@ fn main() -> ExitCode {
 fn demo() -> Result<(), String> {
     pin(None);
     println!("\nBlocks that each need another dictionary, as storage engines read them\n");
-    let setup = Setup { rounds: 5, trained: 2, opening: false, ..Setup::default() };
+    let options = BenchOptions { rounds: 5, trained: 2, opening: false, ..BenchOptions::default() };
     let mut all = Vec::new();
     for data in [Data::json(), Data::carried()] {
-        all.extend(measure(&data, &CASE, &setup, |_| {})?);
+        all.extend(measure(&data, &CASE, &options, |_| {})?);
     }
     println!("{}", summary(&all));
     let cases = all.chunk_by(|a, b| a.kind == b.kind);

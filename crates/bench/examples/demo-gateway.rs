@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use linerate_bench::messages::row::Row;
-use linerate_bench::messages::{Input, Setup, measure};
+use linerate_bench::messages::{BenchOptions, Input, measure};
 use linerate_bench::pin;
 use linerate_gateway::Transport;
 
@@ -25,8 +25,8 @@ fn demo() -> Result<(), String> {
     pin(None);
     println!("\nWhat a chat gateway sends: one stream for each connection, flushed after each message\n");
     let input = Input::read(&[Path::new(SAMPLE).with_extension("msgs")])?;
-    let setup = Setup { transports: Transport::ALL.to_vec(), rounds: 9, connections: 1000 };
-    let rows = measure(&input, &setup, |_| {})?;
+    let options = BenchOptions { transports: Transport::ALL.to_vec(), rounds: 9, connections: 1000 };
+    let rows = measure(&input, &options, |_| {})?;
     for transport in Transport::ALL {
         let of = |measure: &str| -> Vec<&Row> {
             rows.iter().filter(|row| row.transport == transport.name() && row.measure == measure).collect()
@@ -54,6 +54,6 @@ fn line(whole: &Row, many: &Row) -> String {
         whole.contender,
         number(whole.median_mbs),
         number(many.median_mbs),
-        kib(many.heap_bytes.or(many.told_bytes))
+        kib(many.heap_bytes.or(many.reported_bytes))
     )
 }

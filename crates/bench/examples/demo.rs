@@ -31,7 +31,7 @@ const ROWS_BY_FILE: &[&str] = &[
     "libdeflate 1 deflate",
 ];
 
-/// Bytes per call. No call uses the bytes of another, as behind a proxy with many connections.
+/// Bytes per call. No call uses the bytes of another, as in a proxy with many connections.
 const CHUNK: usize = 16 << 10;
 
 /// Times that each row compresses everything; the fastest counts.

@@ -1,4 +1,4 @@
-//! The subcommands, for this crate's own binary and for whoever embeds them.
+//! The subcommands, for this crate's binary and for programs that embed them.
 
 use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
@@ -7,16 +7,16 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::archives::row::{self, Row};
-use crate::archives::{Input, Part, Setup, mapped, peak};
+use crate::archives::{BenchOptions, Input, Part, mapped, peak};
 use crate::cold::{self, args::ColdArgs};
 use crate::corpus::Corpus;
 use crate::filter::{Chunk, Filter, parse_bytes};
 use crate::messages::{self, args::MessagesArgs};
-use crate::record::{self, Record};
+use crate::record::{self, Columns, Record};
 use crate::waveforms::{Set, npy};
 use crate::{frames, report, session, threads};
 
-/// What to do.
+/// The subcommands.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Command {
     /// Chunks in, compressed bytes out: every contender, CPU time on one core
@@ -54,7 +54,7 @@ pub struct CorpusArgs {
     /// A directory or a file; also a name below $LINERATE_CORPORA
     #[arg(long, value_name = "PATH", required_unless_present = "synthetic")]
     corpus: Option<PathBuf>,
-    /// Made-up data instead of files
+    /// Generated data instead of files
     #[arg(long, value_name = "KIND", value_parser = ["random", "rows"], conflicts_with = "corpus")]
     synthetic: Option<String>,
     /// The corpus's name in the record [default: from the path]
@@ -274,13 +274,13 @@ fn several_threads(args: &ThreadsArgs) -> Result<(), String> {
     let fewest = args.threads.iter().min().copied().unwrap_or(1);
     let mut all = Vec::new();
     for block in &args.block {
-        let setup = threads::Setup {
+        let options = threads::BenchOptions {
             levels: &args.level,
             threads: &args.threads,
             block: *block,
             rounds: args.rounds.into(),
         };
-        let threads::Outcome { records, cores_had } = threads::measure(&corpus, &setup, progress)?;
+        let threads::Outcome { records, cores_had } = threads::measure(&corpus, &options, progress)?;
         let rounds = format!("{} rounds, relative to x{first}", args.rounds);
         args.output.table(&format!("{block} blocks, wall time, {rounds}"), &records)?;
         if cores_had < 0.9 * fewest as f64 {
@@ -308,10 +308,11 @@ fn several_archives(args: &ArchivesArgs) -> Result<(), String> {
             Some(PathBuf::from("/dev/shm")).filter(|path| path.is_dir()).unwrap_or_else(std::env::temp_dir)
         }
     };
-    let setup = Setup { input: &input, levels: &args.level, rounds: args.rounds.into(), linerate, scratch };
+    let options =
+        BenchOptions { input: &input, levels: &args.level, rounds: args.rounds.into(), linerate, scratch };
     let parts = if args.only.is_empty() { Part::value_variants() } else { &args.only };
     for part in parts {
-        let rows = part.measure(&setup, progress)?;
+        let rows = part.measure(&options, progress)?;
         keep(&rows)?;
         let corpus = rows.first().map_or("", |row| &row.corpus);
         print(&format!("{}: {corpus}\n\n{}\n", part.name(), row::table(&rows)))?;
@@ -323,14 +324,14 @@ fn frames_in(args: &FramesArgs) -> Result<(), String> {
     args.output.csv(&[])?;
     let corpus = args.corpus.read()?;
     let place = place(args.core)?;
-    let setup = frames::Setup {
+    let options = frames::BenchOptions {
         cases: &args.case,
         level: args.level,
         most: args.most.try_into().unwrap_or(usize::MAX),
         rounds: args.rounds.into(),
     };
     let mut all = Vec::new();
-    frames::measure(&corpus, &setup, progress, |case, records| {
+    frames::measure(&corpus, &options, progress, |case, records| {
         let rounds = format!("{} rounds, relative to libzstd", args.rounds);
         args.output.table(&format!("{case} blocks, CPU time, {place}, {rounds}"), records)?;
         args.output.csv(records)?;

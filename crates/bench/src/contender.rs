@@ -1,8 +1,8 @@
-//! What takes part in a measurement of the shape "bytes".
+//! Contenders of the shape "bytes".
 
 use linerate_deflate::Format;
 
-/// What a contender's output is, which decides how it is checked.
+/// Form of a contender's output, which decides how it is verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
     /// The outputs of one file, joined, are one stream of that format.
@@ -15,13 +15,12 @@ pub enum Coding {
     Copy,
 }
 
-/// A library at one setting. Errors are sentences for the report.
+/// A library at one level. Errors are sentences for the report.
 ///
-/// The order of calls for one file: [`begin`](Self::begin), then [`chunk`](Self::chunk) for each
-/// chunk, of which there is at least one. Output goes to the start of `out`, whose size is
-/// [`room`]`(chunk size)`.
+/// Calls for one file: [`begin`](Self::begin), then [`chunk`](Self::chunk) for each chunk (one at least).
+/// Output goes to the start of `out`, which has [`output_capacity`]`(chunk size)` bytes.
 pub trait Contender {
-    /// What the output is.
+    /// Form of the output.
     fn coding(&self) -> Coding;
 
     /// Starts a new stream.
@@ -33,23 +32,23 @@ pub trait Contender {
     /// `last`, and returns the number of bytes written.
     fn chunk(&mut self, input: &[u8], last: bool, out: &mut [u8]) -> Result<usize, String>;
 
-    /// Bytes that each idle stream holds between chunks, where known.
+    /// Bytes held by each idle stream between chunks, if known.
     fn state_bytes(&self) -> Option<usize>;
 
-    /// Bytes of working memory that streams of one thread can share, where known.
+    /// Bytes of working memory shared by the streams of a thread, if known.
     fn scratch_bytes(&self) -> Option<usize>;
 
     /// The library's version.
     fn version(&self) -> String;
 }
 
-/// Room for the output of one chunk of `n` bytes by any contender: generous, because not every
-/// library's own bound holds.
-pub fn room(n: usize) -> usize {
+/// Output capacity for one chunk of `n` bytes, for any contender: generous, because not every library's
+/// own bound holds.
+pub fn output_capacity(n: usize) -> usize {
     2 * n + 4096
 }
 
-/// A file in pieces of `chunk` bytes, each with whether it is the last.
+/// Divides a file into pieces of `chunk` bytes, each with a flag for the last.
 pub fn pieces(file: &[u8], chunk: usize) -> impl Iterator<Item = (&[u8], bool)> {
     let count = file.len().div_ceil(chunk);
     file.chunks(chunk).enumerate().map(move |(i, piece)| (piece, i + 1 == count))

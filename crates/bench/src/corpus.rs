@@ -1,10 +1,10 @@
-//! What is compressed: a directory's files, one file, or made-up data, held in memory.
+//! The input: a directory's files, one file, or generated data, in memory.
 
 use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Words of the made-up rows, the frequent ones more than once.
+/// Words of the generated rows, the frequent ones more than once.
 const SERVICES: [&str; 6] = ["checkout", "inventory", "search", "payments", "accounts", "recommendations"];
 const OUTCOMES: [(&str, u16); 6] =
     [("INFO", 200), ("INFO", 200), ("INFO", 200), ("INFO", 204), ("WARN", 404), ("ERROR", 503)];

@@ -31,7 +31,7 @@ impl Spot {
 /// A box: left, top, right, bottom.
 type Area = (i32, i32, i32, i32);
 
-/// Chooses a spot for each label: right or left of its point, otherwise as near as there is room.
+/// Chooses a spot for each label: right or left of its point, otherwise as near as possible.
 /// Labels lie neither on each other nor on points, unless the picture is full.
 pub(crate) fn place(points: &[(i32, i32)], widths: &[i32], size: (i32, i32)) -> Vec<Spot> {
     let mut taken: Vec<Area> = points.iter().map(|&(x, y)| (x - 4, y - 4, x + 5, y + 5)).collect();

@@ -1,13 +1,27 @@
 //! Linerate's engines measured against their peers, within one shape of work: the same bytes, the
 //! same chunks, one process.
 //!
-//! The shape "bytes" is a chunk in, compressed bytes out, without reference to earlier chunks.
-//! [`table`] lists who takes part, [`verify`] proves each stream with a decoder that is not its
-//! encoder's, [`measure`] times them in interleaved rounds, and a [`record::Record`] is what is
-//! kept. The shape [`threads`] is one stream from several threads, the shape [`archives`] whole Nx
-//! archives beside libzstd and other programs, the shape [`frames`] zstd frames decoded, the shape
-//! [`cold`] small ones through very many dictionaries. [`waveforms`] are made-up samples for the codecs of
-//! such, [`messages`] the compressed streams of gateways, and made-up traffic for them.
+//! Each contender's output is verified, then contenders are timed in interleaved rounds; results are rows
+//! of a CSV record with machine, versions and command.
+//!
+//! | module | content |
+//! |---|---|
+//! | [`command`], `main.rs` | the subcommands of `linerate-bench` |
+//! | [`contender`], [`table`](mod@table), `ours`, `peers` | the shape "bytes": a chunk in, compressed bytes out; its contenders, a row each |
+//! | [`verify`], [`measure`], [`session`] | each stream decoded by another library; interleaved rounds; both, for a corpus |
+//! | [`threads`] | the shape "threads": one stream from several threads |
+//! | [`archives`] | the shape "archives": Nx archives, libzstd and other archivers |
+//! | [`frames`] | the shape "frames": zstd frames decoded, dictionaries digested |
+//! | [`cold`] | the shape "cold": small zstd blocks through thousands of dictionaries |
+//! | [`messages`] | the shape "messages": gateway connections, with synthetic traffic |
+//! | [`waveforms`] | synthetic samples for the Rice codec |
+//! | [`corpus`], [`filter`] | input files; options such as `--chunk` and `--only` |
+//! | [`record`], [`csv`], [`environment`], [`stats`], [`report`] | rows and their files, provenance, medians, terminal tables |
+//! | `plot`, `labels` | SVG charts of records |
+//! | `kernel/` | the operating system's clocks and C peers: all `unsafe` code |
+//!
+//! Peers that engines do not depend on are features, off by default: `peers` (a C compiler is enough) and
+//! `system-peers`.
 
 pub mod archives;
 pub mod cold;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::contender::{Contender, pieces, room};
+use crate::contender::{Contender, output_capacity, pieces};
 use crate::kernel::os::cpu_time;
 use crate::table::Loaded;
 
@@ -26,7 +26,7 @@ pub fn run(
     mut progress: impl FnMut(usize),
 ) -> Result<Vec<Vec<Duration>>, (usize, String)> {
     let longest = files.iter().map(Vec::len).max().unwrap_or(0);
-    let mut out = vec![0; room(chunk.min(longest))];
+    let mut out = vec![0; output_capacity(chunk.min(longest))];
     let mut times = vec![Vec::with_capacity(rounds); contenders.len()];
     for round in 0..rounds {
         progress(round);
@@ -34,12 +34,12 @@ pub fn run(
         for (turn, part) in turns(files).enumerate() {
             let passes = passes(part);
             for i in 0..contenders.len() {
-                let who = (i + turn + round) % contenders.len();
+                let index = (i + turn + round) % contenders.len();
                 let start = cpu_time();
                 for _ in 0..passes {
-                    pass(&mut *contenders[who], part, chunk, &mut out).map_err(|e| (who, e))?;
+                    pass(&mut *contenders[index], part, chunk, &mut out).map_err(|e| (index, e))?;
                 }
-                sums[who] += (cpu_time() - start) / passes;
+                sums[index] += (cpu_time() - start) / passes;
             }
         }
         times.iter_mut().zip(sums).for_each(|(all, sum)| all.push(sum));

@@ -1,5 +1,6 @@
-//! Peers with a safe Rust interface, and memcpy as the limit.
+//! Peers with a safe Rust interface, and memcpy as the upper bound.
 
+#[cfg(feature = "libdeflate")]
 use libdeflater::{CompressionLvl, Compressor};
 use linerate_deflate::Format;
 use zlib_rs::{Deflate, DeflateFlush, Status};
@@ -56,11 +57,13 @@ impl Contender for ZlibRs {
 }
 
 /// libdeflate: each chunk a stream of its own, one compressor for all.
+#[cfg(feature = "libdeflate")]
 pub(crate) struct Libdeflate {
     compressor: Compressor,
     scratch: Option<usize>,
 }
 
+#[cfg(feature = "libdeflate")]
 impl Libdeflate {
     pub(crate) fn new(level: i32) -> Result<Self, String> {
         let level = CompressionLvl::new(level).map_err(|e| format!("libdeflate: {e:?}"))?;
@@ -69,6 +72,7 @@ impl Libdeflate {
     }
 }
 
+#[cfg(feature = "libdeflate")]
 impl Contender for Libdeflate {
     fn coding(&self) -> Coding {
         Coding::DeflatePieces
@@ -91,7 +95,7 @@ impl Contender for Libdeflate {
     }
 }
 
-/// The limit: copying the chunk.
+/// The upper bound: copying the chunk.
 pub(crate) struct Memcpy;
 
 impl Contender for Memcpy {

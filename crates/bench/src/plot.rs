@@ -17,7 +17,7 @@ const PEERS: RGBColor = RGBColor(60, 90, 130);
 
 /// Contenders that compress less than this, such as memcpy, are left out: they would press the
 /// others into a corner.
-const LEAST_RATIO: f64 = 1.05;
+const MIN_RATIO: f64 = 1.05;
 
 /// Draws the newest measurement of each corpus and chunk size of shape "bytes" into `folder`, as
 /// `CORPUS-CHUNK.svg`, and returns their paths, one per line. Of a file of shape "messages" the bars of its
@@ -58,7 +58,7 @@ fn groups(records: &[Record]) -> Vec<Vec<&Record>> {
         }
     }
     for group in &mut groups {
-        group.retain(|r| r.ratio >= LEAST_RATIO);
+        group.retain(|r| r.ratio >= MIN_RATIO);
         group.reverse();
     }
     groups.retain(|g| !g.is_empty());

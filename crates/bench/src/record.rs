@@ -1,4 +1,4 @@
-//! What is kept of a measurement: one row per contender and chunk size.
+//! CSV rows of the shapes "bytes", "threads" and "frames": one per contender and chunk size.
 
 use std::fs::OpenOptions;
 use std::io::{Read, Seek, Write};
@@ -62,10 +62,36 @@ pub const COLUMNS: [&str; 22] = [
     "command",
 ];
 
-impl Record {
-    /// The values, in the order of [`COLUMNS`]. What is not known is empty.
-    fn values(&self) -> [Value; 22] {
-        [
+/// A row of a CSV record: the same values as a JSON object and as a line of CSV.
+pub trait Columns {
+    /// The columns, in the order of the file.
+    const COLUMNS: &'static [&'static str];
+
+    /// One value per column; null if unknown.
+    fn values(&self) -> Vec<Value>;
+
+    /// One JSON object, keyed by column.
+    fn to_json(&self) -> Value {
+        let keys = Self::COLUMNS.iter().map(|column| (*column).to_owned());
+        Value::Object(keys.zip(self.values()).collect::<Map<_, _>>())
+    }
+
+    /// One line of a CSV file; unknown values are empty.
+    fn to_line(&self) -> String {
+        let text = |value| match value {
+            Value::String(text) => text,
+            Value::Null => String::new(),
+            other => other.to_string(),
+        };
+        csv::line(&self.values().into_iter().map(text).collect::<Vec<_>>())
+    }
+}
+
+impl Columns for Record {
+    const COLUMNS: &'static [&'static str] = &COLUMNS;
+
+    fn values(&self) -> Vec<Value> {
+        vec![
             json!(self.shape),
             json!(self.date),
             json!(self.cpu),
@@ -90,23 +116,10 @@ impl Record {
             json!(self.command),
         ]
     }
+}
 
-    /// As one JSON object, keyed by [`COLUMNS`].
-    pub fn to_json(&self) -> Value {
-        let keys = COLUMNS.iter().map(|c| (*c).to_owned());
-        Value::Object(keys.zip(self.values()).collect::<Map<_, _>>())
-    }
-
-    /// As one line of a CSV file.
-    pub fn to_line(&self) -> String {
-        csv::line(&self.values().map(|v| match v {
-            Value::String(s) => s,
-            Value::Null => String::new(),
-            other => other.to_string(),
-        }))
-    }
-
-    /// Reads what [`to_line`](Self::to_line) wrote.
+impl Record {
+    /// Reads a line of a CSV file.
     ///
     /// # Errors
     /// A sentence that names the column.
@@ -144,7 +157,7 @@ impl Record {
     }
 }
 
-/// Rounds to that many decimals; what is not finite becomes 0, which JSON can hold.
+/// Rounds to `decimals` places; a number that is not finite becomes 0, since JSON has none.
 pub(crate) fn rounded(x: f64, decimals: i32) -> f64 {
     let scale = 10_f64.powi(decimals);
     if x.is_finite() { (x * scale).round() / scale } else { 0.0 }
@@ -158,27 +171,27 @@ fn optional((column, field): (&&str, String)) -> Result<Option<usize>, String> {
     if field.is_empty() { Ok(None) } else { number((column, field)).map(Some) }
 }
 
-/// Adds records at the end of a CSV file, which is made with its header if need be.
+/// Appends rows to a CSV file, which is created with its header if necessary.
 ///
 /// # Errors
-/// A sentence that names the file; also if its columns are not [`COLUMNS`].
-pub fn append(path: &Path, records: &[Record]) -> Result<(), String> {
-    append_lines(path, &COLUMNS, records.iter().map(Record::to_line))
+/// A sentence that names the file; also if it has other columns.
+pub fn append<R: Columns>(path: &Path, rows: &[R]) -> Result<(), String> {
+    append_lines(path, R::COLUMNS, rows.iter().map(R::to_line))
 }
 
-/// Adds lines of those columns at the end of a CSV file, which is made with its header if need be.
+/// Appends lines with these columns to a CSV file, which is created with its header if necessary.
 ///
 /// # Errors
-/// A sentence that names the file; also if its columns are others.
+/// A sentence that names the file; also if it has other columns.
 pub fn append_lines(
     path: &Path,
     columns: &[&str],
     lines: impl Iterator<Item = String>,
 ) -> Result<(), String> {
-    let told = |e: std::io::Error| format!("{}: {e}", path.display());
-    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(told)?;
+    let message = |e: std::io::Error| format!("{}: {e}", path.display());
+    let mut file = OpenOptions::new().read(true).append(true).create(true).open(path).map_err(message)?;
     let mut text = String::new();
-    file.read_to_string(&mut text).map_err(told)?;
+    file.read_to_string(&mut text).map_err(message)?;
     let mut added = String::new();
     match text.lines().next() {
         None => added = csv::line(columns) + "\n",
@@ -188,11 +201,11 @@ pub fn append_lines(
     for line in lines {
         added += &(line + "\n");
     }
-    file.seek(std::io::SeekFrom::End(0)).map_err(told)?;
-    file.write_all(added.as_bytes()).map_err(told)
+    file.seek(std::io::SeekFrom::End(0)).map_err(message)?;
+    file.write_all(added.as_bytes()).map_err(message)
 }
 
-/// Reads all records of a CSV file.
+/// Reads all rows of a CSV file.
 ///
 /// # Errors
 /// A sentence that names the file and the line.

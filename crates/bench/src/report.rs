@@ -2,24 +2,31 @@
 
 use crate::record::Record;
 
-/// Column heads; the first two columns are aligned to the left, the others to the right.
+/// Column heads.
 const HEADS: [&str; 9] =
     ["contender", "format", "ratio", "best MB/s", "median", "x speed", "x ratio", "state B", "scratch B"];
 
 /// Records of one chunk size as an aligned table, ending with a newline.
 pub fn table(records: &[Record]) -> String {
-    let mut rows = vec![HEADS.map(String::from)];
-    rows.extend(records.iter().map(cells));
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; HEADS.len()] = std::array::from_fn(width);
+    let mut rows = vec![HEADS.map(String::from).to_vec()];
+    rows.extend(records.iter().map(|record| cells(record).to_vec()));
+    aligned(&rows, 2)
+}
+
+/// Rows of cells as aligned columns: the first `left` columns to the left, the others to the right.
+pub(crate) fn aligned(rows: &[Vec<String>], left: usize) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |i: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(i));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
     let mut text = String::new();
-    for row in &rows {
-        let aligned = row
-            .iter()
-            .zip(widths)
-            .enumerate()
-            .map(|(i, (cell, w))| if i < 2 { format!("{cell:<w$}") } else { format!("{cell:>w$}") });
-        text += aligned.collect::<Vec<_>>().join("  ").trim_end();
+    for row in rows {
+        let cells = row.iter().zip(&widths).enumerate();
+        let shown =
+            cells.map(|(i, (cell, w))| if i < left { format!("{cell:<w$}") } else { format!("{cell:>w$}") });
+        text += shown.collect::<Vec<_>>().join("  ").trim_end();
         text.push('\n');
     }
     text

@@ -1,4 +1,4 @@
-//! A measurement of the shape "bytes": who takes part, and a record of each.
+//! A measurement of the shape "bytes": the contenders, and a record of each.
 
 use std::fmt::Write;
 
@@ -71,7 +71,7 @@ impl<'c> Session<'c> {
         }
         let shown = |round| progress(&format!("{chunk} chunks: round {} of {rounds}", round + 1));
         let times = measure::run(&mut self.loaded, files, chunk.size(), rounds, shown)
-            .map_err(|(who, e)| format!("{}: {e}", labels[who]))?;
+            .map_err(|(index, e)| format!("{}: {e}", labels[index]))?;
         progress("");
         let bytes = self.corpus.bytes();
         let speeds: Vec<_> = times.iter().map(|t| Speeds::of(bytes, t)).collect();

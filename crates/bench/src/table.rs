@@ -3,20 +3,24 @@
 use linerate_deflate::{Format, Level};
 
 use crate::contender::Contender;
-use crate::kernel;
 use crate::ours::Ours;
-use crate::peers::{Libdeflate, Memcpy, ZlibRs};
+#[cfg(feature = "libdeflate")]
+use crate::peers::Libdeflate;
+use crate::peers::{Memcpy, ZlibRs};
 
 /// A contender ready to run.
 pub type Loaded = Box<dyn Contender>;
 
-/// One row: a name, what it writes, and how to make it on this machine.
+/// A row of the table: name, output format, constructor.
 pub struct Entry {
     /// Library and level, as reports show it.
     pub name: &'static str,
     /// `deflate`, `gzip`, `lz4` or `none`.
     pub format: &'static str,
-    /// Makes it, or says in a few words why it is not available.
+    /// Creates it.
+    ///
+    /// # Errors
+    /// The reason why it is not available.
     pub make: fn() -> Result<Loaded, String>,
 }
 
@@ -35,19 +39,11 @@ fn ours(format: Format, level: Level) -> Result<Loaded, String> {
     Ok(Box::new(Ours::new(format, level)))
 }
 
-fn slz(format: Format) -> Result<Loaded, String> {
-    Ok(Box::new(kernel::slz::Slz::load(format)?))
-}
-
-fn libdeflate(level: i32) -> Result<Loaded, String> {
-    Ok(Box::new(Libdeflate::new(level)?))
-}
-
 fn zlib_rs(level: i32) -> Result<Loaded, String> {
     Ok(Box::new(ZlibRs::new(level)))
 }
 
-/// A function that makes the peer, or without its feature says so.
+/// A constructor of an optional peer; without its feature it is an error.
 macro_rules! optional {
     ($feature:literal, $name:ident($($arg:ident: $type:ty),*), $make:expr) => {
         #[cfg(feature = $feature)]
@@ -61,10 +57,12 @@ macro_rules! optional {
     };
 }
 
-optional!("isal", isal(level: u32, fixed: bool), kernel::isal::Isal::new(level, fixed)?);
-optional!("lz4", lz4(), kernel::lz4::Lz4::new());
-optional!("zlib", zlib(level: i32), kernel::zlib::Zlib::new(level)?);
-optional!("zlib-ng", zlib_ng(level: i32), kernel::zlib::ZlibNg::new(level)?);
+optional!("isal", isal(level: u32, fixed: bool), crate::kernel::isal::Isal::new(level, fixed)?);
+optional!("libdeflate", libdeflate(level: i32), Libdeflate::new(level)?);
+optional!("libslz", slz(format: Format), crate::kernel::slz::Slz::load(format)?);
+optional!("lz4", lz4(), crate::kernel::lz4::Lz4::new());
+optional!("zlib", zlib(level: i32), crate::kernel::zlib::Zlib::new(level)?);
+optional!("zlib-ng", zlib_ng(level: i32), crate::kernel::zlib::ZlibNg::new(level)?);
 
 /// Every contender of the shape "bytes", in the order of reports.
 pub fn table() -> Vec<Entry> {

@@ -1,23 +1,22 @@
-//! Proof that what a contender writes decodes to what it was given, by another library's decoder.
+//! Verifies a contender's output with another library's decoder.
 
-use libdeflater::Decompressor;
 use linerate_deflate::Format;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use crate::contender::{Coding, Contender, pieces, room};
+use crate::contender::{Coding, Contender, output_capacity, pieces};
 
 /// Compresses every file in chunks of `chunk` bytes, decodes the result, and returns its size.
 ///
 /// # Errors
-/// What the contender says, or that its output decodes to something else.
+/// The contender's message, or that its output decodes to other bytes.
 pub fn encode_and_check(
     contender: &mut dyn Contender,
     files: &[Vec<u8>],
     chunk: usize,
 ) -> Result<usize, String> {
     let longest = files.iter().map(Vec::len).max().unwrap_or(0);
-    let mut out = vec![0; room(chunk.min(longest))];
-    let mut checker = Checker { decoder: Decompressor::new(), buffer: Vec::new() };
+    let mut out = vec![0; output_capacity(chunk.min(longest))];
+    let mut checker = Checker::default();
     let mut total = 0;
     for file in files {
         let encoded = encode(contender, file, chunk, &mut out)?;
@@ -49,15 +48,15 @@ fn encode(
     Ok(encoded)
 }
 
+#[derive(Default)]
 struct Checker {
-    decoder: Decompressor,
     buffer: Vec<u8>,
 }
 
 impl Checker {
     fn check(&mut self, coding: Coding, file: &[u8], chunk: usize, encoded: &Encoded) -> Result<(), String> {
         match coding {
-            Coding::Stream(format) => self.stream(format, file, &encoded.bytes),
+            Coding::Stream(format) => check_stream(format, file, &encoded.bytes, &mut self.buffer),
             _ => {
                 let mut start = 0;
                 for (piece, &end) in file.chunks(chunk).zip(&encoded.ends) {
@@ -69,37 +68,69 @@ impl Checker {
         }
     }
 
-    /// With libdeflate, which refuses what lenient decoders let pass.
-    fn stream(&mut self, format: Format, file: &[u8], bytes: &[u8]) -> Result<(), String> {
-        self.buffer.resize(file.len(), 0);
-        let out = &mut self.buffer[..];
-        let decoded = match format {
-            Format::Deflate => self.decoder.deflate_decompress(bytes, out),
-            Format::Zlib => self.decoder.zlib_decompress(bytes, out),
-            Format::Gzip => self.decoder.gzip_decompress(bytes, out),
-        };
-        match decoded {
-            Ok(n) => same(&self.buffer[..n], file),
-            Err(e) => Err(format!("the output does not decode: {e}")),
-        }
-    }
-
     fn piece(&mut self, coding: Coding, piece: &[u8], bytes: &[u8]) -> Result<(), String> {
         match coding {
             Coding::Copy => same(bytes, piece),
             Coding::Lz4Pieces => same(&lz4(bytes, piece.len())?, piece),
             Coding::DeflatePieces | Coding::Stream(_) => {
-                self.buffer.resize(piece.len(), 0);
-                let mut inflate = Inflate::new(false, 15);
-                let status = inflate.decompress(bytes, &mut self.buffer, InflateFlush::Finish);
-                match status {
-                    Ok(Status::StreamEnd) if inflate.total_out() == piece.len() as u64 => {
-                        same(&self.buffer, piece)
-                    }
-                    other => Err(format!("the output does not decode: {other:?}")),
-                }
+                inflate(Format::Deflate, piece, bytes, &mut self.buffer)
             }
         }
+    }
+}
+
+/// Verifies that a stream decodes to `content`, with libdeflate: it is the strictest decoder.
+///
+/// # Errors
+/// The decoder's message, or that other bytes came out.
+#[cfg(feature = "libdeflate")]
+pub(crate) fn check_stream(
+    format: Format,
+    content: &[u8],
+    bytes: &[u8],
+    buffer: &mut Vec<u8>,
+) -> Result<(), String> {
+    let mut decoder = libdeflater::Decompressor::new();
+    buffer.resize(content.len(), 0);
+    let decoded = match format {
+        Format::Deflate => decoder.deflate_decompress(bytes, buffer),
+        Format::Zlib => decoder.zlib_decompress(bytes, buffer),
+        Format::Gzip => decoder.gzip_decompress(bytes, buffer),
+    };
+    match decoded {
+        Ok(n) => same(&buffer[..n], content),
+        Err(e) => Err(format!("the output does not decode: {e}")),
+    }
+}
+
+/// Verifies that a stream decodes to `content`, with zlib-rs.
+///
+/// # Errors
+/// The decoder's message, or that other bytes came out.
+#[cfg(not(feature = "libdeflate"))]
+pub(crate) fn check_stream(
+    format: Format,
+    content: &[u8],
+    bytes: &[u8],
+    buffer: &mut Vec<u8>,
+) -> Result<(), String> {
+    inflate(format, content, bytes, buffer)
+}
+
+/// Verifies with zlib-rs that all of `bytes` is one stream, which decodes to `content`.
+fn inflate(format: Format, content: &[u8], bytes: &[u8], buffer: &mut Vec<u8>) -> Result<(), String> {
+    let mut decoder = match format {
+        Format::Deflate => Inflate::new(false, 15),
+        Format::Zlib => Inflate::new(true, 15),
+        Format::Gzip => Inflate::new(true, 16 + 15),
+    };
+    // One byte more, so that the end of a stream of no content is found, and longer content noticed.
+    buffer.resize(content.len() + 1, 0);
+    match decoder.decompress(bytes, buffer, InflateFlush::Finish) {
+        Ok(Status::StreamEnd) if decoder.total_in() == bytes.len() as u64 => {
+            same(&buffer[..decoder.total_out() as usize], content)
+        }
+        other => Err(format!("the output does not decode: {other:?}")),
     }
 }
 

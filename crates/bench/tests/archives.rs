@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use linerate_bench::archives::row::table;
-use linerate_bench::archives::{Input, Part, Setup, mapped};
+use linerate_bench::archives::{BenchOptions, Input, Part, mapped};
 use linerate_nx::pack::{Builder, Options};
 
 /// A folder with text, noise, a large file and an empty one.
@@ -19,8 +19,8 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-fn setup<'s>(input: &'s Input, scratch: &Path) -> Setup<'s> {
-    Setup { input, levels: &[1], rounds: 1, linerate: "linerate".into(), scratch: scratch.into() }
+fn options<'s>(input: &'s Input, scratch: &Path) -> BenchOptions<'s> {
+    BenchOptions { input, levels: &[1], rounds: 1, linerate: "linerate".into(), scratch: scratch.into() }
 }
 
 #[test]
@@ -28,22 +28,22 @@ fn every_contender_of_a_part_has_its_row_with_figures() {
     let (folder, scratch) = (folder(), tempfile::tempdir().unwrap());
     let input = Input::of(folder.path(), Some("made")).unwrap();
     for (part, rows) in [(Part::Decode, 8), (Part::Pack, 6), (Part::Dedup, 4), (Part::Presets, 4)] {
-        let measured = part.measure(&setup(&input, scratch.path()), |_| {}).unwrap();
+        let measured = part.measure(&options(&input, scratch.path()), |_| {}).unwrap();
         assert_eq!(measured.len(), rows, "{part:?}");
         assert!(measured.iter().all(|row| row.median_ms.is_some() && row.corpus.starts_with("made")));
         assert_eq!(table(&measured).lines().count(), rows + 1);
     }
-    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "nothing is left behind");
+    assert_eq!(fs::read_dir(scratch.path()).unwrap().count(), 0, "files are left in the scratch folder");
 }
 
 #[test]
-fn a_folder_without_a_byte_is_refused() {
+fn empty_folder_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
-    assert!(Input::of(folder.path(), None).is_err_and(|told| told.contains("nothing to pack")));
+    assert!(Input::of(folder.path(), None).is_err_and(|error| error.contains("nothing to pack")));
 }
 
 #[test]
-fn the_mapped_variant_writes_the_same_files() {
+fn mapped_extraction_writes_the_same_files() {
     let (folder, out) = (folder(), tempfile::tempdir().unwrap());
     let archive = out.path().join("packed.nx");
     let mut builder = Builder::new(Options::default()).unwrap();

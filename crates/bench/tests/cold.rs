@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use linerate_bench::cold::row::COLUMNS;
-use linerate_bench::cold::{Case, Data, Kind, Setup, measure};
+use linerate_bench::cold::{BenchOptions, Case, Data, Kind, measure};
 use linerate_bench::csv;
 
 fn bench(args: &[&str], folder: &Path) -> Output {
@@ -96,7 +96,7 @@ fn json_has_numbers_and_the_options_that_were_given() {
 }
 
 #[test]
-fn what_cannot_be_measured_is_one_line() {
+fn invalid_arguments_are_one_line_errors() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("short"), vec![b'a'; 9000]).unwrap();
     for (args, expected) in [
@@ -116,7 +116,7 @@ fn what_cannot_be_measured_is_one_line() {
 /// Only Linux says how much memory there is.
 #[cfg(target_os = "linux")]
 #[test]
-fn what_does_not_fit_into_memory_is_refused() {
+fn case_larger_than_memory_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let out = bench(&["--data", "json", "--dict", "1M", "--count", "1000000"], folder.path());
     let said = text(&out.stderr);
@@ -129,12 +129,22 @@ fn small_tables_take_less_memory_and_both_say_so() {
     assert_eq!(data.kind, Kind::Json);
     let case = Case { block: 2048, dictionary: 4096, count: 30 };
     let beside = |small_tables| {
-        let setup =
-            Setup { small_tables, rounds: 1, least: 0, trained: 1, opening: false, ..Setup::default() };
-        let rows = measure(&data, &case, &setup, |_| {}).unwrap();
+        let options = BenchOptions {
+            small_tables,
+            rounds: 1,
+            least: 0,
+            trained: 1,
+            opening: false,
+            ..BenchOptions::default()
+        };
+        let rows = measure(&data, &case, &options, |_| {}).unwrap();
         assert!(rows.iter().all(|row| row.blocks == 30));
-        ["linerate", "libzstd"].map(|who| {
-            rows.iter().find(|row| row.contender == who && row.mode == "cold").unwrap().beside_bytes.unwrap()
+        ["linerate", "libzstd"].map(|library| {
+            rows.iter()
+                .find(|row| row.contender == library && row.mode == "cold")
+                .unwrap()
+                .beside_bytes
+                .unwrap()
         })
     };
     let ([full, theirs], [small, same]) = (beside(false), beside(true));

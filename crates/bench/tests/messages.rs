@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use linerate_bench::messages::traffic::Traffic;
-use linerate_bench::messages::{Input, Setup, measure};
+use linerate_bench::messages::{BenchOptions, Input, measure};
 use linerate_gateway::Transport;
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
@@ -27,7 +27,7 @@ fn sample(name: &str) -> Vec<Vec<u8>> {
 
 #[test]
 fn traffic_is_the_same_on_every_machine() {
-    let made: Vec<Vec<u8>> = Traffic::new(25).with_guilds(4).with_events(300).shard(0).collect();
+    let made: Vec<Vec<u8>> = Traffic::new(25).guilds(4).events(300).shard(0).collect();
     assert!(made == sample("sample.msgs"), "not the bytes of the sample");
 }
 
@@ -52,11 +52,11 @@ fn the_sample_is_one_stream_of_each_kind() {
 }
 
 #[test]
-fn every_shape_has_a_row_for_everyone() {
+fn every_measure_has_a_row_per_contender() {
     // The other files of the same name are found.
     let input = Input::read(&[path("sample.zst")]).unwrap();
-    let setup = Setup { transports: Transport::ALL.to_vec(), rounds: 2, connections: 20 };
-    let rows = measure(&input, &setup, |_| {}).unwrap();
+    let options = BenchOptions { transports: Transport::ALL.to_vec(), rounds: 2, connections: 20 };
+    let rows = measure(&input, &options, |_| {}).unwrap();
     for (transport, compressed, least) in [("zlib-stream", 70_000.0, 2), ("zstd-stream", 64_686.0, 3)] {
         for (shape, messages) in [("whole", 306), ("live", 300), ("many", 160)] {
             let of: Vec<_> =
@@ -75,10 +75,10 @@ fn every_shape_has_a_row_for_everyone() {
 }
 
 #[test]
-fn few_messages_leave_out_what_needs_many() {
+fn few_messages_omit_the_measure_many() {
     let input = Input::read(&[path("hello.msgs")]).unwrap();
-    let setup = Setup { transports: vec![Transport::Zstd], rounds: 1, connections: 10 };
-    let rows = measure(&input, &setup, |_| {}).unwrap();
+    let options = BenchOptions { transports: vec![Transport::Zstd], rounds: 1, connections: 10 };
+    let rows = measure(&input, &options, |_| {}).unwrap();
     assert!(rows.iter().all(|row| row.measure != "many") && rows.len() >= 3);
     assert!(Input::read(&[path("absent.zst")]).is_err());
 }

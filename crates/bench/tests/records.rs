@@ -1,6 +1,6 @@
 //! Records: what is written is what is read.
 
-use linerate_bench::record::{COLUMNS, Record, append, read};
+use linerate_bench::record::{COLUMNS, Columns, Record, append, read};
 
 fn record() -> Record {
     let text = String::from;

@@ -2,14 +2,15 @@
 
 use linerate_bench::corpus::Corpus;
 use linerate_bench::filter::Chunk;
-use linerate_bench::threads::{Setup, measure};
+use linerate_bench::threads::{BenchOptions, measure};
 
 #[test]
 fn each_level_and_number_of_threads_has_a_record() {
     let files = vec!["some text, ".repeat(40_000).into_bytes(), Corpus::random(50_000).files.remove(0)];
     let corpus = Corpus { name: "small".into(), files };
-    let setup = Setup { levels: &[1, 2], threads: &[1, 2], block: Chunk::Bytes(64 << 10), rounds: 2 };
-    let outcome = measure(&corpus, &setup, |_| {}).unwrap();
+    let options =
+        BenchOptions { levels: &[1, 2], threads: &[1, 2], block: Chunk::Bytes(64 << 10), rounds: 2 };
+    let outcome = measure(&corpus, &options, |_| {}).unwrap();
     let records = outcome.records;
     let names: Vec<_> = records.iter().map(|r| (&*r.contender, &*r.base)).collect();
     let one = ("linerate 1 x1", "linerate 2 x1");
@@ -21,10 +22,10 @@ fn each_level_and_number_of_threads_has_a_record() {
 }
 
 #[test]
-fn bad_setups_are_errors() {
+fn bad_level_and_no_threads_are_errors() {
     let corpus = Corpus::random(1000);
-    let setup = Setup { levels: &[4], threads: &[1], block: Chunk::Whole, rounds: 1 };
-    assert!(measure(&corpus, &setup, |_| {}).err().unwrap().contains("level"));
-    let setup = Setup { levels: &[1], threads: &[], ..setup };
-    assert!(measure(&corpus, &setup, |_| {}).err().unwrap().contains("threads"));
+    let options = BenchOptions { levels: &[4], threads: &[1], block: Chunk::Whole, rounds: 1 };
+    assert!(measure(&corpus, &options, |_| {}).err().unwrap().contains("level"));
+    let options = BenchOptions { levels: &[1], threads: &[], ..options };
+    assert!(measure(&corpus, &options, |_| {}).err().unwrap().contains("threads"));
 }

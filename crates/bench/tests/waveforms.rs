@@ -1,4 +1,4 @@
-//! The made-up waveforms: the same on every machine, and like what they stand for.
+//! The synthetic waveforms: the same on every machine, and statistically like real ones.
 
 use std::num::NonZeroU32;
 
@@ -28,7 +28,7 @@ fn samples_are_the_same_everywhere() {
 }
 
 #[test]
-fn sizes_are_those_of_the_data_they_stand_for() {
+fn sizes_match_the_real_data_sets() {
     for (set, expected) in Set::ALL.into_iter().zip([28.2, 27.5, 25.2]) {
         let samples = set.samples(some_rows(set));
         let n = encoded_len(&params(set, 8), &samples, Exec::default()).unwrap();
@@ -54,7 +54,7 @@ fn the_plain_codec_writes_and_reads_the_same_chunks() {
 }
 
 #[test]
-fn files_hold_the_rows_behind_their_header() {
+fn npy_files_hold_the_rows_after_the_header() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("nedm.npy");
     npy::write(&path, Set::Nedm, 2).unwrap();

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::{env, fs};
 
-use common::{data, encode};
+use common::encode;
 use linerate_deflate::{Format, Level, Scratch};
 
 const HEADER: &str = "file,level,chunk,bytes\n";

@@ -60,7 +60,7 @@ fn unsafe_code_is_in_kernel_and_sys_only() {
         kernels += usize::from(may_be_unsafe(&path) && !lines.is_empty());
         assert!(lines.is_empty() || may_be_unsafe(&path), "{}: lines {lines:?}", path.display());
     }
-    assert!(kernels > 0, "no kernel has unsafe code: the search is broken, or the rule can be stricter");
+    assert!(kernels > 0, "no kernel matches: the search is broken, or the rule can be stricter");
 }
 
 /// Folders that a file may be below `src`: one, but two for `commands/ENGINE/COMMAND.rs`.
@@ -84,14 +84,14 @@ fn every_crate_takes_the_lints_of_the_workspace() {
     }
 }
 
-/// Paths in `#[path]` attributes that leave the crate: from `src/` and `tests/`, at most one folder deep.
+/// No `#[path]` leaves its crate, but to examples: they are compiled and linted where they are.
 #[test]
 fn no_module_is_a_file_of_another_crate() {
     for (path, source) in rust_files() {
         let to_crate = path.components().count() - 2;
         let attribute = concat!("#[pa", "th = \"");
         for target in source.lines().filter_map(|line| line.trim().strip_prefix(attribute)) {
-            let leaves = target.matches("../").count() > to_crate;
+            let leaves = target.matches("../").count() > to_crate && !target.contains("/examples/");
             assert!(!leaves, "{}: {target}: put shared code into crates/testkit", path.display());
         }
     }

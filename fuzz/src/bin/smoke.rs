@@ -1,9 +1,8 @@
-//! Runs every fuzz target over the seeds and over mutations of them, for a bounded time.
+//! Runs fuzz targets over the seeds and mutations of them, for a bounded time, without libFuzzer.
 //!
-//! `smoke [SECONDS [FIRST [TARGET...]]]`: at most so many seconds per target (10 unless told), the
-//! mutations numbered from FIRST (0 unless told), of these targets (all unless told). The same number
-//! is the same input everywhere. While an input runs it is in `artifacts/`, so the one that breaks a
-//! promise, or stops the program, is left there.
+//! `smoke [SECONDS [FIRST [TARGET...]]]`: SECONDS per target (default: 10), mutations numbered from FIRST
+//! (default: 0), of these targets (default: all). A number is the same input on every machine. The current
+//! input is kept in `artifacts/`, so that one that panics or kills the process remains there.
 
 use std::fs::{self, File};
 use std::io::{Result, Seek, Write};
@@ -14,13 +13,13 @@ use std::time::{Duration, Instant};
 use linerate_fuzz::program::Noise;
 use linerate_fuzz::{TARGETS, Target};
 
-/// Most bytes of one mutated input.
-const MOST: usize = 4096;
+/// Largest mutated input, in bytes.
+const MAX_INPUT: usize = 4096;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let mut number = |otherwise| match arguments.next() {
-        None => Ok(otherwise),
+    let mut number = |default| match arguments.next() {
+        None => Ok(default),
         Some(text) => text.parse::<u64>(),
     };
     let (Ok(seconds), Ok(first)) = (number(10), number(0)) else {
@@ -29,7 +28,7 @@ fn main() -> ExitCode {
     };
     let wanted: Vec<String> = arguments.collect();
     if let Some(unknown) = wanted.iter().find(|name| TARGETS.iter().all(|row| row.0 != **name)) {
-        eprintln!("smoke: there is no target {unknown}");
+        eprintln!("smoke: unknown target {unknown}");
         return ExitCode::from(2);
     }
     let seeds = seeds();
@@ -38,7 +37,7 @@ fn main() -> ExitCode {
     {
         let path = folder("artifacts").join(format!("{name}-smoke"));
         match run(target, &seeds, Duration::from_secs(seconds), first, &path) {
-            Ok(runs) => println!("{name}: {runs} inputs, every promise kept"),
+            Ok(runs) => println!("{name}: {runs} inputs, no invariant violated"),
             Err(e) => {
                 eprintln!("{}: {e}", path.display());
                 return ExitCode::FAILURE;
@@ -52,7 +51,7 @@ fn folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(name)
 }
 
-/// The committed inputs, in order of their names.
+/// The committed inputs, sorted by name.
 fn seeds() -> Vec<Vec<u8>> {
     let entries = fs::read_dir(folder("seeds")).expect("fuzz/seeds can be read");
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path()).collect();
@@ -61,8 +60,8 @@ fn seeds() -> Vec<Vec<u8>> {
     paths.iter().map(|path| fs::read(path).expect("a seed that can be read")).collect()
 }
 
-/// Runs the seeds, then mutations until the time is spent, each input being in the file `kept`
-/// meanwhile. Returns how many ran.
+/// Runs the seeds, then mutations until `time` is over; the current input is in the file `kept`. Returns the
+/// number of inputs.
 fn run(target: Target, seeds: &[Vec<u8>], time: Duration, first: u64, kept: &Path) -> Result<u64> {
     fs::create_dir_all(folder("artifacts"))?;
     let mut file = File::create(kept)?;
@@ -83,7 +82,7 @@ fn run(target: Target, seeds: &[Vec<u8>], time: Duration, first: u64, kept: &Pat
     Ok(runs)
 }
 
-/// The mutation of that number: a seed with a few random changes.
+/// Mutation `number`: a seed with one to eight random changes.
 fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
     let mut noise = Noise::new(number);
     // The first numbers of a fresh xorshift resemble its seed.
@@ -94,7 +93,7 @@ fn mutated(seeds: &[Vec<u8>], number: u64) -> Vec<u8> {
     for _ in 0..=noise.below(8) {
         change(&mut input, seeds, &mut noise);
     }
-    input.truncate(MOST);
+    input.truncate(MAX_INPUT);
     input
 }
 

@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 use linerate_nx::{Archive, Codec, Verifier};
 use zstd_safe::DCtx;
 
-use super::input::{open, options, told};
+use super::input::{message, open, pack_options};
 use super::rounds::{self, Contender, cpu};
 use super::row::{Row, Target};
-use super::{CHUNK, Setup};
+use super::{BenchOptions, CHUNK};
 
 type InMemory<'b> = Archive<&'b [u8]>;
 
-pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
-    for &level in setup.levels {
-        progress(&format!("packing {} at level {level}", setup.input.name));
-        let (bytes, summary) = setup.input.pack(options(level, CHUNK, 2))?;
+    for &level in options.levels {
+        progress(&format!("packing {} at level {level}", options.input.name));
+        let (bytes, summary) = options.input.pack(pack_options(level, CHUNK, 2))?;
         let archive = open(&bytes)?;
-        let measured = rounds::measure(one_thread(setup, &archive, level), setup.rounds, progress)?;
+        let measured = rounds::measure(one_thread(options, &archive, level), options.rounds, progress)?;
         rows.extend(measured);
-        rows.extend(rounds::measure(two_threads(setup, &archive, level), setup.rounds, progress)?);
+        rows.extend(rounds::measure(two_threads(options, &archive, level), options.rounds, progress)?);
         for row in rows.iter_mut().filter(|row| row.archive_bytes.is_none()) {
             row.archive_bytes = Some(summary.archive_bytes);
             row.ratio = Some(summary.archive_bytes as f64 / row.bytes as f64);
@@ -31,8 +31,8 @@ pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>,
 }
 
 /// By CPU time: what other work there is on the machine shows less in it.
-fn one_thread<'a>(setup: &Setup<'_>, archive: &'a InMemory<'a>, level: i32) -> Vec<Contender<'a>> {
-    let row = |name: &str| setup.row("decode", format!("{name} zstd {level}"), 1, "cpu");
+fn one_thread<'a>(options: &BenchOptions<'_>, archive: &'a InMemory<'a>, level: i32) -> Vec<Contender<'a>> {
+    let row = |name: &str| options.row("decode", format!("{name} zstd {level}"), 1, "cpu");
     let mut raw = Raw::new(archive);
     vec![
         Contender {
@@ -54,14 +54,14 @@ fn one_thread<'a>(setup: &Setup<'_>, archive: &'a InMemory<'a>, level: i32) -> V
     ]
 }
 
-fn two_threads<'a>(setup: &Setup<'_>, archive: &'a InMemory<'a>, level: i32) -> Vec<Contender<'a>> {
+fn two_threads<'a>(options: &BenchOptions<'_>, archive: &'a InMemory<'a>, level: i32) -> Vec<Contender<'a>> {
     let begun = Instant::now();
     let now = move || begun.elapsed();
     let mut contenders = Vec::new();
     for (verifies, name) in [(false, "linerate --no-verify"), (true, "linerate")] {
         for threads in [1, 2] {
             contenders.push(Contender {
-                row: setup.row("decode", format!("{name} zstd {level} x{threads}"), threads, "wall"),
+                row: options.row("decode", format!("{name} zstd {level} x{threads}"), threads, "wall"),
                 turn: Box::new(move || ours(archive, threads, verifies, now)),
                 bases: match threads {
                     2 => vec![(contenders.len() - 1, Some(Target::AtLeast(1.85)))],
@@ -92,9 +92,9 @@ pub(super) fn ours(
         true
     };
     let verified =
-        Verifier::new(archive).threads(threads).hashes(verifies).on_progress(watch).run().map_err(told)?;
+        Verifier::new(archive).threads(threads).hashes(verifies).on_progress(watch).run().map_err(message)?;
     match verified.failures.into_iter().next() {
-        Some(failure) => Err(told(failure)),
+        Some(failure) => Err(message(failure)),
         None => Ok(Duration::from_nanos(last.into_inner())),
     }
 }

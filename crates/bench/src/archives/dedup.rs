@@ -6,32 +6,32 @@ use std::path::Path;
 
 use linerate_nx::HashKind;
 
-use super::input::{Input, options, told};
+use super::input::{Input, message, pack_options};
 use super::rounds::{self, Contender, wall};
 use super::row::Row;
-use super::{CHUNK, Setup};
+use super::{BenchOptions, CHUNK};
 
 /// `vs_base` of the last row is the time to read and hash all files, by what the second copies add to
 /// packing.
-pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
-    let folder = setup.folder()?;
+pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+    let folder = options.folder()?;
     for copy in ["once/a", "twice/a", "twice/b"] {
-        copy_tree(&setup.input.root, &folder.path().join(copy)).map_err(|e| format!("copying: {e}"))?;
+        copy_tree(&options.input.root, &folder.path().join(copy)).map_err(|e| format!("copying: {e}"))?;
     }
-    let once = Input::of(&folder.path().join("once"), Some(&setup.input.name))?;
-    let twice = Input::of(&folder.path().join("twice"), Some(&format!("{} twice", setup.input.name)))?;
+    let once = Input::of(&folder.path().join("once"), Some(&options.input.name))?;
+    let twice = Input::of(&folder.path().join("twice"), Some(&format!("{} twice", options.input.name)))?;
     let target = folder.path().join("packed.nx");
     let mut rows = Vec::new();
-    for &level in setup.levels {
+    for &level in options.levels {
         let pack = |input: &Input| {
-            wall(|| input.builder(options(level, CHUNK, 1))?.write(&target).map_err(told))
+            wall(|| input.builder(pack_options(level, CHUNK, 1))?.write(&target).map_err(message))
                 .map(|(_, time)| time)
         };
         let row = |input: &Input, contender: String| Row {
             files: input.files,
             bytes: input.bytes,
             corpus: input.name.clone(),
-            ..setup.row("dedup", contender, 1, "wall")
+            ..options.row("dedup", contender, 1, "wall")
         };
         let contenders = vec![
             Contender {
@@ -46,11 +46,11 @@ pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>,
             },
             Contender {
                 row: row(&twice, "read and hash".into()),
-                turn: Box::new(|| wall(|| hash(&twice.root).map_err(told)).map(|(_, time)| time)),
+                turn: Box::new(|| wall(|| hash(&twice.root).map_err(message)).map(|(_, time)| time)),
                 bases: vec![],
             },
         ];
-        let mut measured = rounds::measure(contenders, setup.rounds, progress)?;
+        let mut measured = rounds::measure(contenders, options.rounds, progress)?;
         let ms = |row: &Row| row.median_ms.unwrap_or(0.0);
         let added = ms(&measured[1]) - ms(&measured[0]);
         let hashing = ms(&measured[2]);
@@ -58,7 +58,7 @@ pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>,
             median_ms: Some(added),
             base: "read and hash".into(),
             vs_base: Some(hashing / added.max(1e-9)),
-            rounds: setup.rounds,
+            rounds: options.rounds,
             ..row(&twice, format!("what the copies add to zstd {level}"))
         });
         rows.extend(measured);

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use super::input::{Input, options, told};
+use super::input::{Input, message, pack_options};
 use super::programs::{self, PROGRAMS, Packed};
 use super::rounds::{self, Contender};
 use super::row::{Row, Target};
-use super::{CHUNK, Setup};
+use super::{BenchOptions, CHUNK};
 
 /// What our program is to reach beside each of the others.
 fn target(program: &str) -> Option<Target> {
@@ -20,44 +20,45 @@ fn target(program: &str) -> Option<Target> {
     }
 }
 
-pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
-    for &level in setup.levels {
-        let folder = setup.folder()?;
+    for &level in options.levels {
+        let folder = options.folder()?;
         let archive = folder.path().join("packed.nx");
-        progress(&format!("packing {} at level {level}", setup.input.name));
-        let summary = setup.input.builder(options(level, CHUNK, 2))?.write(&archive).map_err(told)?;
+        progress(&format!("packing {} at level {level}", options.input.name));
+        let summary =
+            options.input.builder(pack_options(level, CHUNK, 2))?.write(&archive).map_err(message)?;
         let mut others = Vec::new();
         for program in &PROGRAMS {
-            progress(&format!("packing {} for {}", setup.input.name, program.name));
-            match program.packed(&setup.input.root, folder.path(), level) {
+            progress(&format!("packing {} for {}", options.input.name, program.name));
+            match program.packed(&options.input.root, folder.path(), level) {
                 Ok(packed) => others.push(packed),
                 Err(version) => {
                     eprintln!("{}: {version}", program.name);
-                    rows.push(Row { version, ..setup.row("extract", program.name.into(), 2, "wall") });
+                    rows.push(Row { version, ..options.row("extract", program.name.into(), 2, "wall") });
                 }
             }
         }
         let out = folder.path().join("out");
-        let contenders = contenders(setup, level, &archive, &others, &out, summary.archive_bytes)?;
-        rows.extend(rounds::measure(contenders, setup.rounds, progress)?);
+        let contenders = contenders(options, level, &archive, &others, &out, summary.archive_bytes)?;
+        rows.extend(rounds::measure(contenders, options.rounds, progress)?);
     }
     Ok(rows)
 }
 
 /// Ours come last: they are compared with those before.
 fn contenders<'a>(
-    setup: &Setup<'a>,
+    options: &BenchOptions<'a>,
     level: i32,
     archive: &'a Path,
     others: &'a [Packed],
     out: &'a Path,
     archive_bytes: u64,
 ) -> Result<Vec<Contender<'a>>, String> {
-    let input = setup.input;
+    let input = options.input;
     let mut contenders: Vec<Contender<'a>> = Vec::new();
     for packed in others {
-        let row = setup.row("extract", format!("{} zstd {level}", packed.program.name), 2, "wall");
+        let row = options.row("extract", format!("{} zstd {level}", packed.program.name), 2, "wall");
         let contender = match packed.program.name {
             name @ ("unzip" | "7z") => name.into(),
             _ => row.contender.clone(),
@@ -71,9 +72,9 @@ fn contenders<'a>(
     }
     let mut bases: Vec<(usize, Option<Target>)> =
         others.iter().enumerate().map(|(i, packed)| (i, target(packed.program.name))).collect();
-    let bench = std::env::current_exe().map_err(told)?;
+    let bench = std::env::current_exe().map_err(message)?;
     let ours = |name: &str, threads: usize| {
-        let row = setup.row("extract", format!("linerate {name}zstd {level} x{threads}"), threads, "wall");
+        let row = options.row("extract", format!("linerate {name}zstd {level} x{threads}"), threads, "wall");
         Row { archive_bytes: Some(archive_bytes), ..row }
     };
     bases.push((contenders.len(), Some(Target::AtLeast(1.5))));
@@ -90,7 +91,7 @@ fn contenders<'a>(
     for (name, threads, flags) in
         [("", 1, &[][..]), ("--no-verify ", 2, &["--no-verify"][..]), ("", 2, &[][..])]
     {
-        let linerate = setup.linerate.clone();
+        let linerate = options.linerate.clone();
         contenders.push(Contender {
             row: ours(name, threads),
             turn: Box::new(move || {

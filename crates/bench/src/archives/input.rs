@@ -49,19 +49,19 @@ impl Input {
 
     /// The folder as an archive in memory.
     pub(super) fn pack(&self, options: Options) -> Result<(Vec<u8>, Summary), String> {
-        self.builder(options)?.to_bytes().map_err(told)
+        self.builder(options)?.to_bytes().map_err(message)
     }
 
     /// The folder, ready to be packed.
     pub(super) fn builder(&self, options: Options) -> Result<Builder, String> {
-        let mut builder = Builder::new(options).map_err(told)?;
-        builder.add_folder(&self.root, |_| Some(Default::default())).map_err(told)?;
+        let mut builder = Builder::new(options).map_err(message)?;
+        builder.add_folder(&self.root, |_| Some(Default::default())).map_err(message)?;
         Ok(builder)
     }
 }
 
 /// Options of one level for all blocks, of that many bytes.
-pub(super) fn options(level: i32, chunk: u64, threads: usize) -> Options {
+pub(super) fn pack_options(level: i32, chunk: u64, threads: usize) -> Options {
     let coding = Coding::zstd(level);
     Options {
         chunk,
@@ -75,10 +75,10 @@ pub(super) fn options(level: i32, chunk: u64, threads: usize) -> Options {
 
 /// The archive of these bytes.
 pub(super) fn open(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
-    Archive::open(bytes).map_err(told)
+    Archive::open(bytes).map_err(message)
 }
 
 /// An error of the engine as a sentence.
-pub(super) fn told(error: impl std::fmt::Display) -> String {
+pub(super) fn message(error: impl std::fmt::Display) -> String {
     error.to_string()
 }

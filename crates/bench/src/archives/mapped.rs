@@ -9,7 +9,7 @@ use std::thread;
 
 use linerate_nx::{Archive, FileSource, ReadAt, Reader};
 
-use super::input::told;
+use super::input::message;
 use crate::kernel::map::map_for_writing;
 
 /// Extracts all files and checks their hashes. Paths are taken as they are: for archives of one's own.
@@ -17,16 +17,16 @@ use crate::kernel::map::map_for_writing;
 /// # Errors
 /// A sentence for the user.
 pub fn extract(archive: &Path, out: &Path, threads: usize) -> Result<(), String> {
-    let archive = Archive::open(FileSource::open(archive).map_err(told)?).map_err(told)?;
+    let archive = Archive::open(FileSource::open(archive).map_err(message)?).map_err(message)?;
     let folders: HashSet<&Path> =
         archive.files().filter_map(|file| Path::new(file.path()).parent()).collect();
     for folder in folders {
-        fs::create_dir_all(out.join(folder)).map_err(told)?;
+        fs::create_dir_all(out.join(folder)).map_err(message)?;
     }
     let units = units(&archive);
     let next = AtomicUsize::new(0);
     let work = || -> Result<(), String> {
-        let mut reader = archive.reader().map_err(told)?;
+        let mut reader = archive.reader().map_err(message)?;
         while let Some(unit) = units.get(next.fetch_add(1, Ordering::Relaxed)) {
             for &file in unit {
                 one(&archive, &mut reader, file, out)?;
@@ -67,11 +67,11 @@ fn one<S: ReadAt>(
     let file = archive.get(number).ok_or("no such file")?;
     let path = out.join(file.path());
     let temp = path.with_file_name(format!(".{number:x}.part"));
-    let made = OpenOptions::new().read(true).write(true).create_new(true).open(&temp).map_err(told)?;
+    let made = OpenOptions::new().read(true).write(true).create_new(true).open(&temp).map_err(message)?;
     if file.size() > 0 {
         fill(&made, reader, file)?;
     }
-    fs::rename(&temp, &path).map_err(told)
+    fs::rename(&temp, &path).map_err(message)
 }
 
 fn fill<S: ReadAt>(
@@ -79,7 +79,7 @@ fn fill<S: ReadAt>(
     reader: &mut Reader<'_, S>,
     file: linerate_nx::File<'_>,
 ) -> Result<(), String> {
-    made.set_len(file.size()).map_err(told)?;
-    let mut map = map_for_writing(made).map_err(told)?;
-    reader.read_into(file, &mut map).map(drop).map_err(told)
+    made.set_len(file.size()).map_err(message)?;
+    let mut map = map_for_writing(made).map_err(message)?;
+    reader.read_into(file, &mut map).map(drop).map_err(message)
 }

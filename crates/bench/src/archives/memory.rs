@@ -6,34 +6,38 @@ use std::path::Path;
 use linerate_nx::{Archive, FileSource};
 use zstd_safe::{CCtx, CParameter};
 
-use super::input::{options, told};
+use super::input::{message, pack_options};
 use super::row::{Row, Target};
-use super::{Setup, peak};
+use super::{BenchOptions, peak};
 
 /// `vs_base` is the peak by what is allowed: what the program has when it lists the archive, header and
 /// all, and threads times (chunk and largest compressed block) for extracting, or threads times (three
 /// chunks, two blocks that wait, and what libzstd takes) for packing.
-pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
-    for &level in setup.levels {
+    for &level in options.levels {
         for chunk in [1 << 20, 16 << 20] {
-            let folder = setup.folder()?;
+            let folder = options.folder()?;
             let archive = folder.path().join("packed.nx");
-            setup.input.builder(options(level, chunk, 2))?.write(&archive).map_err(told)?;
+            options.input.builder(pack_options(level, chunk, 2))?.write(&archive).map_err(message)?;
             let packed = largest(&archive)?;
-            let own = peak::of(&setup.linerate, &["nx".into(), "list".into(), (&archive).into()])?;
+            let own = peak::of(&options.linerate, &["nx".into(), "list".into(), (&archive).into()])?;
             for threads in [1, 2] {
-                progress(&format!("memory of {}: {} MiB blocks, x{threads}", setup.input.name, chunk >> 20));
+                progress(&format!(
+                    "memory of {}: {} MiB blocks, x{threads}",
+                    options.input.name,
+                    chunk >> 20
+                ));
                 let each = chunk + packed;
                 let allowed = own + threads as u64 * each;
                 let args = extract(&archive, &folder.path().join("out"), threads);
-                rows.push(row(setup, ("extract", chunk, level, threads), allowed, args)?);
-                std::fs::remove_dir_all(folder.path().join("out")).map_err(told)?;
+                rows.push(row(options, ("extract", chunk, level, threads), allowed, args)?);
+                std::fs::remove_dir_all(folder.path().join("out")).map_err(message)?;
                 let each = 5 * chunk + codec(level, chunk)?;
                 let allowed = own + threads as u64 * each;
-                let args = pack(&setup.input.root, &folder.path().join("again.nx"), level, chunk, threads);
-                rows.push(row(setup, ("pack", chunk, level, threads), allowed, args)?);
-                std::fs::remove_file(folder.path().join("again.nx")).map_err(told)?;
+                let args = pack(&options.input.root, &folder.path().join("again.nx"), level, chunk, threads);
+                rows.push(row(options, ("pack", chunk, level, threads), allowed, args)?);
+                std::fs::remove_file(folder.path().join("again.nx")).map_err(message)?;
             }
         }
     }
@@ -42,12 +46,12 @@ pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>,
 }
 
 fn row(
-    setup: &Setup<'_>,
+    options: &BenchOptions<'_>,
     (what, chunk, level, threads): (&str, u64, i32, usize),
     allowed: u64,
     args: Vec<OsString>,
 ) -> Result<Row, String> {
-    let peak = peak::of(&setup.linerate, &args)?;
+    let peak = peak::of(&options.linerate, &args)?;
     let contender = format!("linerate {what} {} MiB zstd {level} x{threads}", chunk >> 20);
     Ok(Row {
         counted_bytes: Some(peak),
@@ -55,13 +59,13 @@ fn row(
         vs_base: Some(peak as f64 / allowed as f64),
         target: Some(Target::AtMost(1.0)),
         rounds: 1,
-        ..setup.row("memory", contender, threads, "")
+        ..options.row("memory", contender, threads, "")
     })
 }
 
 /// Bytes of the largest block.
 fn largest(archive: &Path) -> Result<u64, String> {
-    let archive = Archive::open(FileSource::open(archive).map_err(told)?).map_err(told)?;
+    let archive = Archive::open(FileSource::open(archive).map_err(message)?).map_err(message)?;
     let largest = archive.toc().blocks.iter().map(|block| u64::from(block.compressed)).max();
     Ok(largest.unwrap_or(0))
 }

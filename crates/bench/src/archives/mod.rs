@@ -1,7 +1,7 @@
 //! The shape "archives": Nx archives packed, decoded and extracted, beside libzstd on the same blocks
-//! and beside the programs that people use instead.
+//! and beside the usual archivers.
 //!
-//! Each [`Part`] makes [`row::Row`]s. Contenders take turns.
+//! Each [`Part`] makes [`row::Row`]s. Contenders are interleaved.
 
 mod decode;
 mod dedup;
@@ -25,7 +25,7 @@ use clap::ValueEnum;
 pub use self::input::Input;
 use self::row::Row;
 
-/// What can be measured.
+/// The parts of the shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Part {
     /// Decoding in memory, beside libzstd
@@ -46,17 +46,17 @@ pub enum Part {
     Presets,
 }
 
-/// How the parts are measured.
-pub struct Setup<'s> {
-    /// What is packed.
+/// Options of a measurement.
+pub struct BenchOptions<'s> {
+    /// The folder to pack.
     pub input: &'s Input,
     /// Levels of zstd.
     pub levels: &'s [i32],
-    /// Turns of each contender.
+    /// Passes of each contender.
     pub rounds: usize,
-    /// The program that is measured where programs are.
+    /// The `linerate` program, for comparisons between programs.
     pub linerate: PathBuf,
-    /// A folder, best in memory, in which folders are made and removed.
+    /// Folder for temporary folders, preferably in memory.
     pub scratch: PathBuf,
 }
 
@@ -64,30 +64,30 @@ pub struct Setup<'s> {
 const CHUNK: u64 = 1 << 20;
 
 impl Part {
-    /// What it measures, in a word.
+    /// Name in the record.
     pub fn name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// Its rows, as soon as they are there.
+    /// Measures the part; returns its rows.
     ///
     /// # Errors
     /// A sentence for the user.
-    pub fn measure(self, setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+    pub fn measure(self, options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
         match self {
-            Part::Decode => decode::measure(setup, progress),
-            Part::Extract => extract::measure(setup, progress),
-            Part::Pack => pack::measure(setup, progress),
-            Part::Dedup => dedup::measure(setup, progress),
-            Part::Open => open::measure(setup, progress),
-            Part::Memory => memory::measure(setup, progress),
-            Part::Size => size::measure(setup, progress),
-            Part::Presets => presets::measure(setup, progress),
+            Part::Decode => decode::measure(options, progress),
+            Part::Extract => extract::measure(options, progress),
+            Part::Pack => pack::measure(options, progress),
+            Part::Dedup => dedup::measure(options, progress),
+            Part::Open => open::measure(options, progress),
+            Part::Memory => memory::measure(options, progress),
+            Part::Size => size::measure(options, progress),
+            Part::Presets => presets::measure(options, progress),
         }
     }
 }
 
-impl Setup<'_> {
+impl BenchOptions<'_> {
     /// A row of the corpus.
     fn row(&self, measure: &str, contender: String, threads: usize, clock: &'static str) -> Row {
         let blank = Row::blank(&self.input.name, self.input.files, self.input.bytes);

@@ -6,10 +6,10 @@ use std::process::Command;
 use linerate_nx::pack::Builder;
 use linerate_nx::{Archive, CountingSource, FileSource};
 
-use super::input::{options, told};
+use super::input::{message, pack_options};
 use super::rounds::{self, Contender, timed, wall};
 use super::row::{Row, Target};
-use super::{CHUNK, Setup, programs};
+use super::{BenchOptions, CHUNK, programs};
 
 const FILES: usize = 100_000;
 const BYTES: usize = 4096;
@@ -17,49 +17,49 @@ const BYTES: usize = 4096;
 const ALLOWED_MS: f64 = 10.0;
 const LEVEL: i32 = 3;
 
-pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
     progress(&format!("packing {FILES} files"));
-    let folder = setup.folder()?;
+    let folder = options.folder()?;
     let path = folder.path().join("many.nx");
-    let mut builder = Builder::new(options(LEVEL, CHUNK, 2)).map_err(told)?;
+    let mut builder = Builder::new(pack_options(LEVEL, CHUNK, 2)).map_err(message)?;
     for i in 0..FILES {
-        builder.add_bytes(name(i), content(i)).map_err(told)?;
+        builder.add_bytes(name(i), content(i)).map_err(message)?;
     }
-    let summary = builder.write(&path).map_err(told)?;
+    let summary = builder.write(&path).map_err(message)?;
     let row = |contender: &str| Row {
         archive_bytes: Some(summary.archive_bytes),
         ratio: Some(summary.archive_bytes as f64 / summary.bytes as f64),
         ..Row { measure: "open".into(), contender: contender.into(), threads: Some(1), ..blank() }
     };
     let wanted = name(FILES / 2);
-    let mut rows = in_process(setup, &path, &wanted, &row)?;
+    let mut rows = in_process(options, &path, &wanted, &row)?;
     let contender = Contender {
         row: Row { clock: "wall", ..row("linerate nx extract --stdout, one file") },
         turn: Box::new(|| {
-            let mut command = Command::new(&setup.linerate);
+            let mut command = Command::new(&options.linerate);
             programs::run(command.args(["nx", "extract", "--stdout"]).arg(&path).arg(&wanted))
         }),
         bases: vec![],
     };
-    rows.extend(rounds::measure(vec![contender], setup.rounds, progress)?);
+    rows.extend(rounds::measure(vec![contender], options.rounds, progress)?);
     Ok(rows)
 }
 
 fn in_process(
-    setup: &Setup<'_>,
+    options: &BenchOptions<'_>,
     path: &Path,
     wanted: &str,
     row: &dyn Fn(&str) -> Row,
 ) -> Result<Vec<Row>, String> {
     let (mut opening, mut both, mut counted) = (Vec::new(), Vec::new(), (0, 0));
-    for _ in 0..=setup.rounds {
+    for _ in 0..=options.rounds {
         let (archive, opened) = wall(|| {
-            let source = CountingSource::new(FileSource::open(path).map_err(told)?);
-            Archive::open(source).map_err(told)
+            let source = CountingSource::new(FileSource::open(path).map_err(message)?);
+            Archive::open(source).map_err(message)
         })?;
         let (bytes, read) = wall(|| {
             let file = archive.find(wanted).ok_or("the file is not found")?;
-            archive.read(file).map_err(told)
+            archive.read(file).map_err(message)
         })?;
         if bytes != content(FILES / 2) {
             return Err("the file has other bytes".into());

@@ -6,18 +6,18 @@ use linerate_nx::pack::Options;
 use zstd_safe::{CCtx, CParameter};
 
 use super::decode::{Raw, libzstd};
-use super::input::{open, options, told};
+use super::input::{message, open, pack_options};
 use super::rounds::{self, Contender, wall};
 use super::row::{Row, Target};
-use super::{CHUNK, Setup};
+use super::{BenchOptions, CHUNK};
 
-pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
+pub(super) fn measure(options: &BenchOptions<'_>, progress: fn(&str)) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
-    for &level in setup.levels {
-        let fitted = options(level, CHUNK, 1);
+    for &level in options.levels {
+        let fitted = pack_options(level, CHUNK, 1);
         let plain = Options { fit_search: false, group_similar: false, ..fitted.clone() };
-        for (name, options) in [("", fitted), ("plain ", plain)] {
-            rows.extend(variant(setup, &format!("{name}zstd {level}"), level, &options, progress)?);
+        for (name, packing) in [("", fitted), ("plain ", plain)] {
+            rows.extend(variant(options, &format!("{name}zstd {level}"), level, &packing, progress)?);
         }
     }
     Ok(rows)
@@ -25,36 +25,36 @@ pub(super) fn measure(setup: &Setup<'_>, progress: fn(&str)) -> Result<Vec<Row>,
 
 /// One setting, beside libzstd on the blocks that it makes.
 fn variant(
-    setup: &Setup<'_>,
+    options: &BenchOptions<'_>,
     name: &str,
     level: i32,
-    options: &Options,
+    packing: &Options,
     progress: fn(&str),
 ) -> Result<Vec<Row>, String> {
-    let (bytes, summary) = setup.input.pack(options.clone())?;
+    let (bytes, summary) = options.input.pack(packing.clone())?;
     let mut blocks = Vec::new();
     Raw::new(&open(&bytes)?).each(|content| blocks.push(content.to_vec()))?;
     drop(bytes);
-    let folder = setup.folder()?;
+    let folder = options.folder()?;
     let target = folder.path().join("packed.nx");
     let mut contenders = vec![Contender {
-        row: Row { version: libzstd(), ..setup.row("pack", format!("libzstd {level}"), 1, "wall") },
+        row: Row { version: libzstd(), ..options.row("pack", format!("libzstd {level}"), 1, "wall") },
         turn: Box::new(|| compress(&blocks, level)),
         bases: vec![],
     }];
     for threads in [1, 2] {
-        let (target, options) = (&target, Options { threads, ..options.clone() });
+        let (target, packing) = (&target, Options { threads, ..packing.clone() });
         contenders.push(Contender {
-            row: setup.row("pack", format!("linerate {name} x{threads}"), threads, "wall"),
+            row: options.row("pack", format!("linerate {name} x{threads}"), threads, "wall"),
             turn: Box::new(move || {
-                let work = || setup.input.builder(options.clone())?.write(target).map_err(told);
+                let work = || options.input.builder(packing.clone())?.write(target).map_err(message);
                 wall(work).map(|(_, time)| time)
             }),
             bases: vec![(0, Some(Target::AtLeast(0.9 * threads as f64)))],
         });
     }
-    let rows = rounds::measure(contenders, setup.rounds, progress)?;
-    let ratio = Some(summary.archive_bytes as f64 / setup.input.bytes as f64);
+    let rows = rounds::measure(contenders, options.rounds, progress)?;
+    let ratio = Some(summary.archive_bytes as f64 / options.input.bytes as f64);
     Ok(rows.into_iter().map(|row| Row { archive_bytes: Some(summary.archive_bytes), ratio, ..row }).collect())
 }
 

@@ -1,11 +1,11 @@
-//! The most memory that a program had, told by a process that starts it and is itself small: the
+//! Peak memory of a program, read by a process that starts it and is itself small: the
 //! system counts what the process that starts another has for the other, too.
 
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::input::told;
+use super::input::message;
 use crate::kernel::os::children_peak;
 
 /// Runs a command and prints the most bytes that were resident in it.
@@ -15,7 +15,7 @@ use crate::kernel::os::children_peak;
 pub fn run(command: &[OsString]) -> Result<u64, String> {
     let (program, args) = command.split_first().ok_or("no command is given")?;
     let status = Command::new(program).args(args).stdin(Stdio::null()).stdout(Stdio::null()).status();
-    match status.map_err(told)? {
+    match status.map_err(message)? {
         status if status.success() => children_peak().ok_or_else(|| "the system does not tell".into()),
         status => Err(format!("{}: {status}", program.display())),
     }
@@ -23,8 +23,8 @@ pub fn run(command: &[OsString]) -> Result<u64, String> {
 
 /// The most bytes that were resident in `program` with these arguments.
 pub(super) fn of(program: &Path, args: &[OsString]) -> Result<u64, String> {
-    let bench = std::env::current_exe().map_err(told)?;
-    let output = Command::new(bench).arg("peak").arg(program).args(args).output().map_err(told)?;
+    let bench = std::env::current_exe().map_err(message)?;
+    let output = Command::new(bench).arg("peak").arg(program).args(args).output().map_err(message)?;
     let text = String::from_utf8_lossy(&output.stdout);
     match text.trim().parse() {
         Ok(bytes) if output.status.success() => Ok(bytes),

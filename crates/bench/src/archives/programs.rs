@@ -1,4 +1,4 @@
-//! The programs that people use instead, started as processes.
+//! The usual archivers, started as processes.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn mksquashfs(archive: &Path, level: i32, block: &str) -> Command {
 
 fn unsquashfs(archive: &Path, out: &Path) -> Command {
     let mut command = Command::new("unsquashfs");
-    // The folder is there and empty, which it takes only when told so.
+    // The folder is there and empty, which it accepts only with this flag.
     command.args(["-p", "2", "-n", "-q", "-f", "-d"]).arg(out).arg(archive);
     command
 }
@@ -132,11 +132,11 @@ impl Program {
         let executable = found(self.executables).ok_or_else(missing)?;
         let archive = folder.join(self.file);
         let mut command = (self.pack)(&archive, level);
-        let told = |e: std::io::Error| match e.kind() {
+        let message = |e: std::io::Error| match e.kind() {
             std::io::ErrorKind::NotFound => missing(),
             _ => format!("{}: {e}", self.name),
         };
-        let status = command.current_dir(root).stdout(Stdio::null()).status().map_err(told)?;
+        let status = command.current_dir(root).stdout(Stdio::null()).status().map_err(message)?;
         let bytes = archive.metadata().map(|metadata| metadata.len());
         match bytes {
             Ok(bytes) if status.success() => {

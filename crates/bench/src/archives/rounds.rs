@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_compared_is_turns_of_one_round() {
+    fn vs_base_compares_turns_of_the_same_round() {
         let turn = |times: &'static [u64]| {
             let mut next = times.iter();
             Box::new(move || next.next().map(|ms| Duration::from_millis(*ms)).ok_or_else(String::new))

@@ -1,7 +1,8 @@
-//! What is kept of a measurement of archives: one row for each contender.
+//! CSV rows of the shape "archives": one per contender.
 
 use std::path::Path;
 
+use crate::report::aligned;
 use crate::{csv, environment as env, record};
 
 /// One figure with where and how it was made. `docs/bench.md` says what each field means.
@@ -152,7 +153,7 @@ fn decimals(number: Option<f64>, digits: usize) -> String {
     number.filter(|n| n.is_finite()).map_or_else(String::new, |n| format!("{n:.digits$}"))
 }
 
-/// Adds rows at the end of a CSV file, which is made with its header if need be.
+/// Appends rows to a CSV file, which is created with its header if necessary.
 ///
 /// # Errors
 /// A sentence that names the file; also if its columns are not [`COLUMNS`].
@@ -160,7 +161,7 @@ pub fn append(path: &Path, rows: &[Row]) -> Result<(), String> {
     record::append_lines(path, &COLUMNS, rows.iter().map(|row| csv::line(&row.fields())))
 }
 
-/// Columns of the table on the terminal; the first two are aligned to the left.
+/// Columns of the terminal table; the names come first.
 const SHOWN: [&str; 12] = [
     "contender",
     "base",
@@ -182,18 +183,10 @@ pub fn table(rows: &[Row]) -> String {
     let all: Vec<[String; COLUMNS.len()]> = rows.iter().map(Row::fields).collect();
     let places = SHOWN.iter().filter_map(|name| COLUMNS.iter().position(|column| column == name));
     let places: Vec<usize> = places.filter(|&i| all.iter().any(|row| !row[i].is_empty())).collect();
-    let width = |i: usize| all.iter().map(|row| row[i].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = places.iter().map(|&i| width(i).max(COLUMNS[i].len())).collect();
-    let line = |cell: &dyn Fn(usize) -> String| {
-        let aligned = places.iter().zip(&widths).map(|(&i, &w)| match COLUMNS[i] {
-            "contender" | "base" => format!("{:<w$}", cell(i)),
-            _ => format!("{:>w$}", cell(i)),
-        });
-        aligned.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
-    };
-    let mut text = line(&|i| COLUMNS[i].into());
-    all.iter().for_each(|row| text += &line(&|i| row[i].clone()));
-    text
+    let mut cells = vec![places.iter().map(|&i| COLUMNS[i].to_owned()).collect::<Vec<_>>()];
+    cells.extend(all.iter().map(|row| places.iter().map(|&i| row[i].clone()).collect()));
+    let left = places.iter().filter(|&&i| matches!(COLUMNS[i], "contender" | "base")).count();
+    aligned(&cells, left)
 }
 
 #[cfg(test)]
@@ -201,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_target_is_met_or_not_and_says_so() {
+    fn target_is_met_yes_no_or_empty() {
         let row = |target, value| Row { target, vs_base: value, ..Row::default() };
         assert_eq!(row(Some(Target::AtLeast(0.95)), Some(0.95)).met(), "yes");
         assert_eq!(row(Some(Target::Above(1.0)), Some(1.0)).met(), "no");

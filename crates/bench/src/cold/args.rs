@@ -1,13 +1,14 @@
-//! The arguments of `linerate dict bench` and `linerate-bench cold`, and what they do.
+//! Arguments of `linerate dict bench` and `linerate-bench cold`, and the run.
 
 use std::path::PathBuf;
 
-use super::row::{self, Row};
-use super::{Case, Data, Kind, SWEEP, Setup, grouped, kib, measure, published_cases, summary, table};
+use super::row::Row;
+use super::{BenchOptions, Case, Data, Kind, SWEEP, grouped, kib, measure, published_cases, summary, table};
 use crate::command::{print, progress};
 use crate::filter::parse_bytes;
+use crate::record::{Columns, append};
 
-/// What the help says below the options.
+/// Text after the options in the help.
 pub const EXAMPLES: &str = "\
 Without --block, --dict, --count, --sweep and --quick, the cases of the tables that were published before are
 measured, in 10 to 15 minutes: blocks of 1, 4 and 8 KiB, dictionaries of 4, 8, 12 and 110 KiB, 1,245 to 30,000 of
@@ -21,7 +22,7 @@ Examples:
 
 SIZE is a number of bytes, or with K or M a multiple of 1024.";
 
-/// What to measure, and where the results go.
+/// Options of the measurement, and where the results go.
 #[derive(clap::Args, Clone, Debug)]
 pub struct ColdArgs {
     /// json (generated log rows), text ($LINERATE_CORPORA/silesia/dickens, or else text that the program
@@ -49,16 +50,16 @@ pub struct ColdArgs {
     /// Dictionaries with tables of sequences of half the size
     #[arg(long)]
     small_tables: bool,
-    /// Times that each contender decodes all blocks [default: 7, with --quick 3]
+    /// Passes of each contender over all blocks [default: 7, with --quick 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     rounds: Option<u16>,
     /// Jobs of a batch
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..))]
     batch: u16,
-    /// The least bytes that a round decodes: there are more blocks than dictionaries, if need be
+    /// Least content per round; reached with several blocks per dictionary if necessary
     #[arg(long, value_name = "SIZE", default_value = "8M", value_parser = least)]
     least: usize,
-    /// Chooses pieces of the data and the order of blocks
+    /// Seed of the choice of data and of the order of blocks
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// The core to run on [default: the last one allowed]
@@ -101,7 +102,7 @@ fn within(text: &str, least: usize, most: usize) -> Result<usize, String> {
 /// A sentence for the user.
 pub fn run(args: &ColdArgs) -> Result<(), String> {
     args.keep(&[])?;
-    let setup = args.setup();
+    let options = args.options();
     let datas = args.data.iter().map(|name| Data::find(name)).collect::<Result<Vec<_>, _>>()?;
     match (args.core, crate::pin(args.core)) {
         (Some(wanted), None) => return Err(format!("cannot run on core {wanted}")),
@@ -114,17 +115,17 @@ pub fn run(args: &ColdArgs) -> Result<(), String> {
     let mut all: Vec<Row> = Vec::new();
     for (i, (data, case)) in cases.iter().enumerate() {
         if args.is_default()
-            && let Err(why) = super::need::check(case, setup.least)
+            && let Err(why) = super::need::check(case, options.least)
         {
             progress("");
             eprintln!("left out: {} blocks of {}: {why}", data.kind.name(), kib(case.block));
             continue;
         }
-        let said = |what: &str| match what {
+        let on_step = |what: &str| match what {
             "" => progress(""),
             _ => progress(&format!("{}: {what}", bar(i, cases.len()))),
         };
-        let rows = measure(data, case, &setup, said)?;
+        let rows = measure(data, case, &options, on_step)?;
         args.keep(&rows)?;
         if !args.json {
             print(&format!("{}\n", table(&rows)))?;
@@ -139,17 +140,17 @@ impl ColdArgs {
         self.block.is_empty() && self.dict.is_empty() && self.count.is_empty() && !self.sweep && !self.quick
     }
 
-    fn setup(&self) -> Setup {
+    fn options(&self) -> BenchOptions {
         let rounds = self.rounds.unwrap_or(if self.quick { 3 } else { 7 });
-        Setup {
+        BenchOptions {
             level: self.level,
             small_tables: self.small_tables,
             rounds: rounds.into(),
             batch: self.batch.into(),
             seed: self.seed,
             least: self.least,
-            trained: if self.quick { 2 } else { Setup::default().trained },
-            ..Setup::default()
+            trained: if self.quick { 2 } else { BenchOptions::default().trained },
+            ..BenchOptions::default()
         }
     }
 
@@ -173,7 +174,7 @@ impl ColdArgs {
 
     /// Adds to the CSV file. Without rows this proves, before a long run, that it can be done.
     fn keep(&self, rows: &[Row]) -> Result<(), String> {
-        self.csv.as_ref().map_or(Ok(()), |path| row::append(path, rows))
+        self.csv.as_ref().map_or(Ok(()), |path| append(path, rows))
     }
 
     fn finish(&self, all: &[Row], cases: usize) -> Result<(), String> {

@@ -1,4 +1,4 @@
-//! What is decoded: blocks of a size through so many dictionaries of a size.
+//! A case: size of blocks, number and size of dictionaries.
 
 use crate::filter::Chunk;
 
@@ -14,8 +14,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Blocks that are decoded: one for each dictionary, or more of few dictionaries, so that there are
-    /// `least` bytes to time.
+    /// Number of blocks: one per dictionary, or more until their content is `least` bytes.
     pub(crate) fn blocks(&self, least: usize) -> usize {
         self.count.max(least / self.block).max(1)
     }
@@ -34,7 +33,7 @@ pub(crate) fn kib(bytes: usize) -> String {
     }
 }
 
-/// So many dictionaries of a size: `2,500 dictionaries of 8 KiB`.
+/// Number and size of dictionaries: `2,500 dictionaries of 8 KiB`.
 pub(crate) fn dictionaries(count: usize, bytes: usize) -> String {
     let noun = if count == 1 { "dictionary" } else { "dictionaries" };
     format!("{} {noun} of {}", grouped(count), kib(bytes))
@@ -59,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_shown_as_people_write_them() {
+    fn numbers_are_grouped_by_thousands() {
         let shown: Vec<_> = [0, 7, 100, 2500, 30_000, 1_234_567].map(grouped).into();
         assert_eq!(shown, ["0", "7", "100", "2,500", "30,000", "1,234,567"]);
         assert_eq!(dictionaries(1, 8192), "1 dictionary of 8 KiB");

@@ -1,4 +1,4 @@
-//! Who decodes, and how.
+//! Contenders of the shape "cold": a library, a choice of dictionaries, and how it is called.
 
 use linerate_dict::{Decoder, Id, Job, Order, Store};
 
@@ -7,36 +7,38 @@ use crate::kernel::zstd::{Context, Digested, With};
 
 /// Jobs of a batch that is to be sorted by dictionary.
 pub(crate) const SORTED: usize = 4096;
-/// How many blocks ahead libzstd's dictionaries are asked for, where they are.
+/// Distance of the prefetch of libzstd's dictionaries, in blocks.
 const AHEAD: usize = 2;
 
-/// A decoder.
+/// A decoder library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum Library {
     /// `linerate-dict`.
     Linerate,
     /// libzstd.
     Libzstd,
 }
 
-impl Who {
-    /// Its name.
+impl Library {
+    /// Name in reports.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Who::Linerate => "linerate",
-            Who::Libzstd => "libzstd",
+            Library::Linerate => "linerate",
+            Library::Libzstd => "libzstd",
         }
     }
 
     pub(crate) fn version(self) -> String {
         match self {
-            Who::Linerate => format!("{} {}", env!("CARGO_PKG_VERSION"), linerate_core::cpu::tier().name()),
-            Who::Libzstd => zstd_safe::version_string().into(),
+            Library::Linerate => {
+                format!("{} {}", env!("CARGO_PKG_VERSION"), linerate_core::cpu::tier().name())
+            }
+            Library::Libzstd => zstd_safe::version_string().into(),
         }
     }
 }
 
-/// How blocks get to a decoder.
+/// How the decoder is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Calls {
     /// One by one.
@@ -45,17 +47,17 @@ pub(crate) enum Calls {
     Batch,
     /// In batches of 4096, in the order of their dictionaries.
     Sorted,
-    /// One by one; the memory of a dictionary is asked for two blocks ahead.
+    /// One by one; a dictionary is prefetched two blocks ahead.
     Burst,
     /// One by one, with the bytes of the dictionary instead of its tables.
     Raw,
 }
 
-/// What is measured: a row of a case.
+/// A row of a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contender {
-    /// Who decodes.
-    pub(crate) who: Who,
+    /// The decoder.
+    pub(crate) library: Library,
     /// Which dictionaries: `hot`, `two`, `none`, `cold`, or `random` for sorted batches.
     pub(crate) mode: &'static str,
     /// How the blocks come.
@@ -68,46 +70,46 @@ pub(crate) struct Contender {
 }
 
 const fn row(
-    who: Who,
+    library: Library,
     mode: &'static str,
     choice: Choice,
     calls: Calls,
     (hot, none): (usize, usize),
 ) -> Contender {
-    Contender { who, mode, calls, choice, hot, none }
+    Contender { library, mode, calls, choice, hot, none }
 }
 
 /// All contenders; what is hot comes first.
 pub(crate) const CONTENDERS: [Contender; 15] = [
-    row(Who::Linerate, "hot", Choice::Hot, Calls::Single, (0, 3)),
-    row(Who::Linerate, "hot", Choice::Hot, Calls::Batch, (1, 4)),
-    row(Who::Linerate, "two", Choice::Two, Calls::Single, (0, 3)),
-    row(Who::Linerate, "none", Choice::Nothing, Calls::Single, (0, 3)),
-    row(Who::Linerate, "none", Choice::Nothing, Calls::Batch, (1, 4)),
-    row(Who::Linerate, "cold", Choice::Cold, Calls::Single, (0, 3)),
-    row(Who::Linerate, "cold", Choice::Cold, Calls::Batch, (1, 4)),
-    row(Who::Linerate, "random", Choice::Random, Calls::Sorted, (1, 4)),
-    row(Who::Libzstd, "hot", Choice::Hot, Calls::Single, (8, 10)),
-    row(Who::Libzstd, "two", Choice::Two, Calls::Single, (8, 10)),
-    row(Who::Libzstd, "none", Choice::Nothing, Calls::Single, (8, 10)),
-    row(Who::Libzstd, "cold", Choice::Cold, Calls::Single, (8, 10)),
-    row(Who::Libzstd, "cold", Choice::Cold, Calls::Burst, (8, 10)),
-    row(Who::Libzstd, "random", Choice::Random, Calls::Sorted, (8, 10)),
-    row(Who::Libzstd, "cold", Choice::Cold, Calls::Raw, (8, 10)),
+    row(Library::Linerate, "hot", Choice::Hot, Calls::Single, (0, 3)),
+    row(Library::Linerate, "hot", Choice::Hot, Calls::Batch, (1, 4)),
+    row(Library::Linerate, "two", Choice::Two, Calls::Single, (0, 3)),
+    row(Library::Linerate, "none", Choice::Nothing, Calls::Single, (0, 3)),
+    row(Library::Linerate, "none", Choice::Nothing, Calls::Batch, (1, 4)),
+    row(Library::Linerate, "cold", Choice::Cold, Calls::Single, (0, 3)),
+    row(Library::Linerate, "cold", Choice::Cold, Calls::Batch, (1, 4)),
+    row(Library::Linerate, "random", Choice::Random, Calls::Sorted, (1, 4)),
+    row(Library::Libzstd, "hot", Choice::Hot, Calls::Single, (8, 10)),
+    row(Library::Libzstd, "two", Choice::Two, Calls::Single, (8, 10)),
+    row(Library::Libzstd, "none", Choice::Nothing, Calls::Single, (8, 10)),
+    row(Library::Libzstd, "cold", Choice::Cold, Calls::Single, (8, 10)),
+    row(Library::Libzstd, "cold", Choice::Cold, Calls::Burst, (8, 10)),
+    row(Library::Libzstd, "random", Choice::Random, Calls::Sorted, (8, 10)),
+    row(Library::Libzstd, "cold", Choice::Cold, Calls::Raw, (8, 10)),
 ];
 
 /// Each choice once.
 pub(crate) const CHOICES: [Choice; 5] =
     [Choice::Hot, Choice::Two, Choice::Nothing, Choice::Cold, Choice::Random];
 
-/// Is told the number of a request and what its block decoded to.
-pub(crate) type See<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<(), String>;
+/// Called with the index of a request and its decoded content.
+pub(crate) type OnContent<'a> = &'a mut dyn FnMut(usize, &[u8]) -> Result<(), String>;
 
-/// What all contenders share: contexts, and room for what they decode.
+/// Shared by all contenders: contexts and output buffers.
 pub(crate) struct Tools {
     decoder: Decoder,
     context: Context,
-    rooms: Vec<u8>,
+    buffers: Vec<u8>,
     block: usize,
     batch: usize,
 }
@@ -115,12 +117,12 @@ pub(crate) struct Tools {
 impl Tools {
     pub(crate) fn new(store: &Store, block: usize, batch: usize) -> Result<Tools, String> {
         let context = Context::new().ok_or("libzstd has no memory")?;
-        let rooms = vec![0; block * batch.max(SORTED)];
-        Ok(Tools { decoder: Decoder::new(store), context, rooms, block, batch })
+        let buffers = vec![0; block * batch.max(SORTED)];
+        Ok(Tools { decoder: Decoder::new(store), context, buffers, block, batch })
     }
 }
 
-/// The requests of one choice, with the dictionaries that each decoder calls by other names.
+/// The requests of one choice, with their dictionaries as each library names them.
 pub(crate) struct Requests<'a> {
     pub(crate) work: Work<'a>,
     ids: Vec<Id>,
@@ -144,22 +146,26 @@ impl<'a> Requests<'a> {
         contender: &Contender,
         first: usize,
         tools: &mut Tools,
-        see: See<'_>,
+        on_content: OnContent<'_>,
     ) -> Result<(), String> {
-        match (contender.who, contender.calls) {
-            (Who::Linerate, Calls::Batch) => self.batches(first, tools.batch, Order::AsGiven, tools, see),
-            (Who::Linerate, Calls::Sorted) => self.batches(first, SORTED, Order::ByDictionary, tools, see),
-            (Who::Linerate, _) => self.single(first, tools, see),
-            (Who::Libzstd, Calls::Sorted) => self.theirs_sorted(first, tools, see),
-            (Who::Libzstd, calls) => self.theirs(calls, first, tools, see),
+        match (contender.library, contender.calls) {
+            (Library::Linerate, Calls::Batch) => {
+                self.batches(first, tools.batch, Order::AsGiven, tools, on_content)
+            }
+            (Library::Linerate, Calls::Sorted) => {
+                self.batches(first, SORTED, Order::ByDictionary, tools, on_content)
+            }
+            (Library::Linerate, _) => self.single(first, tools, on_content),
+            (Library::Libzstd, Calls::Sorted) => self.theirs_sorted(first, tools, on_content),
+            (Library::Libzstd, calls) => self.theirs(calls, first, tools, on_content),
         }
     }
 
-    fn single(&self, first: usize, tools: &mut Tools, see: See<'_>) -> Result<(), String> {
-        let out = &mut tools.rooms[..tools.block];
+    fn single(&self, first: usize, tools: &mut Tools, on_content: OnContent<'_>) -> Result<(), String> {
+        let out = &mut tools.buffers[..tools.block];
         for (i, &id) in self.ids.iter().enumerate().skip(first) {
             let n = tools.decoder.decode(id, self.work.frame(i), out).map_err(|e| e.to_string())?;
-            see(i, &out[..n])?;
+            on_content(i, &out[..n])?;
         }
         Ok(())
     }
@@ -170,24 +176,30 @@ impl<'a> Requests<'a> {
         size: usize,
         order: Order,
         tools: &mut Tools,
-        see: See<'_>,
+        on_content: OnContent<'_>,
     ) -> Result<(), String> {
         for start in (first..self.ids.len()).step_by(size) {
             let all = start..self.ids.len().min(start + size);
-            let rooms = tools.rooms.chunks_exact_mut(tools.block);
-            let job = |(i, room)| Job::new(self.ids[i], self.work.frame(i), room);
-            let mut jobs: Vec<Job<'_>> = all.zip(rooms).map(job).collect();
+            let buffers = tools.buffers.chunks_exact_mut(tools.block);
+            let job = |(i, buffer)| Job::new(self.ids[i], self.work.frame(i), buffer);
+            let mut jobs: Vec<Job<'_>> = all.zip(buffers).map(job).collect();
             tools.decoder.decode_batch(&mut jobs, order);
             for (i, job) in jobs.iter().enumerate() {
                 let n = job.result.map_err(|e| e.to_string())?;
-                see(start + i, &job.dst[..n])?;
+                on_content(start + i, &job.dst[..n])?;
             }
         }
         Ok(())
     }
 
-    fn theirs(&self, calls: Calls, first: usize, tools: &mut Tools, see: See<'_>) -> Result<(), String> {
-        let out = &mut tools.rooms[..tools.block];
+    fn theirs(
+        &self,
+        calls: Calls,
+        first: usize,
+        tools: &mut Tools,
+        on_content: OnContent<'_>,
+    ) -> Result<(), String> {
+        let out = &mut tools.buffers[..tools.block];
         for (i, digested) in self.digested.iter().enumerate().skip(first) {
             if calls == Calls::Burst
                 && let Some(Some(coming)) = self.digested.get(i + AHEAD)
@@ -200,12 +212,17 @@ impl<'a> Requests<'a> {
                 None => With::Nothing,
             };
             let n = tools.context.decode(with, self.work.frame(i), out)?;
-            see(i, &out[..n])?;
+            on_content(i, &out[..n])?;
         }
         Ok(())
     }
 
-    fn theirs_sorted(&self, first: usize, tools: &mut Tools, see: See<'_>) -> Result<(), String> {
+    fn theirs_sorted(
+        &self,
+        first: usize,
+        tools: &mut Tools,
+        on_content: OnContent<'_>,
+    ) -> Result<(), String> {
         let mut order = Vec::with_capacity(SORTED);
         for start in (first..self.ids.len()).step_by(SORTED) {
             order.clear();
@@ -214,9 +231,9 @@ impl<'a> Requests<'a> {
             for &i in &order {
                 let i = i as usize;
                 let with = self.digested[i].map_or(With::Nothing, With::Digested);
-                let out = &mut tools.rooms[(i - start) * tools.block..][..tools.block];
+                let out = &mut tools.buffers[(i - start) * tools.block..][..tools.block];
                 let n = tools.context.decode(with, self.work.frame(i), out)?;
-                see(i, &out[..n])?;
+                on_content(i, &out[..n])?;
             }
         }
         Ok(())
@@ -232,11 +249,12 @@ mod tests {
         for contender in CONTENDERS {
             let [hot, none] = [contender.hot, contender.none].map(|at| CONTENDERS[at]);
             assert_eq!(
-                (hot.who, hot.mode, none.who, none.mode),
-                (contender.who, "hot", contender.who, "none")
+                (hot.library, hot.mode, none.library, none.mode),
+                (contender.library, "hot", contender.library, "none")
             );
-            let batch =
-                |calls| matches!(calls, Calls::Batch | Calls::Sorted) && contender.who == Who::Linerate;
+            let batch = |calls| {
+                matches!(calls, Calls::Batch | Calls::Sorted) && contender.library == Library::Linerate
+            };
             assert_eq!(batch(hot.calls), batch(contender.calls));
         }
     }

@@ -4,7 +4,7 @@ use linerate_dict::Training;
 use linerate_zstd::Dictionary;
 
 use super::data::{Data, Pieces};
-use super::{Case, Setup};
+use super::{BenchOptions, Case};
 use crate::waveforms::random::Random;
 
 /// The first number of dictionaries that the format leaves to everyone.
@@ -16,15 +16,15 @@ const MAGIC: usize = 4;
 
 /// `case.count` dictionaries of `case.dictionary` bytes. Each has another number and another piece of
 /// the data.
-pub(crate) fn make(data: &Data, case: &Case, setup: &Setup) -> Result<Vec<Vec<u8>>, String> {
-    let heads = heads(data, case, setup)?;
+pub(crate) fn make(data: &Data, case: &Case, options: &BenchOptions) -> Result<Vec<Vec<u8>>, String> {
+    let heads = heads(data, case, options)?;
     let mut made = Vec::with_capacity(case.count);
     let pieces: Vec<Pieces<'_>> = heads
         .iter()
         .map(|head| {
             let len = case.dictionary.checked_sub(head.len()).filter(|&len| len >= 64);
-            let len = len.ok_or("dictionaries of that size have no room for content")?;
-            Pieces::new(&data.dictionaries, len, setup.seed as usize).ok_or_else(|| too_short(data, case))
+            let len = len.ok_or("dictionaries of that size cannot hold content")?;
+            Pieces::new(&data.dictionaries, len, options.seed as usize).ok_or_else(|| too_short(data, case))
         })
         .collect::<Result<_, String>>()?;
     if pieces.iter().any(|pieces| pieces.places() < case.count) {
@@ -53,16 +53,16 @@ fn too_short(data: &Data, case: &Case) -> String {
 }
 
 /// Trained dictionaries without their content.
-fn heads(data: &Data, case: &Case, setup: &Setup) -> Result<Vec<Vec<u8>>, String> {
-    let mut random = Random::stream(setup.seed, 1);
+fn heads(data: &Data, case: &Case, options: &BenchOptions) -> Result<Vec<Vec<u8>>, String> {
+    let mut random = Random::stream(options.seed, 1);
     let pieces = Pieces::new(&data.dictionaries, case.block, random.below(1 << 30))
         .ok_or_else(|| too_short(data, case))?;
     let samples = (16 * case.dictionary).clamp(SAMPLES.0, SAMPLES.1) / case.block;
-    (0..setup.trained.min(case.count))
+    (0..options.trained.min(case.count))
         .map(|_| {
             let first = random.below(1 << 30);
             let samples: Vec<&[u8]> = (first..first + samples).map(|i| pieces.get(i)).collect();
-            let training = Training::new(case.dictionary).small_tables(setup.small_tables);
+            let training = Training::new(case.dictionary).small_tables(options.small_tables);
             let trained = training.train(&samples).map_err(|e| format!("{}: {}", data.name, e.message))?;
             let content = Dictionary::measure(&trained).map_err(|e| e.to_string())?.content_len();
             Ok(trained[..trained.len() - content].to_vec())

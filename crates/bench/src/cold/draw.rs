@@ -74,8 +74,8 @@ fn sweeps<'a>(cases: &[&'a [Row]]) -> Vec<Vec<&'a [Row]>> {
     cases.chunk_by(alike).filter(|line| line.len() >= 3).map(<[_]>::to_vec).collect()
 }
 
-fn cold<'a>(case: &'a [Row], who: &str, calls: &str) -> Option<&'a Row> {
-    let is = |row: &&Row| (row.contender, row.mode) == (who, "cold") && row.calls.starts_with(calls);
+fn cold<'a>(case: &'a [Row], library: &str, calls: &str) -> Option<&'a Row> {
+    let is = |row: &&Row| (row.contender, row.mode) == (library, "cold") && row.calls.starts_with(calls);
     case.iter().find(is)
 }
 
@@ -95,8 +95,8 @@ fn bars(area: &Area<'_>, cases: &[&[Row]]) -> Fallible {
         );
         area.draw(&Text::new(name, (16, y), text(14)))?;
         y += NAME - 6;
-        for (who, calls, label, colour) in SHOWN {
-            let Some(row) = cold(case, who, calls) else { continue };
+        for (library, calls, label, colour) in SHOWN {
+            let Some(row) = cold(case, library, calls) else { continue };
             let share = row.share.unwrap_or(0.0);
             let end = LEFT + (share.clamp(0.0, 1.2) * WHOLE) as i32;
             let middle = y + BAR / 2;
@@ -145,8 +145,8 @@ fn lines(area: &Area<'_>, cases: &[&[Row]]) -> Fallible {
         .label_style((FONT, 13))
         .draw()?;
     let mut ends = Vec::new();
-    for (who, calls, label, colour) in SHOWN {
-        let rows: Vec<&Row> = cases.iter().filter_map(|case| cold(case, who, calls)).collect();
+    for (library, calls, label, colour) in SHOWN {
+        let rows: Vec<&Row> = cases.iter().filter_map(|case| cold(case, library, calls)).collect();
         let points = rows.iter().map(|row| (row.count as f64, 100.0 * row.share.unwrap_or(0.0)));
         let points: Vec<(f64, f64)> = points.collect();
         chart.draw_series([PathElement::new(points.clone(), colour.stroke_width(2))])?;

@@ -1,5 +1,5 @@
-//! The shape "cold": small blocks through very many dictionaries, each of which left the cache long
-//! before it is used again. Ours beside libzstd, hot and cold, in CPU time of one thread.
+//! The shape "cold": small blocks decoded through thousands of dictionaries, each evicted from the CPU
+//! caches before its next use. Ours and libzstd, hot and cold, in CPU time of one thread.
 
 pub mod args;
 mod case;
@@ -23,9 +23,9 @@ use linerate_dict::{HugePages, Id, Store};
 
 pub use self::case::Case;
 use self::case::{grouped, kib};
-use self::contenders::{CHOICES, Calls, Contender, Requests, Tools, Who};
+use self::contenders::{CHOICES, Calls, Contender, Library, Requests, Tools};
 pub use self::data::{Data, Kind};
-use self::opening::Shelf;
+use self::opening::DictionaryList;
 pub use self::plan::{SWEEP, published_cases};
 pub use self::published::{PUBLISHED, Published, SOURCE};
 use self::rounds::Times;
@@ -35,30 +35,30 @@ use self::work::Work;
 use crate::kernel::zstd::Digested;
 use crate::stats;
 
-/// How to measure.
+/// Options of a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Setup {
+pub struct BenchOptions {
     /// The level at which libzstd compresses.
     pub level: i32,
     /// Whether dictionaries have small tables of sequences.
     pub small_tables: bool,
-    /// How often each contender decodes all blocks.
+    /// Passes of each contender over all blocks.
     pub rounds: usize,
     /// Jobs of a batch.
     pub batch: usize,
-    /// Which pieces of the data are taken, and in which order blocks come.
+    /// Seed of the choice of data and of the order of blocks.
     pub seed: u64,
-    /// Dictionaries that are trained; all others have the tables of one of them.
+    /// Trained dictionaries; the others share the tables of one of these.
     pub trained: usize,
-    /// The least bytes of content that a round decodes: more blocks than dictionaries, if need be.
+    /// Least content per round, in bytes; reached with several blocks per dictionary if necessary.
     pub least: usize,
-    /// Whether to measure opening, too.
+    /// Whether to measure opening a store as well.
     pub opening: bool,
 }
 
-impl Default for Setup {
+impl Default for BenchOptions {
     fn default() -> Self {
-        Setup {
+        BenchOptions {
             level: 3,
             small_tables: false,
             rounds: 7,
@@ -71,78 +71,78 @@ impl Default for Setup {
     }
 }
 
-/// Measures one case, after every block was decoded in every way and compared: a row for each
-/// contender, then one for each way to open.
+/// Measures one case after verifying every block with every contender. Returns a row per contender, then
+/// one per way to open a store.
 ///
 /// # Errors
 /// A sentence: there is not enough memory or data, or a decoder failed.
 pub fn measure(
     data: &Data,
     case: &Case,
-    setup: &Setup,
+    options: &BenchOptions,
     mut progress: impl FnMut(&str),
 ) -> Result<Vec<Row>, String> {
-    need::check(case, setup.least)?;
+    need::check(case, options.least)?;
     let name = format!(
         "{}, {} blocks, {}",
         data.kind.name(),
         kib(case.block),
         case::dictionaries(case.count, case.dictionary)
     );
-    let mut say = |what: &str| progress(&format!("{name}: {what}"));
-    say("training");
-    let shelf = Arc::new(Shelf(dictionaries::make(data, case, setup)?));
-    let dictionaries = &shelf.0;
-    let openings = match setup.opening {
+    let mut report = |what: &str| progress(&format!("{name}: {what}"));
+    report("training");
+    let dictionary_list = Arc::new(DictionaryList(dictionaries::make(data, case, options)?));
+    let dictionaries = &dictionary_list.0;
+    let openings = match options.opening {
         true => {
-            say("opening");
-            opening::measure(data, case, setup, &shelf)?
+            report("opening");
+            opening::measure(data, case, options, &dictionary_list)?
         }
         false => Vec::new(),
     };
-    say("compressing");
+    report("compressing");
     let store = Store::new();
     let insert = |bytes: &Vec<u8>| store.insert(bytes).map_err(|e| e.to_string());
     let ids = dictionaries.iter().map(insert).collect::<Result<Vec<Id>, _>>()?;
     let digested: Option<Vec<Digested<'_>>> = dictionaries.iter().map(|bytes| Digested::new(bytes)).collect();
     let digested = digested.ok_or("libzstd has no memory")?;
     let requests = |choice| {
-        let work = Work::new(data, case, choice, (&store, &ids), setup)?;
+        let work = Work::new(data, case, choice, (&store, &ids), options)?;
         Ok(Requests::new(work, &ids, &digested, dictionaries))
     };
     let all: Vec<_> = CHOICES.into_iter().map(requests).collect::<Result<_, String>>()?;
     let of = |contender: &Contender| {
         &all[CHOICES.iter().position(|choice| *choice == contender.choice).unwrap_or_default()]
     };
-    let mut tools = Tools::new(&store, case.block, setup.batch)?;
-    say("checking");
+    let mut tools = Tools::new(&store, case.block, options.batch)?;
+    report("checking");
     rounds::check(of, &mut tools)?;
-    let times = rounds::time(of, &mut tools, setup.rounds, |round| {
-        say(&format!("round {} of {}", round + 1, setup.rounds));
+    let times = rounds::time(of, &mut tools, options.rounds, |round| {
+        report(&format!("round {} of {}", round + 1, options.rounds));
     })?;
     progress("");
 
     let blank = Row {
-        level: setup.level,
-        tables: if setup.small_tables { "small" } else { "full" },
-        seed: setup.seed,
+        level: options.level,
+        tables: if options.small_tables { "small" } else { "full" },
+        seed: options.seed,
         ..Row::blank(data, case)
     };
-    let beside = |who| beside(who, &store, &digested, dictionaries);
+    let beside = |library| beside(library, &store, &digested, dictionaries);
     let published = Published::of(data.kind, case);
     let row = |i: usize| {
         let contender = &times[i].contender;
-        let row = decoded(&times, i, of(contender), setup.batch, &blank);
+        let row = decoded(&times, i, of(contender), options.batch, &blank);
         Row {
-            beside_bytes: Some(beside(contender.who)),
-            huge_pages: if contender.who == Who::Linerate { pages(&store) } else { "" },
+            beside_bytes: Some(beside(contender.library)),
+            huge_pages: if contender.library == Library::Linerate { pages(&store) } else { "" },
             ..with_published(row, contender, published)
         }
     };
     let rows = (0..times.len()).map(row);
     let opened = openings.iter().map(|opening| {
         let row = timed(&opening.rounds, 1, &blank);
-        let (contender, version) = (opening.who.name(), opening.who.version());
+        let (contender, version) = (opening.library.name(), opening.library.version());
         Row { measure: "open", contender, version, mode: opening.mode, blocks: 1, ..row }
     });
     Ok(rows.chain(opened).collect())
@@ -159,8 +159,8 @@ fn decoded(times: &[Times], i: usize, requests: &Requests<'_>, batch: usize, bla
     let speed = |time| stats::speed(work.bytes, time);
     Row {
         measure: "cold",
-        contender: contender.who.name(),
-        version: contender.who.version(),
+        contender: contender.library.name(),
+        version: contender.library.version(),
         mode: contender.mode,
         calls: match contender.calls {
             Calls::Single => "single".into(),
@@ -193,11 +193,11 @@ fn timed(rounds: &[std::time::Duration], blocks: usize, blank: &Row) -> Row {
 }
 
 /// Bytes held for each dictionary beside its own.
-fn beside(who: Who, store: &Store, theirs: &[Digested<'_>], dictionaries: &[Vec<u8>]) -> usize {
+fn beside(library: Library, store: &Store, theirs: &[Digested<'_>], dictionaries: &[Vec<u8>]) -> usize {
     let count = dictionaries.len().max(1);
-    match who {
-        Who::Libzstd => theirs.iter().map(Digested::memory).sum::<usize>() / count,
-        Who::Linerate => {
+    match library {
+        Library::Libzstd => theirs.iter().map(Digested::memory).sum::<usize>() / count,
+        Library::Linerate => {
             let stats = store.stats();
             let own: usize = dictionaries.iter().map(Vec::len).sum();
             (stats.raw_bytes + stats.table_bytes + stats.slot_bytes).saturating_sub(own) / count
@@ -215,15 +215,15 @@ fn pages(store: &Store) -> &'static str {
 
 fn with_published(row: Row, contender: &Contender, published: Option<&Published>) -> Row {
     let Some(published) = published else { return row };
-    let percent = match (contender.who, contender.mode, contender.calls) {
-        (Who::Libzstd, "hot", _) => Some(100.0),
-        (Who::Libzstd, "none", _) => published.none,
-        (Who::Libzstd, "cold", Calls::Single) => Some(published.cold),
-        (Who::Libzstd, "cold", Calls::Burst) => published.burst,
-        (Who::Libzstd, "cold", Calls::Raw) => published.raw,
-        (Who::Libzstd, _, Calls::Sorted) => published.sorted,
-        (Who::Linerate, "cold", Calls::Batch) => published.ahead,
-        (Who::Linerate, _, Calls::Sorted) => published.sorted_ahead,
+    let percent = match (contender.library, contender.mode, contender.calls) {
+        (Library::Libzstd, "hot", _) => Some(100.0),
+        (Library::Libzstd, "none", _) => published.none,
+        (Library::Libzstd, "cold", Calls::Single) => Some(published.cold),
+        (Library::Libzstd, "cold", Calls::Burst) => published.burst,
+        (Library::Libzstd, "cold", Calls::Raw) => published.raw,
+        (Library::Libzstd, _, Calls::Sorted) => published.sorted,
+        (Library::Linerate, "cold", Calls::Batch) => published.ahead,
+        (Library::Linerate, _, Calls::Sorted) => published.sorted_ahead,
         _ => None,
     };
     Row {

@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_refused_in_a_sentence() {
+    fn case_larger_than_memory_is_an_error() {
         let case = |count| Case { block: 4096, dictionary: 110 << 10, count };
         let need = |count| bytes(&case(count), 8 << 20);
         assert!((7 << 30..10 << 30).contains(&need(30_000)), "{}", need(30_000));

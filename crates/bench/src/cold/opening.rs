@@ -1,4 +1,4 @@
-//! How long it takes from no dictionaries to the first block.
+//! Time from an empty store to the first decoded block.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -8,9 +8,9 @@ use std::time::Duration;
 use linerate_dict::pack::{Editor, Options, Pack};
 use linerate_dict::{Decoder, Encoder, Id, Source, Store, content_hash};
 
-use super::contenders::Who;
+use super::contenders::Library;
 use super::data::Data;
-use super::{Case, Setup};
+use super::{BenchOptions, Case};
 use crate::kernel::os::thread_time;
 use crate::kernel::zstd::{Context, Digested, With};
 
@@ -19,41 +19,40 @@ const EMPTY: [u8; 9] = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 1, 0, 0];
 /// Bytes of dictionaries above which opening is measured once, and without a file.
 const LARGE: usize = 1 << 30;
 
-/// Dictionaries in memory, as a mapped file has them.
-pub(crate) struct Shelf(pub(crate) Vec<Vec<u8>>);
+/// Dictionaries in memory, as in a mapped file.
+pub(crate) struct DictionaryList(pub(crate) Vec<Vec<u8>>);
 
-impl Source for Shelf {
+impl Source for DictionaryList {
     fn read(&self, index: u32) -> linerate_dict::Result<Cow<'_, [u8]>> {
         Ok(Cow::Borrowed(&self.0[index as usize]))
     }
 }
 
-/// How dictionaries get into a store: known from the file of a pack, or by their hashes, as copies, or as
-/// copies with tables.
+/// Ways to fill a store: from a pack's file, by hashes, as copies, as digested copies.
 const WAYS: [&str; 4] = ["pack", "register", "insert", "digest"];
 
-/// A way to open, and the times it took, until all are open and one block is decoded.
+/// A way to open, and its times until one block is decoded.
 pub(crate) struct Opening {
-    pub(crate) who: Who,
+    pub(crate) library: Library,
     pub(crate) mode: &'static str,
     pub(crate) rounds: Vec<Duration>,
 }
 
-/// Opens all dictionaries, in each way in a store of ours, and as libzstd's objects.
+/// Opens all dictionaries in each way in our store, and as libzstd's objects.
 pub(crate) fn measure(
     data: &Data,
     case: &Case,
-    setup: &Setup,
-    shelf: &Arc<Shelf>,
+    options: &BenchOptions,
+    dictionary_list: &Arc<DictionaryList>,
 ) -> Result<Vec<Opening>, String> {
-    let dictionaries = &shelf.0;
-    let told = |e: linerate_dict::Error| e.to_string();
+    let dictionaries = &dictionary_list.0;
+    let message = |e: linerate_dict::Error| e.to_string();
     let content = data.blocks.get(..case.block).ok_or("there is no block")?;
     let store = Store::new();
-    let id = store.insert(&dictionaries[0]).map_err(told)?;
+    let id = store.insert(&dictionaries[0]).map_err(message)?;
     let mut frame = vec![0; Encoder::bound(case.block)];
-    let mut encoder = Encoder::new(&store).level(setup.level).map_err(told)?;
-    let n = encoder.encode(id, content, &mut frame).map_err(told)?;
+    let mut encoder = Encoder::new(&store).level(options.level).map_err(message)?;
+    let n = encoder.encode(id, content, &mut frame).map_err(message)?;
     frame.truncate(n);
     let mut out = vec![0; case.block];
 
@@ -63,18 +62,18 @@ pub(crate) fn measure(
     let folder = tempfile::tempdir().map_err(|e| e.to_string())?;
     let file = folder.path().join("pack");
     let large = dictionaries.len() * case.dictionary > LARGE;
-    let first = if large { 0 } else { pack(&file, dictionaries).map_err(told)? };
+    let first = if large { 0 } else { pack(&file, dictionaries).map_err(message)? };
 
     let ours = |way: &str, out: &mut [u8]| {
         let store = Store::new();
-        // Who drops it gives up the dictionaries.
+        // Kept alive: dropping it releases the dictionaries.
         let mut loaded = None;
         let ids = match way {
             "pack" => {
                 let all = loaded.insert(Pack::open(&file)?.register(&store)?);
                 vec![all.get(first).unwrap_or(Id::NONE)]
             }
-            "register" => store.register(shelf.clone(), hashes.iter().copied())?,
+            "register" => store.register(dictionary_list.clone(), hashes.iter().copied())?,
             _ => dictionaries.iter().map(|bytes| store.insert(bytes)).collect::<Result<Vec<Id>, _>>()?,
         };
         let mut decoder = Decoder::new(&store);
@@ -93,25 +92,25 @@ pub(crate) fn measure(
         let n = context.decode(With::Digested(&all[0]), &frame, out)?;
         Ok::<_, String>((all, n))
     };
-    let rounds = if large { 1 } else { setup.rounds };
+    let rounds = if large { 1 } else { options.rounds };
     let ways = WAYS
         .into_iter()
         .filter(|way| !large || *way != "pack")
-        .map(|way| (way, Who::Linerate))
-        .chain([("digest", Who::Libzstd)]);
+        .map(|way| (way, Library::Linerate))
+        .chain([("digest", Library::Libzstd)]);
     let mut openings: Vec<Opening> =
-        ways.map(|(mode, who)| Opening { who, mode, rounds: Vec::with_capacity(rounds) }).collect();
+        ways.map(|(mode, library)| Opening { library, mode, rounds: Vec::with_capacity(rounds) }).collect();
     for _ in 0..rounds {
         for opening in &mut openings {
             out.fill(0);
             let begun = thread_time();
-            // What was opened is closed off the clock.
-            let (n, time, digested) = match opening.who {
-                Who::Linerate => {
-                    let (store, _loaded, n) = ours(opening.mode, &mut out).map_err(told)?;
+            // Closing is not timed.
+            let (n, time, digested) = match opening.library {
+                Library::Linerate => {
+                    let (store, _loaded, n) = ours(opening.mode, &mut out).map_err(message)?;
                     (n, thread_time() - begun, store.stats().digested)
                 }
-                Who::Libzstd => {
+                Library::Libzstd => {
                     let (all, n) = theirs(&mut out)?;
                     (n, thread_time() - begun, all.len())
                 }
@@ -119,7 +118,11 @@ pub(crate) fn measure(
             opening.rounds.push(time);
             let expected = if opening.mode == "digest" { dictionaries.len() } else { 1 };
             if out[..n] != *content || digested != expected {
-                return Err(format!("{} {}: it did not open as it should", opening.who.name(), opening.mode));
+                return Err(format!(
+                    "{} {}: wrong content or number of digested dictionaries",
+                    opening.library.name(),
+                    opening.mode
+                ));
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Which cases are measured unless told.
+//! The default cases.
 
 use super::case::Case;
 use super::data::Kind;

@@ -1,12 +1,12 @@
-//! Contenders checked, then timed by turns.
+//! Contenders verified, then timed in interleaved rounds.
 
 use std::time::Duration;
 
 use super::contenders::{CONTENDERS, Contender, Requests, Tools};
 use crate::kernel::os::thread_time;
 
-/// Blocks that are decoded before a turn begins, off the clock: those that would have come before it.
-const WARM: usize = 4096;
+/// Blocks decoded before each timed pass: the last ones of the previous pass.
+const WARMUP_BLOCKS: usize = 4096;
 
 /// The times of one contender.
 pub(crate) struct Times {
@@ -23,21 +23,21 @@ pub(crate) fn check<'a>(
     for contender in &CONTENDERS {
         let requests = of(contender);
         let mut seen = 0;
-        let mut see = |i: usize, content: &[u8]| {
+        let mut on_content = |i: usize, content: &[u8]| {
             seen += 1;
             if content == requests.work.content(i) { Ok(()) } else { Err("other content came out".into()) }
         };
-        let done = requests.pass(contender, 0, tools, &mut see);
-        let told = |what: String| format!("{} {}: {what}", contender.who.name(), contender.mode);
-        done.map_err(told)?;
+        let done = requests.pass(contender, 0, tools, &mut on_content);
+        let message = |what: String| format!("{} {}: {what}", contender.library.name(), contender.mode);
+        done.map_err(message)?;
         if seen != requests.work.len() {
-            return Err(told(format!("{seen} of {} blocks came out", requests.work.len())));
+            return Err(message(format!("{seen} of {} blocks came out", requests.work.len())));
         }
     }
     Ok(())
 }
 
-/// Times `rounds` passes of every contender. Within a round they take turns, another one first each time.
+/// Times `rounds` passes of every contender. Within a round contenders alternate, in rotating order.
 pub(crate) fn time<'a>(
     of: impl Fn(&Contender) -> &'a Requests<'a>,
     tools: &mut Tools,
@@ -52,7 +52,7 @@ pub(crate) fn time<'a>(
             let Times { contender, rounds } = &mut times[(i + round) % count];
             let requests = of(contender);
             let mut pass = |first| requests.pass(contender, first, tools, &mut |_, _| Ok(()));
-            pass(requests.work.len().saturating_sub(WARM))?;
+            pass(requests.work.len().saturating_sub(WARMUP_BLOCKS))?;
             let begun = thread_time();
             pass(0)?;
             rounds.push(thread_time() - begun);

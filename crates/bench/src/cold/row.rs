@@ -1,13 +1,11 @@
-//! What is kept of a measurement: one row for each contender of a case, and for each way to open.
+//! CSV rows of the shape "cold": one per contender of a case, and one per way to open a store.
 
-use std::path::Path;
-
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::case::{Case, size};
 use super::data::Data;
-use crate::record::{append_lines, rounded};
-use crate::{csv, environment as env};
+use crate::environment as env;
+use crate::record::{Columns, rounded};
 
 /// One figure with where and how it was made. `docs/bench.md` says what each field means.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,10 +103,14 @@ impl Row {
     pub fn case(&self) -> Case {
         Case { block: self.block, dictionary: self.dictionary, count: self.count }
     }
+}
 
-    fn values(&self) -> [Value; COLUMNS.len()] {
+impl Columns for Row {
+    const COLUMNS: &'static [&'static str] = &COLUMNS;
+
+    fn values(&self) -> Vec<Value> {
         let decimals = |x: Option<f64>, n| json!(x.map(|x| rounded(x, n)));
-        [
+        vec![
             json!(self.measure),
             json!(self.date),
             json!(self.cpu),
@@ -143,37 +145,15 @@ impl Row {
             json!(self.command),
         ]
     }
-
-    /// As one JSON object, keyed by [`COLUMNS`].
-    pub fn to_json(&self) -> Value {
-        let keys = COLUMNS.iter().map(|c| (*c).to_owned());
-        Value::Object(keys.zip(self.values()).collect::<Map<_, _>>())
-    }
-
-    /// As one line of a CSV file.
-    pub fn to_line(&self) -> String {
-        csv::line(&self.values().map(|v| match v {
-            Value::String(s) => s,
-            Value::Null => String::new(),
-            other => other.to_string(),
-        }))
-    }
-}
-
-/// Adds rows at the end of a CSV file, which is made with its header if need be.
-///
-/// # Errors
-/// A sentence that names the file; also if its columns are not [`COLUMNS`].
-pub fn append(path: &Path, rows: &[Row]) -> Result<(), String> {
-    append_lines(path, &COLUMNS, rows.iter().map(Row::to_line))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::csv;
 
     #[test]
-    fn lines_have_every_column_and_what_is_unknown_is_empty() {
+    fn lines_have_every_column_and_unknown_values_are_empty() {
         let row = Row { measure: "cold", block: 4096, share: Some(0.81249), seed: 7, ..Row::default() };
         let fields = csv::fields(&row.to_line()).unwrap();
         let at = |name: &str| &*fields[COLUMNS.iter().position(|c| *c == name).unwrap()];

@@ -1,27 +1,9 @@
-//! What the terminal shows: a table for each case, and one line for each of many.
+//! Terminal tables: one per case, and a summary with one line per case.
 
 use super::case::{dictionaries, grouped, kib};
 use super::published::SOURCE;
 use super::row::Row;
-
-/// Cells of aligned columns, the first `left` of them aligned to the left.
-fn aligned(rows: &[Vec<String>], left: usize) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |i: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(i));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate();
-        let shown =
-            cells.map(|(i, (cell, w))| if i < left { format!("{cell:<w$}") } else { format!("{cell:>w$}") });
-        text += shown.collect::<Vec<_>>().join("  ").trim_end();
-        text.push('\n');
-    }
-    text
-}
+use crate::report::aligned;
 
 fn speed(mbs: Option<f64>, share: Option<f64>) -> String {
     match (mbs, share) {
@@ -31,13 +13,13 @@ fn speed(mbs: Option<f64>, share: Option<f64>) -> String {
     }
 }
 
-/// A row's place in the tables: who, which dictionaries, how.
+/// Finds the row of a contender, by mode and calls.
 fn find<'a>(rows: &'a [Row], contender: &str, mode: &str, calls: &str) -> Option<&'a Row> {
     let is = |row: &&Row| (row.contender, row.mode) == (contender, mode) && row.calls.starts_with(calls);
     rows.iter().find(is)
 }
 
-/// One case: its name, the speed of each contender, and what is said of memory and opening.
+/// Table of one case: its name, the speed of each contender, memory, and opening.
 pub fn table(rows: &[Row]) -> String {
     let Some(first) = rows.first() else { return String::new() };
     let ratio = |mode| find(rows, "linerate", mode, "single").and_then(|row| row.ratio).unwrap_or(0.0);
@@ -72,7 +54,7 @@ pub fn table(rows: &[Row]) -> String {
     text += &memory(rows);
     text += &openings(rows);
     if rows.iter().any(|row| row.published_mbs.is_some()) {
-        text += &format!("published: {SOURCE}; for linerate, of a prototype that asks ahead\n");
+        text += &format!("published: {SOURCE}; for linerate, of a prototype with prefetch\n");
     }
     text
 }
@@ -125,7 +107,7 @@ pub fn summary(rows: &[Row]) -> String {
     let mut cells = vec![heads.map(String::from).to_vec()];
     for group in groups(rows) {
         let first = &group[0];
-        let row = |who, mode, calls| find(group, who, mode, calls);
+        let row = |library, mode, calls| find(group, library, mode, calls);
         let columns = [
             row("libzstd", "hot", "single"),
             row("libzstd", "none", "single"),
@@ -162,7 +144,7 @@ pub fn summary(rows: &[Row]) -> String {
     }
     format!(
         "MB/s of content in CPU time of one thread, best round, and the share of the decoder's own hot speed.\n\
-         published: {SOURCE}; for linerate, of a prototype that asks ahead.\n\n{}",
+         published: {SOURCE}; for linerate, of a prototype with prefetch.\n\n{}",
         aligned(&cells, 3)
     )
 }
@@ -172,9 +154,9 @@ pub(crate) fn groups(rows: &[Row]) -> impl Iterator<Item = &[Row]> {
     rows.chunk_by(|a, b| (a.kind, &a.data, a.case(), a.tables) == (b.kind, &b.data, b.case(), b.tables))
 }
 
-/// What was seen in one case, in a sentence; none without its rows.
+/// Summarises one case in a sentence; `None` if a row is missing.
 pub fn sentence(rows: &[Row]) -> Option<String> {
-    let row = |who, mode, calls| find(rows, who, mode, calls);
+    let row = |library, mode, calls| find(rows, library, mode, calls);
     let (hot, stock) = (row("libzstd", "hot", "single")?, row("libzstd", "cold", "single")?);
     let (own, cold) = (row("linerate", "hot", "batch")?, row("linerate", "cold", "batch")?);
     let percent = |row: &Row| row.share.map(|share| 100.0 * share);
@@ -253,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn cases_are_told_apart() {
+    fn groups_have_one_case_each() {
         let mut two = rows();
         two.extend(rows().into_iter().map(|row| Row { count: 30_000, ..row }));
         assert_eq!(groups(&two).map(<[Row]>::len).collect::<Vec<_>>(), [4, 4]);

@@ -1,21 +1,20 @@
-//! Requests: which block is decoded with which dictionary, in which order.
+//! Requests: the block, its dictionary, and the order.
 
 use linerate_dict::{Encoder, Id, Store};
 
 use super::data::{Data, Pieces};
-use super::{Case, Setup};
+use super::{BenchOptions, Case};
 use crate::waveforms::random::Random;
 
-/// Dictionaries that a hot pass uses one after the other, each for a run of blocks: a single one may be
-/// better or worse than others.
+/// Dictionaries of a hot pass, each for a run of blocks: a single one could be better or worse than others.
 pub(crate) const RUNS: usize = 8;
 
-/// Which dictionaries blocks have.
+/// Assignment of dictionaries to blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     /// The same for a run of blocks.
     Hot,
-    /// Two by turns for a run of blocks.
+    /// Two alternating for a run of blocks.
     Two,
     /// None.
     Nothing,
@@ -33,7 +32,7 @@ struct Request {
     len: usize,
 }
 
-/// Blocks in the order of their requests. Where they lie in memory has nothing to do with that.
+/// Blocks in the order of their requests, which is independent of their order in memory.
 pub(crate) struct Work<'d> {
     requests: Vec<Request>,
     frames: Vec<u8>,
@@ -49,25 +48,25 @@ impl<'d> Work<'d> {
         case: &Case,
         choice: Choice,
         (store, ids): (&Store, &[Id]),
-        setup: &Setup,
+        options: &BenchOptions,
     ) -> Result<Work<'d>, String> {
-        let pieces = Pieces::new(&data.blocks, case.block, setup.seed as usize)
+        let pieces = Pieces::new(&data.blocks, case.block, options.seed as usize)
             .ok_or_else(|| format!("{}: it is shorter than two blocks", data.name))?;
-        let contents: Vec<&[u8]> = (0..case.blocks(setup.least)).map(|i| pieces.get(i)).collect();
+        let contents: Vec<&[u8]> = (0..case.blocks(options.least)).map(|i| pieces.get(i)).collect();
         // The order of blocks is the same for every choice.
-        let order = shuffled(contents.len(), &mut Random::stream(setup.seed, 2));
-        let chosen = choice.dictionaries(contents.len(), ids.len(), &mut Random::stream(setup.seed, 3));
-        let mut encoder = Encoder::new(store).level(setup.level).map_err(|e| e.message)?;
+        let order = shuffled(contents.len(), &mut Random::stream(options.seed, 2));
+        let chosen = choice.dictionaries(contents.len(), ids.len(), &mut Random::stream(options.seed, 3));
+        let mut encoder = Encoder::new(store).level(options.level).map_err(|e| e.message)?;
         // An encoder keeps few dictionaries prepared: those of one come together.
         let mut by_dictionary: Vec<usize> = (0..order.len()).collect();
         by_dictionary.sort_by_key(|&i| chosen[i]);
-        let mut room = vec![0; Encoder::bound(case.block)];
+        let mut buffer = vec![0; Encoder::bound(case.block)];
         let mut packed = vec![Vec::new(); contents.len()];
         for i in by_dictionary {
             let id = chosen[i].map_or(Id::NONE, |at| ids[at as usize]);
             let content = order[i] as usize;
-            let n = encoder.encode(id, contents[content], &mut room).map_err(|e| e.message)?;
-            packed[content] = room[..n].to_vec();
+            let n = encoder.encode(id, contents[content], &mut buffer).map_err(|e| e.message)?;
+            packed[content] = buffer[..n].to_vec();
         }
         let mut frames = Vec::with_capacity(packed.iter().map(Vec::len).sum());
         let mut starts = Vec::with_capacity(packed.len());

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use zstd_safe::{CCtx, CDict, CParameter, get_error_name};
 
-use super::Setup;
+use super::BenchOptions;
 use crate::corpus::Corpus;
 use crate::filter::Chunk;
 
@@ -66,21 +66,21 @@ pub(crate) struct Jobs {
 impl Jobs {
     /// Cuts the corpus into blocks, of which it takes some evenly if they are more than wanted, or cuts
     /// whole files at their ends; and compresses.
-    pub(crate) fn new(corpus: &Corpus, case: &Case, setup: &Setup<'_>) -> Result<Jobs, String> {
+    pub(crate) fn new(corpus: &Corpus, case: &Case, options: &BenchOptions<'_>) -> Result<Jobs, String> {
         let size = case.chunk.size();
         // What is left at the end of a file is no block of that size.
         let blocks: Vec<&[u8]> = match case.chunk {
-            Chunk::Whole => corpus.files.iter().map(|file| &file[..file.len().min(setup.most)]).collect(),
+            Chunk::Whole => corpus.files.iter().map(|file| &file[..file.len().min(options.most)]).collect(),
             Chunk::Bytes(_) => corpus.files.iter().flat_map(|file| file.chunks_exact(size)).collect(),
         };
         let total: usize = blocks.iter().map(|block| block.len()).sum();
         let step = match case.chunk {
             Chunk::Whole => 1,
-            Chunk::Bytes(_) => total.div_ceil(setup.most).max(1),
+            Chunk::Bytes(_) => total.div_ceil(options.most).max(1),
         };
         let dictionary = case.dictionary.map(|n| train(&blocks, n)).transpose()?;
         let contents: Vec<Vec<u8>> = blocks.iter().step_by(step).map(|block| block.to_vec()).collect();
-        let frames = compress(&contents, setup.level, dictionary.as_deref())?;
+        let frames = compress(&contents, options.level, dictionary.as_deref())?;
         let bytes = contents.iter().map(Vec::len).sum();
         Ok(Jobs { frames, contents, dictionary, bytes })
     }
@@ -124,16 +124,16 @@ fn train(blocks: &[&[u8]], size: usize) -> Result<Vec<u8>, String> {
 }
 
 fn compress(contents: &[Vec<u8>], level: i32, dictionary: Option<&[u8]>) -> Result<Vec<Vec<u8>>, String> {
-    let told = |e| format!("compressing: {}", get_error_name(e));
+    let message = |e| format!("compressing: {}", get_error_name(e));
     let digested = dictionary.map(|bytes| CDict::create(bytes, level));
     let mut context = CCtx::create();
-    context.set_parameter(CParameter::CompressionLevel(level)).map_err(told)?;
+    context.set_parameter(CParameter::CompressionLevel(level)).map_err(message)?;
     if let Some(digested) = &digested {
-        context.ref_cdict(digested).map_err(told)?;
+        context.ref_cdict(digested).map_err(message)?;
     }
     let one = |content: &Vec<u8>| {
         let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
-        context.compress2(&mut frame, content).map_err(told)?;
+        context.compress2(&mut frame, content).map_err(message)?;
         frame.shrink_to_fit();
         Ok(frame)
     };
@@ -157,9 +157,9 @@ mod tests {
     #[test]
     fn jobs_are_spread_over_the_corpus_and_taken_in_turns() {
         let corpus = Corpus::rows(1 << 20);
-        let setup = Setup { cases: &[], level: 3, most: 300_000, rounds: 1 };
+        let options = BenchOptions { cases: &[], level: 3, most: 300_000, rounds: 1 };
         let case = "4K+8K".parse().unwrap();
-        let jobs = Jobs::new(&corpus, &case, &setup).unwrap();
+        let jobs = Jobs::new(&corpus, &case, &options).unwrap();
         assert_eq!(jobs.bytes, 4096 * jobs.frames.len());
         assert!((250_000..=300_000).contains(&jobs.bytes), "{}", jobs.bytes);
         assert!(jobs.dictionary.as_ref().is_some_and(|d| (1000..=8192).contains(&d.len())));

@@ -1,4 +1,4 @@
-//! Who decodes: ours, libzstd, and with feature `ruzstd` that crate.
+//! Decoders of the shape "frames": ours, libzstd, and with feature `ruzstd` that crate.
 
 use linerate_zstd::{Decoder, Dictionary, Options, Scratch, StreamDecoder};
 use zstd_safe::{CCtx, CParameter, DCtx, DDict, InBuffer, OutBuffer, get_error_name};

@@ -5,7 +5,7 @@ use std::time::Duration;
 use linerate_zstd::Dictionary;
 use zstd_safe::DDict;
 
-use super::{Case, Setup};
+use super::{BenchOptions, Case};
 use crate::corpus::Corpus;
 use crate::kernel::os::cpu_time;
 use crate::record::Record;
@@ -20,21 +20,21 @@ pub(crate) fn measure(
     corpus: &Corpus,
     case: &Case,
     dictionary: &[u8],
-    setup: &Setup<'_>,
+    options: &BenchOptions<'_>,
 ) -> Result<Vec<Record>, String> {
     let digest = Dictionary::measure(dictionary).map_err(|e| e.to_string())?;
     let mut times = [Vec::new(), Vec::new()];
-    for round in 0..setup.rounds {
+    for round in 0..options.rounds {
         for i in 0..2 {
-            let who = (i + round) % 2;
+            let index = (i + round) % 2;
             let start = cpu_time();
             for _ in 0..DIGESTS {
-                match who {
+                match index {
                     0 => drop(std::hint::black_box(Dictionary::by_reference(dictionary))),
                     _ => drop(std::hint::black_box(DDict::create_by_reference(dictionary))),
                 }
             }
-            times[who].push((cpu_time() - start) / DIGESTS);
+            times[index].push((cpu_time() - start) / DIGESTS);
         }
     }
     let theirs = DDict::create_by_reference(dictionary).sizeof();
@@ -49,7 +49,7 @@ pub(crate) fn measure(
         chunk: case.chunk.to_string(),
         contender: ["linerate digest", "libzstd digest"][i].into(),
         version: versions[i].into(),
-        format: case.format(setup.level),
+        format: case.format(options.level),
         ratio: 1.0,
         best_mbs: speed(stats::best(&times[i])),
         median_mbs: speed(stats::median(&times[i])),
@@ -58,7 +58,7 @@ pub(crate) fn measure(
         ratio_vs_base: 1.0,
         state_bytes: Some(held[i]),
         scratch_bytes: Some(0),
-        rounds: setup.rounds,
+        rounds: options.rounds,
         ..blank("digests", corpus)
     };
     Ok(vec![one(0), one(1)])

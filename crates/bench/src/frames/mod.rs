@@ -1,4 +1,4 @@
-//! The shape "frames": zstd frames in, their content out, in CPU time; and dictionaries digested.
+//! The shape "frames": decoding zstd frames and digesting dictionaries, in CPU time.
 
 mod cases;
 mod decoders;
@@ -15,18 +15,18 @@ use crate::record::Record;
 use crate::session::blank;
 use crate::stats;
 
-/// Bytes of content after which the next contender has its turn.
+/// Content per turn, in bytes; contenders alternate after each turn.
 const TURN: usize = 4 << 20;
 
-/// What is measured.
-pub struct Setup<'a> {
+/// Options of a measurement.
+pub struct BenchOptions<'a> {
     /// Sizes of blocks, and of their dictionaries.
     pub cases: &'a [Case],
     /// The level at which libzstd compresses them.
     pub level: i32,
     /// The most bytes of content that are compressed for one case.
     pub most: usize,
-    /// How often each contender has its turn with everything.
+    /// Passes of each contender over everything.
     pub rounds: usize,
 }
 
@@ -40,19 +40,19 @@ pub struct Setup<'a> {
 /// A sentence: what a contender says, other content than was compressed, or what `each` returns.
 pub fn measure(
     corpus: &Corpus,
-    setup: &Setup<'_>,
+    options: &BenchOptions<'_>,
     mut progress: impl FnMut(&str),
     mut each: impl FnMut(&Case, &[Record]) -> Result<(), String>,
 ) -> Result<(), String> {
-    for case in setup.cases {
+    for case in options.cases {
         progress(&format!("{case}: compressing"));
-        let jobs = Jobs::new(corpus, case, setup)?;
+        let jobs = Jobs::new(corpus, case, options)?;
         if jobs.frames.is_empty() {
             continue;
         }
-        let mut records = frames(corpus, case, &jobs, setup, &mut progress)?;
+        let mut records = frames(corpus, case, &jobs, options, &mut progress)?;
         if let Some(dictionary) = &jobs.dictionary {
-            records.extend(digest::measure(corpus, case, dictionary, setup)?);
+            records.extend(digest::measure(corpus, case, dictionary, options)?);
         }
         progress("");
         each(case, &records)?;
@@ -64,7 +64,7 @@ fn frames(
     corpus: &Corpus,
     case: &Case,
     jobs: &Jobs,
-    setup: &Setup<'_>,
+    options: &BenchOptions<'_>,
     progress: &mut impl FnMut(&str),
 ) -> Result<Vec<Record>, String> {
     let mut all = contenders(jobs.dictionary.as_deref())?;
@@ -73,11 +73,11 @@ fn frames(
         progress(&format!("{case}: checking {}", contender.name()));
         check(&mut **contender, jobs, &mut out).map_err(|e| format!("{}: {e}", contender.name()))?;
     }
-    let mut times = vec![Vec::with_capacity(setup.rounds); all.len()];
-    for round in 0..setup.rounds {
-        progress(&format!("{case}: round {} of {}", round + 1, setup.rounds));
-        for (sum, kept) in pass(&mut all, jobs, round, &mut out)?.into_iter().zip(&mut times) {
-            kept.push(sum);
+    let mut times = vec![Vec::with_capacity(options.rounds); all.len()];
+    for round in 0..options.rounds {
+        progress(&format!("{case}: round {} of {}", round + 1, options.rounds));
+        for (sum, times) in pass(&mut all, jobs, round, &mut out)?.into_iter().zip(&mut times) {
+            times.push(sum);
         }
     }
     let base = all.iter().position(|c| c.name() == "libzstd").ok_or("libzstd is missing")?;
@@ -92,7 +92,7 @@ fn frames(
             chunk: case.chunk.to_string(),
             contender: contender.name().into(),
             version: contender.version(),
-            format: case.format(setup.level),
+            format: case.format(options.level),
             ratio: jobs.ratio(),
             best_mbs: speed(stats::best(&times[i])),
             median_mbs: speed(stats::median(&times[i])),
@@ -101,7 +101,7 @@ fn frames(
             ratio_vs_base: 1.0,
             state_bytes: contender.state_bytes(),
             scratch_bytes: contender.scratch_bytes(),
-            rounds: setup.rounds,
+            rounds: options.rounds,
             ..blank("frames", corpus)
         }
     };
@@ -119,8 +119,8 @@ fn check(contender: &mut dyn Decode, jobs: &Jobs, out: &mut [u8]) -> Result<(), 
     Ok(())
 }
 
-/// Times every contender over all frames once. They take turns every few megabytes, a different one
-/// first each time; what is shorter is repeated.
+/// Times every contender over all frames once. They alternate every 4 MiB in rotating order; shorter
+/// input is repeated.
 fn pass(
     all: &mut [Box<dyn Decode>],
     jobs: &Jobs,
@@ -131,14 +131,14 @@ fn pass(
     let repeats = (TURN / jobs.bytes.max(1)).clamp(1, 1000) as u32;
     for (turn, part) in jobs.turns(TURN).enumerate() {
         for i in 0..all.len() {
-            let who = (i + turn + round) % all.len();
+            let index = (i + turn + round) % all.len();
             let start = cpu_time();
             for _ in 0..repeats {
                 for frame in &jobs.frames[part.clone()] {
-                    all[who].decode(frame, out)?;
+                    all[index].decode(frame, out)?;
                 }
             }
-            sums[who] += (cpu_time() - start) / repeats;
+            sums[index] += (cpu_time() - start) / repeats;
         }
     }
     std::hint::black_box(out);

@@ -53,14 +53,14 @@ macro_rules! inflate {
                 stream.avail_in = frame.len().try_into().map_err(too_long)?;
                 stream.next_out = out.as_mut_ptr();
                 stream.avail_out = out.len().try_into().unwrap_or(c_uint::MAX);
-                let room = stream.avail_out;
+                let capacity = stream.avail_out;
                 // SAFETY: the stream was opened; input and output are valid for their lengths, and
                 // inflate does not write to its input.
                 let rc = unsafe { $sys::inflate(stream, $sys::Z_SYNC_FLUSH) };
                 if rc != $sys::Z_OK || stream.avail_in != 0 || stream.avail_out == 0 {
                     return Err(format!(concat!($label, ": code {}"), rc));
                 }
-                Ok((room - stream.avail_out) as usize)
+                Ok((capacity - stream.avail_out) as usize)
             }
 
             pub(crate) fn version() -> String {

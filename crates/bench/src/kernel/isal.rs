@@ -28,7 +28,7 @@ struct Head {
 /// Bytes of `struct isal_zstream` in ISA-L 2.30.
 const STREAM_BYTES: usize = 82_384;
 
-/// Head and room for the internal state, with reserve for other versions of the library.
+/// Head and internal state, with reserve for other versions of the library.
 #[repr(C)]
 struct ZStream {
     head: Head,
@@ -57,7 +57,7 @@ impl Isal {
         // The library's recommended (default) sizes in 2.30.
         let size = *[0, 282_624, 331_776, 348_160].get(level as usize).ok_or("ISA-L: no such level")?;
         let mut stream = Box::<ZStream>::new_uninit();
-        // SAFETY: the box has room for one; ZStream is numbers and raw pointers, for which zero is
+        // SAFETY: the box holds one; ZStream is numbers and raw pointers, for which zero is
         // valid.
         let mut stream = unsafe {
             stream.as_mut_ptr().write_bytes(0, 1);
@@ -93,13 +93,13 @@ impl Contender for Isal {
         head.level_buf_size = self.level_buf.len() as u32;
         head.end_of_stream = last.into();
         head.flush = FULL_FLUSH;
-        let room = head.avail_out;
+        let capacity = head.avail_out;
         // SAFETY: the pointers above are valid for the lengths beside them during this call.
         let rc = unsafe { isal_deflate_stateless(&mut *self.stream) };
         if rc != 0 || self.stream.head.avail_in != 0 {
             return Err(format!("ISA-L: code {rc}"));
         }
-        Ok((room - self.stream.head.avail_out) as usize)
+        Ok((capacity - self.stream.head.avail_out) as usize)
     }
 
     fn state_bytes(&self) -> Option<usize> {

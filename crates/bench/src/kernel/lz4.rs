@@ -38,7 +38,7 @@ impl Contender for Lz4 {
 
     fn chunk(&mut self, input: &[u8], _last: bool, out: &mut [u8]) -> Result<usize, String> {
         let len = c_int::try_from(input.len()).map_err(|_| "lz4: more than 2 GiB in one call")?;
-        let room = c_int::try_from(out.len()).unwrap_or(c_int::MAX);
+        let capacity = c_int::try_from(out.len()).unwrap_or(c_int::MAX);
         // SAFETY: the state has the size that the library asked for and is aligned to 8; input and
         // output are valid for the lengths given.
         let n = unsafe {
@@ -47,11 +47,11 @@ impl Contender for Lz4 {
                 input.as_ptr().cast(),
                 out.as_mut_ptr().cast(),
                 len,
-                room,
+                capacity,
                 1,
             )
         };
-        if n > 0 { Ok(n as usize) } else { Err("lz4: no room".into()) }
+        if n > 0 { Ok(n as usize) } else { Err("lz4: the output buffer is too small".into()) }
     }
 
     fn state_bytes(&self) -> Option<usize> {

@@ -5,7 +5,7 @@ use std::io;
 
 use memmap2::MmapMut;
 
-/// All of a file that this process has just made and nobody else knows.
+/// Maps a file that this process has just created and no other process uses.
 pub(crate) fn map_for_writing(file: &File) -> io::Result<MmapMut> {
     // SAFETY: the file is new, under a name that others have no reason to use, and its length stays
     // as long as the map is there.

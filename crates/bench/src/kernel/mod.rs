@@ -9,6 +9,7 @@ pub(crate) mod isal;
 pub(crate) mod lz4;
 pub(crate) mod map;
 pub(crate) mod os;
+#[cfg(feature = "libslz")]
 pub(crate) mod slz;
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 pub(crate) mod zlib;

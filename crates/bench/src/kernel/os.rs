@@ -83,7 +83,7 @@ pub fn heap_in_use() -> Option<usize> {
     None
 }
 
-/// Gives back to the system what the C heap holds for nobody, so that what is resident means something.
+/// Returns free memory of the C heap to the system, so that resident memory is comparable.
 pub(crate) fn trim_heap() {
     // SAFETY: takes a plain number.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]

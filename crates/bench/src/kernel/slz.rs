@@ -81,7 +81,7 @@ impl Contender for Slz {
         // libslz takes no output size. Its fixed codes cost at most 9 bits for each byte, and a
         // trailer is less than 64 bytes.
         if out.len() < 2 * input.len() + 1024 {
-            return Err("libslz: no room for its worst case".into());
+            return Err("libslz: the output buffer is smaller than its worst case".into());
         }
         // SAFETY: the descriptor was initialised; input and output are valid for their lengths,
         // and the output holds more than libslz can write.
@@ -100,7 +100,7 @@ impl Contender for Slz {
         }
         let rest = &mut out[n..];
         assert!(rest.len() >= 64, "libslz wrote more than 9 bits for each byte");
-        // SAFETY: the descriptor was initialised, and there is room for the trailer.
+        // SAFETY: the descriptor was initialised, and the trailer fits.
         Ok(n + unsafe { (self.finish)(&mut *self.stream, rest.as_mut_ptr().cast()) } as usize)
     }
 

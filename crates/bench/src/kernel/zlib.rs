@@ -86,14 +86,14 @@ macro_rules! zlib_family {
                 self.stream.avail_in = input.len().try_into().map_err(too_long)?;
                 self.stream.next_out = out.as_mut_ptr();
                 self.stream.avail_out = out.len().try_into().unwrap_or(c_uint::MAX);
-                let room = self.stream.avail_out;
+                let capacity = self.stream.avail_out;
                 // SAFETY: the stream was opened; input and output are valid for their lengths, and
                 // deflate does not write to its input.
                 let rc = unsafe { $sys::deflate(&mut *self.stream, flush) };
                 if rc != wanted || self.stream.avail_in != 0 || self.stream.avail_out == 0 {
                     return Err(format!(concat!($label, ": code {}"), rc));
                 }
-                Ok((room - self.stream.avail_out) as usize)
+                Ok((capacity - self.stream.avail_out) as usize)
             }
 
             fn state_bytes(&self) -> Option<usize> {

@@ -134,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_decode_in_each_way_and_damage_has_a_name() {
+    fn frames_decode_with_each_dictionary_form_and_damage_is_an_error() {
         let dictionary: Vec<u8> = (0..=255).collect();
         let content = &dictionary[10..200];
         let digested = Digested::new(&dictionary).unwrap();
@@ -152,7 +152,7 @@ mod tests {
             assert_eq!(&out, content);
         }
         assert!(context.decode(With::Nothing, &frame, &mut out).is_err());
-        let said = context.decode(With::Raw(&dictionary), &frame[1..], &mut out).unwrap_err();
-        assert!(said.contains("frame"), "{said}");
+        let error = context.decode(With::Raw(&dictionary), &frame[1..], &mut out).unwrap_err();
+        assert!(error.contains("frame"), "{error}");
     }
 }

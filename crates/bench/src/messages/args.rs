@@ -1,16 +1,17 @@
-//! The arguments of `linerate gateway bench` and `linerate-bench messages`, and what they do.
+//! Arguments of `linerate gateway bench` and `linerate-bench messages`, and the run.
 
 use std::path::PathBuf;
 
 use linerate_gateway::Transport;
 
 use super::input::Input;
-use super::row::{self, Row};
+use super::row::Row;
 use super::traffic::Traffic;
-use super::{Setup, measure, table};
+use super::{BenchOptions, measure, table};
 use crate::command::{print, progress};
+use crate::record::{Columns, append};
 
-/// What the help says below the options.
+/// Text after the options in the help.
 pub const EXAMPLES: &str = "\
 Examples:
   linerate gateway bench --quick                    some seconds, generated traffic
@@ -20,13 +21,13 @@ Examples:
 
 Shapes:
   whole  each connection from its first message to its last, one after the other
-  live   the part of that behind the guilds
-  many   connections that take turns, so that the state of each is cold; with their memory
+  live   the messages of these after the guilds
+  many   connections in rotation, so that the state of each is cold; with their memory
 
 Everything is decoded once and compared before the clock runs. The clock is the CPU time of the
-thread; contenders take turns in every round, and the ratios are medians of rounds.";
+thread; contenders alternate in every round, and the ratios are medians of rounds.";
 
-/// What to measure, and where the results go.
+/// Options of the measurement, and where the results go.
 #[derive(clap::Args, Clone, Debug)]
 pub struct MessagesArgs {
     /// One small shard, few rounds, 250 connections
@@ -35,16 +36,16 @@ pub struct MessagesArgs {
     /// Connections of generated traffic [default: 3, with --quick 1]
     #[arg(long, value_name = "N", conflicts_with = "files", value_parser = clap::value_parser!(u64).range(1..=100))]
     shards: Option<u64>,
-    /// Other generated traffic
+    /// Seed of the generated traffic
     #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "files")]
     seed: u64,
     /// Only these transports
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = transport)]
     transport: Vec<Transport>,
-    /// Times that each contender decodes everything [default: 9, with --quick 3]
+    /// Passes of each contender over everything [default: 9, with --quick 3]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
     rounds: Option<u16>,
-    /// Connections that take turns; 0 leaves that shape out [default: 2500, with --quick 250]
+    /// Connections in rotation; 0 leaves that shape out [default: 2500, with --quick 250]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     connections: Option<u32>,
     /// The core to run on [default: the last one allowed]
@@ -69,7 +70,7 @@ fn transport(name: &str) -> Result<Transport, String> {
     name.parse().map_err(|e: linerate_gateway::Error| e.message.into())
 }
 
-/// Measures, prints a table for each shape, and keeps the rows.
+/// Measures, prints a table per shape, and writes the rows.
 ///
 /// # Errors
 /// A sentence for the user.
@@ -80,8 +81,8 @@ pub fn run(args: &MessagesArgs) -> Result<(), String> {
     if let (Some(wanted), None) = (args.core, crate::pin(args.core)) {
         return Err(format!("cannot run on core {wanted}"));
     }
-    let setup = args.setup();
-    let rows = measure(&input, &setup, progress)?;
+    let options = args.options();
+    let rows = measure(&input, &options, progress)?;
     progress("");
     args.keep(&rows)?;
     if args.json {
@@ -89,6 +90,9 @@ pub fn run(args: &MessagesArgs) -> Result<(), String> {
         print(&format!("{array:#}\n"))?;
     } else {
         print(&format!("{}\n\n{}", input.name, table(&rows)))?;
+        if let Some(sentence) = missing_peers() {
+            print(&format!("\n{sentence}\n"))?;
+        }
     }
     #[cfg(feature = "plot")]
     if let Some(folder) = &args.svg {
@@ -100,9 +104,21 @@ pub fn run(args: &MessagesArgs) -> Result<(), String> {
     Ok(())
 }
 
+/// The peers left out of this build, and how to get them.
+fn missing_peers() -> Option<String> {
+    let peers =
+        [("zlib", cfg!(feature = "zlib"), "peers"), ("zlib-ng", cfg!(feature = "zlib-ng"), "system-peers")];
+    let missing: Vec<_> = peers.iter().filter(|(_, built, _)| !built).collect();
+    let names: Vec<_> = missing.iter().map(|(name, ..)| *name).collect();
+    let features: Vec<_> = missing.iter().map(|(_, _, feature)| *feature).collect();
+    (!missing.is_empty()).then(|| {
+        format!("Not in this build: {} (cargo build --features {}).", names.join(", "), features.join(","))
+    })
+}
+
 impl MessagesArgs {
     fn keep(&self, rows: &[Row]) -> Result<(), String> {
-        self.csv.as_ref().map_or(Ok(()), |path| row::append(path, rows))
+        self.csv.as_ref().map_or(Ok(()), |path| append(path, rows))
     }
 
     fn input(&self) -> Result<Input, String> {
@@ -110,14 +126,14 @@ impl MessagesArgs {
             return Input::read(&self.files);
         }
         let traffic = Traffic::new(self.seed);
-        let traffic = if self.quick { traffic.with_guilds(20).with_events(700) } else { traffic };
+        let traffic = if self.quick { traffic.guilds(20).events(700) } else { traffic };
         Input::generated(traffic, self.shards.unwrap_or(if self.quick { 1 } else { 3 }))
     }
 
-    fn setup(&self) -> Setup {
+    fn options(&self) -> BenchOptions {
         let (rounds, connections) = if self.quick { (3, 250) } else { (9, 2500) };
         let all = Transport::ALL.to_vec();
-        Setup {
+        BenchOptions {
             transports: if self.transport.is_empty() { all } else { self.transport.clone() },
             rounds: self.rounds.map_or(rounds, usize::from),
             connections: self.connections.map_or(connections, |n| n as usize),

@@ -1,4 +1,4 @@
-//! Who decodes: ours and others, each with its own state for every connection.
+//! Decoders of gateway messages, ours and peers: one state per connection.
 
 use linerate_gateway::{Limits, Scratch, Session, Transport};
 use zlib_rs::{Inflate, InflateFlush};
@@ -7,28 +7,28 @@ use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, get_error_name};
 #[cfg(any(feature = "zlib", feature = "zlib-ng"))]
 use crate::kernel::inflate;
 
-/// Bytes that the loops of `libzstd 8K` decode at once.
+/// Output bytes per call of `libzstd 8K`.
 const STEP: usize = 8 << 10;
 
-/// What all connections of a thread share.
+/// Buffers shared by all connections of a thread.
 pub(crate) struct Shared {
     scratch: Scratch,
-    /// Room for any payload.
+    /// Output buffer, larger than any payload.
     out: Vec<u8>,
     step: Vec<u8>,
-    /// Where steps are gathered.
+    /// The payload, collected from steps.
     gathered: Vec<u8>,
 }
 
 impl Shared {
     pub(crate) fn new(longest: usize) -> Shared {
         // One byte more, so that a full buffer means an error.
-        let room = longest + 1;
+        let capacity = longest + 1;
         Shared {
             scratch: Scratch::new(),
-            out: vec![0; room],
+            out: vec![0; capacity],
             step: vec![0; STEP],
-            gathered: Vec::with_capacity(room),
+            gathered: Vec::with_capacity(capacity),
         }
     }
 }
@@ -38,13 +38,13 @@ pub(crate) trait Decoder {
     /// Decodes a message.
     fn message<'s>(&mut self, frame: &[u8], shared: &'s mut Shared) -> Result<&'s [u8], String>;
 
-    /// What it says that it holds.
-    fn told(&self) -> Option<usize> {
+    /// Bytes held, as reported by the library; `None` if it does not report them.
+    fn reported_memory(&self) -> Option<usize> {
         None
     }
 }
 
-/// A way to decode.
+/// A decoder of one transport: a row of the comparison.
 pub(crate) struct Contender {
     pub(crate) name: &'static str,
     pub(crate) transport: Transport,
@@ -52,7 +52,7 @@ pub(crate) struct Contender {
     pub(crate) open: fn() -> Result<Box<dyn Decoder>, String>,
 }
 
-/// All that this build has.
+/// All contenders of this build.
 pub(crate) const CONTENDERS: &[Contender] = &[
     Contender {
         name: "linerate",
@@ -121,7 +121,7 @@ impl Decoder for Session {
         }
     }
 
-    fn told(&self) -> Option<usize> {
+    fn reported_memory(&self) -> Option<usize> {
         Some(self.memory())
     }
 }
@@ -136,7 +136,7 @@ impl Decoder for Inflate {
     }
 }
 
-/// What was written, if all input was used and there was room.
+/// The payload, if all input was consumed and the buffer was not filled.
 fn whole(read: bool, written: usize, out: &[u8]) -> Result<&[u8], String> {
     match read && written < out.len() {
         true => Ok(&out[..written]),
@@ -166,7 +166,7 @@ fn context() -> Result<DCtx<'static>, String> {
     Ok(context)
 }
 
-/// libzstd with room for the whole payload.
+/// libzstd with an output buffer for the whole payload.
 struct Libzstd(DCtx<'static>);
 
 impl Decoder for Libzstd {
@@ -178,12 +178,12 @@ impl Decoder for Libzstd {
         whole(read == frame.len(), written, &shared.out)
     }
 
-    fn told(&self) -> Option<usize> {
+    fn reported_memory(&self) -> Option<usize> {
         Some(self.0.sizeof())
     }
 }
 
-/// libzstd as programs use it that do not know how long a payload is: step by step, gathered.
+/// libzstd as used when the payload's size is unknown: 8 KiB per call, collected.
 struct LibzstdSteps(DCtx<'static>);
 
 impl Decoder for LibzstdSteps {
@@ -204,7 +204,7 @@ impl Decoder for LibzstdSteps {
         }
     }
 
-    fn told(&self) -> Option<usize> {
+    fn reported_memory(&self) -> Option<usize> {
         Some(self.0.sizeof())
     }
 }

@@ -1,9 +1,9 @@
 //! What happens once a connection stands.
 
 use super::guild::Guild;
-use super::people::{Member, presence};
 use super::source::Source;
-use super::words::{PICTURES, said, title, words};
+use super::text::{EMOJI, message_text, title, words};
+use super::users::{Member, presence};
 
 /// The acknowledgement of a heartbeat, which is no event and has no number.
 const ACKNOWLEDGED: &str = r#"{"t":null,"s":null,"op":11,"d":null}"#;
@@ -44,7 +44,7 @@ fn message(source: &mut Source, guild: &Guild, author: &Member) -> String {
         member = author.without_user(),
         id = source.new_id(),
         embeds = if source.percent(15) { embed(source) } else { String::new() },
-        content = said(source),
+        content = message_text(source),
         kind = channel.kind,
         channel = channel.id,
         author = author.user,
@@ -90,7 +90,7 @@ fn reaction(source: &mut Source, guild: &Guild, member: &Member) -> String {
         message = source.id(),
         author = guild.members[source.below(guild.members.len())].id,
         member = member.object(),
-        picture = source.pick(PICTURES),
+        picture = source.pick(EMOJI),
         channel = source.pick(&guild.texts).id,
         guild = guild.id,
     );

@@ -1,8 +1,8 @@
-//! Guilds: what GUILD_CREATE says of them, and what later events take up.
+//! Guilds: their GUILD_CREATE events, and the state that later events refer to.
 
-use super::people::{Member, presence};
 use super::source::Source;
-use super::words::{PICTURES, joined, title, words};
+use super::text::{EMOJI, joined, title, words};
+use super::users::{Member, presence};
 
 const FEATURES: &[&str] = &[
     "ANIMATED_ICON",
@@ -28,7 +28,7 @@ mod kind {
     pub(super) const NEWS: u8 = 5;
     pub(super) const STAGE: u8 = 13;
 
-    /// What the channels of a guild are, behind the first two.
+    /// Kinds of the channels after the first two.
     pub(super) const MIX: &[u8] = &[TEXT, TEXT, TEXT, VOICE, CATEGORY, NEWS, STAGE];
 }
 
@@ -39,20 +39,20 @@ pub(super) struct Channel {
     pub(super) kind: u8,
 }
 
-/// What is kept of a guild.
+/// State of a guild.
 pub(super) struct Guild {
     pub(super) id: u64,
     pub(super) members: Vec<Member>,
     channels: Vec<Channel>,
-    /// Those that people write in: of kinds text and news.
+    /// Channels with messages: text and news.
     pub(super) texts: Vec<Channel>,
-    /// Those that people speak in: of kinds voice and stage.
+    /// Channels with voice: voice and stage.
     pub(super) voices: Vec<Channel>,
 }
 
 impl Guild {
-    /// A guild and the event that tells of it. `own` is the client's user, the id and the object, who is a
-    /// member of every guild and does nothing.
+    /// Generates a guild and its GUILD_CREATE event. `own` is the client's user (id and object), an inactive
+    /// member of every guild.
     pub(super) fn create(source: &mut Source, id: u64, own: &(u64, String)) -> (Guild, String) {
         let scale = source.log_normal(0.6, 0.95);
         let mut many =
@@ -99,7 +99,7 @@ impl Guild {
             .collect();
         let members: Vec<String> = self.members.iter().chain([own]).map(Member::object).collect();
         let emojis: Vec<String> = (0..emojis).map(|_| emoji(source)).collect();
-        // Nobody is in two channels.
+        // A member is in one channel at most.
         let speaking = source.below(6.min(self.members.len() + 1));
         let first = source.below(self.members.len());
         let speakers = self.members.iter().cycle().skip(first).take(speaking);
@@ -190,7 +190,7 @@ fn role(source: &mut Source, position: usize, id: u64) -> String {
     )
 }
 
-/// The object of a channel, which has what its kind has.
+/// The channel object; its fields depend on the kind.
 fn channel(source: &mut Source, position: usize, one: Channel, categories: &[u64], roles: &[u64]) -> String {
     let rules: Vec<String> =
         (0..source.below(7.min(roles.len() + 1))).map(|_| overwrite(source, roles)).collect();
@@ -201,8 +201,8 @@ fn channel(source: &mut Source, position: usize, one: Channel, categories: &[u64
     };
     let more = match one.kind {
         kind::CATEGORY => String::new(),
-        kind::VOICE | kind::STAGE => spoken(source, one.kind),
-        _ => written(source),
+        kind::VOICE | kind::STAGE => voice_fields(source, one.kind),
+        _ => text_fields(source),
     };
     format!(
         concat!(
@@ -220,8 +220,8 @@ fn channel(source: &mut Source, position: usize, one: Channel, categories: &[u64
     )
 }
 
-/// What a channel has that people write in.
-fn written(source: &mut Source) -> String {
+/// Fields of a text channel.
+fn text_fields(source: &mut Source) -> String {
     format!(
         concat!(
             r#""topic":{topic},"theme_color":null,"rate_limit_per_user":{rate},"nsfw":false,"#,
@@ -230,12 +230,12 @@ fn written(source: &mut Source) -> String {
         topic = if source.percent(40) { format!(r#""{}""#, words(source, 3, 20)) } else { "null".into() },
         rate = source.pick(&[0, 0, 0, 5, 10]),
         last = source.id(),
-        icon = source.pick(PICTURES),
+        icon = source.pick(EMOJI),
     )
 }
 
-/// What a channel has that people speak in.
-fn spoken(source: &mut Source, kind: u8) -> String {
+/// Fields of a voice channel.
+fn voice_fields(source: &mut Source, kind: u8) -> String {
     format!(
         concat!(
             r#"{topic}"bitrate":{bitrate},"user_limit":{limit},"rtc_region":null,"rate_limit_per_user":0,"#,
@@ -244,7 +244,7 @@ fn spoken(source: &mut Source, kind: u8) -> String {
         topic = if kind == kind::STAGE { r#""topic":null,"# } else { "" },
         bitrate = source.pick(&[64_000, 64_000, 64_000, 96_000]),
         limit = source.pick(&[0, 0, 0, 5, 10, 99]),
-        icon = source.pick(PICTURES),
+        icon = source.pick(EMOJI),
     )
 }
 

@@ -8,18 +8,18 @@ use linerate_gateway::{Encoder, Limits, Messages, Scratch, Session, Transport, t
 
 use super::traffic::Traffic;
 
-/// Events that a connection begins with; what comes behind the last of them is live.
+/// Events at the start of a connection; those after the last of them are live.
 const STARTUP: [&str; 2] = [r#""t":"READY""#, r#""t":"GUILD_CREATE""#];
-/// The most that a block of zstd holds where windows have 64 KiB.
+/// Largest zstd block with a 64 KiB window.
 const BLOCK: usize = 64 << 10;
-/// Of a payload, where its name stands.
+/// The event's name is in the first bytes of a payload.
 const HEAD: usize = 200;
 
-/// One connection: payloads, and what goes over the wire for them in each way.
+/// One connection: payloads, and their frames on each transport.
 pub struct Connection {
     pub(crate) payloads: Vec<Vec<u8>>,
     frames: [Vec<Vec<u8>>; 2],
-    /// Live events on a stream of their own, behind the large message if there is one.
+    /// Live events on a stream of their own, after the large message if there is one.
     turn_frames: [Vec<Vec<u8>>; 2],
     /// The first live event.
     pub(crate) live: usize,
@@ -27,23 +27,23 @@ pub struct Connection {
     large: Option<usize>,
 }
 
-/// Connections of a kind.
+/// Connections to measure.
 pub struct Input {
-    /// What the record calls them. Never a path of the machine.
+    /// Name in the record; never a path of this machine.
     pub name: String,
     /// At least one.
     pub connections: Vec<Connection>,
 }
 
 impl Input {
-    /// Made-up traffic.
+    /// Generates traffic.
     ///
     /// # Errors
     /// A sentence, if there is no memory.
     pub fn generated(traffic: Traffic, shards: u64) -> Result<Input, String> {
         let one = |shard| Connection::new(traffic.shard(shard).collect(), [None, None]);
         let connections = (0..shards).map(one).collect::<Result<_, _>>()?;
-        let (seed, guilds, events) = (traffic.seed(), traffic.guilds(), traffic.events());
+        let (seed, guilds, events) = (traffic.seed(), traffic.guild_count(), traffic.event_count());
         let name = format!("generated: seed {seed}, shards {shards}, guilds {guilds}, events {events}");
         Ok(Input { name, connections })
     }
@@ -80,10 +80,10 @@ impl Input {
 
 /// The files of a folder, without their endings.
 fn stems_in(folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let told = |e: std::io::Error| format!("{}: {e}", folder.display());
+    let message = |e: std::io::Error| format!("{}: {e}", folder.display());
     let mut stems = Vec::new();
-    for entry in std::fs::read_dir(folder).map_err(told)? {
-        let path = entry.map_err(told)?.path();
+    for entry in std::fs::read_dir(folder).map_err(message)? {
+        let path = entry.map_err(message)?.path();
         let known = |end: &str| ["msgs", "zlib", "zst"].contains(&end);
         if path.extension().and_then(|end| end.to_str()).is_some_and(known) {
             stems.push(path.with_extension(""));
@@ -147,7 +147,7 @@ impl Connection {
     }
 }
 
-/// A name with an ending behind it.
+/// A file name with another extension appended.
 fn beside(stem: &Path, end: &str) -> PathBuf {
     let mut name = stem.as_os_str().to_owned();
     name.push(".");
@@ -185,10 +185,10 @@ fn decoded(transport: Transport, frames: &[Vec<u8>]) -> Result<Vec<Vec<u8>>, Str
 
 /// The messages of a file, if it is there.
 fn messages(path: &Path) -> Result<Option<Vec<Vec<u8>>>, String> {
-    let told = |e: std::io::Error| format!("{}: {e}", path.display());
+    let message = |e: std::io::Error| format!("{}: {e}", path.display());
     if !path.is_file() {
         return Ok(None);
     }
-    let file = BufReader::new(File::open(path).map_err(told)?);
-    Messages::new(file).collect::<Result<_, _>>().map(Some).map_err(told)
+    let file = BufReader::new(File::open(path).map_err(message)?);
+    Messages::new(file).collect::<Result<_, _>>().map(Some).map_err(message)
 }

@@ -1,4 +1,4 @@
-//! Very many connections that live at once and take turns, and what each of them holds.
+//! Many open connections decoded in rotation, so that each one's state is cold, and their memory.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use super::decoders::{Contender, Decoder, Shared};
 use super::input::Input;
 use crate::kernel::os::{footprint, resident, thread_time, trim_heap};
 
-/// Messages that a connection has had at least, and at most as many more, when the clock starts: enough to
-/// fill every history. Before them it has had one large message, as every connection begins with.
-const WARM: usize = 100;
+/// Messages decoded per connection before the clock starts (up to twice as many): enough to fill every
+/// history. One large message precedes them, as on every real connection.
+const WARMUP_MESSAGES: usize = 100;
 /// Messages of each connection in a round.
-const TURNS: usize = 8;
+const MESSAGES_PER_ROUND: usize = 8;
 
-/// What came of one contender.
+/// Results of one contender.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Many {
     /// CPU time for each round.
     pub(crate) rounds: Vec<Duration>,
-    /// Bytes for each connection: on the heap, resident, and as the decoder says.
+    /// Bytes for each connection: on the heap, resident, and as reported by the decoder.
     pub(crate) heap: Option<usize>,
     pub(crate) resident: Option<usize>,
-    pub(crate) told: Option<usize>,
+    pub(crate) reported: Option<usize>,
 }
 
-/// Which messages the connections get.
+/// The messages of each connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) connections: usize,
@@ -33,18 +33,18 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// As many messages as there are; `None` if there are too few for a round of one message each.
+    /// Plans as many messages as the input has; `None` if fewer than one per round.
     pub(crate) fn new(input: &Input, connections: usize, rounds: usize) -> Option<Plan> {
         let live = |one: &super::input::Connection| one.payloads.len() - one.live;
         let live = input.connections.iter().map(live).min()?;
-        let warm = WARM.min(live / 3);
-        let turns = TURNS.min((live - 2 * warm) / rounds.max(1));
+        let warm = WARMUP_MESSAGES.min(live / 3);
+        let turns = MESSAGES_PER_ROUND.min((live - 2 * warm) / rounds.max(1));
         (connections > 0 && turns > 0 && warm > 0).then_some(Plan { connections, rounds, warm, turns })
     }
 
-    /// How many messages a connection has had when the clock starts. They differ, so that neighbours do
-    /// not get the same message.
-    fn had(&self, connection: usize) -> usize {
+    /// Messages of a connection before the clock starts. The number varies, so that neighbours decode
+    /// different messages.
+    fn warmup(&self, connection: usize) -> usize {
         self.warm + connection * 7 % self.warm
     }
 
@@ -53,7 +53,7 @@ impl Plan {
         let mut bytes = 0;
         for i in 0..self.connections {
             let connection = &input.connections[i % input.connections.len()];
-            let first = connection.live + self.had(i);
+            let first = connection.live + self.warmup(i);
             let timed = &connection.payloads[first..first + self.rounds * self.turns];
             bytes += timed.iter().map(Vec::len).sum::<usize>();
         }
@@ -61,9 +61,8 @@ impl Plan {
     }
 }
 
-/// Opens all connections of every contender, measures what they hold, and lets them take turns: in each
-/// round one contender after the other, another one first each time, and of each one connection after the
-/// other, message by message.
+/// Opens all connections of every contender, measures their memory, then times rounds: contenders in
+/// rotating order, within each the connections in rotation, one message at a time.
 pub(crate) fn measure(
     input: &Input,
     contenders: &[&Contender],
@@ -75,7 +74,7 @@ pub(crate) fn measure(
     let mut outcome = Vec::with_capacity(contenders.len());
     for contender in contenders {
         progress(&format!("{}: {} connections", contender.name, plan.connections));
-        // Once, so that what the thread holds is there.
+        // Once, so that the thread's scratch is allocated.
         open(input, contender, &Plan { connections: 1, ..*plan }, shared)?;
         trim_heap();
         let before = resident();
@@ -86,17 +85,21 @@ pub(crate) fn measure(
             rounds: Vec::new(),
             heap: heap.map(|bytes| bytes / plan.connections),
             resident: grown.map(|bytes| bytes / plan.connections),
-            told: opened.iter().map(|one| one.told()).sum::<Option<usize>>().map(|b| b / plan.connections),
+            reported: opened
+                .iter()
+                .map(|one| one.reported_memory())
+                .sum::<Option<usize>>()
+                .map(|b| b / plan.connections),
         });
         all.push(opened);
     }
     for round in 0..plan.rounds {
         progress(&format!("round {} of {}", round + 1, plan.rounds));
         for i in 0..contenders.len() {
-            let who = (i + round) % contenders.len();
+            let index = (i + round) % contenders.len();
             let begun = thread_time();
-            turns(input, contenders[who], plan, round, &mut all[who], shared)?;
-            outcome[who].rounds.push(thread_time() - begun);
+            turns(input, contenders[index], plan, round, &mut all[index], shared)?;
+            outcome[index].rounds.push(thread_time() - begun);
         }
     }
     Ok(outcome)
@@ -112,7 +115,7 @@ fn open(
     for i in 0..plan.connections {
         let mut decoder = (contender.open)()?;
         let connection = &input.connections[i % input.connections.len()];
-        let live = &connection.live_frames(contender.transport)[..plan.had(i)];
+        let live = &connection.live_frames(contender.transport)[..plan.warmup(i)];
         let frames =
             connection.large_frame(contender.transport).into_iter().chain(live.iter().map(Vec::as_slice));
         for frame in frames {
@@ -135,7 +138,7 @@ fn turns(
         for (i, decoder) in all.iter_mut().enumerate() {
             let connection = &input.connections[i % input.connections.len()];
             let frames = connection.live_frames(contender.transport);
-            let frame = &frames[plan.had(i) + round * plan.turns + turn];
+            let frame = &frames[plan.warmup(i) + round * plan.turns + turn];
             std::hint::black_box(decoder.message(frame, shared)?);
         }
     }

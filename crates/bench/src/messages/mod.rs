@@ -1,5 +1,5 @@
-//! The shape "messages": the compressed streams of gateway connections, message by message; and made-up
-//! [`traffic`] for them.
+//! The shape "messages": compressed gateway connections decoded message by message; and synthetic
+//! [`traffic`].
 
 pub mod args;
 mod decoders;
@@ -9,14 +9,14 @@ mod events;
 mod guild;
 mod input;
 mod many;
-mod other;
-mod people;
+mod peer_decoder;
 mod rounds;
 pub mod row;
 mod source;
 mod table;
+mod text;
 pub mod traffic;
-mod words;
+mod users;
 
 use std::time::Duration;
 
@@ -25,20 +25,20 @@ use linerate_gateway::Transport;
 use self::decoders::{CONTENDERS, Contender, Shared, base};
 pub use self::input::{Connection, Input};
 use self::many::{Many, Plan};
-pub use self::other::Other;
+pub use self::peer_decoder::PeerDecoder;
 use self::rounds::Times;
 use self::row::Row;
 pub use self::table::table;
 use crate::stats;
 
-/// What is measured.
+/// Options of a measurement.
 #[derive(Clone, Debug)]
-pub struct Setup {
+pub struct BenchOptions {
     /// The transports.
     pub transports: Vec<Transport>,
-    /// How often each contender has its turn with everything.
+    /// Passes of each contender over everything.
     pub rounds: usize,
-    /// Connections that live at once; 0 leaves that shape out.
+    /// Connections open at once; 0 leaves the shape "many" out.
     pub connections: usize,
 }
 
@@ -46,28 +46,32 @@ pub struct Setup {
 /// transport. The last one is left out where connections have too few live events.
 ///
 /// # Errors
-/// A sentence: what a contender says, or that another payload came out than went in.
-pub fn measure(input: &Input, setup: &Setup, mut progress: impl FnMut(&str)) -> Result<Vec<Row>, String> {
+/// A sentence: a contender's message, or a decoded payload that differs.
+pub fn measure(
+    input: &Input,
+    options: &BenchOptions,
+    mut progress: impl FnMut(&str),
+) -> Result<Vec<Row>, String> {
     let mut shared = Shared::new(input.longest());
     let mut rows = Vec::new();
-    for &transport in &setup.transports {
+    for &transport in &options.transports {
         let contenders: Vec<&Contender> =
             CONTENDERS.iter().filter(|contender| contender.transport == transport).collect();
         progress(&format!("{transport}: checking"));
         rounds::check(input, &contenders, &mut shared)?;
-        let said = |round| progress(&format!("{transport}: round {} of {}", round + 1, setup.rounds));
-        let times = rounds::time(input, &contenders, setup.rounds, &mut shared, said)?;
+        let on_round = |round| progress(&format!("{transport}: round {} of {}", round + 1, options.rounds));
+        let times = rounds::time(input, &contenders, options.rounds, &mut shared, on_round)?;
         rows.extend(Report { input, transport, contenders: &contenders }.whole_and_live(&times));
-        if let Some(plan) = Plan::new(input, setup.connections, setup.rounds) {
-            let said = |what: &str| progress(&format!("{transport}, many connections: {what}"));
-            let many = many::measure(input, &contenders, &plan, &mut shared, said)?;
+        if let Some(plan) = Plan::new(input, options.connections, options.rounds) {
+            let on_step = |what: &str| progress(&format!("{transport}, many connections: {what}"));
+            let many = many::measure(input, &contenders, &plan, &mut shared, on_step)?;
             rows.extend(Report { input, transport, contenders: &contenders }.many(&plan, &many));
         }
     }
     Ok(rows)
 }
 
-/// Makes rows of times.
+/// Turns times into rows.
 struct Report<'a> {
     input: &'a Input,
     transport: Transport,
@@ -108,7 +112,7 @@ impl Report<'_> {
         for (row, many) in rows.iter_mut().zip(many) {
             row.heap_bytes = many.heap;
             row.resident_bytes = many.resident;
-            row.told_bytes = many.told;
+            row.reported_bytes = many.reported;
         }
         rows
     }

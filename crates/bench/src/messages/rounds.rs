@@ -1,4 +1,4 @@
-//! Whole connections, one after the other, timed by turns.
+//! Whole connections one after the other, contenders interleaved.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::kernel::os::thread_time;
 pub(crate) struct Times {
     /// All messages of all connections.
     pub(crate) whole: Vec<Duration>,
-    /// Only those behind the guilds.
+    /// The messages after the guilds.
     pub(crate) live: Vec<Duration>,
 }
 
@@ -34,17 +34,17 @@ fn same<'a>(
 ) -> Result<(), String> {
     let mut decoder = (contender.open)()?;
     for (i, (frame, payload)) in messages.enumerate() {
-        let told = |what: &str| format!("{} {}: message {i}: {what}", contender.name, contender.transport);
-        let decoded = decoder.message(frame, shared).map_err(|e| told(&e))?;
+        let message = |what: &str| format!("{} {}: message {i}: {what}", contender.name, contender.transport);
+        let decoded = decoder.message(frame, shared).map_err(|e| message(&e))?;
         if decoded != *payload {
-            return Err(told("another payload came out"));
+            return Err(message("another payload came out"));
         }
     }
     Ok(())
 }
 
-/// Times every contender over all connections, `rounds` times. They take turns after each connection,
-/// another one first each time.
+/// Times every contender over all connections, `rounds` times. Contenders alternate after each connection,
+/// in rotating order.
 pub(crate) fn time(
     input: &Input,
     contenders: &[&Contender],
@@ -58,10 +58,10 @@ pub(crate) fn time(
         let mut sums = vec![(Duration::ZERO, Duration::ZERO); contenders.len()];
         for (turn, connection) in input.connections.iter().enumerate() {
             for i in 0..contenders.len() {
-                let who = (i + turn + round) % contenders.len();
-                let (whole, live) = one(contenders[who], connection, shared)?;
-                sums[who].0 += whole;
-                sums[who].1 += live;
+                let index = (i + turn + round) % contenders.len();
+                let (whole, live) = one(contenders[index], connection, shared)?;
+                sums[index].0 += whole;
+                sums[index].1 += live;
             }
         }
         for (times, (whole, live)) in times.iter_mut().zip(sums) {

@@ -1,10 +1,10 @@
-//! What is kept of a measurement: one row for each contender of a shape.
+//! CSV rows of the shape "messages": one per contender and measure.
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use crate::record::{append_lines, rounded};
+use crate::record::{Columns, rounded};
 use crate::{csv, environment as env};
 
 /// One figure with where and how it was made. `docs/bench.md` says what each field means.
@@ -32,7 +32,7 @@ pub struct Row {
     pub speed_vs_base: Option<f64>,
     pub heap_bytes: Option<usize>,
     pub resident_bytes: Option<usize>,
-    pub told_bytes: Option<usize>,
+    pub reported_bytes: Option<usize>,
     pub command: String,
 }
 
@@ -76,10 +76,14 @@ impl Row {
             ..Row::default()
         }
     }
+}
 
-    fn values(&self) -> [Value; COLUMNS.len()] {
+impl Columns for Row {
+    const COLUMNS: &'static [&'static str] = &COLUMNS;
+
+    fn values(&self) -> Vec<Value> {
         let decimals = |x: Option<f64>, n| json!(x.map(|x| rounded(x, n)));
-        [
+        vec![
             json!(self.measure),
             json!(self.date),
             json!(self.cpu),
@@ -101,24 +105,9 @@ impl Row {
             decimals(self.speed_vs_base, 3),
             json!(self.heap_bytes),
             json!(self.resident_bytes),
-            json!(self.told_bytes),
+            json!(self.reported_bytes),
             json!(self.command),
         ]
-    }
-
-    /// As one JSON object, keyed by [`COLUMNS`].
-    pub fn to_json(&self) -> Value {
-        let keys = COLUMNS.iter().map(|c| (*c).to_owned());
-        Value::Object(keys.zip(self.values()).collect::<Map<_, _>>())
-    }
-
-    /// As one line of a CSV file.
-    pub fn to_line(&self) -> String {
-        csv::line(&self.values().map(|v| match v {
-            Value::String(s) => s,
-            Value::Null => String::new(),
-            other => other.to_string(),
-        }))
     }
 }
 
@@ -162,7 +151,7 @@ impl Row {
             speed_vs_base: number("speed_vs_base")?,
             heap_bytes: count("heap_bytes")?,
             resident_bytes: count("resident_bytes")?,
-            told_bytes: count("told_bytes")?,
+            reported_bytes: count("told_bytes")?,
             command: at("command").into(),
         })
     }
@@ -183,20 +172,12 @@ pub fn read(path: &Path) -> Result<Option<Vec<Row>>, String> {
     lines.map(one).collect::<Result<_, _>>().map(Some)
 }
 
-/// Adds rows at the end of a CSV file, which is made with its header if need be.
-///
-/// # Errors
-/// A sentence that names the file; also if its columns are not [`COLUMNS`].
-pub fn append(path: &Path, rows: &[Row]) -> Result<(), String> {
-    append_lines(path, &COLUMNS, rows.iter().map(Row::to_line))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lines_have_every_column_and_what_is_unknown_is_empty() {
+    fn lines_have_every_column_and_unknown_values_are_empty() {
         let row = Row { measure: "whole".into(), speed_vs_base: Some(1.23456), ..Row::default() };
         let fields = csv::fields(&row.to_line()).unwrap();
         let at = |name: &str| &*fields[COLUMNS.iter().position(|c| *c == name).unwrap()];

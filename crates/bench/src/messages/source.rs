@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn busy_ones_come_more_often() {
+    fn active_members_recur_more_often() {
         let mut source = Source::new(1, 1);
         let low = (0..10_000).filter(|_| source.busy(100, 6.0) < 12).count();
         assert!((4500..5700).contains(&low), "{low}");

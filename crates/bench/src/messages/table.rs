@@ -1,32 +1,14 @@
-//! What the terminal shows: a table for each transport and shape.
+//! Terminal tables: one per transport and measure.
 
 use super::row::Row;
+use crate::report::aligned;
 
-/// Cells of columns: the first to the left, the others to the right.
-fn aligned(rows: &[Vec<String>]) -> String {
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let width = |i: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(i));
-        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..columns).map(width).collect();
-    let mut text = String::new();
-    for row in rows {
-        let cells = row.iter().zip(&widths).enumerate();
-        let shown =
-            cells.map(|(i, (cell, w))| if i == 0 { format!("{cell:<w$}") } else { format!("{cell:>w$}") });
-        text += shown.collect::<Vec<_>>().join("  ").trim_end();
-        text.push('\n');
-    }
-    text
-}
-
-/// What a shape is, in words.
-fn words(row: &Row) -> String {
+/// Describes a measure.
+fn description(row: &Row) -> String {
     let Row { connections, messages, .. } = row;
     match row.measure.as_str() {
         "whole" => format!("{connections} connections, one after the other, {messages} messages"),
-        "live" => format!("the same behind the guilds, {messages} messages"),
+        "live" => format!("the same after the guilds, {messages} messages"),
         _ => format!("{connections} connections that take turns, {messages} messages in a round"),
     }
 }
@@ -46,7 +28,7 @@ fn one(rows: &[Row]) -> String {
     let text = format!(
         "{}: {}, {:.1} MB of payload, ratio {:.2}, {} rounds\n",
         first.transport,
-        words(first),
+        description(first),
         first.payload_bytes as f64 / 1e6,
         first.ratio.unwrap_or(0.0),
         first.rounds
@@ -75,7 +57,7 @@ fn one(rows: &[Row]) -> String {
         }
         line
     }));
-    text + &aligned(&cells)
+    text + &aligned(&cells, 1)
 }
 
 #[cfg(test)]

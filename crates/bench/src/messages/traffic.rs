@@ -1,13 +1,12 @@
-//! Made-up traffic of a chat gateway: seeded, JSON, the same bytes on every machine.
+//! Synthetic chat gateway traffic: seeded JSON, the same bytes on every machine.
 //!
-//! A shard is what one connection brings: HELLO, READY, a GUILD_CREATE for each guild, and then live
-//! events. Sizes of guilds are spread log-normally. Guilds and members differ in how busy they are, so that
-//! the same members come again. Nobody who is named in it exists, and no word in it was ever sent; how
-//! well it compresses is only plausible.
+//! A shard is the traffic of one connection: HELLO, READY, a GUILD_CREATE per guild, then live events.
+//! Guild sizes are log-normal. Guilds and members differ in activity, so the same members recur. All names
+//! and texts are generated; the compression ratio is plausible, not measured on real traffic.
 //!
 //! ```
 //! use linerate_bench::messages::traffic::Traffic;
-//! let traffic = Traffic::new(1).with_guilds(3).with_events(10);
+//! let traffic = Traffic::new(1).guilds(3).events(10);
 //! let shard: Vec<Vec<u8>> = traffic.shard(0).collect();
 //! assert_eq!(shard.len(), 2 + 3 + 10);
 //! assert!(traffic.shard(0).eq(shard)); // each shard has a seed of its own
@@ -15,9 +14,9 @@
 
 use super::guild::Guild;
 use super::source::Source;
-use super::{events, people};
+use super::{events, users};
 
-/// Which traffic to make.
+/// Options of the generated traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Traffic {
     seed: u64,
@@ -26,23 +25,23 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// The most guilds of a shard; what is known of each is kept while its events are made.
-    pub const MOST_GUILDS: usize = 2500;
+    /// Most guilds of a shard: the state of each stays in memory while its events are generated.
+    pub const MAX_GUILDS: usize = 2500;
 
-    /// With 120 guilds and 2,500 events in each shard.
+    /// 120 guilds and 2,500 events per shard.
     pub fn new(seed: u64) -> Traffic {
         Traffic { seed, guilds: 120, events: 2500 }
     }
 
-    /// With that many guilds in each shard, [`MOST_GUILDS`](Self::MOST_GUILDS) at most.
+    /// Guilds per shard, at most [`MAX_GUILDS`](Self::MAX_GUILDS). Default: 120.
     #[must_use]
-    pub fn with_guilds(self, guilds: usize) -> Traffic {
-        Traffic { guilds: guilds.min(Self::MOST_GUILDS), ..self }
+    pub fn guilds(self, guilds: usize) -> Traffic {
+        Traffic { guilds: guilds.min(Self::MAX_GUILDS), ..self }
     }
 
-    /// With that many live events in each shard. Without guilds only heartbeats are acknowledged.
+    /// Live events per shard. Default: 2,500. Without guilds they are heartbeat acknowledgements only.
     #[must_use]
-    pub fn with_events(self, events: usize) -> Traffic {
+    pub fn events(self, events: usize) -> Traffic {
         Traffic { events, ..self }
     }
 
@@ -51,17 +50,17 @@ impl Traffic {
         self.seed
     }
 
-    /// Guilds of each shard.
-    pub fn guilds(&self) -> usize {
+    /// Guilds per shard.
+    pub fn guild_count(&self) -> usize {
         self.guilds
     }
 
-    /// Live events of each shard.
-    pub fn events(&self) -> usize {
+    /// Live events per shard.
+    pub fn event_count(&self) -> usize {
         self.events
     }
 
-    /// The messages of a shard, one after the other.
+    /// Iterates over the messages of a shard.
     pub fn shard(&self, index: u64) -> Shard {
         Shard {
             traffic: *self,
@@ -128,7 +127,7 @@ fn hello(index: u64) -> String {
 impl Shard {
     fn ready(&mut self) -> String {
         let source = &mut self.source;
-        self.own = people::user(source, true);
+        self.own = users::user(source, true);
         self.announced = (0..self.traffic.guilds).map(|_| source.id()).collect();
         let guilds: Vec<String> =
             self.announced.iter().map(|id| format!(r#"{{"unavailable":true,"id":"{id}"}}"#)).collect();
@@ -163,8 +162,8 @@ mod tests {
     }
 
     #[test]
-    fn a_shard_begins_as_a_connection_does() {
-        let all = parsed(Traffic::new(3).with_guilds(5).with_events(40));
+    fn shard_begins_with_hello_ready_and_guilds() {
+        let all = parsed(Traffic::new(3).guilds(5).events(40));
         assert_eq!(all.len(), 47);
         assert_eq!((all[0]["op"].as_u64(), &all[0]["d"]["heartbeat_interval"]), (Some(10), &41250.into()));
         assert_eq!(all[1]["t"], "READY");
@@ -180,9 +179,9 @@ mod tests {
     }
 
     #[test]
-    fn events_are_mixed_as_they_are_on_gateways() {
+    fn event_mix_matches_real_gateways() {
         let mut counts = BTreeMap::new();
-        for message in parsed(Traffic::new(1).with_guilds(8).with_events(20_000)).split_off(10) {
+        for message in parsed(Traffic::new(1).guilds(8).events(20_000)).split_off(10) {
             *counts.entry(message["t"].as_str().unwrap_or("").to_owned()).or_insert(0u32) += 1;
         }
         for (event, percent) in [
@@ -201,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_those_of_gateways() {
+    fn message_sizes_match_real_gateways() {
         let mut guilds: Vec<usize> = Traffic::new(1).shard(0).skip(2).take(120).map(|m| m.len()).collect();
         guilds.sort_unstable();
         assert!((2_000..15_000).contains(&guilds[0]), "{guilds:?}");
@@ -209,11 +208,11 @@ mod tests {
         assert!((250_000..1_000_000).contains(&guilds[119]), "{guilds:?}");
     }
 
-    /// JDA and discord.py want the bit rate of every channel in which people speak; discord.js warns of typing
+    /// JDA and discord.py want the bit rate of every voice channel; discord.js warns of typing
     /// in a category.
     #[test]
     fn channels_have_what_their_kinds_have_and_events_name_channels_of_the_right_kind() {
-        let all = parsed(Traffic::new(5).with_guilds(20).with_events(3000));
+        let all = parsed(Traffic::new(5).guilds(20).events(3000));
         let mut channels = BTreeMap::new();
         for guild in all.iter().filter(|m| m["t"] == "GUILD_CREATE").map(|m| &m["d"]) {
             for channel in guild["channels"].as_array().unwrap() {
@@ -253,7 +252,7 @@ mod tests {
 
     #[test]
     fn members_come_again() {
-        let all = parsed(Traffic::new(1).with_guilds(20).with_events(1000));
+        let all = parsed(Traffic::new(1).guilds(20).events(1000));
         let authors: Vec<&str> = all.iter().filter_map(|m| m["d"]["author"]["id"].as_str()).collect();
         let mut different = authors.clone();
         different.sort_unstable();
@@ -270,13 +269,13 @@ mod tests {
     #[test]
     fn seeds_and_shards_differ_and_more_events_only_go_on() {
         let all = |seed, index, events| -> Vec<_> {
-            Traffic::new(seed).with_guilds(2).with_events(events).shard(index).collect()
+            Traffic::new(seed).guilds(2).events(events).shard(index).collect()
         };
         let one = all(1, 0, 20);
         assert_ne!(one[2], all(2, 0, 20)[2]);
         assert_ne!(one[2], all(1, 1, 20)[2]);
         assert_eq!(one[..], all(1, 0, 50)[..24]);
-        assert_eq!(Traffic::new(1).with_guilds(0).with_events(3).shard(0).len(), 5);
-        assert_eq!(Traffic::new(1).with_guilds(0).with_events(3).shard(0).count(), 5);
+        assert_eq!(Traffic::new(1).guilds(0).events(3).shard(0).len(), 5);
+        assert_eq!(Traffic::new(1).guilds(0).events(3).shard(0).count(), 5);
     }
 }

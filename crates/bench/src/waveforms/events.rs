@@ -33,11 +33,11 @@ pub(super) fn nab(random: &mut Random, row: &mut [i16]) {
 /// Scintillation light gated into square pulses, several of which may overlap.
 pub(super) fn nedm(random: &mut Random, row: &mut [i16]) {
     const EDGE: f64 = 10.0;
-    let room = row.len() as f64 - 4000.0;
+    let free = row.len() as f64 - 4000.0;
     let mut squares = [(0.0, 0.0, 0.0); 20];
     let n = random.between(8.0, 20.0) as usize;
     for square in &mut squares[..n] {
-        let start = random.between(0.0, room.max(1.0));
+        let start = random.between(0.0, free.max(1.0));
         *square = (start, start + random.between(300.0, 4000.0), random.between(200.0, 3000.0));
     }
     for (t, sample) in row.iter_mut().enumerate() {
@@ -48,7 +48,7 @@ pub(super) fn nedm(random: &mut Random, row: &mut [i16]) {
     }
 }
 
-/// Neutrons behind a pulsed source: fast ones first and close together, slow ones later and apart.
+/// Neutrons after a pulsed source: fast ones first and close together, slow ones later and apart.
 pub(super) fn noptrex(random: &mut Random, row: &mut [i16]) {
     const EVENTS: f64 = 250.0;
     /// The rate is 1 / (t + EARLY) with time in rows, and the integral of that is ln(11).

@@ -1,4 +1,4 @@
-//! Made-up detector waveforms: seeded, 16-bit, the same samples on every machine.
+//! Synthetic detector waveforms: seeded, 16-bit, the same samples on every machine.
 //!
 //! Three sets have the shapes and the kinds of signal that the users of Delta-Rice record: silicon
 //! detectors for beta decay, square pulses, and neutron time of flight. Their noise is set so that

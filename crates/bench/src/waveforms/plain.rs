@@ -37,7 +37,7 @@ fn encode_segment(segment: &[i16], k: u32, words: &mut Vec<u32>) {
     }
 }
 
-/// Decodes a chunk that [`encode`] made with the same `segment` and `m`; `out` has room for exactly
+/// Decodes a chunk that [`encode`] made with the same `segment` and `m`; `out` holds exactly
 /// its samples.
 ///
 /// # Panics

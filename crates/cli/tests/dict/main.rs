@@ -1,6 +1,5 @@
 //! `linerate dict` as a user meets it: the real program, real files.
 
-#[cfg(feature = "bench")]
 mod bench;
 mod blocks;
 mod cluster;

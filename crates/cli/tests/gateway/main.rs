@@ -1,12 +1,10 @@
 //! `linerate gateway` as a user meets it: the real program, real files.
 
-#[cfg(feature = "bench")]
 mod bench;
 #[allow(dead_code)]
 #[path = "../../../gateway/examples/client.rs"]
 mod client;
 mod data;
-#[cfg(feature = "bench")]
 mod generate;
 mod live;
 mod pages;

@@ -2,17 +2,7 @@
 
 use crate::support::{Folder, Run};
 
-const COMMANDS: &[&str] = &[
-    "replay",
-    "stats",
-    "record",
-    "transcode",
-    "serve",
-    #[cfg(feature = "bench")]
-    "generate",
-    #[cfg(feature = "bench")]
-    "bench",
-];
+const COMMANDS: &[&str] = &["replay", "stats", "record", "transcode", "serve", "generate", "bench"];
 
 fn text(args: &[&str]) -> String {
     let folder = Folder::new();
@@ -32,7 +22,7 @@ fn help_has_examples_and_statuses() {
     assert!(text(&["--help"]).contains("gateway"));
 }
 
-/// Also in builds that lack the bench: `cargo test --package linerate --no-default-features`.
+/// Also in builds without default features: `cargo test --package linerate --no-default-features`.
 #[test]
 fn examples_use_no_command_and_no_option_that_this_build_lacks() {
     for command in COMMANDS {

@@ -174,7 +174,6 @@ fn what_cannot_be_opened_fails_and_others_go_on() {
     }
 }
 
-#[cfg(feature = "bench")]
 #[test]
 fn other_decoders_say_the_same() {
     let (folder, raw) = (Folder::new(), sample("sample.msgs"));

@@ -1,4 +1,4 @@
-//! Dictionaries, part by part.
+//! Builds dictionaries part by part (RFC 8878, section 5).
 
 use super::fse::{Table, describe};
 use super::huffman::Tree;
@@ -7,7 +7,7 @@ use super::sequences::{Tables, default_lengths, default_literals, default_offset
 /// The magic number of dictionaries with tables.
 pub const MAGIC: [u8; 4] = [0x37, 0xa4, 0x30, 0xec];
 
-/// A dictionary in the making.
+/// A dictionary to be written.
 #[derive(Clone)]
 pub struct Dictionary {
     pub id: u32,

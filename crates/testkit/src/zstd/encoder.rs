@@ -1,9 +1,9 @@
-//! Frames as libzstd makes them, with any of its parameters.
+//! Frames and dictionaries by libzstd.
 
 use zstd_safe::zstd_sys::ZSTD_EndDirective;
 use zstd_safe::{CCtx, CParameter, compress_bound, get_error_name, train_from_buffer};
 
-/// Compresses at once: the content size is in the header unless a parameter says otherwise.
+/// Compresses in one call. The header has the content size, unless a parameter disables it.
 pub fn compress(content: &[u8], dictionary: &[u8], parameters: &[CParameter]) -> Vec<u8> {
     let mut context = context(dictionary, parameters);
     let mut out = Vec::with_capacity(compress_bound(content.len()));
@@ -20,7 +20,7 @@ fn context(dictionary: &[u8], parameters: &[CParameter]) -> CCtx<'static> {
     context
 }
 
-/// Compresses piece by piece, with a flush after each: a window and no content size.
+/// Compresses piece by piece with a flush after each: the header has a window and no content size.
 pub fn compress_flushed(pieces: &[&[u8]], dictionary: &[u8], parameters: &[CParameter]) -> Vec<u8> {
     use zstd_safe::{InBuffer, OutBuffer};
     let mut context = context(dictionary, parameters);
@@ -43,10 +43,10 @@ pub fn level(level: i32) -> CParameter {
     CParameter::CompressionLevel(level)
 }
 
-/// A dictionary trained on pieces of `samples` of that size.
-pub fn train(samples: &[u8], piece: usize, most: usize) -> Vec<u8> {
+/// Trains a dictionary of at most `max_len` bytes on `samples`, cut into samples of `piece` bytes.
+pub fn train(samples: &[u8], piece: usize, max_len: usize) -> Vec<u8> {
     let sizes: Vec<usize> = samples.chunks(piece).map(<[u8]>::len).collect();
-    let mut dictionary = Vec::with_capacity(most);
+    let mut dictionary = Vec::with_capacity(max_len);
     train_from_buffer(&mut dictionary, samples, &sizes).map_err(get_error_name).expect("enough samples");
     dictionary
 }

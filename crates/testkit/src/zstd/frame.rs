@@ -1,5 +1,5 @@
-//! Frames, block by block, and what they hold: written from the format, without a search for
-//! matches, so that every form can be had.
+//! Builds frames block by block, with their content: from the format (RFC 8878) and without a match finder,
+//! so that every form can be written.
 
 use twox_hash::XxHash64;
 
@@ -10,7 +10,7 @@ use super::sequences::{Count, Mode, Sequence, Tables, section};
 /// The magic number of frames.
 pub const MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
-/// The most bytes of a block.
+/// Largest block, in bytes.
 pub const BLOCK: usize = 128 << 10;
 
 /// How the header of a frame is written.
@@ -27,9 +27,9 @@ pub struct Header {
     pub checksum: bool,
     /// Bits 3 and 4 of the descriptor.
     pub spare: u8,
-    /// Added to what is stated as content size.
+    /// Added to the stated content size.
     pub size_lie: i64,
-    /// Bits of the checksum that are turned.
+    /// Flipped bits of the checksum.
     pub checksum_lie: u32,
 }
 

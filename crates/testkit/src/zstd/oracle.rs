@@ -1,18 +1,18 @@
-//! What libzstd says: the verdict and the bytes that ours are held against.
+//! libzstd as the oracle: its verdict and its bytes.
 
 use linerate_core::Error;
 use zstd_safe::{DCtx, DParameter, FrameFormat, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
-/// What decoding gave: bytes, or why not.
+/// Result of decoding: bytes, or libzstd's error name.
 pub type Verdict = Result<Vec<u8>, &'static str>;
 
 const STRICTER: [&str; 2] = ["a stream of literals", "a Huffman tree has codes of more than 11 bits"];
 
-/// Whether ours says what libzstd says: of its two ways, where they differ, either.
+/// Whether our result agrees with libzstd's: where its two ways differ, with either.
 ///
-/// Two things ours refuses, as the format demands, and libzstd takes. Four streams of literals of which
-/// one has no end mark or is not used up exactly: libzstd looks at it only where its fastest loop cannot
-/// run. Huffman codes of 12 bits: libzstd never writes them, but reads them.
+/// Ours is stricter in two cases, as the format demands. Four literal streams of which one has no end mark
+/// or unused bits: libzstd checks that only where its fastest loop cannot run. Huffman codes of 12 bits:
+/// libzstd never writes them, but reads them.
 pub fn agrees(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     match ours {
         Ok(bytes) => theirs.iter().any(|theirs| theirs.as_ref() == Ok(bytes)),
@@ -22,14 +22,14 @@ pub fn agrees(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     }
 }
 
-/// The same of a decoder that keeps exactly the window. In pieces libzstd keeps more than the window, and
-/// takes matches that reach there; the format forbids them.
+/// As [`agrees`], for a stream decoder that keeps exactly the window. libzstd keeps more when it streams, and
+/// accepts matches beyond the window, which the format forbids.
 pub fn agrees_in_pieces(ours: &Result<Vec<u8>, Error>, theirs: &[Verdict]) -> bool {
     const TOO_FAR: &str = "a match reaches back before the history";
     agrees(ours, theirs) || ours.as_ref().is_err_and(|e| e.message == TOO_FAR)
 }
 
-/// libzstd with its contexts, which are used again and again.
+/// libzstd with a reused context.
 pub struct Oracle {
     context: DCtx<'static>,
     piece: Vec<u8>,
@@ -51,30 +51,30 @@ impl Oracle {
         reset.map_err(get_error_name).expect("a context that can be reset");
     }
 
-    /// Decodes all frames at once into at most `most` bytes.
-    pub fn whole(&mut self, src: &[u8], dictionary: &[u8], most: usize) -> Verdict {
+    /// Decodes all frames in one call into at most `max_len` bytes.
+    pub fn whole(&mut self, src: &[u8], dictionary: &[u8], max_len: usize) -> Verdict {
         self.reset();
-        self.at_once(src, dictionary, most)
+        self.at_once(src, dictionary, max_len)
     }
 
-    /// The same without magic numbers.
-    pub fn magicless(&mut self, src: &[u8], dictionary: &[u8], most: usize) -> Verdict {
+    /// As [`whole`](Self::whole), without magic numbers.
+    pub fn magicless(&mut self, src: &[u8], dictionary: &[u8], max_len: usize) -> Verdict {
         self.reset();
         self.set(DParameter::Format(FrameFormat::Magicless));
-        self.at_once(src, dictionary, most)
+        self.at_once(src, dictionary, max_len)
     }
 
-    /// With a dictionary as bytes: of a digested one libzstd lets matches reach into the tables, which
-    /// stand before the content.
-    fn at_once(&mut self, src: &[u8], dictionary: &[u8], most: usize) -> Verdict {
-        let mut out = Vec::with_capacity(most);
+    /// With a dictionary as bytes: with a digested one libzstd accepts matches into the tables, which precede
+    /// the content.
+    fn at_once(&mut self, src: &[u8], dictionary: &[u8], max_len: usize) -> Verdict {
+        let mut out = Vec::with_capacity(max_len);
         self.context.decompress_using_dict(&mut out, src, dictionary).map_err(get_error_name)?;
         Ok(out)
     }
 
-    /// Decodes piece by piece with a window of at most `1 << window_log` bytes. An input that ends early
-    /// is an error. The pieces are smaller than any frame: what libzstd has all of, it decodes at once.
-    pub fn stream(&mut self, src: &[u8], dictionary: &[u8], window_log: u32, most: usize) -> Verdict {
+    /// Decodes piece by piece with a window of at most `1 << window_log` bytes. Truncated input is an error.
+    /// Pieces are smaller than any frame: libzstd decodes a complete frame in one call.
+    pub fn stream(&mut self, src: &[u8], dictionary: &[u8], window_log: u32, max_len: usize) -> Verdict {
         const PIECE: usize = 8;
         self.reset();
         self.set(DParameter::WindowLogMax(window_log));
@@ -92,7 +92,7 @@ impl Oracle {
                     hint = self.context.decompress_stream(&mut output, &mut input).map_err(get_error_name)?;
                 }
                 out.extend_from_slice(&self.piece);
-                if out.len() > most {
+                if out.len() > max_len {
                     return Err("Destination buffer is too small");
                 }
                 if input.pos() == before && self.piece.is_empty() {
@@ -106,8 +106,8 @@ impl Oracle {
         if hint == 0 { Ok(out) } else { Err("Src size is incorrect") }
     }
 
-    /// Both ways. Where they differ, ours may be like either.
-    pub fn both(&mut self, src: &[u8], dictionary: &[u8], window_log: u32, most: usize) -> [Verdict; 2] {
-        [self.whole(src, dictionary, most), self.stream(src, dictionary, window_log, most)]
+    /// Decodes in both ways; where they differ, either is accepted.
+    pub fn both(&mut self, src: &[u8], dictionary: &[u8], window_log: u32, max_len: usize) -> [Verdict; 2] {
+        [self.whole(src, dictionary, max_len), self.stream(src, dictionary, window_log, max_len)]
     }
 }

@@ -1,6 +1,5 @@
 //! `linerate dict`: dictionaries trained and shared, files of them and of blocks, and SST files.
 
-#[cfg(feature = "bench")]
 mod bench;
 mod blockfile;
 mod build;
@@ -68,7 +67,6 @@ enum DictCommand {
     /// List, read and check RocksDB's SST files
     Sst(Box<sst::SstArgs>),
     /// Measure blocks through very many dictionaries, hot and cold, beside libzstd
-    #[cfg(feature = "bench")]
     Bench(Box<bench::BenchArgs>),
 }
 
@@ -83,7 +81,6 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         DictCommand::Verify(args) => verify::run(args),
         DictCommand::Info(args) => info::run(args),
         DictCommand::Sst(args) => sst::run(args),
-        #[cfg(feature = "bench")]
         DictCommand::Bench(args) => Ok(bench::run(args)),
     };
     result.unwrap_or_else(|what| {

@@ -2,8 +2,7 @@
 
 use std::borrow::Cow;
 
-#[cfg(feature = "bench")]
-use linerate_bench::messages::Other;
+use linerate_bench::messages::PeerDecoder;
 use linerate_core::Kind;
 use linerate_gateway::{Scratch, Session};
 
@@ -16,10 +15,9 @@ pub(crate) enum PayloadDecoder {
         session: Box<Session>,
         scratch: Scratch,
     },
-    #[cfg(feature = "bench")]
     Other {
         name: String,
-        decoder: Box<Other>,
+        decoder: Box<PeerDecoder>,
     },
 }
 
@@ -48,7 +46,6 @@ impl PayloadDecoder {
                     what: fault.error.message.into(),
                 }),
             },
-            #[cfg(feature = "bench")]
             PayloadDecoder::Other { name, decoder } => decoder.message(wire).map_err(|what| PayloadError {
                 kind: Kind::Corrupt,
                 at: None,
@@ -62,7 +59,6 @@ impl PayloadDecoder {
         match self {
             PayloadDecoder::Nothing => {}
             PayloadDecoder::Ours { session, .. } => session.reset(),
-            #[cfg(feature = "bench")]
             PayloadDecoder::Other { decoder, .. } => decoder.reset().map_err(CliError::Refused)?,
         }
         Ok(())
@@ -73,7 +69,6 @@ impl PayloadDecoder {
         match self {
             PayloadDecoder::Nothing => (0, 0),
             PayloadDecoder::Ours { session, scratch } => (session.memory(), scratch.memory()),
-            #[cfg(feature = "bench")]
             PayloadDecoder::Other { decoder, .. } => (decoder.memory().unwrap_or(0), 0),
         }
     }

@@ -43,7 +43,7 @@ pub(crate) struct GenerateArgs {
     seed: u64,
 
     /// Guilds of each connection
-    #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u64).range(..=Traffic::MOST_GUILDS as u64))]
+    #[arg(long, value_name = "N", default_value_t = 120, value_parser = clap::value_parser!(u64).range(..=Traffic::MAX_GUILDS as u64))]
     guilds: u64,
 
     /// Live events of each connection
@@ -72,7 +72,7 @@ const FORMS: [(&str, Option<Transport>); 3] =
 
 fn process(args: &GenerateArgs, reporter: &Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.target, "generate");
-    let traffic = Traffic::new(args.seed).with_guilds(args.guilds as usize).with_events(args.events as usize);
+    let traffic = Traffic::new(args.seed).guilds(args.guilds as usize).events(args.events as usize);
     fs::create_dir_all(&args.target).map_err(CliError::io("cannot make the folder"))?;
     let mut bar = reporter.progress("generating", None);
     let mut shards = Vec::new();

@@ -1,11 +1,9 @@
 //! `linerate gateway`: connections of chat gateways replayed, counted, recorded and compressed anew.
 
-#[cfg(feature = "bench")]
 mod bench;
 mod columns;
 mod decode;
 mod decoder;
-#[cfg(feature = "bench")]
 mod generate;
 mod live;
 mod record;
@@ -51,12 +49,10 @@ enum GatewayCommand {
     /// Compress connections the other way, or write their payloads
     Transcode(Box<transcode::TranscodeArgs>),
     /// Make traffic: seeded JSON messages, and what goes over the wire for them
-    #[cfg(feature = "bench")]
     Generate(Box<generate::GenerateArgs>),
     /// Be a gateway on 127.0.0.1 for tests of clients, with scripted trouble
     Serve(Box<serve::ServeArgs>),
     /// Measure connections beside other decoders, hot and by thousands
-    #[cfg(feature = "bench")]
     Bench(Box<bench::BenchArgs>),
 }
 
@@ -66,10 +62,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         GatewayCommand::Stats(args) => Ok(stats::run(args)),
         GatewayCommand::Record(args) => record::run(args),
         GatewayCommand::Transcode(args) => Ok(transcode::run(args)),
-        #[cfg(feature = "bench")]
         GatewayCommand::Generate(args) => Ok(generate::run(args)),
         GatewayCommand::Serve(args) => serve::run(args),
-        #[cfg(feature = "bench")]
         GatewayCommand::Bench(args) => Ok(bench::run(args)),
     };
     result.unwrap_or_else(|what| {

@@ -7,11 +7,9 @@ use clap::ValueHint;
 use linerate_core::Kind;
 use linerate_gateway::{Entry, Transport};
 
-#[cfg(feature = "bench")]
-use linerate_bench::messages::Other;
+use linerate_bench::messages::PeerDecoder;
 
 use super::decode::{Decoding, Totals};
-#[cfg(feature = "bench")]
 use super::decoder::PayloadDecoder;
 use super::session_args::SessionArgs;
 use super::wire::Wire;
@@ -27,25 +25,18 @@ Examples:
   linerate gateway replay shard-0.zst
   linerate gateway replay --expect shard-0.msgs shard-0.zlib     payloads must be these
   linerate gateway replay --check json-sequence recorded.lgwr    no message may be missing
-  linerate gateway replay --json *.zst";
-
-/// What only builds with the bench have.
-const BENCH_EXAMPLES: &str = if cfg!(feature = "bench") {
-    "\n  linerate gateway replay --decoder libzstd bad.zst              what another decoder says of it"
-} else {
-    ""
-};
+  linerate gateway replay --json *.zst
+  linerate gateway replay --decoder libzstd bad.zst              with another decoder";
 
 #[derive(clap::Args, Debug)]
-#[command(after_help = format!("{EXAMPLES}{BENCH_EXAMPLES}\n\n{}", exit_code::HELP))]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ReplayArgs {
     /// The payloads that must come out, behind their lengths
     #[arg(long, value_name = "RAW", value_hint = ValueHint::FilePath)]
     expect: Option<PathBuf>,
 
     /// Decode with another decoder than ours, to see what that says
-    #[cfg(feature = "bench")]
-    #[arg(long, value_name = "NAME", value_parser = Other::names())]
+    #[arg(long, value_name = "NAME", value_parser = PeerDecoder::names())]
     decoder: Option<String>,
 
     #[command(flatten)]
@@ -63,7 +54,6 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode, String> {
     if args.expect.is_some() && args.files.len() > 1 {
         return Err("--expect is for a single file".into());
     }
-    #[cfg(feature = "bench")]
     if args.decoder.is_some() && args.session.checks() {
         return Err("--check is for our decoder".into());
     }
@@ -88,7 +78,6 @@ fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<Ru
     let totals = decoding.totals;
     summary.set("kind", form.name());
     summary.set("transport", transport.name());
-    #[cfg(feature = "bench")]
     summary.set("decoder", args.decoder.as_deref().unwrap_or("linerate"));
     totals.tell(&mut summary);
     tell(&words, &totals, &mut summary);
@@ -109,16 +98,11 @@ fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<Ru
     Ok(summary)
 }
 
-#[cfg(feature = "bench")]
 fn decoding(args: &ReplayArgs, transport: Transport, wire: &Wire) -> Result<Decoding, CliError> {
     let Some(name) = &args.decoder else { return Ok(Decoding::new(&args.session, wire)) };
-    let decoder = Other::open(name, transport, args.session.max_message()).map_err(CliError::Refused)?;
+    let decoder =
+        PeerDecoder::open(name, transport, args.session.max_message()).map_err(CliError::Refused)?;
     Ok(Decoding::with(PayloadDecoder::Other { name: name.clone(), decoder: Box::new(decoder) }))
-}
-
-#[cfg(not(feature = "bench"))]
-fn decoding(args: &ReplayArgs, _: Transport, wire: &Wire) -> Result<Decoding, CliError> {
-    Ok(Decoding::new(&args.session, wire))
 }
 
 fn tell(words: &str, totals: &Totals, summary: &mut RunSummary) {

@@ -59,7 +59,6 @@ impl SessionArgs {
     }
 
     /// Whether payloads are looked at.
-    #[cfg(feature = "bench")]
     pub(crate) fn checks(&self) -> bool {
         self.check != Check::None
     }

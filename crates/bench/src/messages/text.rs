@@ -1,8 +1,8 @@
-//! Text in the manner of chats, from a list of words.
+//! Chat-like text from a fixed vocabulary.
 
 use super::source::Source;
 
-const WORDS: &[&str] = &[
+const VOCABULARY: &[&str] = &[
     "a",
     "about",
     "again",
@@ -225,26 +225,25 @@ const WORDS: &[&str] = &[
     "your",
 ];
 
-/// Among them are some of three and of four bytes, and one of two characters.
-pub(super) const PICTURES: &[&str] =
-    &["😀", "🔥", "❤️", "👍", "🎲", "☕", "✨", "🐢", "🎵", "👀", "🌙", "🚀"];
+/// Encoded in three and four bytes; one of two code points.
+pub(super) const EMOJI: &[&str] = &["😀", "🔥", "❤️", "👍", "🎲", "☕", "✨", "🐢", "🎵", "👀", "🌙", "🚀"];
 
-/// From `low` to below `high` words.
+/// `low` to `high - 1` words.
 pub(super) fn words(source: &mut Source, low: usize, high: usize) -> String {
     joined(source, low, high, " ")
 }
 
-/// As [`words`], with something else between them.
+/// As [`words`], with another separator.
 pub(super) fn joined(source: &mut Source, low: usize, high: usize, between: &str) -> String {
     let count = source.between(low, high);
-    let all: Vec<&str> = (0..count).map(|_| source.pick(WORDS)).collect();
+    let all: Vec<&str> = (0..count).map(|_| source.pick(VOCABULARY)).collect();
     all.join(between)
 }
 
-/// As [`words`], each with a capital.
+/// As [`words`], each capitalised.
 pub(super) fn title(source: &mut Source, low: usize, high: usize) -> String {
     let count = source.between(low, high);
-    let all: Vec<String> = (0..count).map(|_| capital(source.pick(WORDS))).collect();
+    let all: Vec<String> = (0..count).map(|_| capital(source.pick(VOCABULARY))).collect();
     all.join(" ")
 }
 
@@ -253,8 +252,8 @@ fn capital(word: &str) -> String {
     first.to_ascii_uppercase() + rest
 }
 
-/// What somebody writes, as it stands in JSON: some with a second line, a quote or a picture.
-pub(super) fn said(source: &mut Source) -> String {
+/// Text of a message, escaped for JSON; some have a second line, a quotation or an emoji.
+pub(super) fn message_text(source: &mut Source) -> String {
     let mut text = words(source, 1, 26);
     if source.percent(6) {
         text += &format!(r"\n{}", words(source, 1, 12));
@@ -263,7 +262,7 @@ pub(super) fn said(source: &mut Source) -> String {
         text += &format!(r#" \"{}\""#, words(source, 1, 8));
     }
     if source.percent(20) {
-        text += &format!(" {}", source.pick(PICTURES));
+        text += &format!(" {}", source.pick(EMOJI));
     }
     text
 }

@@ -1,15 +1,15 @@
-//! Users, members of guilds, and what they are doing.
+//! Users, guild members and their presences.
 
 use super::source::Source;
-use super::words::{PICTURES, joined, title, words};
+use super::text::{EMOJI, joined, title, words};
 
 /// A member of a guild, as it stands in JSON.
 pub(super) struct Member {
     pub(super) id: u64,
-    /// The object of the user.
+    /// The user object.
     pub(super) user: String,
-    /// What the object of the member has beside the user.
-    about: String,
+    /// The other fields of the member object.
+    fields: String,
 }
 
 impl Member {
@@ -18,13 +18,13 @@ impl Member {
         Member::of_user(source, id, user, roles)
     }
 
-    /// The member that a user is in a guild.
+    /// Generates the member object of a user in a guild.
     pub(super) fn of_user(source: &mut Source, id: u64, user: String, roles: &[u64]) -> Member {
         let most = roles.len().min(6);
         let mut own: Vec<String> =
             (0..source.below(most + 1)).map(|_| format!(r#""{}""#, source.pick(roles))).collect();
         own.dedup();
-        let about = format!(
+        let fields = format!(
             concat!(
                 r#""roles":[{roles}],"premium_since":null,"pending":false,"nick":{nick},"mute":false,"#,
                 r#""joined_at":"{joined}","flags":{flags},"deaf":false,"#,
@@ -35,22 +35,22 @@ impl Member {
             joined = source.past(),
             flags = source.pick(&[0, 0, 2]),
         );
-        Member { id, user, about }
+        Member { id, user, fields }
     }
 
     /// The object of the member, with the user.
     pub(super) fn object(&self) -> String {
-        format!(r#"{{"user":{},{}}}"#, self.user, self.about)
+        format!(r#"{{"user":{},{}}}"#, self.user, self.fields)
     }
 
     /// As [`object`](Self::object), also with the guild.
     pub(super) fn of_guild(&self, guild: u64) -> String {
-        format!(r#"{{"user":{},{},"guild_id":"{guild}"}}"#, self.user, self.about)
+        format!(r#"{{"user":{},{},"guild_id":"{guild}"}}"#, self.user, self.fields)
     }
 
     /// As [`object`](Self::object), without the user.
     pub(super) fn without_user(&self) -> String {
-        format!("{{{}}}", self.about)
+        format!("{{{}}}", self.fields)
     }
 }
 
@@ -60,7 +60,7 @@ fn quoted(text: String) -> String {
     format!(r#""{text}""#)
 }
 
-/// Somebody: the id and the object.
+/// Generates a user: id and JSON object.
 pub(super) fn user(source: &mut Source, bot: bool) -> (u64, String) {
     let id = source.id();
     let name = format!("{}{}", joined(source, 2, 3, ""), source.below(10_000));
@@ -80,7 +80,7 @@ pub(super) fn user(source: &mut Source, bot: bool) -> (u64, String) {
     (id, object)
 }
 
-/// What somebody is doing; as an event of a guild, or as a part of one.
+/// Generates a presence, with the guild's id if it is an event of its own.
 pub(super) fn presence(source: &mut Source, user: u64, guild: Option<u64>) -> String {
     let mut activities = Vec::new();
     if source.percent(55) {
@@ -121,7 +121,7 @@ fn status(source: &mut Source) -> String {
     format!(
         r#"{{"type":4,"state":"{}","name":"Custom Status","id":"custom","emoji":{{"name":"{}"}},"created_at":{}}}"#,
         words(source, 1, 7),
-        source.pick(PICTURES),
+        source.pick(EMOJI),
         source.now(),
     )
 }

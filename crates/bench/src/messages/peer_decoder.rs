@@ -1,4 +1,4 @@
-//! Other decoders than ours for one connection, for those who want to know what they say of it.
+//! Peer decoders of one connection, for `linerate gateway replay --decoder`.
 
 use linerate_gateway::Transport;
 
@@ -6,11 +6,11 @@ use super::decoders::{CONTENDERS, Contender, Decoder, Shared};
 
 /// Bytes that a zlib message ends with.
 const SUFFIX: [u8; 4] = [0, 0, 0xff, 0xff];
-/// The largest room that is made for payloads.
-const MOST: usize = 1 << 30;
+/// Largest buffer for a payload, in bytes.
+const MAX_BUFFER: usize = 1 << 30;
 
-/// The decoder of one connection, by somebody else.
-pub struct Other {
+/// A peer's decoder of one connection.
+pub struct PeerDecoder {
     contender: &'static Contender,
     decoder: Box<dyn Decoder>,
     shared: Shared,
@@ -18,8 +18,8 @@ pub struct Other {
     parts: Vec<u8>,
 }
 
-impl Other {
-    /// Their names, of this build.
+impl PeerDecoder {
+    /// Names of the peers in this build, sorted.
     pub fn names() -> Vec<&'static str> {
         let mut names: Vec<_> =
             CONTENDERS.iter().map(|c| c.name).filter(|name| *name != "linerate").collect();
@@ -28,17 +28,17 @@ impl Other {
         names
     }
 
-    /// Opens one with room for payloads of at most so many bytes, 1 GiB at most.
+    /// Opens the peer `name` for payloads of at most `max_message` bytes (1 GiB at most).
     ///
     /// # Errors
     /// A sentence: it has no memory, or does not know this transport.
-    pub fn open(name: &str, transport: Transport, max_message: usize) -> Result<Other, String> {
+    pub fn open(name: &str, transport: Transport, max_message: usize) -> Result<PeerDecoder, String> {
         let contender = CONTENDERS.iter().find(|c| c.name == name && c.transport == transport);
         let contender = contender.ok_or_else(|| format!("{name} does not decode {transport}"))?;
-        Ok(Other {
+        Ok(PeerDecoder {
             contender,
             decoder: (contender.open)()?,
-            shared: Shared::new(max_message.min(MOST)),
+            shared: Shared::new(max_message.min(MAX_BUFFER)),
             parts: Vec::new(),
         })
     }
@@ -47,7 +47,7 @@ impl Other {
     /// four bytes at the end of a zlib message are taken as its end wherever they stand.
     ///
     /// # Errors
-    /// What the decoder says.
+    /// The decoder's message.
     pub fn message(&mut self, frame: &[u8]) -> Result<Option<&[u8]>, String> {
         if self.contender.transport == Transport::Zstd {
             return self.decoder.message(frame, &mut self.shared).map(Some);
@@ -71,8 +71,8 @@ impl Other {
         Ok(())
     }
 
-    /// Bytes that it says it holds, if it does.
+    /// Bytes held, if the library reports them.
     pub fn memory(&self) -> Option<usize> {
-        self.decoder.told()
+        self.decoder.reported_memory()
     }
 }
