@@ -75,7 +75,7 @@ bench: ## Measure against all peers: make bench CORPUS=dir CSV=file FLAGS="--chu
 bench-nx: CSV = target/bench-nx.csv
 bench-nx: ## Measure Nx archives against libzstd, unsquashfs, tar, unzip and 7z: CORPUS=dir CSV=file FLAGS=...
 	@scripts/setup.sh rust cc
-	@scripts/setup.sh archivers || echo "what is missing is left out"
+	@scripts/setup.sh archivers || echo "missing archivers are left out"
 	@mkdir -p "$(dir $(CSV))"
 	$(CARGO) build --release --locked --package linerate --package linerate-bench
 	$(CARGO) run --release --locked --package linerate-bench -- archives --corpus "$(CORPUS)" --csv "$(CSV)" $(FLAGS)
@@ -135,7 +135,7 @@ plots: ## Draw the records of CSV=file as SVG files in PLOTS=dir
 fuzz: ## cargo-fuzz where it is installed, else a longer bounded run
 	@scripts/fuzz.sh $(SECONDS_PER_TARGET)
 
-setup: ## Install what the targets above need, or say what is missing
+setup: ## Install what the targets above need, or list what is missing
 	@scripts/setup.sh rust cc gzip
 
 dist: ## Build the program as `make install` installs it: target/dist/linerate

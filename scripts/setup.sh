@@ -79,7 +79,7 @@ has_cxx-python() {
 sys.exit(not (pathlib.Path(sysconfig.get_path("include")) / "Python.h").exists())'
 }
 
-# The copy of the requirements is made last: it says that all of them are in.
+# The copy of the requirements is made last: it marks a complete installation.
 make_venv() { # VENV REQUIREMENTS
   if [ -x "$1/bin/python" ] && cmp -s "$2" "$1/requirements.txt"; then return; fi
   echo "installing: $2 into $1"
@@ -115,7 +115,7 @@ quietly() { # COMMAND...
 
 update_once() {
   if [ -z "${updated:-}" ]; then
-    quietly apt-get update -qq || true # whether what is wanted can be had is seen next
+    quietly apt-get update -qq || true # a missing package is noticed next
     updated=1
   fi
 }

@@ -36,7 +36,7 @@ ran() { # PART
   [[ " $finished " == *" $1 "* ]]
 }
 
-# A test that lacks a program to test against says "SKIP: ..." and passes, or under STRICT=1 fails.
+# A test that lacks a program to compare with prints "SKIP: ..." and passes; with STRICT=1 it fails.
 cargo_test() { # ARGUMENT...
   local log
   log=$(mktemp)
@@ -62,8 +62,8 @@ test_scalar() {
     echo "     Running ${program##*/} (crates/$crate)"
     (cd "crates/$crate" && LINERATE_CPU=scalar "$program" --quiet </dev/null 2>&1) | tee -a "$log"
   done < <("$cargo" test --workspace --tests --features "$features" --locked --no-run --message-format=json |
-    sed -n 's|.*"package_id":"[^"]*/crates/\(core\|deflate\|gateway\|rice\|zstd\)#.*"executable":"\([^"]*\)".*|\1 \2|p' |
-    grep -v '/fake') # no code per tier in the gateway for tests
+    sed -nE 's~.*"package_id":"[^"]*/crates/(core|deflate|gateway|rice|zstd)#.*"executable":"([^"]*)".*~\1 \2~p' |
+    grep -v '/fake[^/]*$') # no code per tier in the gateway for tests
   [ "$found" -ge 20 ] || { echo "failed: scalar: $found test programs" >&2; exit 1; }
   skipped=$((skipped + $(grep -c 'SKIP: ' "$log" || true)))
   rm "$log"
@@ -87,7 +87,7 @@ test_nostd() {
   "$cargo" check --package linerate-rice --no-default-features --locked
   "$cargo" check --package linerate-rice --no-default-features --features alloc --locked
   "$cargo" check --package linerate-zstd --no-default-features --locked
-  # One build of what the tests need: crates/rice, whose tests need `alloc`, asks others for `std`.
+  # Not crates/rice: its tests need `alloc`, and their dependencies enable `std` everywhere.
   cargo_test --package linerate-core --package linerate-deflate --package linerate-zstd --no-default-features --lib
   # Only this fails when a dependency brings std in: two panic handlers cannot be linked.
   (cd scripts/nostd && "$cargo" build --locked)
@@ -127,7 +127,7 @@ run_pytest() { # ARGUMENT...
   if [ "$skips" != 0 ]; then skip "$skips Python tests" "see above"; fi
 }
 
-# All Java modules on the JDK that builds them, then on 25, where there is one, the tests of what differs there:
+# All Java modules on the JDK that builds them, then on 25, where there is one, the tests of native access:
 # loading the library, memory outside the heap, and checked JNI calls.
 test_java() {
   if ! scripts/setup.sh java; then

@@ -7,7 +7,7 @@ pub struct Noise(u64);
 impl Noise {
     pub fn new(seed: u64) -> Noise {
         let mut noise = Noise(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-        // The first numbers resemble the seed.
+        // The first numbers of a fresh xorshift resemble its seed.
         (0..8).for_each(|_| _ = noise.number());
         noise
     }
@@ -89,7 +89,7 @@ pub fn kinds(n: usize) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Noise interrupted by copies of what came before, from near and far and of all lengths.
+/// Noise with copies of earlier bytes, at near and far offsets and of all lengths.
 fn copies(noise: &mut Noise, n: usize) -> Vec<u8> {
     let mut bytes = noise.bytes(40.min(n));
     while bytes.len() < n {

@@ -10,8 +10,8 @@ const SEED: &str = "LINERATE_KILL_SEED";
 pub fn moments(count: u32, whole: Duration) -> impl Iterator<Item = Duration> {
     let now =
         || SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(1, |now| now.as_nanos() as u64);
-    let told = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok());
-    let seed: u64 = told.unwrap_or_else(now);
+    let given = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok());
+    let seed: u64 = given.unwrap_or_else(now);
     println!("{SEED}={seed} chooses the same moments of {whole:?} again");
     let mut state = seed | 1;
     (0..count).map(move |number| {

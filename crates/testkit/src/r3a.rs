@@ -12,7 +12,7 @@ pub enum Shape {
     Preset(u64),
     /// Preset 3, and whether there are hashes.
     Small(bool),
-    /// FEF64: hashes, bits of pool, files, blocks and offset, and what 0 stands for.
+    /// FEF64: whether there are hashes; bits of pool, files, blocks and offset; the width that 0 encodes.
     Flexible { hashed: bool, pool: u32, files: u32, blocks: u32, offset: u32, zero: u32 },
 }
 

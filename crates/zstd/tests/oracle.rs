@@ -1,7 +1,7 @@
 //! Frames of libzstd, decoded by both.
 
 use linerate_testkit::testdata::corpus;
-use linerate_zstd::{Decoder, Dictionary, Kind, Options, PrefetchQueue, Scratch, Sizes, Tier};
+use linerate_zstd::{Decoder, Dictionary, Kind, Options, PrefetchQueue, Scratch, Sizes};
 use zstd_safe::{CCtx, CParameter};
 
 fn compress(context: &mut CCtx<'_>, data: &[u8]) -> Vec<u8> {

@@ -182,7 +182,7 @@ impl Frame {
         }
     }
 
-    /// A frame that begins with what the dictionary gives.
+    /// A frame that starts with the dictionary's tables, repeat offsets and content.
     pub fn with(header: Header, dictionary: &Dictionary) -> Frame {
         Frame {
             history: dictionary.content.clone(),

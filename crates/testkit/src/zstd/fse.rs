@@ -2,7 +2,7 @@
 
 use super::bits::Bits;
 
-/// A state of the decoder: what it stands for and where it leads.
+/// A state of the decoding table: its symbol, and the next state's base and bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     pub symbol: u8,

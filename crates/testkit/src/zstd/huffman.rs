@@ -60,12 +60,12 @@ impl Tree {
 
     /// The description, as it stands before the streams and in dictionaries.
     pub fn describe(&self) -> Vec<u8> {
-        let told = &self.weights[..self.weights.len() - 1];
+        let stored = &self.weights[..self.weights.len() - 1];
         match self.form {
-            Form::Direct => direct(told),
+            Form::Direct => direct(stored),
             Form::Fse(log) => {
-                let counts = weight_counts(told, log);
-                let body = [describe(&counts, log), fse_stream(told, &Table::new(&counts, log))].concat();
+                let counts = weight_counts(stored, log);
+                let body = [describe(&counts, log), fse_stream(stored, &Table::new(&counts, log))].concat();
                 assert!(body.len() < 128, "weights that take {} bytes", body.len());
                 [&[body.len() as u8][..], &body].concat()
             }

@@ -54,7 +54,7 @@ pub enum Field {
     Length,
 }
 
-/// A value's code, the number of bits behind it, and those bits.
+/// A value's code, the number of its extra bits, and those bits.
 #[derive(Clone, Copy, Debug)]
 struct Code {
     code: u8,
@@ -158,7 +158,7 @@ pub fn default_offsets() -> Vec<i16> {
 /// The three tables, as the last block with sequences left them.
 pub type Tables = [Option<Table>; 3];
 
-/// The sequences section: what `tables` become is in it.
+/// Writes the sequences section; `tables` are updated for the next block.
 pub fn section(sequences: &[Sequence], modes: &[Mode; 3], count: Count, tables: &mut Tables) -> Vec<u8> {
     let mut bytes = count_bytes(sequences.len(), count);
     if sequences.is_empty() {

@@ -1,4 +1,5 @@
-//! Every form that the format allows, and what it forbids, in frames made by hand.
+//! Test vectors: every form that the format (RFC 8878) allows, and violations of each rule, in frames built
+//! field by field.
 
 use super::dictionary::{Dictionary, even};
 use super::frame::{BLOCK, Frame, Header, Literals, SINGLE, literals_header, plain, skippable, windowed};
@@ -15,7 +16,7 @@ pub struct Vector {
     pub dictionary: Option<&'static str>,
     /// Without magic numbers.
     pub magicless: bool,
-    /// What is decoded, as the builder knows it; `None` of what cannot be decoded.
+    /// The content, known to the builder; `None` for an invalid frame.
     pub content: Option<Vec<u8>>,
 }
 
@@ -23,7 +24,7 @@ const PREDEFINED: [Mode; 3] = [Mode::Predefined, Mode::Predefined, Mode::Predefi
 const REPEAT: [Mode; 3] = [Mode::Repeat, Mode::Repeat, Mode::Repeat];
 const NONE: &[Sequence] = &[];
 
-/// Bytes that are told apart easily.
+/// Bytes of a recognisable pattern.
 pub fn letters(n: usize) -> Vec<u8> {
     (0..n as u64).map(|i| b'a' + (i * i / 3 + i) as u8 % 26).collect()
 }
@@ -308,7 +309,7 @@ fn cycle(first: u8, kinds: usize, n: usize) -> Vec<u8> {
     (0..n).map(|i| first.wrapping_add((i * 5 % kinds) as u8)).collect()
 }
 
-/// Adds the weights that make a whole tree of what is there.
+/// Adds weights until the tree is complete.
 fn fill(weights: &mut Vec<u8>) {
     let cells: u32 = weights.iter().filter(|w| **w > 0).map(|w| 1 << (w - 1)).sum();
     let missing = cells.next_power_of_two() - cells;
@@ -400,7 +401,7 @@ fn counts_of_tables() -> Vec<Vector> {
     let sequences: Vec<Sequence> = (0..9).map(|i| copy(6, 29 + i, 10)).collect();
     let modes = [only(6), only(5), only(7)];
     all.push(vector("counts-of-one-symbol", &start_of_modes().compressed(own(), &sequences, modes)));
-    // Only the last codes, behind the longest runs of zeros, all less than one but one.
+    // Only the last codes, after the longest runs of zeros, all less than one but one.
     let sparse = |first: usize, last: usize, log: u32| {
         let mut counts = vec![0i16; last + 1];
         counts[first..].fill(-1);
@@ -865,7 +866,7 @@ fn bad_sequences() -> Bad {
     .to_vec()
 }
 
-/// Matches that reach what is not there, and blocks that are too much.
+/// Matches before the window, and blocks that exceed a limit.
 fn bad_matches() -> Bad {
     let start = |header| Frame::new(header).raw(&letters(50));
     let full = BLOCK as u32;
