@@ -337,7 +337,7 @@ def test_a_recording_is_replayed_by_the_program(kind, tmp_path):
     error = caught.value
     assert status != 0
     assert (said["error"], said["kind"]) == (str(error), error.kind)
-    assert (said["message"], said["at"]) == (error.message, error.offset)
+    assert (said["message"], said["offset"]) == (error.message, error.offset)
 
 
 def entries(recording, kind):

@@ -10,9 +10,18 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use self::commands::{clean, dict, gateway, gzip, nx, pages, rice, zstd};
 use self::ui::{exit_code, help};
 
+const EXAMPLES: &str = "\
+Examples:
+  linerate gzip -3k notes.txt                make notes.txt.gz, keep notes.txt
+  linerate rice encode run7.npy              make run7.rice
+  linerate nx pack mods -o mods.nx           an archive of a folder
+  linerate zstd -d notes.txt.zst             make notes.txt
+  linerate dict train --lines rows.json -o rows.dict
+  linerate man gzip | man -l -               the manual page of a subcommand";
+
 /// Compression for data paths that have a speed to keep
 #[derive(Parser)]
-#[command(name = "linerate", version, propagate_version = true, arg_required_else_help = true, after_help = exit_code::HELP)]
+#[command(name = "linerate", version, propagate_version = true, arg_required_else_help = true, after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use clap::ValueHint;
 
 use crate::ui::error::CliError;
-use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, output_args};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -28,8 +28,7 @@ Leftovers:
 #[derive(clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct Args {
-    /// Remove nothing: print what would be removed
-    #[arg(short = 'n', long)]
+    #[arg(short = 'n', long, help = output_args::DRY_RUN)]
     dry_run: bool,
 
     #[command(flatten)]

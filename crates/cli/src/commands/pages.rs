@@ -11,8 +11,20 @@ use crate::command;
 use crate::ui::error::CliError;
 use crate::ui::{exit_code, help, signals};
 
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  linerate completions bash > /usr/share/bash-completion/completions/linerate
+  linerate completions zsh > ~/.zfunc/_linerate";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  linerate man > linerate.1                  the page of `linerate` itself
+  linerate man rice encode | man -l -
+  linerate man --list                        all subcommands that have a page";
+
 /// For `bash`, put the output in /usr/share/bash-completion/completions/linerate.
 #[derive(clap::Args)]
+#[command(after_help = format!("{COMPLETIONS_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]
@@ -21,6 +33,7 @@ pub(crate) struct CompletionsArgs {
 
 /// Without an argument the page of `linerate` itself.
 #[derive(clap::Args)]
+#[command(after_help = format!("{MAN_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ManArgs {
     /// The subcommand whose page to print, such as `gzip` or `rice encode`
     subcommand: Vec<String>,

@@ -1,5 +1,7 @@
 //! What the subcommands share: arguments, messages, exit statuses, progress, input and output.
 
+#[cfg(test)]
+mod contract;
 pub(crate) mod error;
 pub(crate) mod exit_code;
 pub(crate) mod format;

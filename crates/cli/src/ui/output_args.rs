@@ -1,45 +1,63 @@
-//! Files that are written: complete, under their name, or not at all.
+//! `-o`, `-f` and `-n`: where output goes, and writing it as a whole file.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::ValueHint;
+use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use crate::ui::error::CliError;
-use crate::ui::output::Output;
+use crate::ui::output::{self, Output};
 
-/// Where a file goes.
+/// Help of `-o` where standard output may take what is written.
+pub(crate) const STREAM: &str = "Write to FILE, which appears when it is complete; `-` is standard output";
+/// Help of `-o` where it may not: the file is written out of order.
+pub(crate) const FILE: &str = "Write to FILE, which appears when it is complete";
+/// Help of `-o` where several files are written.
+pub(crate) const FOLDER: &str = "Write to FOLDER, which is created if it does not exist";
+/// Help of `-f`.
+pub(crate) const FORCE: &str = "Replace existing files";
+/// Help of `-n`.
+pub(crate) const DRY_RUN: &str = "Write nothing: print what would be done";
+
+/// Parses the path of [`FILE`] or [`FOLDER`]: anything but `-`.
+pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match is_stdout(&path) {
+        true => Err("standard output cannot take it: give a name (`./-` for one that is a dash)"),
+        false => Ok(path),
+    })
+}
+
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// A file that is written as a stream.
 #[derive(clap::Args, Debug)]
 pub(crate) struct OutputArgs {
-    /// The file to write; it appears under its name when it is complete
-    #[arg(
-        short = 'o',
-        long,
-        visible_alias = "output",
-        value_name = "FILE",
-        required_unless_present = "dry_run",
-        value_hint = ValueHint::FilePath
-    )]
-    pub(crate) target: Option<PathBuf>,
+    #[arg(short = 'o', long, value_name = "FILE", help = STREAM, required_unless_present = "dry_run", value_hint = ValueHint::FilePath)]
+    output: Option<PathBuf>,
 
-    /// Replace what exists
-    #[arg(short = 'f', long)]
+    #[arg(short = 'f', long, help = FORCE)]
     pub(crate) force: bool,
 
-    /// Write nothing: print what would come of it
-    #[arg(short = 'n', long)]
-    pub(crate) dry_run: bool,
+    #[arg(short = 'n', long, help = DRY_RUN)]
+    dry_run: bool,
 }
 
 impl OutputArgs {
-    /// The name, unless nothing is to be written.
+    /// The path, unless nothing is to be written.
     pub(crate) fn path(&self) -> Option<&Path> {
-        self.target.as_deref().filter(|_| !self.dry_run)
+        self.output.as_deref().filter(|_| !self.dry_run)
     }
 
-    /// Fails early where writing could not end well.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.path().is_some_and(is_stdout)
+    }
+
+    /// Fails early where the output cannot be written.
     pub(crate) fn check(&self) -> Result<(), CliError> {
-        let Some(path) = self.path() else { return Ok(()) };
+        let Some(path) = self.path().filter(|_| !self.is_stdout()) else { return Ok(()) };
         if path.is_dir() {
             return Err(CliError::Refused(format!("the output {} is a directory", path.display())));
         }
@@ -50,9 +68,37 @@ impl OutputArgs {
     }
 }
 
-/// Writes a whole file.
+/// A folder that files are written to.
+#[derive(clap::Args, Debug)]
+pub(crate) struct FolderArgs {
+    #[arg(short = 'o', long, value_name = "FOLDER", help = FOLDER, required_unless_present = "dry_run", value_parser = path(), value_hint = ValueHint::DirPath)]
+    output: Option<PathBuf>,
+
+    #[arg(short = 'f', long, help = FORCE)]
+    pub(crate) force: bool,
+
+    #[arg(short = 'n', long, help = DRY_RUN)]
+    dry_run: bool,
+}
+
+impl FolderArgs {
+    /// The path, unless nothing is to be written.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|_| !self.dry_run)
+    }
+}
+
+/// Opens the output at `path`: standard output for `-`.
+pub(crate) fn open(path: &Path, force: bool) -> Result<Output, CliError> {
+    match is_stdout(path) {
+        true => output::stdout().map(Output::Stdout).map_err(CliError::stdout_write),
+        false => Output::at(path, force),
+    }
+}
+
+/// Writes all of `bytes` to the output at `path`: standard output for `-`.
 pub(crate) fn write(path: &Path, force: bool, bytes: &[u8]) -> Result<(), CliError> {
-    let mut output = Output::at(path, force)?;
+    let mut output = open(path, force)?;
     output.write_all(bytes).map_err(|error| output.error(error))?;
     output.commit().map(drop)
 }

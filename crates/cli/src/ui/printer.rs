@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::ui::error::CliError;
 use crate::ui::signals;
+use crate::ui::verbosity::VerbosityArgs;
 
 /// Which messages are printed, and where.
 pub(crate) struct Printer {
@@ -21,6 +22,21 @@ pub(crate) struct Printer {
 }
 
 impl Printer {
+    /// With `stdout_is_data`, JSON goes to standard error.
+    pub(crate) fn new(verbosity: &VerbosityArgs, stdout_is_data: bool) -> Printer {
+        let VerbosityArgs { verbose, quiet, json } = *verbosity;
+        Printer { quiet, verbose, json, stdout_is_data }
+    }
+
+    /// Prints a line of regular output, on standard error if standard output carries data.
+    pub(crate) fn line(&self, line: impl Display) {
+        match (self.json, self.stdout_is_data) {
+            (true, _) => {}
+            (false, true) => to_stderr(line),
+            (false, false) => to_stdout(line),
+        }
+    }
+
     /// Prints the line of an error, without its JSON object.
     pub(crate) fn error(&self, file: &str, error: &CliError) {
         if !(self.quiet && matches!(error, CliError::Skipped(_))) {
@@ -41,7 +57,7 @@ impl Printer {
             "status": if matches!(error, CliError::Skipped(_)) { "skipped" } else { "failed" },
             "kind": error.kind(),
             "error": error.to_string(),
-            "at": error.offset(),
+            "offset": error.offset(),
         });
         more.iter().for_each(|(key, more)| value[*key] = more.clone());
         self.record(&value);

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::ui::error::CliError;
 use crate::ui::exit_code::ExitStatus;
-use crate::ui::printer::{Printer, to_stdout};
+use crate::ui::printer::Printer;
 use crate::ui::progress::Progress;
 use crate::ui::signals;
 use crate::ui::summary::RunSummary;
@@ -19,15 +19,9 @@ pub(crate) struct Reporter {
 }
 
 impl Reporter {
-    /// With `stdout_is_data`, JSON goes to standard error.
+    /// With `stdout_is_data`, lines and JSON go to standard error.
     pub(crate) fn new(verbosity: &VerbosityArgs, stdout_is_data: bool) -> Reporter {
-        let printer = Printer {
-            quiet: verbosity.quiet,
-            verbose: verbosity.verbose,
-            json: verbosity.json,
-            stdout_is_data,
-        };
-        Reporter { printer, exit_status: ExitStatus::default() }
+        Reporter { printer: Printer::new(verbosity, stdout_is_data), exit_status: ExitStatus::default() }
     }
 
     pub(crate) fn is_json(&self) -> bool {
@@ -80,9 +74,7 @@ impl Reporter {
     }
 
     fn done(&self, summary: &RunSummary) {
-        if !self.printer.json {
-            summary.lines.iter().for_each(to_stdout);
-        }
+        summary.lines.iter().for_each(|line| self.printer.line(line));
         if let Some(line) = summary.line() {
             self.printer.done(line);
         }
@@ -105,7 +97,7 @@ impl Reporter {
             "status": "failed",
             "kind": kind,
             "error": message,
-            "at": offset,
+            "offset": offset,
         }));
     }
 

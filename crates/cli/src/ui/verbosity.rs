@@ -1,17 +1,17 @@
-//! How much to say.
+//! `-v`, `-q` and `--json`, which every subcommand that processes files takes.
 
-/// What to say.
+/// Which messages are printed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct VerbosityArgs {
-    /// Print a line about what was done
+    /// Print a line about each file that was processed
     #[arg(short = 'v', long)]
     pub(crate) verbose: bool,
 
-    /// Print no notes and no progress
+    /// Print no warnings, no notes and no progress
     #[arg(short = 'q', long)]
     pub(crate) quiet: bool,
 
-    /// Print JSON objects, on standard output or, if that carries data, on standard error
+    /// Print JSON objects, one per line; on standard error if standard output carries data
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -37,9 +37,9 @@ fn json_lines_come_back_sorted() {
     sorted.sort_by(|a, b| a["id"].as_str().cmp(&b["id"].as_str()));
     let cases: [&[&str]; 5] = [
         &[],
-        &["--no-dictionary", "--no-checksums", "-B", "1K"],
-        &["-s", "2K", "--small-tables", "-l", "9"],
-        &["-D", "d", "-B", "16K"],
+        &["--no-dictionary", "--no-checksums", "-b", "1K"],
+        &["-s", "2K", "--small-tables", "--level", "9"],
+        &["-D", "d", "-b", "16K"],
         &["-M", "64K"],
     ];
     folder.dict(&["train", "--lines", "rows", "-o", "d"]).ok();
@@ -100,7 +100,7 @@ fn records_come_back() {
 fn ranges_and_prefixes() {
     let folder = Folder::new();
     folder.write("rows", &lines_of(&rows(1, 500, 1)));
-    folder.dict(&["build", "-k", "id", "rows", "-o", "a"]).ok();
+    folder.dict(&["build", "--key", "id", "rows", "-o", "a"]).ok();
     let keys = |args: &[&str]| folder.dict(&[&["scan", "--keys", "a"][..], args].concat()).ok().lines();
     let numbers = |range: std::ops::Range<usize>| range.map(|i| format!("user-{i:06}")).collect::<Vec<_>>();
     assert_eq!(keys(&[]), numbers(0..500));
@@ -121,7 +121,7 @@ fn keys_that_are_not_there_are_named_and_others_found() {
     let folder = Folder::new();
     folder
         .write("rows", b"{\"n\":7,\"user\":{\"name\":\"ann\"}}\n\n{\"n\":12,\"user\":{\"name\":\"bob\"}}\n");
-    folder.dict(&["build", "-k", "/user/name", "rows", "-o", "a"]).ok();
+    folder.dict(&["build", "--key", "/user/name", "rows", "-o", "a"]).ok();
     let run = folder.dict(&["get", "a", "bob", "eve", "ann"]);
     run.fails(FAILED, "linerate: a: eve: there is no such key");
     assert_eq!(run.lines().len(), 2);
@@ -129,7 +129,7 @@ fn keys_that_are_not_there_are_named_and_others_found() {
     let (line, object) = run.stderr.split_once('\n').expect("a line and an object");
     assert_eq!((run.status, line), (Some(FAILED), "linerate: a: eve: there is no such key"));
     assert_eq!(serde_json::from_str::<Value>(object).expect("JSON")["entry"], "eve");
-    folder.dict(&["build", "-k", "n", "rows", "-o", "b"]).ok();
+    folder.dict(&["build", "--key", "n", "rows", "-o", "b"]).ok();
     assert_eq!(folder.dict(&["scan", "--keys", "b"]).ok().lines(), ["12", "7"]);
 }
 
@@ -138,7 +138,7 @@ fn values_are_printed_as_they_are() {
     let folder = Folder::new();
     let line = r#"{"z":1,"id":7,"a":123456789012345678901234567890,"f":1.50}"#;
     folder.write("rows", format!("{line}\n").as_bytes());
-    folder.dict(&["build", "-k", "id", "rows", "-o", "a"]).ok();
+    folder.dict(&["build", "--key", "id", "rows", "-o", "a"]).ok();
     let printed = folder.dict(&["scan", "--json", "a"]).ok().lines();
     assert_eq!(printed, [format!("{{\"key\":\"7\",\"value\":{line}}}")]);
     for (value, expected) in [
@@ -213,11 +213,11 @@ mod interrupted {
 fn duplicates_are_refused_or_the_last_one_stays() {
     let folder = Folder::new();
     folder.write("rows", b"{\"k\":\"a\",\"v\":1}\n{\"k\":\"b\"}\n{\"k\":\"a\",\"v\":2}\n");
-    let run = folder.dict(&["build", "-k", "k", "rows", "-o", "a"]);
+    let run = folder.dict(&["build", "--key", "k", "rows", "-o", "a"]);
     assert_eq!((run.status, run.stderr.lines().count()), (Some(FAILED), 1), "{}", run.stderr);
     assert!(run.stderr.contains("twice"), "{}", run.stderr);
     assert_eq!(folder.names(), ["rows"]);
-    folder.dict(&["build", "-k", "k", "--duplicates=last", "rows", "-o", "a"]).ok();
+    folder.dict(&["build", "--key", "k", "--duplicates=last", "rows", "-o", "a"]).ok();
     assert_eq!(folder.dict(&["get", "a", "a"]).ok().lines(), ["{\"k\":\"a\",\"v\":2}"]);
 }
 
@@ -230,7 +230,7 @@ fn what_is_no_record_is_one_line() {
         assert_eq!(folder.names(), ["in"]);
         run
     };
-    let key = &["-k", "id"][..];
+    let key = &["--key", "id"][..];
     for (bytes, line) in [
         (&b"{\"id\":\"a\"}\nhello\n"[..], "the line is not JSON (at byte 11)"),
         (b"{\"name\":1}", "the line has no field `id` (at byte 0)"),
@@ -245,16 +245,16 @@ fn what_is_no_record_is_one_line() {
         build(bytes, records).fails(DAMAGED, &line);
     }
     assert_eq!(build(&[0xff; 20], records).status, Some(4));
-    build(b"", &["-k", "id", "-D", "absent"])
+    build(b"", &["--key", "id", "-D", "absent"])
         .fails(FAILED, "linerate: in: cannot open absent: No such file or directory");
     let nowhere = "linerate: in: there is no folder no to write to";
-    folder.dict(&["build", "-k", "id", "in", "-o", "no/where"]).fails(FAILED, nowhere);
+    folder.dict(&["build", "--key", "id", "in", "-o", "no/where"]).fails(FAILED, nowhere);
     for wrong in [
         &["build", "in", "-o", "a"][..],
-        &["build", "-k", "id", "--records", "in", "-o", "a"],
-        &["build", "-k", "id", "in"],
-        &["build", "-k", "id", "-B", "3", "in", "-o", "a"],
-        &["build", "-k", "id", "-D", "in", "--no-dictionary", "in", "-o", "a"],
+        &["build", "--key", "id", "--records", "in", "-o", "a"],
+        &["build", "--key", "id", "in"],
+        &["build", "--key", "id", "-b", "3", "in", "-o", "a"],
+        &["build", "--key", "id", "-D", "in", "--no-dictionary", "in", "-o", "a"],
         &["get", "a"],
         &["get", "--hex", "a", "xyz"],
         &["scan", "--prefix=a", "--from=b", "a"],
@@ -268,7 +268,7 @@ fn what_is_no_record_is_one_line() {
 fn damaged_files_are_said_to_be() {
     let folder = Folder::new();
     folder.write("rows", &lines_of(&rows(1, 2000, 1)));
-    folder.dict(&["build", "-k", "id", "rows", "-o", "a"]).ok();
+    folder.dict(&["build", "--key", "id", "rows", "-o", "a"]).ok();
     let bytes = folder.read("a");
     let sorted = folder.dict(&["scan", "a"]).ok().stdout;
     for len in [0, 7, 63, 64, 5000, bytes.len() / 2, bytes.len() - 1] {

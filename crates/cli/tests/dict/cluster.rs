@@ -29,7 +29,7 @@ fn sets_of_a_kind_share_a_dictionary() {
     plant(&folder);
     folder.write("sets/empty", b"");
     folder.write("sets/few", b"0123456789");
-    let args = ["cluster", "-k5", "-s4K", "-B1K", "--lines", "sets"];
+    let args = ["cluster", "--count=5", "-s4K", "-b1K", "--lines", "sets"];
     let lines = folder.dict(&[&args[..], &["-o", "shared"]].concat()).ok().lines();
     assert!(lines[0].starts_with("11 sets"), "{lines:?}");
     assert_eq!(lines[5], "without a dictionary: 1 (empty), 1 (too few samples)");
@@ -58,12 +58,12 @@ fn sets_of_a_kind_share_a_dictionary() {
 fn operands_are_sets() {
     let folder = Folder::new();
     plant(&folder);
-    folder.dict(&["cluster", "-k1", "-B1K", "sets/2", "sets/5", "sets/0", "-o", "out"]).ok();
+    folder.dict(&["cluster", "--count=1", "-b1K", "sets/2", "sets/5", "sets/0", "-o", "out"]).ok();
     let found = assignment(&folder.read("out/assignment.json"));
     assert_eq!(found.keys().collect::<Vec<_>>(), ["sets/0", "sets/2", "sets/5"]);
     let run = folder.dict(&["cluster", "sets", "-o", "out"]);
     run.fails(FAILED, "linerate: sets: out is not empty; -f writes into it");
-    folder.dict(&["cluster", "-f", "-k1", "sets/2", "-o", "out"]).ok();
+    folder.dict(&["cluster", "-f", "--count=1", "sets/2", "-o", "out"]).ok();
     assert_eq!(assignment(&folder.read("out/assignment.json")).len(), 1);
 }
 
@@ -77,7 +77,7 @@ fn what_cannot_be_is_one_line() {
         .dict(&["cluster", "sets", "-o", "sets/2"])
         .fails(FAILED, "linerate: sets: cannot write sets/2: Not a directory");
     for wrong in
-        [&["cluster", "sets"][..], &["cluster", "-o", "out"], &["cluster", "-k0", "sets", "-o", "out"]]
+        [&["cluster", "sets"][..], &["cluster", "-o", "out"], &["cluster", "--count=0", "sets", "-o", "out"]]
     {
         assert_eq!(folder.dict(wrong).status, Some(USAGE), "{wrong:?}");
     }

@@ -9,7 +9,7 @@ fn plant(folder: &Folder) -> Vec<Vec<u8>> {
         folder.write("samples", &kind(i % 2, 50 + i, 60 << 10));
         let name = format!("dicts/{i}.dict");
         folder.write(&name, b"");
-        folder.dict(&["train", "-f", "-B1K", "-s4K", "samples", "-o", &name]).ok();
+        folder.dict(&["train", "-f", "-b1K", "-s4K", "samples", "-o", &name]).ok();
         folder.read(&name)
     };
     (0..4).map(train).collect()
@@ -86,10 +86,10 @@ fn block_files_use_dictionaries_of_packs() {
     folder.write("rows", &rows);
     folder.dict(&["train", "--lines", "rows", "-o", "dicts/rows.dict"]).ok();
     folder.dict(&["pack", "make", "-o", "a.pack", "dicts"]).ok();
-    let build = ["build", "-k", "id", "--pack", "a.pack", "--number", "5", "rows", "-o", "b.blocks"];
+    let build = ["build", "--key", "id", "--pack", "a.pack", "--number", "5", "rows", "-o", "b.blocks"];
     folder.dict(&build).ok();
     assert_eq!(listed(&folder, "a.pack")[4].2, 1, "the pack knows its user");
-    folder.dict(&["build", "-k", "id", "-D", "dicts/rows.dict", "rows", "-o", "c.blocks"]).ok();
+    folder.dict(&["build", "--key", "id", "-D", "dicts/rows.dict", "rows", "-o", "c.blocks"]).ok();
     assert!(folder.read("b.blocks").len() + 8000 < folder.read("c.blocks").len());
     assert!(folder.dict(&["scan", "--pack", "a.pack", "b.blocks"]).ok().stdout == rows);
     let one = folder.dict(&["get", "--pack", "a.pack", "b.blocks", "user-000007"]).ok().stdout;
@@ -108,7 +108,7 @@ fn block_files_use_dictionaries_of_packs() {
     // What a block file uses stays, and the block file is read with the pack that was compacted.
     folder.dict(&["pack", "compact", "--drop-unused", "a.pack"]).ok();
     assert!(folder.dict(&["scan", "--pack", "a.pack", "b.blocks"]).ok().stdout == rows);
-    let unknown = ["build", "-k", "id", "--pack", "a.pack", "--number", "1", "rows", "-o", "d.blocks"];
+    let unknown = ["build", "--key", "id", "--pack", "a.pack", "--number", "1", "rows", "-o", "d.blocks"];
     assert_eq!(folder.dict(&unknown).status, Some(FAILED));
     assert!(!folder.has("d.blocks"));
 }
@@ -119,7 +119,7 @@ fn clusters_go_into_a_pack() {
     for i in 0..6u64 {
         folder.write(&format!("sets/{i}"), &kind(i % 2, 100 + i, 40 << 10));
     }
-    folder.dict(&["cluster", "--pack", "-k3", "-s4K", "-B1K", "sets", "-o", "out"]).ok();
+    folder.dict(&["cluster", "--pack", "--count=3", "-s4K", "-b1K", "sets", "-o", "out"]).ok();
     let users: Vec<u64> = listed(&folder, "out/dictionaries.pack").iter().map(|entry| entry.2).collect();
     assert_eq!(users, [3, 3]);
     let text = String::from_utf8(folder.read("out/assignment.json")).unwrap();
@@ -180,7 +180,7 @@ fn damaged_packs_and_wrong_files_are_said_to_be() {
         &["pack", "append", "a.pack"],
         &["pack", "extract", "a.pack"],
         &["pack", "retain", "a.pack", "x", "name"],
-        &["build", "-k", "id", "--pack", "a.pack", "text", "-o", "x"],
+        &["build", "--key", "id", "--pack", "a.pack", "text", "-o", "x"],
         &["verify"],
     ] {
         assert_eq!(folder.dict(wrong).status, Some(USAGE), "{wrong:?}");

@@ -72,13 +72,13 @@ fn samples_are_blocks_files_lines_or_records() {
     };
     assert_eq!(count(&["a"]), (text.len().div_ceil(4096), text.len()));
     let all = text.iter().filter(|byte| **byte == b'\n').count();
-    assert_eq!(count(&["--lines", "-B0", "a"]), (all, text.len() - all));
-    let (gathered, bytes) = count(&["--lines", "-B2K", "a"]);
+    assert_eq!(count(&["--lines", "-b0", "a"]), (all, text.len() - all));
+    let (gathered, bytes) = count(&["--lines", "-b2K", "a"]);
     assert!(gathered < text.len() / 2048 + 1 && bytes == text.len());
     for (i, part) in text.chunks(10_000).enumerate() {
         folder.write(&format!("b/{}/{i}", i % 3), part);
     }
-    assert_eq!(count(&["-B0", "b"]), (text.len().div_ceil(10_000), text.len()));
+    assert_eq!(count(&["-b0", "b"]), (text.len().div_ceil(10_000), text.len()));
     let mut records = Vec::new();
     for line in text.split(|byte| *byte == b'\n') {
         records.extend(3u32.to_le_bytes());
@@ -87,7 +87,7 @@ fn samples_are_blocks_files_lines_or_records() {
         records.extend(line);
     }
     folder.write("records", &records);
-    assert_eq!(count(&["--records", "-B0", "records"]), (all, text.len() - all));
+    assert_eq!(count(&["--records", "-b0", "records"]), (all, text.len() - all));
     let (few, bytes) = count(&["--max-samples", "64K", "a"]);
     assert!(bytes <= 65536 && bytes > 56 << 10 && few <= 16);
     let input = folder.dict_with(&["train", "--lines", "-n", "--json", "-"], &text).ok().objects().remove(0);

@@ -68,7 +68,7 @@ fn the_first_bad_message_is_named() {
     let object = run.object();
     assert_eq!((&object["status"], &object["kind"]), (&"failed".into(), &"corrupt".into()));
     assert_eq!((&object["message"], &object["connection"]), (&50.into(), &0.into()));
-    let at = object["at"].as_u64().unwrap() as usize;
+    let at = object["offset"].as_u64().unwrap() as usize;
     assert!((begin..begin + 8).contains(&at), "{at} of {begin}");
     // People also see how far it went.
     let run = folder.gateway(&["replay", "bad.zst"]);

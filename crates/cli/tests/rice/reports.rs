@@ -36,7 +36,7 @@ fn objects_for_programs() {
     let run = folder.rice(&["info", "--json", "--v1", "a.npy"]);
     assert_eq!(run.status, Some(DAMAGED));
     let record = json(&run.stdout);
-    assert_eq!((&record["kind"], &record["at"]), (&"corrupt".into(), &0.into()));
+    assert_eq!((&record["kind"], &record["offset"]), (&"corrupt".into(), &0.into()));
 }
 
 #[test]

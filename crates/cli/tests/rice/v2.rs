@@ -122,7 +122,7 @@ fn long_arrays_are_several_streams_of_whole_rows() {
     let record = json(&folder.rice(&["info", "--json", "a.rice"]).ok().stdout);
     assert_eq!(record["shape"], value!([3000, 3000]));
     assert_eq!(record["streams"][1]["samples"], 612_000);
-    assert_eq!(record["streams"][1]["at"], record["streams"][0]["bytes"]);
+    assert_eq!(record["streams"][1]["offset"], record["streams"][0]["bytes"]);
     assert_eq!(record["bytes_in"], rows.len());
     let from_pipe = json(&folder.rice_with(&["info", "--json"], &rows).ok().stdout);
     assert_eq!(from_pipe["streams"], record["streams"]);

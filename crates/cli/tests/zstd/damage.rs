@@ -72,5 +72,5 @@ fn failures_are_records_too() {
     let run = zstd(&folder, &["-t", "--json", "a.zst"], b"");
     let record: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
     assert_eq!((record["status"].as_str(), record["kind"].as_str()), (Some("failed"), Some("corrupt")));
-    assert_eq!(record["at"].as_u64(), Some(0));
+    assert_eq!(record["offset"].as_u64(), Some(0));
 }

@@ -22,7 +22,7 @@ use crate::ui::reporter::Reporter;
 use crate::ui::signals::CancelToken;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::{exit_code, size};
+use crate::ui::{exit_code, output_args, size};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,7 +42,7 @@ Input:
 #[group(id = "form", required = true, args = ["key", "records"])]
 pub(crate) struct BuildArgs {
     /// Files hold JSON lines, whose keys are in FIELD: its name, or a JSON pointer such as /user/name
-    #[arg(short = 'k', long, value_name = "FIELD", conflicts_with = "records")]
+    #[arg(long, value_name = "FIELD", conflicts_with = "records")]
     key: Option<String>,
 
     /// Files hold length-prefixed records
@@ -50,11 +50,11 @@ pub(crate) struct BuildArgs {
     records: bool,
 
     /// Bytes of content of a block
-    #[arg(short = 'B', long, value_name = "SIZE", default_value = "4K", value_parser = size::parse)]
+    #[arg(short = 'b', long, value_name = "SIZE", default_value = "4K", value_parser = size::parse)]
     block: u64,
 
     /// The level of zstd, -7 to 22
-    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    #[arg(long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
     level: i32,
 
     #[command(flatten)]
@@ -72,12 +72,10 @@ pub(crate) struct BuildArgs {
     #[arg(short = 'M', long, value_name = "SIZE", default_value = "256M", value_parser = size::parse)]
     memory: u64,
 
-    /// The file to write; it appears under its name when it is complete
-    #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
-    target: PathBuf,
+    #[arg(short = 'o', long, value_name = "FILE", help = output_args::FILE, value_parser = output_args::path(), value_hint = ValueHint::FilePath)]
+    output: PathBuf,
 
-    /// Replace an existing file
-    #[arg(short = 'f', long)]
+    #[arg(short = 'f', long, help = output_args::FORCE)]
     force: bool,
 
     #[command(flatten)]
@@ -164,7 +162,7 @@ pub(crate) fn run(args: &BuildArgs) -> Result<ExitCode, String> {
 fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.files[0], "build");
     check_target(args)?;
-    let choice = args.dictionary.choice(&args.target)?;
+    let choice = args.dictionary.choice(&args.output)?;
     let options = Options::new()
         .block_size(args.block as u32)
         .level(args.level)
@@ -187,7 +185,7 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
     );
     cancel.exit_if_cancelled();
     describe(&written?, &mut summary);
-    summary.output = Some(args.target.clone());
+    summary.output = Some(args.output.clone());
     Ok(summary)
 }
 
@@ -228,29 +226,29 @@ fn write(
     progress: &SharedProgress,
     cancel: &CancelToken,
 ) -> Result<Summary, CliError> {
-    let mut builder = Builder::create(&args.target, options).map_err(write_error(&args.target))?;
+    let mut builder = Builder::create(&args.output, options).map_err(write_error(&args.output))?;
     let mut sorted = sorter.sorted().map_err(write_error(&temp_dir()))?;
     while let Some((key, value)) = sorted.next_record().map_err(engine_error)? {
-        builder.add(key, value).map_err(write_error(&args.target))?;
+        builder.add(key, value).map_err(write_error(&args.output))?;
         progress.add(key.len() + value.len());
         if cancel.is_cancelled() {
             return Err(CliError::Refused("interrupted".into()));
         }
     }
-    builder.finish().map_err(write_error(&args.target))
+    builder.finish().map_err(write_error(&args.output))
 }
 
 fn check_target(args: &BuildArgs) -> Result<(), CliError> {
-    if args.target.is_dir() {
-        return Err(CliError::Refused(format!("the output {} is a directory", args.target.display())));
+    if args.output.is_dir() {
+        return Err(CliError::Refused(format!("the output {} is a directory", args.output.display())));
     }
-    let folder = args.target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = args.output.parent().filter(|folder| !folder.as_os_str().is_empty());
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(CliError::Refused(format!("there is no folder {} to write to", folder.display())));
     }
     // A device or a FIFO is written to as it is.
-    if !args.force && args.target.is_file() {
-        return Err(CliError::Refused(format!("{} exists already; -f overwrites it", args.target.display())));
+    if !args.force && args.output.is_file() {
+        return Err(CliError::Refused(format!("{} exists already; -f overwrites it", args.output.display())));
     }
     Ok(())
 }

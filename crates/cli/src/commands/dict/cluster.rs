@@ -15,7 +15,7 @@ use super::samples::{SampleArgs, Sampler, Samples, files_of};
 use crate::ui::error::CliError;
 use crate::ui::error::engine_error;
 use crate::ui::format::{ratio, rounded};
-use crate::ui::output_args::{self, OutputArgs};
+use crate::ui::output_args::{self, FolderArgs};
 use crate::ui::progress::SharedProgress;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
@@ -25,9 +25,9 @@ use crate::ui::{exit_code, size};
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate dict cluster -k 16 --lines tenants -o shared       a set for each entry of tenants
-  linerate dict cluster -k 4 --small-tables *.tbl -o shared   a set for each operand
-  linerate dict cluster -k 8 -n --json tenants                only the report
+  linerate dict cluster --count 16 --lines tenants -o shared       a set for each entry of tenants
+  linerate dict cluster --count 4 --small-tables *.tbl -o shared   a set for each operand
+  linerate dict cluster --count 8 -n --json tenants                only the report
 
 Output:
   The folder gets dictionary-000.dict, dictionary-001.dict and so on, and last
@@ -39,8 +39,8 @@ Output:
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ClusterArgs {
     /// Dictionaries, at most
-    #[arg(short = 'k', long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    most: u32,
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    count: u32,
 
     /// Bytes of each dictionary, at most
     #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
@@ -51,7 +51,7 @@ pub(crate) struct ClusterArgs {
     small_tables: bool,
 
     /// The level of zstd that blocks will be compressed at, -7 to 22
-    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    #[arg(long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
     level: i32,
 
     /// Rounds of choosing and training, at most
@@ -67,7 +67,7 @@ pub(crate) struct ClusterArgs {
 
     /// Bytes of samples of all sets together, which are kept in memory
     #[arg(short = 'M', long, value_name = "SIZE", default_value = "1G", value_parser = size::parse)]
-    max_memory: u64,
+    memory: u64,
 
     /// Write one pack, dictionaries.pack, instead of a file for each dictionary; it notes each set as a user
     /// of its dictionary, by the path of the set
@@ -75,7 +75,7 @@ pub(crate) struct ClusterArgs {
     pack: bool,
 
     #[command(flatten)]
-    target: OutputArgs,
+    output: FolderArgs,
 
     #[command(flatten)]
     threads: ThreadArgs,
@@ -105,7 +105,7 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
     let sample_sets: Vec<SampleSet<'_>> =
         blocks.iter().zip(&sets).map(|(blocks, set)| SampleSet::new(blocks).total_bytes(set.seen)).collect();
     let progress = SharedProgress::new(reporter.progress("clustering", None));
-    let found = Clustering::new(args.most as usize, args.size as usize)
+    let found = Clustering::new(args.count as usize, args.size as usize)
         .small_tables(args.small_tables)
         .level(args.level)
         .rounds(args.rounds as usize)
@@ -116,8 +116,8 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
     drop(progress);
     tell(&found, &mut summary);
     let named = Named { paths: &paths, found: &found, packed: args.pack };
-    if let Some(folder) = args.target.path() {
-        named.write(folder, args.target.force)?;
+    if let Some(folder) = args.output.path() {
+        named.write(folder, args.output.force)?;
         summary.output = Some(folder.to_owned());
     }
     named.records().for_each(|set| reporter.record(&set));
@@ -151,7 +151,7 @@ fn sets_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
 
 fn read(args: &ClusterArgs, sets: &[PathBuf], reporter: &Reporter) -> Result<Vec<Samples>, CliError> {
     let progress = SharedProgress::new(reporter.progress("reading", None));
-    let limit = args.max_samples.min(args.max_memory / sets.len().max(1) as u64);
+    let limit = args.max_samples.min(args.memory / sets.len().max(1) as u64);
     let read = |set: &PathBuf| {
         let files = files_of(std::slice::from_ref(set))?;
         let mut sampler = Sampler::new(&args.samples, limit, &files)?;
@@ -175,9 +175,9 @@ fn dictionary_name(index: usize) -> String {
 
 /// The folder is new or empty, unless files in it may be replaced.
 fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
-    let Some(folder) = args.target.path() else { return Ok(()) };
+    let Some(folder) = args.output.path() else { return Ok(()) };
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
-        Ok(is_empty) if is_empty || args.target.force => Ok(()),
+        Ok(is_empty) if is_empty || args.output.force => Ok(()),
         Ok(_) => Err(CliError::Refused(format!("{} is not empty; -f writes into it", folder.display()))),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(()),
         Err(e) => Err(CliError::io_at("cannot write", folder)(e)),

@@ -12,7 +12,6 @@ use crate::ui::error::engine_error;
 use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
-use crate::ui::verbosity::VerbosityArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,8 +40,7 @@ pub(crate) struct GetArgs {
 pub(crate) fn run(args: &GetArgs) -> Result<ExitCode, String> {
     let keys: Result<Vec<Vec<u8>>, String> = args.keys.iter().map(|key| args.rows.keys.parse(key)).collect();
     let keys = keys?;
-    let verbosity = VerbosityArgs { verbose: false, quiet: false, json: args.rows.json };
-    Ok(Reporter::new(&verbosity, true).one(&args.file, |reporter| process(args, &keys, reporter)))
+    Ok(Reporter::new(&args.rows.verbosity, true).one(&args.file, |reporter| process(args, &keys, reporter)))
 }
 
 fn process(args: &GetArgs, keys: &[Vec<u8>], reporter: &mut Reporter) -> Result<RunSummary, CliError> {

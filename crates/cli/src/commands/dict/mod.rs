@@ -28,6 +28,11 @@ use crate::ui::exit_code;
 use crate::ui::printer::to_stderr;
 
 const NOTES: &str = "\
+Examples:
+  linerate dict train --lines rows.json -o rows.dict
+  linerate dict build --key id -D rows.dict rows.json -o rows.blocks
+  linerate dict get rows.blocks user-17
+
 Samples:
   Files are cut into blocks of --block bytes, as a storage engine compresses them; with
   --lines whole lines, such as JSON, are gathered to blocks of that size, with --records the

@@ -6,12 +6,16 @@ use std::process::ExitCode;
 use clap::{Subcommand, ValueHint};
 
 use super::{pack_files, verify};
-use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::wait::WaitArgs;
+use crate::ui::{exit_code, output_args};
 
 const NOTES: &str = "\
+Examples:
+  linerate dict pack make -o all.pack dictionaries
+  linerate dict pack list all.pack
+
 Packs:
   Dictionaries under numbers that are never given twice, compressed with the first one of
   their cluster. Who uses a dictionary is kept as the hash of a name, such as that of a file.
@@ -53,16 +57,15 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{MAKE_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct MakeArgs {
-    /// The pack to write; it appears under its name when it is complete
-    #[arg(short = 'o', long, visible_alias = "output", value_name = "PACK", value_hint = ValueHint::FilePath)]
-    pub(super) target: PathBuf,
+    #[arg(short = 'o', long, value_name = "FILE", help = output_args::FILE, value_parser = output_args::path(), value_hint = ValueHint::FilePath)]
+    pub(super) output: PathBuf,
 
     /// Store dictionaries as they are: larger, and faster to open
     #[arg(long)]
     pub(super) uncompressed: bool,
 
     /// The level of zstd that dictionaries are compressed at, -7 to 22
-    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 19, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    #[arg(long, value_name = "LEVEL", default_value_t = 19, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
     pub(super) level: i32,
 
     #[command(flatten)]
@@ -116,9 +119,8 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{LIST_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ListArgs {
-    /// Print a JSON object for each dictionary
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
 
     /// The pack
     #[arg(value_name = "PACK", value_hint = ValueHint::FilePath)]
@@ -165,7 +167,7 @@ pub(crate) struct CompactArgs {
     pub(super) uncompressed: bool,
 
     /// The level of zstd that dictionaries are compressed at, -7 to 22
-    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 19, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    #[arg(long, value_name = "LEVEL", default_value_t = 19, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
     pub(super) level: i32,
 
     #[command(flatten)]
@@ -184,12 +186,10 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXTRACT_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ExtractArgs {
-    /// The folder to write to, made if it is not there
-    #[arg(short = 'o', long, visible_alias = "output", value_name = "FOLDER", value_hint = ValueHint::DirPath)]
-    pub(super) target: PathBuf,
+    #[arg(short = 'o', long, value_name = "FOLDER", help = output_args::FOLDER, value_parser = output_args::path(), value_hint = ValueHint::DirPath)]
+    pub(super) output: PathBuf,
 
-    /// Replace existing files
-    #[arg(short = 'f', long)]
+    #[arg(short = 'f', long, help = output_args::FORCE)]
     pub(super) force: bool,
 
     #[command(flatten)]
@@ -232,14 +232,13 @@ pub(crate) struct UseArgs {
 }
 
 pub(crate) fn run(args: &PackArgs) -> Result<ExitCode, String> {
-    let quiet = |json| VerbosityArgs { verbose: false, quiet: false, json };
     Ok(match &args.command {
         PackCommand::Make(args) => Reporter::new(&args.add.verbosity, false)
-            .one(&args.target, |reporter| pack_files::make(args, reporter)),
+            .one(&args.output, |reporter| pack_files::make(args, reporter)),
         PackCommand::Append(args) => Reporter::new(&args.add.verbosity, false)
             .one(&args.pack, |reporter| pack_files::append(args, reporter)),
         PackCommand::List(args) => {
-            Reporter::new(&quiet(args.json), false).one(&args.pack, |_| pack_files::list(args))
+            Reporter::new(&args.verbosity, false).one(&args.pack, |_| pack_files::list(args))
         }
         PackCommand::Verify(args) => {
             Reporter::new(&args.verbosity, false).each(&args.packs, |path, _| verify::pack(path))

@@ -19,14 +19,14 @@ use crate::ui::stdout::StdoutLines;
 use crate::ui::summary::RunSummary;
 
 pub(super) fn make(args: &MakeArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
-    let summary = RunSummary::new(&args.target, "make");
-    if args.target.exists() {
+    let summary = RunSummary::new(&args.output, "make");
+    if args.output.exists() {
         return Err(CliError::Refused("the pack exists already; `append` adds to it".into()));
     }
     let options = Options::new().uncompressed(args.uncompressed).level(args.level);
     stoppable(|cancel| {
-        let editor = Editor::create(&args.target, options).map_err(engine_error)?;
-        add(&args.add, editor, &args.target, cancel, reporter, summary)
+        let editor = Editor::create(&args.output, options).map_err(engine_error)?;
+        add(&args.add, editor, &args.output, cancel, reporter, summary)
     })
 }
 
@@ -116,7 +116,7 @@ pub(super) fn list(args: &ListArgs) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.pack, "list");
     let pack = open_pack(&args.pack)?;
     let mut lines = StdoutLines::new()?;
-    if !args.json {
+    if !args.verbosity.json {
         lines.write(format_args!(
             "{:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>6} {:<16}",
             "number", "bytes", "stored", "with", "id", "cluster", "users", "hash"
@@ -124,7 +124,7 @@ pub(super) fn list(args: &ListArgs) -> Result<RunSummary, CliError> {
     }
     for entry in pack.entries() {
         let base = if let Storage::CompressedWith(base) = entry.storage { Some(base) } else { None };
-        if args.json {
+        if args.verbosity.json {
             lines.write(json!({
                 "number": entry.id,
                 "bytes": entry.len,
@@ -189,17 +189,17 @@ pub(super) fn extract(args: &ExtractArgs) -> Result<RunSummary, CliError> {
         [] => pack.entries().map(|entry| entry.id).collect(),
         numbers => numbers.to_vec(),
     };
-    fs::create_dir_all(&args.target).map_err(CliError::io_at("cannot create", &args.target))?;
+    fs::create_dir_all(&args.output).map_err(CliError::io_at("cannot create", &args.output))?;
     for &number in &numbers {
         if pack.entry(number).is_none() {
             return Err(CliError::Refused(format!("the pack has no dictionary of the number {number}")));
         }
         let bytes = pack.read(number).map_err(engine_error)?;
-        output_args::write(&args.target.join(format!("{number}.dict")), args.force, &bytes)?;
+        output_args::write(&args.output.join(format!("{number}.dict")), args.force, &bytes)?;
         summary.bytes += bytes.len() as u64;
     }
     summary.text = Some(format!("{} dictionaries, {} bytes", numbers.len(), summary.bytes));
-    summary.output = Some(args.target.clone());
+    summary.output = Some(args.output.clone());
     summary.set("dictionaries", numbers.len());
     Ok(summary)
 }

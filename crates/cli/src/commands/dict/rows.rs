@@ -8,18 +8,18 @@ use serde_json::{Value, json};
 use super::keys::KeyArgs;
 use crate::ui::error::CliError;
 use crate::ui::output;
+use crate::ui::verbosity::VerbosityArgs;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct RowArgs {
     #[command(flatten)]
     pub(crate) keys: KeyArgs,
 
-    /// Print a JSON object for each record, with its key, and its value as it is if it is JSON
-    #[arg(long, conflicts_with = "records")]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
 
     /// Write length-prefixed records, as `build --records` reads them
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     pub(crate) records: bool,
 }
 
@@ -36,8 +36,7 @@ impl<'a> Rows<'a> {
     }
 
     pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), CliError> {
-        let RowArgs { json, records, .. } = self.args;
-        let written = match (json, records) {
+        let written = match (self.args.verbosity.json, self.args.records) {
             (true, _) => writeln!(self.out, "{}", self.object(key, value)),
             (_, true) => self.record(key, value),
             _ => self.out.write_all(value).and_then(|()| self.out.write_all(b"\n")),
@@ -47,7 +46,7 @@ impl<'a> Rows<'a> {
 
     /// A key alone, on a line.
     pub(crate) fn put_key(&mut self, key: &[u8]) -> Result<(), CliError> {
-        let written = if self.args.json {
+        let written = if self.args.verbosity.json {
             let mut object = json!({});
             self.args.keys.put(&mut object, "key", key);
             writeln!(self.out, "{object}")

@@ -16,7 +16,7 @@ const MOST_BLOCK: u64 = 64 << 20;
 #[derive(clap::Args, Debug)]
 pub(crate) struct SampleArgs {
     /// Bytes of a sample, as blocks will have; 0 makes each file, line or record one
-    #[arg(short = 'B', long, value_name = "SIZE", default_value = "4K", value_parser = block_size)]
+    #[arg(short = 'b', long, value_name = "SIZE", default_value = "4K", value_parser = block_size)]
     pub(crate) block: u64,
 
     /// Files hold lines, such as JSON; samples are whole lines

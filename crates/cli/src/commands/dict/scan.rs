@@ -14,7 +14,6 @@ use crate::ui::error::engine_error;
 use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
-use crate::ui::verbosity::VerbosityArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -90,8 +89,7 @@ impl Range {
 
 pub(crate) fn run(args: &ScanArgs) -> Result<ExitCode, String> {
     let range = args.range.range(&args.rows.keys)?;
-    let verbosity = VerbosityArgs { verbose: false, quiet: false, json: args.rows.json };
-    Ok(Reporter::new(&verbosity, true).one(&args.file, |_| process(args, range)))
+    Ok(Reporter::new(&args.rows.verbosity, true).one(&args.file, |_| process(args, range)))
 }
 
 fn process(args: &ScanArgs, range: Range) -> Result<RunSummary, CliError> {

@@ -18,6 +18,10 @@ use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::{exit_code, size};
 
 const NOTES: &str = "\
+Examples:
+  linerate dict sst ls 000012.sst            keys
+  linerate dict sst verify *.sst
+
 Files:
   Block-based tables of format versions 2 to 7, with any of the checksums, blocks of zstd,
   LZ4, Snappy or zlib, and with dictionaries. They are read alone, without the database that
@@ -53,7 +57,7 @@ Examples:
 #[command(after_help = format!("{LS_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct LsArgs {
     /// Print sequence numbers, kinds and sizes
-    #[arg(short = 'l', long)]
+    #[arg(short = 'l', long, conflicts_with = "json")]
     pub(super) long: bool,
 
     /// Print values, too
@@ -69,9 +73,8 @@ pub(crate) struct LsArgs {
     #[command(flatten)]
     pub(super) limits: LimitArgs,
 
-    /// Print a JSON object for each entry
-    #[arg(long, conflicts_with = "long")]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
 
     /// The file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -97,9 +100,8 @@ pub(crate) struct GetArgs {
     #[command(flatten)]
     pub(super) limits: LimitArgs,
 
-    /// Print a JSON object for each entry
-    #[arg(long)]
-    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
 
     /// The file
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]

@@ -16,12 +16,6 @@ use crate::ui::error::engine_error;
 use crate::ui::output;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
-use crate::ui::verbosity::VerbosityArgs;
-
-/// Standard output has entries; failures are said on standard error.
-fn say(json: bool) -> VerbosityArgs {
-    VerbosityArgs { verbose: false, quiet: false, json }
-}
 
 /// Which entries are listed.
 struct Choice {
@@ -71,7 +65,7 @@ impl Choice {
 pub(super) fn ls(args: &LsArgs) -> Result<ExitCode, String> {
     let prefix = args.range.prefix.as_ref().map(|prefix| args.keys.parse(prefix)).transpose()?;
     let choice = Choice { prefix, range: args.range.range(&args.keys)? };
-    Ok(Reporter::new(&say(args.json), true).one(&args.file, |_| {
+    Ok(Reporter::new(&args.verbosity, true).one(&args.file, |_| {
         let mut summary = RunSummary::new(&args.file, "ls");
         summary.silent = true;
         let (sst, mut reader) = open(&args.file, &args.limits)?;
@@ -116,7 +110,7 @@ fn list(
 }
 
 fn print(args: &LsArgs, entry: &Entry<'_>, out: &mut impl Write) -> std::io::Result<()> {
-    if args.json {
+    if args.verbosity.json {
         return writeln!(out, "{}", object(&args.keys, entry, args.values));
     }
     if args.long {
@@ -150,7 +144,7 @@ fn object(keys: &KeyArgs, entry: &Entry<'_>, values: bool) -> Value {
 pub(super) fn get(args: &GetArgs) -> Result<ExitCode, String> {
     let wanted: Result<Vec<Vec<u8>>, String> = args.wanted.iter().map(|key| args.keys.parse(key)).collect();
     let wanted = wanted?;
-    Ok(Reporter::new(&say(args.json), true).one(&args.file, |reporter| {
+    Ok(Reporter::new(&args.verbosity, true).one(&args.file, |reporter| {
         let mut summary = RunSummary::new(&args.file, "get");
         summary.silent = true;
         let (sst, mut reader) = open(&args.file, &args.limits)?;
@@ -177,7 +171,7 @@ fn find(
     let Some(entry) = reader.get_at(sst, key, args.sequence).map_err(engine_error)? else {
         return refused("there is no such key");
     };
-    if args.json {
+    if args.verbosity.json {
         return writeln!(out, "{}", object(&args.keys, &entry, true)).map_err(CliError::stdout_write);
     }
     match entry.kind {

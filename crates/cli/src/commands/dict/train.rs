@@ -25,7 +25,7 @@ Examples:
   linerate dict train --lines rows.json -o rows.dict           8 KiB, for blocks of 4 KiB
   linerate dict train --search --expect 2G tables -o t.dict    the size that pays best for 2 GiB
   linerate dict train --search -n --json tables                only the table of sizes
-  linerate dict train -B 0 --small-tables messages/* -o m.dict  a sample is a file, small tables
+  linerate dict train -b 0 --small-tables messages/* -o m.dict  a sample is a file, small tables
   zstd -D rows.dict block                                      other programs take it, too";
 
 /// Bytes of a dictionary unless told.
@@ -57,7 +57,7 @@ pub(crate) struct TrainArgs {
     small_tables: bool,
 
     /// The level of zstd that blocks will be compressed at, -7 to 22
-    #[arg(short = 'l', long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    #[arg(long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
     level: i32,
 
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(crate) struct TrainArgs {
     max_samples: u64,
 
     #[command(flatten)]
-    target: OutputArgs,
+    output: OutputArgs,
 
     #[command(flatten)]
     threads: ThreadArgs,
@@ -96,11 +96,11 @@ pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode, String> {
         return Err(format!("a dictionary of {size} bytes is too large: at most 64M"));
     }
     let name = args.files.first().cloned().unwrap_or_default();
-    Ok(Reporter::new(&args.verbosity, false).one(&name, |reporter| process(args, reporter)))
+    Ok(Reporter::new(&args.verbosity, args.output.is_stdout()).one(&name, |reporter| process(args, reporter)))
 }
 
 fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
-    args.target.check()?;
+    args.output.check()?;
     let mut summary = RunSummary::new(&args.files[0], "train");
     let samples = read(args, reporter)?;
     let blocks = samples.list();
@@ -133,8 +133,8 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
             "tables": measured.compact_len(),
         }),
     );
-    if let Some(path) = args.target.path() {
-        output_args::write(path, args.target.force, &dictionary)?;
+    if let Some(path) = args.output.path() {
+        output_args::write(path, args.output.force, &dictionary)?;
         summary.output = Some(path.to_owned());
     }
     let (bytes, tables) = (dictionary.len(), measured.compact_len());

@@ -12,12 +12,12 @@ use serde_json::{Value, json};
 
 use super::wire::fault;
 use crate::ui::error::CliError;
-use crate::ui::exit_code;
 use crate::ui::format::{ratio, rounded};
 use crate::ui::output::Output;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, output_args};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,12 +50,10 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", default_value_t = 2500, value_parser = clap::value_parser!(u64).range(..=100_000_000))]
     events: u64,
 
-    /// The folder to write to; it is made if it is not there
-    #[arg(short = 'o', long, visible_alias = "output", value_name = "DIR", value_hint = ValueHint::DirPath)]
-    target: PathBuf,
+    #[arg(short = 'o', long, value_name = "FOLDER", help = output_args::FOLDER, value_parser = output_args::path(), value_hint = ValueHint::DirPath)]
+    output: PathBuf,
 
-    /// Replace what exists
-    #[arg(short = 'f', long)]
+    #[arg(short = 'f', long, help = output_args::FORCE)]
     force: bool,
 
     #[command(flatten)]
@@ -63,7 +61,7 @@ pub(crate) struct GenerateArgs {
 }
 
 pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
-    Reporter::new(&args.verbosity, false).one(&args.target, |reporter| process(args, reporter))
+    Reporter::new(&args.verbosity, false).one(&args.output, |reporter| process(args, reporter))
 }
 
 /// A shard in one of the three forms, written one after the other: a signal finds a single file to remove.
@@ -71,15 +69,15 @@ const FORMS: [(&str, Option<Transport>); 3] =
     [("msgs", None), ("zlib", Some(Transport::Zlib)), ("zst", Some(Transport::Zstd))];
 
 fn process(args: &GenerateArgs, reporter: &Reporter) -> Result<RunSummary, CliError> {
-    let mut summary = RunSummary::new(&args.target, "generate");
+    let mut summary = RunSummary::new(&args.output, "generate");
     let traffic = Traffic::new(args.seed).guilds(args.guilds as usize).events(args.events as usize);
-    fs::create_dir_all(&args.target).map_err(CliError::io("cannot make the folder"))?;
+    fs::create_dir_all(&args.output).map_err(CliError::io("cannot make the folder"))?;
     let mut bar = reporter.progress("generating", None);
     let mut shards = Vec::new();
     for index in 0..args.shards {
         let mut bytes = [0; FORMS.len()];
         for ((form, transport), bytes) in FORMS.into_iter().zip(&mut bytes) {
-            let path = args.target.join(format!("shard-{index}.{form}"));
+            let path = args.output.join(format!("shard-{index}.{form}"));
             *bytes = write(&traffic, index, transport, &path, args.force)
                 .map_err(|e| e.in_file(&path.display().to_string()))?;
             summary.bytes += *bytes;

@@ -25,6 +25,11 @@ use crate::ui::exit_code;
 use crate::ui::printer::to_stderr;
 
 const NOTES: &str = "\
+Examples:
+  linerate gateway replay shard-0.zst
+  linerate gateway stats shard-0.zst
+  linerate gateway transcode --to zstd-stream shard-0.zlib -o shard-0.zst
+
 Files:
   Messages stand behind their lengths, 32-bit little-endian numbers: payloads, or what went
   over the wire for each, in order from the beginning of a connection. Recordings also have

@@ -13,11 +13,11 @@ use super::live::{self, Address};
 use super::session_args::SessionArgs;
 use super::wire::{Wire, fault};
 use crate::ui::error::CliError;
-use crate::ui::exit_code;
-use crate::ui::output::Output;
+use crate::ui::output;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, output_args};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,12 +42,10 @@ Live connections:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct RecordArgs {
-    /// The recording to write
-    #[arg(short = 'o', long, visible_alias = "output", value_name = "FILE", value_hint = ValueHint::FilePath)]
-    target: PathBuf,
+    #[arg(short = 'o', long, value_name = "FILE", help = output_args::STREAM, value_hint = ValueHint::FilePath)]
+    output: PathBuf,
 
-    /// Replace what exists
-    #[arg(short = 'f', long)]
+    #[arg(short = 'f', long, help = output_args::FORCE)]
     force: bool,
 
     /// End after so many whole messages
@@ -94,7 +92,7 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, String> {
     if args.cacert.is_some() && !address.as_ref().is_some_and(Address::is_secure) {
         return Err("--cacert is for wss:// addresses".into());
     }
-    let reporter = Reporter::new(&args.verbosity, false);
+    let reporter = Reporter::new(&args.verbosity, output_args::is_stdout(&args.output));
     Ok(reporter.one(&args.source, |reporter| match &address {
         Some(address) => record_live(args, address, reporter),
         None => record_file(args, reporter),
@@ -167,8 +165,8 @@ fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary,
         record_pipe(args, wire, transport, reporter, &mut summary)?;
         return Ok(summary);
     }
-    let writing = || CliError::io_at("cannot write", &args.target);
-    let mut output = Output::at(&args.target, args.force)?;
+    let writing = || write_error(&args.output);
+    let mut output = output_args::open(&args.output, args.force)?;
     output.keep_private();
     let out = BufWriter::with_capacity(256 << 10, output);
     let mut tape = Tape::new(out, &args.session, transport).map_err(writing())?;
@@ -187,8 +185,8 @@ fn record_pipe(
     reporter: &mut Reporter,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
-    let writing = || CliError::io_at("cannot write", &args.target);
-    let file = private(&args.target, args.force)?;
+    let writing = || write_error(&args.output);
+    let file = private(&args.output, args.force)?;
     let mut tape = Tape::new(file, &args.session, transport).map_err(writing())?;
     let outcome = copy(args, wire, &mut tape, |time| if time == 0 { now() } else { time });
     tell(&tape, transport, args, reporter, summary);
@@ -203,7 +201,7 @@ fn copy<W: Write>(
     tape: &mut Tape<W>,
     time_of: impl Fn(i64) -> i64,
 ) -> Result<(), CliError> {
-    let writing = || CliError::io_at("cannot write", &args.target);
+    let writing = || write_error(&args.output);
     for entry in wire {
         match entry? {
             Entry::Connection { time } => tape.reconnected(time).map_err(writing())?,
@@ -233,8 +231,8 @@ fn record_live(
         trusted: args.cacert.clone(),
     };
     let mut connection = live::Connection::open(address, &plan)?;
-    let writing = || CliError::io_at("cannot write", &args.target);
-    let file = private(&args.target, args.force)?;
+    let writing = || write_error(&args.output);
+    let file = private(&args.output, args.force)?;
     let mut tape = Tape::new(file, &args.session, address.transport).map_err(writing())?;
     let outcome = connection.record(&plan, &mut tape);
     // However it ended: what is in the file is good.
@@ -247,6 +245,9 @@ fn record_live(
 /// A new file that only its owner may read, under its name from the beginning: what was recorded until a
 /// failure is worth keeping. A device or a FIFO is written to as it is.
 fn private(path: &Path, force: bool) -> Result<File, CliError> {
+    if output_args::is_stdout(path) {
+        return output::stdout().map_err(CliError::stdout_write);
+    }
     let mut options = OpenOptions::new();
     options.write(true);
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir()) {
@@ -273,6 +274,14 @@ fn private(path: &Path, force: bool) -> Result<File, CliError> {
     Ok(file)
 }
 
+/// An error of writing the recording. A closed pipe ends the program without a message.
+fn write_error(path: &Path) -> impl Fn(io::Error) -> CliError + '_ {
+    move |error| match output_args::is_stdout(path) {
+        true => CliError::stdout_write(error),
+        false => CliError::io_at("cannot write", path)(error),
+    }
+}
+
 /// Nanoseconds since 1970.
 pub(super) fn now() -> i64 {
     let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
@@ -297,6 +306,6 @@ fn tell<W>(
     summary.set("compressed_bytes", compressed);
     summary.set("payload_bytes", payload);
     summary.set("fault", tape.fault.clone());
-    summary.output = Some(args.target.clone());
+    summary.output = Some(args.output.clone());
     summary.text = Some(format!("{messages} messages in {frames} frames, {compressed} bytes of {transport}"));
 }

@@ -11,12 +11,12 @@ use super::decode::{Decoded, Decoding, Ended};
 use super::session_args::SessionArgs;
 use super::wire::{Form, Wire, fault};
 use crate::ui::error::CliError;
-use crate::ui::exit_code;
 use crate::ui::format::ratio;
 use crate::ui::output::Output;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, output_args};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -36,12 +36,10 @@ pub(crate) struct TranscodeArgs {
     #[arg(long, value_enum, value_name = "WHAT")]
     to: To,
 
-    /// The file to write; it appears under its name when it is complete
-    #[arg(short = 'o', long, visible_alias = "output", value_name = "OUT", value_hint = ValueHint::FilePath)]
-    target: PathBuf,
+    #[arg(short = 'o', long, value_name = "FILE", help = output_args::STREAM, value_hint = ValueHint::FilePath)]
+    output: PathBuf,
 
-    /// Replace what exists
-    #[arg(short = 'f', long)]
+    #[arg(short = 'f', long, help = output_args::FORCE)]
     force: bool,
 
     #[command(flatten)]
@@ -73,7 +71,8 @@ impl To {
 }
 
 pub(crate) fn run(args: &TranscodeArgs) -> ExitCode {
-    Reporter::new(&args.verbosity, false).one(&args.file, |reporter| process(args, reporter))
+    Reporter::new(&args.verbosity, output_args::is_stdout(&args.output))
+        .one(&args.file, |reporter| process(args, reporter))
 }
 
 fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
@@ -103,7 +102,7 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
     summary.set("from", from.map(Transport::name));
     summary.set("to", args.to.transport().map(Transport::name));
     summary.set("written_bytes", written);
-    summary.output = Some(args.target.clone());
+    summary.output = Some(args.output.clone());
     summary.bytes = totals.payload;
     summary.text = Some(format!(
         "{} messages, {} bytes -> {written}, ratio {:.3}",
@@ -133,14 +132,14 @@ impl Writer {
     fn new(args: &TranscodeArgs, form: Form, private: bool) -> Result<Writer, CliError> {
         let transport = args.to.transport();
         let encoder = transport.map(Encoder::new).transpose().map_err(fault)?;
-        let mut output = Output::at(&args.target, args.force)?;
+        let mut output = output_args::open(&args.output, args.force)?;
         if private {
             output.keep_private();
         }
         let out = BufWriter::with_capacity(256 << 10, output);
         let sink = match (form, transport) {
             (Form::Recording, Some(transport)) => {
-                Sink::Recording(Recorder::new(out, transport).map_err(writing(&args.target))?)
+                Sink::Recording(Recorder::new(out, transport).map_err(writing(&args.output))?)
             }
             _ => Sink::Messages(out),
         };

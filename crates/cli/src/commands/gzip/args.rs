@@ -1,12 +1,14 @@
 //! The command line of `linerate gzip`.
 
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use clap::{ArgAction, ArgMatches, ValueEnum, ValueHint};
 use linerate_deflate::parallel::{Container, Options};
 use linerate_deflate::{Format, Level};
 
+use crate::ui::output_args;
+use crate::ui::threads::ThreadArgs;
+use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::{exit_code, size};
 
 const EXAMPLES: &str = "\
@@ -18,7 +20,9 @@ Examples:
   linerate gzip -t *.gz                      check files, write nothing
   linerate gzip --format bgzf -k reads.sam   blocks that other tools can seek in
 
-Without FILE, or with `-`, standard input is read and standard output written.
+Without FILE, or with `-`, standard input is read and standard output written. With -o or -c the input
+file is kept. Threads process several files at a time, and the blocks of a large one when it is
+compressed or is BGZF.
 SIZE is a number of bytes, or with K, M or G a multiple of 1024.";
 
 #[derive(clap::Args, Debug)]
@@ -43,8 +47,7 @@ pub(crate) struct Args {
     #[arg(short = 'c', long, visible_alias = "to-stdout", conflicts_with = "output")]
     pub(crate) stdout: bool,
 
-    /// Write to OUT and keep the input file
-    #[arg(short = 'o', long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    #[arg(short = 'o', long, value_name = "FILE", help = output_args::STREAM, value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
     /// Keep the input files
@@ -80,27 +83,15 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(crate) history: bool,
 
-    /// Threads: for several files at a time, and for the blocks of a large one when compressing it or
-    /// decompressing BGZF; 0 for as many as there are processors. The output does not depend on it
-    #[arg(short = 'p', long, value_name = "N", default_value_t = 1, value_parser = thread_count)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
 
     /// Fail when a file decompresses to more than this
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) max_output: Option<u64>,
 
-    /// Print a line about each file
-    #[arg(short = 'v', long)]
-    pub(crate) verbose: bool,
-
-    /// Print no warnings
-    #[arg(short = 'q', long)]
-    pub(crate) quiet: bool,
-
-    /// Print a JSON object for each file, on standard output or, if that carries data, on
-    /// standard error
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
 
     /// Files to work on
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
@@ -162,7 +153,7 @@ impl Args {
     /// How to compress. A gzip header is written by us, because it may carry a name.
     pub(crate) fn options(&self, format: FormatChoice) -> Options {
         Options::new(format.container(), self.level.0)
-            .threads(self.threads)
+            .threads(self.threads.threads)
             .block_size(self.block)
             .isolated(!self.history)
             .after_header(format == FormatChoice::Gzip)
@@ -184,16 +175,6 @@ fn block_size(text: &str) -> Result<usize, String> {
         0 => Err("a block has at least 1 byte".into()),
         n if n > MOST => Err("a block has at most 1G".into()),
         n => Ok(n as usize),
-    }
-}
-
-fn thread_count(text: &str) -> Result<usize, String> {
-    const MOST: usize = 1024;
-    match text.parse() {
-        Ok(0) => Ok(thread::available_parallelism().map_or(1, usize::from)),
-        Ok(n) if n <= MOST => Ok(n),
-        Ok(_) => Err(format!("at most {MOST} threads")),
-        Err(_) => Err("not a number of threads".into()),
     }
 }
 

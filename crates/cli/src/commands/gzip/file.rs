@@ -178,7 +178,7 @@ fn decompress(
 ) -> Result<(FileSummary, FinishedOutput), CliError> {
     let beside = is_replaced(args, operand);
     let format = args.format.or_else(|| operand.path().and_then(names::format_by_suffix));
-    let mut decoder = Decoder::open(Source::new(&input.file), format, args.max_output, args.threads)?;
+    let mut decoder = Decoder::open(Source::new(&input.file), format, args.max_output, args.threads.threads)?;
     let mut target = operand.path().filter(|_| beside).and_then(names::without_suffix);
     let mut modified = None;
     if args.name {
@@ -222,7 +222,7 @@ fn decompress(
 
 fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Progress {
     let total = input.meta.is_file().then_some(input.meta.len());
-    Progress::new(alone && !args.quiet && !args.json, &operand.name(), total)
+    Progress::new(alone && !args.verbosity.quiet && !args.verbosity.json, &operand.name(), total)
 }
 
 /// Opens the output: `target` if it is made beside the operand.

@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
     let no_files = args.files.is_empty();
     let stdout_is_data = args.writes_stdout(no_files || args.files.iter().any(|f| is_stdin(f)));
-    let printer = Printer { quiet: args.quiet, verbose: args.verbose, json: args.json, stdout_is_data };
+    let printer = Printer::new(&args.verbosity, stdout_is_data);
     let mut session = Session { args, printer, exit_status: ExitStatus::default(), listed: false };
     for group in groups(args) {
         match group {
@@ -113,7 +113,7 @@ impl Session<'_> {
         let args = self.args;
         let is_one = operands.size_hint().1 == Some(1);
         // What goes to standard output goes there in order.
-        let threads = if is_one || self.printer.stdout_is_data { 1 } else { args.threads };
+        let threads = if is_one || self.printer.stdout_is_data { 1 } else { args.threads.threads };
         let process = |operand| match operand {
             Ok(operand) => file::work(args, &operand, threads == 1),
             Err((name, error)) => Work { name, result: Err(error) },
@@ -141,7 +141,7 @@ impl Session<'_> {
             self.printer.warning(&summary.name, warning);
         }
         match self.args.mode() {
-            Mode::List if !self.args.json => self.list(summary),
+            Mode::List if !self.args.verbosity.json => self.list(summary),
             Mode::List => {}
             Mode::Test => self.printer.done(format_args!("{}: OK", summary.name)),
             Mode::Compress | Mode::Decompress => self.printer.done(verbose_line(summary)),
@@ -150,7 +150,7 @@ impl Session<'_> {
     }
 
     fn list(&mut self, summary: &FileSummary) {
-        if !self.listed && !self.args.quiet {
+        if !self.listed && !self.args.verbosity.quiet {
             to_stdout(format_args!("{:>15} {:>15} {:>7}  name", "compressed", "uncompressed", "ratio"));
         }
         self.listed = true;
@@ -192,7 +192,7 @@ fn record(args: &Args, summary: &FileSummary) -> Value {
     });
     if args.mode() == Mode::Compress {
         value["level"] = json!(args.level.0 as u8);
-        value["threads"] = json!(args.threads);
+        value["threads"] = json!(args.threads.threads);
         if summary.format != "bgzf" {
             value["block"] = json!(args.block);
             value["history"] = json!(args.history);

@@ -10,9 +10,14 @@ use super::select::GLOBS;
 use super::write_args::{DeleteArgs, MergeArgs, PackArgs, RepackArgs, UpdateArgs};
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
-use crate::ui::{exit_code, size};
+use crate::ui::{exit_code, output_args, size};
 
 const NOTES: &str = "\
+Examples:
+  linerate nx pack mods -o mods.nx           an archive of a folder
+  linerate nx list --long mods.nx            its files
+  linerate nx extract mods.nx -o mods        all files
+
 Format:
   Nx 1.x archives: a header that says where everything is, then blocks that can be decoded alone and
   in parallel. Small files share solid blocks; large files are cut into chunks. Hashes of contents
@@ -95,9 +100,8 @@ pub(crate) struct ListArgs {
     #[command(flatten)]
     pub(crate) limits: LimitArgs,
 
-    /// Print a JSON object for each file, and for each folder and link that the archive has kept
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
 }
 
 const INFO_EXAMPLES: &str = "\
@@ -150,6 +154,10 @@ pub(crate) struct VerifyArgs {
     pub(crate) archives: Vec<PathBuf>,
 }
 
+/// Help of `-o` of `extract`.
+const FOLDER_OR_STDOUT: &str =
+    "Write to FOLDER, which is created if it does not exist; `-` is standard output";
+
 const EXTRACT_EXAMPLES: &str = "\
 Examples:
   linerate nx extract mods.nx -o mods                all files
@@ -161,31 +169,30 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXTRACT_EXAMPLES}\n\n{GLOBS}\n\n{}", exit_code::HELP))]
 pub(crate) struct ExtractArgs {
-    /// The folder to extract to, made if it is not there
     #[arg(
         short = 'o',
         long,
-        visible_alias = "output",
+        alias = "target",
+        help = FOLDER_OR_STDOUT,
         value_name = "FOLDER",
         default_value = ".",
         value_hint = ValueHint::DirPath
     )]
-    pub(crate) target: PathBuf,
+    pub(crate) output: PathBuf,
 
-    /// Write the contents to standard output, one after another
-    #[arg(short = 'c', long, conflicts_with_all = ["target", "strip_components", "overwrite", "force", "sync", "metadata"])]
+    /// Write the contents to standard output, one after another, as -o - does
+    #[arg(short = 'c', long, conflicts_with_all = ["output", "strip_components", "overwrite", "force", "sync", "metadata"])]
     pub(crate) stdout: bool,
 
     /// Leave out that many folders from the front of paths, and files that are in fewer
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) strip_components: usize,
 
-    /// What to do where a file exists
+    /// What to do where a file exists; -f is the same as `replace`
     #[arg(long, value_enum, value_name = "POLICY", default_value = "fail")]
     pub(crate) overwrite: Overwrite,
 
-    /// Replace existing files, as --overwrite replace
-    #[arg(short = 'f', long, conflicts_with = "overwrite")]
+    #[arg(short = 'f', long, help = output_args::FORCE, conflicts_with = "overwrite")]
     pub(crate) force: bool,
 
     /// Do not check the hashes of contents
@@ -250,6 +257,11 @@ impl LinkChoice {
 }
 
 impl ExtractArgs {
+    /// Whether the contents go to standard output.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.stdout || output_args::is_stdout(&self.output)
+    }
+
     pub(crate) fn policy(&self) -> Overwrite {
         if self.force { Overwrite::Replace } else { self.overwrite }
     }
@@ -330,7 +342,7 @@ pub(crate) struct BenchArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct ArchiveArg {
     /// The archive, as an option
-    #[arg(short = 's', long, value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) source: Option<PathBuf>,
 
     /// The archive
@@ -353,7 +365,7 @@ impl ArchiveArg {
 #[derive(clap::Args, Debug)]
 pub(crate) struct ChoiceArgs {
     /// The archive, as an option; every other argument is a glob then
-    #[arg(short = 's', long, value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
+    #[arg(long, value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) source: Option<PathBuf>,
 
     /// Leave out files that the glob matches

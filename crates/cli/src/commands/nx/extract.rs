@@ -32,7 +32,7 @@ pub(crate) fn process(
     if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others)) {
         return Err(CliError::Refused(format!("no file matches `{glob}`")));
     }
-    match args.stdout {
+    match args.is_stdout() {
         true => to_stdout(args, &archive, &name, select, reporter, &mut summary)?,
         false => to_folder(args, &archive, &name, select, metadata, reporter, &mut summary)?,
     }
@@ -62,13 +62,13 @@ fn to_folder(
             bar.lock().unwrap_or_else(PoisonError::into_inner).update(progress.bytes);
             !cancel.is_cancelled()
         })
-        .to_folder(&args.target);
+        .to_folder(&args.output);
     drop(bar);
     // What was begun has been removed.
     cancel.exit_if_cancelled();
     let extracted = extracted.map_err(|error| match error.source {
         FileError::Archive(error) => damage(error),
-        cause => in_folder(cause, &args.target),
+        cause => in_folder(cause, &args.output),
     })?;
     let unrestored = match metadata {
         Some(metadata) if !extracted.stopped => {
@@ -96,7 +96,7 @@ fn tell(
         let at = entry_at(archive, &error.path);
         reporter.entry_failed(name, &error.path, entry_failure(error.source, at));
     }
-    summary.output = Some(args.target.clone());
+    summary.output = Some(args.output.clone());
     summary.bytes = extracted.bytes;
     let mut words = format!("{} files, {} bytes", extracted.files, extracted.bytes);
     for (count, what) in [(extracted.skipped.len(), "passed over"), (failed, "failed")] {

@@ -144,7 +144,7 @@ pub(crate) fn restore(
         .existing(existing(args.policy()))
         .names(|path| strip(path, args.strip_components))
         .written(|path| archive.find(path).is_some() && !untouched.contains(path))
-        .to_folder(&args.target)
+        .to_folder(&args.output)
         .map_err(|error| entry_failure(error.source, 0))?;
     let failures = restored.failures.len();
     for error in restored.failures {

@@ -31,7 +31,6 @@ use crate::ui::printer::to_stderr;
 use crate::ui::reporter::Reporter;
 use crate::ui::signals::CancelToken;
 use crate::ui::summary::RunSummary;
-use crate::ui::verbosity::VerbosityArgs;
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     let result =
@@ -82,8 +81,8 @@ fn select(choice: &ChoiceArgs) -> Result<Select, String> {
 fn run_list(args: &ListArgs) -> Result<ExitCode, String> {
     let select = select(&args.choice)?;
     let path = args.choice.path();
-    let verbosity = VerbosityArgs { verbose: false, quiet: false, json: args.json };
-    Ok(Reporter::new(&verbosity, false).one(&path, |reporter| list::process(args, &path, &select, reporter)))
+    Ok(Reporter::new(&args.verbosity, false)
+        .one(&path, |reporter| list::process(args, &path, &select, reporter)))
 }
 
 fn run_verify(args: &VerifyArgs) -> Result<ExitCode, String> {
@@ -95,15 +94,20 @@ fn run_verify(args: &VerifyArgs) -> Result<ExitCode, String> {
 }
 
 fn run_extract(args: &ExtractArgs) -> Result<ExitCode, String> {
+    if args.is_stdout() && (args.metadata || args.sync || args.strip_components > 0) {
+        return Err(
+            "standard output takes contents alone: no --metadata, --sync or --strip-components".into()
+        );
+    }
     let select = select(&args.choice)?;
     let path = args.choice.path();
-    let reporter = Reporter::new(&args.verbosity, args.stdout);
+    let reporter = Reporter::new(&args.verbosity, args.is_stdout());
     Ok(reporter.one(&path, |reporter| extract::process(args, &path, &select, reporter)))
 }
 
 fn run_pack(args: &PackArgs) -> Result<ExitCode, String> {
     let mut options = args.coding.options(None, args.threads.threads)?;
-    args.coding.check_format(args.target.format.format())?;
+    args.coding.check_format(args.output.format.format())?;
     let rules = args.rules.rules()?;
     let first = args.all_sources().next().map(std::path::Path::to_owned).unwrap_or_default();
     let reporter = Reporter::new(&args.verbosity, false);
@@ -125,7 +129,7 @@ fn run_diff(args: &DiffArgs) -> ExitCode {
 
 fn run_merge(args: &MergeArgs) -> Result<ExitCode, String> {
     args.coding.options(None, 1)?;
-    if args.edit.target.is_none() && !args.edit.dry_run {
+    if args.edit.output.is_none() && !args.edit.dry_run {
         return Err("merging needs -o: none of the archives is changed".into());
     }
     let first = args.all_archives()[0];

@@ -24,7 +24,7 @@ pub(crate) fn process(
     let first = args.all_sources().next().unwrap_or(Path::new("."));
     let mut summary = RunSummary::new(first, "pack");
     summary.set("threads", options.threads);
-    let target = Target::of(&args.target);
+    let target = Target::of(&args.output);
     let mut packing = Packing {
         builder: Builder::new(options).map_err(write::engine_error)?,
         metadata: args.metadata.then(Metadata::default),
@@ -49,7 +49,7 @@ pub(crate) fn process(
         summary.lines.sort_unstable();
     }
     let total = write::shows_bar().then_some(packing.bytes);
-    write::write(packing.builder, &target, args.target.format.format(), total, reporter, &mut summary)?;
+    write::write(packing.builder, &target, args.output.format.format(), total, reporter, &mut summary)?;
     Ok(summary)
 }
 

@@ -10,7 +10,7 @@ use linerate_nx::Kind;
 use linerate_nx::pack::{Builder, Format, PackError, Summary};
 
 use super::open::{damage, url};
-use super::write_args::{EditArgs, TargetArgs};
+use super::write_args::{EditArgs, OutputArgs};
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
@@ -26,8 +26,8 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    pub(crate) fn of(args: &TargetArgs) -> Target {
-        match &args.target {
+    pub(crate) fn of(args: &OutputArgs) -> Target {
+        match &args.output {
             _ if args.dry_run => Target::DryRun,
             Some(path) if args.force => Target::Replace(path.clone()),
             Some(path) => Target::Fresh(path.clone()),
@@ -38,7 +38,7 @@ impl Target {
 
     /// That of the command line, or else the archive that is changed.
     pub(crate) fn of_edit(args: &EditArgs, archive: &Path) -> Target {
-        match &args.target {
+        match &args.output {
             _ if args.dry_run => Target::DryRun,
             Some(path) if args.force => Target::Replace(path.clone()),
             Some(path) => Target::Fresh(path.clone()),

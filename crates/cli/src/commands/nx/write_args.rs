@@ -8,10 +8,10 @@ use linerate_nx::pack::{Clash, FileOptions, Format, Walk};
 use super::args::LimitArgs;
 use super::coding::{CodingArgs, presets};
 use super::select::{GLOBS, Glob, Select};
-use crate::ui::exit_code;
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::wait::WaitArgs;
+use crate::ui::{exit_code, output_args};
 
 const PACK_EXAMPLES: &str = "\
 Examples:
@@ -36,7 +36,7 @@ pub(crate) struct PackArgs {
     pub(crate) rules: RuleArgs,
 
     #[command(flatten)]
-    pub(crate) target: TargetArgs,
+    pub(crate) output: OutputArgs,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
@@ -45,7 +45,7 @@ pub(crate) struct PackArgs {
     pub(crate) verbosity: VerbosityArgs,
 
     /// A folder or file, as an option
-    #[arg(short = 's', long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
+    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     pub(crate) source: Vec<PathBuf>,
 
     /// Folders, whose contents are packed under their paths in them, and files
@@ -296,48 +296,44 @@ impl FormatName {
 
 /// Where the archive goes.
 #[derive(clap::Args, Debug)]
-pub(crate) struct TargetArgs {
-    /// The archive to write; it appears under its name when it is complete
+pub(crate) struct OutputArgs {
     #[arg(
         short = 'o',
         long,
-        visible_alias = "output",
-        value_name = "ARCHIVE",
+        alias = "target",
+        value_name = "FILE",
+        help = output_args::FILE,
+        value_parser = output_args::path(),
         required_unless_present = "dry_run",
         value_hint = ValueHint::FilePath
     )]
-    pub(crate) target: Option<PathBuf>,
+    pub(crate) output: Option<PathBuf>,
 
-    /// Replace an existing file
-    #[arg(short = 'f', long)]
+    #[arg(short = 'f', long, help = output_args::FORCE)]
     pub(crate) force: bool,
 
     /// The format of the archive
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "nx")]
     pub(crate) format: FormatName,
 
-    /// Write nothing: print what would be done
-    #[arg(short = 'n', long)]
+    #[arg(short = 'n', long, help = output_args::DRY_RUN)]
     pub(crate) dry_run: bool,
 }
 
 /// What every change of an archive takes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct EditArgs {
-    /// The archive to write; without it an archive is changed in place, in one step when all is done
-    #[arg(short = 'o', long, visible_alias = "output", value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
-    pub(crate) target: Option<PathBuf>,
+    #[arg(short = 'o', long, alias = "target", value_name = "FILE", help = output_args::FILE, value_parser = output_args::path(), value_hint = ValueHint::FilePath)]
+    pub(crate) output: Option<PathBuf>,
 
-    /// Replace an existing file
-    #[arg(short = 'f', long)]
+    #[arg(short = 'f', long, help = output_args::FORCE)]
     pub(crate) force: bool,
 
     /// The format of the archive that is written [default: that of the first archive]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<FormatName>,
 
-    /// Write nothing: print what would be done
-    #[arg(short = 'n', long)]
+    #[arg(short = 'n', long, help = output_args::DRY_RUN)]
     pub(crate) dry_run: bool,
 
     /// Copy blocks without checking the hashes of what is in them

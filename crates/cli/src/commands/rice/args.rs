@@ -2,16 +2,23 @@
 
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::thread;
 
 use clap::{Subcommand, ValueHint};
 use linerate_rice::{Exec, Filter, Params};
 
 use super::dtype::Dtype;
 use super::shape::ShapeChoice;
+use crate::ui::output_args;
+use crate::ui::threads::ThreadArgs;
+use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::{exit_code, size};
 
 const NOTES: &str = "\
+Examples:
+  linerate rice encode run7.npy              make run7.rice
+  linerate rice decode run7.rice             make run7.npy
+  linerate rice verify *.rice                checksums, without an original
+
 Formats:
   v2, suffix .rice, describes itself: samples of 16 or 32 bits, the length of a row, and checksums.
   Each segment has a predictor, and each block of 32 samples a parameter of its own.
@@ -274,21 +281,18 @@ pub(crate) struct ChunkArgs {
 /// Where output goes.
 #[derive(clap::Args, Debug)]
 pub(crate) struct TargetArgs {
-    /// Write to OUT; `-` is standard output
-    #[arg(short = 'o', long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    #[arg(short = 'o', long, value_name = "FILE", help = output_args::STREAM, value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
-    /// Overwrite existing files, write binary data to a terminal
-    #[arg(short = 'f', long)]
+    #[arg(short = 'f', long, help = output_args::FORCE)]
     pub(crate) force: bool,
 }
 
 /// How to work, and on what.
 #[derive(clap::Args, Debug)]
 pub(crate) struct WorkArgs {
-    /// Threads; 0 for as many as there are processors. The output does not depend on it
-    #[arg(short = 'p', long, value_name = "N", default_value_t = 1, value_parser = thread_count)]
-    pub(crate) threads: usize,
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
 
     #[command(flatten)]
     pub(crate) verbosity: VerbosityArgs,
@@ -300,25 +304,8 @@ pub(crate) struct WorkArgs {
 
 impl WorkArgs {
     pub(crate) fn exec(&self) -> Exec {
-        Exec::threads(self.threads)
+        Exec::threads(self.threads.threads)
     }
-}
-
-/// What to say.
-#[derive(clap::Args, Debug)]
-pub(crate) struct VerbosityArgs {
-    /// Print a line about each file
-    #[arg(short = 'v', long)]
-    pub(crate) verbose: bool,
-
-    /// Print no warnings and no parameters
-    #[arg(short = 'q', long)]
-    pub(crate) quiet: bool,
-
-    /// Print a JSON object for each file, on standard output or, if that carries data, on
-    /// standard error
-    #[arg(long)]
-    pub(crate) json: bool,
 }
 
 /// A value, or what the data makes best.
@@ -422,16 +409,6 @@ fn cd_values(text: &str) -> Result<Params, String> {
     let values: Option<Vec<u32>> = numbers.into_iter().map(word).collect();
     let values = values.ok_or("a value does not fit into 32 bits")?;
     Params::from_cd_values(&values).map_err(|e| e.message.to_owned())
-}
-
-fn thread_count(text: &str) -> Result<usize, String> {
-    const MOST: usize = 1024;
-    match text.parse() {
-        Ok(0) => Ok(thread::available_parallelism().map_or(1, usize::from)),
-        Ok(n) if n <= MOST => Ok(n),
-        Ok(_) => Err(format!("at most {MOST} threads")),
-        Err(_) => Err("not a number of threads".into()),
-    }
 }
 
 #[cfg(test)]

@@ -31,7 +31,7 @@ pub(crate) fn process(args: &DecodeArgs, operand: &Operand) -> Result<FileSummar
     summary.set("dtype", found.dtype.name());
     summary.set("samples", found.shape.samples());
     summary.set("shape", found.shape.0);
-    summary.set("threads", args.work.threads);
+    summary.set("threads", args.work.threads.threads);
     summary.bytes_out = sink.bytes;
     summary.output = sink.finish()?;
     Ok(summary.end())

@@ -36,7 +36,7 @@ pub(crate) fn process(args: &EncodeArgs, operand: &Operand) -> Result<FileSummar
     summary.set("dtype", input.dtype().name());
     summary.set("shape", input.final_shape()?.0);
     summary.set("samples", input.read());
-    summary.set("threads", args.work.threads);
+    summary.set("threads", args.work.threads.threads);
     summary.bytes_in = input.start() + input.read() * input.dtype().bytes();
     summary.bytes_out = sink.bytes;
     summary.output = sink.finish()?;

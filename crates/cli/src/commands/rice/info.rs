@@ -88,7 +88,7 @@ fn v2(reader: Reader, summary: &mut FileSummary) -> Result<(), CliError> {
 
 fn record(head: &Head) -> Value {
     json!({
-        "at": head.at,
+        "offset": head.at,
         "bytes": head.bytes,
         "samples": head.samples,
         "row": head.row,

@@ -29,7 +29,7 @@ use linerate_rice::Filter;
 use linerate_rice::v2::MAX_SEGMENT;
 
 pub(crate) use self::args::Args;
-use self::args::{DecodeArgs, EncodeArgs, RiceCommand, Segment, TargetArgs, VerbosityArgs, VerifyArgs};
+use self::args::{DecodeArgs, EncodeArgs, RiceCommand, Segment, TargetArgs, VerifyArgs};
 use self::dtype::Dtype;
 use self::operand::Operand;
 use self::summary::FileSummary;
@@ -37,6 +37,7 @@ use crate::ui::error::CliError;
 use crate::ui::exit_code::{self, ExitStatus};
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
 use crate::ui::signals;
+use crate::ui::verbosity::VerbosityArgs;
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     match &args.command {
@@ -161,8 +162,7 @@ fn each(
     mut process: impl FnMut(&Operand) -> Result<FileSummary, CliError>,
 ) -> ExitCode {
     let stdout_is_data = target.is_some_and(|target| writes_stdout(files, target));
-    let printer =
-        Printer { quiet: verbosity.quiet, verbose: verbosity.verbose, json: verbosity.json, stdout_is_data };
+    let printer = Printer::new(verbosity, stdout_is_data);
     let mut exit_status = ExitStatus::default();
     for operand in operands(files) {
         match process(&operand) {

@@ -29,7 +29,7 @@ pub(crate) fn process(args: &TuneArgs, operand: &Operand) -> Result<FileSummary,
     let segment = chunk_writer::segment(&input, args.segment)?;
     let whole = input.whole::<i16>()?;
     let samples = whole.samples();
-    let sizes = sizes(samples, segment, &args.filter, args.work.threads)?;
+    let sizes = sizes(samples, segment, &args.filter, args.work.threads.threads)?;
     let best = sizes.iter().min_by_key(|size| size.bytes);
     let other = tune::best_filter(samples, segment);
     let other = Size { params: other, bytes: bytes(samples, &other)? };

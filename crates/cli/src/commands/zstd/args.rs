@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueHint;
 
+use crate::ui::output_args;
+use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::{exit_code, size};
 
 const EXAMPLES: &str = "\
@@ -35,8 +37,7 @@ pub(crate) struct Args {
     #[arg(short = 'c', long, visible_alias = "to-stdout", conflicts_with = "output")]
     pub(crate) stdout: bool,
 
-    /// Write to OUT
-    #[arg(short = 'o', long, value_name = "OUT", value_hint = ValueHint::FilePath)]
+    #[arg(short = 'o', long, value_name = "FILE", help = output_args::STREAM, value_hint = ValueHint::FilePath)]
     pub(crate) output: Option<PathBuf>,
 
     /// Keep the input files (the default)
@@ -71,18 +72,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) max_output: Option<u64>,
 
-    /// Print a line about each file
-    #[arg(short = 'v', long)]
-    pub(crate) verbose: bool,
-
-    /// Print no warnings
-    #[arg(short = 'q', long)]
-    pub(crate) quiet: bool,
-
-    /// Print a JSON object for each file, on standard output or, if that carries data, on
-    /// standard error
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
 
     /// Files to work on
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]

@@ -119,7 +119,7 @@ fn decode(
     output: &mut Output,
 ) -> Result<Totals, CliError> {
     let total = input.meta.is_file().then_some(input.meta.len());
-    let mut progress = Progress::new(!args.quiet && !args.json, &operand.name(), total);
+    let mut progress = Progress::new(!args.verbosity.quiet && !args.verbosity.json, &operand.name(), total);
     Decoder::new(Source::new(&input.file), args, dictionary).run(&mut |bytes, summary| {
         progress.update(summary);
         output.write_all(bytes).map_err(|e| output.error(e))

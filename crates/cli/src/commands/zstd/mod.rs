@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     }
     let no_files = args.files.is_empty();
     let stdout_is_data = args.writes_stdout(no_files || args.files.iter().any(|f| is_stdin(f)));
-    let printer = Printer { quiet: args.quiet, verbose: args.verbose, json: args.json, stdout_is_data };
+    let printer = Printer::new(&args.verbosity, stdout_is_data);
     let mut session =
         Session { args, dictionary: None, printer, exit_status: ExitStatus::default(), listed: false };
     if let Err((name, error)) = session.load_dictionary() {
@@ -108,7 +108,7 @@ impl Session<'_> {
             self.printer.warning(&summary.name, warning);
         }
         match self.args.mode() {
-            Mode::List if !self.args.json => self.list(summary),
+            Mode::List if !self.args.verbosity.json => self.list(summary),
             Mode::List => {}
             Mode::Test => self.printer.done(format_args!("{}: OK", summary.name)),
             Mode::Decompress => self.printer.done(verbose_line(summary)),
@@ -117,7 +117,7 @@ impl Session<'_> {
     }
 
     fn list(&mut self, summary: &FileSummary) {
-        if !self.listed && !self.args.quiet {
+        if !self.listed && !self.args.verbosity.quiet {
             to_stdout(format_args!(
                 "{:>7} {:>7} {:>15} {:>15} {:>7} {:>6}  name",
                 "frames", "skipped", "compressed", "uncompressed", "ratio", "check"
