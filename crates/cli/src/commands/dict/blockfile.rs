@@ -8,8 +8,7 @@ use linerate_dict::blocks::DictionaryPlace;
 use linerate_dict::{BlockFile, Input, Pack, Store};
 
 use crate::commands::nx::open::{remote, url};
-use crate::ui::error::CliError;
-use crate::ui::error::engine_error;
+use crate::ui::error::{CliError, engine_error};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct PackArg {

@@ -14,8 +14,7 @@ use serde_json::{Value, json};
 
 use super::blockfile::{open_pack, openable};
 use super::input::{Pieces, open};
-use crate::ui::error::CliError;
-use crate::ui::error::{engine_error, write_error};
+use crate::ui::error::{CliError, engine_error, write_error};
 use crate::ui::format::{ratio, rounded};
 use crate::ui::progress::SharedProgress;
 use crate::ui::reporter::Reporter;

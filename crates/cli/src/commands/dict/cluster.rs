@@ -12,8 +12,7 @@ use linerate_zstd::Dictionary;
 use serde_json::{Value, json};
 
 use super::samples::{SampleArgs, Sampler, Samples, files_of};
-use crate::ui::error::CliError;
-use crate::ui::error::engine_error;
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::format::{ratio, rounded};
 use crate::ui::output_args::{self, FolderArgs};
 use crate::ui::progress::SharedProgress;

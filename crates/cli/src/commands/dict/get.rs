@@ -7,8 +7,7 @@ use clap::ValueHint;
 
 use super::blockfile::{PackArg, open_blocks};
 use super::rows::{RowArgs, Rows};
-use crate::ui::error::CliError;
-use crate::ui::error::engine_error;
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;

@@ -7,7 +7,7 @@ use linerate_core::Kind;
 use linerate_io::ReadAt;
 
 use super::blockfile::{PackArg, input};
-use super::sst::LimitArgs;
+use super::sst_file::LimitArgs;
 use crate::ui::error::CliError;
 use crate::ui::verbosity::VerbosityArgs;
 

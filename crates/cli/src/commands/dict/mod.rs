@@ -16,6 +16,7 @@ mod samples;
 mod scan;
 mod sst;
 mod sst_entries;
+mod sst_file;
 mod sst_report;
 mod train;
 mod verify;

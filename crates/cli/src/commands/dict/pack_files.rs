@@ -3,20 +3,188 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use clap::ValueHint;
 use linerate_dict::pack::{Editor, Options, Storage, user_id};
 use serde_json::{Value, json};
 
 use super::blockfile::{open_pack, openable};
-use super::pack::{AddArgs, AppendArgs, CompactArgs, ExtractArgs, ListArgs, MakeArgs, UseArgs};
 use super::samples::files_of;
-use crate::ui::error::CliError;
-use crate::ui::error::engine_error;
-use crate::ui::output_args;
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::progress::SharedProgress;
 use crate::ui::reporter::Reporter;
 use crate::ui::signals::CancelToken;
 use crate::ui::stdout::StdoutLines;
 use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::wait::WaitArgs;
+use crate::ui::{exit_code, output_args};
+
+const MAKE_EXAMPLES: &str = "\
+Examples:
+  linerate dict pack make -o all.pack *.dict
+  linerate dict pack make --uncompressed -o all.pack dictionaries    used where they are mapped";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{MAKE_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct MakeArgs {
+    #[arg(short = 'o', long, value_name = "FILE", help = output_args::FILE, value_parser = output_args::path(), value_hint = ValueHint::FilePath)]
+    pub(super) output: PathBuf,
+
+    /// Store dictionaries as they are: larger, and faster to open
+    #[arg(long)]
+    pub(super) uncompressed: bool,
+
+    /// The level of zstd that dictionaries are compressed at, -7 to 22
+    #[arg(long, value_name = "LEVEL", default_value_t = 19, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    pub(super) level: i32,
+
+    #[command(flatten)]
+    pub(super) add: AddArgs,
+}
+
+const APPEND_EXAMPLES: &str = "\
+Examples:
+  linerate dict pack append all.pack new.dict
+  linerate dict pack append --cluster 3 --used-by 000012.sst all.pack t.dict";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{APPEND_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct AppendArgs {
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
+
+    /// The pack
+    #[arg(value_name = "PACK", value_hint = ValueHint::FilePath)]
+    pub(super) pack: PathBuf,
+
+    #[command(flatten)]
+    pub(super) add: AddArgs,
+}
+
+/// What is added.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AddArgs {
+    /// The cluster: dictionaries of one are alike, and compressed with its first
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) cluster: u32,
+
+    /// Who uses these dictionaries, by a name, such as that of a file
+    #[arg(long, value_name = "NAME")]
+    pub(super) used_by: Vec<String>,
+
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
+
+    /// Dictionaries, and folders, whose files *.dict are taken; what is in the pack already is not added
+    /// again
+    #[arg(value_name = "DICT", required = true, value_hint = ValueHint::AnyPath)]
+    pub(super) files: Vec<PathBuf>,
+}
+
+const LIST_EXAMPLES: &str = "\
+Examples:
+  linerate dict pack list all.pack
+  linerate dict pack list --json all.pack";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{LIST_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct ListArgs {
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
+
+    /// The pack
+    #[arg(value_name = "PACK", value_hint = ValueHint::FilePath)]
+    pub(super) pack: PathBuf,
+}
+
+const COMPACT_EXAMPLES: &str = "\
+Examples:
+  linerate dict pack compact all.pack                  without what was removed, all else stays
+  linerate dict pack compact --drop-unused all.pack
+  linerate dict pack compact --drop 7 --drop 9 all.pack";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{COMPACT_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct CompactArgs {
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
+
+    /// Drop dictionaries that nobody uses
+    #[arg(long)]
+    pub(super) drop_unused: bool,
+
+    /// Drop the dictionary of this number, which nobody may use
+    #[arg(long, value_name = "N")]
+    pub(super) drop: Vec<u64>,
+
+    /// Store dictionaries as they are from now on
+    #[arg(long)]
+    pub(super) uncompressed: bool,
+
+    /// The level of zstd that dictionaries are compressed at, -7 to 22
+    #[arg(long, value_name = "LEVEL", default_value_t = 19, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
+    pub(super) level: i32,
+
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
+
+    /// The pack
+    #[arg(value_name = "PACK", value_hint = ValueHint::FilePath)]
+    pub(super) pack: PathBuf,
+}
+
+const EXTRACT_EXAMPLES: &str = "\
+Examples:
+  linerate dict pack extract all.pack -o dictionaries    1.dict, 2.dict and so on
+  linerate dict pack extract all.pack 7 9 -o .";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXTRACT_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct ExtractArgs {
+    #[arg(short = 'o', long, value_name = "FOLDER", help = output_args::FOLDER, value_parser = output_args::path(), value_hint = ValueHint::DirPath)]
+    pub(super) output: PathBuf,
+
+    #[arg(short = 'f', long, help = output_args::FORCE)]
+    pub(super) force: bool,
+
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
+
+    /// The pack
+    #[arg(value_name = "PACK", value_hint = ValueHint::FilePath)]
+    pub(super) pack: PathBuf,
+
+    /// Numbers of dictionaries; all if there is none
+    #[arg(value_name = "N")]
+    pub(super) numbers: Vec<u64>,
+}
+
+const USE_EXAMPLES: &str = "\
+Examples:
+  linerate dict pack retain all.pack 7 000012.sst
+  linerate dict pack release all.pack 7 000012.sst";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{USE_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct UseArgs {
+    #[command(flatten)]
+    pub(super) wait: WaitArgs,
+
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
+
+    /// The pack
+    #[arg(value_name = "PACK", value_hint = ValueHint::FilePath)]
+    pub(super) pack: PathBuf,
+
+    /// The number of the dictionary
+    #[arg(value_name = "N")]
+    pub(super) number: u64,
+
+    /// Who uses it, by a name, such as that of a file
+    #[arg(value_name = "NAME", required = true)]
+    pub(super) names: Vec<String>,
+}
 
 pub(super) fn make(args: &MakeArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let summary = RunSummary::new(&args.output, "make");

@@ -3,19 +3,86 @@
 use std::cmp::Ordering;
 use std::fs::File;
 use std::io::{BufWriter, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::ValueHint;
 use linerate_dict::sst::{Entry, EntryKind, KeyOrder, Reader, Scan, Sst};
 use serde_json::{Value, json};
 
 use super::keys::{KeyArgs, behind};
-use super::scan::Range;
-use super::sst::{GetArgs, LsArgs, open};
-use crate::ui::error::CliError;
-use crate::ui::error::engine_error;
-use crate::ui::output;
+use super::scan::{Range, RangeArgs};
+use super::sst_file::{LimitArgs, open};
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, output};
+
+const LS_EXAMPLES: &str = "\
+Examples:
+  linerate dict sst ls 000012.sst                            keys
+  linerate dict sst ls --long --prefix user 000012.sst       with sequence number, kind and size
+  linerate dict sst ls --values --json --limit 10 000012.sst";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{LS_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct LsArgs {
+    /// Print sequence numbers, kinds and sizes
+    #[arg(short = 'l', long, conflicts_with = "json")]
+    pub(super) long: bool,
+
+    /// Print values, too
+    #[arg(long)]
+    pub(super) values: bool,
+
+    #[command(flatten)]
+    pub(super) range: RangeArgs,
+
+    #[command(flatten)]
+    pub(super) keys: KeyArgs,
+
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
+
+    /// The file
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) file: PathBuf,
+}
+
+const GET_EXAMPLES: &str = "\
+Examples:
+  linerate dict sst get 000012.sst user-17           the value, and a line end
+  linerate dict sst get --json 000012.sst user-17 user-4
+  linerate dict sst get --sequence 1000 --hex 000012.sst 0007ff";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{GET_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct GetArgs {
+    /// As if nothing had been written after this sequence number
+    #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
+    pub(super) sequence: u64,
+
+    #[command(flatten)]
+    pub(super) keys: KeyArgs,
+
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
+
+    /// The file
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(super) file: PathBuf,
+
+    /// Keys; one that is not there, or was deleted, is an error, and the others are printed all the same
+    #[arg(value_name = "KEY", required = true)]
+    pub(super) wanted: Vec<String>,
+}
 
 /// Which entries are listed.
 struct Choice {

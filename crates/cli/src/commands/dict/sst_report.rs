@@ -1,16 +1,61 @@
 //! `linerate dict sst stats` and `verify`: SST files in numbers, and whether they are sound.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::ValueHint;
 use linerate_dict::sst::{DictionaryKind, SstStats};
 use serde_json::{Map, Value, json};
 
 use super::keys::hex;
-use super::sst::{LimitArgs, open};
-use crate::ui::error::CliError;
-use crate::ui::error::engine_error;
+use super::sst_file::{LimitArgs, open};
+use crate::ui::error::{CliError, engine_error};
+use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+const STATS_EXAMPLES: &str = "\
+Examples:
+  linerate dict sst stats *.sst
+  linerate dict sst stats --properties 000012.sst
+  linerate dict sst stats --json *.sst";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{STATS_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct StatsArgs {
+    /// Print all properties of the files, too
+    #[arg(long)]
+    pub(super) properties: bool,
+
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
+
+    /// Files to look at
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(super) files: Vec<PathBuf>,
+}
+
+const VERIFY_EXAMPLES: &str = "\
+Examples:
+  linerate dict sst verify *.sst
+  linerate dict sst verify -v --json 000012.sst";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{VERIFY_EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct VerifyArgs {
+    #[command(flatten)]
+    pub(super) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(super) verbosity: VerbosityArgs,
+
+    /// Files to check
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
+    pub(super) files: Vec<PathBuf>,
+}
 
 pub(super) fn stats(limits: &LimitArgs, all_properties: bool, path: &Path) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "stats");

@@ -9,7 +9,7 @@ use linerate_gateway::{Encoding, Envelope, Transport};
 use serde_json::Value;
 use tungstenite::{Error, Message, WebSocket};
 
-use super::record::{Tape, now};
+use super::recording_writer::{RecordingWriter, now};
 use super::stream::Stream;
 use crate::ui::error::CliError;
 use crate::ui::signals::CancelToken;
@@ -113,7 +113,11 @@ impl Connection {
     }
 
     /// Records until the plan, the gateway or a signal ends it; returns what did.
-    pub(super) fn record<W: Write>(&mut self, plan: &Plan, tape: &mut Tape<W>) -> Result<String, CliError> {
+    pub(super) fn record<W: Write>(
+        &mut self,
+        plan: &Plan,
+        writer: &mut RecordingWriter<W>,
+    ) -> Result<String, CliError> {
         let writing = || CliError::io("cannot write the recording");
         let cancel = CancelToken::on_signal();
         let begun = Instant::now();
@@ -136,12 +140,12 @@ impl Connection {
                 Err(Error::ConnectionClosed | Error::AlreadyClosed) => return Ok("closed".into()),
                 Err(error) => return Err(CliError::Refused(format!("the connection was lost: {error}"))),
             };
-            let payload = tape.frame(now(), wire.into()).map_err(writing())?;
+            let payload = writer.frame(now(), wire.into()).map_err(writing())?;
             let is_hello = payload.is_some_and(|payload| self.hear(payload));
             if is_hello {
                 plan.lines.iter().try_for_each(|line| self.say(line.clone()))?;
             }
-            if plan.messages.is_some_and(|most| tape.messages >= most) {
+            if plan.messages.is_some_and(|most| writer.messages >= most) {
                 return Ok(self.leave("messages"));
             }
         }

@@ -7,6 +7,7 @@ mod decoder;
 mod generate;
 mod live;
 mod record;
+mod recording_writer;
 mod replay;
 mod serve;
 mod session_args;

@@ -4,14 +4,15 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use clap::ValueHint;
-use linerate_gateway::{Entry, Recorder, Scratch, Session, Transport};
+use linerate_gateway::{Entry, Transport};
 
 use super::live::{self, Address};
+use super::recording_writer::{RecordingWriter, now};
 use super::session_args::SessionArgs;
-use super::wire::{Wire, fault};
+use super::wire::Wire;
 use crate::ui::error::CliError;
 use crate::ui::output;
 use crate::ui::reporter::Reporter;
@@ -99,61 +100,6 @@ pub(crate) fn run(args: &RecordArgs) -> Result<ExitCode, String> {
     }))
 }
 
-/// What is recorded, as it is written.
-pub(super) struct Tape<W> {
-    recorder: Recorder<W>,
-    session: Session,
-    scratch: Scratch,
-    /// Why payloads are no longer known.
-    pub(super) fault: Option<String>,
-    pub(super) messages: u64,
-    pub(super) frames: u64,
-    compressed: u64,
-    payload: u64,
-}
-
-impl<W: Write> Tape<W> {
-    fn new(out: W, args: &SessionArgs, transport: Transport) -> io::Result<Tape<W>> {
-        Ok(Tape {
-            recorder: Recorder::new(out, transport)?,
-            session: args.session(transport),
-            scratch: Scratch::new(),
-            fault: None,
-            messages: 0,
-            frames: 0,
-            compressed: 0,
-            payload: 0,
-        })
-    }
-
-    pub(super) fn reconnected(&mut self, time: i64) -> io::Result<()> {
-        self.session.reset();
-        self.recorder.add(&Entry::Connection { time })
-    }
-
-    /// Adds what a websocket message brought, decoded or not; returns the payload of a whole message.
-    pub(super) fn frame(&mut self, time: i64, wire: Vec<u8>) -> io::Result<Option<&[u8]>> {
-        let decoded = match self.session.fault() {
-            // What came before it has been lost; from the next connection on it is known again.
-            Some(_) => None,
-            None => match self.session.message(&wire, &mut self.scratch) {
-                Ok(message) => message.map(|message| message.payload),
-                Err(error) => {
-                    self.fault.get_or_insert(fault(error).to_string());
-                    None
-                }
-            },
-        };
-        self.frames += 1;
-        self.messages += u64::from(decoded.is_some());
-        self.compressed += wire.len() as u64;
-        self.payload += decoded.map_or(0, <[u8]>::len) as u64;
-        let payload = decoded.and_then(|payload| u32::try_from(payload.len()).ok());
-        self.recorder.add(&Entry::Frame { time, payload, wire })?;
-        Ok(decoded)
-    }
-}
-
 fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.source, "record");
     let wire = Wire::open(&args.source, args.session.transport)?;
@@ -169,10 +115,10 @@ fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary,
     let mut output = output_args::open(&args.output, args.force)?;
     output.keep_private();
     let out = BufWriter::with_capacity(256 << 10, output);
-    let mut tape = Tape::new(out, &args.session, transport).map_err(writing())?;
-    copy(args, wire, &mut tape, |time| time)?;
-    tell(&tape, transport, args, reporter, &mut summary);
-    let (output, _) = tape.recorder.finish().map_err(writing())?.into_parts();
+    let mut writer = RecordingWriter::new(out, &args.session, transport).map_err(writing())?;
+    copy(args, wire, &mut writer, |time| time)?;
+    tell(&writer, transport, args, reporter, &mut summary);
+    let (output, _) = writer.recorder.finish().map_err(writing())?.into_parts();
     output.commit()?;
     Ok(summary)
 }
@@ -187,10 +133,10 @@ fn record_pipe(
 ) -> Result<(), CliError> {
     let writing = || write_error(&args.output);
     let file = private(&args.output, args.force)?;
-    let mut tape = Tape::new(file, &args.session, transport).map_err(writing())?;
-    let outcome = copy(args, wire, &mut tape, |time| if time == 0 { now() } else { time });
-    tell(&tape, transport, args, reporter, summary);
-    tape.recorder.finish().map_err(writing())?;
+    let mut writer = RecordingWriter::new(file, &args.session, transport).map_err(writing())?;
+    let outcome = copy(args, wire, &mut writer, |time| if time == 0 { now() } else { time });
+    tell(&writer, transport, args, reporter, summary);
+    writer.recorder.finish().map_err(writing())?;
     outcome
 }
 
@@ -198,18 +144,18 @@ fn record_pipe(
 fn copy<W: Write>(
     args: &RecordArgs,
     wire: Wire,
-    tape: &mut Tape<W>,
+    writer: &mut RecordingWriter<W>,
     time_of: impl Fn(i64) -> i64,
 ) -> Result<(), CliError> {
     let writing = || write_error(&args.output);
     for entry in wire {
         match entry? {
-            Entry::Connection { time } => tape.reconnected(time).map_err(writing())?,
+            Entry::Connection { time } => writer.reconnected(time).map_err(writing())?,
             Entry::Frame { time, wire, .. } => {
-                tape.frame(time_of(time), wire).map_err(writing())?;
+                writer.frame(time_of(time), wire).map_err(writing())?;
             }
         }
-        if args.messages.is_some_and(|most| tape.messages >= most) {
+        if args.messages.is_some_and(|most| writer.messages >= most) {
             break;
         }
     }
@@ -233,11 +179,11 @@ fn record_live(
     let mut connection = live::Connection::open(address, &plan)?;
     let writing = || write_error(&args.output);
     let file = private(&args.output, args.force)?;
-    let mut tape = Tape::new(file, &args.session, address.transport).map_err(writing())?;
-    let outcome = connection.record(&plan, &mut tape);
+    let mut writer = RecordingWriter::new(file, &args.session, address.transport).map_err(writing())?;
+    let outcome = connection.record(&plan, &mut writer);
     // However it ended: what is in the file is good.
-    tell(&tape, address.transport, args, reporter, &mut summary);
-    tape.recorder.finish().map_err(writing())?;
+    tell(&writer, address.transport, args, reporter, &mut summary);
+    writer.recorder.finish().map_err(writing())?;
     summary.set("end", outcome?);
     Ok(summary)
 }
@@ -282,21 +228,15 @@ fn write_error(path: &Path) -> impl Fn(io::Error) -> CliError + '_ {
     }
 }
 
-/// Nanoseconds since 1970.
-pub(super) fn now() -> i64 {
-    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
-}
-
 fn tell<W>(
-    tape: &Tape<W>,
+    writer: &RecordingWriter<W>,
     transport: Transport,
     args: &RecordArgs,
     reporter: &mut Reporter,
     summary: &mut RunSummary,
 ) {
-    let Tape { messages, frames, compressed, payload, .. } = *tape;
-    if let Some(fault) = &tape.fault {
+    let RecordingWriter { messages, frames, compressed, payload, .. } = *writer;
+    if let Some(fault) = &writer.fault {
         let what = format!("recorded, but from there on not decoded: {fault}");
         reporter.warn(&args.source.display().to_string(), &what);
     }
@@ -305,7 +245,7 @@ fn tell<W>(
     summary.set("frames", frames);
     summary.set("compressed_bytes", compressed);
     summary.set("payload_bytes", payload);
-    summary.set("fault", tape.fault.clone());
+    summary.set("fault", writer.fault.clone());
     summary.output = Some(args.output.clone());
     summary.text = Some(format!("{messages} messages in {frames} frames, {compressed} bytes of {transport}"));
 }

@@ -9,12 +9,15 @@ use std::io::Read;
 use linerate_deflate::checksum::{CRC32_START, crc32};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use super::decode::{Sink, WINDOW_BITS};
 use super::header::bgzf_size;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::ordered::ordered;
 
+/// Takes decoded bytes, with the number of input bytes used so far.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
+
+pub(super) const WINDOW_BITS: u8 = 15;
 /// Decoded, and compressed, bytes of a job, after which it takes no more members.
 pub(super) const JOB: usize = 512 << 10;
 /// The most bytes that a member decodes to.

@@ -8,12 +8,11 @@ use linerate_deflate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use super::args::FormatChoice;
-use super::bgzf::{self, DecodeOptions, JOB};
+use super::bgzf::{self, DecodeOptions, JOB, Sink, WINDOW_BITS};
 use super::header::Header;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 
-pub(super) const WINDOW_BITS: u8 = 15;
 /// Room for decoded bytes: much more than the window, which is copied once per round.
 const BUFFER: usize = 256 << 10;
 
@@ -41,9 +40,6 @@ pub(crate) struct Decoder<R> {
     /// Bytes that each of them takes at a time.
     job: usize,
 }
-
-/// Takes decoded bytes, with the number of input bytes used so far.
-pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
 
 impl<R: Read> Decoder<R> {
     /// Reads the first header; if `format` is `None`, gzip and zlib are told apart by it.

@@ -1,19 +1,64 @@
 //! `linerate nx bench`: how fast an archive decodes in memory, into buffers that are used again.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use clap::ValueHint;
 use linerate_nx::{Extractor, Kind, Verifier};
 use serde_json::json;
 
-use super::args::BenchArgs;
+use super::args::{ArchiveArg, LimitArgs};
 use super::extract::entry_failure;
 use super::open::{Opened, damage, open, open_source};
 use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::reporter::Reporter;
 use crate::ui::signals::CancelToken;
 use crate::ui::summary::RunSummary;
+use crate::ui::threads::ThreadArgs;
+use crate::ui::verbosity::VerbosityArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate nx bench mods.nx                    1, 2, 4 .. threads up to the processors
+  linerate nx bench -p 12 --attempts 50 mods.nx
+  linerate nx bench --no-verify mods.nx        without the hashes of contents
+  linerate nx bench --to-files /dev/shm mods.nx";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct BenchArgs {
+    /// How often each number of threads decodes everything; the best and the median are printed
+    #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) attempts: u32,
+
+    /// Seconds after which no further attempt begins for a number of threads
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(crate) seconds: u64,
+
+    /// Do not check the hashes of contents
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+
+    /// Also extract to files in FOLDER, which are removed again
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) to_files: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+
+    #[command(flatten)]
+    pub(crate) archive: ArchiveArg,
+}
 
 const GIB: f64 = (1u64 << 30) as f64;
 
@@ -26,7 +71,12 @@ const DRIVES: [(&str, f64); 5] = [
     ("PCIe 6.0 x4", 28.0e9),
 ];
 
-pub(crate) fn process(args: &BenchArgs, path: &Path) -> Result<RunSummary, CliError> {
+pub(super) fn run(args: &BenchArgs) -> ExitCode {
+    let path = args.archive.path();
+    Reporter::new(&args.verbosity, false).one(&path, |_| process(args, &path))
+}
+
+fn process(args: &BenchArgs, path: &Path) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "bench");
     let archive = load(args, path)?;
     let packed = archive.source().file_len();

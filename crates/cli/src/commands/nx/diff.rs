@@ -1,17 +1,54 @@
 //! `linerate nx diff`: which files of one archive differ from those of another, by their hashes.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
+use clap::ValueHint;
 use linerate_nx::metadata::{Change as MetadataChange, Difference};
 use linerate_nx::{File, HashKind, Reader};
 use serde_json::{Value, json};
 
-use super::args::DiffArgs;
+use super::args::LimitArgs;
 use super::metadata;
 use super::open::{AnySource, Opened, damage, open};
 use crate::ui::error::CliError;
+use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate nx diff old.nx new.nx                  lines of -, + or M and a path; m for metadata
+  linerate nx diff -v old.nx new.nx               also how many bytes of blocks are new
+  linerate nx diff --exit-code old.nx new.nx && echo the same files";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct DiffArgs {
+    /// End with status 1 if there is a difference
+    #[arg(long)]
+    pub(crate) exit_code: bool,
+
+    /// Compare contents alone, not the times, modes, links and empty folders that archives may keep
+    #[arg(long)]
+    pub(crate) no_metadata: bool,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+
+    /// The archive that is compared with
+    #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
+    pub(crate) old: PathBuf,
+
+    /// The archive that differs
+    #[arg(value_name = "NEW", value_hint = ValueHint::FilePath)]
+    pub(crate) new: PathBuf,
+}
 
 /// What is different about one path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +77,17 @@ impl Change {
 }
 
 /// The number of differences, and what was done.
-pub(crate) fn process(args: &DiffArgs, reporter: &mut Reporter) -> Result<(RunSummary, usize), CliError> {
+pub(super) fn run(args: &DiffArgs) -> ExitCode {
+    let mut differences = 0;
+    let code = Reporter::new(&args.verbosity, false).one(&args.old, |reporter| {
+        let (summary, count) = process(args, reporter)?;
+        differences = count;
+        Ok(summary)
+    });
+    if args.exit_code && differences > 0 { ExitCode::FAILURE } else { code }
+}
+
+fn process(args: &DiffArgs, reporter: &mut Reporter) -> Result<(RunSummary, usize), CliError> {
     let mut summary = RunSummary::new(&args.old, "diff");
     let old = open(&args.old, &args.limits)?;
     let in_new = |error: CliError| error.in_file(&args.new.display().to_string());

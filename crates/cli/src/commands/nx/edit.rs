@@ -2,28 +2,193 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::{ValueEnum, ValueHint};
 use linerate_nx::Kind;
-use linerate_nx::pack::{self, BadName, Builder, Changes, Format, Options};
+use linerate_nx::pack::{self, BadName, Builder, Changes, Clash, Format, Options};
 use serde_json::json;
 
+use super::coding::{CodingArgs, presets};
 use super::open::{Opened, open};
-use super::select::Select;
+use super::select::{GLOBS, Select};
 use super::write::{self, Target};
-use super::write_args::{DeleteArgs, EditArgs, FormatName, MergeArgs, RepackArgs, Rules, UpdateArgs};
+use super::write_args::{EditArgs, FormatName, RuleArgs, Rules, cancellable};
 use super::{metadata, names};
 use crate::ui::error::CliError;
+use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::signals::CancelToken;
 use crate::ui::summary::RunSummary;
 
-pub(crate) fn merge(
-    args: &MergeArgs,
-    cancel: &CancelToken,
-    reporter: &mut Reporter,
-) -> Result<RunSummary, CliError> {
+const MERGE_EXAMPLES: &str = "\
+Examples:
+  linerate nx merge base.nx patch.nx -o all.nx
+  linerate nx merge --on-clash last base.nx patch.nx -o all.nx     the patch wins";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{MERGE_EXAMPLES}\n\n{}\n\n{}", presets(), exit_code::HELP))]
+pub(crate) struct MergeArgs {
+    /// Which file is taken where several archives have one of the same path but other content
+    #[arg(long, value_enum, value_name = "RULE", default_value = "refuse")]
+    pub(crate) on_clash: OnClash,
+
+    #[command(flatten)]
+    pub(crate) edit: EditArgs,
+
+    /// Archives, as an option
+    #[arg(long, value_name = "ARCHIVE", num_args = 1.., value_hint = ValueHint::FilePath)]
+    pub(crate) sources: Vec<PathBuf>,
+
+    /// Archives to merge; blocks are copied as they are from those with the chunk size of the first
+    #[arg(value_name = "ARCHIVE", required_unless_present = "sources", value_hint = ValueHint::FilePath)]
+    pub(crate) archives: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) coding: CodingArgs,
+}
+
+impl MergeArgs {
+    pub(crate) fn all_archives(&self) -> Vec<&Path> {
+        self.sources.iter().chain(&self.archives).map(PathBuf::as_path).collect()
+    }
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum OnClash {
+    Refuse,
+    First,
+    Last,
+}
+
+impl OnClash {
+    pub(crate) fn clash(self) -> Clash {
+        match self {
+            OnClash::Refuse => Clash::Refuse,
+            OnClash::First => Clash::First,
+            OnClash::Last => Clash::Last,
+        }
+    }
+}
+
+const UPDATE_EXAMPLES: &str = "\
+Examples:
+  linerate nx update mods.nx mods                what is new or different in the folder
+  linerate nx update --mirror mods.nx mods       also without what the folder does not have
+  linerate nx update mods.nx mods -o new.nx      mods.nx stays as it is";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{UPDATE_EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit_code::HELP))]
+pub(crate) struct UpdateArgs {
+    /// Leave out files that the folder does not have
+    #[arg(long)]
+    pub(crate) mirror: bool,
+
+    /// Keep times, modes, links and empty folders too, as `pack --metadata`; an archive that has
+    /// them is brought up to date with those of the folder without being asked
+    #[arg(long)]
+    pub(crate) metadata: bool,
+
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+
+    #[command(flatten)]
+    pub(crate) edit: EditArgs,
+
+    /// The archive; what did not change keeps its blocks
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
+    pub(crate) archive: PathBuf,
+
+    /// The folder that it is brought up to date with
+    #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) coding: CodingArgs,
+}
+
+const DELETE_EXAMPLES: &str = "\
+Examples:
+  linerate nx delete mods.nx '*.bak' old
+  linerate nx delete --dry-run mods.nx '*.bak'           the paths that would go
+  linerate nx delete --keep-hashes wanted.txt store.nx   all whose hash is not in the list";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{DELETE_EXAMPLES}\n\n{GLOBS}\n\n{}", exit_code::HELP))]
+pub(crate) struct DeleteArgs {
+    /// Delete files whose hash is not in FILE, which has a hash of 16 hexadecimal digits per line,
+    /// as `list --long` prints them; with globs, of the files that they match
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) keep_hashes: Option<PathBuf>,
+
+    /// Globs match without regard to case
+    #[arg(short = 'i', long)]
+    pub(crate) ignore_case: bool,
+
+    #[command(flatten)]
+    pub(crate) edit: EditArgs,
+
+    /// The archive; blocks of which nothing goes are copied as they are
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
+    pub(crate) archive: PathBuf,
+
+    /// Globs for the files to delete
+    #[arg(value_name = "GLOB", required_unless_present = "keep_hashes")]
+    pub(crate) globs: Vec<String>,
+}
+
+const REPACK_EXAMPLES: &str = "\
+Examples:
+  linerate nx repack --preset archive mods.nx                in place
+  linerate nx repack --chunkedlevel 19 mods.nx -o small.nx
+  linerate nx repack --format r3a mods.nx -o mods.r3a        only converted: blocks stay as they are";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{REPACK_EXAMPLES}\n\n{}\n\n{}", presets(), exit_code::HELP))]
+pub(crate) struct RepackArgs {
+    #[command(flatten)]
+    pub(crate) edit: EditArgs,
+
+    /// The archive, whose contents are coded anew; its chunk size stays unless another is given. With
+    /// --format and nothing that says how to code, blocks are copied as they are
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
+    pub(crate) archive: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) coding: CodingArgs,
+}
+
+pub(super) fn run_merge(args: &MergeArgs) -> Result<ExitCode, String> {
+    args.coding.options(None, 1)?;
+    if args.edit.output.is_none() && !args.edit.dry_run {
+        return Err("merging needs -o: none of the archives is changed".into());
+    }
+    let first = args.all_archives()[0];
+    let reporter = Reporter::new(&args.edit.verbosity, false);
+    Ok(cancellable(reporter, first, |cancel, reporter| merge(args, cancel, reporter)))
+}
+
+pub(super) fn run_update(args: &UpdateArgs) -> Result<ExitCode, String> {
+    args.coding.options(None, 1)?;
+    let rules = args.rules.rules()?;
+    let reporter = Reporter::new(&args.edit.verbosity, false);
+    Ok(cancellable(reporter, &args.archive, |cancel, reporter| update(args, &rules, cancel, reporter)))
+}
+
+pub(super) fn run_delete(args: &DeleteArgs) -> Result<ExitCode, String> {
+    let select = Select::new(&args.globs, &[], args.ignore_case)?;
+    let reporter = Reporter::new(&args.edit.verbosity, false);
+    Ok(cancellable(reporter, &args.archive, |cancel, reporter| delete(args, &select, cancel, reporter)))
+}
+
+pub(super) fn run_repack(args: &RepackArgs) -> Result<ExitCode, String> {
+    args.coding.options(None, 1)?;
+    let reporter = Reporter::new(&args.edit.verbosity, false);
+    Ok(cancellable(reporter, &args.archive, |cancel, reporter| repack(args, cancel, reporter)))
+}
+fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let paths = args.all_archives();
     let mut summary = RunSummary::new(paths[0], "merge");
     let target = Target::of_edit(&args.edit, paths[0]);
@@ -51,7 +216,7 @@ pub(crate) fn merge(
     Ok(summary)
 }
 
-pub(crate) fn update(
+fn update(
     args: &UpdateArgs,
     rules: &Rules,
     cancel: &CancelToken,
@@ -121,7 +286,7 @@ fn list(changes: &Changes, args: &UpdateArgs, reporter: &Reporter, summary: &mut
     ));
 }
 
-pub(crate) fn delete(
+fn delete(
     args: &DeleteArgs,
     select: &Select,
     cancel: &CancelToken,
@@ -170,11 +335,7 @@ pub(crate) fn delete(
     Ok(summary)
 }
 
-pub(crate) fn repack(
-    args: &RepackArgs,
-    cancel: &CancelToken,
-    reporter: &mut Reporter,
-) -> Result<RunSummary, CliError> {
+fn repack(args: &RepackArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.archive, "repack");
     let target = Target::of_edit(&args.edit, &args.archive);
     let _lock = target.lock(args.edit.wait.wait())?;

@@ -1,24 +1,153 @@
 //! `linerate nx extract`: files of an archive to a folder, or to standard output.
 
+use std::collections::HashSet;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
-use linerate_nx::metadata::Metadata;
+use clap::{ValueEnum, ValueHint};
+use linerate_nx::metadata::{Links, Metadata, Restorer};
 use linerate_nx::{Existing, Extracted, Extractor, File, FileError, Kind};
 
-use super::args::{ExtractArgs, Overwrite};
-use super::metadata;
+use super::args::{ChoiceArgs, LimitArgs};
 use super::open::{Opened, damage, damage_or_output, entry_at, open};
-use super::select::Select;
-use super::tree;
+use super::select::{GLOBS, Select};
+use super::{metadata, tree};
 use crate::ui::error::CliError;
-use crate::ui::output;
 use crate::ui::reporter::Reporter;
 use crate::ui::signals::CancelToken;
 use crate::ui::summary::RunSummary;
+use crate::ui::threads::ThreadArgs;
+use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::{exit_code, output, output_args};
 
-pub(crate) fn process(
+/// Help of `-o` of `extract`.
+const FOLDER_OR_STDOUT: &str =
+    "Write to FOLDER, which is created if it does not exist; `-` is standard output";
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate nx extract mods.nx -o mods                all files
+  linerate nx extract mods.nx '*.dds' -o textures    files of a name
+  linerate nx extract --stdout mods.nx readme.txt
+  linerate nx extract --metadata mods.nx -o mods     with times, modes, links and empty folders
+  linerate nx extract --strip-components 1 --overwrite replace mods.nx";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{GLOBS}\n\n{}", exit_code::HELP))]
+pub(crate) struct ExtractArgs {
+    #[arg(
+        short = 'o',
+        long,
+        alias = "target",
+        help = FOLDER_OR_STDOUT,
+        value_name = "FOLDER",
+        default_value = ".",
+        value_hint = ValueHint::DirPath
+    )]
+    pub(crate) output: PathBuf,
+
+    /// Write the contents to standard output, one after another, as -o - does
+    #[arg(short = 'c', long, conflicts_with_all = ["output", "strip_components", "overwrite", "force", "sync", "metadata"])]
+    pub(crate) stdout: bool,
+
+    /// Leave out that many folders from the front of paths, and files that are in fewer
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) strip_components: usize,
+
+    /// What to do where a file exists; -f is the same as `replace`
+    #[arg(long, value_enum, value_name = "POLICY", default_value = "fail")]
+    pub(crate) overwrite: Overwrite,
+
+    #[arg(short = 'f', long, help = output_args::FORCE, conflicts_with = "overwrite")]
+    pub(crate) force: bool,
+
+    /// Do not check the hashes of contents
+    #[arg(long)]
+    pub(crate) no_verify: bool,
+
+    /// Restore times, modes, links and empty folders, where the archive has kept them
+    #[arg(long)]
+    pub(crate) metadata: bool,
+
+    /// Which links --metadata makes
+    #[arg(long, value_enum, value_name = "WHICH", default_value = "inside", requires = "metadata")]
+    pub(crate) links: LinkChoice,
+
+    /// Let each file reach the disk before it gets its name: slow for small files
+    #[arg(long)]
+    pub(crate) sync: bool,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+}
+
+impl ExtractArgs {
+    /// Whether the contents go to standard output.
+    pub(crate) fn is_stdout(&self) -> bool {
+        self.stdout || output_args::is_stdout(&self.output)
+    }
+
+    pub(crate) fn policy(&self) -> Overwrite {
+        if self.force { Overwrite::Replace } else { self.overwrite }
+    }
+}
+
+/// What becomes of a file that exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Overwrite {
+    /// It stays, and the file of the archive fails
+    Fail,
+    /// It stays, and the file of the archive is passed over
+    Skip,
+    /// It is replaced in one step, once the new one is complete and right
+    Replace,
+}
+
+/// Which links are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LinkChoice {
+    /// Those that stay in the folder; the others fail by name
+    Inside,
+    /// All, wherever they lead: for archives from a trusted hand
+    Any,
+    /// None
+    None,
+}
+
+impl LinkChoice {
+    pub(crate) fn links(self) -> Links {
+        match self {
+            LinkChoice::Inside => Links::Inside,
+            LinkChoice::Any => Links::Any,
+            LinkChoice::None => Links::None,
+        }
+    }
+}
+
+pub(super) fn run(args: &ExtractArgs) -> Result<ExitCode, String> {
+    if args.is_stdout() && (args.metadata || args.sync || args.strip_components > 0) {
+        return Err(
+            "standard output takes contents alone: no --metadata, --sync or --strip-components".into()
+        );
+    }
+    let select = args.choice.select()?;
+    let path = args.choice.path();
+    let reporter = Reporter::new(&args.verbosity, args.is_stdout());
+    Ok(reporter.one(&path, |reporter| process(args, &path, &select, reporter)))
+}
+
+fn process(
     args: &ExtractArgs,
     path: &Path,
     select: &Select,
@@ -27,7 +156,7 @@ pub(crate) fn process(
     let mut summary = RunSummary::new(path, "extract");
     let archive = open(path, &args.limits)?;
     let name = path.display().to_string();
-    let metadata = metadata::wanted(args, &archive, &name, reporter)?;
+    let metadata = wanted(args, &archive, &name, reporter)?;
     let others = metadata.iter().flat_map(metadata::others);
     if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others)) {
         return Err(CliError::Refused(format!("no file matches `{glob}`")));
@@ -72,7 +201,7 @@ fn to_folder(
     })?;
     let unrestored = match metadata {
         Some(metadata) if !extracted.stopped => {
-            metadata::restore(args, select, metadata, &extracted, (name, archive), reporter, summary)?
+            restore(args, select, metadata, &extracted, (name, archive), reporter, summary)?
         }
         _ => 0,
     };
@@ -152,6 +281,53 @@ fn in_folder(cause: FileError, folder: &Path) -> CliError {
     }
 }
 
+/// What `extract` restores, once its archive is open: `None` unless it is asked for.
+pub(crate) fn wanted(
+    args: &ExtractArgs,
+    archive: &Opened,
+    name: &str,
+    reporter: &Reporter,
+) -> Result<Option<Metadata>, CliError> {
+    if !args.metadata {
+        return Ok(None);
+    }
+    let found = Metadata::from_archive(archive).map_err(damage)?;
+    if found.is_none() {
+        reporter.note(name, "it says nothing beside its files");
+    }
+    Ok(found)
+}
+
+/// Restores what belongs to the files that were extracted, and folders and links.
+pub(crate) fn restore(
+    args: &ExtractArgs,
+    select: &Select,
+    mut metadata: Metadata,
+    extracted: &Extracted,
+    (name, archive): (&str, &Opened),
+    reporter: &mut Reporter,
+    summary: &mut RunSummary,
+) -> Result<usize, CliError> {
+    metadata.retain(|path| select.takes(path));
+    let failed = extracted.failures.iter().map(|error| error.path.as_str());
+    let untouched: HashSet<&str> = failed.chain(extracted.skipped.iter().map(String::as_str)).collect();
+    let restored = Restorer::new(&metadata)
+        .links(args.links.links())
+        .existing(existing(args.policy()))
+        .names(|path| strip(path, args.strip_components))
+        .written(|path| archive.find(path).is_some() && !untouched.contains(path))
+        .to_folder(&args.output)
+        .map_err(|error| entry_failure(error.source, 0))?;
+    let failures = restored.failures.len();
+    for error in restored.failures {
+        reporter.entry_failed(name, &error.path, entry_failure(error.source, 0));
+    }
+    summary.set("restored_files", restored.files);
+    summary.set("folders", restored.folders);
+    summary.set("links", restored.links);
+    summary.set("skipped_links", restored.skipped);
+    Ok(failures)
+}
 /// Files one after another, in the order of paths. Of a file that fits [`HELD`], nothing comes out
 /// unless it is right; of a larger one, what came before the damage does.
 fn to_stdout(

@@ -1,17 +1,45 @@
 //! `linerate nx info`: what the header of an archive says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
+use clap::ValueHint;
 use linerate_nx::metadata::Metadata;
 use linerate_nx::{Codec, r3a};
 use serde_json::{Map, Value, json};
 
-use super::args::InfoArgs;
+use super::args::LimitArgs;
 use super::open::{AnySource, Opened, blocks, open};
 use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
 
-pub(crate) fn process(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
+const EXAMPLES: &str = "\
+Examples:
+  linerate nx info mods.nx
+  linerate nx info --json *.nx";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct InfoArgs {
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+
+    /// Archives to look at
+    #[arg(value_name = "ARCHIVE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) archives: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &InfoArgs) -> ExitCode {
+    Reporter::new(&args.verbosity, false).each(&args.archives, |path, _| process(args, path))
+}
+
+fn process(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "info");
     let archive = open(path, &args.limits)?;
     let front = Front::of(&archive);

@@ -1,22 +1,63 @@
 //! `linerate nx list`: the entries of an archive, from its header alone.
 
 use std::path::Path;
+use std::process::ExitCode;
 
 use linerate_nx::metadata::{Attributes, Link, Metadata};
 use linerate_nx::{Codec, File};
 use serde_json::{Value, json};
 
-use super::args::ListArgs;
-use super::metadata;
+use super::args::{ChoiceArgs, LimitArgs};
 use super::open::{Opened, blocks, open};
-use super::select::Select;
-use super::tree;
+use super::select::{GLOBS, Select};
+use super::{metadata, tree};
 use crate::ui::error::CliError;
+use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::stdout::StdoutLines;
 use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
 
-pub(crate) fn process(
+const EXAMPLES: &str = "\
+Examples:
+  linerate nx list mods.nx                    paths
+  linerate nx list --long mods.nx '*.dds'     sizes, blocks, codecs and hashes of textures
+  linerate nx list --tree mods.nx textures    a folder with the bytes below each of its folders
+  linerate nx list --metadata mods.nx         with modes, times, folders and links, as `ls -l`
+  linerate nx list --json mods.nx             a JSON object for each file, folder and link";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{GLOBS}\n\n{}", exit_code::HELP))]
+pub(crate) struct ListArgs {
+    /// Print sizes, blocks, codecs and hashes
+    #[arg(short = 'l', long, conflicts_with = "tree")]
+    pub(crate) long: bool,
+
+    /// Print folders with the bytes below them
+    #[arg(short = 't', long)]
+    pub(crate) tree: bool,
+
+    /// Print modes, times, folders and links, where the archive has kept them
+    #[arg(short = 'm', long, conflicts_with_all = ["long", "tree"])]
+    pub(crate) metadata: bool,
+
+    #[command(flatten)]
+    pub(crate) choice: ChoiceArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+}
+
+pub(super) fn run(args: &ListArgs) -> Result<ExitCode, String> {
+    let select = args.choice.select()?;
+    let path = args.choice.path();
+    Ok(Reporter::new(&args.verbosity, false).one(&path, |reporter| process(args, &path, &select, reporter)))
+}
+
+fn process(
     args: &ListArgs,
     path: &Path,
     select: &Select,

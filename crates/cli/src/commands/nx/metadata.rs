@@ -1,24 +1,18 @@
 //! Times, modes, links and folders: taken from folders, carried from archive to archive, restored.
 
-use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use linerate_nx::Extracted;
-use linerate_nx::metadata::{Change, Difference, Metadata, Restorer};
+use linerate_nx::metadata::{Change, Difference, Metadata};
 use linerate_nx::pack::{BadName, Clash};
 use serde_json::{Value, json};
 
-use super::args::ExtractArgs;
-use super::extract::{entry_failure, existing, strip};
 use super::open::{Opened, damage};
-use super::select::Select;
 use super::write;
 use super::write_args::Rules;
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
-use crate::ui::summary::RunSummary;
 
 /// That of an archive which is to be changed. One that is damaged is told and left out.
 pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) -> Option<Metadata> {
@@ -107,52 +101,4 @@ pub(crate) fn record(change: &Change) -> Value {
 /// All paths that it knows beside files.
 pub(crate) fn others(metadata: &Metadata) -> impl Iterator<Item = &str> {
     metadata.folders.keys().chain(metadata.links.keys()).map(String::as_str)
-}
-
-/// What `extract` restores, once its archive is open: `None` unless it is asked for.
-pub(crate) fn wanted(
-    args: &ExtractArgs,
-    archive: &Opened,
-    name: &str,
-    reporter: &Reporter,
-) -> Result<Option<Metadata>, CliError> {
-    if !args.metadata {
-        return Ok(None);
-    }
-    let found = Metadata::from_archive(archive).map_err(damage)?;
-    if found.is_none() {
-        reporter.note(name, "it says nothing beside its files");
-    }
-    Ok(found)
-}
-
-/// Restores what belongs to the files that were extracted, and folders and links.
-pub(crate) fn restore(
-    args: &ExtractArgs,
-    select: &Select,
-    mut metadata: Metadata,
-    extracted: &Extracted,
-    (name, archive): (&str, &Opened),
-    reporter: &mut Reporter,
-    summary: &mut RunSummary,
-) -> Result<usize, CliError> {
-    metadata.retain(|path| select.takes(path));
-    let failed = extracted.failures.iter().map(|error| error.path.as_str());
-    let untouched: HashSet<&str> = failed.chain(extracted.skipped.iter().map(String::as_str)).collect();
-    let restored = Restorer::new(&metadata)
-        .links(args.links.links())
-        .existing(existing(args.policy()))
-        .names(|path| strip(path, args.strip_components))
-        .written(|path| archive.find(path).is_some() && !untouched.contains(path))
-        .to_folder(&args.output)
-        .map_err(|error| entry_failure(error.source, 0))?;
-    let failures = restored.failures.len();
-    for error in restored.failures {
-        reporter.entry_failed(name, &error.path, entry_failure(error.source, 0));
-    }
-    summary.set("restored_files", restored.files);
-    summary.set("folders", restored.folders);
-    summary.set("links", restored.links);
-    summary.set("skipped_links", restored.skipped);
-    Ok(failures)
 }

@@ -2,20 +2,88 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
+use clap::ValueHint;
 use linerate_nx::check_path;
 use linerate_nx::metadata::{Attributes, Metadata};
-use linerate_nx::pack::{Builder, Options};
+use linerate_nx::pack::{Builder, CancelToken, Options};
 
+use super::coding::{CodingArgs, presets};
+use super::select::GLOBS;
 use super::write::{self, Target};
-use super::write_args::{PackArgs, Rules};
+use super::write_args::{OutputArgs, RuleArgs, Rules, cancellable};
 use super::{metadata, names};
 use crate::ui::error::CliError;
+use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
+use crate::ui::threads::ThreadArgs;
+use crate::ui::verbosity::VerbosityArgs;
 
-pub(crate) fn process(
+const EXAMPLES: &str = "\
+Examples:
+  linerate nx pack mods -o mods.nx                       what is in the folder, zstd 16 and 9
+  linerate nx pack --preset fast-load mods -o mods.nx
+  linerate nx pack -x .git -x '*.bak' . -o ../mods.nx
+  linerate nx pack --store '*.ogg' --alone '*.json' mods -o mods.nx
+  linerate nx pack --metadata home -o home.nx            with times, modes, links and empty folders
+  linerate nx pack --format r3a mods -o mods.r3a         in the draft format R3A 2.0
+  linerate nx pack --skip-bad-names ~ -o home.nx         without what no archive can hold, listed
+  linerate nx pack --dry-run mods                        the paths, and what they add up to";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit_code::HELP))]
+pub(crate) struct PackArgs {
+    /// Keep times, modes, links and empty folders too, in an extension that other programs pass over;
+    /// the bytes of the archive then depend on them
+    #[arg(long)]
+    pub(crate) metadata: bool,
+
+    #[command(flatten)]
+    pub(crate) rules: RuleArgs,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+
+    /// A folder or file, as an option
+    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
+    pub(crate) source: Vec<PathBuf>,
+
+    /// Folders, whose contents are packed under their paths in them, and files
+    #[arg(value_name = "SOURCE", required_unless_present = "source", value_hint = ValueHint::AnyPath)]
+    pub(crate) sources: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) coding: CodingArgs,
+}
+
+impl PackArgs {
+    pub(crate) fn all_sources(&self) -> impl Iterator<Item = &Path> {
+        self.source.iter().chain(&self.sources).map(PathBuf::as_path)
+    }
+}
+
+pub(super) fn run(args: &PackArgs) -> Result<ExitCode, String> {
+    let mut options = args.coding.options(None, args.threads.threads)?;
+    args.coding.check_format(args.output.format.format())?;
+    let rules = args.rules.rules()?;
+    let first = args.all_sources().next().map(Path::to_owned).unwrap_or_default();
+    let reporter = Reporter::new(&args.verbosity, false);
+    Ok(cancellable(reporter, &first, |cancel, reporter| {
+        options.cancel = CancelToken::from_flag(cancel.flag());
+        process(args, options, &rules, reporter)
+    }))
+}
+
+fn process(
     args: &PackArgs,
     options: Options,
     rules: &Rules,

@@ -1,24 +1,64 @@
 //! `linerate nx verify`: every file of an archive against its hash, or a folder against an archive.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 
+use clap::ValueHint;
 use linerate_nx::metadata::{Difference, Metadata};
 use linerate_nx::{Kind, Note, Verifier};
 
-use super::args::VerifyArgs;
+use super::args::LimitArgs;
 use super::extract::entry_failure;
 use super::metadata;
 use super::open::{Opened, damage, entry_at, open};
 use crate::ui::error::CliError;
+use crate::ui::exit_code;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
+use crate::ui::threads::ThreadArgs;
+use crate::ui::verbosity::VerbosityArgs;
 
-pub(crate) fn process(
-    args: &VerifyArgs,
-    path: &Path,
-    reporter: &mut Reporter,
-) -> Result<RunSummary, CliError> {
+const EXAMPLES: &str = "\
+Examples:
+  linerate nx verify *.nx                    all files of all archives
+  linerate nx verify -v --json mods.nx       what is wrong as objects, and what was checked
+  linerate nx verify --against mods mods.nx  whether the folder has the files of the archive, no more";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(crate) struct VerifyArgs {
+    /// Compare this folder with the archive, of which only the header is read
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) against: Option<PathBuf>,
+
+    /// Compare contents alone, not the times, modes, links and empty folders that an archive may keep
+    #[arg(long, requires = "against")]
+    pub(crate) no_metadata: bool,
+
+    #[command(flatten)]
+    pub(crate) threads: ThreadArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+
+    #[command(flatten)]
+    pub(crate) verbosity: VerbosityArgs,
+
+    /// Archives to check
+    #[arg(value_name = "ARCHIVE", required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) archives: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &VerifyArgs) -> Result<ExitCode, String> {
+    if args.against.is_some() && args.archives.len() > 1 {
+        return Err("--against takes a single archive".into());
+    }
+    let reporter = Reporter::new(&args.verbosity, false);
+    Ok(reporter.each(&args.archives, |path, reporter| process(args, path, reporter)))
+}
+
+fn process(args: &VerifyArgs, path: &Path, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "verify");
     let archive = open(path, &args.limits)?;
     let name = path.display().to_string();

@@ -6,7 +6,7 @@ use linerate_core::{Error, Kind};
 use linerate_zstd::{Dictionary, Format, Header, Options, Scratch, Status, StreamDecoder};
 
 use super::args::Args;
-use super::file::Totals;
+use super::list::Totals;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 

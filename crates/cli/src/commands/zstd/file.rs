@@ -4,11 +4,12 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use linerate_zstd::{Dictionary, FrameHeader};
+use linerate_zstd::Dictionary;
 
 use super::args::{Args, Mode};
 use super::decode::Decoder;
-use super::{list, names};
+use super::list::{self, Totals};
+use super::names;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::output::{self, Output};
@@ -34,31 +35,6 @@ impl Operand {
             Operand::Stdin => None,
             Operand::Named(path) => Some(path),
         }
-    }
-}
-
-/// What a file turned out to hold.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Totals {
-    /// Frames with data.
-    pub(crate) frames: u64,
-    /// Skippable frames.
-    pub(crate) skipped: u64,
-    pub(crate) bytes_in: u64,
-    /// Unknown if a frame that was not decoded does not say.
-    pub(crate) bytes_out: Option<u64>,
-    /// The largest window of a frame, in bytes.
-    pub(crate) window: u64,
-    /// Whether there are frames with data, and all have a checksum.
-    pub(crate) checked: bool,
-}
-
-impl Totals {
-    /// Counts a frame with data.
-    pub(crate) fn begin(&mut self, header: &FrameHeader) {
-        self.checked = header.checksum && (self.checked || self.frames == 0);
-        self.frames += 1;
-        self.window = self.window.max(header.window);
     }
 }
 

@@ -3,11 +3,35 @@
 use std::io::Read;
 
 use linerate_core::Kind;
-use linerate_zstd::{Format, Header};
+use linerate_zstd::{Format, FrameHeader, Header};
 
-use super::file::Totals;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
+
+/// What a file turned out to hold.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Totals {
+    /// Frames with data.
+    pub(crate) frames: u64,
+    /// Skippable frames.
+    pub(crate) skipped: u64,
+    pub(crate) bytes_in: u64,
+    /// Unknown if a frame that was not decoded does not say.
+    pub(crate) bytes_out: Option<u64>,
+    /// The largest window of a frame, in bytes.
+    pub(crate) window: u64,
+    /// Whether there are frames with data, and all have a checksum.
+    pub(crate) checked: bool,
+}
+
+impl Totals {
+    /// Counts a frame with data.
+    pub(crate) fn begin(&mut self, header: &FrameHeader) {
+        self.checked = header.checksum && (self.checked || self.frames == 0);
+        self.frames += 1;
+        self.window = self.window.max(header.window);
+    }
+}
 
 /// The most bytes of a frame's header.
 const HEADER: usize = 18;

@@ -1,0 +1,31 @@
+//! Opens SST files within limits.
+
+use std::path::Path;
+
+use linerate_dict::Store;
+use linerate_dict::sst::{Options, Reader, Sst};
+
+use super::blockfile::input;
+use crate::ui::error::{CliError, engine_error};
+use crate::ui::size;
+
+/// Limits on what a file may cost.
+#[derive(clap::Args, Debug)]
+pub(crate) struct LimitArgs {
+    /// Fail when a block decodes to more than this
+    #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = size::parse)]
+    max_block: u64,
+}
+
+impl LimitArgs {
+    fn options(&self) -> Options {
+        Options::new().block_limit(usize::try_from(self.max_block).unwrap_or(usize::MAX))
+    }
+}
+
+/// Opens a file, and a reader for it.
+pub(super) fn open(path: &Path, limits: &LimitArgs) -> Result<(Sst, Reader), CliError> {
+    let mut reader = Reader::new(&Store::new());
+    let sst = reader.open_input(input(path)?, limits.options()).map_err(engine_error)?;
+    Ok((sst, reader))
+}

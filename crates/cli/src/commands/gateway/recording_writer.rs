@@ -1,0 +1,70 @@
+//! Writes recordings, from files and from live connections.
+
+use std::io::{self, Write};
+use std::time::SystemTime;
+
+use linerate_gateway::{Entry, Recorder, Scratch, Session, Transport};
+
+use super::session_args::SessionArgs;
+use super::wire::fault;
+
+/// Writes a recording, decoding it to know the payloads.
+pub(super) struct RecordingWriter<W> {
+    pub(super) recorder: Recorder<W>,
+    session: Session,
+    scratch: Scratch,
+    /// The error after which payloads are no longer decoded.
+    pub(super) fault: Option<String>,
+    pub(super) messages: u64,
+    pub(super) frames: u64,
+    pub(super) compressed: u64,
+    pub(super) payload: u64,
+}
+
+impl<W: Write> RecordingWriter<W> {
+    pub(super) fn new(out: W, args: &SessionArgs, transport: Transport) -> io::Result<RecordingWriter<W>> {
+        Ok(RecordingWriter {
+            recorder: Recorder::new(out, transport)?,
+            session: args.session(transport),
+            scratch: Scratch::new(),
+            fault: None,
+            messages: 0,
+            frames: 0,
+            compressed: 0,
+            payload: 0,
+        })
+    }
+
+    pub(super) fn reconnected(&mut self, time: i64) -> io::Result<()> {
+        self.session.reset();
+        self.recorder.add(&Entry::Connection { time })
+    }
+
+    /// Adds a websocket message, whether it decodes or not; returns the payload of a complete message.
+    pub(super) fn frame(&mut self, time: i64, wire: Vec<u8>) -> io::Result<Option<&[u8]>> {
+        let decoded = match self.session.fault() {
+            // What came before it has been lost; from the next connection on it is known again.
+            Some(_) => None,
+            None => match self.session.message(&wire, &mut self.scratch) {
+                Ok(message) => message.map(|message| message.payload),
+                Err(error) => {
+                    self.fault.get_or_insert(fault(error).to_string());
+                    None
+                }
+            },
+        };
+        self.frames += 1;
+        self.messages += u64::from(decoded.is_some());
+        self.compressed += wire.len() as u64;
+        self.payload += decoded.map_or(0, <[u8]>::len) as u64;
+        let payload = decoded.and_then(|payload| u32::try_from(payload.len()).ok());
+        self.recorder.add(&Entry::Frame { time, payload, wire })?;
+        Ok(decoded)
+    }
+}
+
+/// Nanoseconds since 1970.
+pub(super) fn now() -> i64 {
+    let since = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}
