@@ -50,13 +50,24 @@ fn row(name: &str, command: &Command) -> String {
         text if text.starts_with(FOLDER) => "FOLDER or `-`",
         other => panic!("{name}: -o has a help text of its own: {other}"),
     });
-    let has = |flag: char| if short(command, flag).is_some() { "yes" } else { "" };
-    let json = if long(command, "json").is_some() { "yes" } else { "" };
-    let cells = [output, has('f'), has('k'), has('n'), has('q'), has('v'), json, has('p'), has('b')];
+    let has = |flag: char, name: &str| match short(command, flag) {
+        Some(arg) if arg.get_long() == Some(name) => "yes",
+        _ => "",
+    };
+    let cells = [
+        output,
+        has('f', "force"),
+        has('k', "keep"),
+        has('n', "dry-run"),
+        has('q', "quiet"),
+        has('v', "verbose"),
+        if long(command, "json").is_some() { "yes" } else { "" },
+        has('p', "threads"),
+        has('b', "block"),
+    ];
     format!("| `{name}` | {} |", cells.join(" | ")).replace("|  |", "| |").replace("|  |", "| |")
 }
 
-#[cfg(all(feature = "bench", not(feature = "s3")))]
 #[test]
 fn every_subcommand_has_the_flags_that_the_table_of_docs_cli_md_gives_it() {
     let page = include_str!("../../../../docs/cli.md");

@@ -1,0 +1,78 @@
+//! Keeps retired words out of code and documentation. The glossary of CONTRIBUTING.md has the terms in use.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A retired word, as a whole identifier or word, and the term that replaced it.
+const RETIRED: &[(&str, &str)] = &[
+    ("Account", "Reporter"),
+    ("Crew", "thread pool"),
+    ("Kin", "SharedFingerprints"),
+    ("SayArgs", "VerbosityArgs"),
+];
+
+/// Folders that are searched, below the root of the repository.
+const FOLDERS: &[&str] = &["crates", "bindings", "docs", "bench", "fuzz"];
+const EXTENSIONS: &[&str] = &["rs", "md", "py", "pyi", "java", "toml", "sh", "js", "c", "h"];
+/// Build outputs and inputs of tests.
+const SKIPPED: &[&str] = &["target", "node_modules", "corpus", "seeds", "artifacts"];
+/// This table.
+const THIS_FILE: &str = "crates/cli/tests/words.rs";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every file below `folder` that is searched.
+fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        if path.is_dir() {
+            if !SKIPPED.iter().any(|skipped| name == *skipped) && !name.to_string_lossy().starts_with('.') {
+                files_below(&path, found);
+            }
+        } else if path.extension().is_some_and(|found| EXTENSIONS.iter().any(|known| found == *known)) {
+            found.push(path);
+        }
+    }
+}
+
+/// The words and identifiers of a line.
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// The retired words in a text, with the line of each, counted from 1.
+fn retired(text: &str) -> Vec<(usize, &'static str, &'static str)> {
+    let lines = text.lines().enumerate();
+    let found = lines.flat_map(|(i, line)| {
+        words(line)
+            .filter_map(move |word| RETIRED.iter().find(|row| row.0 == word).map(|row| (i + 1, row.0, row.1)))
+    });
+    found.collect()
+}
+
+#[test]
+fn no_file_has_a_retired_word() {
+    let mut files = Vec::new();
+    FOLDERS.iter().for_each(|folder| files_below(&root().join(folder), &mut files));
+    assert!(files.len() > 300, "only {} files were searched", files.len());
+    let mut found = Vec::new();
+    for file in files {
+        let name = file.strip_prefix(root()).unwrap_or(&file).display().to_string();
+        if name == THIS_FILE {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let rows = retired(&text).into_iter();
+        found.extend(rows.map(|(line, word, term)| format!("{name}:{line}: `{word}`; instead: {term}")));
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+#[test]
+fn whole_words_are_found_with_their_lines() {
+    assert_eq!(retired("a\nKin::new()\nKindness, account"), [(2, "Kin", "SharedFingerprints")]);
+    assert_eq!(retired("// Crew."), [(1, "Crew", "thread pool")]);
+}
