@@ -1,4 +1,4 @@
-//! `linerate clean`: what killed runs left, removed.
+//! `linerate clean`: removes temporary files that killed runs left.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,12 +18,11 @@ Examples:
   linerate clean --json /data /srv
 
 Leftovers:
-  Files that are not complete yet have names like .linerate-5f3a-1c2-9d4e1-0.tmp where the system does
-  not let them be without one. They hold the number of the process that writes them. Only those are
-  removed whose process has ended; where that cannot be told, as on a network drive that another
-  machine writes to, those that have not been written to for a day. Whatever writes a file with
-  linerate first removes the leftovers in its folder: this is for folders that nothing writes to any
-  more.";
+  Incomplete files have names like .linerate-5f3a-1c2-9d4e1-0.tmp on systems that cannot keep them
+  unnamed. The name has the number of the process that writes the file. A file is removed if its process
+  has ended; where that is unknown, as on a network drive that another machine writes to, if it has not
+  been written to for a day. Every run of linerate that writes a file removes the leftovers in its
+  folder first: this subcommand is for folders that are not written to any more.";
 
 #[derive(clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]

@@ -1,4 +1,4 @@
-//! Where bytes come from: a file or standard input, read through a buffer that knows its offset.
+//! Input: a file or standard input, read through a buffer that tracks its offset.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io::{self, ErrorKind, Read};
 
 use crate::ui::error::CliError;
 
-/// Standard input without the buffer that the standard library puts before it.
+/// Standard input without the buffer of the standard library.
 pub(crate) fn stdin() -> io::Result<File> {
     #[cfg(unix)]
     return std::os::fd::AsFd::as_fd(&io::stdin()).try_clone_to_owned().map(File::from);
@@ -14,7 +14,7 @@ pub(crate) fn stdin() -> io::Result<File> {
     return std::os::windows::io::AsHandle::as_handle(&io::stdin()).try_clone_to_owned().map(File::from);
 }
 
-/// A reader that counts, and remembers whether an error came from it.
+/// A reader that counts its bytes and records whether it failed.
 pub(crate) struct Counted<R> {
     inner: R,
     pub(crate) at: u64,
@@ -38,10 +38,10 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// A buffered reader for decoding: hands out what it has, and knows the offset of that.
+/// A buffered reader for decoders: lends its buffered bytes and tracks their offset.
 pub(crate) struct Source<R> {
     inner: R,
-    /// What was given back, and is read before anything from `inner`.
+    /// Bytes pushed back, which are read before anything from `inner`.
     returned: VecDeque<u8>,
     buffer: Box<[u8]>,
     start: usize,
@@ -69,7 +69,7 @@ impl<R: Read> Source<R> {
         self.at
     }
 
-    /// The bytes at hand, at least `least` of them unless the input ends before.
+    /// The buffered bytes, at least `least` of them unless the input ends before.
     pub(crate) fn peek(&mut self, least: usize) -> Result<&[u8], CliError> {
         debug_assert!(least <= self.buffer.len());
         while self.end - self.start < least {
@@ -77,8 +77,8 @@ impl<R: Read> Source<R> {
                 self.buffer.copy_within(self.start..self.end, 0);
                 (self.start, self.end) = (0, self.end - self.start);
             }
-            let room = &mut self.buffer[self.end..];
-            match if self.returned.is_empty() { self.inner.read(room) } else { self.returned.read(room) } {
+            let free = &mut self.buffer[self.end..];
+            match if self.returned.is_empty() { self.inner.read(free) } else { self.returned.read(free) } {
                 Ok(0) => break,
                 Ok(n) => self.end += n,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
@@ -90,14 +90,14 @@ impl<R: Read> Source<R> {
         Ok(&self.buffer[self.start..self.end])
     }
 
-    /// Marks `n` of the bytes at hand as used.
+    /// Consumes `n` of the buffered bytes.
     pub(crate) fn consume(&mut self, n: usize) {
         debug_assert!(n <= self.end - self.start);
         self.start += n;
         self.at += n as u64;
     }
 
-    /// Gives back the last bytes that were consumed: they come next again.
+    /// Pushes back the last bytes consumed, so that they are read again.
     pub(crate) fn unread(&mut self, mut bytes: Vec<u8>) {
         self.at -= bytes.len() as u64;
         bytes.extend_from_slice(&self.buffer[self.start..self.end]);
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn peeking_gathers_and_offsets_are_those_of_the_input() {
+    fn peek_refills_the_buffer_and_offset_counts_consumed_bytes() {
         let mut source = Source::new(ThreeAtATime(b"abcdefgh"));
         assert_eq!(source.peek(1).unwrap(), b"abc");
         source.consume(2);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_given_back_come_again_at_their_offset() {
+    fn unread_bytes_are_returned_again_at_their_offset() {
         let mut source = Source::new(ThreeAtATime(b"abcdefgh"));
         source.peek(5).unwrap();
         source.consume(4);
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_not_an_error() {
+    fn end_of_input_is_not_an_error() {
         let mut source = Source::new(&b"x"[..]);
         assert_eq!(source.peek(5).unwrap(), b"x");
         assert_eq!((source.byte().unwrap(), source.byte().unwrap()), (Some(b'x'), None));

@@ -1,18 +1,18 @@
-//! Work on several things side by side whose results are wanted in their order.
+//! An ordered parallel map: results are delivered in the order of their inputs.
 
 use std::collections::VecDeque;
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Calls `done` with the results of `work` on everything that `next` gives, in that order.
+/// Calls `done` with the result of each input of `next`, in order.
 ///
-/// `next` and `done` run on the calling thread; `threads` others run what `worker` makes, one for
-/// each. With one thread, or where none can be started, the calling thread does it all. At most
-/// twice as many inputs as threads, and one more, have been given and are not done.
+/// `next` and `done` run on the calling thread; `threads` others each run a function made by `worker`.
+/// With one thread, or where none can be started, the calling thread does all the work. At most
+/// 2 x `threads` + 1 inputs are in flight.
 ///
 /// # Errors
-/// Those of `done`; what comes after is not done then.
+/// Those of `done`; later inputs are not processed then.
 ///
 /// # Panics
 /// If a closure does, once the other threads have ended.
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_done_after_an_error() {
+    fn no_result_is_delivered_after_an_error() {
         for threads in [1, 3] {
             assert_eq!(run(threads, 40), ((0..=40).collect(), Err(40)));
         }
@@ -127,7 +127,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "a scoped thread panicked")]
-    fn a_panic_of_a_worker_is_passed_on() {
+    fn worker_panics_are_propagated() {
         let mut inputs = 0..10;
         let worker = || |input: i32| assert!(input != 5, "on purpose");
         let _ = ordered(2, || inputs.next(), worker, |()| Ok::<(), ()>(()));

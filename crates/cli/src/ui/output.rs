@@ -1,4 +1,4 @@
-//! Where bytes go: standard output, nowhere, or a file that appears complete or not at all.
+//! Output: standard output, nowhere, or a file that appears complete or not at all.
 
 use std::fs::{File, FileTimes, Metadata};
 use std::io::{self, ErrorKind, Write};
@@ -10,7 +10,7 @@ use linerate_io::{AtomicFile, Existing, Ownership};
 use crate::ui::error::CliError;
 use crate::ui::signals;
 
-/// Standard output without the line buffer that the standard library puts before it.
+/// Standard output without the line buffer of the standard library.
 pub(crate) fn stdout() -> io::Result<File> {
     #[cfg(unix)]
     return std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned().map(File::from);
@@ -18,12 +18,12 @@ pub(crate) fn stdout() -> io::Result<File> {
     return std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned().map(File::from);
 }
 
-/// A sink of one file's output.
+/// Destination of one file's output.
 pub(crate) enum Output {
     Stdout(File),
-    /// Output is counted by others and dropped: for testing and listing.
+    /// Discards the output, for testing and listing.
     Nowhere,
-    /// Not durable unless that is asked for: see [`Output::take_over`].
+    /// Not synced unless requested: see [`Output::take_over`].
     File(AtomicFile),
 }
 
@@ -44,16 +44,15 @@ impl Output {
         Ok(Output::File(file))
     }
 
-    /// Has a file keep the mode it is written with: only its owner may read it.
+    /// Keeps the mode of the temporary file, so that only its owner may read the output.
     pub(crate) fn keep_private(&mut self) {
         if let Output::File(file) = self {
             file.set_ownership(Ownership::private());
         }
     }
 
-    /// Gives a file the times of its source, or `modified` instead, and when it is committed the
-    /// source's owner and mode. With `durable` its bytes and its name will have reached the disk then,
-    /// so that the source may be deleted.
+    /// Gives a file the times of its source, or `modified` instead, and on commit the source's owner and
+    /// mode. With `durable` its bytes and name are synced by then, so that the source may be deleted.
     pub(crate) fn take_over(
         &mut self,
         source: Option<&Metadata>,
@@ -80,12 +79,12 @@ impl Output {
         matches!(self, Output::File(file) if !file.is_special())
     }
 
-    /// Gives a file its name. Returns that, if there is a file.
+    /// Commits a file, which gets its name. Returns the name, if there is a file.
     pub(crate) fn commit(self) -> Result<Option<PathBuf>, CliError> {
         commit_all(vec![self]).pop().unwrap_or(Ok(None))
     }
 
-    /// Turns an error of [`Write`] into a failure that says where.
+    /// Converts an error of [`Write`], naming the output.
     pub(crate) fn error(&self, error: io::Error) -> CliError {
         match self {
             Output::Stdout(_) => CliError::stdout_write(error),
@@ -109,8 +108,8 @@ impl Write for Output {
     }
 }
 
-/// Gives files their names, together, since many cost little more of the disk's time than one. Returns
-/// the name of each that is a file, in order.
+/// Commits files together, since syncing many takes little longer than one. Returns the name of each that
+/// is a file, in order.
 pub(crate) fn commit_all(outputs: Vec<Output>) -> Vec<Result<Option<PathBuf>, CliError>> {
     let mut files = Vec::new();
     let names: Vec<Option<PathBuf>> = outputs

@@ -1,4 +1,4 @@
-//! Outputs made beside the files they come from: what must hold before, and the sources deleted last.
+//! Outputs that replace their inputs: checks before, the commit, and the deletion of the sources last.
 
 use std::fs::{self, File, Metadata};
 use std::path::{Path, PathBuf};
@@ -9,18 +9,18 @@ use crate::ui::input;
 use crate::ui::ordered::ordered;
 use crate::ui::output::{self, Output};
 
-/// An operand's open file.
+/// An open input file.
 pub(crate) struct Opened {
     pub(crate) file: File,
     pub(crate) meta: Metadata,
 }
 
-/// What may be done beside a file.
+/// Options of replacing a file by its output.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct InPlaceOptions {
-    /// Links are followed, and other hard links do not matter.
+    /// Follow symbolic links, and accept files with other hard links.
     pub(crate) force: bool,
-    /// The source goes when its output is in place.
+    /// Delete the source once its output is committed.
     pub(crate) deletes: bool,
 }
 
@@ -29,7 +29,7 @@ impl Opened {
         Opened::of(input::stdin())
     }
 
-    /// Opens the file at `path`, if it is one to work on. `about_folders` is said of a directory.
+    /// Opens the file at `path` unless it is a directory, whose message ends in `about_folders`.
     pub(crate) fn open(
         path: &Path,
         beside: Option<InPlaceOptions>,
@@ -40,7 +40,7 @@ impl Opened {
             return Err(CliError::Skipped(format!("skipped: it is a directory{about_folders}")));
         }
         if let Some(beside) = beside {
-            suited(path, &meta, beside)?;
+            check_replaceable(path, &meta, beside)?;
         }
         Opened::of(File::open(path))
     }
@@ -53,8 +53,8 @@ impl Opened {
     }
 }
 
-/// Files that cannot be replaced by another without losing something are left alone.
-fn suited(path: &Path, meta: &Metadata, beside: InPlaceOptions) -> Result<(), CliError> {
+/// Skips files that cannot be replaced without losing something.
+fn check_replaceable(path: &Path, meta: &Metadata, beside: InPlaceOptions) -> Result<(), CliError> {
     let skipped = |what: &str| Err(CliError::Skipped(format!("skipped: it {what}")));
     if !meta.is_file() {
         return skipped("is not a regular file");
@@ -68,17 +68,17 @@ fn suited(path: &Path, meta: &Metadata, beside: InPlaceOptions) -> Result<(), Cl
     Ok(())
 }
 
-/// What was made of an operand: complete, and not yet under its name.
+/// A complete output that is not committed yet.
 pub(crate) struct FinishedOutput {
     output: Output,
-    /// The source that goes when the output is in place, as it was read.
+    /// The source to delete after the commit, with its metadata when it was read.
     deleted: Option<(PathBuf, Metadata)>,
 }
 
 impl FinishedOutput {
-    /// The output made from `input`, which was opened by `source` unless it is standard input. It gets
-    /// the attributes of its source, or `modified` as its time. With `deletes` the source goes, unless
-    /// the output went to where nothing is kept.
+    /// The output made from `input`, whose path is `source` unless it is standard input. It gets the
+    /// attributes of its source, or `modified` as its time. With `deletes` the source is deleted after the
+    /// commit, unless the output is not a regular file.
     pub(crate) fn new(
         mut output: Output,
         source: Option<&Path>,
@@ -94,16 +94,16 @@ impl FinishedOutput {
     }
 }
 
-/// What became of an output.
+/// Result of a commit.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Committed {
-    /// The file made, if one was.
+    /// The file written, if any.
     pub(crate) output: Option<PathBuf>,
-    /// Why the source is still there, if it should not be.
+    /// Why the source was not deleted, if it should have been.
     pub(crate) warning: Option<String>,
 }
 
-/// Gives outputs their names, all together, then deletes the sources that are to go.
+/// Commits outputs together, then deletes their sources.
 fn commit_outputs(all: Vec<FinishedOutput>) -> Vec<Result<Committed, CliError>> {
     let (outputs, deleted): (Vec<_>, Vec<_>) = all.into_iter().map(|f| (f.output, f.deleted)).unzip();
     let results = output::commit_all(outputs).into_iter().zip(deleted);
@@ -121,29 +121,29 @@ fn commit_outputs(all: Vec<FinishedOutput>) -> Vec<Result<Committed, CliError>> 
     placed.collect()
 }
 
-/// Whether the path still names the file that was read, with what was read in it.
+/// Whether the path still names the file that was read, unchanged.
 fn is_still(path: &Path, read: &Metadata) -> bool {
     fs::metadata(path).is_ok_and(|now| {
         now.len() == read.len() && now.modified().ok() == read.modified().ok() && is_same_file(&now, read)
     })
 }
 
-/// What was done with one operand. There is neither result nor failure for what is passed over.
+/// Result of processing one operand: `Ok(None)` if it was skipped silently.
 pub(crate) struct Work<D> {
     pub(crate) name: String,
     pub(crate) result: Result<Option<(D, FinishedOutput)>, CliError>,
 }
 
-/// Outputs whose sources are deleted are put on the disk together, once they come from so many bytes.
+/// Input bytes after which outputs whose sources are deleted are synced to disk, together.
 const BATCH_BYTES: u64 = 64 << 20;
 
-/// The most outputs of a batch, for the files that are open. Each is one, and its folder another.
+/// Maximum outputs of a batch, limited by open files: each takes one, and its folder another.
 fn batch_files() -> usize {
     linerate_io::Folder::max_open_folders().min(512)
 }
 
-/// Works on operands, on several at a time if there are `threads` for it, and puts their outputs in
-/// place. `report` is told, in the order of the operands, what became of each.
+/// Processes operands, on several threads, and commits their outputs. Calls `report` with each result in
+/// the order of the operands.
 pub(crate) fn each<O: Send, D: Send>(
     threads: usize,
     operands: impl Iterator<Item = O>,
@@ -170,7 +170,7 @@ pub(crate) fn each<O: Send, D: Send>(
     batch.finish(&mut report);
 }
 
-/// Operands that are done but for the names of their outputs, in order.
+/// Results whose outputs are not committed yet, in order.
 struct Batch<D> {
     works: Vec<Work<D>>,
     /// Bytes of the sources that are to be deleted.
@@ -185,7 +185,7 @@ impl<D> Batch<D> {
         self.works.push(work);
     }
 
-    /// Whether there is nothing to gain by waiting for more: nothing is deleted, or enough.
+    /// Whether to commit now: nothing is deleted, or enough has been collected.
     fn is_ready(&self) -> bool {
         let deletes = |work: &Work<D>| matches!(&work.result, Ok(Some((_, f))) if f.deleted.is_some());
         self.works.len() >= batch_files() || self.bytes >= BATCH_BYTES || !self.works.iter().any(deletes)
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_are_put_on_the_disk_together_if_their_sources_are_deleted() {
+    fn outputs_are_committed_together_if_their_sources_are_deleted() {
         let order: Vec<String> = (0..10).map(|i| i.to_string()).collect();
         assert_eq!(events(true), ("wwwwwwwwwwrrrrrrrrrr".into(), order.clone()));
         assert_eq!(events(false), ("wr".repeat(10), order));

@@ -1,4 +1,4 @@
-//! A progress bar, for people only: on a terminal, and only once the work has lasted a second.
+//! A progress bar on standard error, if that is a terminal, once the work has lasted a second.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::{Mutex, PoisonError};
@@ -6,14 +6,14 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work shorter than this shows no bar.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// Time after which the bar is shown.
+const DELAY: Duration = Duration::from_secs(1);
 const REFRESHES_PER_SECOND: u8 = 5;
 
 pub(crate) struct Progress {
     begun: Instant,
     shown: bool,
-    /// Absent where it is not wanted. Fed from the start, so that its rate is right when shown.
+    /// `None` where it is not wanted. Updated from the start, so that its rate is right when shown.
     bar: Option<ProgressBar>,
 }
 
@@ -24,10 +24,10 @@ impl Progress {
         Progress { begun: Instant::now(), shown: false, bar }
     }
 
-    /// `done` input bytes have been worked on.
+    /// Sets the input bytes processed so far.
     pub(crate) fn update(&mut self, done: u64) {
         let Some(bar) = &self.bar else { return };
-        if !self.shown && self.begun.elapsed() >= PATIENCE {
+        if !self.shown && self.begun.elapsed() >= DELAY {
             bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(REFRESHES_PER_SECOND));
             self.shown = true;
         }

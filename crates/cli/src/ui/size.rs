@@ -1,6 +1,6 @@
 //! Sizes on the command line: a number of bytes, or with K, M or G a multiple of 1024.
 
-/// The number of bytes that `text` means.
+/// Parses a number of bytes.
 pub(crate) fn parse(text: &str) -> Result<u64, String> {
     let bad = || format!("`{text}` is not a size: give bytes, or a number with K, M or G");
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! `--wait`: how long to wait for a file that somebody else is changing.
+//! `--wait`: how long to wait for the lock of a file that another process is changing.
 
 use std::path::Path;
 use std::time::Duration;

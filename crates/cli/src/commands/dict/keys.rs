@@ -43,8 +43,8 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// The first key behind all that begin with `prefix`; `None` if there is no such.
-pub(crate) fn behind(prefix: &[u8]) -> Option<Vec<u8>> {
+/// The first key after all that begin with `prefix`; `None` if there is none.
+pub(crate) fn prefix_end(prefix: &[u8]) -> Option<Vec<u8>> {
     let mut key = prefix.to_vec();
     while let Some(last) = key.pop() {
         if last < 0xff {
@@ -75,8 +75,8 @@ mod tests {
 
     #[test]
     fn behind_a_prefix() {
-        assert_eq!(behind(b"ab"), Some(b"ac".to_vec()));
-        assert_eq!(behind(b"a\xff"), Some(b"b".to_vec()));
-        assert_eq!((behind(b"\xff\xff"), behind(b"")), (None, None));
+        assert_eq!(prefix_end(b"ab"), Some(b"ac".to_vec()));
+        assert_eq!(prefix_end(b"a\xff"), Some(b"b".to_vec()));
+        assert_eq!((prefix_end(b"\xff\xff"), prefix_end(b"")), (None, None));
     }
 }

@@ -1,4 +1,4 @@
-//! Files of any kind: what kind it is, by how it begins or ends, and the arguments of who takes all.
+//! Detects the kind of a file by its first or last bytes; arguments of subcommands that take any kind.
 
 use std::path::{Path, PathBuf};
 

@@ -19,7 +19,7 @@ Examples:
 Packs:
   Dictionaries under numbers that are never given twice, compressed with the first one of
   their cluster. Who uses a dictionary is kept as the hash of a name, such as that of a file.
-  A dictionary that is used is never dropped. Adding appends to the file: whoever reads it
+  A dictionary that is used is never dropped. Adding appends to the file: a process that reads it
   meanwhile sees it as it was. Compacting writes it anew, in one step.";
 
 #[derive(clap::Args, Debug)]

@@ -372,7 +372,7 @@ pub(super) fn extract(args: &ExtractArgs) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// Notes who uses a dictionary, or no more.
+/// Adds or removes users of a dictionary.
 pub(super) fn note(args: &UseArgs, uses: bool) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.pack, if uses { "retain" } else { "release" });
     openable(&args.pack)?;

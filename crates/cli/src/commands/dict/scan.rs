@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::ValueHint;
 
 use super::blockfile::{PackArg, open_blocks};
-use super::keys::{KeyArgs, behind};
+use super::keys::{KeyArgs, prefix_end};
 use super::rows::{RowArgs, Rows};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::exit_code;
@@ -72,7 +72,7 @@ impl RangeArgs {
     pub(crate) fn range(&self, keys: &KeyArgs) -> Result<Range, String> {
         if let Some(prefix) = &self.prefix {
             let prefix = keys.parse(prefix)?;
-            return Ok(Range { to: behind(&prefix), from: Some(prefix) });
+            return Ok(Range { to: prefix_end(&prefix), from: Some(prefix) });
         }
         let parse = |key: &Option<String>| key.as_ref().map(|key| keys.parse(key)).transpose();
         Ok(Range { from: parse(&self.from)?, to: parse(&self.to)? })

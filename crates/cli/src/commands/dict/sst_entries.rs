@@ -10,7 +10,7 @@ use clap::ValueHint;
 use linerate_dict::sst::{Entry, EntryKind, KeyOrder, Reader, Scan, Sst};
 use serde_json::{Value, json};
 
-use super::keys::{KeyArgs, behind};
+use super::keys::{KeyArgs, prefix_end};
 use super::scan::{Range, RangeArgs};
 use super::sst_file::{LimitArgs, open};
 use crate::ui::error::{CliError, engine_error};
@@ -95,7 +95,7 @@ struct Choice {
 enum Place {
     Before,
     Within,
-    Behind,
+    After,
 }
 
 impl Choice {
@@ -104,7 +104,7 @@ impl Choice {
         match (&self.prefix, order) {
             (None, _) => self.range.from.clone(),
             (Some(prefix), KeyOrder::Bytewise) => Some(prefix.clone()),
-            (Some(prefix), KeyOrder::Reverse) => behind(prefix),
+            (Some(prefix), KeyOrder::Reverse) => prefix_end(prefix),
             // What follows what is not known: all are looked at.
             _ => None,
         }
@@ -120,12 +120,12 @@ impl Choice {
         if let Some(prefix) = &self.prefix {
             return match compare(key, prefix) {
                 _ if key.starts_with(prefix) => Place::Within,
-                Some(Ordering::Greater) => Place::Behind,
+                Some(Ordering::Greater) => Place::After,
                 _ => Place::Before,
             };
         }
         let ended = self.range.to.as_ref().and_then(|to| compare(key, to));
-        if ended.is_some_and(Ordering::is_ge) { Place::Behind } else { Place::Within }
+        if ended.is_some_and(Ordering::is_ge) { Place::After } else { Place::Within }
     }
 }
 
@@ -168,7 +168,7 @@ fn list(
         let Some(entry) = scan.next_entry().map_err(engine_error)? else { break };
         match choice.place(order, entry.key) {
             Place::Before => continue,
-            Place::Behind => break,
+            Place::After => break,
             Place::Within => print(args, &entry, out).map_err(CliError::stdout_write)?,
         }
         left -= 1;

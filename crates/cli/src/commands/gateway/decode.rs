@@ -1,4 +1,4 @@
-//! A file of connections, decoded from its first message to its last or to the first fault.
+//! Decodes a file of connections up to its end or the first error.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +16,13 @@ use crate::ui::summary::RunSummary;
 
 /// A message of a file.
 pub(crate) struct Decoded<'a> {
-    /// How many came before it in the file.
+    /// Index in the file, from 0.
     pub(crate) index: u64,
-    /// Nanoseconds since 1970, where the file says so.
+    /// Nanoseconds since 1970, in recordings.
     pub(crate) time: Option<i64>,
-    /// Which connection of the file it is of, from 0.
+    /// Index of its connection in the file, from 0.
     pub(crate) connection: u64,
-    /// When that began, where the file says so.
+    /// When the connection began, in recordings.
     pub(crate) connected: Option<i64>,
     /// Compressed bytes of its connection before it.
     pub(crate) begin: u64,
@@ -33,11 +33,11 @@ pub(crate) struct Decoded<'a> {
     pub(crate) spent: Duration,
 }
 
-/// What was decoded so far.
+/// Counters of the messages decoded so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) messages: u64,
-    /// More than messages where these came in parts.
+    /// Websocket messages; more than `messages` where those came in parts.
     pub(crate) frames: u64,
     pub(crate) connections: u64,
     /// Messages whose connection ended before they did.
@@ -45,9 +45,9 @@ pub(crate) struct Totals {
     pub(crate) compressed: u64,
     pub(crate) payload: u64,
     pub(crate) spent: Duration,
-    /// The most that a connection held.
+    /// Maximum memory of a connection, in bytes.
     pub(crate) memory: usize,
-    /// What the thread held at last.
+    /// Memory of the scratch buffers, in bytes.
     pub(crate) scratch: usize,
 }
 
@@ -57,7 +57,7 @@ impl Totals {
         self.payload as f64 / 1e6 / self.spent.as_secs_f64().max(1e-9)
     }
 
-    /// Sets what every command tells programs.
+    /// Sets the `--json` keys that all subcommands share.
     pub(crate) fn tell(&self, summary: &mut RunSummary) {
         summary.set("messages", self.messages);
         summary.set("frames", self.frames);
@@ -68,16 +68,16 @@ impl Totals {
     }
 }
 
-/// Where decoding ended before the end of the file.
+/// Why decoding ended before the end of the file.
 pub(crate) enum Ended {
-    /// In a message: how many came whole before it in the file, and on which connection.
+    /// A message failed: its index and connection.
     Message { index: u64, connection: u64, error: CliError },
     /// For another reason.
     Otherwise(CliError),
 }
 
 impl Ended {
-    /// Says so, with what was decoded until then.
+    /// Reports the error, with what was decoded until then.
     pub(crate) fn say(self, file: &str, totals: &Totals, reporter: &mut Reporter) {
         match self {
             Ended::Otherwise(error) => reporter.failed(file, error),
@@ -109,11 +109,11 @@ pub(crate) struct Decoding {
     connected: Option<i64>,
     /// Compressed bytes of the connection before the message that is at hand.
     begin: u64,
-    /// Parts of a message that is not whole.
+    /// Parts of an incomplete message.
     waiting: Option<Parts>,
 }
 
-/// What was seen of a message so far.
+/// The parts of a message received so far.
 #[derive(Clone, Copy, Default)]
 struct Parts {
     compressed: usize,
@@ -224,7 +224,7 @@ impl Decoding {
         self.begin += parts.compressed as u64;
     }
 
-    /// A failure of the message that is at hand.
+    /// Converts an error of the current message.
     fn message(&self, error: CliError) -> Ended {
         let (index, connection) = (self.totals.messages, self.totals.connections - 1);
         let error = match error {
@@ -237,7 +237,7 @@ impl Decoding {
     }
 }
 
-/// A time, which is 0 where it is not known.
+/// A time; 0 means unknown.
 fn known(time: i64) -> Option<i64> {
     Some(time).filter(|&time| time != 0)
 }

@@ -1,4 +1,4 @@
-//! Who decodes a connection: ours, or another decoder to compare with.
+//! The decoder of a connection: ours, or a peer to compare with.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use linerate_gateway::{Scratch, Session};
 use crate::ui::error::CliError;
 
 pub(crate) enum PayloadDecoder {
-    /// Payloads are there already.
+    /// The input has payloads.
     Nothing,
     Ours {
         session: Box<Session>,
@@ -21,7 +21,7 @@ pub(crate) enum PayloadDecoder {
     },
 }
 
-/// What is wrong with a message.
+/// Why a message was not decoded.
 pub(crate) struct PayloadError {
     pub(crate) kind: Kind,
     /// The compressed byte of the connection, from those that can tell.
@@ -34,7 +34,7 @@ impl PayloadDecoder {
         PayloadDecoder::Ours { session: Box::new(session), scratch: Scratch::new() }
     }
 
-    /// Decodes what a websocket message brought; `None` if the rest is to come.
+    /// Decodes a websocket message; `None` if the payload continues in the next one.
     pub(crate) fn frame<'e>(&'e mut self, wire: &'e [u8]) -> Result<Option<&'e [u8]>, PayloadError> {
         match self {
             PayloadDecoder::Nothing => Ok(Some(wire)),

@@ -1,4 +1,4 @@
-//! `linerate gateway generate`: made-up traffic. The traffic itself is that of `linerate-bench`.
+//! `linerate gateway generate`: writes the synthetic traffic of `linerate-bench`.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -34,11 +34,11 @@ Content:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct GenerateArgs {
-    /// Connections
+    /// Number of connections
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     shards: u64,
 
-    /// Another number, other traffic
+    /// Seed of the random generator
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
 

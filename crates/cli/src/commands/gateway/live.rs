@@ -1,4 +1,4 @@
-//! A live connection to a gateway: what it sends, as it comes.
+//! A live connection to a gateway, recorded as messages arrive.
 
 use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs};
@@ -14,14 +14,14 @@ use super::stream::Stream;
 use crate::ui::error::CliError;
 use crate::ui::signals::CancelToken;
 
-/// How long a gateway may take to answer, and to take what is sent.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How soon a signal, a limit or a heartbeat is noticed.
+/// Timeout of reads and writes while connecting.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Interval at which signals, limits and heartbeats are checked.
 const TICK: Duration = Duration::from_millis(100);
 const HELLO: u64 = 10;
 const HEARTBEAT: u64 = 1;
 
-/// The address of a gateway, and how it is to compress.
+/// The address of a gateway, and the transport compression it is asked for.
 #[derive(Debug)]
 pub(super) struct Address {
     url: String,
@@ -85,11 +85,11 @@ fn with_query(path: &str, transport: Transport) -> String {
     format!("{path}{joint}compress={transport}")
 }
 
-/// When to end, and what to say to the gateway.
+/// When to end, and the messages to send.
 pub(super) struct Plan {
     pub(super) messages: Option<u64>,
     pub(super) duration: Option<Duration>,
-    /// What goes to the gateway after HELLO.
+    /// Messages sent after HELLO.
     pub(super) lines: Vec<String>,
     /// The file of the certificates that are trusted, instead of those built in.
     pub(super) trusted: Option<PathBuf>,
@@ -112,7 +112,7 @@ impl Connection {
         Ok(Connection { socket, heartbeat: None, sequence: None })
     }
 
-    /// Records until the plan, the gateway or a signal ends it; returns what did.
+    /// Records until the plan, the gateway or a signal ends it; returns the reason.
     pub(super) fn record<W: Write>(
         &mut self,
         plan: &Plan,
@@ -192,10 +192,10 @@ impl Connection {
 fn connect(place: &str) -> io::Result<TcpStream> {
     let mut last = io::Error::new(io::ErrorKind::NotFound, "the host has no address");
     for address in place.to_socket_addrs()? {
-        match TcpStream::connect_timeout(&address, PATIENCE) {
+        match TcpStream::connect_timeout(&address, TIMEOUT) {
             Ok(stream) => {
-                stream.set_read_timeout(Some(PATIENCE))?;
-                stream.set_write_timeout(Some(PATIENCE))?;
+                stream.set_read_timeout(Some(TIMEOUT))?;
+                stream.set_write_timeout(Some(TIMEOUT))?;
                 return Ok(stream);
             }
             Err(error) => last = error,

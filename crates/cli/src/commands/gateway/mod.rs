@@ -1,4 +1,4 @@
-//! `linerate gateway`: connections of chat gateways replayed, counted, recorded and compressed anew.
+//! `linerate gateway`: replay, count, record and transcode connections of chat gateways.
 
 mod bench;
 mod columns;
@@ -32,7 +32,7 @@ Examples:
   linerate gateway transcode --to zstd-stream shard-0.zlib -o shard-0.zst
 
 Files:
-  Messages stand behind their lengths, 32-bit little-endian numbers: payloads, or what went
+  Messages are length-prefixed (32-bit little-endian numbers): payloads, or what went
   over the wire for each, in order from the beginning of a connection. Recordings also have
   times and may have several connections. What a file is, its first bytes tell.";
 
@@ -46,7 +46,7 @@ pub(crate) struct Args {
 /// Each one is a file of this folder.
 #[derive(Subcommand, Debug)]
 enum GatewayCommand {
-    /// Decode connections again, check them, and say which message is the first bad one
+    /// Decode connections, check them, and name the first bad message
     Replay(Box<replay::ReplayArgs>),
     /// Count messages by size, opcode and event, zlib beside zstd
     Stats(Box<stats::StatsArgs>),
@@ -54,9 +54,9 @@ enum GatewayCommand {
     Record(Box<record::RecordArgs>),
     /// Compress connections the other way, or write their payloads
     Transcode(Box<transcode::TranscodeArgs>),
-    /// Make traffic: seeded JSON messages, and what goes over the wire for them
+    /// Generate synthetic traffic: seeded JSON messages, and their compressed connections
     Generate(Box<generate::GenerateArgs>),
-    /// Be a gateway on 127.0.0.1 for tests of clients, with scripted trouble
+    /// Serve a gateway on 127.0.0.1 for tests of clients, with scripted errors
     Serve(Box<serve::ServeArgs>),
     /// Measure connections beside other decoders, hot and by thousands
     Bench(Box<bench::BenchArgs>),

@@ -71,7 +71,7 @@ pub(crate) struct RecordArgs {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Compressed messages behind their lengths, a recording, `-` for standard input, or the ws://
+    /// Compressed length-prefixed messages, a recording, `-` for standard input, or the ws://
     /// or wss:// address of a gateway
     #[arg(value_name = "SOURCE", value_hint = ValueHint::FilePath)]
     source: PathBuf,
@@ -123,7 +123,7 @@ fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary,
     Ok(summary)
 }
 
-/// What comes through a pipe comes now, and is kept however the pipe ends.
+/// Records a pipe: messages get the current time, and are kept however the pipe ends.
 fn record_pipe(
     args: &RecordArgs,
     wire: Wire,
@@ -181,15 +181,15 @@ fn record_live(
     let file = private(&args.output, args.force)?;
     let mut writer = RecordingWriter::new(file, &args.session, address.transport).map_err(writing())?;
     let outcome = connection.record(&plan, &mut writer);
-    // However it ended: what is in the file is good.
+    // The recording is valid however the connection ended.
     tell(&writer, address.transport, args, reporter, &mut summary);
     writer.recorder.finish().map_err(writing())?;
     summary.set("end", outcome?);
     Ok(summary)
 }
 
-/// A new file that only its owner may read, under its name from the beginning: what was recorded until a
-/// failure is worth keeping. A device or a FIFO is written to as it is.
+/// Creates a file that only its owner may read. It has its final name from the beginning, so that what was
+/// recorded before an error is kept. A device or a FIFO is written to directly.
 fn private(path: &Path, force: bool) -> Result<File, CliError> {
     if output_args::is_stdout(path) {
         return output::stdout().map_err(CliError::stdout_write);

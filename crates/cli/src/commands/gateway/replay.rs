@@ -1,4 +1,4 @@
-//! `linerate gateway replay`: a connection decoded again, and compared.
+//! `linerate gateway replay`: decodes connections, and compares payloads.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,11 +31,11 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ReplayArgs {
-    /// The payloads that must come out, behind their lengths
+    /// Compare with these payloads, which are length-prefixed
     #[arg(long, value_name = "RAW", value_hint = ValueHint::FilePath)]
     expect: Option<PathBuf>,
 
-    /// Decode with another decoder than ours, to see what that says
+    /// Decode with another decoder
     #[arg(long, value_name = "NAME", value_parser = PeerDecoder::names())]
     decoder: Option<String>,
 
@@ -45,7 +45,7 @@ pub(crate) struct ReplayArgs {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Compressed messages behind their lengths, or recordings; `-` is standard input
+    /// Compressed length-prefixed messages, or recordings; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }

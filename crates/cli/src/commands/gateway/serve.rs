@@ -32,7 +32,7 @@ Serving:
   users and guilds, that of the server says too.
 
 Troubles:
-  N is the sequence number of an event: READY is 1, the first message behind it 2. Each trouble
+  N is the sequence number of an event: READY is 1, the first message after it 2. Each trouble
   comes once for each shard, and can be given several times. What is sent again after a RESUME
   arrives.
 
@@ -45,7 +45,7 @@ Examples:
 /// File descriptors for all but connections: those of the program, and of connections that are on their way.
 const DESCRIPTORS: usize = 64;
 
-/// How often it is looked whether the server is done.
+/// Interval at which the end conditions are checked.
 const GLANCE: Duration = Duration::from_millis(20);
 
 #[derive(clap::Args, Debug)]
@@ -55,23 +55,23 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 
-    /// What follows READY: payloads in JSON behind their lengths. Without it, a small guild
+    /// What follows READY: length-prefixed payloads in JSON. Without it, a small guild
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     messages: Option<PathBuf>,
 
-    /// Close behind event N, with 4000 or another code
+    /// Close after event N, with 4000 or another code
     #[arg(long, value_name = "N[:CODE]", value_parser = close)]
     close_after: Vec<(u64, Trouble)>,
 
-    /// End the connection behind event N without a word
+    /// End the connection after event N without a close frame
     #[arg(long, value_name = "N")]
     disconnect_after: Vec<u64>,
 
-    /// Ask for a new connection behind event N (opcode 7)
+    /// Ask for a new connection after event N (opcode 7)
     #[arg(long, value_name = "N")]
     reconnect_after: Vec<u64>,
 
-    /// End the session behind event N (opcode 9)
+    /// End the session after event N (opcode 9)
     #[arg(long, value_name = "N")]
     invalidate_after: Vec<u64>,
 
@@ -153,8 +153,8 @@ fn serve(
     Ok(summary)
 }
 
-/// Makes room for the file descriptors of all connections that the script allows, as far as the system
-/// does; says so where that is not all, and lets no more in.
+/// Raises the limit of file descriptors to that of all connections the script allows. Prints a note and
+/// accepts fewer where the system does not permit it.
 fn admit(script: &mut Script, reporter: &mut Reporter) {
     let wanted = script.bounds.connections + DESCRIPTORS;
     let allowed = descriptors(wanted);

@@ -1,4 +1,4 @@
-//! What a connection is decoded with.
+//! Arguments of decoding a connection.
 
 use clap::ValueEnum;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -8,7 +8,7 @@ use crate::ui::size;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct SessionArgs {
-    /// How the gateway compressed, where the first bytes do not tell: zlib-stream or zstd-stream
+    /// Transport compression, if the first bytes do not show it: zlib-stream or zstd-stream
     #[arg(long, value_name = "NAME", value_parser = transports())]
     pub(crate) transport: Option<Transport>,
 
@@ -20,7 +20,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u8).range(10..=27))]
     window_log: u8,
 
-    /// What each payload must be: one JSON object or one ETF term; sequence numbers must count up
+    /// Check that each payload is one JSON object or ETF term, and that sequence numbers increase
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Check::None)]
     check: Check,
 }

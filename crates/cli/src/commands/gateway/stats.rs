@@ -48,7 +48,7 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Messages behind their lengths, compressed or not, or recordings; `-` is standard input
+    /// Length-prefixed messages, compressed or not, or recordings; `-` is standard input
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     files: Vec<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `linerate gateway transcode`: a connection compressed anew.
+//! `linerate gateway transcode`: compresses a connection with another transport.
 
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -26,13 +26,13 @@ Examples:
 
 Settings:
   Those of gateways: zlib level 6, or zstd level 7 with a window of 64 KiB and tables of 2^15.
-  A recording becomes a recording; payloads are always messages behind their lengths. What is
-  made of a recording only its owner may read.";
+  A recording becomes a recording; payloads are always length-prefixed messages. Output
+  made from a recording can be read only by its owner.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct TranscodeArgs {
-    /// What to make
+    /// Format of the output
     #[arg(long, value_enum, value_name = "WHAT")]
     to: To,
 
@@ -48,7 +48,7 @@ pub(crate) struct TranscodeArgs {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Messages behind their lengths, compressed or not, or a recording; `-` is standard input
+    /// Length-prefixed messages, compressed or not, or a recording; `-` is standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: PathBuf,
 }
@@ -80,14 +80,14 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
     let wire = Wire::open(&args.file, args.session.transport)?;
     let from = wire.transport;
     let form = if args.to == To::Payloads { Form::Messages } else { wire.form };
-    // What was private in a recording stays so.
+    // The content of a recording stays private.
     let private = wire.form == Form::Recording;
     let mut writer = Writer::new(args, form, private)?;
     let mut decoding = Decoding::new(&args.session, &wire);
     let outcome = decoding.run(wire, |message| writer.add(message));
     let totals = decoding.totals;
     match outcome {
-        // Nothing is left behind that looks whole.
+        // No output is left that looks complete.
         Err(Ended::Otherwise(error)) => return Err(error),
         Err(ended) => {
             summary.silent = true;
@@ -113,7 +113,7 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
     Ok(summary)
 }
 
-/// Writes messages in the wanted way.
+/// Writes messages in the format of the output.
 struct Writer {
     transport: Option<Transport>,
     encoder: Option<Encoder>,

@@ -1,4 +1,4 @@
-//! Files of connections: what a file is, and what it has, in order.
+//! Reads files of connections: detects the format, and iterates over the messages.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
@@ -10,10 +10,10 @@ use linerate_gateway::{Entry, Fault, Messages, Recording, Transport};
 use crate::ui::error::CliError;
 use crate::ui::input;
 
-/// How messages are kept.
+/// Framing of the messages of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// Each behind its length.
+    /// Each after its length.
     Messages,
     /// With times.
     Recording,

@@ -110,8 +110,8 @@ impl Job {
     /// Takes members from the source; `None` if the next one is not for us.
     fn gather<R: Read>(source: &mut Source<R>, most: usize) -> Option<Job> {
         let mut job = Job::default();
-        let mut room = 0;
-        while job.input.len() < most && room < most {
+        let mut capacity = 0;
+        while job.input.len() < most && capacity < most {
             let Some((header, bytes)) = next_member(source) else { break };
             let start = job.input.len();
             job.input.extend_from_slice(bytes);
@@ -119,7 +119,7 @@ impl Job {
             let member =
                 Member { data: start + header, end: job.input.len(), len: u32::from_le_bytes([a, b, c, d]) };
             source.consume(member.end - start);
-            room += member.len.min(MEMBER) as usize;
+            capacity += member.len.min(MEMBER) as usize;
             job.members.push(member);
         }
         (!job.members.is_empty()).then_some(job)

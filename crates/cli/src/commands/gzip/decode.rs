@@ -13,7 +13,7 @@ use super::header::Header;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 
-/// Room for decoded bytes: much more than the window, which is copied once per round.
+/// Bytes of the output buffer: much more than the window, which is copied once per round.
 const BUFFER: usize = 256 << 10;
 
 /// What was decoded.

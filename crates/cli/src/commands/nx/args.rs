@@ -1,4 +1,4 @@
-//! The command line of `linerate nx`.
+//! Arguments that several subcommands of `linerate nx` share.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use linerate_nx::Limits;
 use super::select::Select;
 use crate::ui::size;
 
-/// Which archive, by position or by the option of the original program.
+/// The archive, by position or by `--source` as in the original program.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ArchiveArg {
     /// The archive, as an option
@@ -31,18 +31,18 @@ impl ArchiveArg {
     }
 }
 
-/// Which archive, and which of its files.
+/// The archive, and globs for its files.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ChoiceArgs {
     /// The archive, as an option; every other argument is a glob then
     #[arg(long, value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) source: Option<PathBuf>,
 
-    /// Leave out files that the glob matches
+    /// Exclude files that the glob matches
     #[arg(short = 'x', long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
 
-    /// Globs match without regard to case
+    /// Match globs case-insensitively
     #[arg(short = 'i', long)]
     pub(crate) ignore_case: bool,
 
@@ -50,7 +50,7 @@ pub(crate) struct ChoiceArgs {
     #[arg(value_name = "ARCHIVE", required_unless_present = "source", value_hint = ValueHint::FilePath)]
     pub(crate) archive: Option<String>,
 
-    /// Globs for the files that are meant; all if there is none
+    /// Globs for the files to process. Default: all files
     #[arg(value_name = "GLOB")]
     pub(crate) globs: Vec<String>,
 }
@@ -72,7 +72,7 @@ impl ChoiceArgs {
     }
 }
 
-/// What an archive may cost.
+/// Limits on what an archive may cost.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LimitArgs {
     /// Fail when the files take more bytes than this: a number, or one with K, M or G
@@ -83,11 +83,11 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) max_file: Option<u64>,
 
-    /// Bytes that all threads together may keep in buffers
+    /// Limit of the buffers of all threads together, in bytes
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) max_memory: Option<u64>,
 
-    /// Set no limit but those of the format: for archives from a trusted hand
+    /// Set no limits but those of the format, for trusted archives
     #[arg(long, conflicts_with_all = ["max_output", "max_file", "max_memory"])]
     pub(crate) no_limits: bool,
 }

@@ -1,4 +1,4 @@
-//! `linerate nx bench`: how fast an archive decodes in memory, into buffers that are used again.
+//! `linerate nx bench`: decode speed of an archive in memory, into reused buffers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,11 +31,11 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct BenchArgs {
-    /// How often each number of threads decodes everything; the best and the median are printed
+    /// Number of measurements for each number of threads; the best and the median are printed
     #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) attempts: u32,
 
-    /// Seconds after which no further attempt begins for a number of threads
+    /// Seconds after which no further measurement starts for a number of threads
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(crate) seconds: u64,
 
@@ -62,7 +62,7 @@ pub(crate) struct BenchArgs {
 
 const GIB: f64 = (1u64 << 30) as f64;
 
-/// Drives that a user may have, in bytes per second.
+/// Read speeds of common drives, in bytes per second.
 const DRIVES: [(&str, f64); 5] = [
     ("SATA", 0.55e9),
     ("PCIe 3.0 x4", 3.5e9),
@@ -134,7 +134,7 @@ fn table(
     Ok(rows.iter().map(|row| row.best).fold(0.0, f64::max))
 }
 
-/// What decoding must reach to keep up with drives that deliver compressed bytes.
+/// The decode speed required to keep up with drives that deliver compressed bytes.
 fn required(summary: &mut RunSummary, ratio: f64, fastest: f64) {
     summary.lines.push(format!("{:<14} {:>10} {:>10} {:>8}", "drive", "reads", "required", "reached"));
     let mut table = Vec::new();
@@ -195,8 +195,8 @@ fn measure(
     Ok(seconds)
 }
 
-/// Decodes every block into the buffer of a thread, and does nothing with the content but hash it.
-/// The clock stops at the last block: what else verifying looks at is not decoding.
+/// Decodes every block into a buffer of its thread and hashes the content. The clock stops at the last
+/// block: the rest of a verification is not decoding.
 fn in_memory(archive: &Opened, threads: usize, hashes: bool) -> Result<f64, CliError> {
     let begun = Instant::now();
     let last = AtomicU64::new(0);
@@ -236,7 +236,7 @@ fn to_files(
     Ok(seconds)
 }
 
-/// An archive that is damaged is not worth measuring.
+/// The first error, since a damaged archive is not measured.
 fn first_of(failures: Vec<linerate_nx::PathError>) -> Result<(), CliError> {
     match failures.into_iter().next() {
         Some(error) => Err(entry_failure(error.source, 0).in_file(&error.path)),
@@ -244,7 +244,7 @@ fn first_of(failures: Vec<linerate_nx::PathError>) -> Result<(), CliError> {
     }
 }
 
-/// The speed of one number of threads, in bytes per second.
+/// Decode speed with one number of threads, in bytes per second.
 struct Row {
     threads: usize,
     attempts: usize,

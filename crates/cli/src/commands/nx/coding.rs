@@ -1,4 +1,4 @@
-//! The options that say how an archive is packed, with the words of the original program.
+//! Options of packing, with the names of the original program.
 
 use clap::ValueEnum;
 use clap::builder::PossibleValuesParser;
@@ -11,7 +11,7 @@ const SOLID_LEVEL: i32 = 16;
 const CHUNKED_LEVEL: i32 = 9;
 const MOST_LZ4: i32 = 12;
 
-/// How blocks are made and coded. Flattened last: what follows would get its heading.
+/// How blocks are formed and compressed. Flattened last, since later arguments would get its heading.
 #[derive(clap::Args, Debug)]
 #[command(next_help_heading = "Packing")]
 pub(crate) struct CodingArgs {
@@ -58,7 +58,7 @@ pub(crate) struct CodingArgs {
     #[arg(long)]
     pub(crate) long: bool,
 
-    /// Give each extension whose small files gain by it a zstd dictionary; with --format r3a only
+    /// Train a zstd dictionary for each extension whose small files it makes smaller; only with --format r3a
     #[arg(long)]
     pub(crate) dictionaries: bool,
 
@@ -94,7 +94,7 @@ impl CodingArgs {
     /// a preset is given.
     ///
     /// # Errors
-    /// What is outside of the format's limits, in words.
+    /// A message if an option exceeds the limits of the format.
     pub(crate) fn options(&self, chunk: Option<u64>, threads: usize) -> Result<Options, String> {
         let preset = self.preset.as_deref().and_then(Preset::from_name);
         let mut options = preset.map_or_else(Options::default, Preset::options);
@@ -122,7 +122,7 @@ impl CodingArgs {
         Ok(options)
     }
 
-    /// Whether anything is said about how to code.
+    /// Whether any coding option is given.
     pub(crate) fn says_anything(&self) -> bool {
         let sizes = self.blocksize.or(self.chunksize).is_some();
         let shares = self.deduplicate_chunked.or(self.deduplicate_solid).is_some();
@@ -131,7 +131,7 @@ impl CodingArgs {
     }
 
     /// # Errors
-    /// What that format does not have.
+    /// A message if the format lacks an option.
     pub(crate) fn check_format(&self, format: Format) -> Result<(), String> {
         match self.dictionaries && format == Format::Nx {
             true => Err("--dictionaries needs --format r3a: Nx archives have none".into()),
@@ -139,7 +139,7 @@ impl CodingArgs {
         }
     }
 
-    /// Whether something is said that a preset's own coding of textures would pass over.
+    /// Whether an option is given that the texture coding of a preset would ignore.
     fn names_a_coding(&self) -> bool {
         let algorithm = self.solid_algorithm.or(self.chunked_algorithm).is_some();
         let level = self.solidlevel.or(self.chunkedlevel).is_some();

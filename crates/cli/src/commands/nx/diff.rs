@@ -31,7 +31,7 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) exit_code: bool,
 
-    /// Compare contents alone, not the times, modes, links and empty folders that archives may keep
+    /// Compare only contents, not times, modes, links and empty folders
     #[arg(long)]
     pub(crate) no_metadata: bool,
 
@@ -41,11 +41,11 @@ pub(crate) struct DiffArgs {
     #[command(flatten)]
     pub(crate) verbosity: VerbosityArgs,
 
-    /// The archive that is compared with
+    /// The old archive
     #[arg(value_name = "OLD", value_hint = ValueHint::FilePath)]
     pub(crate) old: PathBuf,
 
-    /// The archive that differs
+    /// The new archive
     #[arg(value_name = "NEW", value_hint = ValueHint::FilePath)]
     pub(crate) new: PathBuf,
 }
@@ -76,7 +76,7 @@ impl Change {
     }
 }
 
-/// The number of differences, and what was done.
+/// Compares the archives; returns the number of differences with the summary.
 pub(super) fn run(args: &DiffArgs) -> ExitCode {
     let mut differences = 0;
     let code = Reporter::new(&args.verbosity, false).one(&args.old, |reporter| {
@@ -180,7 +180,7 @@ fn changes<'a>(old: &'a Opened, new: &'a Opened) -> Result<Vec<(Change, &'a str)
     Ok(found)
 }
 
-/// Finds out which files have the same content.
+/// Tells whether files have the same content.
 struct Comparison<'a> {
     old: Reader<'a, AnySource>,
     new: Reader<'a, AnySource>,
@@ -203,8 +203,8 @@ impl Comparison<'_> {
     }
 }
 
-/// Bytes of the blocks of `new` that hold content of which `old` has no file: what somebody who has
-/// `old` would have to fetch.
+/// Bytes of the blocks of `new` with content that no file of `old` has: the download size of an update
+/// from `old`.
 fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
     let same_hash = old.hash_kind() == new.hash_kind() && old.has_hashes();
     let known: HashMap<u64, u64> =

@@ -1,4 +1,4 @@
-//! `linerate nx merge`, `update`, `delete` and `repack`: archives from archives.
+//! `linerate nx merge`, `update`, `delete` and `repack`: write archives from existing archives.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -31,7 +31,7 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{MERGE_EXAMPLES}\n\n{}\n\n{}", presets(), exit_code::HELP))]
 pub(crate) struct MergeArgs {
-    /// Which file is taken where several archives have one of the same path but other content
+    /// Which file to take where archives have different content under one path
     #[arg(long, value_enum, value_name = "RULE", default_value = "refuse")]
     pub(crate) on_clash: OnClash,
 
@@ -82,12 +82,12 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{UPDATE_EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit_code::HELP))]
 pub(crate) struct UpdateArgs {
-    /// Leave out files that the folder does not have
+    /// Delete files that the folder does not have
     #[arg(long)]
     pub(crate) mirror: bool,
 
-    /// Keep times, modes, links and empty folders too, as `pack --metadata`; an archive that has
-    /// them is brought up to date with those of the folder without being asked
+    /// Keep times, modes, links and empty folders too, as `pack --metadata`; this is the default
+    /// for an archive that has them
     #[arg(long)]
     pub(crate) metadata: bool,
 
@@ -97,11 +97,11 @@ pub(crate) struct UpdateArgs {
     #[command(flatten)]
     pub(crate) edit: EditArgs,
 
-    /// The archive; what did not change keeps its blocks
+    /// The archive to update; unchanged files keep their blocks
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 
-    /// The folder that it is brought up to date with
+    /// The folder with the new content
     #[arg(value_name = "FOLDER", value_hint = ValueHint::DirPath)]
     pub(crate) folder: PathBuf,
 
@@ -123,14 +123,14 @@ pub(crate) struct DeleteArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) keep_hashes: Option<PathBuf>,
 
-    /// Globs match without regard to case
+    /// Match globs case-insensitively
     #[arg(short = 'i', long)]
     pub(crate) ignore_case: bool,
 
     #[command(flatten)]
     pub(crate) edit: EditArgs,
 
-    /// The archive; blocks of which nothing goes are copied as they are
+    /// The archive; blocks without deleted files are copied unchanged
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 
@@ -151,8 +151,8 @@ pub(crate) struct RepackArgs {
     #[command(flatten)]
     pub(crate) edit: EditArgs,
 
-    /// The archive, whose contents are coded anew; its chunk size stays unless another is given. With
-    /// --format and nothing that says how to code, blocks are copied as they are
+    /// The archive to compress again; its chunk size is kept unless another is given. With --format and no
+    /// coding options, blocks are copied unchanged
     #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub(crate) archive: PathBuf,
 

@@ -1,4 +1,4 @@
-//! `linerate nx extract`: files of an archive to a folder, or to standard output.
+//! `linerate nx extract`: extracts files of an archive to a folder or to standard output.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -52,7 +52,7 @@ pub(crate) struct ExtractArgs {
     #[arg(short = 'c', long, conflicts_with_all = ["output", "strip_components", "overwrite", "force", "sync", "metadata"])]
     pub(crate) stdout: bool,
 
-    /// Leave out that many folders from the front of paths, and files that are in fewer
+    /// Remove N leading folders from paths; files in fewer folders are skipped
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) strip_components: usize,
 
@@ -67,7 +67,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long)]
     pub(crate) no_verify: bool,
 
-    /// Restore times, modes, links and empty folders, where the archive has kept them
+    /// Restore times, modes, links and empty folders, if the archive has them
     #[arg(long)]
     pub(crate) metadata: bool,
 
@@ -75,7 +75,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long, value_enum, value_name = "WHICH", default_value = "inside", requires = "metadata")]
     pub(crate) links: LinkChoice,
 
-    /// Let each file reach the disk before it gets its name: slow for small files
+    /// Sync each file to disk before it is committed: slow for small files
     #[arg(long)]
     pub(crate) sync: bool,
 
@@ -103,23 +103,23 @@ impl ExtractArgs {
     }
 }
 
-/// What becomes of a file that exists.
+/// How existing files are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Overwrite {
-    /// It stays, and the file of the archive fails
+    /// Keep it, and report an error
     Fail,
-    /// It stays, and the file of the archive is passed over
+    /// Keep it, and skip the file of the archive
     Skip,
-    /// It is replaced in one step, once the new one is complete and right
+    /// Replace it atomically, once the new file is complete and verified
     Replace,
 }
 
-/// Which links are made.
+/// Which links are created.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LinkChoice {
-    /// Those that stay in the folder; the others fail by name
+    /// Links that stay in the folder; others are errors
     Inside,
-    /// All, wherever they lead: for archives from a trusted hand
+    /// All links, for trusted archives
     Any,
     /// None
     None,
@@ -260,7 +260,7 @@ pub(crate) fn strip(path: &str, components: usize) -> Option<String> {
     }
 }
 
-/// Why a file was not done. `at` is where its entry stands, for what concerns its name.
+/// Converts the error of one entry. `at` is the offset of its table entry, for errors of its name.
 pub(crate) fn entry_failure(cause: FileError, at: u64) -> CliError {
     match cause {
         FileError::Archive(error) => damage(error),
@@ -269,7 +269,7 @@ pub(crate) fn entry_failure(cause: FileError, at: u64) -> CliError {
         FileError::Link(what) => {
             CliError::data(Kind::Corrupt, at, format!("not made: {what}; --links any makes it all the same"))
         }
-        // Paths that are refused, names that fall together: faults of the archive.
+        // Refused paths and colliding names are damage of the archive.
         cause => CliError::data(Kind::Corrupt, at, format!("not extracted: {cause}")),
     }
 }
@@ -281,7 +281,7 @@ fn in_folder(cause: FileError, folder: &Path) -> CliError {
     }
 }
 
-/// What `extract` restores, once its archive is open: `None` unless it is asked for.
+/// The metadata to restore: `None` without `--metadata`.
 pub(crate) fn wanted(
     args: &ExtractArgs,
     archive: &Opened,
@@ -298,7 +298,7 @@ pub(crate) fn wanted(
     Ok(found)
 }
 
-/// Restores what belongs to the files that were extracted, and folders and links.
+/// Restores the metadata of extracted files, and folders and links.
 pub(crate) fn restore(
     args: &ExtractArgs,
     select: &Select,
@@ -328,8 +328,8 @@ pub(crate) fn restore(
     summary.set("skipped_links", restored.skipped);
     Ok(failures)
 }
-/// Files one after another, in the order of paths. Of a file that fits [`HELD`], nothing comes out
-/// unless it is right; of a larger one, what came before the damage does.
+/// Writes files in the order of their paths. A file up to [`HELD`] bytes is written only if it is valid; a
+/// larger one up to the damage.
 fn to_stdout(
     args: &ExtractArgs,
     archive: &Opened,

@@ -1,4 +1,4 @@
-//! `linerate nx info`: what the header of an archive says.
+//! `linerate nx info`: the header of an archive.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -49,9 +49,9 @@ fn process(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// What the header of either format says.
+/// Header fields of either format.
 struct Front {
-    /// A word for programs.
+    /// The name in `--json`.
     name: &'static str,
     /// The format and what is particular about it.
     format: String,
@@ -124,7 +124,7 @@ struct Figures {
     codecs: [(Codec, usize, u64); 3],
     /// Blocks of size 0.
     hollow: usize,
-    /// Blocks of codecs that are not read.
+    /// Blocks of unsupported codecs.
     foreign: usize,
     /// Of how many files, folders and links there is metadata, if there is any.
     metadata: linerate_nx::Result<Option<[usize; 3]>>,

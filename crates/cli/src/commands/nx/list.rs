@@ -37,7 +37,7 @@ pub(crate) struct ListArgs {
     #[arg(short = 't', long)]
     pub(crate) tree: bool,
 
-    /// Print modes, times, folders and links, where the archive has kept them
+    /// Print modes, times, folders and links, if the archive has them
     #[arg(short = 'm', long, conflicts_with_all = ["long", "tree"])]
     pub(crate) metadata: bool,
 
@@ -128,7 +128,7 @@ fn hash(file: &File<'_>) -> Option<String> {
     file.hash().map(|hash| format!("{hash:016x}"))
 }
 
-/// A path of an archive with what has been kept of it.
+/// A path of an archive with its metadata.
 enum Entry<'a> {
     File(&'a File<'a>, Option<&'a Attributes>),
     Folder(&'a str, &'a Attributes),
@@ -153,7 +153,7 @@ impl<'a> Entry<'a> {
         }
     }
 
-    /// As `ls -l`, in UTC. What is not known is a question mark or a dash.
+    /// As `ls -l`, in UTC. Unknown fields are question marks or dashes.
     fn line(&self) -> String {
         let (letter, mode, modified, size, name) = match self {
             Entry::File(file, kept) => {
@@ -216,8 +216,7 @@ fn record(name: &str, codecs: &Codecs, file: &File<'_>) -> Value {
     })
 }
 
-/// How many blocks of each codec come before each block, so that a file of any number of blocks is
-/// looked up at once.
+/// Prefix sums of the blocks of each codec, so that the codecs of a file are found in constant time.
 struct Codecs([Vec<u32>; 3]);
 
 impl Codecs {

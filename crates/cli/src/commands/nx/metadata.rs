@@ -1,4 +1,4 @@
-//! Times, modes, links and folders: taken from folders, carried from archive to archive, restored.
+//! Metadata (times, modes, links, folders): captured from folders and carried between archives.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +14,7 @@ use super::write_args::Rules;
 use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 
-/// That of an archive which is to be changed. One that is damaged is told and left out.
+/// Reads the metadata of an archive to be changed. Damaged metadata is dropped with a warning.
 pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) -> Option<Metadata> {
     Metadata::from_archive(archive).unwrap_or_else(|error| {
         reporter.warn(
@@ -25,7 +25,7 @@ pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) ->
     })
 }
 
-/// That of a folder, as far as the rules take its paths, and what was left out for its name.
+/// Captures the metadata of a folder for paths that the rules accept; also returns skipped bad names.
 pub(crate) fn of_folder(
     folder: &Path,
     rules: &Rules,
@@ -36,12 +36,12 @@ pub(crate) fn of_folder(
     Metadata::capture_walk(rules.walk(folder, &prune), keep).map_err(write::engine_error)
 }
 
-/// Whether what was not packed is a link, which metadata keeps.
+/// Whether a path is a link, which metadata keeps.
 pub(crate) fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
 }
 
-/// That of several archives, of each file from the archive that it is taken from.
+/// Merges the metadata of archives: each file has that of the archive it is taken from.
 pub(crate) fn merged(
     archives: &[Arc<Opened>],
     names: &[&Path],
@@ -67,7 +67,7 @@ pub(crate) fn merged(
     })
 }
 
-/// That of an archive, for what only looks at it: damage is told, and files can be looked at without.
+/// Reads the metadata of an archive for display. Damage is reported, and the files can be listed without.
 pub(crate) fn told(archive: &Opened, name: &str, reporter: &mut Reporter) -> Option<Metadata> {
     Metadata::from_archive(archive).unwrap_or_else(|error| {
         reporter.entry_failed(name, "(metadata)", damage(error));
@@ -75,7 +75,7 @@ pub(crate) fn told(archive: &Opened, name: &str, reporter: &mut Reporter) -> Opt
     })
 }
 
-/// A change for programs.
+/// The `--json` object of a change.
 pub(crate) fn record(change: &Change) -> Value {
     let (name, values) = match &change.difference {
         Difference::LinkRemoved | Difference::FolderRemoved => ("removed", None),
@@ -98,7 +98,7 @@ pub(crate) fn record(change: &Change) -> Value {
     value
 }
 
-/// All paths that it knows beside files.
+/// All folders and links.
 pub(crate) fn others(metadata: &Metadata) -> impl Iterator<Item = &str> {
     metadata.folders.keys().chain(metadata.links.keys()).map(String::as_str)
 }

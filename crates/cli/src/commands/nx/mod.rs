@@ -1,4 +1,4 @@
-//! `linerate nx`: Nx archives listed, checked, extracted, packed and changed.
+//! `linerate nx`: list, verify, extract, pack and change Nx archives.
 
 mod args;
 mod bench;
@@ -54,15 +54,15 @@ pub(crate) struct Args {
 enum NxCommand {
     /// List the files of an archive, from its header alone
     List(Box<list::ListArgs>),
-    /// Print what the header of archives says
+    /// Print the headers of archives
     Info(Box<info::InfoArgs>),
     /// Check every file of archives against its hash, or a folder against an archive
     Verify(Box<verify::VerifyArgs>),
     /// Extract files to a folder, or to standard output
     ///
-    /// Files appear under their names when they are complete and right. What is damaged fails by
-    /// name, and the rest is extracted. Nothing is written outside of the folder, through links, or
-    /// under names that a system reserves.
+    /// Files appear under their names when they are complete and verified. Damaged files are reported by
+    /// name, and the others are extracted. Nothing is written outside of the folder, through links, or
+    /// under reserved names.
     Extract(Box<extract::ExtractArgs>),
     /// Pack folders and files into an archive
     ///
@@ -71,13 +71,13 @@ enum NxCommand {
     Pack(Box<pack::PackArgs>),
     /// Print which files of one archive differ from those of another
     Diff(Box<diff::DiffArgs>),
-    /// Make one archive of several, without coding anew what can be carried over
+    /// Merge archives into one, copying blocks without recompression where possible
     Merge(Box<edit::MergeArgs>),
     /// Bring an archive up to date with a folder
     Update(Box<edit::UpdateArgs>),
     /// Delete files from an archive
     Delete(Box<edit::DeleteArgs>),
-    /// Code the contents of an archive anew
+    /// Compress the contents of an archive again
     Repack(Box<edit::RepackArgs>),
     /// Measure how fast an archive decodes in memory
     #[command(visible_alias = "benchmark")]

@@ -1,4 +1,4 @@
-//! Names that no archive can hold, and those that not every system takes: told by name.
+//! Warnings about names that archives cannot hold, or that are not portable.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,7 +18,7 @@ pub(crate) fn warn_of_bad(bad: &BTreeSet<BadName>, root: &Path, reporter: &mut R
     }
 }
 
-/// Notes which of new names Windows would refuse. They are packed all the same.
+/// Prints a note about names that Windows refuses. They are packed nevertheless.
 pub(crate) fn note_not_portable<'n>(
     names: impl Iterator<Item = &'n str>,
     reporter: &Reporter,

@@ -1,4 +1,4 @@
-//! Opening archives, and the engine's errors as failures of the command line.
+//! Opens archives, and converts the engine's errors.
 
 use std::io;
 use std::path::Path;
@@ -9,7 +9,7 @@ use linerate_nx::{Archive, Codec, Error, FileSource, HEADER, Kind, Limits, ReadA
 use super::args::LimitArgs;
 use crate::ui::error::CliError;
 
-/// An archive, wherever it is, of either format.
+/// An archive from any source, of either format.
 pub(crate) type Opened = Archive<AnySource>;
 
 /// The bytes of an archive: those of Nx, or R3A shown as Nx.

@@ -1,4 +1,4 @@
-//! `linerate nx pack`: folders and files to an archive.
+//! `linerate nx pack`: packs folders and files into an archive.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -36,7 +36,7 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit_code::HELP))]
 pub(crate) struct PackArgs {
-    /// Keep times, modes, links and empty folders too, in an extension that other programs pass over;
+    /// Keep times, modes, links and empty folders too, in an extension that other programs ignore;
     /// the bytes of the archive then depend on them
     #[arg(long)]
     pub(crate) metadata: bool,

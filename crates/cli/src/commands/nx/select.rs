@@ -1,4 +1,4 @@
-//! Which entries are meant: globs over paths.
+//! Selects entries by globs over paths.
 //!
 //! A glob without a slash is for the last component, at any depth; one with a slash is for the
 //! whole path, and its `*` does not cross slashes while `**` does. A glob that names a folder
@@ -6,7 +6,7 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
-/// The sentence of help about globs.
+/// The paragraph about globs in the help.
 pub(crate) const GLOBS: &str = "\
 Globs:
   * and ? stand for characters of one component, ** for components, {a,b} for either, [x-z] for one.
@@ -68,7 +68,7 @@ impl Glob {
     }
 }
 
-/// What has a meaning in globs.
+/// Special characters of globs.
 const SPECIAL: [char; 7] = ['*', '?', '[', ']', '{', '}', '\\'];
 
 fn bad(text: &str, why: &globset::ErrorKind) -> String {

@@ -1,4 +1,4 @@
-//! Paths as a tree: folders with the bytes below them, then what is in them.
+//! Draws paths as a tree: folders with their total bytes, then their contents.
 
 use std::cmp::Ordering;
 

@@ -1,4 +1,4 @@
-//! The end of everything that writes an archive: the file, its name, and what is said about it.
+//! Writes an archive to its target, and summarizes it.
 
 use std::fs;
 use std::io::{self, IsTerminal};
@@ -15,13 +15,13 @@ use crate::ui::error::CliError;
 use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 
-/// Where to write, and on what terms.
+/// Where to write an archive.
 pub(crate) enum Target {
-    /// Nowhere: look only.
+    /// Nowhere.
     DryRun,
-    /// A file of that name, which must not exist.
+    /// A new file.
     Fresh(PathBuf),
-    /// A file of that name, in place of one that may exist.
+    /// A new or existing file.
     Replace(PathBuf),
 }
 
@@ -36,7 +36,7 @@ impl Target {
         }
     }
 
-    /// That of the command line, or else the archive that is changed.
+    /// The target of the command line; by default the archive that is changed.
     pub(crate) fn of_edit(args: &EditArgs, archive: &Path) -> Target {
         match &args.output {
             _ if args.dry_run => Target::DryRun,
@@ -57,7 +57,7 @@ impl Target {
         }
     }
 
-    /// Locks the archive that will be replaced, if it is there, before anything of it is read.
+    /// Locks the archive to be replaced, if it exists, before it is read.
     pub(crate) fn lock(&self, wait: Wait) -> Result<Option<Lock>, CliError> {
         let path = match self {
             Target::Replace(path) if fs::metadata(path).is_ok_and(|found| found.is_file()) => path,
@@ -66,7 +66,7 @@ impl Target {
         crate::ui::wait::lock(path, wait).map(Some)
     }
 
-    /// Fails early where writing could not end well.
+    /// Fails early where the target cannot be written.
     fn checked(&self) -> Result<Option<&Path>, CliError> {
         let Some(path) = self.path() else { return Ok(None) };
         if url(path).is_some() {
@@ -136,12 +136,12 @@ fn describe(archive: &Summary, target: &Target, summary: &mut RunSummary) {
     summary.set("archive_bytes", archive.archive_bytes);
 }
 
-/// Whether a bar will be shown, so that its total is worth finding out.
+/// Whether a progress bar will be shown, so that its total is computed.
 pub(crate) fn shows_bar() -> bool {
     io::stderr().is_terminal()
 }
 
-/// An error of packing. Its file stands in the sentence.
+/// Converts an error of packing; the message names its file.
 pub(crate) fn engine_error(error: PackError) -> CliError {
     let file = error.file().map(str::to_owned);
     let named = |error: CliError| match &file {

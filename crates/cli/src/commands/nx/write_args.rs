@@ -1,4 +1,4 @@
-//! The command line of what writes archives: `pack`, `merge`, `update`, `delete`, `repack`.
+//! Arguments that `pack`, `merge`, `update`, `delete` and `repack` share.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -17,31 +17,31 @@ use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::wait::WaitArgs;
 
-/// Which files of a folder are packed, and which of them in another way.
+/// Which files of a folder are packed, and options of single files.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RuleArgs {
     /// Pack only files that the glob matches
     #[arg(short = 'g', long, value_name = "GLOB")]
     pub(crate) include: Vec<String>,
 
-    /// Leave out files that the glob matches; folders that it matches are not even entered
+    /// Exclude files that the glob matches, and folders with everything below them
     #[arg(short = 'x', long, value_name = "GLOB")]
     pub(crate) exclude: Vec<String>,
 
-    /// Leave out files and folders whose names no archive can hold (such as CON, x:y, a trailing dot, not
+    /// Skip files and folders whose names no archive can hold (such as CON, x:y, a trailing dot, not
     /// UTF-8), list them, and end with status 5
     #[arg(long)]
     pub(crate) skip_bad_names: bool,
 
-    /// Store files that the glob matches as they are
+    /// Store files that the glob matches uncompressed
     #[arg(long, value_name = "GLOB")]
     pub(crate) store: Vec<String>,
 
-    /// Give files that the glob matches blocks of their own, so that reading one decodes no other
+    /// Give files that the glob matches blocks of their own, so that each is decoded alone
     #[arg(long, value_name = "GLOB")]
     pub(crate) alone: Vec<String>,
 
-    /// Globs match without regard to case
+    /// Match globs case-insensitively
     #[arg(short = 'i', long)]
     pub(crate) ignore_case: bool,
 }
@@ -60,7 +60,7 @@ impl RuleArgs {
     }
 }
 
-/// What becomes of each file of a folder.
+/// How each file of a folder is packed.
 #[derive(Debug)]
 pub(crate) struct Rules {
     select: Select,
@@ -112,7 +112,7 @@ impl FormatName {
     }
 }
 
-/// Where the archive goes.
+/// The output of `pack`.
 #[derive(clap::Args, Debug)]
 pub(crate) struct OutputArgs {
     #[arg(
@@ -138,7 +138,7 @@ pub(crate) struct OutputArgs {
     pub(crate) dry_run: bool,
 }
 
-/// What every change of an archive takes.
+/// Arguments of every subcommand that changes archives.
 #[derive(clap::Args, Debug)]
 pub(crate) struct EditArgs {
     #[arg(short = 'o', long, alias = "target", value_name = "FILE", help = output_args::FILE, value_parser = output_args::path(), value_hint = ValueHint::FilePath)]
@@ -154,7 +154,7 @@ pub(crate) struct EditArgs {
     #[arg(short = 'n', long, help = output_args::DRY_RUN)]
     pub(crate) dry_run: bool,
 
-    /// Copy blocks without checking the hashes of what is in them
+    /// Copy blocks without verifying the hashes of their contents
     #[arg(long)]
     pub(crate) no_verify: bool,
 

@@ -175,12 +175,12 @@ struct Encoder {
 
 impl Encoder {
     fn piece(&mut self, params: &Params, piece: &[i16], used: u64, put: Put<'_>) -> Result<(), CliError> {
-        let room = match piece.len() as u64 > PIECE_SAMPLES {
+        let additional = match piece.len() as u64 > PIECE_SAMPLES {
             // The bound of a long one is too much memory to ask for unseen.
             true => encoded_len(params, piece, self.exec).map_err(engine_error(0))? as usize,
             false => params.bound(piece.len()),
         };
-        reserve(&mut self.chunk, room)?;
+        reserve(&mut self.chunk, additional)?;
         let len = encode_into(params, piece, &mut self.chunk, self.exec).map_err(engine_error(0))?;
         let chunk = &self.chunk[..len];
         if self.verify {

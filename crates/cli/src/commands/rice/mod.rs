@@ -1,4 +1,4 @@
-//! `linerate rice`: arrays of waveforms through the Delta-Rice engine and back.
+//! `linerate rice`: encode and decode arrays of waveforms.
 
 mod args;
 mod chunk_reader;
@@ -107,7 +107,7 @@ fn check_target(files: &[PathBuf], target: &TargetArgs) -> Result<(), &'static s
     Ok(())
 }
 
-/// What clap cannot check.
+/// Checks that clap cannot express.
 fn check_encode(args: &EncodeArgs) -> Result<(), &'static str> {
     check_target(&args.work.files, &args.target)?;
     let v1 = args.version.v1;
@@ -154,7 +154,7 @@ fn check_decode(args: &DecodeArgs) -> Result<(), &'static str> {
     }
 }
 
-/// Works on one operand after another, and says what became of each.
+/// Processes operands in order, and reports each.
 fn each(
     files: &[PathBuf],
     verbosity: &VerbosityArgs,

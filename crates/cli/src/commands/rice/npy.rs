@@ -60,7 +60,7 @@ impl Header {
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let text =
             format!("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", self.dtype.npy(), self.shape);
-        // Magic, version and length before the text, a line end behind it. 32 axes of 20 digits
+        // Magic, version and length before the text, a line end after it. 32 axes of 20 digits
         // are far below the 64 KiB of version 1.0.
         let len = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(ALIGNMENT);
         let mut bytes = MAGIC.to_vec();
@@ -212,7 +212,7 @@ impl Dictionary<'_> {
         }
     }
 
-    /// A number; Python 2 wrote an L behind it.
+    /// A number; Python 2 appended an L.
     fn number(&mut self) -> Result<u64, CliError> {
         let at = self.place();
         let digits = self.text[self.next..].iter().take_while(|b| b.is_ascii_digit()).count();

@@ -1,4 +1,4 @@
-//! What a subcommand works on, and where its output goes.
+//! Operands, and the outputs made from them.
 
 use std::fs::{self, File, Metadata};
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::ui::error::CliError;
 use crate::ui::input;
 use crate::ui::output::{self, Output};
 
-/// One thing to work on.
+/// A file to process, or standard input.
 pub(crate) enum Operand {
     Stdin,
     Named(PathBuf),
@@ -53,7 +53,7 @@ impl Operand {
     }
 }
 
-/// An output that counts, and that knows whose attributes it gets.
+/// An output that counts its bytes, and takes over the attributes of its source.
 pub(crate) struct Sink {
     output: Output,
     /// The file whose attributes the output gets.
@@ -89,7 +89,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Puts a file in its place. Returns its name, if there is a file.
+    /// Commits a file. Returns its name, if there is a file.
     pub(crate) fn finish(mut self) -> Result<Option<PathBuf>, CliError> {
         self.output.take_over(self.source.as_ref(), None, false)?;
         self.output.commit()

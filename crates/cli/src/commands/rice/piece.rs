@@ -1,4 +1,4 @@
-//! Arrays are worked on in pieces, so that they may be larger than memory.
+//! Arrays are processed in pieces, so that they may be larger than memory.
 
 use std::io::ErrorKind;
 

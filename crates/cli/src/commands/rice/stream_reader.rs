@@ -174,7 +174,7 @@ impl Streams {
         Ok(next)
     }
 
-    /// Passes over all streams, of which only the heads are read.
+    /// Reads the headers of all streams, and skips their data.
     pub(crate) fn heads(&mut self, each: &mut dyn FnMut(&Head)) -> Result<StreamTotals, CliError> {
         let mut totals = None;
         while let Some((mut head, _)) = self.head()? {
@@ -185,7 +185,7 @@ impl Streams {
         totals.ok_or_else(empty)
     }
 
-    /// Reads what stands before the table of the next stream.
+    /// Reads the header of the next stream.
     fn head(&mut self) -> Result<Option<(Head, [u8; HEADER])>, CliError> {
         let at = self.reader.at();
         let mut bytes = [0; HEADER];
@@ -218,7 +218,7 @@ impl Streams {
         Ok(Some((head, bytes)))
     }
 
-    /// Passes over the rest of a stream, and so learns its length.
+    /// Skips the rest of a stream, which determines its length.
     fn skip(&mut self, head: &mut Head) -> Result<(), CliError> {
         if head.entries > 0 {
             self.reader.skip((head.entries - 1).saturating_mul(4), CUT_TABLE)?;

@@ -1,4 +1,4 @@
-//! What became of an operand, for people and for programs.
+//! Summary of an operand: its regular output, the line of `-v` and the object of `--json`.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -34,12 +34,12 @@ impl Mode {
     }
 }
 
-/// A file that was worked on.
+/// A processed file.
 pub(crate) struct FileSummary {
     name: String,
     mode: Mode,
     begun: Instant,
-    /// Lines that were asked for by naming the subcommand.
+    /// The subcommand's regular output.
     pub(crate) lines: Vec<String>,
     /// Parameters that the user has to keep.
     pub(crate) note: Option<String>,

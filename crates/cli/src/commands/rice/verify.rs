@@ -1,4 +1,4 @@
-//! `linerate rice verify`: decodes a file and keeps nothing.
+//! `linerate rice verify`: decodes a file, checks it, and writes nothing.
 
 use std::fmt::Debug;
 

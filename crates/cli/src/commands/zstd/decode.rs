@@ -10,8 +10,8 @@ use super::list::Totals;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 
-/// Room for decoded bytes: several blocks, so that most are written but once.
-const ROOM: usize = 1 << 20;
+/// Bytes of the output buffer: several blocks, so that most are written only once.
+const BUFFER: usize = 1 << 20;
 /// The most bytes of a frame's header.
 const HEADER: usize = 18;
 
@@ -21,7 +21,7 @@ pub(crate) struct Decoder<'a, R> {
     stream: StreamDecoder,
     scratch: Scratch,
     dictionary: Option<&'a Dictionary<'a>>,
-    room: Vec<u8>,
+    buffer: Vec<u8>,
     bytes_out: u64,
     max_output: u64,
     totals: Totals,
@@ -38,7 +38,7 @@ impl<'a, R: Read> Decoder<'a, R> {
             stream: StreamDecoder::new(options),
             scratch: Scratch::new(),
             dictionary,
-            room: vec![0; ROOM],
+            buffer: vec![0; BUFFER],
             bytes_out: 0,
             max_output: args.max_output.unwrap_or(u64::MAX),
             totals: Totals::default(),
@@ -87,7 +87,7 @@ impl<'a, R: Read> Decoder<'a, R> {
         loop {
             let input = self.source.peek(1)?;
             let at_end = input.is_empty();
-            let progress = self.stream.decode(&mut self.scratch, self.dictionary, input, &mut self.room);
+            let progress = self.stream.decode(&mut self.scratch, self.dictionary, input, &mut self.buffer);
             let progress = progress.map_err(engine_error)?;
             self.source.consume(progress.read);
             self.bytes_out += progress.written as u64;
@@ -95,7 +95,7 @@ impl<'a, R: Read> Decoder<'a, R> {
                 let what = format!("the output exceeds the limit of {} bytes", self.max_output);
                 return Err(CliError::data(Kind::Limit, self.source.at(), what));
             }
-            sink(&self.room[..progress.written], self.source.at())?;
+            sink(&self.buffer[..progress.written], self.source.at())?;
             match progress.status {
                 Status::FrameEnd => return Ok(()),
                 Status::NeedInput if at_end => {
