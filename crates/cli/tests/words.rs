@@ -7,8 +7,14 @@ use std::path::{Path, PathBuf};
 const RETIRED: &[(&str, &str)] = &[
     ("Account", "Reporter"),
     ("Crew", "thread pool"),
+    ("DoesNotPay", "NoSavings"),
     ("Kin", "SharedFingerprints"),
     ("SayArgs", "VerbosityArgs"),
+    ("check_room", "check_capacity"),
+    ("insert_expecting", "insert_with_hash"),
+    ("kept_open", "max_open_folders"),
+    ("standing_for", "total_bytes"),
+    ("with_room", "with_capacity"),
 ];
 
 /// Folders that are searched, below the root of the repository.

@@ -192,7 +192,7 @@ mod interrupted {
         let rows = (0..20_000u32).map(|i| (i.to_be_bytes().to_vec(), value(&mut noise))).collect();
         folder.write("rec", &records(&rows));
         // At level 22 it takes seconds.
-        let mut command = folder.command(&["dict", "build", "--records", "-l22", "rec", "-o", "a"]);
+        let mut command = folder.command(&["dict", "build", "--records", "--level=22", "rec", "-o", "a"]);
         let child = command.spawn().expect("the program starts");
         // On Linux the file has no name yet, but the program has it open.
         let open = format!("/proc/{}/fd", child.id());
