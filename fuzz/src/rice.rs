@@ -2,7 +2,7 @@
 
 use linerate_core::Tier;
 use linerate_rice::{
-    Exec, Filter, Params, Segments, decode, decode_segments, encode, encode_into, encoded_len,
+    Options, Filter, Params, Segments, decode, decode_segments, encode, encode_into, encoded_len,
 };
 
 /// Takes 4 bytes as parameters and the rest first as a chunk, then as samples.
@@ -20,40 +20,40 @@ pub fn rice(data: &[u8]) {
         _ => Filter::DELTA,
     };
     let params = |k: u8| Params::new(1 << k, segment).expect("a power of two").with_filter(filter);
-    let threads = Exec::threads(1 + usize::from(threads % 3));
+    let threads = Options::new().threads(1 + usize::from(threads % 3));
     chunk(&params(k % 16), rest, threads);
     let samples: Vec<i16> = rest.as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect();
     round_trip(&params(1 + k % 15), &samples, threads);
 }
 
-fn tiers() -> impl Iterator<Item = Exec> {
-    linerate_testkit::tiers().map(|t| Exec::default().with_tier(t))
+fn tiers() -> impl Iterator<Item = Options> {
+    linerate_testkit::tiers().map(|t| Options::new().tier(t))
 }
 
-fn chunk(params: &Params, chunk: &[u8], threads: Exec) {
-    let whole = decode::<i16>(params, chunk, Exec::default().with_tier(Tier::Scalar));
-    for exec in tiers().chain([threads]) {
-        assert_eq!(decode(params, chunk, exec), whole, "{exec:?}");
+fn chunk(params: &Params, chunk: &[u8], threads: Options) {
+    let whole = decode::<i16>(params, chunk, Options::new().tier(Tier::Scalar));
+    for options in tiers().chain([threads]) {
+        assert_eq!(decode(params, chunk, options), whole, "{options:?}");
     }
     let (Ok(whole), Ok(segments)) = (whole, Segments::of(params, chunk)) else { return };
     for (i, segment) in segments.enumerate().take(4) {
         let range = segment.expect("the chunk was decoded").samples;
         let mut out = vec![0i16; range.len()];
-        assert_eq!(decode_segments(params, chunk, i..i + 1, &mut out, Exec::default()), Ok(out.len()));
+        assert_eq!(decode_segments(params, chunk, i..i + 1, &mut out, Options::new()), Ok(out.len()));
         assert_eq!(out, whole[range]);
     }
 }
 
-fn round_trip(params: &Params, samples: &[i16], threads: Exec) {
+fn round_trip(params: &Params, samples: &[i16], threads: Options) {
     let first =
-        encode(params, samples, Exec::default().with_tier(Tier::Scalar)).expect("lossless parameters");
+        encode(params, samples, Options::new().tier(Tier::Scalar)).expect("lossless parameters");
     assert!(first.len() <= params.bound(samples.len()));
-    assert_eq!(encoded_len(params, samples, Exec::default()), Ok(first.len() as u64));
-    for exec in tiers().chain([threads]) {
+    assert_eq!(encoded_len(params, samples, Options::new()), Ok(first.len() as u64));
+    for options in tiers().chain([threads]) {
         let mut exact = vec![0; first.len()];
-        assert_eq!(encode_into(params, samples, &mut exact, exec), Ok(first.len()), "{exec:?}");
-        assert_eq!(exact, first, "{exec:?}");
-        assert!(encode_into(params, samples, &mut exact[1..], exec).is_err());
+        assert_eq!(encode_into(params, samples, &mut exact, options), Ok(first.len()), "{options:?}");
+        assert_eq!(exact, first, "{options:?}");
+        assert!(encode_into(params, samples, &mut exact[1..], options).is_err());
     }
     assert_eq!(decode::<i16>(params, &first, threads).as_deref(), Ok(samples));
 }

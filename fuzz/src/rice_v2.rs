@@ -1,9 +1,9 @@
 //! Version 2 streams: any bytes behind an intact header, and any bytes as samples.
 
 use linerate_core::Tier;
-use linerate_rice::Exec;
+use linerate_rice::Options;
 use linerate_rice::v2::{
-    Element, Settings, bound, decode, decode_into, decode_segments, encode, encode_into, info,
+    Element, StreamOptions, bound, decode, decode_into, decode_segments, encode, encode_into, info,
 };
 use twox_hash::XxHash3_64;
 
@@ -16,8 +16,8 @@ use linerate_testkit::sys::guarded::Guarded;
 /// they are in, or if samples do not come back or take more than the bound.
 pub fn rice_v2(data: &[u8]) {
     let Some((&[kind, segment, row, threads], rest)) = data.split_first_chunk() else { return };
-    let settings = Settings::new(u32::from(segment).try_into().ok()).with_row(u32::from(row).try_into().ok());
-    let threads = Exec::threads(1 + usize::from(threads % 3));
+    let settings = StreamOptions::new().segment(u32::from(segment).try_into().ok()).row(u32::from(row).try_into().ok());
+    let threads = Options::new().threads(1 + usize::from(threads % 3));
     let mut stream = rest.to_vec();
     mend(&mut stream);
     let words = || rest.as_chunks().0.iter().map(|b| u16::from_le_bytes(*b));
@@ -43,7 +43,7 @@ fn mend(stream: &mut [u8]) {
     }
 }
 
-fn both<T: Element + std::fmt::Debug>(settings: &Settings, stream: &[u8], samples: &[T], threads: Exec) {
+fn both<T: Element + std::fmt::Debug>(settings: &StreamOptions, stream: &[u8], samples: &[T], threads: Options) {
     let mut guarded = Guarded::new(stream.len());
     let last = guarded.last(stream.len());
     last.copy_from_slice(stream);
@@ -54,39 +54,39 @@ fn both<T: Element + std::fmt::Debug>(settings: &Settings, stream: &[u8], sample
     round_trip(settings, samples, threads);
 }
 
-fn tiers() -> impl Iterator<Item = Exec> {
-    linerate_testkit::tiers().map(|t| Exec::default().with_tier(t))
+fn tiers() -> impl Iterator<Item = Options> {
+    linerate_testkit::tiers().map(|t| Options::new().tier(t))
 }
 
-fn decodes_alike<T: Element + std::fmt::Debug>(stream: &[u8], threads: Exec) {
-    let whole = decode::<T>(stream, Exec::default().with_tier(Tier::Scalar));
-    for exec in tiers().chain([threads]) {
-        assert_eq!(decode(stream, exec), whole, "{exec:?}");
+fn decodes_alike<T: Element + std::fmt::Debug>(stream: &[u8], threads: Options) {
+    let whole = decode::<T>(stream, Options::new().tier(Tier::Scalar));
+    for options in tiers().chain([threads]) {
+        assert_eq!(decode(stream, options), whole, "{options:?}");
     }
     let Ok(whole) = whole else { return };
     let info = info(stream).expect("the stream was decoded");
     for (i, samples) in whole.chunks(info.segment as usize).enumerate().take(4) {
         let mut out = vec![T::default(); samples.len()];
-        assert_eq!(decode_segments(stream, i..i + 1, &mut out, Exec::default()), Ok(out.len()));
+        assert_eq!(decode_segments(stream, i..i + 1, &mut out, Options::new()), Ok(out.len()));
         assert_eq!(out, samples);
     }
 }
 
-fn round_trip<T: Element + std::fmt::Debug>(settings: &Settings, samples: &[T], threads: Exec) {
-    let first = encode(settings, samples, Exec::default().with_tier(Tier::Scalar)).expect("short segments");
+fn round_trip<T: Element + std::fmt::Debug>(settings: &StreamOptions, samples: &[T], threads: Options) {
+    let first = encode(settings, samples, Options::new().tier(Tier::Scalar)).expect("short segments");
     assert!(first.len() <= bound::<T>(settings, samples.len()));
     let mut guarded = Guarded::new(first.len());
-    for exec in tiers().chain([threads]) {
+    for options in tiers().chain([threads]) {
         let exact = guarded.last(first.len());
-        assert_eq!(encode_into(settings, samples, exact, exec), Ok(first.len()), "{exec:?}");
-        assert_eq!(exact, first, "{exec:?}");
-        assert!(encode_into(settings, samples, &mut exact[1..], exec).is_err());
+        assert_eq!(encode_into(settings, samples, exact, options), Ok(first.len()), "{options:?}");
+        assert_eq!(exact, first, "{options:?}");
+        assert!(encode_into(settings, samples, &mut exact[1..], options).is_err());
         // What follows the stream is forbidden.
         let exact = guarded.last(first.len());
         exact.copy_from_slice(&first);
         let mut back = vec![T::default(); samples.len()];
-        assert_eq!(decode_into(exact, &mut back, exec), Ok(samples.len()));
-        assert_eq!(back, samples, "{exec:?}");
+        assert_eq!(decode_into(exact, &mut back, options), Ok(samples.len()));
+        assert_eq!(back, samples, "{options:?}");
     }
     let mut roomy = vec![0; bound::<T>(settings, samples.len())];
     assert_eq!(encode_into(settings, samples, &mut roomy, threads), Ok(first.len()));

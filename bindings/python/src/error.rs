@@ -10,11 +10,11 @@ create_exception!(
     pylinerate,
     Error,
     PyValueError,
-    "Data or parameters that cannot be used.\n\n\
+    "Invalid data or parameters.\n\n\
      Attributes\n----------\n\
-     kind : str\n    What kind of thing went wrong: \"truncated\", \"corrupt\", \"unsupported\",\n    \
+     kind : str\n    The kind of error: \"truncated\", \"corrupt\", \"unsupported\",\n    \
      \"output too small\", \"bad argument\", \"limit exceeded\".\n\
-     offset : int\n    Where, in bytes from the start of the data (or of the ``cd_values``, 4 bytes each)."
+     offset : int\n    Offset in bytes from the start of the data (or of the ``cd_values``, 4 bytes each)."
 );
 
 create_exception!(
@@ -40,7 +40,7 @@ pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
     with_attributes(py, error, e.kind, e.offset)
 }
 
-/// What went wrong on a connection as the exception.
+/// A connection's error as the exception.
 pub(crate) fn raise_fault(py: Python<'_>, fault: linerate_gateway::Fault) -> PyErr {
     let error = GatewayError::new_err(fault.to_string());
     let error = with_attributes(py, error, fault.error.kind, fault.error.offset);
@@ -54,7 +54,7 @@ pub(crate) fn output_too_small(py: Python<'_>, needed: usize) -> PyErr {
     with(py, error, "needed", needed as u64)
 }
 
-/// The error for the number of a dictionary that is not there.
+/// The error for an unknown dictionary number.
 pub(crate) fn unknown_id(py: Python<'_>, what: &str, id: u64) -> PyErr {
     let message = format!("the {what} has no dictionary {id}");
     let error = unknown_id_class(py).map(|class| PyErr::from_type(class.clone(), message));

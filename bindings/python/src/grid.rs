@@ -1,10 +1,10 @@
-//! Where the elements of a chunk go when a part of a dataset is read.
+//! Maps elements of chunks to the output when a selection of a dataset is read.
 
 use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
 
-/// One axis of a dataset: elements per chunk, and what is selected of it.
+/// One axis of a dataset: elements per chunk; start, step and count of the selection.
 #[derive(Clone, Copy)]
 pub(crate) struct Axis {
     pub(crate) chunk: usize,
@@ -14,13 +14,13 @@ pub(crate) struct Axis {
 }
 
 impl Axis {
-    /// Which of the selected indices lie in the chunk that begins at `offset`.
+    /// The selected indices within the chunk that begins at `offset`.
     fn within(&self, offset: usize) -> Range<usize> {
         let first_from = |at: usize| at.saturating_sub(self.start).div_ceil(self.step).min(self.count);
         first_from(offset)..first_from(offset.saturating_add(self.chunk))
     }
 
-    /// Where in its chunk the selected index `i` is.
+    /// Position of the selected index `i` in its chunk.
     fn inside(&self, offset: usize, i: usize) -> usize {
         self.start + i * self.step - offset
     }
@@ -34,7 +34,7 @@ pub(crate) struct Grid {
     out_bytes: usize,
 }
 
-/// The part of the selection that one chunk has.
+/// The part of the selection within one chunk.
 pub(crate) struct Part {
     axes: Vec<PartAxis>,
     itemsize: usize,
@@ -45,7 +45,7 @@ struct PartAxis {
     sizes: [usize; 2],
     /// The first element of the part in the chunk, in the output.
     first: [usize; 2],
-    /// From one element of the part to the next in the chunk.
+    /// Distance between elements of the part in the chunk.
     step: usize,
     count: usize,
 }
@@ -55,7 +55,7 @@ fn bad(what: &'static str) -> Error {
 }
 
 impl Grid {
-    /// The grid, if its sizes are positive and can be computed with.
+    /// Checks that sizes are positive and do not overflow.
     pub(crate) fn new(axes: Vec<Axis>, itemsize: usize) -> Result<Grid> {
         let product = |size: fn(&Axis) -> usize| {
             axes.iter().try_fold(itemsize, |all, axis| all.checked_mul(size(axis)))
@@ -73,7 +73,7 @@ impl Grid {
         Ok(Grid { axes, itemsize, chunk_bytes, out_bytes })
     }
 
-    /// Bytes of a chunk that no filter has changed.
+    /// Bytes of an unfiltered chunk.
     pub(crate) fn chunk_bytes(&self) -> usize {
         self.chunk_bytes
     }
@@ -88,8 +88,8 @@ impl Grid {
         self.out_bytes
     }
 
-    /// What the chunk that begins at `offset` has of the selection: disjoint parts of the output
-    /// for different chunks.
+    /// The part of the selection in the chunk that begins at `offset`. Parts of different chunks are disjoint
+    /// in the output.
     pub(crate) fn part(&self, offset: &[usize]) -> Result<Part> {
         let on_grid = |(axis, &at): (&Axis, &usize)| at % axis.chunk == 0;
         if offset.len() != self.axes.len() || !self.axes.iter().zip(offset).all(on_grid) {
@@ -123,7 +123,7 @@ impl Part {
         at(|_| 0)..at(|axis| (axis.count - 1) * axis.step) + 1
     }
 
-    /// The bytes of the output that this chunk fills as it is, if it does that.
+    /// The bytes of the output that this chunk fills without gaps, if it does.
     pub(crate) fn whole(&self) -> Option<Range<usize>> {
         let all = self.axes.iter().all(|axis| axis.step == 1 && axis.count == axis.sizes[0]);
         let long = self.axes.iter().position(|axis| axis.count > 1).unwrap_or(self.axes.len());
@@ -133,8 +133,8 @@ impl Part {
         (all && in_one).then(|| first * self.itemsize..(first + elements) * self.itemsize)
     }
 
-    /// Calls `copy` with the bytes in the chunk and in the output of each run of elements that
-    /// is without gaps in both.
+    /// Calls `copy` for each run of elements that is contiguous in the chunk and in the output, with its
+    /// byte ranges in both.
     pub(crate) fn runs(&self, mut copy: impl FnMut(Range<usize>, Range<usize>)) {
         let Some((last, outer)) = self.axes.split_last() else { return };
         let (runs, elements) = if last.step == 1 { (1, last.count) } else { (last.count, 1) };

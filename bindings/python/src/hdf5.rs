@@ -1,4 +1,4 @@
-//! Many chunks of an HDF5 dataset, as they are in the file, into one array.
+//! Decodes many chunks of an HDF5 dataset, as stored in the file, into one array.
 
 use numpy::PyReadwriteArray1;
 use pyo3::exceptions::PyKeyError;
@@ -8,7 +8,7 @@ use pyo3::types::{PyBytes, PyTuple};
 use crate::error::raise;
 use crate::grid::{Axis, Grid};
 use crate::pipeline::{Pipeline, Stage};
-use crate::scatter::{Failure, Job, decode_all};
+use crate::scatter::{ChunkError, Job, decode_all};
 
 /// A filter of a dataset: its HDF5 number and values.
 #[derive(FromPyObject)]
@@ -18,13 +18,13 @@ pub(crate) struct Filter(i32, Vec<u32>);
 #[derive(FromPyObject)]
 pub(crate) struct Selected(usize, usize, usize, usize);
 
-/// A chunk: where it begins, the filters that were skipped for it, its bytes.
+/// A stored chunk: its offset in the dataset, the mask of skipped filters, its bytes.
 #[derive(FromPyObject)]
 pub(crate) struct Stored<'py>(Vec<usize>, u32, Bound<'py, PyBytes>);
 
-/// Decodes chunks into where they belong in `out`, the bytes of the selected elements in C order.
+/// Decodes chunks to their positions in `out`, the bytes of the selected elements in C order.
 ///
-/// The error has an attribute `chunk`: where the chunk at fault begins, or None.
+/// An error has the attribute `chunk`: the offset of the damaged chunk in the dataset, or None.
 #[pyfunction]
 pub(crate) fn hdf5_decode(
     py: Python<'_>,
@@ -46,7 +46,7 @@ pub(crate) fn hdf5_decode(
         let grid = Grid::new(axes, itemsize)?;
         decode_all(&Pipeline::new(stages, grid.chunk_bytes()), &grid, &jobs, out, threads)
     });
-    decoded.map_err(|Failure { job, error }| {
+    decoded.map_err(|ChunkError { job, error }| {
         let error = raise(py, error);
         let chunk = job.map(|i| PyTuple::new(py, &chunks[i].0)).transpose();
         let set = chunk.and_then(|chunk| error.value(py).setattr("chunk", chunk));

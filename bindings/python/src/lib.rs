@@ -1,7 +1,20 @@
-//! The extension module `pylinerate._pylinerate`: what the Python package does in Rust.
+//! The extension module `pylinerate._pylinerate`.
 //!
-//! Functions take flat, C-contiguous NumPy arrays and release the interpreter while they work. The
-//! Python modules beside it know about shapes, defaults and other libraries.
+//! Functions take flat, C-contiguous NumPy arrays or buffers, and release the interpreter's lock while
+//! they work. Shapes, defaults and other libraries are handled in Python, in `python/pylinerate/`, one
+//! library per module. NumPy is loaded by the first function that takes an array, not by the import.
+//!
+//! | module | |
+//! |---|---|
+//! | `rice`, `rice2`, `params` | functions of `linerate-rice` over NumPy arrays |
+//! | `hdf5`, `pipeline` | chunks of an HDF5 dataset; undoing its filters |
+//! | `grid`, `scatter` | selected elements of a chunk; many chunks on several threads into one output, shared by `kernel::shared` |
+//! | `dict` | classes of `pylinerate.dict`: stores, batches, files, training |
+//! | `gateway` | the class behind `pylinerate.gateway.Decompressor` |
+//! | `error` | errors of the engines as Python exceptions |
+//! | `kernel` | buffers of other Python objects, and other `unsafe` code |
+//!
+//! `build_backend.py` builds the wheel: the HDF5 plugins, then maturin.
 
 mod dict;
 mod error;

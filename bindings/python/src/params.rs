@@ -13,7 +13,10 @@ impl Numbers {
         Numbers(m, segment, filter)
     }
 
-    /// The parameters, if they are any.
+    /// Converts to parameters.
+    ///
+    /// # Errors
+    /// Those of [`Params::from_cd_values`].
     pub(crate) fn check(&self) -> Result<Params> {
         let Numbers(m, segment, filter) = self;
         let mut values = vec![word(0, u32::try_from(*m))?, word(1, i32::try_from(*segment))? as u32];

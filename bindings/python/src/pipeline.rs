@@ -1,24 +1,24 @@
-//! The filters of a dataset, undone.
+//! Undoes the filter pipeline of a dataset.
 
 use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
 use linerate_rice::v2::{self, Element, ElementType};
-use linerate_rice::{Exec, Params, Segments, decode_into, decode_segments};
+use linerate_rice::{Options, Params, Segments, decode_into, decode_segments};
 
-/// A filter that can be undone here.
+/// A supported filter.
 pub(crate) enum Stage {
     /// Filter 2: first bytes of all elements, then second ones, and so on.
     Shuffle(usize),
-    /// Filter 3: a checksum of 4 bytes behind the data.
+    /// Filter 3: a checksum of 4 bytes after the data.
     Fletcher32,
     /// Filter 32025.
     DeltaRice(Params),
-    /// Filter 325, version 2 streams, of samples of one type if the filter's values tell it.
+    /// Filter 325, version 2 streams; with the sample type if the filter's values give it.
     DeltaRice2(Option<ElementType>),
 }
 
-/// Where the samples of a chunk are.
+/// Sizes of a decoded chunk.
 struct Layout {
     /// Bytes of the chunk.
     bytes: usize,
@@ -29,7 +29,7 @@ struct Layout {
 /// Filters in the order in which they were applied.
 pub(crate) struct Pipeline {
     stages: Vec<Stage>,
-    /// Bytes before the first of them.
+    /// Bytes of an unfiltered chunk.
     chunk_bytes: usize,
 }
 
@@ -54,7 +54,7 @@ impl Stage {
         }
     }
 
-    /// Bytes that undoing the filter yields from `data`.
+    /// Bytes of `data` once the filter is undone.
     fn undone_len(&self, data: &[u8]) -> Result<usize> {
         match self {
             Stage::Shuffle(_) => Ok(data.len()),
@@ -65,7 +65,7 @@ impl Stage {
         }
     }
 
-    /// The layout of what was encoded, if this filter encodes samples.
+    /// Layout of the decoded samples, if this filter encodes samples.
     fn layout(&self, data: &[u8]) -> Result<Option<Layout>> {
         let (samples, segment, width) = match self {
             Stage::Shuffle(_) | Stage::Fletcher32 => return Ok(None),
@@ -84,37 +84,37 @@ impl Stage {
         Ok(Some(Layout { bytes: samples.saturating_mul(width), segment: segment.saturating_mul(width) }))
     }
 
-    /// Undoes the filter. `out` has the length that [`Stage::undone_len`] says, and the alignment
-    /// of the widest sample.
-    fn undo(&self, data: &[u8], out: &mut [u8], exec: Exec) -> Result<()> {
-        fn of<T: Element + bytemuck::Pod>(data: &[u8], out: &mut [u8], exec: Exec) -> Result<()> {
-            v2::decode_into(data, samples::<T>(out)?, exec).map(drop)
+    /// Undoes the filter. `out` has the length [`Stage::undone_len`], and the alignment of the widest
+    /// sample.
+    fn undo(&self, data: &[u8], out: &mut [u8], options: Options) -> Result<()> {
+        fn of<T: Element + bytemuck::Pod>(data: &[u8], out: &mut [u8], options: Options) -> Result<()> {
+            v2::decode_into(data, samples::<T>(out)?, options).map(drop)
         }
         match self {
             Stage::Shuffle(size) => unshuffle(data, out, *size),
             Stage::Fletcher32 => out.copy_from_slice(checked(data)?),
             Stage::DeltaRice(params) => {
-                return decode_into(params, data, samples::<i16>(out)?, exec).map(drop);
+                return decode_into(params, data, samples::<i16>(out)?, options).map(drop);
             }
             Stage::DeltaRice2(_) => match v2::info(data)?.element {
-                ElementType::I16 => return of::<i16>(data, out, exec),
-                ElementType::U16 => return of::<u16>(data, out, exec),
-                ElementType::I32 => return of::<i32>(data, out, exec),
-                ElementType::U32 => return of::<u32>(data, out, exec),
+                ElementType::I16 => return of::<i16>(data, out, options),
+                ElementType::U16 => return of::<u16>(data, out, options),
+                ElementType::I32 => return of::<i32>(data, out, options),
+                ElementType::U32 => return of::<u32>(data, out, options),
             },
         }
         Ok(())
     }
 
-    /// Decodes some segments of a chunk into `out`, which is as long as they are.
+    /// Decodes the segments `which` of a chunk into `out`, which has exactly their length.
     fn segments(&self, data: &[u8], which: Range<usize>, out: &mut [u8]) -> Result<()> {
         fn of<T: Element + bytemuck::Pod>(data: &[u8], which: Range<usize>, out: &mut [u8]) -> Result<()> {
-            v2::decode_segments(data, which, samples::<T>(out)?, Exec::default()).map(drop)
+            v2::decode_segments(data, which, samples::<T>(out)?, Options::new()).map(drop)
         }
         match self {
             Stage::Shuffle(_) | Stage::Fletcher32 => Err(corrupt("a filter without segments")),
             Stage::DeltaRice(params) => {
-                decode_segments(params, data, which, samples::<i16>(out)?, Exec::default()).map(drop)
+                decode_segments(params, data, which, samples::<i16>(out)?, Options::new()).map(drop)
             }
             Stage::DeltaRice2(_) => match v2::info(data)?.element {
                 ElementType::I16 => of::<i16>(data, which, out),
@@ -131,7 +131,7 @@ fn samples<T: bytemuck::Pod>(bytes: &mut [u8]) -> Result<&mut [T]> {
 }
 
 /// Memory for samples of any width: `bytes` bytes of `words`, which grows as needed.
-pub(crate) fn room(words: &mut Vec<u32>, bytes: usize) -> Result<&mut [u8]> {
+pub(crate) fn aligned_buffer(words: &mut Vec<u32>, bytes: usize) -> Result<&mut [u8]> {
     let count = bytes.div_ceil(4);
     let more = count.saturating_sub(words.len());
     words.try_reserve_exact(more).map_err(|_| Error::new(Kind::Limit, 0, "no memory for a chunk"))?;
@@ -161,14 +161,14 @@ impl Pipeline {
 
     /// Undoes all filters but the first, and passes over those whose bit in `mask` is set: they
     /// were skipped.
-    pub(crate) fn open<'a>(&'a self, data: &'a [u8], mask: u32, exec: Exec) -> Result<Opened<'a>> {
+    pub(crate) fn open<'a>(&'a self, data: &'a [u8], mask: u32, options: Options) -> Result<Opened<'a>> {
         let was_applied = |i: usize| mask.checked_shr(i as u32).unwrap_or(0) & 1 == 0;
         let stages = self.stages.iter().enumerate();
         let mut stages = stages.filter(|&(i, _)| was_applied(i)).map(|(_, stage)| stage);
         let first = stages.next();
         let mut data = Bytes::Stored(data);
         for stage in stages.rev() {
-            data = self.undone(stage, data, exec)?;
+            data = self.undone(stage, data, options)?;
         }
         let (bytes, segment) = match first {
             None => (data.all().len(), 1),
@@ -184,7 +184,7 @@ impl Pipeline {
     }
 
     /// Undoes a filter that is not the first.
-    fn undone<'a>(&self, stage: &Stage, data: Bytes<'a>, exec: Exec) -> Result<Bytes<'a>> {
+    fn undone<'a>(&self, stage: &Stage, data: Bytes<'a>, options: Options) -> Result<Bytes<'a>> {
         if let (Stage::Fletcher32, Bytes::Stored(data)) = (stage, &data) {
             return checked(data).map(Bytes::Stored);
         }
@@ -193,7 +193,7 @@ impl Pipeline {
             return Err(corrupt("a chunk has more bytes than the dataset's chunks"));
         }
         let mut words = Vec::new();
-        stage.undo(data.all(), room(&mut words, len)?, exec)?;
+        stage.undo(data.all(), aligned_buffer(&mut words, len)?, options)?;
         Ok(Bytes::Made(words, len))
     }
 }
@@ -217,11 +217,11 @@ impl Opened<'_> {
 
     /// Decodes the bytes `range` of the chunk, which [`Opened::around`] has returned or which are all.
     /// `out` is as long and aligned for samples.
-    pub(crate) fn decode(&self, range: Range<usize>, out: &mut [u8], exec: Exec) -> Result<()> {
+    pub(crate) fn decode(&self, range: Range<usize>, out: &mut [u8], options: Options) -> Result<()> {
         let data = self.data.all();
         match self.first {
             None => out.copy_from_slice(&data[range]),
-            Some(first) if range == (0..self.bytes) => first.undo(data, out, exec)?,
+            Some(first) if range == (0..self.bytes) => first.undo(data, out, options)?,
             Some(first) => {
                 first.segments(data, range.start / self.segment..range.end.div_ceil(self.segment), out)?;
             }
@@ -239,8 +239,8 @@ fn unshuffle(data: &[u8], out: &mut [u8], size: usize) {
     rest.copy_from_slice(&data[elements * size..]);
 }
 
-/// The data before a checksum that is right. Early versions of HDF5 wrote it with the bytes of each
-/// half exchanged, which is right too.
+/// Verifies the checksum; returns the data before it. The bytes of each half may be swapped, as early
+/// versions of HDF5 wrote them.
 fn checked(data: &[u8]) -> Result<&[u8]> {
     let Some((body, stored)) = data.split_last_chunk::<4>() else {
         return Err(Error::new(Kind::Truncated, data.len() as u64, "a chunk ends within its checksum"));
@@ -254,7 +254,7 @@ fn checked(data: &[u8]) -> Result<&[u8]> {
     }
 }
 
-/// Fletcher's checksum over big-endian 16-bit words, an odd last byte filled up with zeros. Sums are
+/// Fletcher's checksum over big-endian 16-bit words, an odd last byte padded with zeros. Sums are
 /// reduced modulo 65535 to 1..=65535, and are 0 only if they are 0 without that.
 fn fletcher32(data: &[u8]) -> u32 {
     let reduce = |sum: u64| if sum == 0 { 0 } else { (sum - 1) % 65_535 + 1 };

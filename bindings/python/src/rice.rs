@@ -2,20 +2,20 @@
 
 use std::num::NonZeroU32;
 
-use linerate_rice::{Exec, Filter, Params, Segments, segment_count, tune};
+use linerate_rice::{Filter, Options, Params, Segments, segment_count, tune};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
 use crate::error::raise;
 use crate::params::Numbers;
 
-/// Most bytes of a chunk of `samples` samples.
+/// Maximum size in bytes of a chunk of `samples` samples.
 #[pyfunction]
 pub(crate) fn rice_bound(py: Python<'_>, params: Numbers, samples: usize) -> PyResult<usize> {
     params.check().map(|params| params.bound(samples)).map_err(|e| raise(py, e))
 }
 
-/// Exact bytes of the chunk that `rice_encode` would write.
+/// Exact size in bytes of the chunk that `rice_encode` would write.
 #[pyfunction]
 pub(crate) fn rice_len(
     py: Python<'_>,
@@ -24,7 +24,8 @@ pub(crate) fn rice_len(
     threads: usize,
 ) -> PyResult<u64> {
     let samples = samples.as_slice()?;
-    let len = py.detach(|| linerate_rice::encoded_len(&params.check()?, samples, Exec::threads(threads)));
+    let len =
+        py.detach(|| linerate_rice::encoded_len(&params.check()?, samples, Options::new().threads(threads)));
     len.map_err(|e| raise(py, e))
 }
 
@@ -40,8 +41,8 @@ pub(crate) fn rice_expands(samples: usize, bytes: u64) -> bool {
     linerate_rice::expands(samples, bytes)
 }
 
-/// The first of `candidates`, -1 for the whole chunk, that makes as many segments of `samples` samples
-/// as the chunk has, or else the first at all, with which decoding tells what is wrong.
+/// The first of `candidates` (-1 for the whole chunk) with which `samples` samples make as many segments as
+/// the chunk has. If none does, the first candidate: decoding with it gives the error.
 #[pyfunction]
 pub(crate) fn rice_fitting_segment(
     chunk: PyReadonlyArray1<'_, u8>,
@@ -67,11 +68,13 @@ pub(crate) fn rice_encode(
     threads: usize,
 ) -> PyResult<usize> {
     let (samples, out) = (samples.as_slice()?, out.as_slice_mut()?);
-    let n = py.detach(|| linerate_rice::encode_into(&params.check()?, samples, out, Exec::threads(threads)));
+    let n = py.detach(|| {
+        linerate_rice::encode_into(&params.check()?, samples, out, Options::new().threads(threads))
+    });
     n.map_err(|e| raise(py, e))
 }
 
-/// How many samples a chunk holds and how many segments, checked against its bytes.
+/// Numbers of samples and of segments of a chunk, checked against its size.
 #[pyfunction]
 pub(crate) fn rice_samples(
     py: Python<'_>,
@@ -96,7 +99,8 @@ pub(crate) fn rice_decode(
     threads: usize,
 ) -> PyResult<usize> {
     let (chunk, out) = (chunk.as_slice()?, out.as_slice_mut()?);
-    let n = py.detach(|| linerate_rice::decode_into(&params.check()?, chunk, out, Exec::threads(threads)));
+    let n = py
+        .detach(|| linerate_rice::decode_into(&params.check()?, chunk, out, Options::new().threads(threads)));
     n.map_err(|e| raise(py, e))
 }
 
@@ -114,7 +118,7 @@ pub(crate) fn rice_decode_segments(
     let (chunk, out) = (chunk.as_slice()?, out.as_slice_mut()?);
     let n = py.detach(|| {
         let params = params.check()?;
-        linerate_rice::decode_segments(&params, chunk, start..stop, out, Exec::threads(threads))
+        linerate_rice::decode_segments(&params, chunk, start..stop, out, Options::new().threads(threads))
     });
     n.map_err(|e| raise(py, e))
 }

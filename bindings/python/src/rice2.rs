@@ -3,8 +3,8 @@
 use std::num::NonZeroU32;
 
 use linerate_core::{Error, Kind};
-use linerate_rice::Exec;
-use linerate_rice::v2::{self, ElementType, Settings, Shape};
+use linerate_rice::Options;
+use linerate_rice::v2::{self, ElementType, Shape, StreamOptions};
 use numpy::{PyReadonlyArray1, PyReadwriteArray1};
 use pyo3::prelude::*;
 
@@ -19,16 +19,16 @@ pub(crate) enum Samples<'py> {
     U32(PyReadonlyArray1<'py, u32>),
 }
 
-/// Where to decode to.
+/// Output of decoding.
 #[derive(FromPyObject)]
-pub(crate) enum Room<'py> {
+pub(crate) enum OutputArray<'py> {
     I16(PyReadwriteArray1<'py, i16>),
     U16(PyReadwriteArray1<'py, u16>),
     I32(PyReadwriteArray1<'py, i32>),
     U32(PyReadwriteArray1<'py, u32>),
 }
 
-/// Does the same with an array of whichever type.
+/// Evaluates an expression with the typed array of any variant.
 macro_rules! for_each_type {
     ($kind:ident, $array:expr, $name:ident => $work:expr) => {
         match $array {
@@ -40,7 +40,7 @@ macro_rules! for_each_type {
     };
 }
 
-fn settings(segment: Option<u64>, row: Option<u64>, shape: Option<Vec<u64>>) -> Result<Settings, Error> {
+fn settings(segment: Option<u64>, row: Option<u64>, shape: Option<Vec<u64>>) -> Result<StreamOptions, Error> {
     let number = |n: Option<u64>, what| {
         let checked = |n| u32::try_from(n).ok().and_then(NonZeroU32::new);
         n.map(|n| checked(n).ok_or(Error::new(Kind::BadArgument, 0, what))).transpose()
@@ -48,7 +48,7 @@ fn settings(segment: Option<u64>, row: Option<u64>, shape: Option<Vec<u64>>) -> 
     let segment = number(segment, "a segment is not of 1 to 65536 samples")?;
     let row = number(row, "a row is not of 1 to 2^32 - 1 samples")?;
     let shape = shape.map(|axes| Shape::new(&axes)).transpose()?;
-    Ok(Settings::new(segment).with_row(row).with_shape(shape))
+    Ok(StreamOptions::new().segment(segment).row(row).shape(shape))
 }
 
 fn numpy_name(element: ElementType) -> &'static str {
@@ -60,7 +60,7 @@ fn numpy_name(element: ElementType) -> &'static str {
     }
 }
 
-/// Most bytes of the stream of `samples`.
+/// Maximum size in bytes of the stream of `samples`.
 #[pyfunction]
 pub(crate) fn rice2_bound(
     py: Python<'_>,
@@ -69,7 +69,7 @@ pub(crate) fn rice2_bound(
     shape: Option<Vec<u64>>,
     samples: Samples<'_>,
 ) -> PyResult<usize> {
-    fn bound<T: v2::Element>(settings: &Settings, samples: &[T]) -> usize {
+    fn bound<T: v2::Element>(settings: &StreamOptions, samples: &[T]) -> usize {
         v2::bound::<T>(settings, samples.len())
     }
     let settings = settings(segment, row, shape).map_err(|e| raise(py, e))?;
@@ -90,13 +90,13 @@ pub(crate) fn rice2_encode(
     let out = out.as_slice_mut()?;
     let n = for_each_type!(Samples, samples, samples => {
         let samples = samples.as_slice()?;
-        py.detach(|| v2::encode_into(&settings(segment, row, shape)?, samples, out, Exec::threads(threads)))
+        py.detach(|| v2::encode_into(&settings(segment, row, shape)?, samples, out, Options::new().threads(threads)))
     });
     n.map_err(|e| raise(py, e))
 }
 
-/// Of a stream: type of its samples, their number, samples per row (0 for none), samples per
-/// segment, segments, bytes, and the shape if it keeps one.
+/// The header of a stream: sample type, samples, samples per row (0 for none), samples per segment,
+/// segments, bytes, and the shape if the stream keeps it.
 type Header = (&'static str, u64, u32, u32, u64, u64, Option<Vec<u64>>);
 
 /// The header of the stream that begins at byte `at`.
@@ -116,14 +116,14 @@ pub(crate) fn rice2_decode(
     stream: PyReadonlyArray1<'_, u8>,
     at: usize,
     end: usize,
-    out: Room<'_>,
+    out: OutputArray<'_>,
     threads: usize,
 ) -> PyResult<usize> {
     let stream = stream.as_slice()?.get(at..end).unwrap_or(&[]);
-    let n = for_each_type!(Room, out, out => {
+    let n = for_each_type!(OutputArray, out, out => {
         let mut out = out;
         let out = out.as_slice_mut()?;
-        py.detach(|| v2::decode_into(stream, out, Exec::threads(threads)))
+        py.detach(|| v2::decode_into(stream, out, Options::new().threads(threads)))
     });
     n.map_err(|e| raise(py, e.shifted(at as u64)))
 }
@@ -135,14 +135,14 @@ pub(crate) fn rice2_decode_segments(
     stream: PyReadonlyArray1<'_, u8>,
     start: usize,
     stop: usize,
-    out: Room<'_>,
+    out: OutputArray<'_>,
     threads: usize,
 ) -> PyResult<usize> {
     let stream = stream.as_slice()?;
-    let n = for_each_type!(Room, out, out => {
+    let n = for_each_type!(OutputArray, out, out => {
         let mut out = out;
         let out = out.as_slice_mut()?;
-        py.detach(|| v2::decode_segments(stream, start..stop, out, Exec::threads(threads)))
+        py.detach(|| v2::decode_segments(stream, start..stop, out, Options::new().threads(threads)))
     });
     n.map_err(|e| raise(py, e))
 }

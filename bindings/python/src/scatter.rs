@@ -1,15 +1,15 @@
-//! Chunks through threads into one output.
+//! Decodes many chunks on several threads into one output.
 
 use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use linerate_core::{Error, Kind};
-use linerate_rice::Exec;
+use linerate_rice::Options;
 
 use crate::grid::{Grid, Part};
 use crate::kernel::shared::Shared;
-use crate::pipeline::{Pipeline, room};
+use crate::pipeline::{Pipeline, aligned_buffer};
 
 /// A chunk to decode.
 pub(crate) struct Job<'a> {
@@ -19,26 +19,29 @@ pub(crate) struct Job<'a> {
     pub(crate) bytes: &'a [u8],
 }
 
-/// What went wrong, and with which of the jobs if with one.
-pub(crate) struct Failure {
+/// An error, and the index of the job that it belongs to, if to one.
+pub(crate) struct ChunkError {
     pub(crate) job: Option<usize>,
     pub(crate) error: Error,
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Failure {
-        Failure { job: None, error }
+impl From<Error> for ChunkError {
+    fn from(error: Error) -> ChunkError {
+        ChunkError { job: None, error }
     }
 }
 
-/// Decodes all chunks, with up to `threads` threads. Fails with the first of the jobs at fault.
+/// Decodes all chunks on up to `threads` threads.
+///
+/// # Errors
+/// The error of the first job that has one.
 pub(crate) fn decode_all(
     pipeline: &Pipeline,
     grid: &Grid,
     jobs: &[Job<'_>],
     out: &mut [u8],
     threads: usize,
-) -> Result<(), Failure> {
+) -> Result<(), ChunkError> {
     let bad = |what| Err(Error::new(Kind::BadArgument, 0, what).into());
     if out.len() != grid.out_bytes() {
         return bad("the output does not have the size of the selection");
@@ -46,11 +49,11 @@ pub(crate) fn decode_all(
     // Different chunks fill disjoint parts of the output, so threads need not wait for each other.
     let mut seen = HashSet::new();
     if !jobs.iter().all(|job| seen.insert(job.offset)) {
-        return bad("a chunk is there twice");
+        return bad("a chunk is given twice");
     }
     let parts = jobs.iter().map(|job| grid.part(job.offset)).collect::<Result<Vec<_>, _>>()?;
     let out = Shared::new(out);
-    let within = Exec::threads(threads / jobs.len().max(1));
+    let within = Options::new().threads(threads / jobs.len().max(1));
     let next = AtomicUsize::new(0);
     let failed = Mutex::new(None::<(usize, Error)>);
     let work = || {
@@ -68,7 +71,7 @@ pub(crate) fn decode_all(
     };
     std::thread::scope(|scope| {
         for _ in 1..threads.min(jobs.len()) {
-            // Fewer threads than asked for are no reason to fail.
+            // The work is done by fewer threads if one cannot be started.
             if std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -78,7 +81,7 @@ pub(crate) fn decode_all(
     failed
         .into_inner()
         .unwrap_or_else(|e| e.into_inner())
-        .map_or(Ok(()), |(i, error)| Err(Failure { job: Some(i), error }))
+        .map_or(Ok(()), |(i, error)| Err(ChunkError { job: Some(i), error }))
 }
 
 #[allow(unsafe_code)]
@@ -89,22 +92,22 @@ fn decode_one(
     part: &Part,
     out: &Shared<'_>,
     scratch: &mut Vec<u32>,
-    exec: Exec,
+    options: Options,
 ) -> Result<(), Error> {
     if part.is_empty() {
         return Ok(());
     }
-    let chunk = pipeline.open(job.bytes, job.mask, exec)?;
-    let width = grid.itemsize().clamp(2, 4); // of the samples that the bytes are decoded as
+    let chunk = pipeline.open(job.bytes, job.mask, options)?;
+    let width = grid.itemsize().clamp(2, 4); // bytes of the samples that the chunk is decoded to
     if let Some(range) = part.whole().filter(|range| out.is_aligned(range, width)) {
         // SAFETY: the parts of different chunks are disjoint, and no chunk is decoded twice.
-        return unsafe { out.with(range, |out| chunk.decode(0..grid.chunk_bytes(), out, exec)) };
+        return unsafe { out.with(range, |out| chunk.decode(0..grid.chunk_bytes(), out, options)) };
     }
     let span = part.span();
     let range = chunk.around(span.start * grid.itemsize()..span.end * grid.itemsize());
     let before = range.start;
-    let bytes = room(scratch, range.len())?;
-    chunk.decode(range, bytes, exec)?;
+    let bytes = aligned_buffer(scratch, range.len())?;
+    chunk.decode(range, bytes, options)?;
     part.runs(|from, to| {
         let run = &bytes[from.start - before..from.end - before];
         // SAFETY: as above, and the runs of a part follow each other.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use linerate_bench::waveforms::{Set, plain};
 use linerate_bench::{cpu_time, pin, stats};
-use linerate_rice::{Error, Exec, Filter, Params, decode_into, encode_into, tune, v2};
+use linerate_rice::{Error, Filter, Options, Params, decode_into, encode_into, tune, v2};
 
 /// Waveforms of [`Set::Nab`] that are made: 4.2 MB.
 const ROWS: usize = 300;
@@ -89,27 +89,27 @@ fn version_1(set: Set, m: u32, note: &str) -> Result<Codec, String> {
         name: format!("version 1, m = {m}{note}"),
         encode: Box::new(move |samples, out| {
             out.resize(params.bound(samples.len()), 0);
-            let n = encode_into(&params, samples, out, Exec::default()).map_err(said)?;
+            let n = encode_into(&params, samples, out, Options::new()).map_err(said)?;
             out.truncate(n);
             Ok(())
         }),
         decode: Box::new(move |chunk, out| {
-            decode_into(&params, chunk, out, Exec::default()).map(drop).map_err(said)
+            decode_into(&params, chunk, out, Options::new()).map(drop).map_err(said)
         }),
     })
 }
 
 fn version_2(set: Set) -> Codec {
-    let settings = v2::Settings::default().with_row(segment(set));
+    let settings = v2::StreamOptions::new().row(segment(set));
     Codec {
         name: "version 2".into(),
         encode: Box::new(move |samples, out| {
             out.resize(v2::bound::<i16>(&settings, samples.len()), 0);
-            let n = v2::encode_into(&settings, samples, out, Exec::default()).map_err(said)?;
+            let n = v2::encode_into(&settings, samples, out, Options::new()).map_err(said)?;
             out.truncate(n);
             Ok(())
         }),
-        decode: Box::new(|stream, out| v2::decode_into(stream, out, Exec::default()).map(drop).map_err(said)),
+        decode: Box::new(|stream, out| v2::decode_into(stream, out, Options::new()).map(drop).map_err(said)),
     }
 }
 

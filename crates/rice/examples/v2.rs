@@ -9,8 +9,8 @@
 
 use std::time::Instant;
 
-use linerate_rice::v2::{Settings, bound, decode_into, encode_into};
-use linerate_rice::{Exec, Tier};
+use linerate_rice::v2::{StreamOptions, bound, decode_into, encode_into};
+use linerate_rice::{Options, Tier};
 
 /// The samples of an array and the length of its rows.
 fn read(path: &str) -> (Vec<u16>, u32) {
@@ -36,18 +36,19 @@ fn main() {
     println!("{:<24} {:>7} {:>7} {:>12} {:>12}", "file", "size %", "tier", "encode MB/s", "decode MB/s");
     for path in std::env::args().skip(1) {
         let (samples, row) = read(&path);
-        let settings = Settings::default().with_row(row.try_into().ok());
+        let settings = StreamOptions::new().row(row.try_into().ok());
         let mut stream = vec![0; bound::<u16>(&settings, samples.len())];
         let mut decoded = vec![0u16; samples.len()];
         let megabytes = samples.len() as f64 * 2.0 / 1e6;
         let name = path.rsplit('/').next().unwrap_or(&path);
         // LINERATE_CPU lowers the highest of them.
-        for tier in Tier::ALL.into_iter().filter(|&t| t <= Exec::default().tier()) {
-            let exec = Exec::default().with_tier(tier);
+        for tier in Tier::ALL.into_iter().filter(|&t| t <= linerate_core::cpu::tier()) {
+            let options = Options::new().tier(tier);
             let mut n = 0;
-            let encode = best(5, || n = encode_into(&settings, &samples, &mut stream, exec).expect("bound"));
+            let encode =
+                best(5, || n = encode_into(&settings, &samples, &mut stream, options).expect("bound"));
             let decode =
-                best(15, || assert_eq!(decode_into(&stream[..n], &mut decoded, exec), Ok(samples.len())));
+                best(15, || assert_eq!(decode_into(&stream[..n], &mut decoded, options), Ok(samples.len())));
             assert!(decoded == samples);
             let size = n as f64 / samples.len() as f64 * 50.0;
             println!(

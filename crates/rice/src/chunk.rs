@@ -7,31 +7,31 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::Params;
 
-/// A segment of a chunk: a waveform that is coded by itself.
+/// A segment of a chunk: independently coded samples, usually one waveform.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment<'a> {
-    /// Which samples of the chunk it holds.
+    /// Its samples, as indices in the chunk.
     pub samples: Range<usize>,
-    /// Where its payload is in the chunk, in bytes.
+    /// Byte range of its payload in the chunk.
     pub bytes: Range<usize>,
-    /// Its payload: whole words.
+    /// Its payload: whole 32-bit words.
     pub payload: &'a [u8],
 }
 
-/// Walks over the segments of a chunk, by their lengths alone: no payload is read.
+/// Iterates over the segments of a chunk by their lengths; no payload is read.
 ///
-/// Ends after the first error. When it ends without one, the segments cover all samples and fill
-/// the chunk to its last byte.
+/// Ends after the first error. If there is none, the segments cover all samples and end at the last byte
+/// of the chunk.
 #[derive(Clone, Debug)]
 pub struct Segments<'a> {
     chunk: &'a [u8],
     samples: usize,
     segment: usize,
-    /// Least bits of a sample: the one and the k bits after it.
+    /// Fewest bits of a sample: the one and the k bits after it.
     least: usize,
-    /// Samples passed.
+    /// Samples before the next segment.
     sample: usize,
-    /// Bytes passed.
+    /// Offset of the next segment.
     byte: usize,
     over: bool,
 }
@@ -41,7 +41,7 @@ fn word(chunk: &[u8], at: usize) -> Option<usize> {
     Some(u32::from_le_bytes(bytes.try_into().ok()?) as usize)
 }
 
-/// How many samples the chunk says it holds. Nothing else is checked: see [`Segments::of`].
+/// Reads the number of samples of a chunk. Nothing else is checked: see [`Segments::of`].
 ///
 /// # Errors
 /// [`Kind::Truncated`] if there are fewer than 4 bytes.
@@ -53,8 +53,8 @@ pub fn decoded_len(chunk: &[u8]) -> Result<usize> {
     ))
 }
 
-/// How many segments a chunk has, by their lengths alone: no parameter needs to be known. So of
-/// several segment lengths that may have been used, it tells which one was.
+/// Counts the segments of a chunk by their lengths. No parameters are needed, so this finds which of
+/// several possible segment lengths was used.
 ///
 /// # Errors
 /// [`Kind::Truncated`] if the chunk ends within a length; [`Kind::Corrupt`] if a segment is longer
@@ -69,7 +69,7 @@ pub fn segment_count(chunk: &[u8]) -> Result<usize> {
     Ok(count)
 }
 
-/// Where the payload is behind the length at byte `length`.
+/// Byte range of the payload that follows the length field at offset `length`.
 fn payload(chunk: &[u8], length: usize) -> Result<Range<usize>> {
     let words = word(chunk, length).ok_or(Error::new(
         Kind::Truncated,
@@ -82,9 +82,8 @@ fn payload(chunk: &[u8], length: usize) -> Result<Range<usize>> {
     Ok(start..end.ok_or(too_long)?)
 }
 
-/// Whether a chunk of `bytes` bytes is larger than its `samples` samples by more than 2 %, and by
-/// more than 64 bytes, which a chunk of few samples may take: a sign of an m far too small, or of
-/// segments of a few samples. Such chunks are valid, but nobody wants them.
+/// Whether a chunk of `bytes` bytes is larger than its `samples` raw samples by more than 2 % and by more
+/// than 64 bytes. Such chunks are valid, but m is far too small, or segments have only a few samples.
 pub fn expands(samples: usize, bytes: u64) -> bool {
     let raw = 2 * samples as u64;
     bytes > raw + (raw / 50).max(64)
@@ -95,8 +94,8 @@ impl<'a> Segments<'a> {
     ///
     /// # Errors
     /// [`Kind::Truncated`] if there are fewer than 4 bytes; [`Kind::Corrupt`] if the chunk is too
-    /// short for the samples it says it holds, whatever they are. So `samples()` is at most 16
-    /// times the bytes of the chunk once this succeeds.
+    /// short for its number of samples, whatever they are. So after success `samples()` is at most 16 times
+    /// the size of the chunk.
     pub fn of(params: &Params, chunk: &'a [u8]) -> Result<Segments<'a>> {
         let samples = decoded_len(chunk)?;
         let least = params.k() as usize + 1;

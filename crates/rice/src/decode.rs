@@ -1,4 +1,4 @@
-//! A chunk to samples.
+//! Decodes chunks.
 
 use core::ops::Range;
 
@@ -6,24 +6,23 @@ use linerate_core::{Error, Kind, Result};
 
 use crate::chunk::Segments;
 use crate::filter::inverse;
-use crate::kernel::decode::{BATCH, Lane, decode as decode_lanes};
-use crate::{Exec, Filter, Params, Sample};
+use crate::kernel::decode::decode as decode_lanes;
+use crate::kernel::decode_scalar::{BATCH, Lane};
+use crate::{Filter, Options, Params, Sample};
 
 /// Decodes a chunk into the start of `out` and returns its number of samples.
 ///
-/// `chunk` must be the whole chunk and nothing more. [`decoded_len`](crate::decoded_len) tells
-/// how long `out` must be. The layout of the whole chunk is checked before anything is decoded,
-/// and all of it is checked strictly: lengths, codes, and the zero bits behind them. What the
-/// format cannot tell is whether a payload has been changed into another valid one.
+/// `chunk` must be exactly one chunk. `out` needs [`decoded_len`](crate::decoded_len) samples. The layout of
+/// the whole chunk is checked before anything is decoded, then every code and the padding bits after the
+/// last. A payload changed into another valid one is not detected: the format has no checksum.
 ///
-/// Nothing is allocated on one thread, but for a table of 32 KiB per m and process, made on its
-/// first use.
+/// On one thread nothing is allocated, except a table of 32 KiB per m and process on first use.
 ///
 /// ```
-/// use linerate_rice::{decode_into, Exec, Params};
+/// use linerate_rice::{decode_into, Options, Params};
 /// let chunk = [2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x60, 0x51];
 /// let mut out = [0i16; 2];
-/// assert_eq!(decode_into(&Params::default(), &chunk, &mut out, Exec::default())?, 2);
+/// assert_eq!(decode_into(&Params::default(), &chunk, &mut out, Options::new())?, 2);
 /// assert_eq!(out, [5, -5]);
 /// # Ok::<(), linerate_rice::Error>(())
 /// ```
@@ -35,62 +34,67 @@ use crate::{Exec, Filter, Params, Sample};
 ///   a code has more than eight zeros, or if a segment does not end, within a word and with zero
 ///   bits, after its samples.
 /// * [`Kind::OutputTooSmall`] if `out` has fewer samples than the chunk.
-pub fn decode_into<S: Sample>(params: &Params, chunk: &[u8], out: &mut [S], exec: Exec) -> Result<usize> {
+pub fn decode_into<S: Sample>(
+    params: &Params,
+    chunk: &[u8],
+    out: &mut [S],
+    options: Options,
+) -> Result<usize> {
     let segments = Segments::of(params, chunk)?;
     let all = 0..segments.segment_count();
-    // Beyond the last segment the walk also sees that the chunk ends there.
+    // After the last segment the iterator also checks that the chunk ends there.
     segments.clone().skip(all.end).try_for_each(|s| s.map(drop))?;
-    decode_range(params, chunk, segments, all, out, exec)
+    decode_range(params, chunk, segments, all, out, options)
 }
 
-/// Decodes the segments `which` of a chunk into the start of `out` and returns how many samples
-/// they have: random access to waveforms.
+/// Decodes the segments `which` of a chunk into the start of `out` and returns their number of samples:
+/// random access to waveforms.
 ///
-/// Segments are found by the lengths before them: 4 bytes are read per segment passed over.
-/// Nothing behind the last of `which` is looked at.
+/// Segments are found by their lengths: 4 bytes are read per skipped segment, and nothing after the last
+/// of `which`.
 ///
 /// ```
-/// use linerate_rice::{decode_segments, encode, Exec, Params};
+/// use linerate_rice::{decode_segments, encode, Options, Params};
 /// let params = Params::new(8, Some(3.try_into().unwrap()))?;
-/// let chunk = encode(&params, &[1i16, 2, 3, 4, 5, 6, 7, 8], Exec::default())?;
+/// let chunk = encode(&params, &[1i16, 2, 3, 4, 5, 6, 7, 8], Options::new())?;
 /// let mut out = [0i16; 5];
-/// assert_eq!(decode_segments(&params, &chunk, 1..3, &mut out, Exec::default())?, 5);
+/// assert_eq!(decode_segments(&params, &chunk, 1..3, &mut out, Options::new())?, 5);
 /// assert_eq!(out, [4, 5, 6, 7, 8]);
 /// # Ok::<(), linerate_rice::Error>(())
 /// ```
 ///
 /// # Errors
-/// As for [`decode_into`], and [`Kind::BadArgument`] if the chunk has no such segments.
+/// Those of [`decode_into`], and [`Kind::BadArgument`] if the chunk has no such segments.
 pub fn decode_segments<S: Sample>(
     params: &Params,
     chunk: &[u8],
     which: Range<usize>,
     out: &mut [S],
-    exec: Exec,
+    options: Options,
 ) -> Result<usize> {
     let segments = Segments::of(params, chunk)?;
     if which.start > which.end || which.end > segments.segment_count() {
         return Err(Error::new(Kind::BadArgument, 0, "the chunk has no such segments"));
     }
-    decode_range(params, chunk, segments, which, out, exec)
+    decode_range(params, chunk, segments, which, out, options)
 }
 
 /// Decodes a whole chunk: [`decode_into`] with an output of the right size.
 ///
-/// What is allocated is bounded by 32 times the bytes of the chunk, whatever it says.
+/// The allocation is at most 32 times the size of the chunk, whatever its header says.
 ///
 /// # Errors
-/// As for [`decode_into`], but for the output.
+/// Those of [`decode_into`], except for the output.
 #[cfg(feature = "alloc")]
-pub fn decode<S: Sample>(params: &Params, chunk: &[u8], exec: Exec) -> Result<alloc::vec::Vec<S>> {
+pub fn decode<S: Sample>(params: &Params, chunk: &[u8], options: Options) -> Result<alloc::vec::Vec<S>> {
     let mut out = alloc::vec![S::default(); Segments::of(params, chunk)?.samples()];
-    decode_into(params, chunk, &mut out, exec)?;
+    decode_into(params, chunk, &mut out, options)?;
     Ok(out)
 }
 
-/// Some consecutive segments, and how to come to them.
+/// Consecutive segments.
 struct Part<'a> {
-    /// At the first of them.
+    /// An iterator at the first of them.
     segments: Segments<'a>,
     count: usize,
 }
@@ -101,7 +105,7 @@ fn decode_range<S: Sample>(
     mut segments: Segments,
     which: Range<usize>,
     out: &mut [S],
-    exec: Exec,
+    options: Options,
 ) -> Result<usize> {
     let start_of = |i: usize| i.saturating_mul(segments.segment_len()).min(segments.samples());
     let samples = start_of(which.end) - start_of(which.start);
@@ -110,13 +114,13 @@ fn decode_range<S: Sample>(
     let out = S::words_mut(out).get_mut(..samples).ok_or(too_small)?;
     skip(&mut segments, which.start)?;
     #[cfg(feature = "std")]
-    if exec.thread_count() > 1 && which.len() > 1 {
-        parallel::decode(params, chunk, Part { segments, count: which.len() }, out, exec)?;
+    if options.thread_count() > 1 && which.len() > 1 {
+        parallel::decode(params, chunk, Part { segments, count: which.len() }, out, options)?;
         return Ok(samples);
     }
-    // Layout first, so that which error is found does not depend on the number of threads.
+    // Layout first, so that the error does not depend on the number of threads.
     skip(&mut segments.clone(), which.len())?;
-    decode_part(params, chunk, Part { segments, count: which.len() }, out, exec)?;
+    decode_part(params, chunk, Part { segments, count: which.len() }, out, options)?;
     Ok(samples)
 }
 
@@ -124,8 +128,8 @@ fn skip(segments: &mut Segments, count: usize) -> Result<()> {
     segments.take(count).try_for_each(|s| s.map(drop))
 }
 
-/// Decodes the segments of `part`, which fill `out`.
-fn decode_part(params: &Params, chunk: &[u8], part: Part, out: &mut [i16], exec: Exec) -> Result<()> {
+/// Decodes the segments of `part`, which fills `out`.
+fn decode_part(params: &Params, chunk: &[u8], part: Part, out: &mut [i16], options: Options) -> Result<()> {
     let delta = *params.filter() == Filter::DELTA;
     let mut segments = part.segments.take(part.count);
     let mut rest = out;
@@ -150,7 +154,7 @@ fn decode_part(params: &Params, chunk: &[u8], part: Part, out: &mut [i16], exec:
             return Ok(());
         }
         let lanes = &mut lanes[..n];
-        decode_lanes(exec.tier(), lanes, params.k(), delta)?;
+        decode_lanes(options.tier, lanes, params.k(), delta)?;
         if !delta {
             lanes.iter_mut().for_each(|lane| inverse(params.filter(), lane.out));
         }
@@ -161,15 +165,15 @@ fn decode_part(params: &Params, chunk: &[u8], part: Part, out: &mut [i16], exec:
 mod parallel {
     use super::*;
 
-    /// Shares out the segments of `part`, which fill `out`, in as many runs as there are threads.
+    /// Decodes `part`, which fills `out`, in one run of segments per thread.
     pub(super) fn decode(
         params: &Params,
         chunk: &[u8],
         part: Part,
         out: &mut [i16],
-        exec: Exec,
+        options: Options,
     ) -> Result<()> {
-        let per_thread = part.count.div_ceil(exec.thread_count());
+        let per_thread = part.count.div_ceil(options.thread_count());
         let mut parts = std::vec::Vec::new();
         let (mut segments, mut left) = (part.segments, part.count);
         while left > 0 {
@@ -182,11 +186,11 @@ mod parallel {
         std::thread::scope(|scope| {
             let mut work = parts.into_iter().map(|part| {
                 let out = outs.next().unwrap_or_default();
-                move || decode_part(params, chunk, part, out, exec)
+                move || decode_part(params, chunk, part, out, options)
             });
             let mine = work.next();
             let others: std::vec::Vec<_> = work.map(|work| scope.spawn(work)).collect();
-            // In order of the segments, so that the error is that of the first at fault.
+            // In order of the segments, so that the error is that of the first damaged one.
             let first = mine.map_or(Ok(()), |work| work());
             let rest = others.into_iter().map(|other| other.join().expect("decoding does not panic"));
             core::iter::once(first).chain(rest).fold(Ok(()), Result::and)

@@ -1,22 +1,21 @@
-//! Samples to a chunk.
+//! Encodes chunks.
 
 use linerate_core::{Error, Kind, Result};
 
 use crate::filter::forward;
 use crate::kernel::encode::{Run, append, bits};
 use crate::kernel::packer::Packer;
-use crate::{Exec, Filter, Params, Sample};
+use crate::{Filter, Options, Params, Sample};
 
 /// Encodes `samples` as one chunk into the start of `out` and returns its length in bytes.
 ///
-/// The bytes are those of HDF5 filter 32025. [`Params::bound`] bytes always suffice, and exactly
-/// as many as the chunk has do too. Nothing is allocated on one thread; several need 8 bytes per
-/// segment.
+/// The bytes are those of HDF5 filter 32025. [`Params::bound`] bytes always suffice, and so does exactly
+/// the size of the chunk. One thread allocates nothing; several allocate 8 bytes per segment.
 ///
 /// ```
-/// use linerate_rice::{encode_into, Exec, Params};
+/// use linerate_rice::{encode_into, Options, Params};
 /// let mut out = [0; 100];
-/// let n = encode_into(&Params::default(), &[5i16, -5], &mut out, Exec::default())?;
+/// let n = encode_into(&Params::default(), &[5i16, -5], &mut out, Options::new())?;
 /// assert_eq!(out[..n], [2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0x60, 0x51]);
 /// # Ok::<(), linerate_rice::Error>(())
 /// ```
@@ -24,8 +23,13 @@ use crate::{Exec, Filter, Params, Sample};
 /// # Errors
 /// * [`Kind::BadArgument`] for parameters that would lose data (m = 1, a first coefficient other
 ///   than 1 and -1) and for more than 2^32 - 1 samples.
-/// * [`Kind::OutputTooSmall`], at the offset in `out` of the segment without room.
-pub fn encode_into<S: Sample>(params: &Params, samples: &[S], out: &mut [u8], exec: Exec) -> Result<usize> {
+/// * [`Kind::OutputTooSmall`], at the offset in `out` of the segment that does not fit.
+pub fn encode_into<S: Sample>(
+    params: &Params,
+    samples: &[S],
+    out: &mut [u8],
+    options: Options,
+) -> Result<usize> {
     params.check_encode()?;
     let samples = S::words(samples);
     let count = u32::try_from(samples.len())
@@ -34,21 +38,21 @@ pub fn encode_into<S: Sample>(params: &Params, samples: &[S], out: &mut [u8], ex
     *head = count.to_le_bytes();
     let segment = params.segment_of(samples.len());
     #[cfg(feature = "std")]
-    if exec.thread_count() > 1 && samples.len() > segment {
-        return parallel::encode(params, samples, body, exec).map(|n| n + 4);
+    if options.thread_count() > 1 && samples.len() > segment {
+        return parallel::encode(params, samples, body, options).map(|n| n + 4);
     }
-    encode_all(params, samples, segment, body, exec).map(|n| n + 4).map_err(|e| e.shifted(4))
+    encode_all(params, samples, segment, body, options).map(|n| n + 4).map_err(|e| e.shifted(4))
 }
 
 /// Encodes `samples` as one chunk: [`encode_into`] with an output of the right size.
 ///
 /// # Errors
-/// As for [`encode_into`], but for the output.
+/// Those of [`encode_into`], except for the output.
 #[cfg(feature = "alloc")]
-pub fn encode<S: Sample>(params: &Params, samples: &[S], exec: Exec) -> Result<alloc::vec::Vec<u8>> {
+pub fn encode<S: Sample>(params: &Params, samples: &[S], options: Options) -> Result<alloc::vec::Vec<u8>> {
     params.check_encode()?;
     let mut out = alloc::vec![0; params.bound(samples.len())];
-    let n = encode_into(params, samples, &mut out, exec)?;
+    let n = encode_into(params, samples, &mut out, options)?;
     out.truncate(n);
     out.shrink_to_fit();
     Ok(out)
@@ -58,12 +62,18 @@ const fn too_small(at: usize) -> Error {
     Error::new(Kind::OutputTooSmall, at as u64, "the output cannot hold the chunk")
 }
 
-/// Encodes whole segments one after another, each behind its length. Returns the bytes.
-fn encode_all(params: &Params, samples: &[i16], segment: usize, out: &mut [u8], exec: Exec) -> Result<usize> {
+/// Encodes consecutive segments, each preceded by its length. Returns the bytes.
+fn encode_all(
+    params: &Params,
+    samples: &[i16],
+    segment: usize,
+    out: &mut [u8],
+    options: Options,
+) -> Result<usize> {
     let mut at = 0;
     for samples in samples.chunks(segment) {
         let (length, payload) = out[at..].split_first_chunk_mut::<4>().ok_or(too_small(at))?;
-        let bytes = encode_segment(params, samples, payload, exec).ok_or(too_small(at))?;
+        let bytes = encode_segment(params, samples, payload, options).ok_or(too_small(at))?;
         // At most 25 bits for each of at most 2^32 - 1 samples: the words fit.
         *length = ((bytes / 4) as u32).to_le_bytes();
         at += 4 + bytes;
@@ -72,17 +82,17 @@ fn encode_all(params: &Params, samples: &[i16], segment: usize, out: &mut [u8], 
 }
 
 /// Encodes one segment. Returns the bytes of its payload, or `None` if they do not fit.
-fn encode_segment(params: &Params, samples: &[i16], out: &mut [u8], exec: Exec) -> Option<usize> {
+fn encode_segment(params: &Params, samples: &[i16], out: &mut [u8], options: Options) -> Option<usize> {
     let mut packer = Packer::default();
-    each_run(params, samples, |run| append(exec.tier(), run, &mut packer, out))?;
+    each_run(params, samples, |run| append(options.tier, run, &mut packer, out))?;
     packer.finish(out)
 }
 
-/// Samples that are filtered at a time where the filter is not built into the kernel: the result
-/// stays in the first-level cache.
+/// Samples filtered at a time if the kernel has no built-in form of the filter: the result stays in the
+/// first-level cache.
 const PIECE: usize = 2048;
 
-/// Calls `each` with the runs that make up a segment, until it returns `None`.
+/// Calls `each` with the runs of a segment, until it returns `None`.
 fn each_run(params: &Params, samples: &[i16], mut each: impl FnMut(&Run) -> Option<()>) -> Option<()> {
     let k = params.k();
     if *params.filter() == Filter::DELTA {
@@ -100,48 +110,53 @@ fn each_run(params: &Params, samples: &[i16], mut each: impl FnMut(&Run) -> Opti
     Some(())
 }
 
-/// Exact bits of a segment before it is filled up to a whole word.
-pub(crate) fn segment_bits(params: &Params, samples: &[i16], exec: Exec) -> u64 {
+/// Exact bits of a segment before padding to a whole word.
+pub(crate) fn segment_bits(params: &Params, samples: &[i16], options: Options) -> u64 {
     let mut total = 0;
     let all = each_run(params, samples, |run| {
-        total += bits(exec.tier(), run);
+        total += bits(options.tier, run);
         Some(())
     });
     debug_assert!(all.is_some());
     total
 }
 
-/// Exact bytes of the chunk that [`encode_into`] makes of `samples`: a pass over them that writes
-/// nothing, several times as fast as encoding.
+/// Computes the exact size in bytes of the chunk that [`encode_into`] writes: one pass over the samples,
+/// several times as fast as encoding.
 ///
 /// # Errors
-/// [`Kind::BadArgument`] as for [`encode_into`].
-pub fn encoded_len<S: Sample>(params: &Params, samples: &[S], exec: Exec) -> Result<u64> {
+/// [`Kind::BadArgument`], as [`encode_into`].
+pub fn encoded_len<S: Sample>(params: &Params, samples: &[S], options: Options) -> Result<u64> {
     params.check_encode()?;
     let samples = S::words(samples);
     let segments = samples.chunks(params.segment_of(samples.len()));
-    Ok(4 + segments.map(|s| segment_bytes(params, s, exec)).sum::<u64>())
+    Ok(4 + segments.map(|s| segment_bytes(params, s, options)).sum::<u64>())
 }
 
 /// Exact bytes of a segment with its length.
-fn segment_bytes(params: &Params, samples: &[i16], exec: Exec) -> u64 {
-    4 + segment_bits(params, samples, exec).div_ceil(32) * 4
+fn segment_bytes(params: &Params, samples: &[i16], options: Options) -> u64 {
+    4 + segment_bits(params, samples, options).div_ceil(32) * 4
 }
 
 #[cfg(feature = "std")]
 mod parallel {
-    //! Segments on several threads. First the exact size of each, and so where each begins: all
-    //! but those of the last thread, behind which nothing begins. Then every thread writes its own
-    //! straight to their place.
+    //! Encodes segments on several threads. First the exact size of each segment gives its offset; the
+    //! segments of the last thread need none, since nothing follows them. Then every thread writes its
+    //! segments to their final offsets.
 
     use super::*;
 
-    pub(super) fn encode(params: &Params, samples: &[i16], out: &mut [u8], exec: Exec) -> Result<usize> {
+    pub(super) fn encode(
+        params: &Params,
+        samples: &[i16],
+        out: &mut [u8],
+        options: Options,
+    ) -> Result<usize> {
         let segment = params.segment_of(samples.len());
         let segments = samples.len().div_ceil(segment);
-        let per_thread = segments.div_ceil(exec.thread_count());
+        let per_thread = segments.div_ceil(options.thread_count());
         let before_last = (segments - 1) / per_thread * per_thread;
-        let sizes = sizes(params, &samples[..before_last * segment], segment, exec);
+        let sizes = sizes(params, &samples[..before_last * segment], segment, options);
         let mut end = 0u64;
         for size in &sizes {
             if end + size > out.len() as u64 {
@@ -159,27 +174,27 @@ mod parallel {
                     let bytes = sizes.iter().sum::<u64>() as usize;
                     let (out, after) = core::mem::take(&mut rest).split_at_mut(bytes);
                     rest = after;
-                    scope.spawn(move || encode_all(params, samples, segment, out, exec))
+                    scope.spawn(move || encode_all(params, samples, segment, out, options))
                 })
                 .collect();
             let samples = &samples[before_last * segment..];
-            let last = encode_all(params, samples, segment, out_of_last, exec);
+            let last = encode_all(params, samples, segment, out_of_last, options);
             others.into_iter().try_for_each(|o| o.join().expect("encoding does not panic").map(drop))?;
             last.map_err(|e| e.shifted(end + 4))
         })?;
         Ok(end as usize + last)
     }
 
-    /// The bytes of each segment, whole ones all of them, with its length.
-    fn sizes(params: &Params, samples: &[i16], segment: usize, exec: Exec) -> std::vec::Vec<u64> {
+    /// The size in bytes of each segment, including its length field. All are of full length.
+    fn sizes(params: &Params, samples: &[i16], segment: usize, options: Options) -> std::vec::Vec<u64> {
         let mut sizes = std::vec![0u64; samples.len() / segment];
-        let share = sizes.len().div_ceil(exec.thread_count()).max(1);
+        let share = sizes.len().div_ceil(options.thread_count()).max(1);
         std::thread::scope(|scope| {
             let mut work =
                 samples.chunks(share * segment).zip(sizes.chunks_mut(share)).map(|(samples, sizes)| {
                     move || {
                         let each = samples.chunks(segment).zip(sizes);
-                        each.for_each(|(samples, size)| *size = segment_bytes(params, samples, exec));
+                        each.for_each(|(samples, size)| *size = segment_bytes(params, samples, options));
                     }
                 });
             let mine = work.next();

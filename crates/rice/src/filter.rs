@@ -16,7 +16,7 @@ pub(crate) fn forward(filter: &Filter, segment: &[i16], start: usize, out: &mut 
     }
 }
 
-/// Turns a segment of filtered samples into the samples, in place.
+/// Inverts the filter of a segment, in place.
 ///
 /// The numerator is wrapped to 16 bits, divided by c\[0\] truncating toward zero, and wrapped
 /// again; with c\[0\] = -1 that is negation, and -32768 stays itself.
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filtered_in_pieces_is_restored() {
+    fn filtering_in_pieces_round_trips() {
         let x = noise(1000);
         for taps in [
             &[1][..],
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn short_inverses_equal_the_general_one() {
+    fn specialised_inverses_equal_the_general_one() {
         for taps in [&[1, -1][..], &[1, -2, 1], &[1, -3, 3, -1], &[1, 7, -9, 40_000]] {
             let (mut a, mut b) = (noise(300), noise(300));
             inverse(&Filter::new(taps).unwrap(), &mut a);

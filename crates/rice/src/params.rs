@@ -1,15 +1,15 @@
-//! The parameters of a chunk. They are kept beside it (in HDF5's filter message), never in it.
+//! The parameters of a chunk. They are stored outside it, in HDF5's filter message.
 
 use core::num::NonZeroU32;
 
 use linerate_core::{Error, Kind, Result};
 
-/// Most coefficients that a [`Filter`] holds.
+/// Maximum number of coefficients of a [`Filter`].
 pub const MAX_TAPS: usize = 32;
 
-/// An integer FIR filter that is applied before coding, in arithmetic modulo 2^16.
+/// An integer FIR filter that predicts samples before coding, modulo 2^16.
 ///
-/// With coefficients c and samples x, and zeros before the segment, what is coded is
+/// With coefficients c and samples x, and zeros before the segment, the coded values are
 /// y\[i\] = c\[0\] x\[i\] + c\[1\] x\[i-1\] + ... The default \[1, -1\] is the running difference.
 ///
 /// Every input survives the filter and its inverse if and only if c\[0\] is 1 or -1.
@@ -70,7 +70,7 @@ impl core::fmt::Debug for Filter {
     }
 }
 
-/// How a chunk is coded: what the `cd_values` of filter 32025 say.
+/// The parameters of a chunk: m, segment and filter, as in the `cd_values` of filter 32025.
 ///
 /// ```
 /// use linerate_rice::{Filter, Params};
@@ -89,23 +89,23 @@ pub struct Params {
 }
 
 impl Default for Params {
-    /// What absent `cd_values` mean: m = 8, one segment, the running difference.
+    /// The meaning of absent `cd_values`: m = 8, one segment, the running difference.
     fn default() -> Self {
         Params { m: 8, segment: None, filter: Filter::DELTA }
     }
 }
 
 impl Params {
-    /// Samples that [`Params::segment_for`] joins short rows to: a segment costs about 11 bytes,
-    /// its length, its first sample and what fills up its last word.
-    const LEAST: u64 = 1024;
-    /// Samples per segment that [`Params::segment_for`] cuts a single row into. Decoders take
-    /// several segments at a time: one segment alone decodes at a fifth of the speed.
-    const USUAL: u64 = 16_384;
+    /// Minimum samples of a segment of several short rows in [`Params::segment_for`]: a segment costs about
+    /// 11 bytes, for its length, its first sample and padding.
+    const MIN_SEGMENT: u64 = 1024;
+    /// Samples per segment of a single long row in [`Params::segment_for`]. Decoders work on several segments
+    /// at once: a chunk of one segment decodes at a fifth of the speed.
+    const LONG_ROW_SEGMENT: u64 = 16_384;
 
     /// Largest m.
     pub const MAX_M: u32 = 32_768;
-    /// Most `cd_values` that [`Params::cd_values`] yields.
+    /// Maximum number of `cd_values` of [`Params::cd_values`].
     pub const MAX_CD_VALUES: usize = 3 + MAX_TAPS;
 
     /// Parameters with the running difference.
@@ -131,12 +131,12 @@ impl Params {
     /// Reads the values of an HDF5 filter message, in each of its forms: none, \[m\],
     /// \[m, segment\] or \[m, segment, F, c0, .., c(F-1)\]. Negative numbers are in two's
     /// complement, and a segment of -1 is the whole chunk. Values after the last coefficient
-    /// are passed over.
+    /// are ignored.
     ///
     /// # Errors
     /// As for [`Params::new`] and [`Filter::new`]; [`Kind::BadArgument`] also for a segment of 0
     /// or below -1 and for a coefficient count that is not positive or larger than the number of
-    /// values that follow. The offset is that of the value at fault, 4 bytes each.
+    /// values that follow. The offset is that of the invalid value, 4 bytes each.
     pub fn from_cd_values(values: &[u32]) -> Result<Params> {
         let bad = |index: u64, what| Error::new(Kind::BadArgument, 4 * index, what);
         let m = values.first().copied().unwrap_or(8);
@@ -152,7 +152,7 @@ impl Params {
             return Err(bad(2, "the number of coefficients is not positive"));
         }
         if count as usize > values.len() - 3 {
-            return Err(bad(2, "fewer coefficients than announced"));
+            return Err(bad(2, "fewer coefficients than their count"));
         }
         if count as usize > MAX_TAPS {
             return Err(Error::new(Kind::Unsupported, 8, "a filter of more than 32 coefficients"));
@@ -163,8 +163,7 @@ impl Params {
         Ok(params.with_filter(Filter::new(taps).map_err(|e| e.shifted(12))?))
     }
 
-    /// The values that describe these parameters in full, as written beside a chunk: the number
-    /// of them in use, and the values. [`Params::from_cd_values`] reads them back.
+    /// The complete `cd_values` of these parameters: their number, and the values. [`Params::from_cd_values`] reads them back.
     ///
     /// A segment of more than 2^31 - 1 samples cannot be written and becomes -1.
     pub fn cd_values(&self) -> (usize, [u32; Self::MAX_CD_VALUES]) {
@@ -192,7 +191,7 @@ impl Params {
         &self.filter
     }
 
-    /// Most bytes that a chunk of `samples` samples takes: 25 bits per sample, each segment
+    /// Maximum size in bytes of a chunk of `samples` samples: 25 bits per sample, each segment
     /// rounded up to 4 bytes, 4 bytes per segment and 4 bytes per chunk.
     ///
     /// Saturates at `usize::MAX`, which no buffer can hold.
@@ -224,8 +223,8 @@ impl Params {
         let samples = shape.iter().fold(1u64, |product, &n| product.saturating_mul(n));
         let row = shape.last().copied().unwrap_or(1).max(1);
         let segment = match row == samples {
-            true => Self::USUAL,
-            false => row.saturating_mul(Self::LEAST.div_ceil(row)),
+            true => Self::LONG_ROW_SEGMENT,
+            false => row.saturating_mul(Self::MIN_SEGMENT.div_ceil(row)),
         };
         // HDF5 keeps it as a signed number.
         let fits = i32::try_from(segment).ok().filter(|_| segment < samples);
@@ -244,7 +243,7 @@ impl Params {
         self.segment.map_or(whole, |n| usize::try_from(n.get()).unwrap_or(whole).min(whole))
     }
 
-    /// Refuses what would lose data when encoded.
+    /// Checks that encoding loses no data.
     pub(crate) fn check_encode(&self) -> Result<()> {
         if self.m < 2 {
             return Err(Error::new(Kind::BadArgument, 0, "m = 1 can only be decoded"));
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn all_forms_are_read() {
+    fn cd_values_of_every_form_are_read() {
         let whole = u32::MAX;
         assert_eq!(Params::from_cd_values(&[16]).unwrap().m(), 16);
         assert_eq!(Params::from_cd_values(&[8, whole]).unwrap(), Params::default());
@@ -282,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_where_it_stands() {
+    fn invalid_cd_values_are_errors_at_their_offset() {
         for m in [0, 3, 12, 65_536, u32::MAX] {
             assert_eq!(error(&[m]), (Kind::BadArgument, 0), "m = {m}");
         }
@@ -311,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn segments_of_short_rows_join_them_and_of_one_long_row_cut_it() {
+    fn segment_for_joins_short_rows_and_divides_a_long_one() {
         let segment = |shape: &[u64]| Params::segment_for(shape).map_or(0, NonZeroU32::get);
         for (shape, wanted) in [
             (&[38_400, 1][..], 1024),

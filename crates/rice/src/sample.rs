@@ -1,6 +1,4 @@
-//! The two sample types. A chunk does not tell them apart.
-
-use crate::kernel::words;
+//! The two sample types. A chunk does not record which one it holds.
 
 mod sealed {
     pub trait Sealed {}
@@ -27,9 +25,9 @@ impl Sample for i16 {
 
 impl Sample for u16 {
     fn words(samples: &[u16]) -> &[i16] {
-        words::cast(samples)
+        bytemuck::cast_slice(samples)
     }
     fn words_mut(samples: &mut [u16]) -> &mut [i16] {
-        words::cast_mut(samples)
+        bytemuck::cast_slice_mut(samples)
     }
 }

@@ -1,37 +1,35 @@
-//! Parameters for given samples: the exact best m, and a search for a filter.
+//! Finds parameters for given samples: the exact best m, and a filter by local search.
 
 use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU32;
 
 use crate::filter::forward;
-use crate::kernel::spec::{ESCAPE, ESCAPE_BITS, zigzag};
+use crate::kernel::code::{ESCAPE, ESCAPE_BITS, zigzag};
 use crate::{Filter, MAX_TAPS, Params, Sample};
 
-/// How often each zigzag value occurs once `filter` has been applied to each segment. It tells
-/// the size for every m.
+/// Counts of the zigzag values after filtering each segment, from which the size for every m follows.
 ///
-/// Takes 256 KiB, and as much again while it is made.
+/// Takes 256 KiB, and as much again while it is built.
 #[derive(Clone)]
 pub struct Histogram {
     counts: Vec<u32>,
     segments: u64,
 }
 
-/// Counts are 32 bits wide, so this many samples are counted at most.
-const MOST: usize = u32::MAX as usize;
+/// Maximum number of samples counted: counts have 32 bits.
+const MAX_SAMPLES: usize = u32::MAX as usize;
 
 impl Histogram {
-    /// Counts `samples`, which are cut into segments of `segment` samples, or are one segment if
-    /// that is `None`. Samples beyond the first 2^32 - 1, as many as a chunk can hold, are not
+    /// Counts `samples`, divided into segments of `segment` samples; `None` is one segment. Samples beyond the first 2^32 - 1, as many as a chunk can hold, are not
     /// counted.
     pub fn of<S: Sample>(samples: &[S], segment: Option<NonZeroU32>, filter: &Filter) -> Histogram {
         let samples = S::words(samples);
-        let samples = &samples[..samples.len().min(MOST)];
+        let samples = &samples[..samples.len().min(MAX_SAMPLES)];
         let whole = samples.len().max(1);
         let segment = segment.map_or(whole, |n| (n.get() as usize).min(whole));
-        // Neighbours often have the same value. Counted in one place, each would wait for the one
-        // before it; two tables take turns.
+        // Neighbours often have the same value. In one table each count would wait for the one before
+        // it, so two tables alternate.
         let mut even = vec![0u32; 1 << 16];
         let mut odd = vec![0u32; 1 << 16];
         for segment in samples.chunks(segment) {
@@ -41,8 +39,8 @@ impl Histogram {
         Histogram { counts: even, segments: samples.len().div_ceil(segment) as u64 }
     }
 
-    /// Bits of all codes together with Rice parameter 2^k, k in 0..=15: the size of a chunk but
-    /// for its lengths and the at most 31 bits that fill up each segment.
+    /// Total bits of all codes with Rice parameter 2^k, k in 0..=15: the size of a chunk without its
+    /// lengths and the at most 31 padding bits of each segment.
     pub fn bits(&self, k: u32) -> u64 {
         let short = (ESCAPE << k).min(1 << 16) as usize;
         let of_short = |q: u32, counts: &[u32]| sum(counts) * u64::from(q + 1 + k);
@@ -51,13 +49,13 @@ impl Histogram {
         short_bits + sum(&self.counts[short..]) * u64::from(ESCAPE_BITS)
     }
 
-    /// The m that takes the fewest bits, and how many. Of several the smallest.
+    /// The m with the fewest bits, and the bits. The smallest m if several are equal.
     pub fn best_m(&self) -> (u32, u64) {
         let all = (1..16).map(|k| (1 << k, self.bits(k)));
         all.min_by_key(|&(_, bits)| bits).unwrap_or((8, 0))
     }
 
-    /// Segments that were counted.
+    /// Number of segments counted.
     pub fn segments(&self) -> u64 {
         self.segments
     }
@@ -67,7 +65,7 @@ fn sum(counts: &[u32]) -> u64 {
     counts.iter().map(|&n| u64::from(n)).sum()
 }
 
-/// Counts a segment: samples with even numbers in one table, the others in the other.
+/// Counts a segment: samples with even indices in one table, the others in the other.
 fn count(segment: &[i16], filter: &Filter, even: &mut [u32], odd: &mut [u32]) {
     let even: &mut [u32; 1 << 16] = even.try_into().expect("one count per value");
     let odd: &mut [u32; 1 << 16] = odd.try_into().expect("one count per value");
@@ -84,8 +82,8 @@ fn count(segment: &[i16], filter: &Filter, even: &mut [u32], odd: &mut [u32]) {
     }
 }
 
-/// The m that makes `samples` smallest, exact but for the filling up of segments to whole words.
-/// One pass over the samples.
+/// Finds the m that makes `samples` smallest, exactly except for the padding of segments to whole
+/// words. One pass over the samples.
 ///
 /// ```
 /// use linerate_rice::{tune, Filter};
@@ -96,24 +94,22 @@ pub fn best_m<S: Sample>(samples: &[S], segment: Option<NonZeroU32>, filter: &Fi
     Histogram::of(samples, segment, filter).best_m().0
 }
 
-/// Samples that the search for a filter looks at: whole segments, evenly spread.
-const LOOKED_AT: usize = 1 << 17;
-/// Coefficients that the search goes up to.
-const MOST_TAPS: usize = 4;
+/// Samples that the search for a filter uses: whole segments, evenly spread.
+const SEARCH_SAMPLES: usize = 1 << 17;
+/// Maximum number of coefficients in the search.
+const MAX_SEARCH_TAPS: usize = 4;
 
-/// The filter and m that make `samples` smallest among the filters that a search comes upon:
-/// known ones (none, first to third difference, and the difference of the second sample before),
-/// then steps of one in each coefficient from the best so far, up to four coefficients, until no
-/// step gains.
+/// Finds a filter and m by local search: starts at the best of five filters (identity, first to third
+/// difference, difference from the second sample before), then changes one coefficient by one, up to four
+/// coefficients, as long as that makes `samples` smaller.
 ///
-/// The search looks at 131,072 samples, or at one segment if that is longer; m is then exact for
-/// all samples. The first coefficient is always 1, so nothing is lost.
+/// The search uses 131,072 samples, or one segment if that is longer; m is then exact for all samples. The first coefficient is always 1, so nothing is lost.
 pub fn best_filter<S: Sample>(samples: &[S], segment: Option<NonZeroU32>) -> Params {
     let words = S::words(samples);
-    let looked_at = spread(words, segment);
+    let searched = spread(words, segment);
     let bits = |taps: &[i32]| {
         let filter = Filter::new(taps).ok()?;
-        Some((Histogram::of(&looked_at, segment, &filter).best_m().1, filter))
+        Some((Histogram::of(&searched, segment, &filter).best_m().1, filter))
     };
     let known: [&[i32]; 5] = [&[1, -1], &[1], &[1, -2, 1], &[1, 0, -1], &[1, -3, 3, -1]];
     let less = |a: (u64, Filter), b: (u64, Filter)| if b.0 < a.0 { b } else { a };
@@ -130,13 +126,13 @@ pub fn best_filter<S: Sample>(samples: &[S], segment: Option<NonZeroU32>) -> Par
     Params::new(m, segment).unwrap_or_default().with_filter(best.1)
 }
 
-/// All filters that differ from `taps` by one in one coefficient behind the first, one more
-/// coefficient than `taps` has included.
+/// All filters that differ from `taps` by one in one coefficient after the first, including one more
+/// coefficient than `taps` has.
 fn steps(taps: &[i32]) -> impl Iterator<Item = (usize, [i32; MAX_TAPS])> {
     let mut from = [0; MAX_TAPS];
     let n = taps.len().min(MAX_TAPS);
     from[..n].copy_from_slice(&taps[..n]);
-    (1..(n + 1).min(MOST_TAPS)).flat_map(move |i| {
+    (1..(n + 1).min(MAX_SEARCH_TAPS)).flat_map(move |i| {
         [-1, 1].map(|by| {
             let mut next = from;
             next[i] += by;
@@ -145,21 +141,21 @@ fn steps(taps: &[i32]) -> impl Iterator<Item = (usize, [i32; MAX_TAPS])> {
     })
 }
 
-/// Whole segments, evenly spread, of [`LOOKED_AT`] samples in all or little more.
+/// Whole segments, evenly spread, of [`SEARCH_SAMPLES`] samples in all or little more.
 fn spread(samples: &[i16], segment: Option<NonZeroU32>) -> Vec<i16> {
     let whole = samples.len().max(1);
     let segment = segment.map_or(whole, |n| (n.get() as usize).min(whole));
-    let wanted = LOOKED_AT.div_ceil(segment);
+    let wanted = SEARCH_SAMPLES.div_ceil(segment);
     let every = samples.len().div_ceil(segment).div_ceil(wanted).max(1);
     samples.chunks(segment).step_by(every).flatten().copied().collect()
 }
 
-/// What another filter than the running difference has to gain before [`Params::auto`] takes it:
-/// one part in this many. Decoding it takes a second pass.
-const WORTH: u64 = 50;
+/// [`Params::auto`] chooses another filter than the running difference only if it saves one part in this
+/// many: decoding it takes a second pass.
+const MIN_SAVINGS: u64 = 50;
 
 impl Params {
-    /// Parameters for `samples` in segments of `segment`: the exact best m, with the running
+    /// Chooses parameters for `samples` in segments of `segment`: the exact best m, with the running
     /// difference, or with another filter (see [`best_filter`]) if that saves 2 % or more.
     ///
     /// ```
@@ -172,14 +168,14 @@ impl Params {
         let params = Params::new(m, segment).unwrap_or_default();
         let other = best_filter(samples, segment);
         let bits = Histogram::of(samples, segment, other.filter()).bits(other.k());
-        if bits + bits / WORTH < plain { other } else { params }
+        if bits + bits / MIN_SAVINGS < plain { other } else { params }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Exec, encoded_len};
+    use crate::{Options, encoded_len};
 
     fn wave(n: usize, noise: u32) -> Vec<i16> {
         let mut s = 9u32;
@@ -193,24 +189,24 @@ mod tests {
     }
 
     #[test]
-    fn bits_are_those_of_the_chunk() {
+    fn histogram_bits_equal_the_chunk_size() {
         for noise in [1, 10, 1000, 60_000] {
             let x = wave(3000, noise);
             let h = Histogram::of(&x, None, &Filter::DELTA);
             for k in 1..16 {
                 let params = Params::new(1 << k, None).unwrap();
-                let chunk = encoded_len(&params, &x, Exec::default()).unwrap();
+                let chunk = encoded_len(&params, &x, Options::new()).unwrap();
                 assert_eq!(chunk, 8 + h.bits(k).div_ceil(32) * 4, "noise {noise}, k {k}");
             }
         }
     }
 
     #[test]
-    fn the_best_m_is_the_best() {
+    fn best_m_gives_the_smallest_chunk() {
         let segment = NonZeroU32::new(700);
         for noise in [1, 3, 10, 100, 1000, 10_000] {
             let x = wave(7000, noise);
-            let len = |m| encoded_len(&Params::new(m, segment).unwrap(), &x, Exec::default()).unwrap();
+            let len = |m| encoded_len(&Params::new(m, segment).unwrap(), &x, Options::new()).unwrap();
             let best = (1..16).map(|k| len(1 << k)).min().unwrap();
             let ours = len(best_m(&x, segment, &Filter::DELTA));
             // 10 segments, each filled up by less than 4 bytes.
@@ -219,23 +215,23 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_fits_is_found() {
+    fn smooth_samples_get_a_better_filter() {
         let smooth = wave(20_000, 1);
         let found = best_filter(&smooth, None);
-        let len = |params: &Params| encoded_len(params, &smooth, Exec::default()).unwrap();
+        let len = |params: &Params| encoded_len(params, &smooth, Options::new()).unwrap();
         let delta = Params::new(best_m(&smooth, None, &Filter::DELTA), None).unwrap();
         assert!(2 * len(&found) < len(&delta), "{found:?}");
         assert_eq!(Params::auto(&smooth, None), found);
     }
 
     #[test]
-    fn noise_keeps_the_running_difference_or_less() {
+    fn noise_keeps_the_running_difference() {
         let steps = wave(20_000, 40);
         assert_eq!(Params::auto(&steps, None).filter(), &Filter::DELTA);
     }
 
     #[test]
-    fn nothing_at_all_can_be_tuned() {
+    fn empty_and_single_samples_can_be_tuned() {
         assert!(Params::auto::<i16>(&[], None).m() >= 2);
         assert!(Params::auto(&[1u16], NonZeroU32::new(1)).m() >= 2);
     }

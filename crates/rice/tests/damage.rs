@@ -1,10 +1,10 @@
-//! Chunks that lie: a typed error or samples, never a panic, and the same from every kernel.
+//! Damaged chunks: a typed error or samples, never a panic, and the same from every kernel.
 
 mod common;
 
 use common::{Noise, goldens, tiers};
 use linerate_rice::{
-    Error, Exec, Filter, Kind, Params, decode, decode_into, decode_segments, decoded_len, encode, expands,
+    Error, Filter, Kind, Options, Params, decode, decode_into, decode_segments, decoded_len, encode, expands,
     segment_count,
 };
 
@@ -19,15 +19,15 @@ fn params(m: u32, segment: u32) -> Params {
 /// Decodes on every tier and two threads; all must agree.
 fn verdict(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
     let first = verdict_of_tiers(params, chunk);
-    assert_eq!(decode(params, chunk, Exec::threads(2)), first);
+    assert_eq!(decode(params, chunk, Options::new().threads(2)), first);
     first
 }
 
 /// Decodes on every tier; all must agree.
 fn verdict_of_tiers(params: &Params, chunk: &[u8]) -> Result<Vec<i16>, Error> {
-    let first = decode(params, chunk, Exec::default());
-    for exec in tiers() {
-        assert_eq!(decode(params, chunk, exec), first, "{exec:?}");
+    let first = decode(params, chunk, Options::new());
+    for options in tiers() {
+        assert_eq!(decode(params, chunk, options), first, "{options:?}");
     }
     first
 }
@@ -39,7 +39,7 @@ fn refused(params: Params, words: &[u32], kind: Kind, at: u64) {
 }
 
 #[test]
-fn a_chunk_of_nothing_holds_nothing() {
+fn empty_chunk_has_no_samples() {
     for segment in [0, 1, 7] {
         assert_eq!(verdict(&params(8, segment), &bytes(&[0])), Ok(vec![]));
         refused(params(8, segment), &[0, 0], Kind::Corrupt, 4);
@@ -58,7 +58,7 @@ fn short_chunks_are_refused() {
 }
 
 #[test]
-fn counts_that_lie_are_refused_before_anything_is_allocated() {
+fn too_large_sample_counts_are_refused_before_allocation() {
     refused(params(8, 0), &[u32::MAX, 1, 0x8888_8880], Kind::Corrupt, 0);
     refused(params(8, 0), &[u32::MAX], Kind::Corrupt, 0);
     refused(params(2, 1), &[u32::MAX, 1, 0], Kind::Corrupt, 0);
@@ -68,7 +68,7 @@ fn counts_that_lie_are_refused_before_anything_is_allocated() {
 }
 
 #[test]
-fn lengths_that_lie_are_refused() {
+fn wrong_segment_lengths_are_refused() {
     for length in [2, 3, 0x4000_0000, 0x8000_0000, u32::MAX] {
         refused(params(8, 0), &[7, length, 0x8888_8880], Kind::Corrupt, 4);
     }
@@ -87,7 +87,7 @@ fn endless_zeros_are_refused() {
 }
 
 #[test]
-fn bits_behind_the_last_code_must_be_zero() {
+fn nonzero_padding_bits_are_refused() {
     for bit in 0..4 {
         refused(params(8, 0), &[7, 1, 0x8888_8880 | 1 << bit], Kind::Corrupt, 8);
     }
@@ -118,23 +118,23 @@ fn m_of_one_can_be_decoded_but_not_encoded() {
     let plain = one.with_filter(Filter::IDENTITY);
     assert_eq!(verdict(&plain, &bytes(&[5, 2, words[0], words[1]])), Ok(y.to_vec()));
     assert_eq!(verdict(&one, &bytes(&[5, 2, words[0], words[1]])), Ok(vec![0, -1, -5, -1, 32767]));
-    assert_eq!(encode(&one, &[1i16], Exec::default()).unwrap_err().kind, Kind::BadArgument);
+    assert_eq!(encode(&one, &[1i16], Options::new()).unwrap_err().kind, Kind::BadArgument);
 }
 
 #[test]
 fn filters_that_lose_data_can_be_decoded_but_not_encoded() {
     let halves = params(8, 0).with_filter(Filter::new(&[2]).unwrap());
-    assert_eq!(encode(&halves, &[1i16], Exec::default()).unwrap_err().kind, Kind::BadArgument);
-    let chunk = encode(&params(8, 0).with_filter(Filter::IDENTITY), &[-7i16, 7, 5], Exec::default()).unwrap();
+    assert_eq!(encode(&halves, &[1i16], Options::new()).unwrap_err().kind, Kind::BadArgument);
+    let chunk = encode(&params(8, 0).with_filter(Filter::IDENTITY), &[-7i16, 7, 5], Options::new()).unwrap();
     assert_eq!(verdict(&halves, &chunk), Ok(vec![-3, 3, 2]));
 }
 
 #[test]
 fn only_segments_that_exist_can_be_decoded() {
     let params = params(8, 3);
-    let chunk = encode(&params, &[1i16, 2, 3, 4], Exec::default()).unwrap();
+    let chunk = encode(&params, &[1i16, 2, 3, 4], Options::new()).unwrap();
     let mut out = [0i16; 9];
-    let mut go = |which| decode_segments(&params, &chunk, which, &mut out, Exec::default());
+    let mut go = |which| decode_segments(&params, &chunk, which, &mut out, Options::new());
     assert_eq!(go(0..2), Ok(4));
     assert_eq!(go(2..2), Ok(0));
     for which in [0..3, 3..3, usize::MAX..usize::MAX] {
@@ -153,7 +153,7 @@ fn small() -> Vec<(Params, Vec<u8>)> {
     assert!(all.len() >= 10);
     for (m, bits) in [(8, 3), (64, 9), (32768, 16)] {
         let params = params(m, 40);
-        all.push((params, encode(&params, &noise.walk(17 * 40 - 5, bits), Exec::default()).unwrap()));
+        all.push((params, encode(&params, &noise.walk(17 * 40 - 5, bits), Options::new()).unwrap()));
     }
     all
 }
@@ -170,9 +170,9 @@ fn every_truncation_is_refused() {
 }
 
 #[test]
-fn every_flipped_bit_gives_an_error_or_as_many_samples() {
+fn flipped_bits_give_an_error_or_the_same_number_of_samples() {
     for (params, chunk) in small() {
-        let samples = decode::<i16>(&params, &chunk, Exec::default()).unwrap();
+        let samples = decode::<i16>(&params, &chunk, Options::new()).unwrap();
         for bit in 0..8 * chunk.len() {
             let mut damaged = chunk.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
@@ -187,7 +187,7 @@ fn every_flipped_bit_gives_an_error_or_as_many_samples() {
 }
 
 #[test]
-fn noise_never_panics() {
+fn random_chunks_never_panic() {
     let mut noise = Noise(5);
     for round in 0..3000 {
         let n = noise.next() as usize % 60;
@@ -202,14 +202,14 @@ fn noise_never_panics() {
 }
 
 #[test]
-fn other_wrong_parameters_never_panic() {
+fn wrong_parameters_never_panic() {
     for g in goldens().into_iter().filter(|g| g.chunk.len() < 31_000) {
         for (m, segment) in [(1, 0), (2, 1), (4, 3), (16, 0), (32768, 7), (8, u32::MAX)] {
             let wrong = params(m, segment);
             let mut out = vec![0i16; g.samples.len()];
-            let first = decode_into(&wrong, &g.chunk, &mut out, Exec::default());
-            for exec in tiers() {
-                assert_eq!(decode_into(&wrong, &g.chunk, &mut out, exec), first, "{}", g.name);
+            let first = decode_into(&wrong, &g.chunk, &mut out, Options::new());
+            for options in tiers() {
+                assert_eq!(decode_into(&wrong, &g.chunk, &mut out, options), first, "{}", g.name);
             }
         }
     }
@@ -235,7 +235,7 @@ fn segments_are_counted_without_parameters() {
 }
 
 #[test]
-fn expansion_starts_2_percent_above_the_samples() {
+fn expands_above_102_percent_of_the_samples() {
     assert!(!expands(10_000, 20_400) && expands(10_000, 20_401));
     // A few samples: the lengths alone are more than that.
     assert!(!expands(1, 12) && !expands(4, 72) && expands(4, 73));

@@ -4,29 +4,33 @@ mod common;
 
 use common::{goldens, tiers};
 use linerate_rice::{
-    Exec, Params, Segments, decode, decode_into, decode_segments, encode, encode_into, encoded_len,
+    Options, Params, Segments, decode, decode_into, decode_segments, encode, encode_into, encoded_len,
 };
 
 #[test]
-fn all_are_there() {
+fn all_27_goldens_are_found() {
     assert_eq!(goldens().len(), 27);
 }
 
 #[test]
-fn encoding_gives_the_bytes_of_the_original() {
+fn encoding_equals_the_original_filter() {
     for g in goldens() {
-        for exec in tiers().chain([2, 3, 16].map(Exec::threads)) {
-            assert!(encode(&g.params, &g.samples, exec).unwrap() == g.chunk, "{} {exec:?}", g.name);
+        for options in tiers().chain([2, 3, 16].map(|n| Options::new().threads(n))) {
+            assert!(encode(&g.params, &g.samples, options).unwrap() == g.chunk, "{} {options:?}", g.name);
         }
-        assert_eq!(encoded_len(&g.params, &g.samples, Exec::default()), Ok(g.chunk.len() as u64));
+        assert_eq!(encoded_len(&g.params, &g.samples, Options::new()), Ok(g.chunk.len() as u64));
     }
 }
 
 #[test]
-fn decoding_gives_the_samples() {
+fn decoding_gives_the_original_samples() {
     for g in goldens() {
-        for exec in tiers().chain([2, 3, 16].map(Exec::threads)) {
-            assert!(decode::<i16>(&g.params, &g.chunk, exec).unwrap() == g.samples, "{} {exec:?}", g.name);
+        for options in tiers().chain([2, 3, 16].map(|n| Options::new().threads(n))) {
+            assert!(
+                decode::<i16>(&g.params, &g.chunk, options).unwrap() == g.samples,
+                "{} {options:?}",
+                g.name
+            );
         }
     }
 }
@@ -35,8 +39,8 @@ fn decoding_gives_the_samples() {
 fn unsigned_samples_are_the_same_words() {
     for g in goldens() {
         let unsigned: Vec<u16> = g.samples.iter().map(|&x| x as u16).collect();
-        assert!(encode(&g.params, &unsigned, Exec::default()).unwrap() == g.chunk, "{}", g.name);
-        assert!(decode::<u16>(&g.params, &g.chunk, Exec::default()).unwrap() == unsigned, "{}", g.name);
+        assert!(encode(&g.params, &unsigned, Options::new()).unwrap() == g.chunk, "{}", g.name);
+        assert!(decode::<u16>(&g.params, &g.chunk, Options::new()).unwrap() == unsigned, "{}", g.name);
     }
 }
 
@@ -47,7 +51,7 @@ fn each_segment_can_be_decoded_alone() {
         for (i, segment) in segments.enumerate() {
             let segment = segment.unwrap();
             let mut out = vec![0i16; segment.samples.len()];
-            let n = decode_segments(&g.params, &g.chunk, i..i + 1, &mut out, Exec::default());
+            let n = decode_segments(&g.params, &g.chunk, i..i + 1, &mut out, Options::new());
             assert_eq!(n, Ok(out.len()));
             assert!(out == g.samples[segment.samples], "{} segment {i}", g.name);
         }
@@ -57,24 +61,24 @@ fn each_segment_can_be_decoded_alone() {
 #[test]
 fn output_of_the_exact_size_suffices_and_less_does_not() {
     for g in goldens() {
-        for exec in tiers().chain([Exec::threads(2)]) {
+        for options in tiers().chain([Options::new().threads(2)]) {
             let mut out = vec![0; g.chunk.len()];
-            assert_eq!(encode_into(&g.params, &g.samples, &mut out, exec), Ok(g.chunk.len()));
+            assert_eq!(encode_into(&g.params, &g.samples, &mut out, options), Ok(g.chunk.len()));
             assert!(out == g.chunk, "{}", g.name);
             for short in [out.len() - 1, out.len() - 4, out.len() / 2, 3, 0] {
-                let e = encode_into(&g.params, &g.samples, &mut out[..short], exec).unwrap_err();
+                let e = encode_into(&g.params, &g.samples, &mut out[..short], options).unwrap_err();
                 assert_eq!(e.kind, linerate_rice::Kind::OutputTooSmall, "{} {short}", g.name);
                 assert!(e.offset <= short as u64);
             }
             let mut back = vec![0i16; g.samples.len()];
-            let e = decode_into(&g.params, &g.chunk, &mut back[1..], exec).unwrap_err();
+            let e = decode_into(&g.params, &g.chunk, &mut back[1..], options).unwrap_err();
             assert_eq!(e.kind, linerate_rice::Kind::OutputTooSmall, "{}", g.name);
         }
     }
 }
 
 #[test]
-fn vectors_by_hand() {
+fn hand_made_chunks_encode_and_decode() {
     let rows: [(&[i16], &[u32], &[u32]); 11] = [
         (&[5, -5], &[8, 2], &[2, 1, 0x5160_0000]),
         (&[0; 7], &[8], &[7, 1, 0x8888_8880]),
@@ -91,8 +95,8 @@ fn vectors_by_hand() {
     for (samples, values, words) in rows {
         let params = Params::from_cd_values(values).unwrap();
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-        assert_eq!(encode(&params, samples, Exec::default()).unwrap(), bytes, "{samples:?}");
-        assert_eq!(decode::<i16>(&params, &bytes, Exec::default()).unwrap(), samples);
+        assert_eq!(encode(&params, samples, Options::new()).unwrap(), bytes, "{samples:?}");
+        assert_eq!(decode::<i16>(&params, &bytes, Options::new()).unwrap(), samples);
     }
     let alternating = [-32768i16, 32767].repeat(64);
     let params = Params::from_cd_values(&[8, 64]).unwrap();
@@ -104,5 +108,5 @@ fn vectors_by_hand() {
     ]);
     let words = [0x80].into_iter().chain(segment.clone()).chain(segment);
     let bytes: Vec<u8> = words.flat_map(u32::to_le_bytes).collect();
-    assert_eq!(encode(&params, &alternating, Exec::default()).unwrap(), bytes);
+    assert_eq!(encode(&params, &alternating, Options::new()).unwrap(), bytes);
 }

@@ -1,13 +1,15 @@
-//! What holds for all samples and parameters.
+//! Properties of all samples and parameters.
 
 mod common;
 
 use common::{Noise, tiers};
-use linerate_rice::{Exec, Filter, Kind, Params, Segments, Tier, decode, encode, encode_into, encoded_len};
+use linerate_rice::{
+    Filter, Kind, Options, Params, Segments, Tier, decode, encode, encode_into, encoded_len,
+};
 use proptest::prelude::*;
 
-/// A codec as slow and plain as the format's description: bits as characters.
-fn slow(params: &Params, samples: &[i16]) -> Vec<u8> {
+/// A reference codec that follows the description of the format: bits as characters.
+fn reference_encode(params: &Params, samples: &[i16]) -> Vec<u8> {
     let mut words = vec![samples.len() as u32];
     let k = params.m().trailing_zeros() as usize;
     let segment = params.segment().map_or(samples.len().max(1), |n| n.get() as usize);
@@ -36,33 +38,37 @@ fn slow(params: &Params, samples: &[i16]) -> Vec<u8> {
 
 /// Encodes on every tier and several threads, decodes likewise, and compares with `slow`.
 fn check(params: &Params, samples: &[i16]) {
-    let chunk = slow(params, samples);
+    let chunk = reference_encode(params, samples);
     assert!(chunk.len() <= params.bound(samples.len()));
-    assert_eq!(encoded_len(params, samples, Exec::default()), Ok(chunk.len() as u64));
-    for exec in tiers().chain([2, 5].map(Exec::threads)) {
-        assert!(encode(params, samples, exec).unwrap() == chunk, "{params:?} {exec:?} n={}", samples.len());
-        assert!(decode::<i16>(params, &chunk, exec).unwrap() == samples, "{params:?} {exec:?}");
+    assert_eq!(encoded_len(params, samples, Options::new()), Ok(chunk.len() as u64));
+    for options in tiers().chain([2, 5].map(|n| Options::new().threads(n))) {
+        assert!(
+            encode(params, samples, options).unwrap() == chunk,
+            "{params:?} {options:?} n={}",
+            samples.len()
+        );
+        assert!(decode::<i16>(params, &chunk, options).unwrap() == samples, "{params:?} {options:?}");
     }
 }
 
 #[test]
-fn every_value_for_every_m() {
+fn every_value_round_trips_for_every_m() {
     let ramp: Vec<i16> = (i16::MIN..=i16::MAX).collect();
     for k in 1..16 {
         // Segments of 257, so that a value is in every place of a block; plain and as differences.
         for filter in [Filter::IDENTITY, Filter::DELTA] {
             let params = Params::new(1 << k, 257.try_into().ok()).unwrap().with_filter(filter);
-            let chunk = encode(&params, &ramp, Exec::default()).unwrap();
-            for exec in tiers() {
-                assert!(encode(&params, &ramp, exec).unwrap() == chunk, "{params:?} {exec:?}");
-                assert!(decode::<i16>(&params, &chunk, exec).unwrap() == ramp, "{params:?} {exec:?}");
+            let chunk = encode(&params, &ramp, Options::new()).unwrap();
+            for options in tiers() {
+                assert!(encode(&params, &ramp, options).unwrap() == chunk, "{params:?} {options:?}");
+                assert!(decode::<i16>(&params, &chunk, options).unwrap() == ramp, "{params:?} {options:?}");
             }
         }
     }
 }
 
 #[test]
-fn every_filter_over_the_full_range() {
+fn filters_round_trip_over_the_full_range() {
     let mut noise = Noise(1);
     for taps in
         [&[1, -2, 1][..], &[1, -1, 1, -1], &[1, -3, 3, -1], &[-1, 1], &[-1, 2, -1], &[1, 40_000, i32::MIN]]
@@ -76,7 +82,7 @@ fn every_filter_over_the_full_range() {
 }
 
 #[test]
-fn every_count_of_samples_and_segments() {
+fn every_count_of_samples_and_segments_round_trips() {
     let mut noise = Noise(2);
     for n in (0..140).chain([255, 256, 257, 511, 700]) {
         for segment in [0, 1, 16, 33] {
@@ -87,42 +93,42 @@ fn every_count_of_samples_and_segments() {
 }
 
 #[test]
-fn segments_are_coded_by_themselves() {
+fn segments_are_coded_independently() {
     let samples = Noise(4).walk(1000, 5);
     let params = Params::new(16, 300.try_into().ok()).unwrap();
-    let chunk = encode(&params, &samples, Exec::default()).unwrap();
+    let chunk = encode(&params, &samples, Options::new()).unwrap();
     for segment in Segments::of(&params, &chunk).unwrap() {
         let segment = segment.unwrap();
-        let alone = encode(&params, &samples[segment.samples], Exec::default()).unwrap();
+        let alone = encode(&params, &samples[segment.samples], Options::new()).unwrap();
         assert_eq!(alone[8..], *segment.payload);
     }
 }
 
 #[test]
-fn a_payload_may_end_with_its_last_word() {
+fn payload_ending_at_a_word_boundary_round_trips() {
     // Eight codes of 4 bits: no bit is left over.
     let params = Params::default();
     for n in [8, 16, 800] {
-        let chunk = encode(&params, &vec![0i16; n], Exec::default()).unwrap();
+        let chunk = encode(&params, &vec![0i16; n], Options::new()).unwrap();
         assert_eq!(chunk.len(), 8 + n / 2);
         check(&params, &vec![0; n]);
     }
 }
 
 #[test]
-fn long_segments_with_every_rate_of_escapes() {
+fn long_segments_round_trip_at_every_rate_of_escapes() {
     let mut noise = Noise(6);
     for bits in 0..=16 {
         for segments in [1, 4, 16, 35] {
             let samples = noise.walk(segments * 600 - 7, bits);
             for m in [2, 8, 64, 1024] {
                 let params = Params::new(m, 600.try_into().ok()).unwrap();
-                let chunk = encode(&params, &samples, Exec::default()).unwrap();
-                for exec in tiers().chain([Exec::threads(3)]) {
-                    assert!(encode(&params, &samples, exec).unwrap() == chunk, "{exec:?}");
+                let chunk = encode(&params, &samples, Options::new()).unwrap();
+                for options in tiers().chain([Options::new().threads(3)]) {
+                    assert!(encode(&params, &samples, options).unwrap() == chunk, "{options:?}");
                     assert!(
-                        decode::<i16>(&params, &chunk, exec).unwrap() == samples,
-                        "{bits} {segments} {m} {exec:?}"
+                        decode::<i16>(&params, &chunk, options).unwrap() == samples,
+                        "{bits} {segments} {m} {options:?}"
                     );
                 }
             }
@@ -131,7 +137,7 @@ fn long_segments_with_every_rate_of_escapes() {
 }
 
 #[test]
-fn segments_side_by_side_may_differ() {
+fn segments_of_different_bit_rates_round_trip() {
     // Busy ones beside quiet ones, so that they do not end together; a last one that is shorter.
     let mut noise = Noise(7);
     for segments in 1..=35 {
@@ -141,10 +147,13 @@ fn segments_side_by_side_may_differ() {
             samples.truncate(600 * segments - missing);
             let params = Params::new(m, 600.try_into().ok()).unwrap();
             for params in [params, params.with_filter(Filter::IDENTITY)] {
-                let chunk = encode(&params, &samples, Exec::default()).unwrap();
-                for exec in tiers() {
-                    assert!(encode(&params, &samples, exec).unwrap() == chunk, "{exec:?}");
-                    assert!(decode::<i16>(&params, &chunk, exec).unwrap() == samples, "{segments} {exec:?}");
+                let chunk = encode(&params, &samples, Options::new()).unwrap();
+                for options in tiers() {
+                    assert!(encode(&params, &samples, options).unwrap() == chunk, "{options:?}");
+                    assert!(
+                        decode::<i16>(&params, &chunk, options).unwrap() == samples,
+                        "{segments} {options:?}"
+                    );
                 }
             }
         }
@@ -152,42 +161,48 @@ fn segments_side_by_side_may_differ() {
 }
 
 #[test]
-fn too_little_room_is_the_same_error_for_any_number_of_threads() {
+fn too_small_output_is_the_same_error_for_any_number_of_threads() {
     let samples = Noise(9).walk(510, 5);
     let params = Params::new(8, 60.try_into().ok()).unwrap();
-    let chunk = encode(&params, &samples, Exec::default()).unwrap();
-    for room in 0..chunk.len() {
-        let mut out = vec![0; room];
-        let first = encode_into(&params, &samples, &mut out, Exec::default());
+    let chunk = encode(&params, &samples, Options::new()).unwrap();
+    for capacity in 0..chunk.len() {
+        let mut out = vec![0; capacity];
+        let first = encode_into(&params, &samples, &mut out, Options::new());
         let e = first.unwrap_err();
-        assert!(e.kind == Kind::OutputTooSmall && e.offset <= room as u64, "{room}: {e}");
+        assert!(e.kind == Kind::OutputTooSmall && e.offset <= capacity as u64, "{capacity}: {e}");
         for threads in [2, 3, 8] {
-            assert_eq!(encode_into(&params, &samples, &mut out, Exec::threads(threads)), first, "{room}");
+            assert_eq!(
+                encode_into(&params, &samples, &mut out, Options::new().threads(threads)),
+                first,
+                "{capacity}"
+            );
         }
     }
     let mut out = vec![0; chunk.len()];
     for threads in 1..12 {
-        assert_eq!(encode_into(&params, &samples, &mut out, Exec::threads(threads)), Ok(chunk.len()));
+        assert_eq!(
+            encode_into(&params, &samples, &mut out, Options::new().threads(threads)),
+            Ok(chunk.len())
+        );
         assert_eq!(out, chunk);
     }
 }
 
 #[test]
-fn damage_in_any_of_many_segments_is_found() {
+fn damage_in_any_segment_is_an_error_at_that_segment() {
     let mut noise = Noise(8);
     for (segments, m) in [(6, 8), (11, 64), (16, 2), (17, 8)] {
         let params = Params::new(m, 300.try_into().ok()).unwrap();
-        let chunk = encode(&params, &noise.walk(300 * segments, 4), Exec::default()).unwrap();
+        let chunk = encode(&params, &noise.walk(300 * segments, 4), Options::new()).unwrap();
         for segment in Segments::of(&params, &chunk).unwrap() {
             let segment = segment.unwrap();
             let mut damaged = chunk.clone();
             let middle = segment.bytes.start + segment.payload.len() / 8 * 4;
             damaged[middle..middle + 4].fill(0);
-            let first =
-                decode::<i16>(&params, &damaged, Exec::default().with_tier(Tier::Scalar)).unwrap_err();
+            let first = decode::<i16>(&params, &damaged, Options::new().tier(Tier::Scalar)).unwrap_err();
             assert!((middle as u64 - 4..=middle as u64 + 4).contains(&first.offset), "{first}");
-            for exec in tiers() {
-                assert_eq!(decode::<i16>(&params, &damaged, exec), Err(first), "{exec:?}");
+            for options in tiers() {
+                assert_eq!(decode::<i16>(&params, &damaged, options), Err(first), "{options:?}");
             }
         }
     }
@@ -197,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn all_kernels_do_what_the_description_says(
+    fn all_kernels_equal_the_reference_codec(
         samples in prop::collection::vec(prop_oneof![4 => -20i16..20, 1 => any::<i16>()], 0..400),
         k in 1u32..16,
         segment in 0u32..200,
@@ -212,11 +227,11 @@ proptest! {
     }
 
     #[test]
-    fn the_bound_suffices_for_the_worst(n in 0usize..600, segment in 0u32..300, k in 1u32..10) {
+    fn bound_suffices_for_the_worst_samples(n in 0usize..600, segment in 0u32..300, k in 1u32..10) {
         // Differences of +-2^15 are escapes for every m up to 4096: 25 bits each.
         let worst: Vec<i16> = (0..n).map(|i| if i % 2 == 0 { 16_000 } else { -8_000 }).collect();
         let params = Params::new(1 << k, segment.try_into().ok()).unwrap();
         let mut out = vec![0; params.bound(n)];
-        prop_assert_eq!(encode_into(&params, &worst, &mut out, Exec::default()), Ok(params.bound(n)));
+        prop_assert_eq!(encode_into(&params, &worst, &mut out, Options::new()), Ok(params.bound(n)));
     }
 }

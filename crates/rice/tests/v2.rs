@@ -5,29 +5,29 @@ use std::fmt::Debug;
 use std::num::NonZeroU32;
 
 use linerate_rice::v2::{
-    Element, ElementType, Settings, Shape, bound, decode, decode_into, decode_segments, encode, encode_into,
-    info,
+    Element, ElementType, Shape, StreamOptions, bound, decode, decode_into, decode_segments, encode,
+    encode_into, info,
 };
-use linerate_rice::{Exec, Kind, Tier};
+use linerate_rice::{Kind, Options, Tier};
 use proptest::prelude::*;
 
-fn settings(segment: u32) -> Settings {
-    Settings::new(NonZeroU32::new(segment))
+fn settings(segment: u32) -> StreamOptions {
+    StreamOptions::new().segment(NonZeroU32::new(segment))
 }
 
-fn tiers() -> impl Iterator<Item = Exec> {
-    linerate_testkit::tiers().map(|t| Exec::default().with_tier(t))
+fn tiers() -> impl Iterator<Item = Options> {
+    linerate_testkit::tiers().map(|t| Options::new().tier(t))
 }
 
 /// Encodes and decodes on every tier and with several threads; all must agree. Returns the stream.
-fn round_trip<T: Element + Debug>(settings: &Settings, samples: &[T]) -> Vec<u8> {
-    let stream = encode(settings, samples, Exec::default().with_tier(Tier::Scalar)).unwrap();
+fn round_trip<T: Element + Debug>(settings: &StreamOptions, samples: &[T]) -> Vec<u8> {
+    let stream = encode(settings, samples, Options::new().tier(Tier::Scalar)).unwrap();
     assert!(stream.len() <= bound::<T>(settings, samples.len()));
-    for exec in tiers().chain([Exec::threads(3)]) {
-        assert!(encode(settings, samples, exec).unwrap() == stream, "{exec:?} writes other bytes");
-        let decoded = decode::<T>(&stream, exec).unwrap();
+    for options in tiers().chain([Options::new().threads(3)]) {
+        assert!(encode(settings, samples, options).unwrap() == stream, "{options:?} writes other bytes");
+        let decoded = decode::<T>(&stream, options).unwrap();
         let differing = decoded.iter().zip(samples).position(|(a, b)| a != b);
-        assert_eq!((decoded.len(), differing), (samples.len(), None), "{exec:?}");
+        assert_eq!((decoded.len(), differing), (samples.len(), None), "{options:?}");
     }
     let info = info(&stream).unwrap();
     assert_eq!(
@@ -75,7 +75,7 @@ fn signals(n: usize) -> Vec<(&'static str, Vec<i64>)> {
     ]
 }
 
-fn all_types(settings: &Settings, name: &str, signal: &[i64]) {
+fn all_types(settings: &StreamOptions, name: &str, signal: &[i64]) {
     eprintln!("{name}, {} samples", signal.len());
     round_trip(settings, &signal.iter().map(|&x| x as i16).collect::<Vec<_>>());
     round_trip(settings, &signal.iter().map(|&x| x as u16).collect::<Vec<_>>());
@@ -84,25 +84,25 @@ fn all_types(settings: &Settings, name: &str, signal: &[i64]) {
 }
 
 #[test]
-fn signals_of_all_kinds_survive() {
+fn signals_of_all_kinds_round_trip() {
     for (name, signal) in signals(9000) {
         all_types(&settings(1000), name, &signal);
-        all_types(&Settings::default(), name, &signal);
+        all_types(&StreamOptions::new(), name, &signal);
     }
 }
 
 #[test]
-fn every_length_survives() {
+fn every_length_round_trips() {
     for n in (0..140).chain([255, 256, 257, 1023, 1025]) {
         for (name, signal) in signals(n) {
             all_types(&settings(64), name, &signal);
-            all_types(&Settings::default(), name, &signal);
+            all_types(&StreamOptions::new(), name, &signal);
         }
     }
 }
 
 #[test]
-fn every_segment_length_survives() {
+fn every_segment_length_round_trips() {
     let (_, signal) = signals(400).swap_remove(8);
     for segment in (1..70).chain([127, 399, 400, 401, 65_536]) {
         all_types(&settings(segment), "noisy wave", &signal);
@@ -110,7 +110,7 @@ fn every_segment_length_survives() {
 }
 
 #[test]
-fn one_linear_prediction_per_lane() {
+fn different_linear_predictions_in_each_lane_round_trip() {
     // More segments than any kernel takes at a time, of all orders, with a short last one.
     let row = |i: i64| {
         let at = move |j: i64| ((j * (i + 1) * 21) % 628 - 314) * 100;
@@ -121,7 +121,7 @@ fn one_linear_prediction_per_lane() {
 }
 
 #[test]
-fn what_compresses_compresses() {
+fn compressible_signals_reach_expected_sizes() {
     let of = |n: usize, name: &str| signals(n).into_iter().find(|s| s.0 == name).unwrap().1;
     let size = |name: &str| {
         let samples: Vec<i16> = of(8192, name).iter().map(|&x| x as i16).collect();
@@ -144,50 +144,50 @@ fn what_compresses_compresses() {
 }
 
 #[test]
-fn a_row_is_remembered() {
-    let settings = Settings::default().with_row(NonZeroU32::new(50));
-    let stream = encode(&settings, &[1u16; 200], Exec::default()).unwrap();
+fn row_length_is_kept() {
+    let settings = StreamOptions::new().row(NonZeroU32::new(50));
+    let stream = encode(&settings, &[1u16; 200], Options::new()).unwrap();
     assert_eq!(info(&stream).unwrap().row, NonZeroU32::new(50));
     for row in [1, 2, 3, 1000, 1023, 1024, 1025, 7000, 16_384, 16_385, 81_920, 500_000, u32::MAX] {
-        let settings = Settings::default().with_row(NonZeroU32::new(row));
-        assert!((1..=65_536).contains(&settings.segment()), "row {row}");
+        let settings = StreamOptions::new().row(NonZeroU32::new(row));
+        assert!((1..=65_536).contains(&settings.segment_len()), "row {row}");
     }
 }
 
 #[test]
-fn shapes_of_any_number_of_axes_are_remembered() {
+fn shapes_of_any_number_of_axes_are_kept() {
     let samples: Vec<u16> = noise(5).take(6000).map(|x| x as u16 & 0xff).collect();
     let most = [&[1; 62][..], &[60, 100]].concat();
     for axes in [&[6000][..], &[60, 100], &[10, 6, 100], &[2, 3, 10, 100, 1], &most, &[0, 5], &[5, 0, 3], &[]]
     {
         let shape = Shape::new(axes).unwrap();
         let samples = &samples[..shape.samples().unwrap() as usize];
-        let settings = settings(700).with_row(NonZeroU32::new(100)).with_shape(Some(shape));
+        let settings = settings(700).row(NonZeroU32::new(100)).shape(Some(shape));
         let stream = round_trip(&settings, samples);
         assert_eq!(info(&stream).unwrap().shape.unwrap().axes(), axes);
         // The segments are those of a stream without a shape.
-        let plain = encode(&settings.with_shape(None), samples, Exec::default()).unwrap();
+        let plain = encode(&settings.shape(None), samples, Options::new()).unwrap();
         assert_eq!((info(&plain).unwrap().shape, stream.len()), (None, plain.len() + 8 + 8 * axes.len()));
         let segments = samples.len().div_ceil(700);
         assert_eq!(stream[28 + 4 * segments + 8 + 8 * axes.len()..], plain[28 + 4 * segments..]);
     }
     let settings = settings(700);
-    let wrong = settings.with_shape(Some(Shape::new(&[10, 601]).unwrap()));
-    assert_eq!(encode(&wrong, &samples, Exec::default()).unwrap_err().kind, Kind::BadArgument);
+    let wrong = settings.shape(Some(Shape::new(&[10, 601]).unwrap()));
+    assert_eq!(encode(&wrong, &samples, Options::new()).unwrap_err().kind, Kind::BadArgument);
     assert_eq!(Shape::new(&[1; 65]).unwrap_err().kind, Kind::Unsupported);
     assert_eq!(Shape::new(&[1 << 32, 1 << 32]).unwrap().samples(), None);
 }
 
 #[test]
-fn a_damaged_shape_is_an_error() {
+fn damaged_shape_is_an_error() {
     let shape = Shape::new(&[2, 3, 10]).unwrap();
-    let settings = settings(60).with_shape(Some(shape));
-    let stream = encode(&settings, &[7i16; 60], Exec::default()).unwrap();
+    let settings = settings(60).shape(Some(shape));
+    let stream = encode(&settings, &[7i16; 60], Options::new()).unwrap();
     let record = 28 + 8..28 + 8 + 28;
     for bit in 8 * 28..8 * record.end {
         let mut damaged = stream.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
-        assert!(decode::<i16>(&damaged, Exec::default()).is_err(), "bit {bit}");
+        assert!(decode::<i16>(&damaged, Options::new()).is_err(), "bit {bit}");
         if record.contains(&(bit / 8)) {
             let error = info(&damaged).unwrap_err();
             assert_eq!((error.kind, error.offset), (Kind::Corrupt, record.start as u64));
@@ -196,48 +196,49 @@ fn a_damaged_shape_is_an_error() {
 }
 
 #[test]
-fn segments_decode_alone() {
+fn single_segments_decode() {
     let samples: Vec<u16> = noise(3).take(1050).map(|x| x as u16 & 0xff).collect();
-    let stream = encode(&settings(100), &samples, Exec::default()).unwrap();
+    let stream = encode(&settings(100), &samples, Options::new()).unwrap();
     for first in 0..=11 {
         for last in first..=11 {
             let want = &samples[(first * 100).min(1050)..(last * 100).min(1050)];
             let mut out = vec![0u16; want.len()];
             for threads in [1, 2] {
-                let n = decode_segments(&stream, first..last, &mut out, Exec::threads(threads)).unwrap();
+                let n =
+                    decode_segments(&stream, first..last, &mut out, Options::new().threads(threads)).unwrap();
                 assert_eq!((n, &out[..]), (want.len(), want));
             }
         }
     }
-    let bad = decode_segments(&stream, 3..12, &mut [0u16; 1050], Exec::default()).unwrap_err();
+    let bad = decode_segments(&stream, 3..12, &mut [0u16; 1050], Options::new()).unwrap_err();
     assert_eq!(bad.kind, Kind::BadArgument);
 }
 
 #[test]
-fn too_little_room_is_an_error() {
+fn too_small_output_is_an_error() {
     let samples: Vec<i16> = noise(4).take(500).map(|x| x as i16 & 0x3f).collect();
-    let stream = encode(&settings(100), &samples, Exec::default()).unwrap();
+    let stream = encode(&settings(100), &samples, Options::new()).unwrap();
     for threads in [1, 2] {
-        let exec = Exec::threads(threads);
-        for room in 0..stream.len() {
-            let error = encode_into(&settings(100), &samples, &mut vec![0; room], exec).unwrap_err();
+        let options = Options::new().threads(threads);
+        for capacity in 0..stream.len() {
+            let error = encode_into(&settings(100), &samples, &mut vec![0; capacity], options).unwrap_err();
             assert_eq!(error.kind, Kind::OutputTooSmall);
         }
         let mut out = vec![0xaa; stream.len()];
-        assert_eq!(encode_into(&settings(100), &samples, &mut out, exec).unwrap(), stream.len());
+        assert_eq!(encode_into(&settings(100), &samples, &mut out, options).unwrap(), stream.len());
         assert_eq!(out, stream);
     }
-    let error = decode_into(&stream, &mut [0i16; 499], Exec::default()).unwrap_err();
+    let error = decode_into(&stream, &mut [0i16; 499], Options::new()).unwrap_err();
     assert_eq!(error.kind, Kind::OutputTooSmall);
 }
 
 #[test]
-fn wrong_use_is_an_error() {
-    assert_eq!(encode(&settings(65_537), &[0u16], Exec::default()).unwrap_err().kind, Kind::BadArgument);
-    let mut stream = encode(&settings(100), &[7i16; 300], Exec::default()).unwrap();
-    assert_eq!(decode::<u16>(&stream, Exec::default()).unwrap_err().kind, Kind::BadArgument);
+fn wrong_arguments_are_errors() {
+    assert_eq!(encode(&settings(65_537), &[0u16], Options::new()).unwrap_err().kind, Kind::BadArgument);
+    let mut stream = encode(&settings(100), &[7i16; 300], Options::new()).unwrap();
+    assert_eq!(decode::<u16>(&stream, Options::new()).unwrap_err().kind, Kind::BadArgument);
     stream.push(0);
-    assert_eq!(decode::<i16>(&stream, Exec::default()).unwrap_err().kind, Kind::BadArgument);
+    assert_eq!(decode::<i16>(&stream, Options::new()).unwrap_err().kind, Kind::BadArgument);
     assert_eq!(info(&stream).unwrap().bytes as usize, stream.len() - 1);
     assert_eq!(ElementType::ALL.map(|t| ElementType::from_code(t.code())), ElementType::ALL.map(Some));
 }
@@ -248,24 +249,21 @@ fn small_streams() -> Vec<(ElementType, Vec<u8>)> {
     for (_, signal) in signals(200) {
         let short: Vec<i16> = signal.iter().map(|&x| x as i16).collect();
         let long: Vec<u32> = signal.iter().map(|&x| x as u32).collect();
-        all.push((ElementType::I16, encode(&settings(150), &short, Exec::default()).unwrap()));
-        all.push((ElementType::U32, encode(&settings(150), &long, Exec::default()).unwrap()));
+        all.push((ElementType::I16, encode(&settings(150), &short, Options::new()).unwrap()));
+        all.push((ElementType::U32, encode(&settings(150), &long, Options::new()).unwrap()));
     }
     let shape = Shape::new(&[5, 4, 10]).ok();
-    all.push((
-        ElementType::I16,
-        encode(&settings(150).with_shape(shape), &[3i16; 200], Exec::default()).unwrap(),
-    ));
+    all.push((ElementType::I16, encode(&settings(150).shape(shape), &[3i16; 200], Options::new()).unwrap()));
     all
 }
 
 /// Decodes as what the stream is supposed to be, on every tier; all verdicts must agree.
 fn verdict(element: ElementType, stream: &[u8]) -> Result<Vec<i64>, linerate_rice::Error> {
-    let of = |exec| match element {
-        ElementType::I16 => decode::<i16>(stream, exec).map(|x| x.into_iter().map(i64::from).collect()),
-        _ => decode::<u32>(stream, exec).map(|x| x.into_iter().map(i64::from).collect::<Vec<_>>()),
+    let of = |options| match element {
+        ElementType::I16 => decode::<i16>(stream, options).map(|x| x.into_iter().map(i64::from).collect()),
+        _ => decode::<u32>(stream, options).map(|x| x.into_iter().map(i64::from).collect::<Vec<_>>()),
     };
-    let mut all = tiers().chain([Exec::threads(2)]).map(of);
+    let mut all = tiers().chain([Options::new().threads(2)]).map(of);
     let first = all.next().unwrap();
     all.for_each(|other| assert_eq!(other, first));
     first
@@ -281,7 +279,7 @@ fn truncation_is_an_error() {
 }
 
 #[test]
-fn a_flipped_bit_is_an_error_or_harmless() {
+fn flipped_bit_is_an_error_or_harmless() {
     for (element, stream) in small_streams() {
         let samples = verdict(element, &stream).unwrap();
         let mut damaged = stream.clone();
@@ -296,10 +294,10 @@ fn a_flipped_bit_is_an_error_or_harmless() {
 }
 
 #[test]
-fn spare_mode_bits_that_are_set_are_an_error() {
+fn nonzero_padding_of_modes_is_an_error() {
     let (_, signal) = signals(96).into_iter().find(|s| s.0 == "quiet with bursts").unwrap();
     let samples: Vec<i16> = signal.iter().map(|&x| x as i16).collect();
-    let mut stream = encode(&settings(96), &samples, Exec::default()).unwrap();
+    let mut stream = encode(&settings(96), &samples, Options::new()).unwrap();
     // Behind header, table, checksum and kind; then the width, and what else there is.
     let kind = stream[36];
     let width = usize::from(stream[38] & 7);
@@ -321,7 +319,7 @@ fn spare_mode_bits_that_are_set_are_an_error() {
 
 proptest! {
     #[test]
-    fn anything_survives(
+    fn any_samples_round_trip(
         samples in proptest::collection::vec(any::<u32>(), 0..400),
         mask in 0u32..=32,
         segment in 1u32..200,
@@ -334,7 +332,7 @@ proptest! {
     }
 
     #[test]
-    fn anything_may_be_decoded(
+    fn any_bytes_decode_without_panic(
         mut bytes in proptest::collection::vec(any::<u8>(), 0..300),
         from in 0usize..29,
         at in 0usize..300,

@@ -1,13 +1,13 @@
-//! Version 2 streams that were written once and must be read for ever: `testdata/rice-v2`. Encoders
-//! may come to choose otherwise, so what they write is not compared.
+//! Committed version 2 streams that must stay readable: `testdata/rice-v2`. Encoders
+//! may improve, so their output is not compared.
 //!
 //! `LINERATE_UPDATE=1 cargo test -p linerate-rice --test v2_golden` writes those that are missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use linerate_rice::Exec;
-use linerate_rice::v2::{Element, ElementType, Settings, decode, encode, info};
+use linerate_rice::Options;
+use linerate_rice::v2::{Element, ElementType, StreamOptions, decode, encode, info};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/rice-v2")
@@ -68,8 +68,8 @@ fn check<T: Sample>(&(name, _, n, segment, row, signal): &Recipe) {
     let path = folder().join(format!("{name}.rice"));
     let samples: Vec<T> = (0..n).map(|i| T::of(signal(i))).collect();
     if !path.exists() && std::env::var_os("LINERATE_UPDATE").is_some() {
-        let settings = Settings::new(segment.try_into().ok()).with_row(row.try_into().ok());
-        fs::write(&path, encode(&settings, &samples, Exec::default()).unwrap()).unwrap();
+        let settings = StreamOptions::new().segment(segment.try_into().ok()).row(row.try_into().ok());
+        fs::write(&path, encode(&settings, &samples, Options::new()).unwrap()).unwrap();
         let mut raw = Vec::new();
         samples.iter().for_each(|x| x.put(&mut raw));
         fs::write(path.with_extension("raw"), raw).unwrap();
@@ -77,7 +77,7 @@ fn check<T: Sample>(&(name, _, n, segment, row, signal): &Recipe) {
     let stream = fs::read(&path).unwrap();
     let mut raw = Vec::new();
     for tier in linerate_testkit::tiers() {
-        let decoded = decode::<T>(&stream, Exec::default().with_tier(tier)).unwrap();
+        let decoded = decode::<T>(&stream, Options::new().tier(tier)).unwrap();
         assert!(decoded == samples, "{name} on {tier:?}");
         raw.clear();
         decoded.into_iter().for_each(|x| x.put(&mut raw));
@@ -88,7 +88,7 @@ fn check<T: Sample>(&(name, _, n, segment, row, signal): &Recipe) {
 }
 
 #[test]
-fn all_goldens_are_read() {
+fn golden_streams_decode() {
     for recipe in RECIPES {
         match recipe.1 {
             ElementType::I16 => check::<i16>(recipe),

@@ -1,14 +1,14 @@
-//! A dataset that is about to be created, as `set_local` finds it: its type, its chunks, and what
-//! the property list says of the filter.
+//! A dataset that is being created, as `set_local` receives it: its type, the shape of its chunks, and
+//! the filter's entry in the property list.
 
 use core::ffi::c_uint;
 use core::ops::RangeInclusive;
 
-use crate::class::Hid;
-use crate::failure::{Failure, Result};
-use crate::library::Library;
+use crate::error::{FilterError, Result};
+use crate::sys::class::Hid;
+use crate::sys::library::Library;
 
-/// Kinds of types, as far as filters care.
+/// Classes of types that filters distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Integer,
@@ -34,16 +34,16 @@ pub(crate) struct Datatype {
     pub(crate) signed: bool,
 }
 
-/// Filters of HDF5 itself: deflate, shuffle, fletcher32, szip, nbit and scaleoffset. None of them
-/// leaves samples behind.
+/// Filters of HDF5 itself: deflate, shuffle, fletcher32, szip, nbit and scaleoffset. The output of none
+/// of them is samples.
 const RECODERS: RangeInclusive<i32> = 1..=6;
 const SHUFFLE: i32 = 2;
 const FLETCHER32: i32 = 3;
 
-/// Most values that HDF5 asks a filter for at once.
+/// Maximum number of `cd_values` that are read.
 pub(crate) const MAX_VALUES: usize = 256;
 
-/// What a property list says of a filter.
+/// The entry of a filter in a property list.
 pub(crate) struct Message {
     pub(crate) flags: c_uint,
     pub(crate) count: usize,
@@ -57,7 +57,7 @@ impl Message {
     }
 }
 
-/// The dataset.
+/// The dataset that is being created.
 pub(crate) struct Creation {
     library: Library,
     dcpl: Hid,
@@ -68,19 +68,21 @@ pub(crate) struct Creation {
 
 impl Creation {
     pub(crate) fn new(library: Library, dcpl: Hid, datatype: Hid) -> Result<Creation> {
-        let datatype =
-            library.datatype(datatype).ok_or(Failure::Filter("the type of the dataset cannot be read"))?;
-        let chunk =
-            library.chunk(dcpl).ok_or(Failure::Filter("the chunk shape of the dataset cannot be read"))?;
+        let datatype = library
+            .datatype(datatype)
+            .ok_or(FilterError::Filter("the type of the dataset cannot be read"))?;
+        let chunk = library
+            .chunk(dcpl)
+            .ok_or(FilterError::Filter("the chunk shape of the dataset cannot be read"))?;
         Ok(Creation { library, dcpl, datatype, chunk })
     }
 
-    /// Refuses a dataset of which filter `id` would not get the samples, but what a filter of HDF5
-    /// that comes before it makes of them.
+    /// Rejects a dataset in which a filter of HDF5 comes before filter `id`, which would then not get the
+    /// samples.
     pub(crate) fn comes_first(&self, id: i32) -> Result<()> {
         let filters = self.library.filters(self.dcpl);
-        let filters = filters.ok_or(Failure::Filter("the filters of the dataset cannot be read"))?;
-        let refuse = |what| Err(Failure::Filter(what));
+        let filters = filters.ok_or(FilterError::Filter("the filters of the dataset cannot be read"))?;
+        let refuse = |what| Err(FilterError::Filter(what));
         match filters.into_iter().take_while(|&before| before != id).find(|before| RECODERS.contains(before))
         {
             None => Ok(()),
@@ -90,10 +92,10 @@ impl Creation {
         }
     }
 
-    /// The type, if it is an integer of one of these sizes in little-endian order. `wrong_size`
-    /// says otherwise.
+    /// The type, if it is an integer of one of these sizes in little-endian order. `wrong_size` is the
+    /// error for another size.
     pub(crate) fn integer(&self, sizes: &[usize], wrong_size: &'static str) -> Result<Datatype> {
-        let refuse = |what| Err(Failure::Filter(what));
+        let refuse = |what| Err(FilterError::Filter(what));
         match self.datatype {
             Datatype { class: Class::Other, .. } => refuse("only integers can be encoded"),
             Datatype { size, .. } if !sizes.contains(&size) => refuse(wrong_size),
@@ -117,20 +119,20 @@ impl Creation {
         self.chunk.last().copied().unwrap_or(1)
     }
 
-    /// What the property list says of filter `id`.
+    /// The entry of filter `id` in the property list.
     pub(crate) fn filter(&self, id: i32) -> Result<Message> {
         let message = self.library.filter(self.dcpl, id);
-        let message = message.ok_or(Failure::Filter("the filter's own values cannot be read"))?;
+        let message = message.ok_or(FilterError::Filter("the filter's own values cannot be read"))?;
         if message.count > MAX_VALUES {
-            return Err(Failure::Filter("the filter has more than 256 values"));
+            return Err(FilterError::Filter("the filter has more than 256 values"));
         }
         Ok(message)
     }
 
-    /// Replaces the values of filter `id`, which `message` was read of.
+    /// Replaces the values of filter `id`; its flags stay those of `message`.
     pub(crate) fn set_filter(&self, id: i32, message: &Message, values: &[c_uint]) -> Result<()> {
         self.library
             .set_filter(self.dcpl, id, message.flags, values)
-            .ok_or(Failure::Filter("the filter's own values cannot be written"))
+            .ok_or(FilterError::Filter("the filter's own values cannot be written"))
     }
 }

@@ -1,39 +1,39 @@
-//! Filter 32025: Delta-Rice, the format that others read and write too.
+//! Filter 32025: Delta-Rice, in the format of the original filter.
 #![allow(unsafe_code)]
 
 use core::ffi::{c_int, c_uint, c_void};
 use core::num::NonZeroU32;
 
-use linerate_rice::{Exec, Params, Segments, decode_into, encode_into, expands};
+use linerate_rice::{Options, Params, Segments, decode_into, encode_into, expands};
 
-use crate::border::{Codec, Output};
-use crate::class::{Class, Hid};
 use crate::creation::Creation;
-use crate::failure::{Failure, Result};
-use crate::memory::{Block, words};
+use crate::error::{FilterError, Result};
+use crate::sys::class::{Class, Hid};
+use crate::sys::ffi::{Codec, Output};
+use crate::sys::memory::{Block, words};
 use crate::threads;
 
 /// The number of Delta-Rice in the registry of HDF5 filters.
 pub const DELTARICE_ID: i32 = 32025;
 
-/// Filter 32025 as HDF5 sees it.
+/// The table of filter 32025.
 ///
 /// `cd_values` are those of [`Params::from_cd_values`]. When a dataset is created its type must be
-/// an integer of 2 bytes in little-endian order, no filter may come before that leaves no samples,
-/// and the values must be able to encode without loss. Where fewer than two values are given, the
+/// an integer of 2 bytes in little-endian order, none of HDF5's own filters may come before this one,
+/// and the values must be lossless. Where fewer than two values are given, the
 /// segment is that of [`Params::segment_for`] for the shape of the chunks, and chunks that would
 /// [expand](expands) are refused. Datasets that exist are read whatever their type is.
 pub static DELTARICE: Class = Class::new(DELTARICE_ID, CODEC.name, set_local, filter);
 
 const CODEC: Codec = Codec { name: c"Delta-Rice", encode, decode, create };
 
-/// Last of the values where nobody gave a segment, behind the coefficients, where readers do not look:
-/// the segment follows from the shape of the chunks, and chunks that expand are refused.
-const CHOSEN: u32 = u32::from_le_bytes(*b"auto");
+/// The last value if the user gave no segment, after the coefficients, where readers do not look: the
+/// segment follows from the shape of the chunks, and chunks that expand are refused.
+const AUTO_SEGMENT: u32 = u32::from_le_bytes(*b"auto");
 
-/// Whether the segment is the filter's choice: none was given, or a property list is used again.
-fn is_chosen(values: &[u32]) -> bool {
-    matches!(values, [] | [_] | [_, _, 2, 1, u32::MAX, CHOSEN])
+/// Whether the filter chooses the segment: the user gave none, or reuses a property list.
+fn is_auto(values: &[u32]) -> bool {
+    matches!(values, [] | [_] | [_, _, 2, 1, u32::MAX, AUTO_SEGMENT])
 }
 
 unsafe extern "C" fn filter(
@@ -56,11 +56,11 @@ fn encode(values: &[u32], bytes: &[u8]) -> Result<Output> {
     let params = encodable(values)?;
     let samples = words::<i16>(bytes)?;
     let segment = params.segment().map_or(samples.len(), |n| n.get() as usize).max(1);
-    let exec = threads::exec(samples.len(), samples.len().div_ceil(segment));
+    let options = threads::options(samples.len(), samples.len().div_ceil(segment));
     let mut block = Block::new(params.bound(samples.len()))?;
-    let bytes = encode_into(&params, samples, block.words(), exec)?;
-    if values.last() == Some(&CHOSEN) && is_chosen(values) && expands(samples.len(), bytes as u64) {
-        return Err(Failure::Filter(
+    let bytes = encode_into(&params, samples, block.words(), options)?;
+    if values.last() == Some(&AUTO_SEGMENT) && is_auto(values) && expands(samples.len(), bytes as u64) {
+        return Err(FilterError::Filter(
             "encoded, the chunk is larger than its samples: give the m that `linerate rice tune` finds; \
              with a segment too it is stored so all the same",
         ));
@@ -70,35 +70,35 @@ fn encode(values: &[u32], bytes: &[u8]) -> Result<Output> {
 
 fn decode(values: &[u32], chunk: &[u8]) -> Result<Output> {
     let params = Params::from_cd_values(values)?;
-    // What the chunk says is bounded by its own length before it is believed.
+    // The sample count is checked against the length of the chunk before it is used.
     let segments = Segments::of(&params, chunk)?;
-    let exec = threads::exec(segments.samples(), segments.segment_count());
+    let options = threads::options(segments.samples(), segments.segment_count());
     let mut block = Block::new(segments.samples().saturating_mul(2))?;
-    let bytes = 2 * decode_into::<i16>(&params, chunk, block.words(), exec)?;
+    let bytes = 2 * decode_into::<i16>(&params, chunk, block.words(), options)?;
     Ok(Output { block, bytes })
 }
 
-/// Parameters that every chunk can be encoded with.
+/// Parses parameters that can encode every chunk.
 fn encodable(values: &[u32]) -> Result<Params> {
     let params = Params::from_cd_values(values)?;
-    // An empty chunk is enough for the codec to refuse what loses data.
-    encode_into::<i16>(&params, &[], &mut [0; 4], Exec::default())?;
+    // Encoding an empty chunk makes the codec check that no data is lost.
+    encode_into::<i16>(&params, &[], &mut [0; 4], Options::new())?;
     Ok(params)
 }
 
 fn create(creation: &Creation) -> Result<()> {
     creation.integer(&[2], "only integers of 2 bytes can be encoded")?;
     if creation.samples() > u64::from(u32::MAX) {
-        return Err(Failure::Filter("a chunk of more than 2^32 - 1 samples"));
+        return Err(FilterError::Filter("a chunk of more than 2^32 - 1 samples"));
     }
     creation.comes_first(DELTARICE_ID)?;
     let message = creation.filter(DELTARICE_ID)?;
     let params = encodable(message.values())?;
-    if !is_chosen(message.values()) {
+    if !is_auto(message.values()) {
         return Ok(());
     }
-    // A chunk longer than can be written is one segment.
+    // A segment length beyond i32 cannot be stored: the whole chunk is one segment.
     let whole = i32::try_from(creation.samples()).map_or(u32::MAX, |n| n as u32);
     let segment = Params::segment_for(creation.chunk()).map_or(whole, NonZeroU32::get);
-    creation.set_filter(DELTARICE_ID, &message, &[params.m(), segment, 2, 1, u32::MAX, CHOSEN])
+    creation.set_filter(DELTARICE_ID, &message, &[params.m(), segment, 2, 1, u32::MAX, AUTO_SEGMENT])
 }

@@ -23,7 +23,7 @@ fn refused(values: &[u32], words: &[u32]) {
 }
 
 #[test]
-fn all_goldens_both_ways() {
+fn goldens_encode_and_decode() {
     let all = goldens();
     assert_eq!(all.len(), 27);
     for g in all {
@@ -44,7 +44,7 @@ fn absent_values_have_defaults() {
 }
 
 #[test]
-fn one_sample_per_segment_fits() {
+fn one_sample_per_segment_round_trips() {
     let plain = Noise(2).walk(30_000, 16);
     for segment in [1, 10] {
         let chunk = encode(&DELTARICE, &[8, segment], &plain).unwrap();
@@ -70,7 +70,7 @@ fn a_chunk_that_expands_is_refused_unless_a_segment_was_given() {
 }
 
 #[test]
-fn what_cannot_be_encoded_is_refused() {
+fn lossy_or_invalid_values_are_refused_when_encoding() {
     let plain = samples(&[1, 2, 3]);
     for values in [
         &[0][..],
@@ -93,7 +93,7 @@ fn what_cannot_be_encoded_is_refused() {
 }
 
 #[test]
-fn counts_and_lengths_that_lie_are_refused() {
+fn wrong_counts_and_lengths_are_refused() {
     for words in [
         &[u32::MAX, 1, 0x8888_8880][..],
         &[u32::MAX],
@@ -134,7 +134,7 @@ fn empty_and_short_chunks_are_refused() {
 }
 
 #[test]
-fn values_that_lie_are_refused_when_decoding() {
+fn invalid_values_are_refused_when_decoding() {
     let chunk = bytes(&[7, 1, 0x8888_8880]);
     for values in [&[0][..], &[5], &[65_536], &[8, 0], &[8, 7, 0], &[8, 7, 5, 1], &[8, 7, 1, 0]] {
         assert_eq!(decode(&DELTARICE, values, &chunk), None, "{values:?}");
@@ -172,7 +172,7 @@ fn every_flipped_bit_is_refused_or_gives_as_many_samples() {
 }
 
 #[test]
-fn noise_is_survived() {
+fn random_input_never_panics() {
     let mut noise = Noise(7);
     for _ in 0..2000 {
         let n = noise.next() as usize % 50;
@@ -207,7 +207,7 @@ fn without_hdf5_nothing_is_checked_at_creation() {
 }
 
 #[test]
-fn the_table_is_what_c_expects() {
+fn table_has_the_layout_of_c() {
     #[repr(C)]
     struct Table {
         version: i32,

@@ -5,8 +5,8 @@ mod common;
 use common::Noise;
 use common::call::{decode, encode};
 use linerate_hdf5::{DELTARICE2, DELTARICE2_ID};
-use linerate_rice::v2::{ElementType, Settings, info};
-use linerate_rice::{Exec, v2};
+use linerate_rice::v2::{ElementType, StreamOptions, info};
+use linerate_rice::{Options, v2};
 
 /// Rows of a random walk as the bytes of each type, and the complete values of a dataset of them.
 fn datasets() -> impl Iterator<Item = (ElementType, [u32; 4], Vec<u8>)> {
@@ -19,7 +19,7 @@ fn datasets() -> impl Iterator<Item = (ElementType, [u32; 4], Vec<u8>)> {
 }
 
 #[test]
-fn every_type_comes_back() {
+fn every_type_round_trips() {
     assert_eq!((DELTARICE2.id(), DELTARICE2_ID), (325, 325));
     for (element, values, plain) in datasets() {
         let stream = encode(&DELTARICE2, &values, &plain).unwrap();
@@ -35,7 +35,7 @@ fn every_type_comes_back() {
 }
 
 #[test]
-fn segments_are_as_long_as_asked_for() {
+fn segments_have_the_requested_length() {
     for (_, values, plain) in datasets() {
         for segment in [1, 100, 1500, 65_536] {
             let stream = encode(&DELTARICE2, &[segment, values[1], 0, values[3]], &plain).unwrap();
@@ -88,7 +88,7 @@ fn streams_of_another_chunk_are_refused() {
 
 #[test]
 fn a_stream_without_samples_is_refused() {
-    let empty = v2::encode::<i16>(&Settings::default(), &[], Exec::default()).unwrap();
+    let empty = v2::encode::<i16>(&StreamOptions::new(), &[], Options::new()).unwrap();
     assert_eq!(decode(&DELTARICE2, &[], &empty), None);
     assert_eq!(decode(&DELTARICE2, &[0, 0, 0, 0], &empty), None);
 }
@@ -135,7 +135,7 @@ fn every_truncation_is_refused_and_no_flipped_bit_changes_a_sample() {
 }
 
 #[test]
-fn noise_is_survived() {
+fn random_input_never_panics() {
     let mut noise = Noise(9);
     for _ in 0..2000 {
         let n = noise.next() as usize % 50;

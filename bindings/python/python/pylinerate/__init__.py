@@ -4,8 +4,8 @@
 * :mod:`pylinerate.dict`: small zstd blocks, each with one of very many dictionaries
 * :mod:`pylinerate.gateway`: message streams of chat gateways
 * :mod:`pylinerate.hdf5`: filters for h5py, and parallel reading (needs h5py)
-* :mod:`pylinerate.numcodecs`, :mod:`pylinerate.zarr`: codecs, which numcodecs and zarr find by
-  themselves once the package is installed
+* :mod:`pylinerate.numcodecs`, :mod:`pylinerate.zarr`: codecs, which numcodecs and zarr find by name
+  once the package is installed
 """
 
 from importlib import import_module
@@ -21,7 +21,7 @@ __all__ = ["Error", "__version__", "rice"]
 
 
 def __getattr__(name: str) -> Any:
-    # Made when it is asked for: it brings NumPy along, which programs without arrays do not need.
+    # Imported on first use: it needs NumPy, which programs without arrays may not have.
     if name == "rice":
         return import_module(".rice", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

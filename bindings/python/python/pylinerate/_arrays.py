@@ -31,12 +31,12 @@ def sample_dtype(dtype: DTypeLike, sizes: tuple[int, ...]) -> np.dtype[Any]:
 
 
 def flat_samples(array: NDArray[Any]) -> NDArray[Any]:
-    """All of ``array`` in one dimension. Copied only if it is not C-contiguous and aligned."""
+    """``array`` in one dimension. Copied only if it is not C-contiguous and aligned."""
     return np.require(array, requirements=["C", "A"]).reshape(-1)
 
 
 def flat_bytes(buffer: Any) -> NDArray[np.uint8]:
-    """The bytes of anything with the buffer protocol, not copied."""
+    """The bytes of an object with the buffer protocol, without a copy."""
     view = memoryview(buffer)
     if not view.c_contiguous:
         raise ValueError("the buffer is not C-contiguous")
@@ -58,7 +58,7 @@ def flat_output(out: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, ...]:
-    """``shape`` for ``samples`` samples, with a -1 in it worked out."""
+    """``shape`` for ``samples`` samples, with a size of -1 computed."""
     if shape is None:
         return (samples,)
     sizes = [operator.index(n) for n in (shape if isinstance(shape, (tuple, list)) else (shape,))]
@@ -71,7 +71,7 @@ def full_shape(shape: int | tuple[int, ...] | None, samples: int) -> tuple[int, 
 
 
 def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Integer]:
-    """``values`` in one dimension. Other numbers than integers are refused, not rounded."""
+    """``values`` in one dimension. Floats are an error, not rounded."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu" and array.size:
         raise TypeError(f"{name} are {array.dtype}, but must be integers")
@@ -81,7 +81,7 @@ def integers(values: ArrayLike, dtype: type[Integer], name: str) -> NDArray[Inte
 
 
 def stream_segment(segment: int | None) -> int | None:
-    """``segment`` if a version 2 stream can have such segments."""
+    """``segment`` if a version 2 stream allows it."""
     if segment is None:
         return None
     segment = operator.index(segment)

@@ -1,4 +1,4 @@
-"""Files of blocks: our own, and RocksDB's SST files."""
+"""Files of blocks: this project's block files, and RocksDB's SST files."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
     Path: TypeAlias = str | os.PathLike[str]
 
-#: Bytes of records that a scan takes out of a file at once.
+#: Bytes of records that a scan reads at once.
 CHUNK = 256 << 10
-#: The same where the way back to where it was is long.
+#: The same if each step of the scan must start from the beginning.
 LARGE_CHUNK = 8 << 20
-#: Records that are handed to a builder at once.
+#: Records that are passed to a builder at once.
 RECORDS = 1000
 
 
 class Counts(NamedTuple):
-    """How many there are of what in a :class:`BlockFile`."""
+    """Counts of a :class:`BlockFile`."""
 
     #: Records.
     records: int
@@ -50,15 +50,15 @@ class Counts(NamedTuple):
 class BlockFileStats(NamedTuple):
     """What is in a :class:`BlockFile`."""
 
-    #: How many there are of what.
+    #: Counts of records, blocks and bytes.
     counts: Counts
     #: Bytes of the file.
     size: int
-    #: Bytes that blocks were filled to.
+    #: Target size of a block in bytes.
     block_size: int
     #: Level of zstd.
     level: int
-    #: Whether there are hashes of contents.
+    #: Whether blocks have hashes of their contents.
     checksums: bool
     #: Bytes of its dictionary, 0 if it has none.
     dictionary_size: int
@@ -70,7 +70,7 @@ class Entry(NamedTuple):
     """An entry of an :class:`Sst`."""
 
     key: bytes
-    #: When it was written: higher is later.
+    #: Sequence number: higher is newer.
     sequence: int
     #: "value", "deletion", "single deletion", "range deletion", "merge", "blob index" or "other".
     kind: str
@@ -79,16 +79,16 @@ class Entry(NamedTuple):
 
 
 class RangeDeletion(NamedTuple):
-    """The keys from ``start`` on and before ``stop`` of an :class:`Sst` were deleted."""
+    """A deletion in an :class:`Sst` of the keys from ``start`` to ``stop``, not included."""
 
     start: bytes
     stop: bytes
-    #: When: entries with a lower number are gone.
+    #: Sequence number: entries with a lower one are deleted.
     sequence: int
 
 
 class BlockCount(NamedTuple):
-    """The data blocks of an :class:`Sst` that are stored in one way."""
+    """The data blocks of an :class:`Sst` with one compression."""
 
     blocks: int
     #: Bytes of them as stored.
@@ -104,7 +104,7 @@ class SstStats(NamedTuple):
     size: int
     #: Its version, 2 to 7.
     format_version: int
-    #: What guards its blocks: "none", "crc32c", "xxhash", "xxhash64" or "xxh3".
+    #: Checksum type: "none", "crc32c", "xxhash", "xxhash64" or "xxh3".
     checksum: str
     #: "binary search", "hash", "partitioned" or "with first keys".
     index_kind: str
@@ -114,14 +114,14 @@ class SstStats(NamedTuple):
     dictionary_size: int | None
     #: The 32-bit number in a trained dictionary.
     dictionary_number: int | None
-    #: Data blocks by how they are stored: "none", "zstd", "lz4" and others.
+    #: Data blocks by compression: "none", "zstd", "lz4" and others.
     blocks: dict[str, BlockCount]
-    #: What the file says of itself; numbers as RocksDB writes them, seven bits to a byte.
+    #: Properties of the file; numbers as RocksDB writes them, as varints.
     properties: dict[str, bytes]
 
 
 class SstReport(NamedTuple):
-    """What was verified of an :class:`Sst`."""
+    """Result of verifying an :class:`Sst`."""
 
     data_blocks: int
     other_blocks: int
@@ -132,25 +132,25 @@ class SstReport(NamedTuple):
     merge_operands: int
     key_bytes: int
     value_bytes: int
-    #: What is wrong, at most the first hundred.
+    #: The first hundred errors.
     failures: list[Error]
-    #: How much is wrong.
+    #: Number of errors.
     failed: int
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing is wrong."""
+        """Whether there are no errors."""
         return self.failed == 0
 
 
 def look(path: Path) -> None:
-    """Lets the system say what is wrong with a path, as of any other file."""
+    """Opens a file for reading, so that the system's error for a wrong path is raised."""
     with open(path, "rb"):
         pass
 
 
 class File:
-    """What files have in common. They are closed when they are no longer used, too."""
+    """Base of the file classes. Also closed when garbage collected."""
 
     __slots__ = ("__weakref__", "_file", "_path")
 
@@ -159,12 +159,12 @@ class File:
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the file is closed."""
         return self._file.is_closed()
 
     def close(self) -> None:
-        """Closes the file, whose dictionary is given back to its store. What is read from it at this
-        moment ends undisturbed; anything else is a ``ValueError`` from then on.
+        """Closes the file and releases its dictionary in the store. Running reads finish; later ones raise
+        ``ValueError``.
         """
         self._file.close()
 
@@ -182,7 +182,7 @@ class File:
 
 
 class ReadThroughStore(File):
-    """Files with a dictionary that is in a store."""
+    """A file whose dictionary is in a store."""
 
     __slots__ = ("_store",)
 
@@ -197,7 +197,7 @@ class ReadThroughStore(File):
 class BlockFile(ReadThroughStore):
     """A sorted file of records, in blocks that share a dictionary. Any number of threads may read it.
 
-    Open files share a store, in which each has its dictionary as long as it is open.
+    Open files share a store, which holds the dictionary of each as long as it is open.
 
     >>> import os, tempfile
     >>> from pylinerate.dict import BlockFile, Store
@@ -226,20 +226,20 @@ class BlockFile(ReadThroughStore):
         path : str or path
             The file.
         store : Store
-            Where its dictionary goes, unless it is there. A dictionary that stands elsewhere, as in a
-            pack, must be there.
+            The store for its dictionary. An external dictionary, as in a pack, must be in the store
+            already.
         map : bool
-            Whether to map the file into memory. Then it must not become shorter while it is open,
-            which would end the program; otherwise each block is read by itself.
+            Whether to map the file into memory. A mapped file must not be shortened while it is
+            open: that ends the program. Otherwise each block is read separately.
         dictionary : int, optional
-            The number of a dictionary that stands elsewhere. By default it is found by its hash.
+            The number of an external dictionary. Default: found by its hash.
 
         Raises
         ------
         OSError
             If the file cannot be read.
         Error
-            If it is damaged, or its dictionary is not there.
+            If it is damaged, or its dictionary is not in the store.
         """
         look(path)
         self = cls.__new__(cls)
@@ -259,7 +259,7 @@ class BlockFile(ReadThroughStore):
         checksums: bool = True,
         sort: bool = False,
     ) -> None:
-        """Writes a file. It is there, in place of what has the name, when all went well.
+        """Writes a file. It replaces an existing one only when it is complete.
 
         Parameters
         ----------
@@ -268,8 +268,8 @@ class BlockFile(ReadThroughStore):
         records : iterable of pairs of buffers
             Keys, each greater than the one before, and values.
         dictionary : buffer or int, optional
-            A dictionary, or the most bytes of one that is trained with the first records. By default
-            there is none.
+            A dictionary, or the maximum size of one that is trained with the first records. Default:
+            none.
         small_tables : bool
             Whether it is trained with small tables, see :func:`shrink_tables`.
         block_size : int
@@ -277,16 +277,16 @@ class BlockFile(ReadThroughStore):
         level : int
             A level of zstd, -7 to 22.
         checksums : bool
-            Whether there are hashes of contents. Without, damage may pass unnoticed.
+            Whether to store hashes of contents. Without them damage may not be detected.
         sort : bool
-            Whether to sort the records first, on the disk beyond 256 MiB. No key may come twice.
+            Whether to sort the records first, on disk beyond 256 MiB. Duplicate keys are an error.
 
         Raises
         ------
         OSError
             If the file cannot be written.
         Error
-            For keys out of order or twice, and what is too long: keys of 64 KiB, values above 32 MiB.
+            For keys out of order or duplicate, keys of 64 KiB or more, and values above 32 MiB.
         """
         given, train = (None, dictionary) if isinstance(dictionary, int) else (dictionary, None)
         builder = _pylinerate.DictBuilder(path, block_size, level, checksums, given, train, small_tables, sort)
@@ -339,35 +339,35 @@ class BlockFile(ReadThroughStore):
         keys : iterable of buffers
             In any order.
         errors : "raise" or "return"
-            Whether the first error is raised once all keys were looked up, with the ``index`` of its
-            key, or each stands in the place of its value.
+            Whether the first error is raised after all lookups, with the ``index`` of its key, or each
+            replaces its value.
         """
         return multi_get(((self, key) for key in keys), errors)
 
     def scan(
         self, start: AnyBuffer | None = None, stop: AnyBuffer | None = None
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Keys and values in the order of the keys, from ``start`` on and before ``stop``."""
-        behind = False
-        while records := self._file.scan(start, behind, stop, CHUNK):
+        """Keys and values in key order, from ``start`` to ``stop``, not included."""
+        after = False
+        while records := self._file.scan(start, after, stop, CHUNK):
             yield from records
-            start, behind = records[-1][0], True
+            start, after = records[-1][0], True
 
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         return self.scan()
 
     def stats(self) -> BlockFileStats:
-        """What is in the file."""
+        """Counts and options of the file."""
         stats = self._file.stats()
         return BlockFileStats(Counts(*stats[0]), *stats[1:])
 
     def verify(self) -> Counts:
-        """Reads everything: each hash, each key, and all that is counted. Returns what was counted.
+        """Reads and checks the whole file: hashes, key order and counts. Returns the counts.
 
         Raises
         ------
         Error
-            For the first damage.
+            For the first damaged part.
         """
         return Counts(*self._file.verify())
 
@@ -402,21 +402,21 @@ class Sst(ReadThroughStore):
         path : str or path
             The file.
         store : Store
-            Where its dictionary goes.
+            The store for its dictionary.
         map : bool
-            Whether to map the file into memory. Then it must not become shorter while it is open,
-            which would end the program; otherwise each block is read by itself.
+            Whether to map the file into memory. A mapped file must not be shortened while it is
+            open: that ends the program. Otherwise each block is read separately.
         checksums : bool
-            Whether the checksum of each data block is compared when it is read.
+            Whether the checksum of each data block is verified when it is read.
         block_limit : int
-            The most bytes that a block may have.
+            Maximum size of a block in bytes.
 
         Raises
         ------
         OSError
             If the file cannot be read.
         Error
-            If it is damaged or no such file, or uses something that is not read.
+            If it is damaged, is no SST file, or uses an unsupported feature.
         """
         look(path)
         self = cls.__new__(cls)
@@ -425,25 +425,25 @@ class Sst(ReadThroughStore):
         return self
 
     def entry(self, key: AnyBuffer, sequence: int | None = None) -> Entry | None:
-        """The newest entry of a key, of those not newer than ``sequence``, if the file has one. A key
-        that a newer range deletion covers has an entry of that kind.
+        """The newest entry of a key, optionally not newer than ``sequence``. A key covered by a newer range
+        deletion has an entry of that kind.
 
         Raises
         ------
         Error
-            If a block on the way is damaged or cannot be read, or the order of the keys is not known.
+            If a block on the way is damaged or cannot be read, or the key order is unknown.
         """
         found = self._file.get(key, 2**64 - 1 if sequence is None else sequence)
         return None if found is None else Entry(*found)
 
     def get(self, key: AnyBuffer) -> bytes | None:
-        """The value of a key. ``None`` if the file says nothing of it, or that it was deleted.
+        """The value of a key. ``None`` if it is missing or deleted.
 
         Raises
         ------
         Error
-            As :meth:`entry`; of kind "unsupported" if only the program can tell the value: it has merge
-            operands, or is in a blob file.
+            As :meth:`entry`; of kind "unsupported" if the value is in merge operands or in a blob
+            file.
         """
         found = self._file.get(key, 2**64 - 1)
         value = _value(found)
@@ -469,16 +469,16 @@ class Sst(ReadThroughStore):
         keys : iterable of buffers
             In any order.
         errors : "raise" or "return"
-            Whether the first error is raised once all keys were looked up, with the ``index`` of its
-            key, or each stands in the place of its value.
+            Whether the first error is raised after all lookups, with the ``index`` of its key, or each
+            replaces its value.
         """
         return multi_get(((self, key) for key in keys), errors)
 
     def scan(self, start: AnyBuffer | None = None, stop: AnyBuffer | None = None) -> Iterator[Entry]:
-        """All entries in the order of the keys, from ``start`` on and before ``stop``: all versions of a
-        key, the newest first, and deletions as such. Range deletions stand apart.
+        """All entries in key order, from ``start`` to ``stop``, not included: all versions of a key, the newest
+        first, and deletions. Range deletions are separate.
         """
-        # Where keys cannot be looked up, the way is from the start each time.
+        # Without a known key order each step starts from the beginning.
         unknown = start is None and self._file.key_order() == "unknown"
         chunk, skip = LARGE_CHUNK if unknown else CHUNK, 0
         while rows := self._file.scan(start, skip, stop, chunk):
@@ -493,24 +493,24 @@ class Sst(ReadThroughStore):
         return self.scan()
 
     def range_deletions(self) -> list[RangeDeletion]:
-        """Its range deletions, as they stand in it."""
+        """Its range deletions, in file order."""
         return [RangeDeletion(*row) for row in self._file.range_deletions()]
 
     def stats(self) -> SstStats:
-        """What is in the file. Data blocks are read for it, but not decoded."""
+        """Statistics of the file. Reads data blocks without decoding them."""
         head, stored, properties = self._file.stats()
         return SstStats(*head, {name: BlockCount(*counts) for name, *counts in stored}, dict(properties))
 
     def verify(self) -> SstReport:
-        """Reads and decodes every block. What is damaged is in the report, and the rest is verified all
-        the same.
+        """Reads and decodes every block. Errors are in the report and do not stop the
+        verification.
         """
         counts, failures, failed = self._file.verify()
         return SstReport(*counts, failures, failed)
 
 
 def _value(entry: tuple[bytes, int, str, bytes] | None) -> bytes | Error | None:
-    """What an entry says of the value of its key."""
+    """The value of a key by its entry."""
     if entry is None or entry[2].endswith("deletion"):
         return None
     if entry[2] == "value":
@@ -531,16 +531,16 @@ def multi_get(
 def multi_get(
     requests: Iterable[tuple[BlockFile | Sst, AnyBuffer]], errors: Literal["raise", "return"] = "raise"
 ) -> list[Any]:
-    """The values of keys in many files, in their order. Blocks are decoded in batches, each once, and
-    the memory of the next is fetched meanwhile, with that of its file's dictionary.
+    """The values of keys in many files, in their order. Blocks are decoded in batches, each once, while
+    the memory of the next block and of its dictionary is prefetched.
 
     Parameters
     ----------
     requests : iterable of pairs
         Files, all of them a :class:`BlockFile` or all an :class:`Sst`, opened with one store; and keys.
     errors : "raise" or "return"
-        Whether the first error is raised once all keys were looked up, with the ``index`` of its
-        request, or each stands in the place of its value.
+        Whether the first error is raised after all lookups, with the ``index`` of its request, or each
+        replaces its value.
     """
     if errors not in ("return", "raise"):
         raise ValueError(f'errors is {errors!r}, but must be "return" or "raise"')

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 class PackEntry(NamedTuple):
     """A dictionary in a :class:`Pack`."""
 
-    #: Its number in the pack, which no other dictionary ever had or will have there.
+    #: Its number in the pack, never reused.
     id: int
-    #: Bytes of it.
+    #: Size in bytes.
     size: int
     #: Its :func:`content_hash`.
     hash: int
@@ -33,16 +33,16 @@ class PackEntry(NamedTuple):
     cluster: int
     #: Bytes stored.
     stored: int
-    #: How many use it.
+    #: Number of users.
     users: int
 
 
 class PackStats(NamedTuple):
-    """What is in a :class:`Pack`."""
+    """Statistics of a :class:`Pack`."""
 
     #: Dictionaries.
     dictionaries: int
-    #: Those that nobody uses.
+    #: Dictionaries without users.
     unused: int
     #: Bytes of the dictionaries.
     dictionary_bytes: int
@@ -52,20 +52,20 @@ class PackStats(NamedTuple):
     hidden_bytes: int
     #: Bytes of the file.
     size: int
-    #: Bytes behind the last whole segment, from writing that was broken off.
+    #: Bytes after the last complete segment, from an interrupted write.
     ignored: int
-    #: How often it was changed.
+    #: Number of changes.
     generation: int
-    #: Whether dictionaries are stored as they are.
+    #: Whether dictionaries are stored uncompressed.
     uncompressed: bool
 
 
 class Compacted(NamedTuple):
-    """What :meth:`Pack.compact` did."""
+    """Result of :meth:`Pack.compact`."""
 
-    #: Dictionaries that stayed.
+    #: Dictionaries kept.
     kept: int
-    #: Dictionaries that went.
+    #: Dictionaries dropped.
     dropped: int
     #: Bytes of the file before.
     before: int
@@ -76,8 +76,8 @@ class Compacted(NamedTuple):
 class Pack(File):
     """A file of dictionaries under 64-bit numbers, as it was when it was opened.
 
-    It is compressed, tells who uses which dictionary, and is never rewritten in place. ``pack[id]`` is a
-    dictionary; as an iterable it gives the numbers.
+    It is compressed, records the users of each dictionary, and is never rewritten in place. ``pack[id]`` is a
+    dictionary; iterating gives the numbers.
 
     >>> import os, tempfile
     >>> from pylinerate.dict import Pack, Store
@@ -100,21 +100,22 @@ class Pack(File):
 
     @classmethod
     def open(cls, path: Path, *, map: bool = True) -> Self:
-        """Opens a pack. Of the dictionaries nothing is read yet.
+        """Opens a pack without reading its dictionaries.
 
         Parameters
         ----------
         path : str or path
             The file.
         map : bool
-            Whether to map the file into memory. Then it must not become shorter while it is open.
+            Whether to map the file into memory. A mapped file must not be shortened while it is
+            open.
 
         Raises
         ------
         OSError
             If the file cannot be read.
         Error
-            If it is damaged or no pack.
+            If it is damaged or is no pack.
         """
         look(path)
         self = cls.__new__(cls)
@@ -123,14 +124,14 @@ class Pack(File):
 
     @staticmethod
     def create(path: Path, *, uncompressed: bool = False, level: int = 3) -> PackEditor:
-        """A new pack, which is there when the editor is committed. No file may be there.
+        """Creates a pack, which appears when the editor commits. The file must not exist.
 
         Parameters
         ----------
         path : str or path
             The file.
         uncompressed : bool
-            Whether dictionaries are stored as they are, so that they are used from where they are mapped.
+            Whether dictionaries are stored uncompressed, so that they can be used directly from the mapped file.
         level : int
             A level of zstd, -7 to 22.
         """
@@ -138,7 +139,7 @@ class Pack(File):
 
     @staticmethod
     def edit(path: Path) -> PackEditor:
-        """Changes a pack that is there. It has one editor at a time; who has it open sees it as it was."""
+        """Changes an existing pack. One editor at a time; open readers keep seeing the old state."""
         look(path)
         return PackEditor(_pylinerate.DictEditor.open(path))
 
@@ -146,20 +147,20 @@ class Pack(File):
     def compact(
         path: Path, drop: Iterable[int] = (), *, uncompressed: bool | None = None, level: int = 3
     ) -> Compacted:
-        """Writes a pack anew, without what was removed and without the dictionaries ``drop``, and puts it
-        in place of the old one. Whatever happens meanwhile, one of both is there.
+        """Rewrites a pack without removed dictionaries and without ``drop``, and replaces the old file
+        atomically.
 
         Raises
         ------
         UnknownId
-            If a dictionary that is to be dropped is not there.
+            If a dictionary in ``drop`` does not exist.
         Error
-            If a dictionary that is to be dropped has users, and for damage. Then the pack is as it was.
+            If a dictionary in ``drop`` has users, or the pack is damaged. The pack is then unchanged.
         """
         numbers = set(drop)
         with Pack.open(path) as pack:
             for id in numbers:
-                pack.users(id)  # there is such a dictionary
+                pack.users(id)  # raises UnknownId
             if uncompressed is None:
                 uncompressed = pack.stats().uncompressed
         return Compacted(*_pylinerate.dict_compact(path, numbers, uncompressed, level))
@@ -181,7 +182,7 @@ class Pack(File):
         return [PackEntry(*row) for row in self._file.entries()]
 
     def entry(self, id: int) -> PackEntry | None:
-        """The dictionary of that number, if there is one."""
+        """The dictionary with this number, if there is one."""
         row = self._file.entry(id)
         return None if row is None else PackEntry(*row)
 
@@ -190,40 +191,40 @@ class Pack(File):
         return self._file.find(hash)
 
     def users(self, id: int) -> list[int]:
-        """Who uses a dictionary: numbers, see :meth:`PackEditor.retain`. :class:`UnknownId` if there is
+        """The users of a dictionary as numbers, see :meth:`PackEditor.retain`. :class:`UnknownId` if there is
         none of this number.
         """
         return self._file.users(id)
 
     @property
     def generation(self) -> int:
-        """How often it was changed. Who opens it again and finds the same number has the same pack."""
+        """Number of changes. A pack of the same generation has the same content."""
         return self.stats().generation
 
     def stats(self) -> PackStats:
-        """What is in the pack."""
+        """Statistics of the pack."""
         return PackStats(*self._file.stats())
 
     def verify(self) -> PackStats:
-        """Reads every dictionary, and compares it with what the index says. Returns what is in the pack.
+        """Reads every dictionary and compares it with the index. Returns the statistics.
 
         Raises
         ------
         Error
-            For the first damage.
+            For the first damaged part.
         """
         return PackStats(*self._file.verify())
 
     def load(self, store: Store, lazy: bool = True) -> Loaded:
-        """Its dictionaries in a store.
+        """Loads its dictionaries into a store.
 
         Parameters
         ----------
         store : Store
-            Where they go, apart from those that it has.
+            The target. Dictionaries that it has already are shared.
         lazy : bool
-            Whether each is read when it is first used. The pack may be closed all the same. What is wrong
-            with one is then the error of the block that needs it.
+            Whether each dictionary is read when it is first used. The pack may be closed before that. An
+            error of a dictionary is then that of the block that needs it.
 
         Returns
         -------
@@ -236,8 +237,8 @@ class Pack(File):
 class Loaded(Mapping[int, int]):
     """The dictionaries of a pack in a store: a mapping of numbers in the pack to numbers in the store.
 
-    They have this as a user until it is released, at the end of a ``with`` block or when it is no longer
-    used.
+    This object is their user until it is released, at the end of a ``with`` block or when it is garbage
+    collected.
     """
 
     __slots__ = ("__weakref__", "_ids", "_loaded")
@@ -256,8 +257,7 @@ class Loaded(Mapping[int, int]):
         return iter(self._ids)
 
     def release(self) -> None:
-        """Gives the dictionaries back. Numbers are unknown to the store then, unless there are other
-        users.
+        """Releases the dictionaries. Those without other users are dropped from the store.
         """
         self._loaded.release()
         self._ids = {}
@@ -278,8 +278,8 @@ class Loaded(Mapping[int, int]):
 class PackEditor:
     """Changes a pack: see :meth:`Pack.create` and :meth:`Pack.edit`.
 
-    Nothing of it is seen before :meth:`commit`, which the end of a ``with`` block does unless an error
-    ended it. Until then nothing is changed, whatever happens.
+    Changes become visible with :meth:`commit`, which the end of a ``with`` block calls unless an error
+    ended it. Until then the file is unchanged.
     """
 
     __slots__ = ("__weakref__", "_editor")
@@ -288,46 +288,45 @@ class PackEditor:
         self._editor = editor
 
     def add(self, dictionary: AnyBuffer, cluster: int = 0) -> int:
-        """Adds a dictionary, compressed with the first one of its ``cluster``, and returns its number. One
-        that is there already keeps its number.
+        """Adds a dictionary, compressed with the first one of its ``cluster``, and returns its number. An
+        existing one keeps its number.
 
         Raises
         ------
         Error
-            For a trained one that is damaged, for fewer than 8 bytes and more than 64 MiB.
+            If a trained dictionary is damaged, or has fewer than 8 bytes or more than 64 MiB.
         """
         return self._editor.add(dictionary, cluster)
 
     def retain(self, id: int, user: int | str) -> bool:
-        """Notes that a user needs a dictionary: a number, or a name such as that of a file, whose hash
-        is the number. Returns whether that was new.
+        """Adds a user to a dictionary: a number, or a name, such as that of a file, whose hash is the number.
+        Returns whether the user is new.
         """
         return self._editor.retain(id, _user(user))
 
     def release(self, id: int, user: int | str) -> bool:
-        """Notes that a user needs a dictionary no longer. Returns whether it did before. The dictionary
-        stays until it is removed.
+        """Removes a user from a dictionary. Returns whether it was one. The dictionary stays until it is
+        removed.
         """
         return self._editor.release(id, _user(user))
 
     def remove(self, id: int) -> None:
-        """Removes a dictionary. Its bytes go when the pack is compacted.
+        """Removes a dictionary. Its bytes are freed when the pack is compacted.
 
         Raises
         ------
         Error
-            If it is not there or has users.
+            If it does not exist or has users.
         """
         self._editor.remove(id)
 
     def commit(self) -> int:
-        """Makes the changes last, and returns the generation of the pack. It is as it was before, or as it
-        is now, whatever happens.
+        """Writes the changes atomically and durably, and returns the generation of the pack.
         """
         return self._editor.commit()
 
     def discard(self) -> None:
-        """Forgets the changes that were not committed."""
+        """Discards uncommitted changes."""
         self._editor.discard()
 
     def __enter__(self) -> Self:

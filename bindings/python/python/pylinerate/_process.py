@@ -1,4 +1,4 @@
-"""Objects that stay in the process that made them."""
+"""Objects that belong to one process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NoReturn
 
 
 class OfThisProcess:
-    """Neither pickled nor copied."""
+    """Cannot be pickled or copied."""
 
     __slots__ = ()
 

@@ -18,8 +18,8 @@ from ._threads import thread_count
 
 #: Filters of this package: DeltaRice, DeltaRice2.
 OURS = frozenset({32025, 325})
-#: Filters that are undone here: also shuffle and fletcher32.
-UNDONE = OURS | {2, 3}
+#: Supported filters: also shuffle and fletcher32.
+SUPPORTED = OURS | {2, 3}
 #: A batch is decoded once it has this many bytes, and a chunk for each thread.
 BATCH_BYTES = 1 << 20
 #: ... or this many chunks.
@@ -29,21 +29,20 @@ BATCH_CHUNKS = 1 << 12
 def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None) -> Any:
     """``dataset[selection]``, with chunks decoded in parallel and outside HDF5's global lock.
 
-    HDF5 decodes one chunk at a time, and no other thread may use it meanwhile. Here only the bytes
-    of a chunk are read under its lock.
+    HDF5 decodes one chunk at a time, under a lock that blocks other threads. Here only the bytes of a
+    chunk are read under that lock.
 
     Parameters
     ----------
     dataset : h5py.Dataset
-        Of any shape. Done here: chunks of integers or floats through DeltaRice or DeltaRice2, also with
-        shuffle or fletcher32. Everything else is read by h5py: other filters and layouts, other
-        types.
+        Of any shape. Chunks of integers or floats with DeltaRice or DeltaRice2, also with shuffle or
+        fletcher32, are decoded here. Other filters, layouts and types are read by h5py.
     selection : integers, slices with positive steps, ``...``, or a tuple of these
-        As in ``dataset[selection]``; all by default. Other selections are read by h5py. Of a chunk
-        of which only some rows are selected, only these are decoded.
+        As in ``dataset[selection]``; Default: everything. Other selections are read by h5py. Only
+        the selected rows of a chunk are decoded.
     threads : int, optional
-        At most so many threads decode. By default ``LINERATE_THREADS``, if the environment has it,
-        else one for each CPU that this process may use.
+        Maximum number of decoding threads. Default: ``LINERATE_THREADS`` if it is set, else one for
+        each CPU that this process may use.
 
     Returns
     -------
@@ -59,14 +58,14 @@ def read(dataset: h5py.Dataset, selection: Any = ..., threads: int | None = None
     plan = _Plan.of(dataset, selection)
     try:
         return dataset[selection] if plan is None else plan.read(threads)
-    except _ForH5py:
+    except _UseH5py:
         return dataset[selection]
     except _pylinerate.Error as error:
         raise OSError(f"{dataset.name}, chunk at {getattr(error, 'chunk', None)}: {error}") from error
 
 
-class _ForH5py(Exception):
-    """It turned out that h5py should read this."""
+class _UseH5py(Exception):
+    """The chunks can be read only by h5py."""
 
 
 def _threads(threads: int | None) -> int:
@@ -76,7 +75,7 @@ def _threads(threads: int | None) -> int:
 
 
 class _Plan:
-    """What is to be read, and through which filters."""
+    """A selection of a dataset, and its filters."""
 
     def __init__(self, dataset: h5py.Dataset, filters: list[tuple[int, list[int]]], axes: list[_Axis]):
         self.dataset = dataset
@@ -87,7 +86,7 @@ class _Plan:
 
     @classmethod
     def of(cls, dataset: h5py.Dataset, selection: Any) -> _Plan | None:
-        """The plan, or ``None`` if this is for h5py to read."""
+        """The plan, or ``None`` if h5py must read the selection."""
         filters = _filters(dataset)
         axes = _axes(selection, dataset.shape) if filters is not None else None
         return None if filters is None or axes is None else cls(dataset, filters, axes)
@@ -122,15 +121,15 @@ class _Plan:
             running.result()
 
     def batches(self, out: np.ndarray, threads: int) -> Iterator[list[tuple[tuple[int, ...], int, bytes]]]:
-        """Stored chunks, some at a time. Missing ones are filled in on the way."""
+        """Batches of stored chunks. Chunks that were never written are filled with the fill value."""
         batch, size = [], 0
         for offset in self.offsets():
             stored = self.stored(offset)
             if stored is None:
                 out[self.inside(offset)] = self.dataset.fillvalue
                 continue
-            if len(stored[1]) == self.chunk_bytes and self.goes_over_the_edge(offset):
-                raise _ForH5py  # HDF5 can keep such chunks unfiltered, which only HDF5 can tell
+            if len(stored[1]) == self.chunk_bytes and self.is_partial(offset):
+                raise _UseH5py  # HDF5 may store such chunks unfiltered, and gives no sign of it
             batch.append((offset, *stored))
             size += len(stored[1])
             if len(batch) >= BATCH_CHUNKS or (size >= BATCH_BYTES and len(batch) >= threads):
@@ -142,7 +141,7 @@ class _Plan:
     def stored(self, offset: tuple[int, ...]) -> tuple[int, bytes] | None:
         """The mask of skipped filters and the bytes of a chunk, or ``None`` if it was never written."""
         chunks = self.dataset.id
-        # While none is stored, the size of a chunk is a number without meaning.
+        # Before the first chunk is stored, the size of a chunk is meaningless.
         if not self.any_stored and chunks.get_chunk_info_by_coord(offset).byte_offset is None:
             return None
         self.any_stored = True
@@ -155,11 +154,11 @@ class _Plan:
         return mask, stored
 
     def offsets(self) -> Iterator[tuple[int, ...]]:
-        """Where the chunks begin that have some of the selection."""
+        """Offsets of the chunks with selected elements."""
         along = [axis.offsets(chunk) for axis, chunk in zip(self.axes, self.dataset.chunks)]
         return itertools.product(*along)
 
-    def goes_over_the_edge(self, offset: tuple[int, ...]) -> bool:
+    def is_partial(self, offset: tuple[int, ...]) -> bool:
         """Whether the chunk at ``offset`` is only partly within the dataset."""
         ends = (at + chunk for at, chunk in zip(offset, self.dataset.chunks))
         return any(end > size for end, size in zip(ends, self.dataset.shape))
@@ -179,7 +178,7 @@ class _Axis:
         self.start, self.step, self.count, self.single = start, step, count, single
 
     def before(self, index: int) -> int:
-        """How many of the indices are below ``index``."""
+        """Number of indices below ``index``."""
         return min(max(0, -((self.start - index) // self.step)), self.count)
 
     def offsets(self, chunk: int) -> list[int]:
@@ -190,7 +189,7 @@ class _Axis:
 
 
 def _axes(selection: Any, shape: tuple[int, ...]) -> list[_Axis] | None:
-    """The selection along each axis, or ``None`` if it is none of the simple ones."""
+    """The selection along each axis, or ``None`` if it is not supported."""
     items = list(selection) if isinstance(selection, tuple) else [selection]
     if sum(item is ... for item in items) == 0:
         items.append(...)
@@ -218,7 +217,7 @@ def _axis(item: Any, size: int) -> _Axis | None:
 
 
 def _filters(dataset: h5py.Dataset) -> list[tuple[int, list[int]]] | None:
-    """The dataset's filters, or ``None`` if they, its layout or its type are not for us."""
+    """The dataset's filters, or ``None`` if they, its layout or its type are not supported."""
     if dataset.chunks is None or not dataset.shape or dataset.dtype.kind not in "iuf":
         return None
     if not h5py.h5t.py_create(dataset.dtype).equal(dataset.id.get_type()):
@@ -226,6 +225,6 @@ def _filters(dataset: h5py.Dataset) -> list[tuple[int, list[int]]] | None:
     plist = dataset.id.get_create_plist()
     found = [plist.get_filter(i) for i in range(plist.get_nfilters())]
     ids = {number for number, _, _, _ in found}
-    if not (ids <= UNDONE and ids & OURS):
+    if not (ids <= SUPPORTED and ids & OURS):
         return None
     return [(number, [int(v) % 2**32 for v in values]) for number, _, values, _ in found]

@@ -1,4 +1,4 @@
-"""Many pieces of one buffer, and what a batch of blocks was decoded to."""
+"""Slices of one buffer, and the result of a batch."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 
 class Slices(Sequence[memoryview]):
-    """Pieces of one buffer: blocks that lie in a file, or rooms to decode into. A sequence of
-    ``memoryview``; nothing is copied.
+    """Slices of one buffer: blocks in a file, or outputs of a batch. A sequence of ``memoryview``; nothing is
+    copied.
 
     Attributes
     ----------
     data : array of uint8
         The bytes of the buffer.
     starts, lengths : array of int64
-        Where each piece begins, and how many bytes it has.
+        Offset and size of each slice in bytes.
     """
 
     data: NDArray[np.uint8]
@@ -66,16 +66,16 @@ class Slices(Sequence[memoryview]):
 
 
 class Batch(Slices):
-    """What became of the blocks of a batch, in the order in which they were given.
+    """The result of a batch, in the order in which the blocks were given.
 
-    ``batch[i]`` is the content of a block, a ``memoryview`` of :attr:`data`, or raises what went wrong
-    with it. Attributes of :class:`Slices`, where the length of a block that could not be decoded is 0,
+    ``batch[i]`` is the content of a block, a ``memoryview`` of :attr:`data`, or raises its
+    error. Attributes of :class:`Slices`, where the length of a block that could not be decoded is 0,
     and:
 
     Attributes
     ----------
     errors : dict of int to Error
-        What went wrong, by the index of the block.
+        The errors, by the index of the block.
     """
 
     errors: dict[int, Error]
@@ -88,7 +88,7 @@ class Batch(Slices):
 
     @property
     def ok(self) -> NDArray[np.bool_]:
-        """Of each block, whether it was decoded."""
+        """Whether each block was decoded, as an array of bool."""
         import numpy as np
 
         ok = np.ones(len(self), np.bool_)

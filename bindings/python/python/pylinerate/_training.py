@@ -1,4 +1,4 @@
-"""Dictionaries from samples, and what they are worth."""
+"""Trains dictionaries from samples, and measures their savings."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ._threads import thread_count
 if TYPE_CHECKING:
     from ._slices import AnyBuffer
 
-#: Sizes of dictionaries that :func:`search` tries unless told, in bytes.
+#: Default dictionary sizes of :func:`search`, in bytes.
 SIZES = (1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 << 10)
 
 
 class Gain(NamedTuple):
-    """What a dictionary gains on some blocks: see :func:`gain`."""
+    """Savings of a dictionary on some blocks: see :func:`gain`."""
 
     #: Bytes of the blocks.
     content: int
@@ -27,37 +27,37 @@ class Gain(NamedTuple):
     with_dictionary: int
     #: Bytes of the dictionary.
     dictionary: int
-    #: Bytes of its tables when it is digested.
+    #: Bytes of its decoding tables.
     tables: int
 
     @property
     def ratio(self) -> float:
-        """Content by compressed bytes and those of the dictionary, which must be kept, too."""
+        """Compression ratio, counting the bytes of the dictionary."""
         return self.content / max(1, self.with_dictionary + self.dictionary)
 
     @property
     def ratio_without(self) -> float:
-        """Content by bytes compressed without."""
+        """Compression ratio without a dictionary."""
         return self.content / max(1, self.without_dictionary)
 
 
 class Candidate(NamedTuple):
     """A size that :func:`search` tried."""
 
-    #: The size that was asked for.
+    #: The requested size.
     size: int
-    #: What the dictionary gained on samples that it was not trained with.
+    #: Savings on samples that it was not trained with.
     gain: Gain
-    #: Bytes of all expected data compressed with it, and its own.
+    #: Bytes of all expected data compressed with it, plus its own.
     total: int
 
 
 class Found(NamedTuple):
-    """What :func:`search` found."""
+    """Result of :func:`search`."""
 
     #: The best dictionary, trained with all samples; ``None`` if no size pays.
     dictionary: bytes | None
-    #: Which of the candidates it is.
+    #: Its index in ``candidates``.
     best: int | None
     #: The sizes in rising order, without those that could not be trained.
     candidates: list[Candidate]
@@ -68,11 +68,11 @@ class Found(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """What :func:`cluster` chose for a set of samples."""
+    """The choice of :func:`cluster` for a set of samples."""
 
-    #: Which of the dictionaries; ``None`` for none.
+    #: Index of the dictionary, or ``None``.
     dictionary: int | None
-    #: Why none: there are no bytes, too few samples, or no dictionary makes them smaller.
+    #: Why there is none: no bytes, too few samples, or no dictionary saves bytes.
     why_none: Literal["empty", "too few", "does not pay"] | None
     #: Bytes of the set.
     content: int
@@ -85,13 +85,13 @@ class Choice(NamedTuple):
 
 
 class Costs(NamedTuple):
-    """Bytes that everything comes to."""
+    """Total sizes."""
 
     #: Bytes of compressed blocks.
     block_bytes: int
     #: Bytes of dictionaries.
     dictionary_bytes: int
-    #: How many dictionaries.
+    #: Number of dictionaries.
     dictionaries: int
 
     @property
@@ -101,21 +101,21 @@ class Costs(NamedTuple):
 
 
 class Clustered(NamedTuple):
-    """What :func:`cluster` found."""
+    """Result of :func:`cluster`."""
 
-    #: The dictionaries, each of which some set uses.
+    #: The dictionaries, each used by at least one set.
     dictionaries: list[bytes]
-    #: What was chosen for each set.
+    #: The choice for each set.
     choices: list[Choice]
-    #: The costs of no dictionary at all.
+    #: Costs without dictionaries.
     none: Costs
-    #: Those of one for each set that can have one.
+    #: Costs with one dictionary for each set that can have one.
     own: Costs
-    #: Those of one for all.
+    #: Costs with one dictionary for all sets.
     one: Costs
-    #: Those of the shared ones.
+    #: Costs with the shared dictionaries.
     shared: Costs
-    #: Rounds that were needed.
+    #: Number of rounds run.
     rounds: int
 
 
@@ -125,29 +125,29 @@ def train(samples: Iterable[AnyBuffer], size: int, small_tables: bool = False) -
     Parameters
     ----------
     samples : iterable of buffers
-        As blocks will be, of at least 10 times ``size`` together.
+        Samples of future blocks, at least 10 times ``size`` in total.
     size : int
-        The most bytes that it may have.
+        Maximum size in bytes.
     small_tables : bool
-        Whether its tables are of half the size, see :func:`shrink_tables`.
+        Whether its tables have half the size, see :func:`shrink_tables`.
 
     Raises
     ------
     Error
-        If the samples are too few or too short to learn from, or ``size`` is too small.
+        If the samples are too few or too short, or ``size`` is too small.
     """
     return _pylinerate.dict_train(list(samples), size, small_tables)
 
 
 def shrink_tables(dictionary: AnyBuffer) -> bytes:
-    """The same dictionary with tables of half the size, so that less has to be fetched for a block, and
-    blocks are slightly larger. Blocks must be compressed with the new one. Every decoder of zstd takes it.
+    """Returns the dictionary with tables of half the size: less memory to prefetch per block, slightly larger
+    blocks. Blocks must be compressed with the new dictionary. Every zstd decoder accepts it.
     """
     return _pylinerate.dict_shrink_tables(dictionary)
 
 
 def gain(dictionary: AnyBuffer, blocks: Iterable[AnyBuffer], level: int = 3) -> Gain:
-    """Compresses ``blocks`` with a dictionary and without. Those that it was trained with flatter it.
+    """Compresses ``blocks`` with a dictionary and without. Training samples overstate the savings.
 
     >>> from pylinerate.dict import gain, train
     >>> rows = [b'{"time": %d, "user": "ann", "level": "info"}' % (i * i * 977) for i in range(4000)]
@@ -167,7 +167,7 @@ def search(
     level: int = 3,
     threads: int = 1,
 ) -> Found:
-    """Finds the size of a dictionary that pays best: its own bytes count, too.
+    """Finds the dictionary size with the smallest total, counting the bytes of the dictionary.
 
     A dictionary of each size is trained with three quarters of the samples and measured with the rest.
     The best one is trained again with all samples.
@@ -175,17 +175,17 @@ def search(
     Parameters
     ----------
     samples : iterable of buffers
-        As blocks will be.
+        Samples of future blocks.
     sizes : iterable of int
         The sizes to try.
     expected : int, optional
-        Bytes of data that the dictionary will serve; those of the samples unless given.
+        Bytes of data that the dictionary will be used for. Default: those of the samples.
     small_tables : bool
-        Whether the tables are of half the size, see :func:`shrink_tables`.
+        Whether the tables have half the size, see :func:`shrink_tables`.
     level : int
         A level of libzstd.
     threads : int
-        At most so many threads share the work. The result is the same.
+        Maximum number of threads. The result does not depend on it.
 
     Raises
     ------
@@ -211,31 +211,31 @@ def cluster(
     sample_limit: int = 256 << 10,
     threads: int = 1,
 ) -> Clustered:
-    """Finds few dictionaries for many files, tenants or tables.
+    """Clusters many files, tenants or tables to share few dictionaries.
 
-    A quarter of each set's samples decides which dictionary makes the set smallest; the others train. A
-    dictionary that saves less than its own bytes goes.
+    A quarter of each set's samples decides which dictionary makes the set smallest; the others train.
+    Dictionaries that save less than their own bytes are pruned.
 
     Parameters
     ----------
     sets : iterable of iterables of buffers
-        For each file, tenant or table, blocks of it.
+        Sample blocks of each file, tenant or table.
     most : int
-        The most dictionaries.
+        Maximum number of dictionaries.
     size : int
-        The most bytes of each.
+        Maximum size of each in bytes.
     set_bytes : iterable of int, optional
-        Bytes that each set stands for; those of its samples unless given.
+        Bytes of data that each set represents. Default: those of its samples.
     small_tables : bool
-        Whether the tables are of half the size, see :func:`shrink_tables`.
+        Whether the tables have half the size, see :func:`shrink_tables`.
     level : int
         A level of libzstd.
     rounds : int
-        The most rounds.
+        Maximum number of rounds.
     sample_limit : int
-        The most bytes of samples of each set that are used.
+        Maximum bytes of samples used per set.
     threads : int
-        At most so many threads share the work. The result is the same.
+        Maximum number of threads. The result does not depend on it.
     """
     blocks = [list(samples) for samples in sets]
     stands_for = itertools.repeat(None) if set_bytes is None else list(set_bytes)

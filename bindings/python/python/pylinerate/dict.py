@@ -1,8 +1,8 @@
 """Small zstd blocks, each with one of very many dictionaries.
 
-For programs that give each file, tenant or table a dictionary of its own and read blocks of a few KiB in
-random order. Tables of dictionaries are small here, and those of the next block of a batch are fetched
-into the cache while the one before is decoded.
+For programs with a dictionary per file, tenant or table that read blocks of a few KiB in random order.
+Decoding tables are small, and those of the next block of a batch are prefetched while the current one is
+decoded.
 
 >>> from pylinerate.dict import Decoder, Encoder, Store
 >>> store = Store()
@@ -11,10 +11,10 @@ into the cache while the one before is decoded.
 >>> Decoder(store).decode(id, block)
 b'{"user": "ann", "active": true, "score": 7}'
 
-A block is one zstd frame, as any encoder of zstd makes them. Data, blocks and dictionaries may be any
-C-contiguous buffers: ``bytes``, slices of a ``memoryview``, a mapped file, arrays. None is copied, and
-none can be resized while it is in use. Other Python threads run while these functions work. Buffers must
-not be changed meanwhile: a block is then decoded to other bytes or to an error.
+A block is one zstd frame, of any encoder. Data, blocks and dictionaries may be any C-contiguous buffers:
+``bytes``, slices of a ``memoryview``, a mapped file, arrays. They are not copied, and cannot be resized while
+in use. The functions release the interpreter's lock. Buffers must not be changed meanwhile: a block then
+decodes to other bytes or to an error.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
     from ._slices import AnyBuffer
 
-    #: In which order the blocks of a batch are decoded.
+    #: Order in which the blocks of a batch are decoded.
     Order = Literal["as_given", "by_dictionary", "any"]
 
 __all__ = [
@@ -107,67 +107,67 @@ __all__ = [
     "train",
 ]
 
-#: The number of no dictionary: for blocks that were compressed without.
+#: The number that stands for no dictionary.
 NONE = 0
-#: Bytes that a block may decode to unless told otherwise.
+#: Default limit of the decoded size of a block, in bytes.
 MAX_SIZE = 1 << 20
 
 
 class Stats(NamedTuple):
     """The state of a :class:`Store`."""
 
-    #: Dictionaries.
+    #: Number of dictionaries.
     dictionaries: int
-    #: Bytes of the dictionaries themselves, but for those that are used from where a pack is mapped.
+    #: Bytes of the dictionaries, without those used directly from a mapped pack.
     raw_bytes: int
-    #: Dictionaries whose tables are made.
+    #: Dictionaries with tables.
     digested: int
-    #: Bytes of their tables.
+    #: Bytes of these tables.
     table_bytes: int
     #: Bytes of the slots and lists of dictionaries.
     slot_bytes: int
-    #: Bytes of address space; what was never used of it takes no memory.
+    #: Bytes of reserved address space; unused parts take no memory.
     mapped_bytes: int
-    #: "off" if they were not wanted, "advised" if the system took the advice, else "refused".
+    #: "off" if not requested, "advised" if the system accepted the advice, else "refused".
     huge_pages: Literal["off", "advised", "refused"]
-    #: Times that tables were made to be kept.
+    #: Number of digests: tables made and kept.
     digests: int
-    #: Times that tables were given up for others.
+    #: Number of tables evicted for others.
     evictions: int
 
 
 class Tally(NamedTuple):
-    """What a :class:`Decoder` has done."""
+    """Counters of a :class:`Decoder`."""
 
-    #: Blocks, whatever became of them.
+    #: Blocks, including those with errors.
     blocks: int
-    #: Of these, with tables that were kept, or a dictionary that needs none.
+    #: Of these, with kept tables, or a dictionary that needs none.
     with_tables: int
-    #: Of these, with tables made for the block alone, since there was no room to keep them.
+    #: Of these, with tables made for the block alone, for lack of table budget.
     without_tables: int
     #: Blocks that ended with an error.
     errors: int
-    #: Cache lines named to be fetched ahead.
+    #: Prefetched cache lines.
     lines: int
 
 
 class Store(OfThisProcess):
-    """Dictionaries under numbers of its own, shared by threads.
+    """Dictionaries under numbers that the store assigns, shared by threads.
 
-    A dictionary never changes. It is checked when it is inserted; its tables are made with the first
-    block that needs them. Numbers are never given twice; they are not those inside of trained
-    dictionaries, of which many may be the same. ``id in store``, ``len(store)`` and ``store[id]``, a
-    copy of a dictionary, work as one expects.
+    A dictionary never changes. It is checked when it is inserted; its tables are made for the first block
+    that needs them. Numbers are never reused; they are not the 32-bit numbers in trained dictionaries, which
+    need not be unique. ``id in store``, ``len(store)`` and ``store[id]``, a copy of a dictionary, are
+    supported.
 
     Parameters
     ----------
     table_budget : int, optional
-        Bytes for tables, at most 5.3 KiB for a dictionary. With less than all need, the most used have
-        theirs, and for others they are made with each block.
+        Bytes for tables, at most 5.3 KiB per dictionary. If that is not enough for all, the most used
+        dictionaries keep theirs; for others they are made for each block.
     raw_limit : int, optional
-        Bytes for the dictionaries, each rounded up to 64. What exceeds it is not inserted.
+        Bytes for the dictionaries, each rounded up to 64. Inserting more is an error.
     huge_pages : bool
-        Whether to ask the system for huge pages.
+        Whether to request huge pages.
     """
 
     __slots__ = ("__weakref__", "_store")
@@ -178,42 +178,42 @@ class Store(OfThisProcess):
         self._store = _pylinerate.DictStore(table_budget, raw_limit, huge_pages)
 
     def insert(self, dictionary: AnyBuffer, hash: int | None = None) -> int:
-        """Copies a dictionary into the store and returns its number. It has one user then, or one user more
-        if the same bytes were inserted before.
+        """Copies a dictionary into the store and returns its number. Adds a user to the dictionary if the same
+        bytes were inserted before.
 
         Parameters
         ----------
         dictionary : buffer
-            A trained one if it begins with their magic number, else raw content of at least 8 bytes.
+            A trained dictionary if it begins with the magic number, else raw content of at least 8 bytes.
         hash : int, optional
             The :func:`content_hash` that it must have.
 
         Raises
         ------
         Error
-            For a trained one that is damaged, for one of another hash, or if there is no room for it.
+            If a trained dictionary is damaged, the hash differs, or ``raw_limit`` is reached.
         """
         return self._store.insert(dictionary, hash)
 
     def hash(self, id: int) -> int:
-        """The :func:`content_hash` of a dictionary. Kept beside blocks, it tells another dictionary before
-        they are decoded with it. :class:`UnknownId` if there is none of this number.
+        """The :func:`content_hash` of a dictionary. Stored with blocks, it detects a wrong dictionary before
+        decoding. :class:`UnknownId` if there is none of this number.
         """
         return self._store.hash(id)
 
     def find(self, hash: int) -> int | None:
-        """The number of a dictionary with this :func:`content_hash`, if there is one. It gets no user by
-        that: :meth:`retain` it to keep it.
+        """The number of a dictionary with this :func:`content_hash`, if there is one. This does not add
+        a user: :meth:`retain` the dictionary to keep it.
         """
         return self._store.find(hash)
 
     def retain(self, id: int) -> None:
-        """One more user of a dictionary. :class:`UnknownId` if there is none of this number."""
+        """Adds a user to a dictionary. :class:`UnknownId` if there is none of this number."""
         self._store.retain(id)
 
     def release(self, id: int) -> bool:
-        """One user of a dictionary less. Without any it is dropped: what is decoded with it at this
-        moment ends undisturbed. Returns whether it was dropped.
+        """Removes a user of a dictionary. Without users it is dropped; running decodes finish. Returns whether
+        it was dropped.
 
         Raises
         ------
@@ -223,8 +223,8 @@ class Store(OfThisProcess):
         return self._store.release(id)
 
     def trim(self) -> int:
-        """Gives memory that nothing in the store uses back to the system, of which some is kept for what
-        comes next. Returns how many bytes of ``stats().mapped_bytes`` that were.
+        """Returns unused memory to the system, except for a reserve. Returns the number of bytes, which are
+        counted in ``stats().mapped_bytes``.
         """
         return self._store.trim()
 
@@ -241,11 +241,11 @@ class Store(OfThisProcess):
     def __len__(self) -> int:
         return self._store.stats()[0]
 
-    # Numbers do not follow each other.
+    # Numbers are not consecutive.
     __iter__ = None
 
     def stats(self) -> Stats:
-        """What the store holds."""
+        """The state of the store."""
         return Stats(*self._store.stats())
 
     def __repr__(self) -> str:
@@ -256,10 +256,10 @@ class Store(OfThisProcess):
 class Decoder(OfThisProcess):
     """Decodes blocks with the dictionaries of a store.
 
-    Each thread should have one of its own, of about 330 KiB: threads that share one wait for each other.
+    Use one per thread, of about 330 KiB: threads that share one wait for each other.
 
-    A block that names another dictionary, by the 32-bit number of the format, is refused. Only a checksum
-    in the block tells a wrong dictionary of the same number, or of none.
+    A block that names another dictionary by the 32-bit number of the format is an error. A wrong dictionary
+    with the same number, or none, is detected only by a checksum in the block.
     """
 
     __slots__ = ("_decoder", "_store")
@@ -283,20 +283,20 @@ class Decoder(OfThisProcess):
         block : buffer
             One zstd frame.
         max_size : int
-            A block that says that it holds more is not decoded: the error has the kind "output too small".
+            A larger block, by its header, is not decoded: the error has the kind "output too small".
 
         Raises
         ------
         UnknownId
             If the store has no such dictionary.
         Error
-            If the block is damaged or cut off, names another dictionary, or holds too much.
+            If the block is damaged or cut off, names another dictionary, or is larger than ``max_size``.
         """
         return self._decoder.decode(id, block, max_size)
 
     def decode_into(self, id: int, block: AnyBuffer, out: AnyBuffer) -> int:
-        """Decodes one block into the start of ``out``, a writeable buffer of bytes, and returns how many
-        bytes that is. What ``out`` holds after an error is unspecified.
+        """Decodes one block into the start of ``out``, a writeable buffer of bytes, and returns the
+        number of bytes. After an error the content of ``out`` is unspecified.
 
         Raises
         ------
@@ -316,34 +316,34 @@ class Decoder(OfThisProcess):
         errors: Literal["return", "raise"] = "return",
         max_size: int = MAX_SIZE,
     ) -> Batch:
-        """Decodes many blocks, fetching the memory of each while the one before it is decoded.
+        """Decodes many blocks, prefetching the memory of each while the one before it is decoded.
 
-        All are decoded, whatever becomes of one of them. Needs NumPy: ``pip install "pylinerate[numpy]"``.
+        An error in one block does not stop the others. Needs NumPy: ``pip install "pylinerate[numpy]"``.
 
         Parameters
         ----------
         ids : array of integers, or int
             The dictionary of each block, or one for all.
         blocks : iterable of buffers, or Slices
-            The blocks, or where they lie in one buffer.
+            The blocks, or slices of one buffer.
         sizes : array of integers, optional
-            Bytes of room for each block. By default what its frame says.
+            Output size of each block in bytes. Default: the size in its frame header.
         out : writeable buffer, or Slices, optional
-            Where to put the contents: one behind the other, or into rooms of one buffer, which must not
-            overlap. By default a new array that has all of them.
+            Output: consecutive contents in one buffer, or slices of one buffer, which must not overlap.
+            Default: a new array.
         order : "as_given", "by_dictionary" or "any"
-            In which order to decode. "any" puts blocks of one dictionary together where there are two or
-            more for each.
+            Order of decoding. "any" groups blocks by dictionary if there are two or more per
+            dictionary.
         errors : "return" or "raise"
-            Whether errors are kept in the result, or the first one is raised once all blocks were
-            decoded, with the ``index`` of its block.
+            Whether errors are kept in the result, or the first one is raised after all blocks, with the
+            ``index`` of its block.
         max_size : int
-            Without ``sizes``, a block that says that it holds more is an error.
+            Without ``sizes``, a larger block, by its header, is an error.
 
         Returns
         -------
         Batch
-            ``batch[i]`` is the content of block i, a ``memoryview``, or raises what went wrong with it.
+            ``batch[i]`` is the content of block i, a ``memoryview``, or raises its error.
 
         >>> store = Store()
         >>> ids = [store.insert(b"a dictionary"), store.insert(b"another dictionary")]
@@ -363,18 +363,18 @@ class Decoder(OfThisProcess):
         jobs = _blocks(blocks)
         one = isinstance(ids, (int, np.integer))
         numbers = np.full(len(jobs), ids, np.uint64) if one else integers(_array(ids), np.uint64, "ids")
-        rooms = _rooms(jobs, sizes, out, max_size)
+        outputs = _outputs(jobs, sizes, out, max_size)
         lengths, failed = self._decoder.decode_batch(
-            numbers, jobs, rooms.data, rooms.starts, rooms.lengths, order
+            numbers, jobs, outputs.data, outputs.starts, outputs.lengths, order
         )
         for index, error in failed.items():
             error.index = index
         if failed and errors == "raise":
             raise failed[min(failed)]
-        return Batch(rooms.data, rooms.starts, lengths, failed)
+        return Batch(outputs.data, outputs.starts, lengths, failed)
 
     def tally(self) -> Tally:
-        """What the decoder has done."""
+        """Counters of the decoder."""
         return Tally(*self._decoder.tally())
 
     def __repr__(self) -> str:
@@ -382,7 +382,7 @@ class Decoder(OfThisProcess):
 
 
 def _array(values: Any) -> Any:
-    """``values`` as NumPy takes them: of iterators, a list."""
+    """``values``, or a list of an iterator's values."""
     return values if hasattr(values, "__len__") else list(values)
 
 
@@ -392,15 +392,15 @@ def _blocks(blocks: Iterable[AnyBuffer] | Slices) -> _pylinerate.DictBlocks:
     return _pylinerate.DictBlocks(list(blocks))
 
 
-def _rooms(jobs: _pylinerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices | None, max_size: int) -> Slices:
-    """Where the contents of blocks go."""
+def _outputs(jobs: _pylinerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices | None, max_size: int) -> Slices:
+    """The slice of the output for each block."""
     import numpy as np
 
     from ._arrays import integers
 
     if isinstance(out, Slices):
         if sizes is not None:
-            raise TypeError("sizes are those of the slices of out, and cannot be given, too")
+            raise TypeError("sizes cannot be combined with slices as out, which have sizes")
         return out
     given = jobs.sizes(max_size) if sizes is None else integers(_array(sizes), np.int64, "sizes")
     if (given < 0).any():
@@ -413,8 +413,7 @@ def _rooms(jobs: _pylinerate.DictBlocks, sizes: Any, out: AnyBuffer | Slices | N
 class Encoder(OfThisProcess):
     """Compresses blocks with the dictionaries of a store, through libzstd.
 
-    Each thread should have one of its own. The four prepared dictionaries that it used last are kept, of
-    100 KiB to 1 MiB each.
+    Use one per thread. It keeps the four last used prepared dictionaries, of 100 KiB to 1 MiB each.
 
     Parameters
     ----------
@@ -423,8 +422,8 @@ class Encoder(OfThisProcess):
     level : int
         A level of libzstd, -7 to 22.
     checksum : bool
-        Whether each block ends with a checksum of its content, of 4 bytes. It also tells when a block is
-        decoded with a wrong dictionary.
+        Whether each block ends with a checksum of its content, 4 bytes. It also detects a wrong
+        dictionary.
     """
 
     __slots__ = ("_encoder", "_settings", "_store")
@@ -455,5 +454,5 @@ class Encoder(OfThisProcess):
 
 
 def content_hash(dictionary: AnyBuffer) -> int:
-    """The hash by which dictionaries are told apart: XXH3 of 64 bits of all bytes."""
+    """The hash that identifies a dictionary: 64-bit XXH3 of its bytes."""
     return _pylinerate.dict_content_hash(dictionary)

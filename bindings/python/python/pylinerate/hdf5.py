@@ -67,13 +67,13 @@ class DeltaRice(h5py.filters.FilterRefBase):
     ----------
     m : int
         The Rice parameter, a power of two from 2 to 32768; about the typical difference between
-        samples that follow each other. There is no "auto", since a filter does not see the data
-        before the dataset is created: :meth:`for_array` works it out from some.
+        consecutive samples. There is no "auto", since a filter sees no data before the dataset is
+        created: :meth:`for_array` computes it from samples.
     segment : int or None
-        Samples per independently coded waveform, -1 for the whole chunk. ``None`` lets the shape of the
-        chunks decide: the last axis, or as many whole rows as have 1024 samples, or 16384 samples where
+        Samples per independently coded waveform, -1 for the whole chunk. Default: by the shape of the
+        chunks: the last axis, or as many whole rows as have 1024 samples, or 16384 samples where
         a chunk is a single row. Chunks that would then be larger than their samples by more than 2 % are
-        stored as they are. With another filter than (1, -1) it must be given.
+        stored unfiltered. With another filter than (1, -1) it is required.
     filter : sequence of int
         Coefficients, the first 1 or -1.
     """
@@ -98,8 +98,8 @@ class DeltaRice(h5py.filters.FilterRefBase):
     ) -> DeltaRice:
         """The filter that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
 
-        Give all of the data, or a part that is like the rest. ``segment`` is by default that for the
-        shape of ``array``, see :mod:`pylinerate.rice`: give it if chunks are shorter.
+        ``array`` may be all of the data or a typical part. ``segment`` is by default that for the shape of
+        ``array``, see :mod:`pylinerate.rice`: set it if chunks are shorter.
         """
         params = tune(array, segment, filter)
         return cls(params.m, -1 if params.segment is None else params.segment, params.filter)
@@ -109,16 +109,15 @@ class DeltaRice(h5py.filters.FilterRefBase):
 
 
 class DeltaRice2(h5py.filters.FilterRefBase):
-    """Version 2 streams for ``create_dataset``: 16- and 32-bit integers, little-endian. Nothing has
-    to be chosen.
+    """Version 2 streams for ``create_dataset``: 16- and 32-bit integers, little-endian. There are
+    no parameters to choose.
 
     ``compression=DeltaRice2()``, or ``**DeltaRice2()``.
 
     Parameters
     ----------
     segment : int or None
-        Samples that are coded, and can be decoded, on their own, at most 65536. ``None`` lets the last
-        axis of the chunks decide.
+        Samples per independently coded segment, at most 65536. Default: by the last axis of the chunks.
     """
 
     filter_id = DELTARICE2_ID
@@ -134,14 +133,14 @@ class DeltaRice2(h5py.filters.FilterRefBase):
 
 @dataclass(frozen=True)
 class Config:
-    """What is in use.
+    """Versions, plugin folder and registered filters.
 
     Attributes
     ----------
     version : str
-        Of this package.
+        Version of this package.
     hdf5_version : str
-        Of h5py's HDF5 library.
+        Version of h5py's HDF5 library.
     plugin_path : str
         See :data:`PLUGIN_PATH`.
     registered_filters : dict of str to int
@@ -160,8 +159,8 @@ _registered: dict[str, int] = {}
 def register(force: bool = False) -> dict[str, int]:
     """Registers the filters with h5py's HDF5, in place of any others with the same numbers.
 
-    Done when this module is imported, and then only again if ``force`` is true: if something else has
-    registered a filter with one of the numbers since.
+    Runs when this module is imported. ``force`` registers them again, after something else has registered a
+    filter with one of the numbers.
 
     Returns
     -------
@@ -170,14 +169,14 @@ def register(force: bool = False) -> dict[str, int]:
     """
     for number, name in FILTERS.items():
         if force or name not in _registered:
-            # Whether HDF5 has one is not asked: it would load plugins to find out.
+            # Not checked beforehand: HDF5 would load plugins for the answer.
             h5py.h5z.register_filter(_pylinerate.hdf5_class(number))
             _registered[name] = number
     return dict(_registered)
 
 
 def get_config() -> Config:
-    """Versions, the plugin folder, and which filters are in use."""
+    """Versions, the plugin folder, and the registered filters."""
     return Config(_pylinerate.VERSION, h5py.version.hdf5_version, PLUGIN_PATH, dict(_registered))
 
 

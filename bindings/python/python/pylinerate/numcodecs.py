@@ -1,6 +1,6 @@
 """Codecs for numcodecs, and with it for arrays of zarr format 2.
 
-numcodecs finds them by their names once the package is installed: nobody needs to import this.
+numcodecs finds them by name once the package is installed, without an import.
 
 >>> import numcodecs, numpy as np
 >>> codec = numcodecs.get_codec({"id": "linerate.deltarice", "m": 16, "segment": 1000})
@@ -40,8 +40,8 @@ class DeltaRice(Codec):
     Parameters
     ----------
     m : int
-        The Rice parameter, a power of two from 2 to 32768. The bytes do not tell it, so it is part
-        of the configuration, and "auto" is not possible: see :meth:`for_array`.
+        The Rice parameter, a power of two from 2 to 32768. The bytes do not include it, so it is part
+        of the configuration, and there is no "auto": see :meth:`for_array`.
     segment : int or None
         Samples per independently coded waveform, -1 for the whole array. ``None`` is 16384 samples, since
         decoding does not know the shape; chunks that were made with -1 are decoded too.
@@ -50,10 +50,10 @@ class DeltaRice(Codec):
     dtype : int16 or uint16
         Type of the samples.
     threads : int, optional
-        At most so many threads per call; by default ``LINERATE_THREADS``, else 1. Not part of the
+        Maximum number of threads per call. Default: ``LINERATE_THREADS``, else 1. Not part of the
         configuration.
     allow_expansion : bool
-        Whether chunks may be larger than their arrays by more than 2 %: otherwise they are refused. Part
+        Whether chunks may be larger than their arrays by more than 2 %: otherwise that is an error. Part
         of the configuration if it is true.
     """
 
@@ -84,7 +84,7 @@ class DeltaRice(Codec):
     ) -> DeltaRice:
         """The codec that makes ``array`` smallest, see :func:`pylinerate.rice.tune`.
 
-        ``segment`` is by default the last axis of ``array`` if that has two axes or more: give it if
+        ``segment`` is by default the last axis of ``array`` if that has two axes or more: set it if
         chunks have shorter rows.
         """
         params = tune(array, segment, filter)
@@ -107,10 +107,10 @@ class DeltaRice(Codec):
         threads, m, taps = thread_count(self.threads), self.params.m, self.params.filter
         if out is None:
             return decode(memoryview(buf), m, self.segment, taps, self.dtype, -1, threads)
-        room = ensure_ndarray(out).reshape(-1, order="A").view(self.dtype)
-        n = decode(memoryview(buf), m, self.segment, taps, self.dtype, -1, threads, room)
-        if n != room.size:
-            raise ValueError(f"the chunk has {n} samples, out has room for {room.size}")
+        output = ensure_ndarray(out).reshape(-1, order="A").view(self.dtype)
+        n = decode(memoryview(buf), m, self.segment, taps, self.dtype, -1, threads, output)
+        if n != output.size:
+            raise ValueError(f"the chunk has {n} samples, out holds {output.size}")
         return out
 
     def get_config(self) -> dict[str, Any]:
@@ -130,15 +130,14 @@ class DeltaRice(Codec):
 
 
 class DeltaRice2(Codec):
-    """Version 2 streams, for arrays of 16- and 32-bit integers of any shape. Nothing has to be chosen.
+    """Version 2 streams, for arrays of 16- and 32-bit integers of any shape. There are no parameters to choose.
 
     Parameters
     ----------
     segment : int or None
-        Samples that are coded on their own, at most 65536. ``None`` lets the last axis of the array
-        decide.
+        Samples per independently coded segment, at most 65536. Default: by the last axis of the array.
     threads : int, optional
-        At most so many threads per call; by default ``LINERATE_THREADS``, else 1. Not part of the
+        Maximum number of threads per call. Default: ``LINERATE_THREADS``, else 1. Not part of the
         configuration.
     """
 
@@ -161,10 +160,10 @@ class DeltaRice2(Codec):
         if out is None:
             return decode2(buf, -1, threads)
         info = info2(buf)
-        room = ensure_ndarray(out).reshape(-1, order="A").view(info.dtype)
-        if info.samples != room.size:
-            raise ValueError(f"the stream has {info.samples} samples, out has room for {room.size}")
-        decode2(buf, threads=threads, out=room)
+        output = ensure_ndarray(out).reshape(-1, order="A").view(info.dtype)
+        if info.samples != output.size:
+            raise ValueError(f"the stream has {info.samples} samples, out holds {output.size}")
+        decode2(buf, threads=threads, out=output)
         return out
 
     def get_config(self) -> dict[str, Any]:
@@ -176,10 +175,10 @@ class DeltaRice2(Codec):
 
 
 def fixed_params(m: int, segment: int | None, filter: Iterable[int]) -> Params:
-    """Parameters of a codec, which encodes chunks that it has not seen yet."""
+    """Checks parameters that must be able to encode every chunk."""
     if isinstance(m, str):
         raise ValueError(
-            f"m is {m!r}, but a codec needs a number, since its chunks do not tell it: see for_array"
+            f"m is {m!r}, but a codec needs a number, since its chunks do not include it: see for_array"
         )
     params = Params(m, segment, tuple(filter))
     if params.m < 2 or params.filter[0] not in (1, -1):

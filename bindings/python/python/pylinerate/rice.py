@@ -1,12 +1,12 @@
 """Delta-Rice: lossless compression of 16-bit waveforms, the chunks of HDF5 filter 32025.
 
-An array of samples becomes one *chunk* of bytes. It is cut into *segments*, usually one waveform
-each, that are coded by themselves: an integer filter, usually the difference from the sample
-before, then a Rice code with parameter ``m``. The best ``m`` is about the typical difference, and a
-wrong one costs size, so by default it is worked out from the data.
+An array of samples becomes one *chunk* of bytes. It is divided into *segments*, usually one waveform
+each, that are coded independently: an integer filter for prediction, usually the difference from the
+previous sample, then a Rice code with parameter ``m``. The best ``m`` is about the typical difference. A
+wrong one costs size, so by default it is computed from the data.
 
-The bytes of a chunk do not say which parameters they were made with. :func:`encode` returns them
-beside the bytes, as :attr:`Chunk.params`:
+The bytes of a chunk do not include its parameters. :func:`encode` returns them with the bytes, as
+:attr:`Chunk.params`:
 
 >>> import numpy as np
 >>> from pylinerate import rice
@@ -22,22 +22,22 @@ From plain bytes, as read from a file, the caller passes them again:
 >>> bool((rice.decode(bytes(chunk), m=4, shape=(3, 2000)) == waveforms).all())
 True
 
-``segment=None`` lets the shape decide: a row, which is the last axis, or as many whole rows as have
+``segment=None`` follows from the shape: a row, which is the last axis, or as many whole rows as have
 1024 samples; an array of a single row gets segments of 16384 samples. ``segment=-1`` means all
-samples whatever the shape. When decoding, ``None`` is whichever of the segment for the shape, the last
-axis and all samples the chunk was made with, which its lengths tell.
+samples whatever the shape. When decoding, ``None`` finds which of the segment for the shape, the last
+axis and all samples was used, by the number of lengths in the chunk.
 
 A chunk that would be larger than its samples by more than 2 % is refused, unless
 ``allow_expansion=True``.
 
-:func:`encode2` makes streams of version 2, a format of this project: smaller, for 16- and 32-bit
-integers, with checksums, and they do tell how they were made.
+:func:`encode2` makes self-describing streams of version 2, a format of this project: smaller, for 16- and
+32-bit integers, with checksums.
 
 >>> stream = rice.encode2(waveforms)
 >>> bool((rice.decode2(bytes(stream)) == waveforms).all())
 True
 
-While the functions work other Python threads run. Arrays must not be changed meanwhile.
+The functions release the interpreter's lock. Arrays must not be changed meanwhile.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ DELTA = (1, -1)
 
 @dataclass(frozen=True)
 class Params:
-    """How a chunk is coded: what the ``cd_values`` of filter 32025 say.
+    """The parameters of a chunk, as in the ``cd_values`` of filter 32025.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class Params:
         Coefficients c with y[i] = c[0] x[i] + c[1] x[i-1] + ...; c[0] is 1 or -1. Chunks with
         another c[0] can be decoded.
     size : int or None
-        From :func:`tune`: bytes of the chunk. No matter when parameters are compared.
+        Bytes of the chunk, from :func:`tune`. Ignored in comparisons.
     """
 
     m: int = 8
@@ -109,11 +109,11 @@ class Params:
             segment = operator.index(self.segment)
             object.__setattr__(self, "segment", None if segment == -1 else segment)
         object.__setattr__(self, "filter", tuple(operator.index(c) for c in self.filter))
-        _pylinerate.rice_bound(self._numbers, 0)  # refuses what is not a parameter
+        _pylinerate.rice_bound(self._numbers, 0)  # raises for invalid parameters
 
     @classmethod
     def from_cd_values(cls, values: Sequence[int]) -> Params:
-        """Reads the values that HDF5 keeps, in each of their forms, signed or not.
+        """Parses ``cd_values`` of any length, signed or unsigned.
 
         >>> Params.from_cd_values([8, 7000, 3, 1, 4294967294, 1])
         Params(m=8, segment=7000, filter=(1, -2, 1))
@@ -124,12 +124,12 @@ class Params:
         if len(signed) < 3:
             return cls(m, segment)
         if not 0 < signed[2] <= len(signed) - 3:
-            raise ValueError(f"{signed[2]} coefficients are announced, {len(signed) - 3} values follow")
+            raise ValueError(f"{signed[2]} coefficients are declared, {len(signed) - 3} values follow")
         return cls(m, segment, tuple(signed[3 : 3 + signed[2]]))
 
     @property
     def cd_values(self) -> tuple[int, ...]:
-        """m, segment (-1 for all), number of coefficients, coefficients: unsigned, as HDF5 keeps them.
+        """m, segment (-1 for all), number of coefficients, coefficients: unsigned, as in HDF5.
 
         >>> Params(m=32).cd_values
         (32, 4294967295, 2, 1, 4294967295)
@@ -143,7 +143,7 @@ class Params:
 
 
 class Chunk(bytes):
-    """The bytes of a chunk with what is needed to decode them.
+    """The bytes of a chunk, with its parameters, shape and type.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ def _segment_of(segment: int | None, shape: tuple[int, ...]) -> int:
 
 
 def segment_in(chunk: NDArray[np.uint8], segment: int | None, shape: tuple[int, ...]) -> int:
-    """The segment that a chunk was made with, -1 for all of it. What chose it may have been another version."""
+    """The segment of a chunk, -1 for all of it. By default found by the number of lengths in the chunk."""
     if segment is not None:
         return operator.index(segment)
     last_axis = shape[-1] if len(shape) >= 2 and shape[-1] > 0 else -1
@@ -214,7 +214,7 @@ def tune(
     segment: int | None = None,
     filter: Iterable[int] | Literal["auto"] = DELTA,
 ) -> Params:
-    """The parameters that make ``array`` smallest. One pass over it; exact, not a guess.
+    """Finds the parameters that make ``array`` smallest, exactly, in one pass.
 
     Parameters
     ----------
@@ -223,7 +223,7 @@ def tune(
         Samples per waveform, see :mod:`pylinerate.rice`.
     filter : sequence of int, or "auto"
         The filter to find the best m for. "auto" searches for a filter of up to four coefficients
-        too, and takes another than (1, -1) only if that saves 2 % or more.
+        too, and uses another than (1, -1) only if that saves 2 % or more.
 
     Returns
     -------
@@ -284,13 +284,13 @@ def encode(
         The Rice parameter, a power of two from 2 to 32768. "auto" takes one more pass over the
         samples and finds the best.
     segment : int or None
-        Samples per waveform. ``None`` lets the shape decide, see :mod:`pylinerate.rice`.
+        Samples per waveform. Default: by the shape, see :mod:`pylinerate.rice`.
     filter : sequence of int, or "auto"
         Coefficients, the first 1 or -1. "auto" searches, see :func:`tune`.
     threads : int
-        At most so many threads share the segments. The bytes do not depend on it.
+        Maximum number of threads over segments. The bytes do not depend on it.
     out : writeable buffer, optional
-        Where to put the chunk, for example a ``bytearray`` or an array of uint8. At most
+        Output for the chunk, for example a ``bytearray`` or an array of uint8. At most
         25/16 of the array's bytes and 8 bytes or so per segment are needed.
     params : Params, optional
         Instead of m, segment and filter.
@@ -317,21 +317,21 @@ def encode(
     if params is None:
         if out is not None and m == "auto":
             raise ValueError(
-                "with out, give m or params (see tune): 'auto' could not tell you which m it took"
+                "with out, give m or params (see tune): 'auto' could not return the m that it chose"
             )
         params = _best(samples, m, _segment_of(segment, array.shape), filter)
-    room = (
+    output = (
         np.empty(_pylinerate.rice_bound(params._numbers, samples.size), np.uint8)
         if out is None
         else flat_output(out, np.dtype(np.uint8))
     )
-    n = _pylinerate.rice_encode(params._numbers, samples, room, threads)
+    n = _pylinerate.rice_encode(params._numbers, samples, output, threads)
     if not allow_expansion and _pylinerate.rice_expands(samples.size, n):
         raise ValueError(
-            f"with {params} the chunk is {n / samples.nbytes:.0%} of the array: let m and segment be chosen, "
-            "or use encode2, whose streams do not grow; allow_expansion=True keeps it all the same"
+            f"with {params} the chunk is {n / samples.nbytes:.0%} of the array: use the default m and segment, "
+            "or use encode2, whose streams do not grow; allow_expansion=True accepts it"
         )
-    return Chunk(room[:n].data, params, array.shape, array.dtype) if out is None else n
+    return Chunk(output[:n].data, params, array.shape, array.dtype) if out is None else n
 
 
 def _for_decoding(
@@ -342,14 +342,14 @@ def _for_decoding(
     shape: int | tuple[int, ...] | None,
     params: Params | None,
 ) -> tuple[NDArray[np.uint8], Params, tuple[int, ...]]:
-    """The bytes, parameters and shape, for chunks that remember them and for plain bytes."""
+    """The bytes, parameters and shape, of a :class:`Chunk` or of plain bytes."""
     if isinstance(chunk, Chunk):
         shape = chunk.shape if shape is None else shape
         params = chunk.params if params is None and m is None else params
     data = flat_bytes(chunk)
     if params is None:
         if m is None:
-            raise TypeError("give m or params: the bytes of a chunk do not tell them")
+            raise TypeError("give m or params: the bytes of a chunk do not include them")
         samples, _ = _pylinerate.rice_samples(Params(m)._numbers, data)
         shape = full_shape(shape, samples)
         return data, Params(m, segment_in(data, segment, shape), tuple(filter)), shape
@@ -400,18 +400,18 @@ def decode(
     Parameters
     ----------
     chunk : Chunk, bytes, or anything with the buffer protocol
-        A :class:`Chunk` needs no further arguments. The whole chunk and nothing else.
+        A :class:`Chunk` needs no further arguments. Exactly one chunk.
     m, segment, filter
-        As given to :func:`encode`. ``segment=None`` finds out, from ``shape`` and the chunk.
+        As given to :func:`encode`. ``segment=None`` finds it from ``shape`` and the chunk.
     dtype : int16 or uint16
         Type of the result: by default that of the :class:`Chunk` or of ``out``, else int16.
     shape : tuple of int, optional
         Shape of the result, by default that of the :class:`Chunk` or of ``out``, else one axis. One
         size may be -1.
     threads : int
-        At most so many threads share the segments.
+        Maximum number of threads over segments.
     out : array of int16 or uint16, or writeable buffer, optional
-        Where to put the samples.
+        Output for the samples.
     params : Params, optional
         Instead of m, segment and filter.
 
@@ -423,8 +423,8 @@ def decode(
     Raises
     ------
     Error
-        With the offset, if the chunk is damaged or was made with other parameters and that shows.
-        The format has no checksum, so it does not always show.
+        With the offset, if the chunk is damaged or was made with other parameters. The format has no
+        checksum, so not all damage is detected.
     ValueError
         If the chunk has another number of samples than ``shape``.
     """
@@ -437,8 +437,8 @@ def decode(
     dtype = sample_dtype(dtype, (2,))
     data, params, shape = _for_decoding(chunk, m, segment, filter, shape, params)
     result = np.empty(shape, dtype) if out is None else None
-    room = flat_output(out, dtype) if result is None else result.reshape(-1)
-    n = _pylinerate.rice_decode(params._numbers, data, room.view(np.int16), threads)
+    output = flat_output(out, dtype) if result is None else result.reshape(-1)
+    n = _pylinerate.rice_decode(params._numbers, data, output.view(np.int16), threads)
     return n if result is None else result
 
 
@@ -455,7 +455,7 @@ def decode_segments(
     *,
     params: Params | None = None,
 ) -> NDArray[Any]:
-    """Decodes the segments ``start`` to ``stop`` (not included) of a chunk, nothing else of it.
+    """Decodes the segments ``start`` to ``stop`` (not included) of a chunk.
 
     Other arguments are those of :func:`decode`; ``shape`` is that of the whole chunk.
 
@@ -486,24 +486,25 @@ def decode_segments(
 
 @dataclass(frozen=True)
 class Info2:
-    """What a version 2 stream says of itself.
+    """The header of a version 2 stream.
 
     Attributes
     ----------
     dtype : numpy.dtype
         Type of the samples: int16, uint16, int32 or uint32.
     samples : int
-        How many there are.
+        Number of samples.
     row : int or None
-        Samples per row, if the stream was made of rows.
+        Samples per row, if the stream has rows.
     segment : int
         Samples per segment; the last one may have fewer.
     segments : int
-        Segments.
+        Number of segments.
     size : int
         Bytes of the stream. More may follow: another stream, for example.
     axes : tuple of int or None
-        Shape of the array, if the stream keeps it: where samples and row do not tell it.
+        Shape of the array, if the stream has a shape record: for arrays that samples and row do not
+        describe.
     """
 
     dtype: np.dtype[Any]
@@ -530,19 +531,19 @@ def encode2(array: ArrayLike, segment: int | None = ..., threads: int = ..., out
 @overload
 def encode2(array: ArrayLike, segment: int | None = ..., threads: int = ..., *, out: Any) -> int: ...
 def encode2(array: ArrayLike, segment: int | None = None, threads: int = 1, out: Any = None) -> bytes | int:
-    """Encodes ``array`` as one version 2 stream. Nothing needs to be chosen.
+    """Encodes ``array`` as one version 2 stream. There are no parameters to choose.
 
     Parameters
     ----------
     array : array of int16, uint16, int32 or uint32, any shape
         Not copied if it is C-contiguous. Its shape is kept in the stream.
     segment : int or None
-        Samples per segment, at most 65536: what can be decoded alone, and what threads share. ``None``
-        is a row if that is sensible, else about 4096 samples.
+        Samples per segment, at most 65536. Segments can be decoded alone, and threads share them.
+        Default: a row if that is sensible, else about 4096 samples.
     threads : int
-        At most so many threads. The bytes do not depend on it.
+        Maximum number of threads. The bytes do not depend on it.
     out : writeable buffer, optional
-        Where to put the stream. The bytes of the array, 9 for each segment or so, 28, and with three axes
+        Output for the stream. The bytes of the array, 9 for each segment or so, 28, and with three axes
         or more 8 and 8 per axis always suffice.
 
     Returns
@@ -564,7 +565,7 @@ def encode2(array: ArrayLike, segment: int | None = None, threads: int = 1, out:
 
 
 def encode_rows2(array: NDArray[Any], segment: int | None, threads: int) -> bytes:
-    """What :func:`encode2` makes, without the shape: for those that keep it elsewhere."""
+    """As :func:`encode2`, without the shape, for callers that store it elsewhere."""
     stream = _encode2(array, segment, threads, None, None)
     assert isinstance(stream, bytes)
     return stream
@@ -581,14 +582,14 @@ def _encode2(
     samples, threads = flat_samples(array), thread_count(threads)
     segment, row = stream_segment(segment), _row(array)
     if out is not None:
-        room = flat_output(out, np.dtype(np.uint8))
-        return _pylinerate.rice2_encode(segment, row, shape, samples, room, threads)
-    room = np.empty(_pylinerate.rice2_bound(segment, row, shape, samples), np.uint8)
-    return room[: _pylinerate.rice2_encode(segment, row, shape, samples, room, threads)].tobytes()
+        output = flat_output(out, np.dtype(np.uint8))
+        return _pylinerate.rice2_encode(segment, row, shape, samples, output, threads)
+    output = np.empty(_pylinerate.rice2_bound(segment, row, shape, samples), np.uint8)
+    return output[: _pylinerate.rice2_encode(segment, row, shape, samples, output, threads)].tobytes()
 
 
 def info2(stream: Any) -> Info2:
-    """What a version 2 stream says of itself. Bytes after its end are not looked at.
+    """The header of a version 2 stream. Bytes after its end are not looked at.
 
     Raises
     ------
@@ -636,7 +637,7 @@ def decode2(
     threads : int
         At most so many threads share the segments of a stream.
     out : array of the stream's type, or writeable buffer, optional
-        Where to put the samples.
+        Output for the samples.
 
     Returns
     -------
@@ -662,10 +663,10 @@ def decode2(
     whole = replace(streams[0], samples=samples, axes=_joined_axes(streams))
     shape = full_shape(whole.shape if shape is None else shape, samples)
     result = np.empty(shape, whole.dtype) if out is None else None
-    room = flat_output(out, whole.dtype) if result is None else result.reshape(-1)
+    output = flat_output(out, whole.dtype) if result is None else result.reshape(-1)
     done = 0
     for at, end in itertools.pairwise(ends):
-        done += _pylinerate.rice2_decode(data, at, end, room[done:], threads)
+        done += _pylinerate.rice2_decode(data, at, end, output[done:], threads)
     return done if result is None else result
 
 

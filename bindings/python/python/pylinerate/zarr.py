@@ -1,6 +1,6 @@
 """Codecs for arrays of zarr format 3: array to bytes, given as ``serializer``.
 
-zarr finds them by their names once the package is installed: nobody needs to import this.
+zarr finds them by name once the package is installed, without an import.
 
 >>> import numpy as np, zarr
 >>> rice = {"name": "linerate.deltarice", "configuration": {"m": 16}}
@@ -50,15 +50,15 @@ __all__ = ["DeltaRice", "DeltaRice2"]
 
 
 class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
-    """What the codecs have in common.
+    """Base of the codecs.
 
-    Chunks are worked on in threads of their own. Of a chunk of which some rows are selected only these
-    are decoded, unless it goes through further codecs.
+    Chunks are coded in worker threads. Only the selected rows of a chunk are decoded, unless it goes through
+    further codecs.
     """
 
     is_fixed_size = False
     name: str
-    #: Bytes of the samples that can be encoded.
+    #: Supported sizes of a sample in bytes.
     sizes: tuple[int, ...]
 
     def _configuration(self) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
     def _decode_segments(
         self, chunk: NDArray[np.uint8], wanted: range, shape: tuple[int, ...], dtype: np.dtype[Any]
     ) -> tuple[NDArray[Any], int]:
-        """Samples of the segments that have those in ``wanted``, and how many come before them."""
+        """Samples of the segments that contain ``wanted``, and the number of samples before them."""
         raise NotImplementedError
 
     @classmethod
@@ -87,11 +87,11 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
         return {"name": self.name, "configuration": self._configuration()}
 
     def validate(self, *, shape: Any, dtype: Any, chunk_grid: Any) -> None:
-        """Refuses arrays of other types when they are created."""
+        """Raises ``TypeError`` for other types when an array is created."""
         sample_dtype(native_dtype(dtype), self.sizes)
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """Not known beforehand."""
+        """Not known in advance."""
         raise NotImplementedError("the size of a compressed chunk depends on its samples")
 
     async def _encode_single(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> Buffer:
@@ -123,7 +123,7 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
     def _encode_sync(self, chunk_data: NDBuffer, chunk_spec: ArraySpec) -> Buffer:
         array = chunk_data.as_numpy_array()
-        # Which byte order the samples have in memory means nothing in the store.
+        # The byte order in memory is irrelevant in the store.
         samples = array.astype(array.dtype.newbyteorder("="), copy=False)
         return chunk_spec.prototype.buffer.from_bytes(self._encode(samples))
 
@@ -134,7 +134,7 @@ class _Codec(ArrayBytesCodec, ArrayBytesCodecPartialDecodeMixin):
 
 
 def rows_of(selection: Any, shape: tuple[int, ...]) -> range:
-    """The rows, along the first axis, from the first that is selected to the last; all if in doubt."""
+    """The range of selected rows along the first axis; all rows for other selections."""
     everything = range(shape[0]) if shape else range(1)
     first = selection[0] if isinstance(selection, tuple) and selection else None
     if isinstance(first, slice):
@@ -151,7 +151,7 @@ def rows_of(selection: Any, shape: tuple[int, ...]) -> range:
 
 
 def moved(index: Any, by: int) -> Any:
-    """An index of the first axis, where the first ``by`` rows are left out."""
+    """An index of the first axis, shifted down by ``by`` rows."""
     if isinstance(index, slice):
         stop = None if index.stop is None else index.stop - by
         return slice((index.start or 0) - by, stop, index.step)
@@ -170,18 +170,18 @@ class DeltaRice(_Codec):
     Parameters
     ----------
     m : int
-        The Rice parameter, a power of two from 2 to 32768. The bytes of a chunk do not tell it, so it
-        is part of the array's metadata, and "auto" is not possible: see :meth:`for_array`.
+        The Rice parameter, a power of two from 2 to 32768. The bytes of a chunk do not include it, so it
+        is part of the array's metadata, and there is no "auto": see :meth:`for_array`.
     segment : int or None
-        Samples per independently coded waveform, -1 for the whole chunk. ``None`` lets the shape of the
-        chunks decide, see :mod:`pylinerate.rice`.
+        Samples per independently coded waveform, -1 for the whole chunk. Default: by the shape of the
+        chunks, see :mod:`pylinerate.rice`.
     filter : sequence of int
         Coefficients, the first 1 or -1.
     threads : int, optional
-        At most so many threads per chunk; by default ``LINERATE_THREADS``, else 1. Not part of the
-        metadata. zarr works on several chunks at a time anyway.
+        Maximum number of threads per chunk. Default: ``LINERATE_THREADS``, else 1. Not part of the
+        metadata. zarr codes several chunks at a time in any case.
     allow_expansion : bool
-        Whether chunks may be larger than their samples by more than 2 %: otherwise they are refused when
+        Whether chunks may be larger than their samples by more than 2 %: otherwise that is an error when
         they are written. Part of the metadata if it is true.
     """
 
@@ -238,15 +238,14 @@ class DeltaRice(_Codec):
 
 @dataclass(frozen=True)
 class DeltaRice2(_Codec):
-    """Version 2 streams, for arrays of 16- and 32-bit integers. Nothing has to be chosen.
+    """Version 2 streams, for arrays of 16- and 32-bit integers. There are no parameters to choose.
 
     Parameters
     ----------
     segment : int or None
-        Samples that are coded on their own, at most 65536. ``None`` lets the last axis of the chunks
-        decide.
+        Samples per independently coded segment, at most 65536. Default: by the last axis of the chunks.
     threads : int, optional
-        At most so many threads per chunk; by default ``LINERATE_THREADS``, else 1. Not part of the
+        Maximum number of threads per chunk. Default: ``LINERATE_THREADS``, else 1. Not part of the
         metadata.
     """
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use linerate_bench::waveforms::{Set, npy, plain};
-use linerate_rice::{Exec, Params, decode, encode, encoded_len};
+use linerate_rice::{Options, Params, decode, encode, encoded_len};
 
 /// FNV-1a over the little-endian bytes.
 fn hash(samples: &[i16]) -> u64 {
@@ -31,7 +31,7 @@ fn samples_are_the_same_everywhere() {
 fn sizes_match_the_real_data_sets() {
     for (set, expected) in Set::ALL.into_iter().zip([28.2, 27.5, 25.2]) {
         let samples = set.samples(some_rows(set));
-        let n = encoded_len(&params(set, 8), &samples, Exec::default()).unwrap();
+        let n = encoded_len(&params(set, 8), &samples, Options::new()).unwrap();
         let percent = 100.0 * n as f64 / (2 * samples.len()) as f64;
         assert!((percent - expected).abs() < 0.3, "{}: {percent}", set.name());
     }
@@ -43,12 +43,12 @@ fn the_plain_codec_writes_and_reads_the_same_chunks() {
         let samples = &set.samples(1)[..5000];
         for m in [2, 8, 32_768] {
             let params = Params::new(m, NonZeroU32::new(1234)).unwrap();
-            let chunk = encode(&params, samples, Exec::default()).unwrap();
+            let chunk = encode(&params, samples, Options::new()).unwrap();
             assert_eq!(plain::encode(samples, 1234, m), chunk, "{}, m = {m}", set.name());
             let mut back = vec![0; samples.len()];
             plain::decode(&chunk, 1234, m, &mut back);
             assert_eq!(back, samples);
-            assert_eq!(decode::<i16>(&params, &chunk, Exec::default()).unwrap(), samples);
+            assert_eq!(decode::<i16>(&params, &chunk, Options::new()).unwrap(), samples);
         }
     }
 }

@@ -148,7 +148,7 @@ fn a_piece_is_no_boundary() {
         let ours = chunk(&["--segment", segment, "--verify", "-p2"]);
         let params = linerate_rice::Params::new(16, segment.parse().ok()).unwrap();
         let words: &[i16] = &data.as_chunks().0.iter().map(|b| i16::from_le_bytes(*b)).collect::<Vec<_>>();
-        let whole = linerate_rice::encode(&params, words, linerate_rice::Exec::default()).unwrap();
+        let whole = linerate_rice::encode(&params, words, linerate_rice::Options::new()).unwrap();
         assert!(ours == whole, "{segment}");
         folder.rice(&["decode", "--m", "16", "--segment", segment, "--raw", "-fo", "b.raw", "a.drc"]).ok();
         assert!(folder.read("b.raw") == data, "{segment}");

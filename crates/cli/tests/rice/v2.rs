@@ -1,7 +1,7 @@
 //! Files of version 2: every type and shape, in pieces, and damaged ones.
 
-use linerate_rice::v2::{self, Settings};
-use linerate_rice::{Exec, Kind};
+use linerate_rice::v2::{self, StreamOptions};
+use linerate_rice::{Kind, Options};
 use serde_json::json as value;
 
 use crate::data::{DAMAGED, FAILED, LIMIT, USAGE, json, npy, samples, wave};
@@ -58,9 +58,9 @@ fn streams_that_keep_a_shape_are_read_from_files_and_pipes() {
     let data = wave(60);
     let words: Vec<i16> = data.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]])).collect();
     for (axes, samples, shape) in [(&[2, 3, 10][..], 60, "(6, 10)"), (&[0, 3, 10], 0, "(0, 10)")] {
-        let settings = Settings::default().with_row(10.try_into().ok());
-        let settings = settings.with_shape(v2::Shape::new(axes).ok());
-        let stream = v2::encode(&settings, &words[..samples], Exec::default()).unwrap();
+        let settings = StreamOptions::new().row(10.try_into().ok());
+        let settings = settings.shape(v2::Shape::new(axes).ok());
+        let stream = v2::encode(&settings, &words[..samples], Options::new()).unwrap();
         folder.write("a.rice", &stream);
         let npy = npy("<i2", shape, &data[..2 * samples]);
         folder.rice(&["decode", "-fo", "b.npy", "a.rice"]).ok();
@@ -163,7 +163,7 @@ fn a_long_stream_of_another_encoder() {
         seed ^ seed >> 15
     };
     let data: Vec<u32> = (0..17_000_000).map(noise).collect();
-    let stream = v2::encode(&Settings::default(), &data, Exec::default()).unwrap();
+    let stream = v2::encode(&StreamOptions::new(), &data, Options::new()).unwrap();
     assert!(stream.len() > 64 << 20);
     folder.write("a.rice", &stream);
     folder.rice(&["decode", "--raw", "-p2", "a.rice"]).ok();
@@ -226,7 +226,7 @@ fn offsets_are_those_of_the_file() {
     let mut damaged = [&first[..], &second].concat();
     let at = first.len() + 28 + 4;
     damaged[at] ^= 1;
-    let error = v2::decode::<i16>(&damaged[first.len()..], Exec::default()).unwrap_err();
+    let error = v2::decode::<i16>(&damaged[first.len()..], Options::new()).unwrap_err();
     assert_eq!(error.kind, Kind::Corrupt);
     let at = error.offset + first.len() as u64;
     folder

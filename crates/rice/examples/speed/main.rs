@@ -20,12 +20,12 @@ mod samples;
 use std::cell::RefCell;
 use std::num::NonZeroU32;
 
-use linerate_rice::{Exec, Filter, Params, Tier, decode_into, encode, encode_into, tune};
+use linerate_rice::{Filter, Options, Params, Tier, decode_into, encode, encode_into, tune};
 use measure::{Contender, cpu_time, measure, wall_time};
 use record::{Record, Row};
 
 /// The command line.
-struct Options {
+struct Arguments {
     rounds: usize,
     threads: Option<usize>,
     csv: Option<String>,
@@ -33,7 +33,7 @@ struct Options {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let options = options(std::env::args().skip(1))?;
+    let options = arguments(std::env::args().skip(1))?;
     let mut record = match &options.csv {
         Some(path) => Some(Record::open(path, options.rounds, command(&options))?),
         None => None,
@@ -53,8 +53,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn options(args: impl Iterator<Item = String>) -> Result<Options, Box<dyn std::error::Error>> {
-    let mut options = Options { rounds: 5, threads: None, csv: None, files: Vec::new() };
+fn arguments(args: impl Iterator<Item = String>) -> Result<Arguments, Box<dyn std::error::Error>> {
+    let mut options = Arguments { rounds: 5, threads: None, csv: None, files: Vec::new() };
     let mut args = args;
     while let Some(arg) = args.next() {
         let mut value = || args.next().ok_or_else(|| format!("{arg} needs a value"));
@@ -70,7 +70,7 @@ fn options(args: impl Iterator<Item = String>) -> Result<Options, Box<dyn std::e
 }
 
 /// The command for the record: file names without the folders of one machine.
-fn command(options: &Options) -> String {
+fn command(options: &Arguments) -> String {
     let mut words = vec!["speed".to_owned(), format!("--rounds {}", options.rounds)];
     words.extend(options.threads.map(|n| format!("--threads {n}")));
     words.extend(options.files.iter().map(|path| base_name(path).to_owned()));
@@ -86,7 +86,7 @@ fn show(
     name: &str,
     samples: &[i16],
     row: usize,
-    options: &Options,
+    options: &Arguments,
     mut record: Option<&mut Record>,
 ) -> Result<(), Box<dyn std::error::Error>> {
     let segment = NonZeroU32::new(u32::try_from(row)?);
@@ -94,7 +94,7 @@ fn show(
     let others = [8, best];
     for &m in if best == 8 { &others[..1] } else { &others } {
         let params = Params::new(m, segment)?;
-        let chunk = encode(&params, samples, Exec::default())?;
+        let chunk = encode(&params, samples, Options::new())?;
         assert_eq!(plain::encode(samples, row, m), chunk);
         let set = Set { samples, row, params, chunk };
         let size_percent = 100.0 * set.chunk.len() as f64 / size_of_val(samples) as f64;
@@ -144,7 +144,7 @@ type Field<'a> = (&'a str, &'a str, Vec<Contender<'a>>);
 impl Set<'_> {
     fn fields(&self, threads: Option<usize>) -> Vec<Field<'_>> {
         let tiers: Vec<_> = Tier::ALL.into_iter().filter(|t| t.is_supported()).collect();
-        let one = |tier: &Tier| (tier.name().to_owned(), Exec::default().with_tier(*tier));
+        let one = |tier: &Tier| (tier.name().to_owned(), Options::new().tier(*tier));
         let (m, row) = (self.params.m(), self.row);
         let plain = Contender {
             name: "plain".into(),
@@ -159,7 +159,8 @@ impl Set<'_> {
 
         let mut fields = vec![("encode", "cpu", encode.collect()), ("decode", "cpu", decode.collect())];
         if let Some(threads) = threads {
-            let on = |n: usize| (format!("{} x{n}", Exec::default().tier().name()), Exec::threads(n));
+            let on =
+                |n: usize| (format!("{} x{n}", linerate_core::cpu::tier().name()), Options::new().threads(n));
             let both = [1, threads];
             fields.push(("encode", "wall", both.map(|n| self.encode(on(n), wall_time)).into()));
             fields.push(("decode", "wall", both.map(|n| self.decode_on(on(n), wall_time)).into()));
@@ -167,17 +168,25 @@ impl Set<'_> {
         fields
     }
 
-    fn encode(&self, (name, exec): (String, Exec), clock: fn() -> std::time::Duration) -> Contender<'_> {
+    fn encode(
+        &self,
+        (name, options): (String, Options),
+        clock: fn() -> std::time::Duration,
+    ) -> Contender<'_> {
         let mut out = vec![0; self.params.bound(self.samples.len())];
         let work = move || {
-            assert_eq!(encode_into(&self.params, self.samples, &mut out, exec), Ok(self.chunk.len()));
+            assert_eq!(encode_into(&self.params, self.samples, &mut out, options), Ok(self.chunk.len()));
         };
         Contender { name, clock, work: Box::new(work) }
     }
 
-    fn decode_on(&self, (name, exec): (String, Exec), clock: fn() -> std::time::Duration) -> Contender<'_> {
+    fn decode_on(
+        &self,
+        (name, options): (String, Options),
+        clock: fn() -> std::time::Duration,
+    ) -> Contender<'_> {
         let decode = move |out: &mut [i16]| {
-            assert_eq!(decode_into(&self.params, &self.chunk, out, exec), Ok(out.len()));
+            assert_eq!(decode_into(&self.params, &self.chunk, out, options), Ok(out.len()));
         };
         Contender { clock, ..self.decode(&name, decode) }
     }

@@ -1,42 +1,28 @@
-//! Decoding a batch of segments: which kernel, and the exact error where one fails.
+//! Decodes a batch of segments: chooses the kernel, and finds the exact error where one fails.
+//!
+//! | kernel | CPU tier | segments of like length | samples per segment |
+//! |---|---|---|---|
+//! | [`decode_avx512`](super::decode_avx512) | AVX-512 | 9 to 16 | 32 or more |
+//! | [`decode_avx2`](super::decode_avx2) | AVX2 or higher | 5 to 16 | 32 to 128 Ki; more with long codes |
+//! | [`decode_interleaved`](super::decode_interleaved), with its lookup table | any | any | what is left, 32 or more; no long codes |
+//! | the same, code by code | any | any | what is left, 32 or more |
+//! | [`decode_scalar`](super::decode_scalar) | any | any | what is left |
+//!
+//! The first three rows that apply run one after another, each continuing where the one before it ended.
 
 use linerate_core::{Result, Tier};
 
-use super::isa::dispatch;
-use super::spec::{self, Position};
-use super::turns::Turns;
+use super::decode_interleaved::Interleaved;
+use super::decode_scalar::{Lane, Position};
+use super::dispatch::dispatch;
 
-/// Most segments that are decoded side by side.
-pub(crate) const BATCH: usize = 16;
-
-/// A segment to decode.
-#[derive(Default)]
-pub(crate) struct Lane<'a> {
-    /// Its payload.
-    pub(crate) payload: &'a [u8],
-    /// From the start of the payload to the end of the chunk: what may be read.
-    pub(crate) readable: &'a [u8],
-    /// Where its samples go.
-    pub(crate) out: &'a mut [i16],
-    /// Offset of the payload in the chunk.
-    pub(crate) offset: usize,
-    /// How far a kernel has come.
-    pub(crate) at: Position,
-}
-
-impl Lane<'_> {
-    fn finish(&mut self, k: u32, delta: bool) -> Result<()> {
-        spec::decode(self.payload, k, delta, self.at, self.out).map_err(|e| e.shifted(self.offset as u64))
-    }
-}
-
-/// Decodes up to [`BATCH`] segments, in any order.
+/// Decodes up to [`BATCH`](super::decode_scalar::BATCH) segments, in any order.
 ///
 /// # Errors
-/// As the specification has them for the first segment at fault.
+/// Those of [`decode_scalar::decode`](super::decode_scalar::decode), for the first segment that has one.
 pub(crate) fn decode(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Result<()> {
-    // Kernels only say that something is wrong, or leave it to the last samples to find out; they
-    // may also have run past a payload into the next. Either way the specification decides.
+    // Fast kernels report only that a code is invalid, or leave it to the last samples; they may
+    // also have read past a payload into the next one. The scalar decoder gives the exact verdict.
     if fast(tier, lanes, k, delta).is_some() && lanes.iter_mut().all(|l| l.finish(k, delta).is_ok()) {
         return Ok(());
     }
@@ -46,69 +32,134 @@ pub(crate) fn decode(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Res
     })
 }
 
-/// Samples left of a segment below which a kernel would hardly begin.
-const FEW: usize = 32;
-
-/// Decodes the bulk of each segment. `None` if something is wrong.
+/// Decodes all but the last samples of each segment. `None` if a code is invalid.
 fn fast(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
     #[cfg(all(target_arch = "x86_64", feature = "std"))]
-    side_by_side(tier, lanes, k, delta)?;
-    // All of them, or what differs in length.
-    in_turns(tier, lanes, k, delta)
+    {
+        let (segments, samples) = alike(lanes)?;
+        if let Some(kernel) = wide_kernel(tier, segments, samples, || have_long_codes(&lanes[..segments])) {
+            // SAFETY: the kernel's tier is at most `tier`, which was detected.
+            unsafe { kernel(&mut lanes[..segments], k, delta) }?;
+        }
+    }
+    if lanes.iter().all(|l| l.out.len() - l.at.sample < MIN_SAMPLES) {
+        return Some(());
+    }
+    #[cfg(feature = "std")]
+    let table = (!have_long_codes(lanes)).then(|| super::decode_table::table(k));
+    #[cfg(not(feature = "std"))]
+    let table = None;
+    dispatch(tier, Interleaved { lanes, table, k, delta })
 }
 
-/// Bits per sample from which on the table is not used: with so many escapes, look-ups would often
-/// find nothing.
+/// Samples left of a segment below which setting up a kernel costs more than it saves.
+const MIN_SAMPLES: usize = 32;
+
+/// Bits per sample above which codes count as long: escapes are then frequent, and the lookup table
+/// often finds no whole code.
 #[cfg(feature = "std")]
-const LONG_CODES: usize = 9;
+const LONG_CODE_BITS: usize = 9;
 
 #[cfg(feature = "std")]
 fn have_long_codes(lanes: &[Lane]) -> bool {
     let total = |of: fn(&Lane) -> usize| lanes.iter().map(of).sum::<usize>();
-    8 * total(|l| l.payload.len()) > LONG_CODES * total(|l| l.out.len())
+    8 * total(|l| l.payload.len()) > LONG_CODE_BITS * total(|l| l.out.len())
 }
 
-/// Segments from which on registers with a lane for each are worth while, even if half of the
-/// lanes stay empty.
+/// A kernel with one segment per SIMD lane, and when it is the fastest.
 #[cfg(all(target_arch = "x86_64", feature = "std"))]
-const MANY: usize = 5;
-
-/// Samples of a segment from which on sixteen outputs at once are too many for the caches; with
-/// AVX2 the table, where it can be used, is then faster.
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-const LONG_SEGMENT: usize = 128 << 10;
-
-/// Decodes what the segments have in common in length, if there are enough of them.
-#[cfg(all(target_arch = "x86_64", feature = "std"))]
-fn side_by_side(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
-    // The last segment of a chunk may be much shorter than the rest.
-    let samples = lanes.first()?.out.len();
-    let like = lanes.iter().take_while(|l| l.out.len() >= samples - samples / 8).count();
-    let lanes = &mut lanes[..like];
-    // Positions are counted in 32-bit words from the first payload on.
-    let near = (4..i32::MAX as usize).contains(&lanes[0].readable.len());
-    if !near || samples < FEW {
-        return Some(());
-    }
-    if tier >= Tier::Avx512 && lanes.len() > BATCH / 2 {
-        // SAFETY: the tier was detected.
-        return unsafe { super::lockstep::decode(lanes, k, delta) };
-    }
-    if tier >= Tier::Avx2 && lanes.len() >= MANY && (samples < LONG_SEGMENT || have_long_codes(lanes)) {
-        // SAFETY: the tier was detected.
-        return unsafe { super::eights::decode(lanes, k, delta) };
-    }
-    Some(())
+struct WideKernel {
+    decode: WideDecode,
+    /// Lowest tier that has it.
+    tier: Tier,
+    /// Segments below which too many lanes stay empty.
+    min_segments: usize,
+    /// Samples of a segment from which on this many outputs at once exceed the caches, so that the
+    /// lookup table is faster where it can be used.
+    max_samples_of_short_codes: usize,
 }
 
-/// Decodes what is left of the segments.
-fn in_turns(tier: Tier, lanes: &mut [Lane], k: u32, delta: bool) -> Option<()> {
-    if lanes.iter().all(|l| l.out.len() - l.at.sample < FEW) {
-        return Some(());
+/// Decodes the samples that all lanes have. `None` if a code is invalid.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+type WideDecode = unsafe fn(&mut [Lane], k: u32, delta: bool) -> Option<()>;
+
+/// The first row that applies is used.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+const WIDE_KERNELS: [WideKernel; 2] = [
+    WideKernel {
+        decode: super::decode_avx512::decode,
+        tier: Tier::Avx512,
+        min_segments: 9,
+        max_samples_of_short_codes: usize::MAX,
+    },
+    WideKernel {
+        decode: super::decode_avx2::decode,
+        tier: Tier::Avx2,
+        min_segments: 5,
+        max_samples_of_short_codes: (128 << 10) - 1,
+    },
+];
+
+/// The row of [`WIDE_KERNELS`] for `segments` segments of about `samples` samples.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+fn wide_kernel(
+    tier: Tier,
+    segments: usize,
+    samples: usize,
+    have_long_codes: impl Fn() -> bool,
+) -> Option<WideDecode> {
+    let applies = |kernel: &&WideKernel| {
+        tier >= kernel.tier
+            && segments >= kernel.min_segments
+            && samples >= MIN_SAMPLES
+            && (samples <= kernel.max_samples_of_short_codes || have_long_codes())
+    };
+    WIDE_KERNELS.iter().find(applies).map(|kernel| kernel.decode)
+}
+
+/// Number of segments from the first on that are about as long as it, and its samples. No segment
+/// counts where the offsets that wide kernels use, 32-bit words from the first payload on, do not suffice.
+/// `None` without any lane.
+#[cfg(all(target_arch = "x86_64", feature = "std"))]
+fn alike(lanes: &[Lane]) -> Option<(usize, usize)> {
+    // The last segment of a chunk may be much shorter than the others.
+    let first = lanes.first()?;
+    let samples = first.out.len();
+    if !(4..i32::MAX as usize).contains(&first.readable.len()) {
+        return Some((0, samples));
     }
-    #[cfg(feature = "std")]
-    let table = (!have_long_codes(lanes)).then(|| super::table::table(k));
-    #[cfg(not(feature = "std"))]
-    let table = None;
-    dispatch(tier, Turns { lanes, table, k, delta })
+    Some((lanes.iter().take_while(|l| l.out.len() >= samples - samples / 8).count(), samples))
+}
+
+#[cfg(all(test, target_arch = "x86_64", feature = "std"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wide_kernel_follows_tier_segments_samples_and_code_length() {
+        let chosen = |tier, segments, samples, long: bool| {
+            let decode = wide_kernel(tier, segments, samples, || long)?;
+            WIDE_KERNELS.iter().find(|kernel| core::ptr::fn_addr_eq(kernel.decode, decode)).map(|k| k.tier)
+        };
+        let long_segment = 128 << 10;
+        for (tier, segments, samples, long_codes, want) in [
+            (Tier::Scalar, 16, 1000, true, None),
+            (Tier::Avx2, 16, 1000, false, Some(Tier::Avx2)),
+            (Tier::Avx2, 5, 32, false, Some(Tier::Avx2)),
+            (Tier::Avx2, 4, 1000, true, None),
+            (Tier::Avx2, 16, 31, true, None),
+            (Tier::Avx2, 16, long_segment - 1, false, Some(Tier::Avx2)),
+            (Tier::Avx2, 16, long_segment, false, None),
+            (Tier::Avx2, 16, long_segment, true, Some(Tier::Avx2)),
+            (Tier::Avx512, 16, long_segment, false, Some(Tier::Avx512)),
+            (Tier::Avx512, 9, 32, false, Some(Tier::Avx512)),
+            (Tier::Avx512, 8, 32, false, Some(Tier::Avx2)),
+            (Tier::Avx512, 8, long_segment, false, None),
+            (Tier::Avx512, 4, 1000, false, None),
+            (Tier::Avx512, 16, 31, false, None),
+        ] {
+            let got = chosen(tier, segments, samples, long_codes);
+            assert_eq!(got, want, "{tier:?}, {segments} segments of {samples}, long codes: {long_codes}");
+        }
+    }
 }

@@ -1,11 +1,12 @@
-//! Encoding a run of samples: codes of a block of samples in vectors, four codes merged into one
-//! append.
+//! Encodes a run of samples: codes of a block of samples in SIMD registers, four codes merged into
+//! one append.
 
 use linerate_core::Tier;
 
-use super::isa::{Codes, Isa, Kernel, dispatch};
+use super::code::{ESCAPE, ESCAPE_BITS, code, zigzag};
+use super::dispatch::dispatch;
+use super::isa::{Codes, Isa, Kernel};
 use super::packer::Packer;
-use super::spec::{ESCAPE, ESCAPE_BITS, code, zigzag};
 
 /// A run of samples to append to a payload.
 pub(crate) struct Run<'a> {
@@ -17,12 +18,12 @@ pub(crate) struct Run<'a> {
     pub(crate) before: Option<i16>,
 }
 
-/// Appends the run to the payload in `out`. `None` if it does not fit.
+/// Appends the run to the payload in `out`. `None` if `out` is too small.
 pub(crate) fn append(tier: Tier, run: &Run, packer: &mut Packer, out: &mut [u8]) -> Option<()> {
     dispatch(tier, Append { run, packer, out })
 }
 
-/// Exact bits that the run takes.
+/// Counts the exact bits of the encoded run.
 pub(crate) fn bits(tier: Tier, run: &Run) -> u64 {
     dispatch(tier, Bits { run })
 }
@@ -46,7 +47,7 @@ impl Kernel for Append<'_, '_> {
                 one_by_one(run, done, packer, out)
             }
             Some(_) => {
-                // A vector of differences reads the sample before it, so the first is done alone.
+                // A vector of differences reads the sample before it, so the first sample is coded alone.
                 let first = run.samples.len().min(1);
                 one_by_one(&Run { samples: &run.samples[..first], ..*run }, 0, packer, out)?;
                 // SAFETY: as the caller vouches for the CPU.
@@ -57,7 +58,7 @@ impl Kernel for Append<'_, '_> {
     }
 }
 
-/// Appends whole blocks from sample `start` on, while there is room for the worst of them. With
+/// Appends whole blocks from sample `start` on, while the longest block fits in `out`. With
 /// `DELTA`, `start` is at least 1 or the run is empty. Returns the first sample not appended.
 ///
 /// # Safety
@@ -75,13 +76,13 @@ unsafe fn blocks<I: Isa, const DELTA: bool>(
     let mut i = start;
     let mut codes = Codes::default();
     while run.samples.len() - i >= I::BLOCK && out.len() - p.stored >= worst {
-        // SAFETY: BLOCK samples follow `i`, and with DELTA one precedes it (start >= 1); the room
-        // for the longest codes was checked above.
+        // SAFETY: BLOCK samples follow `i`, and with DELTA one precedes it (start >= 1); the
+        // longest codes fit in `out`, as checked above.
         unsafe {
             let n = I::codes::<DELTA>(run.samples.as_ptr().add(i), run.k, &mut codes);
             let tops = codes.tops[..n].chunks_exact(I::GROUP);
             for (tops, lens) in tops.zip(codes.lens[..n].chunks_exact(I::GROUP)) {
-                // Of a length known when compiled, so that it is unrolled.
+                // A constant length, so that the loop is unrolled.
                 for j in 0..I::GROUP {
                     p.append(tops[j], lens[j] as u32, out.as_mut_ptr());
                 }
@@ -93,7 +94,7 @@ unsafe fn blocks<I: Isa, const DELTA: bool>(
     i
 }
 
-/// Appends the samples from `start` on with a look at the room each time.
+/// Appends the samples from `start` on, checking the capacity of `out` each time.
 fn one_by_one(run: &Run, start: usize, packer: &mut Packer, out: &mut [u8]) -> Option<()> {
     let mut last = match (start, run.before) {
         (0, before) => before.unwrap_or(0),
@@ -131,7 +132,7 @@ impl Kernel for Bits<'_, '_> {
     }
 }
 
-/// Adds up at most 4096 lengths; 16-bit lengths, so that the compiler's vectors are full.
+/// Adds up at most 4096 lengths, of 16 bits each so that vectorised loops have full lanes.
 #[inline(always)]
 fn sum(lengths: impl Iterator<Item = u16>) -> u64 {
     u64::from(lengths.map(u32::from).sum::<u32>())

@@ -1,12 +1,13 @@
-//! Zigzag values of a version 2 segment to fixed bits, escapes and unary codes.
+//! Packs the zigzag values of a version 2 segment: fixed bits, escapes, unary codes.
 
 use linerate_core::Tier;
 
-use super::isa::{Isa, Kernel, dispatch};
+use super::dispatch::dispatch;
+use super::isa::{Isa, Kernel};
 use crate::v2::element::Word;
 use crate::v2::{BLOCK, ESCAPE, blocks};
 
-/// A segment's zigzag values, and the places for what they become, which have room for just that.
+/// The zigzag values of a segment, and three outputs of exactly the required length.
 pub(crate) struct Pack<'a, W> {
     pub(crate) z: &'a [W],
     pub(crate) modes: &'a [u8],
@@ -15,7 +16,7 @@ pub(crate) struct Pack<'a, W> {
     pub(crate) unary: &'a mut [u8],
 }
 
-/// Fills all three places.
+/// Fills all three outputs.
 pub(crate) fn pack<W: Word>(tier: Tier, job: Pack<W>) {
     dispatch(tier, job);
 }
@@ -30,7 +31,7 @@ impl<W: Word> Kernel for Pack<'_, W> {
     }
 }
 
-/// Writes the low bits of each block, from a whole byte on. `out` has room for just those.
+/// Writes the low bits of each block, starting at a whole byte. `out` has exactly the required length.
 #[inline(always)]
 fn fixed<W: Word>(z: &[W], modes: &[u8], out: &mut [u8]) {
     let mut at = 0;
@@ -40,7 +41,7 @@ fn fixed<W: Word>(z: &[W], modes: &[u8], out: &mut [u8]) {
             continue;
         }
         let k = u32::from(mode - 1);
-        let block = padded(block);
+        let block = blocks::padded(block);
         match out[at..].first_chunk_mut() {
             Some(out) => pack_block(&block, k, out),
             None => {
@@ -53,28 +54,15 @@ fn fixed<W: Word>(z: &[W], modes: &[u8], out: &mut [u8]) {
     }
 }
 
-/// Room for the fixed bits of a block and what a store behind its last byte writes.
+/// Bytes of the fixed bits of a block, and those that a store past its last byte writes.
 const PADDED: usize = 4 * BLOCK + 16;
 
-/// The block with zeros behind it, if it is not whole.
-#[inline(always)]
-pub(crate) fn padded<W: Word>(block: &[W]) -> [W; BLOCK] {
-    match block.first_chunk() {
-        Some(block) => *block,
-        None => {
-            let mut whole = [W::default(); BLOCK];
-            whole[..block.len()].copy_from_slice(block);
-            whole
-        }
-    }
-}
-
-/// 32 values of `k` bits. Writes up to 12 bytes behind them.
+/// Packs 32 values of `k` bits. Writes up to 12 bytes past them.
 #[inline(always)]
 fn pack_block<W: Word>(block: &[W; BLOCK], k: u32, out: &mut [u8; PADDED]) {
     let mask = (1u64 << k) - 1;
     if W::BITS == 16 {
-        // In vectors: pairs of values, then pairs of pairs.
+        // Vectorised: pairs of values, then pairs of pairs.
         let two: [u32; BLOCK / 2] = core::array::from_fn(|i| {
             let value = |i: usize| (block[i].get() & mask) as u32;
             value(2 * i) | value(2 * i + 1) << k
@@ -103,8 +91,8 @@ fn pack_block<W: Word>(block: &[W; BLOCK], k: u32, out: &mut [u8; PADDED]) {
     }
 }
 
-/// Writes the escapes, and the unary codes, least significant bit first. Both have room for just
-/// that.
+/// Writes the escapes, and the unary codes, least significant bit first. Both outputs have exactly the
+/// required length.
 #[inline(always)]
 fn unary<W: Word>(z: &[W], modes: &[u8], mut escapes: &mut [u8], out: &mut [u8]) {
     let mut bits = Bits { out, at: 0, bits: 0, have: 0 };
@@ -114,7 +102,7 @@ fn unary<W: Word>(z: &[W], modes: &[u8], mut escapes: &mut [u8], out: &mut [u8])
         }
         let k = u32::from(mode - 1);
         let n = block.len();
-        let block = padded(block);
+        let block = blocks::padded(block);
         let mut q = [0u8; BLOCK];
         for i in 0..BLOCK {
             q[i] = block[i].quotient(k, ESCAPE);
@@ -126,7 +114,7 @@ fn unary<W: Word>(z: &[W], modes: &[u8], mut escapes: &mut [u8], out: &mut [u8])
                 escapes = rest;
             }
         }
-        // In vectors: pairs of codes, at most 32 bits, then pairs of pairs, at most 64.
+        // Vectorised: pairs of codes, at most 32 bits, then pairs of pairs, at most 64.
         let two: [u32; BLOCK / 2] = core::array::from_fn(|i| {
             let (a, b) = (u32::from(q[2 * i]), u32::from(q[2 * i + 1]));
             1 << a | 1 << (a + 1 + b)
@@ -146,7 +134,7 @@ fn unary<W: Word>(z: &[W], modes: &[u8], mut escapes: &mut [u8], out: &mut [u8])
     bits.finish();
 }
 
-/// Bits on their way to `out`.
+/// A bit writer, least significant bit first.
 struct Bits<'a> {
     out: &'a mut [u8],
     at: usize,
@@ -166,7 +154,7 @@ impl Bits<'_> {
         }
     }
 
-    /// Appends at most 56 bits. Fewer than 8 are waiting before and after.
+    /// Appends at most 56 bits. Fewer than 8 are pending before and after.
     #[inline(always)]
     fn append_short(&mut self, bits: u64, n: u32) {
         self.bits |= bits << self.have;

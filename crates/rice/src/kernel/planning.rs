@@ -1,13 +1,14 @@
-//! The encoder's analysis of a segment, compiled once per tier: plain loops over samples that
-//! become vectors.
+//! The encoder's analysis of a segment, compiled once per CPU tier: loops over samples that the compiler
+//! vectorises.
 
 use linerate_core::Tier;
 
-use super::isa::{Isa, Kernel, dispatch};
+use super::dispatch::dispatch;
+use super::isa::{Isa, Kernel};
 use crate::v2::Element;
 use crate::v2::plan::{Plan, Scratch, plan_here};
 
-/// Plans a segment. Leaves its residuals and modes in `scratch`.
+/// Plans the encoding of a segment. Leaves its residuals and modes in `scratch`.
 pub(crate) fn plan<T: Element>(
     tier: Tier,
     words: &[T::Word],

@@ -1,7 +1,7 @@
-//! Blocks of 32 residuals: their modes, what they take, and the choice of modes.
+//! Blocks of 32 residuals: their modes, their sizes, and the choice of modes.
 //!
 //! Mode 0 is a block of zeros. Mode 1 + k, k below the bits of a word, is a Rice code of
-//! parameter 2^k. The mode after those holds zigzag values as they are.
+//! parameter 2^k. The next mode holds zigzag values verbatim.
 //!
 //! A segment's modes lie within 2^w of its lowest one, and take w bits each.
 
@@ -9,9 +9,8 @@ use alloc::vec::Vec;
 
 use super::element::Word;
 use super::{BLOCK, ESCAPE};
-use crate::kernel::packing::padded;
 
-/// The modes that a segment may use: those from `low` on that `width` bits can tell apart.
+/// The modes of a segment: 2^`width` modes from `low` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Modes {
     low: u8,
@@ -19,7 +18,7 @@ pub(crate) struct Modes {
     highest: u8,
 }
 
-/// The mode of zigzag values as they are.
+/// The mode of verbatim zigzag values.
 pub(crate) const fn plain<W: Word>() -> u8 {
     W::BITS as u8 + 1
 }
@@ -49,13 +48,13 @@ impl Modes {
         self.width
     }
 
-    /// Bytes that the modes of `blocks` blocks take.
+    /// Bytes of the packed modes of `blocks` blocks.
     pub(super) fn bytes(&self, blocks: usize) -> usize {
         (blocks * usize::from(self.width)).div_ceil(8)
     }
 
-    /// The modes of `blocks` blocks. `None` if one does not exist, or if bits are left that are
-    /// not zero.
+    /// Unpacks the modes of `blocks` blocks. `None` if a mode does not exist, or if padding bits are not
+    /// zero.
     pub(super) fn unpack(&self, packed: &[u8], blocks: usize, modes: &mut Vec<u8>) -> Option<()> {
         modes.clear();
         let width = u32::from(self.width);
@@ -96,14 +95,27 @@ impl Modes {
         at
     }
 
-    /// The mode closest to `mode` that the segment may use.
+    /// The mode of the segment that is closest to `mode`.
     fn nearest(&self, mode: u8) -> u8 {
         let last = (u32::from(self.low) + (1 << self.width) - 1).min(self.highest.into()) as u8;
         mode.clamp(self.low, last)
     }
 }
 
-/// About how many bits `z` takes with the best parameter for each block, but for escapes.
+/// The block, padded with zeros if it is shorter than [`BLOCK`].
+#[inline(always)]
+pub(crate) fn padded<W: Word>(block: &[W]) -> [W; BLOCK] {
+    match block.first_chunk() {
+        Some(block) => *block,
+        None => {
+            let mut whole = [W::default(); BLOCK];
+            whole[..block.len()].copy_from_slice(block);
+            whole
+        }
+    }
+}
+
+/// Estimates the bits of `z` with the best parameter for each block, without escapes.
 #[inline(always)]
 pub(super) fn estimate<W: Word>(z: &[W]) -> u64 {
     let (blocks, rest) = z.as_chunks();
@@ -122,7 +134,7 @@ fn estimate_block<W: Word>(block: &[W; BLOCK], n: usize) -> u64 {
     bits(k).min(bits(k + 1)).min(n * u64::from(W::BITS))
 }
 
-/// What blocks take.
+/// Size of encoded blocks.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Cost {
     /// Bytes of fixed bits.
@@ -150,8 +162,8 @@ impl Cost {
     }
 }
 
-/// What the first `n` values of `block` take in `mode`, which must be able to hold them. The other
-/// values are zeros.
+/// Size of the first `n` values of `block` in `mode`, which must be able to hold them. The other values
+/// must be zeros.
 #[inline(always)]
 fn cost<W: Word>(block: &[W; BLOCK], n: usize, mode: u8) -> Cost {
     let fixed = fixed_bytes(mode, n);
@@ -162,8 +174,8 @@ fn cost<W: Word>(block: &[W; BLOCK], n: usize, mode: u8) -> Cost {
     Cost { fixed, unary: n as u64 + u64::from(sum), escapes: escapes as usize }
 }
 
-/// The mode that takes the fewest bits for a block, and what it takes; and how many bits more the
-/// block takes about in the modes below and above.
+/// The mode with the fewest bits for a block, its size, and about how many more bits the block takes in
+/// the modes below and above.
 struct Best {
     mode: u8,
     cost: Cost,
@@ -171,8 +183,8 @@ struct Best {
     above: u64,
 }
 
-/// The best mode for the first `n` values of `block`, or one next to it: the sum of the values
-/// tells about where it is, and a few outliers let it be lower than that.
+/// Finds the best mode for the first `n` values of `block`, or one next to it: starts at the estimate from
+/// the sum of the values, and goes down while that saves bits, which outliers can make it do.
 #[inline(always)]
 fn best<W: Word>(block: &[W; BLOCK], n: usize) -> Best {
     let sum = W::sum(block);
@@ -181,7 +193,7 @@ fn best<W: Word>(block: &[W; BLOCK], n: usize) -> Best {
         return Best { mode: 0, cost: Cost::default(), below: 0, above: n64 };
     }
     let bits = |cost: &Cost| cost.bits::<W>();
-    let mut mode = about::<W>(sum, n64);
+    let mut mode = estimate_mode::<W>(sum, n64);
     let mut here = cost(block, n, mode);
     let mut below = u64::MAX;
     while mode > 1 {
@@ -200,42 +212,42 @@ fn best<W: Word>(block: &[W; BLOCK], n: usize) -> Best {
     Best { mode, cost: here, below: below.saturating_sub(bits(&here)), above }
 }
 
-/// The mode in which n values of that sum take fewest bits if they are spread evenly: k + 1 bits
-/// each, and a 2^k-th of what is left of the sum without low bits.
+/// Estimates the mode with the fewest bits for n evenly spread values with this sum: k + 1 bits each, plus
+/// a 2^k-th of the sum without low bits.
 #[inline(always)]
-fn about<W: Word>(sum: u64, n: u64) -> u8 {
+fn estimate_mode<W: Word>(sum: u64, n: u64) -> u8 {
     let k = (sum / n).checked_ilog2().unwrap_or(0).saturating_sub(1);
     let bits = |k: u32| n * u64::from(k) + (sum.saturating_sub(n * ((1 << k) - 1) / 2) >> k);
     let best = if bits(k + 1) < bits(k) { k + 1 } else { k };
     (best as u8 + 1).min(plain::<W>())
 }
 
-/// Sums over the blocks that would like one mode.
+/// Sums over the blocks whose best mode is the same.
 #[derive(Clone, Copy, Default)]
-struct Wish {
+struct ModeTotals {
     blocks: u64,
-    /// Bits more that they take in the mode below, and in the one above.
+    /// Additional bits in the mode below, and in the one above.
     below: u64,
     above: u64,
 }
 
-/// Chooses the modes that the segment may use and that of each block. Returns the former, and
-/// what all blocks take.
+/// Chooses the modes of the segment and that of each block. Returns the former, and the size of all
+/// blocks.
 #[inline(always)]
 pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> (Modes, Cost) {
     chosen.clear();
-    let mut wishes = [Wish::default(); 34];
+    let mut by_mode = [ModeTotals::default(); 34];
     let mut total = Cost::default();
     for block in z.chunks(BLOCK) {
         let best = best(&padded(block), block.len());
-        let wish = &mut wishes[usize::from(best.mode)];
-        wish.blocks += 1;
-        wish.below = wish.below.saturating_add(best.below);
-        wish.above += best.above;
+        let totals = &mut by_mode[usize::from(best.mode)];
+        totals.blocks += 1;
+        totals.below = totals.below.saturating_add(best.below);
+        totals.above += best.above;
         total.add(best.cost);
         chosen.push(best.mode);
     }
-    let modes = window::<W>(&wishes);
+    let modes = window::<W>(&by_mode);
     for (block, chosen) in z.chunks(BLOCK).zip(chosen) {
         let nearest = modes.nearest(*chosen);
         if nearest != *chosen {
@@ -248,33 +260,33 @@ pub(super) fn choose<W: Word>(z: &[W], chosen: &mut Vec<u8>) -> (Modes, Cost) {
     (modes, total)
 }
 
-/// The modes that make the segment about smallest: blocks that would like another one are taken
-/// to need more bits the further theirs is away, twice as many for each step down, 32 for each
-/// step up after the first.
-fn window<W: Word>(wishes: &[Wish; 34]) -> Modes {
-    let blocks: u64 = wishes.iter().map(|w| w.blocks).sum();
+/// Chooses the modes that make the segment about smallest. The extra bits of a block whose best mode is
+/// not among them are estimated: they double for each step down, and grow by 32 for each step up after
+/// the first.
+fn window<W: Word>(by_mode: &[ModeTotals; 34]) -> Modes {
+    let blocks: u64 = by_mode.iter().map(|w| w.blocks).sum();
     let excess = |modes: &Modes| -> u64 {
-        let of = |(mode, wish): (u8, &Wish)| {
+        let of = |(mode, totals): (u8, &ModeTotals)| {
             let nearest = modes.nearest(mode);
             match nearest.cmp(&mode) {
                 // Mode 0 holds nothing but zeros.
                 core::cmp::Ordering::Less if nearest == 0 => u64::MAX >> 8,
                 core::cmp::Ordering::Equal => 0,
-                core::cmp::Ordering::Less => wish.below.min(u64::MAX >> 42) << (mode - nearest - 1),
+                core::cmp::Ordering::Less => totals.below.min(u64::MAX >> 42) << (mode - nearest - 1),
                 core::cmp::Ordering::Greater => {
-                    wish.above + wish.blocks * BLOCK as u64 * u64::from(nearest - mode - 1)
+                    totals.above + totals.blocks * BLOCK as u64 * u64::from(nearest - mode - 1)
                 }
             }
         };
-        let wished = (0..).zip(wishes).filter(|(_, w)| w.blocks > 0);
-        wished.map(of).sum::<u64>() + blocks * u64::from(modes.width)
+        let used = (0..).zip(by_mode).filter(|(_, w)| w.blocks > 0);
+        used.map(of).sum::<u64>() + blocks * u64::from(modes.width)
     };
-    let wished = |w: &Wish| w.blocks > 0;
-    let lowest = wishes.iter().position(wished).unwrap_or(0) as u8;
-    let highest = wishes.iter().rposition(wished).unwrap_or(0) as u8;
+    let used = |w: &ModeTotals| w.blocks > 0;
+    let lowest = by_mode.iter().position(used).unwrap_or(0) as u8;
+    let highest = by_mode.iter().rposition(used).unwrap_or(0) as u8;
     let widest = u8::BITS - (highest - lowest).leading_zeros();
     let of_width = |width| (lowest..=highest).map(move |low| Modes { low, width, highest: plain::<W>() });
-    // The first of them holds all modes that are wished for, and so any block.
+    // The first one contains the best mode of every block, so every block fits.
     let all = (0..=widest as u8).rev().flat_map(of_width);
     all.min_by_key(excess).unwrap_or(Modes { low: lowest, width: 6, highest: plain::<W>() })
 }

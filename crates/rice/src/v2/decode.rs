@@ -1,81 +1,80 @@
-//! A stream to samples.
+//! Decodes streams.
 
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use linerate_core::{Error, Kind, Result, Tier};
 
-use super::element::Word;
+use super::element::{Word, little_endian};
 use super::header::{Layout, checksum};
 use super::segment::{Body, Head, Segment, load, sum_of};
 use super::{BLOCK, Element, step};
-use crate::Exec;
-use crate::kernel::adaptive::{Blocks, RESIDUALS};
-use crate::kernel::linear::{self, BATCH, Row};
-use crate::kernel::unary::Places;
-use crate::kernel::words;
+use crate::Options;
+use crate::kernel::blocks_scalar::{Blocks, RESIDUALS};
+use crate::kernel::linear;
+use crate::kernel::linear_scalar::{BATCH, Row};
+use crate::kernel::unary::Positions;
 
 /// Decodes a stream into the start of `out` and returns its number of samples.
 ///
-/// `stream` must be the whole stream and nothing more. Allocates up to 68 KiB per thread.
+/// `stream` must be exactly one stream. Allocates up to 68 KiB per thread.
 ///
 /// # Errors
 /// Offsets are in bytes of `stream`. After an error the contents of `out` are unspecified.
 /// * [`Kind::BadArgument`] if its samples are not of type `T`, or if bytes follow it.
 /// * [`Kind::Truncated`], [`Kind::Corrupt`] and [`Kind::Unsupported`] as for
-///   [`info`](super::info); [`Kind::Corrupt`] also for a segment that contradicts its checksum or
-///   itself, at the segment or within it.
+///   [`info`](super::info); [`Kind::Corrupt`] also for a segment whose checksum or layout is wrong, at an
+///   offset within the segment.
 /// * [`Kind::OutputTooSmall`] if `out` has fewer samples than the stream.
-pub fn decode_into<T: Element>(stream: &[u8], out: &mut [T], exec: Exec) -> Result<usize> {
+pub fn decode_into<T: Element>(stream: &[u8], out: &mut [T], options: Options) -> Result<usize> {
     let layout = Layout::of(stream)?;
     if layout.bytes() != stream.len() {
         return Err(Error::new(Kind::BadArgument, layout.bytes() as u64, "bytes follow the stream"));
     }
-    decode_range(&layout, 0..layout.segments, out, exec)
+    decode_range(&layout, 0..layout.segments, out, options)
 }
 
-/// Decodes the segments `which` of a stream into the start of `out` and returns how many samples
-/// they have: random access. Nothing but the header, two entries of the table per segment, and
-/// the segments themselves is read.
+/// Decodes the segments `which` of a stream into the start of `out` and returns their number of samples:
+/// random access. Reads only the header, two table entries per segment, and the segments.
 ///
 /// ```
-/// use linerate_rice::{Exec, v2};
-/// let settings = v2::Settings::new(500.try_into().ok());
-/// let stream = v2::encode(&settings, &Vec::from_iter(0..2000u16), Exec::default())?;
+/// use linerate_rice::{Options, v2};
+/// let stream_options = v2::StreamOptions::new().segment(500.try_into().ok());
+/// let stream = v2::encode(&stream_options, &Vec::from_iter(0..2000u16), Options::new())?;
 /// let mut out = [0u16; 500];
-/// assert_eq!(v2::decode_segments(&stream, 2..3, &mut out, Exec::default())?, 500);
+/// assert_eq!(v2::decode_segments(&stream, 2..3, &mut out, Options::new())?, 500);
 /// assert_eq!(out[0], 1000);
 /// # Ok::<(), linerate_rice::Error>(())
 /// ```
 ///
 /// # Errors
-/// As for [`decode_into`], but bytes may follow the stream; and [`Kind::BadArgument`] if there are
+/// Those of [`decode_into`], but bytes may follow the stream; and [`Kind::BadArgument`] if there are
 /// no such segments.
 pub fn decode_segments<T: Element>(
     stream: &[u8],
     which: Range<usize>,
     out: &mut [T],
-    exec: Exec,
+    options: Options,
 ) -> Result<usize> {
     let layout = Layout::of(stream)?;
     if which.start > which.end || which.end > layout.segments {
         return Err(Error::new(Kind::BadArgument, 0, "the stream has no such segments"));
     }
-    decode_range(&layout, which, out, exec)
+    decode_range(&layout, which, out, options)
 }
 
 /// Decodes a whole stream: [`decode_into`] with an output of the right size.
 ///
-/// What is allocated is bounded by 65,536 samples for each 4 bytes of the stream, which a stream
-/// of constants comes close to; [`info`](super::info) tells in advance how much it is.
+/// The allocation is at most 65,536 samples for each 4 bytes of the stream, and a stream of constants comes
+/// close to that: [`info`](super::info) gives the number of samples in advance.
 ///
 /// # Errors
-/// As for [`decode_into`], but for the output.
-pub fn decode<T: Element>(stream: &[u8], exec: Exec) -> Result<Vec<T>> {
+/// Those of [`decode_into`], except for the output.
+pub fn decode<T: Element>(stream: &[u8], options: Options) -> Result<Vec<T>> {
     let layout = Layout::of(stream)?;
     check_type::<T>(&layout)?;
     let mut out = alloc::vec![T::default(); layout.samples];
-    decode_into(stream, &mut out, exec)?;
+    decode_into(stream, &mut out, options)?;
     Ok(out)
 }
 
@@ -90,7 +89,7 @@ fn decode_range<T: Element>(
     layout: &Layout,
     which: Range<usize>,
     out: &mut [T],
-    exec: Exec,
+    options: Options,
 ) -> Result<usize> {
     check_type::<T>(layout)?;
     let samples = match which.is_empty() {
@@ -100,28 +99,33 @@ fn decode_range<T: Element>(
     let too_small =
         Error::new(Kind::OutputTooSmall, 0, "the output has fewer samples than are to be decoded");
     let out = out.get_mut(..samples).ok_or(too_small)?;
-    // First, so that which error is found does not depend on the number of threads.
+    // Offsets first, so that the error does not depend on the number of threads.
     which.clone().try_for_each(|i| layout.place(i).map(drop))?;
     #[cfg(feature = "std")]
-    if exec.thread_count() > 1 && which.len() > 1 {
-        parallel::decode(layout, which, out, exec)?;
+    if options.thread_count() > 1 && which.len() > 1 {
+        parallel::decode(layout, which, out, options)?;
         return Ok(samples);
     }
-    decode_run(layout, which, out, exec)?;
+    decode_run(layout, which, out, options)?;
     Ok(samples)
 }
 
 /// Decodes the segments `which`, which fill `out`.
-fn decode_run<T: Element>(layout: &Layout, which: Range<usize>, out: &mut [T], exec: Exec) -> Result<()> {
+fn decode_run<T: Element>(
+    layout: &Layout,
+    which: Range<usize>,
+    out: &mut [T],
+    options: Options,
+) -> Result<()> {
     let mut scratch = Scratch::default();
-    let mut batch = Batch { waiting: Vec::new(), tier: exec.tier() };
+    let mut batch = Batch { pending: Vec::new(), tier: options.tier };
     for (i, out) in which.zip(out.chunks_mut(layout.segment)) {
         let place = layout.place(i)?;
         let at = layout.start() + place.start;
         let segment = Coded { bytes: &layout.payload()[place], at: at as u64 };
         match decode_segment(segment, out, &mut scratch, &mut batch) {
-            Ok(()) if batch.waiting.len() < BATCH => {}
-            // An earlier segment may be at fault as well.
+            Ok(()) if batch.pending.len() < BATCH => {}
+            // An earlier segment of the batch may be damaged, too.
             result => batch.finish().and(result)?,
         }
     }
@@ -132,54 +136,55 @@ fn decode_run<T: Element>(layout: &Layout, which: Range<usize>, out: &mut [T], e
 #[derive(Default)]
 struct Scratch {
     modes: Vec<u8>,
-    places: Places,
+    positions: Positions,
 }
 
 /// An encoded segment.
 #[derive(Clone, Copy)]
 struct Coded<'a> {
     bytes: &'a [u8],
-    /// Where it begins in the stream.
+    /// Its offset in the stream.
     at: u64,
 }
 
 impl Coded<'_> {
     fn verify<T: Element>(&self, samples: &[T]) -> Result<()> {
-        if checksum(&words::little_endian(samples)) != sum_of(self.bytes)? {
+        if checksum(&little_endian(samples)) != sum_of(self.bytes)? {
             return Err(corrupt("the checksum of a segment does not match").shifted(self.at));
         }
         Ok(())
     }
 }
 
-/// A segment whose output holds residuals of a linear prediction.
-struct Waiting<'a, T: Element> {
+/// A segment whose output still holds residuals of a linear prediction.
+struct Pending<'a, T: Element> {
     segment: Coded<'a>,
     head: Head<T::Word>,
     out: &'a mut [T],
 }
 
-/// Segments with a linear prediction that is still to be undone, side by side.
+/// Segments whose linear prediction will be undone together.
 struct Batch<'a, T: Element> {
-    waiting: Vec<Waiting<'a, T>>,
+    pending: Vec<Pending<'a, T>>,
     tier: Tier,
 }
 
 impl<T: Element> Batch<'_, T> {
-    /// Completes and verifies what waits. The error is that of the first segment at fault.
+    /// Completes and verifies the pending segments. The error is that of the first damaged one.
     fn finish(&mut self) -> Result<()> {
-        let rows = self.waiting.iter_mut();
+        let rows = self.pending.iter_mut();
         let mut rows: Vec<_> =
             rows.map(|w| Row { words: T::words_mut(w.out), predictor: w.head.predictor }).collect();
         linear::undo(self.tier, &mut rows);
-        self.waiting.drain(..).try_for_each(|Waiting { segment, head, out }| {
+        self.pending.drain(..).try_for_each(|Pending { segment, head, out }| {
             step::unscale(T::words_mut(out), head.centre, head.step);
             segment.verify(out)
         })
     }
 }
 
-/// Decodes one segment, which fills `out`, or leaves it to `batch` half done.
+/// Decodes one segment, which fills `out`. With a linear prediction it is added to `batch` instead, to be
+/// completed by [`Batch::finish`].
 fn decode_segment<'a, T: Element>(
     segment: Coded<'a>,
     out: &'a mut [T],
@@ -196,7 +201,7 @@ fn decode_segment<'a, T: Element>(
             decode_blocks(&head, modes, body, T::words_mut(out), scratch, batch.tier)
                 .map_err(|e| e.shifted(at))?;
             if head.predictor.fixed_order().is_none() {
-                batch.waiting.push(Waiting { segment, head, out });
+                batch.pending.push(Pending { segment, head, out });
                 return Ok(());
             }
         }
@@ -204,7 +209,7 @@ fn decode_segment<'a, T: Element>(
     segment.verify(out)
 }
 
-/// Decodes the blocks of a segment: to samples, or with a linear prediction to residuals.
+/// Decodes the blocks of a segment to samples, or with a linear prediction to residuals.
 fn decode_blocks<W: Word>(
     head: &Head<W>,
     packed: &[u8],
@@ -213,13 +218,13 @@ fn decode_blocks<W: Word>(
     scratch: &mut Scratch,
     tier: Tier,
 ) -> Result<()> {
-    let Scratch { modes, places } = scratch;
+    let Scratch { modes, positions } = scratch;
     let unpacked = head.modes.unpack(packed, out.len().div_ceil(BLOCK), modes);
     unpacked.ok_or(corrupt("a block of a mode that does not exist"))?;
     let Body { fixed, escapes, unary, codes } = Body::of::<W>(body, modes, out.len(), head.escapes)?;
     let bad = corrupt("a segment whose codes do not match its samples");
-    places.find(tier, unary, codes).ok_or(bad)?;
-    let blocks = Blocks { modes, fixed, escapes, places, centre: head.centre, step: head.step, out };
+    positions.find(tier, unary, codes).ok_or(bad)?;
+    let blocks = Blocks { modes, fixed, escapes, positions, centre: head.centre, step: head.step, out };
     blocks.decode(tier, head.predictor.fixed_order().unwrap_or(RESIDUALS)).ok_or(bad)
 }
 
@@ -231,22 +236,22 @@ const fn corrupt(what: &'static str) -> Error {
 mod parallel {
     use super::*;
 
-    /// Shares out the segments `which`, which fill `out`.
+    /// Decodes the segments `which`, which fill `out`, in one run per thread.
     pub(super) fn decode<T: Element>(
         layout: &Layout,
         which: Range<usize>,
         out: &mut [T],
-        exec: Exec,
+        options: Options,
     ) -> Result<()> {
-        let per_thread = which.len().div_ceil(exec.thread_count());
+        let per_thread = which.len().div_ceil(options.thread_count());
         let parts = which.clone().step_by(per_thread).map(|i| i..(i + per_thread).min(which.end));
         std::thread::scope(|scope| {
             let mut work = parts
                 .zip(out.chunks_mut(per_thread * layout.segment))
-                .map(|(which, out)| move || decode_run(layout, which, out, exec));
+                .map(|(which, out)| move || decode_run(layout, which, out, options));
             let mine = work.next();
             let others: Vec<_> = work.map(|work| scope.spawn(work)).collect();
-            // In order of the segments, so that the error is that of the first at fault.
+            // In order of the segments, so that the error is that of the first damaged one.
             let first = mine.map_or(Ok(()), |work| work());
             let rest = others.into_iter().map(|other| other.join().expect("decoding does not panic"));
             core::iter::once(first).chain(rest).fold(Ok(()), Result::and)

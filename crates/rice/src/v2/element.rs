@@ -1,6 +1,8 @@
 //! The sample types of a stream, and the words they are coded as.
 
-/// What the samples of a stream are.
+use alloc::borrow::Cow;
+
+/// The type of the samples of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ElementType {
     /// `i16`
@@ -14,16 +16,16 @@ pub enum ElementType {
 }
 
 impl ElementType {
-    /// All of them, in the order of their codes.
+    /// All types, in the order of their codes.
     pub const ALL: [ElementType; 4] =
         [ElementType::I16, ElementType::U16, ElementType::I32, ElementType::U32];
 
-    /// The number that stands for the type in a stream's header, 0 to 3.
+    /// The code of the type in a stream's header, 0 to 3.
     pub const fn code(self) -> u8 {
         self as u8
     }
 
-    /// The type of that number.
+    /// The type with this code.
     pub fn from_code(code: u8) -> Option<ElementType> {
         ElementType::ALL.get(usize::from(code)).copied()
     }
@@ -49,7 +51,7 @@ impl ElementType {
 
 /// A sample of a version 2 stream: `i16`, `u16`, `i32` or `u32`.
 pub trait Element: sealed::Words + Copy + Default + PartialEq + Send + Sync + 'static {
-    /// Which of them.
+    /// The type as a value.
     const TYPE: ElementType;
 }
 
@@ -62,10 +64,10 @@ macro_rules! element {
             type Word = $word;
             const SIGNED: bool = <$type>::MIN != 0;
             fn words(samples: &[$type]) -> &[$word] {
-                crate::kernel::words::cast(samples)
+                bytemuck::cast_slice(samples)
             }
             fn words_mut(samples: &mut [$type]) -> &mut [$word] {
-                crate::kernel::words::cast_mut(samples)
+                bytemuck::cast_slice_mut(samples)
             }
         }
     };
@@ -78,9 +80,19 @@ element!(u32, u32, U32);
 
 pub(crate) use sealed::Word;
 
+/// The samples as little-endian bytes: borrowed where that is the byte order of the CPU.
+pub(super) fn little_endian<T: bytemuck::NoUninit>(samples: &[T]) -> Cow<'_, [u8]> {
+    let bytes: &[u8] = bytemuck::cast_slice(samples);
+    if cfg!(target_endian = "little") {
+        return bytes.into();
+    }
+    let swapped = bytes.chunks(size_of::<T>()).flat_map(|sample| sample.iter().rev().copied());
+    swapped.collect::<alloc::vec::Vec<u8>>().into()
+}
+
 mod sealed {
-    /// Samples seen as words without a sign.
-    pub trait Words: crate::kernel::words::Bits {
+    /// Samples that are cast to unsigned words.
+    pub trait Words: bytemuck::Pod {
         type Word: Word;
         const SIGNED: bool;
         fn words(samples: &[Self]) -> &[Self::Word];
@@ -104,21 +116,21 @@ mod sealed {
         fn unzigzag(self) -> Self;
         /// The word with `high` above its low `k` bits.
         fn with_high(self, high: u8, k: u32) -> Self;
-        /// The word without its low `k` bits, or `most` if that is less.
+        /// The word shifted right by `k`, at most `most`.
         fn quotient(self, k: u32, most: u32) -> u8;
         fn sum(words: &[Self; crate::v2::BLOCK]) -> u64;
-        /// Sum of quotients, none above `most`, and how many are that.
+        /// Sum of the quotients, each at most `most`, and the number of those equal to `most`.
         fn quotients(words: &[Self; crate::v2::BLOCK], k: u32, most: u32) -> (u32, u32);
-        /// Products of words and 16-bit coefficients, and their sums, are of this type, wrapping.
+        /// The type of products of words and 16-bit coefficients and of their sums, wrapping.
         type Sum: Copy + Default;
         /// In two's complement.
         fn wide(self) -> Self::Sum;
         fn add_product(sum: Self::Sum, coefficient: i16, word: Self::Sum) -> Self::Sum;
-        /// Half a unit of a sum that will be shifted by `shift`.
+        /// Half of 2^`shift`: rounds a sum that is then shifted right by `shift`.
         fn half(shift: u32) -> Self::Sum;
         /// The low bits of a sum shifted right.
         fn shifted(sum: Self::Sum, shift: u32) -> Self;
-        /// The word that is predicted from those before it, latest one first.
+        /// Predicts a word from the words before it, latest one first.
         #[inline(always)]
         fn predict(taps: &[i16], shift: u32, history: impl Iterator<Item = Self>) -> Self {
             let products = taps.iter().zip(history);

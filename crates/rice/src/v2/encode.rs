@@ -1,68 +1,73 @@
-//! Samples to a stream.
+//! Encodes streams.
 
 use linerate_core::{Error, Kind, Result};
 
-use super::element::Word;
+use super::element::{Word, little_endian};
 use super::header::{self, HEADER, checksum};
+use super::options::segment_bound;
 use super::plan::{Plan, Scratch};
 use super::segment::{write_head, write_raw_head};
-use super::settings::segment_bound;
-use super::{Element, Settings, Shape, bound};
-use crate::Exec;
+use super::{Element, Shape, StreamOptions, bound};
+use crate::Options;
 use crate::kernel::packing::{Pack, pack};
 use crate::kernel::planning::plan;
-use crate::kernel::words;
 
 /// Encodes `samples` as one stream into the start of `out` and returns its length in bytes.
 ///
-/// [`bound`] bytes always suffice; with fewer, so do as many as the stream has, but then one
-/// thread does all the work. Allocates working memory for a segment per thread: 8 bytes per
+/// [`bound`] bytes always suffice. The exact size of the stream suffices, too, but with less than
+/// [`bound`] one thread does all the work. Allocates working memory for a segment per thread: 8 bytes per
 /// sample of 16 bits, 14 per sample of 32.
 ///
 /// # Errors
 /// * [`Kind::BadArgument`] for segments of more than 65,536 samples, for a shape of another number
 ///   of samples, and for samples that take more than 16 GiB when encoded: these must be divided among
 ///   several streams.
-/// * [`Kind::OutputTooSmall`], at the offset in `out` of the segment without room.
+/// * [`Kind::OutputTooSmall`], at the offset in `out` of the segment that does not fit.
 pub fn encode_into<T: Element>(
-    settings: &Settings,
+    settings: &StreamOptions,
     samples: &[T],
     out: &mut [u8],
-    exec: Exec,
+    options: Options,
 ) -> Result<usize> {
     settings.check(samples.len())?;
-    let segment = settings.segment() as usize;
+    let segment = settings.segment_len() as usize;
     let segments = samples.len().div_ceil(segment);
-    let record = settings.shape().map_or(0, Shape::bytes);
+    let record = settings.array_shape().map_or(0, Shape::bytes);
     let start = HEADER + 4 * (segments + usize::from(record > 0));
     let (head, payload) = out.split_at_mut_checked(start).ok_or(too_small(0))?;
     let (head, table) = head.split_at_mut(HEADER);
     head.copy_from_slice(&header::write(T::TYPE, samples.len(), settings));
     let (of_record, table) = table.as_chunks_mut().0.split_at_mut(usize::from(record > 0));
     let (to, payload) = payload.split_at_mut_checked(record).ok_or(too_small(start))?;
-    if let (Some(shape), [end]) = (settings.shape(), of_record) {
+    if let (Some(shape), [end]) = (settings.array_shape(), of_record) {
         shape.write(to);
         *end = end_of(record)?;
     }
     let start = start + record;
     #[cfg(feature = "std")]
-    if exec.thread_count() > 1 && segments > 1 && payload.len() >= bound::<T>(settings, samples.len()) - start
+    if options.thread_count() > 1
+        && segments > 1
+        && payload.len() >= bound::<T>(settings, samples.len()) - start
     {
-        return parallel::encode(samples, segment, record, table, payload, exec).map(|n| start + n);
+        return parallel::encode(samples, segment, record, table, payload, options).map(|n| start + n);
     }
     let n =
-        encode_run(samples, segment, record, table, payload, exec).map_err(|e| e.shifted(start as u64))?;
+        encode_run(samples, segment, record, table, payload, options).map_err(|e| e.shifted(start as u64))?;
     Ok(start + n)
 }
 
 /// Encodes `samples` as one stream: [`encode_into`] with an output of the right size.
 ///
 /// # Errors
-/// As for [`encode_into`], but for the output.
-pub fn encode<T: Element>(settings: &Settings, samples: &[T], exec: Exec) -> Result<alloc::vec::Vec<u8>> {
+/// Those of [`encode_into`], except for the output.
+pub fn encode<T: Element>(
+    settings: &StreamOptions,
+    samples: &[T],
+    options: Options,
+) -> Result<alloc::vec::Vec<u8>> {
     settings.check(samples.len())?;
     let mut out = alloc::vec![0; bound::<T>(settings, samples.len())];
-    let n = encode_into(settings, samples, &mut out, exec)?;
+    let n = encode_into(settings, samples, &mut out, options)?;
     out.truncate(n);
     out.shrink_to_fit();
     Ok(out)
@@ -72,19 +77,19 @@ const fn too_small(at: usize) -> Error {
     Error::new(Kind::OutputTooSmall, at as u64, "the output cannot hold the stream")
 }
 
-/// Encodes consecutive segments, which begin `base` bytes after the table. Returns their bytes.
+/// Encodes consecutive segments, the first at `base` bytes after the table. Returns their bytes.
 fn encode_run<T: Element>(
     samples: &[T],
     segment: usize,
     base: usize,
     table: &mut [[u8; 4]],
     out: &mut [u8],
-    exec: Exec,
+    options: Options,
 ) -> Result<usize> {
     let mut scratch = Scratch::new(segment.min(samples.len()));
     let mut at = 0;
     for (samples, end) in samples.chunks(segment).zip(table) {
-        at += encode_segment(samples, &mut scratch, &mut out[at..], exec).ok_or(too_small(at))?;
+        at += encode_segment(samples, &mut scratch, &mut out[at..], options).ok_or(too_small(at))?;
         *end = end_of(base + at)?;
     }
     Ok(at)
@@ -102,11 +107,11 @@ fn encode_segment<T: Element>(
     samples: &[T],
     scratch: &mut Scratch<T::Word>,
     out: &mut [u8],
-    exec: Exec,
+    options: Options,
 ) -> Option<usize> {
     let words = T::words(samples);
-    let sum = checksum(&words::little_endian(samples));
-    let plan = plan::<T>(exec.tier(), words, scratch);
+    let sum = checksum(&little_endian(samples));
+    let plan = plan::<T>(options.tier, words, scratch);
     let bytes = match &plan {
         Plan::Raw => segment_bound::<T>(samples.len()),
         Plan::Coded { bytes, .. } => bytes.next_multiple_of(4),
@@ -115,7 +120,7 @@ fn encode_segment<T: Element>(
     match plan {
         Plan::Raw => {
             let at = write_raw_head(sum, out);
-            let raw = words::little_endian(samples);
+            let raw = little_endian(samples);
             out[at..at + raw.len()].copy_from_slice(&raw);
             out[at + raw.len()..].fill(0);
         }
@@ -125,7 +130,7 @@ fn encode_segment<T: Element>(
             let (fixed, rest) = out[at..].split_at_mut(fixed);
             let (escapes, unary) = rest.split_at_mut(head.escapes * T::Word::BYTES);
             let z = &scratch.z[..samples.len()];
-            pack(exec.tier(), Pack { z, modes: &scratch.modes, fixed, escapes, unary });
+            pack(options.tier, Pack { z, modes: &scratch.modes, fixed, escapes, unary });
         }
     }
     Some(bytes)
@@ -133,8 +138,8 @@ fn encode_segment<T: Element>(
 
 #[cfg(feature = "std")]
 mod parallel {
-    //! Runs of segments on several threads, each at the place where it begins if all before it are
-    //! as long as they can be; then they are moved together.
+    //! Encodes runs of segments on several threads, each at the offset that it has if all runs before it
+    //! are of maximum size; then the runs are moved together.
 
     use super::*;
 
@@ -144,15 +149,15 @@ mod parallel {
         base: usize,
         table: &mut [[u8; 4]],
         out: &mut [u8],
-        exec: Exec,
+        options: Options,
     ) -> Result<usize> {
-        let per_thread = table.len().div_ceil(exec.thread_count());
-        let most = per_thread * segment_bound::<T>(segment);
+        let per_thread = table.len().div_ceil(options.thread_count());
+        let max_bytes = per_thread * segment_bound::<T>(segment);
         let runs = samples.chunks(per_thread * segment).zip(table.chunks_mut(per_thread));
         let lengths: std::vec::Vec<Result<usize>> = std::thread::scope(|scope| {
             let mut work = runs
-                .zip(out.chunks_mut(most))
-                .map(|((samples, table), out)| move || encode_run(samples, segment, 0, table, out, exec));
+                .zip(out.chunks_mut(max_bytes))
+                .map(|((samples, table), out)| move || encode_run(samples, segment, 0, table, out, options));
             let mine = work.next();
             let others: std::vec::Vec<_> = work.map(|work| scope.spawn(work)).collect();
             let first = mine.map_or(Ok(0), |mut work| work());
@@ -162,7 +167,7 @@ mod parallel {
         let mut end = 0;
         for (i, (length, table)) in lengths.into_iter().zip(table.chunks_mut(per_thread)).enumerate() {
             let length = length?;
-            out.copy_within(i * most..i * most + length, end);
+            out.copy_within(i * max_bytes..i * max_bytes + length, end);
             for entry in table {
                 *entry = end_of(u32::from_le_bytes(*entry) as usize * 4 + base + end)?;
             }

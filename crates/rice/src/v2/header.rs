@@ -1,17 +1,17 @@
-//! The header of a stream and the table behind it.
+//! The header of a stream and the table after it.
 //!
 //! | offset | bytes | what |
 //! |---|---|---|
 //! | 0 | 4 | 89 4C 52 32 |
 //! | 4 | 1 | version, 2 |
 //! | 5 | 1 | type of the samples: 0 i16, 1 u16, 2 i32, 3 u32 |
-//! | 6 | 1 | bit 0: the shape of the array is kept, by a record before the segments |
+//! | 6 | 1 | bit 0: a record before the segments holds the shape of the array |
 //! | 7 | 1 | zero |
 //! | 8 | 8 | samples |
 //! | 16 | 4 | samples per segment, 1 to 65536 |
 //! | 20 | 4 | samples per row, or 0 |
 //! | 24 | 4 | checksum of the bytes before it |
-//! | 28 | 4 each | for the shape, if it is kept, and for each segment, where it ends, in 32-bit words from the end of the table |
+//! | 28 | 4 each | the end of the shape record, if there is one, and of each segment, in 32-bit words from the end of the table |
 
 use core::num::NonZeroU32;
 use core::ops::Range;
@@ -19,7 +19,7 @@ use core::ops::Range;
 use linerate_core::{Error, Kind, Result};
 use twox_hash::XxHash3_64;
 
-use super::{ElementType, MAX_SEGMENT, Settings, Shape};
+use super::{ElementType, MAX_SEGMENT, Shape, StreamOptions};
 
 const MAGIC: [u8; 4] = *b"\x89LR2";
 const VERSION: u8 = 2;
@@ -27,29 +27,29 @@ const VERSION: u8 = 2;
 /// Bytes before the table.
 pub(super) const HEADER: usize = 28;
 
-/// In byte 6: the table begins with an entry for a shape, which stands before the segments.
+/// Flag in byte 6: the first table entry is for a shape record, which precedes the segments.
 const SHAPE: u8 = 1;
 
 /// Bytes covered by the header's checksum.
 const COVERED: usize = 24;
 
-/// What the header of a stream says.
+/// The header of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Info {
     /// The type of the samples.
     pub element: ElementType,
-    /// How many there are.
+    /// Number of samples.
     pub samples: u64,
-    /// Samples per row, if the stream was made of rows.
+    /// Samples per row, if the stream has rows.
     pub row: Option<NonZeroU32>,
-    /// The shape of the array, if the stream keeps it.
+    /// The shape of the array, if the stream has one.
     pub shape: Option<Shape>,
     /// Samples per segment; the last one may have fewer.
     pub segment: u32,
-    /// Segments.
+    /// Number of segments.
     pub segments: u64,
-    /// Bytes of the whole stream.
+    /// Size of the whole stream in bytes.
     pub bytes: u64,
 }
 
@@ -58,7 +58,7 @@ pub(super) fn checksum(bytes: &[u8]) -> u32 {
     XxHash3_64::oneshot(bytes) as u32
 }
 
-/// A header whose fields have been checked, and the stream it stands at the start of.
+/// A checked header, with the table and the segments of its stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout<'a> {
     pub(super) element: ElementType,
@@ -176,12 +176,12 @@ impl<'a> Layout<'a> {
         i * self.segment..((i + 1) * self.segment).min(self.samples)
     }
 
-    /// Where segment `i` lies in the payload.
+    /// Byte range of segment `i` in the payload.
     pub(super) fn place(&self, i: usize) -> Result<Range<usize>> {
         self.entry(self.table.len() - self.segments + i)
     }
 
-    /// Where that lies which entry `i` of the table is for.
+    /// Byte range in the payload that table entry `i` describes.
     fn entry(&self, i: usize) -> Result<Range<usize>> {
         let end = |i: usize| u32::from_le_bytes(self.table[i]) as usize * 4;
         let (start, end) = (if i == 0 { 0 } else { end(i - 1) }, end(i));
@@ -196,29 +196,29 @@ impl<'a> Layout<'a> {
     }
 }
 
-/// What a stream says of itself. `stream` may go on after its end, which [`Info::bytes`] tells.
+/// Reads the header of a stream. Bytes may follow the stream, whose size is [`Info::bytes`].
 ///
-/// Reads the header and the last entry of the table; the samples are not looked at.
+/// Only the header, the last table entry and the shape record are read.
 ///
 /// # Errors
 /// Offsets are in bytes of `stream`.
-/// * [`Kind::Truncated`] if it ends within the header or before its last segment does.
-/// * [`Kind::Corrupt`] if it does not begin like a stream or its checksum does not match.
+/// * [`Kind::Truncated`] if it ends within the header or before the end of its last segment.
+/// * [`Kind::Corrupt`] if its magic number or checksum is wrong.
 /// * [`Kind::Unsupported`] for a version, type or feature that is not known.
 pub fn info(stream: &[u8]) -> Result<Info> {
     Layout::of(stream).map(|layout| layout.info())
 }
 
 /// The header of a stream.
-pub(super) fn write(element: ElementType, samples: usize, settings: &Settings) -> [u8; HEADER] {
+pub(super) fn write(element: ElementType, samples: usize, settings: &StreamOptions) -> [u8; HEADER] {
     let mut head = [0; HEADER];
     head[..4].copy_from_slice(&MAGIC);
     head[4] = VERSION;
     head[5] = element.code();
-    head[6] = if settings.shape().is_some() { SHAPE } else { 0 };
+    head[6] = if settings.array_shape().is_some() { SHAPE } else { 0 };
     head[8..16].copy_from_slice(&(samples as u64).to_le_bytes());
-    head[16..20].copy_from_slice(&settings.segment().to_le_bytes());
-    head[20..24].copy_from_slice(&settings.row().map_or(0, NonZeroU32::get).to_le_bytes());
+    head[16..20].copy_from_slice(&settings.segment_len().to_le_bytes());
+    head[20..24].copy_from_slice(&settings.row_len().map_or(0, NonZeroU32::get).to_le_bytes());
     let sum = checksum(&head[..COVERED]);
     head[COVERED..].copy_from_slice(&sum.to_le_bytes());
     head

@@ -1,5 +1,5 @@
-//! Fitting a linear prediction to a segment: autocorrelation under a window, then the
-//! Levinson-Durbin recursion (Levinson 1947, Durbin 1960), then rounding of the coefficients.
+//! Fits a linear prediction to a segment: windowed autocorrelation, the Levinson-Durbin recursion
+//! (Levinson 1947, Durbin 1960), then rounding of the coefficients.
 //!
 //! Sums are of integers and the rest is a fixed order of IEEE operations without library
 //! functions, so every machine finds the same coefficients.
@@ -10,18 +10,18 @@ use linerate_core::Tier;
 
 use super::element::Word;
 use super::segment::{MAX_ORDER, Predictor};
-use crate::kernel::correlate::autocorrelation;
+use crate::kernel::autocorrelation::autocorrelation;
 
 /// Bits that the largest coefficient is rounded to, with its sign.
 const PRECISION: i32 = 12;
 
-/// Fewer samples are not worth coefficients.
-const LEAST: usize = 64;
+/// Minimum samples of a segment: fewer do not pay for coefficients.
+const MIN_SAMPLES: usize = 64;
 
-/// Fits a prediction to `scaled` samples. `None` if none would help.
+/// Fits a prediction to `scaled` samples. `None` if no prediction pays.
 #[inline(always)]
 pub(super) fn fit<W: Word>(tier: Tier, scaled: &[W], windowed: &mut Vec<i16>) -> Option<Predictor> {
-    if scaled.len() < LEAST {
+    if scaled.len() < MIN_SAMPLES {
         return None;
     }
     window(scaled, windowed);
@@ -39,7 +39,7 @@ fn window<W: Word>(scaled: &[W], out: &mut Vec<i16>) {
     let largest = scaled.iter().map(|x| x.signed().unsigned_abs()).max().unwrap_or(0);
     let excess = (u64::BITS - largest.leading_zeros()).saturating_sub(13);
     let last = scaled.len() as i32 - 1;
-    // What one step of 2 from the middle is in 2^-30 of the half width.
+    // A step of 2 from the middle, in 2^-30 of the half width.
     let unit = (1 << 30) / (scaled.len() as u32 / 2 + 1);
     let weight = |i: i32| {
         let from_middle = ((2 * i - last).unsigned_abs() * unit) >> 16;
@@ -51,7 +51,7 @@ fn window<W: Word>(scaled: &[W], out: &mut Vec<i16>) {
     );
 }
 
-/// Coefficients of the order that pays, or `None`. `n` is the number of samples.
+/// Coefficients of the best order, or `None` if none pays. `n` is the number of samples.
 fn durbin(correlation: &[i64; MAX_ORDER + 1], n: usize) -> Option<Vec<f64>> {
     let r: [f64; MAX_ORDER + 1] = core::array::from_fn(|i| correlation[i] as f64);
     // A little noise keeps the recursion stable where a segment is nearly periodic.

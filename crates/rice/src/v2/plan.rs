@@ -1,4 +1,4 @@
-//! What is decided about a segment before it is written.
+//! Plans the encoding of a segment: scale, predictor, and Rice parameters of the blocks.
 
 use alloc::vec::Vec;
 
@@ -15,9 +15,9 @@ pub(crate) struct Scratch<W> {
     scaled: Vec<W>,
     windowed: Vec<i16>,
     other: Vec<W>,
-    /// Zigzag residuals of the segment that was planned last.
+    /// Zigzag residuals of the last planned segment.
     pub(super) z: Vec<W>,
-    /// The mode of each of its blocks.
+    /// The modes of its blocks.
     pub(super) modes: Vec<u8>,
 }
 
@@ -28,20 +28,21 @@ impl<W: Word> Scratch<W> {
     }
 }
 
-/// How a segment is to be written.
+/// The plan for a segment.
 pub(crate) enum Plan<W> {
     Raw,
     Coded {
         head: Head<W>,
         /// Bytes of fixed bits.
         fixed: usize,
-        /// Bytes of the whole segment, but for the zeros that fill it up to a whole word.
+        /// Bytes of the whole segment before padding to a whole word.
         bytes: usize,
     },
 }
 
-/// A linear prediction must save this share of the best fixed one's bits: it takes longer to undo.
-const WORTH: u64 = 128;
+/// A linear prediction must save one part in this many of the best fixed predictor's bits: it takes
+/// longer to undo.
+const MIN_SAVINGS: u64 = 128;
 
 /// Plans a segment; called through [`crate::kernel::planning`], which compiles it per tier.
 #[inline(always)]
@@ -62,13 +63,13 @@ pub(crate) fn plan_here<T: Element>(
     for predictor in Predictor::FIXED.into_iter().chain(linear) {
         residuals(&predictor, scaled, &mut other[..n]);
         let bits = blocks::estimate(&other[..n]);
-        let worth = if predictor.fixed_order().is_some() {
+        let weighted = if predictor.fixed_order().is_some() {
             bits
         } else {
-            bits + bits / WORTH + predictor.bytes() as u64 * 8
+            bits + bits / MIN_SAVINGS + predictor.bytes() as u64 * 8
         };
-        if worth < best.0 {
-            best = (worth, predictor);
+        if weighted < best.0 {
+            best = (weighted, predictor);
             core::mem::swap(z, other);
         }
     }
@@ -88,8 +89,8 @@ pub(crate) fn plan_here<T: Element>(
     }
 }
 
-/// What `predictor` leaves of `scaled` samples, in zigzag form. Before the segment there are
-/// zeros; the first two residuals of the fixed predictors are those of samples centred on the
+/// Writes the residuals of `scaled` samples under `predictor`, zigzag encoded. Samples before the segment
+/// are zeros; the first two residuals of the fixed predictors are those of samples centred on the
 /// first one.
 #[inline(always)]
 fn residuals<W: Word>(predictor: &Predictor, scaled: &[W], z: &mut [W]) {
@@ -121,7 +122,7 @@ fn residuals<W: Word>(predictor: &Predictor, scaled: &[W], z: &mut [W]) {
     }
 }
 
-/// What a linear prediction of known order leaves.
+/// Writes the residuals of a linear prediction of a constant order.
 #[inline(always)]
 fn linear<W: Word, const ORDER: usize>(taps: &[i16; ORDER], shift: u32, scaled: &[W], z: &mut [W]) {
     let (early, late) = z.split_at_mut(ORDER.min(scaled.len()));

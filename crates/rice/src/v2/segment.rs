@@ -20,7 +20,7 @@ use super::element::Word;
 /// Bytes before the samples of a raw segment.
 pub(super) const RAW_HEAD: usize = 5;
 
-/// Most coefficients of a linear prediction.
+/// Maximum order of a linear prediction.
 pub(crate) const MAX_ORDER: usize = 8;
 
 const LINEAR: u8 = 3;
@@ -28,19 +28,19 @@ const RAW: u8 = 4;
 const STEP: u8 = 0x10;
 const ESCAPES: u8 = 0x20;
 
-/// How a sample is predicted from those before it, in the segment's own scale: the sum of
-/// coefficients times samples, latest sample first, and half a unit, shifted right.
+/// Predicts a sample from those before it, in the segment's own scale: the rounded sum of coefficients
+/// times samples, latest sample first, shifted right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Predictor {
     taps: [i16; MAX_ORDER],
     order: u8,
     shift: u8,
-    /// Whether it is one of those that need no coefficients in the segment.
+    /// Whether it is one of [`Predictor::FIXED`], whose coefficients are not stored.
     fixed: bool,
 }
 
 impl Predictor {
-    /// The centre; the sample before; the line through the two samples before.
+    /// Order 0: the centre; 1: the previous sample; 2: the line through the two previous samples.
     pub(crate) const FIXED: [Predictor; 3] = [Self::fixed(0), Self::fixed(1), Self::fixed(2)];
 
     const fn fixed(order: u8) -> Predictor {
@@ -73,32 +73,32 @@ impl Predictor {
         self.fixed.then_some(self.order)
     }
 
-    /// Bytes that it takes beside the head that all segments have.
+    /// Bytes of its fields in the head of a segment.
     pub(super) fn bytes(&self) -> usize {
         if self.fixed { 0 } else { 1 + 2 * self.taps().len() }
     }
 }
 
-/// What a segment says before its blocks, if it is not raw.
+/// The head of a segment that is not raw.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head<W> {
     pub(crate) predictor: Predictor,
-    /// Where the segment's own scale has its zero.
+    /// The sample value at zero of the segment's own scale.
     pub(crate) centre: W,
-    /// What a unit of the segment's own scale is worth, at least 1.
+    /// The difference of samples per unit of the segment's own scale, at least 1.
     pub(crate) step: W,
     pub(crate) modes: Modes,
     pub(crate) escapes: usize,
 }
 
-/// A segment taken apart. Every part is within its bytes.
+/// A parsed segment, borrowed from its bytes.
 pub(crate) enum Segment<'a, W> {
     Raw(&'a [u8]),
     Coded {
         head: Head<W>,
-        /// The mode of each block, as it is packed.
+        /// The packed modes of the blocks.
         modes: &'a [u8],
-        /// Everything behind the modes.
+        /// The bytes after the modes.
         body: &'a [u8],
     },
 }
@@ -107,7 +107,7 @@ const fn short(at: usize) -> Error {
     Error::new(Kind::Corrupt, at as u64, "a segment too short for what it holds")
 }
 
-/// Takes fields from the front of a segment.
+/// A reader of the fields of a segment.
 struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -142,13 +142,13 @@ pub(crate) fn load<W: Word>(bytes: &[u8]) -> W {
     W::of(bytes[..W::BYTES].iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte)))
 }
 
-/// The checksum that a segment begins with, and the rest of it.
+/// Reads the checksum at the beginning of a segment.
 pub(super) fn sum_of(segment: &[u8]) -> Result<u32> {
     segment.first_chunk().map(|sum| u32::from_le_bytes(*sum)).ok_or(short(0))
 }
 
 impl<'a, W: Word> Segment<'a, W> {
-    /// Takes a segment of `samples` samples apart.
+    /// Parses a segment of `samples` samples.
     pub(super) fn parse(bytes: &'a [u8], samples: usize) -> Result<Segment<'a, W>> {
         let mut fields = Fields { bytes, at: 4 };
         sum_of(bytes)?;
@@ -195,12 +195,12 @@ pub(crate) struct Body<'a> {
     pub(crate) fixed: &'a [u8],
     pub(crate) escapes: &'a [u8],
     pub(crate) unary: &'a [u8],
-    /// Unary codes, which is samples in blocks that have any.
+    /// Number of unary codes: samples of blocks that have them.
     pub(crate) codes: usize,
 }
 
 impl<'a> Body<'a> {
-    /// Divides `body`, whose blocks have these modes.
+    /// Divides `body`, whose blocks have the modes `modes`.
     pub(crate) fn of<W: Word>(
         body: &'a [u8],
         modes: &[u8],
@@ -226,7 +226,7 @@ pub(super) fn head_bytes<W: Word>(head: &Head<W>) -> usize {
     7 + W::BYTES + step + escapes + head.predictor.bytes()
 }
 
-/// Writes a head to the front of `out`, which has room for it, and returns its length.
+/// Writes a head to the front of `out`, which must be long enough, and returns its length.
 pub(super) fn write_head<W: Word>(head: &Head<W>, sum: u32, out: &mut [u8]) -> usize {
     let mut at = 0;
     let mut put = |bytes: &[u8]| {

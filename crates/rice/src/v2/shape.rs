@@ -1,4 +1,4 @@
-//! The shape of an array, kept in a stream where the length of a row does not tell it.
+//! The shape record of a stream, for arrays that the length of a row does not describe.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -17,17 +17,17 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Most axes, as many as NumPy has.
+    /// Maximum number of axes, as in NumPy.
     pub const MAX_AXES: usize = 64;
 
-    /// The shape with these axes, the slowest first. Without any it is that of a single sample.
+    /// The shape with these axis sizes, the slowest axis first. No axes means a single sample.
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for more than [`Shape::MAX_AXES`].
     pub fn new(axes: &[u64]) -> Result<Shape> {
         let mut all = [0; Shape::MAX_AXES];
-        let room = all.get_mut(..axes.len());
-        room.ok_or(Error::new(Kind::Unsupported, 0, "an array of more than 64 axes"))?.copy_from_slice(axes);
+        let used = all.get_mut(..axes.len());
+        used.ok_or(Error::new(Kind::Unsupported, 0, "an array of more than 64 axes"))?.copy_from_slice(axes);
         Ok(Shape { axes: all, len: axes.len() as u8 })
     }
 
@@ -36,7 +36,7 @@ impl Shape {
         &self.axes[..usize::from(self.len)]
     }
 
-    /// Samples of such an array, or `None` if they are 2^64 or more.
+    /// Number of samples of such an array, or `None` if it is 2^64 or more.
     pub fn samples(&self) -> Option<u64> {
         match self.axes().contains(&0) {
             true => Some(0),
@@ -44,7 +44,7 @@ impl Shape {
         }
     }
 
-    /// Bytes of the record.
+    /// Size of the record in bytes.
     pub(super) fn bytes(&self) -> usize {
         4 + 8 * usize::from(self.len)
     }
@@ -58,7 +58,7 @@ impl Shape {
         sum.copy_from_slice(&checksum(rest).to_le_bytes());
     }
 
-    /// Reads a record. `None` if it is none.
+    /// Reads a record. `None` if its checksum or length is wrong.
     pub(super) fn parse(record: &[u8]) -> Option<Shape> {
         let (sum, rest) = record.split_first_chunk()?;
         let (axes, []) = rest.as_chunks::<8>() else { return None };

@@ -1,13 +1,13 @@
-//! A segment's own scale: samples = centre + step x scaled, in wrapping arithmetic.
+//! The scale of a segment: samples = centre + step x scaled, in wrapping arithmetic.
 //!
-//! Left-justified samples of converters, or samples that were multiplied by a constant, differ by
-//! multiples of a step; dividing by it takes its bits out of every sample.
+//! Left-justified samples of converters, or samples multiplied by a constant, differ by multiples of a
+//! step; dividing by it removes these bits from every sample.
 
 use super::Element;
 use super::element::Word;
 
-/// Samples that the middle of a segment is taken from.
-const LOOKED_AT: usize = 255;
+/// Number of samples used for the median of a segment.
+const MEDIAN_SAMPLES: usize = 255;
 
 fn value<T: Element>(word: T::Word) -> i64 {
     if T::SIGNED { word.signed() } else { word.get() as i64 }
@@ -40,10 +40,10 @@ pub(super) fn step<T: Element>(words: &[T::Word]) -> T::Word {
     T::Word::of(step.max(1))
 }
 
-/// About the median: a sample that about half of the others are below.
+/// Approximate median: that of at most [`MEDIAN_SAMPLES`] evenly spread samples.
 pub(super) fn middle<T: Element>(words: &[T::Word]) -> T::Word {
-    let mut some = [0i64; LOOKED_AT];
-    let stride = words.len().div_ceil(LOOKED_AT).max(1);
+    let mut some = [0i64; MEDIAN_SAMPLES];
+    let stride = words.len().div_ceil(MEDIAN_SAMPLES).max(1);
     let mut n = 0;
     for &word in words.iter().step_by(stride) {
         some[n] = value::<T>(word);
@@ -56,9 +56,9 @@ pub(super) fn middle<T: Element>(words: &[T::Word]) -> T::Word {
     T::Word::of(*middle as u64)
 }
 
-/// Samples to the segment's own scale. `centre` must be one of them unless `step` is 1.
+/// Scales samples. `centre` must be one of them unless `step` is 1.
 ///
-/// What is left fits: with a step of 2 or more, half the range of a word is divided by it.
+/// The result fits: with a step of 2 or more, half the range of a word is divided by it.
 #[inline(always)]
 pub(super) fn scale<T: Element>(words: &[T::Word], centre: T::Word, step: T::Word, out: &mut [T::Word]) {
     if step == T::Word::of(1) {
@@ -69,7 +69,7 @@ pub(super) fn scale<T: Element>(words: &[T::Word], centre: T::Word, step: T::Wor
     words.iter().zip(out).for_each(|(&x, out)| *out = T::Word::of(((value::<T>(x) - centre) / step) as u64));
 }
 
-/// The inverse, in place.
+/// The inverse of [`scale`], in place.
 pub(super) fn unscale<W: Word>(words: &mut [W], centre: W, step: W) {
     if step == W::of(1) {
         words.iter_mut().for_each(|x| *x = x.plus(centre));
@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_the_step() {
+    fn step_is_the_gcd_of_differences() {
         assert_eq!(step::<u16>(&[7, 7, 7]), 1);
         assert_eq!(step::<u16>(&[65_520, 16, 0, 48]), 16);
         assert_eq!(step::<i16>(&[(-5i16) as u16, 7, 19]), 12);
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn scales_the_widest_ranges() {
+    fn widest_ranges_round_trip() {
         for (words, step) in
             [([0u16, 65_535, 65_533], 1u16), ([1, 65_535, 65_533], 2), ([0, 65_535, 0], 65_535)]
         {

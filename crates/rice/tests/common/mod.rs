@@ -1,7 +1,7 @@
 //! What several tests share.
 #![allow(dead_code)]
 
-use linerate_rice::{Exec, Params};
+use linerate_rice::{Options, Params};
 
 /// A chunk by the original filter, and what is in it.
 pub(crate) struct Golden {
@@ -23,8 +23,8 @@ pub(crate) fn goldens() -> Vec<Golden> {
 }
 
 /// One thread, on each tier that this machine has.
-pub(crate) fn tiers() -> impl Iterator<Item = Exec> {
-    linerate_testkit::tiers().map(|t| Exec::default().with_tier(t))
+pub(crate) fn tiers() -> impl Iterator<Item = Options> {
+    linerate_testkit::tiers().map(|t| Options::new().tier(t))
 }
 
 /// A seeded source of noise (PCG's multiplier, its better half of the bits).

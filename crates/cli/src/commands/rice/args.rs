@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 
 use clap::{Subcommand, ValueHint};
-use linerate_rice::{Exec, Filter, Params};
+use linerate_rice::{Filter, Options, Params};
 
 use super::dtype::Dtype;
 use super::shape::ShapeChoice;
@@ -303,8 +303,8 @@ pub(crate) struct WorkArgs {
 }
 
 impl WorkArgs {
-    pub(crate) fn exec(&self) -> Exec {
-        Exec::threads(self.threads.threads)
+    pub(crate) fn exec(&self) -> Options {
+        Options::new().threads(self.threads.threads)
     }
 }
 

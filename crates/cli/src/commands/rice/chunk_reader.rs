@@ -1,7 +1,7 @@
 //! One chunk of filter 32025 to an array, in pieces of whole segments.
 
 use linerate_core::Kind;
-use linerate_rice::{Exec, Params, decode_into};
+use linerate_rice::{Options, Params, decode_into};
 
 use super::piece::{PIECE_SAMPLES, engine_error, reserve};
 use super::reader::Reader;
@@ -103,7 +103,7 @@ pub(crate) type Take<'a> = &'a mut dyn FnMut(&mut [i16], u64) -> Result<(), CliE
 pub(crate) fn decode_all(
     mut walk: Walk<'_>,
     params: &Params,
-    exec: Exec,
+    exec: Options,
     take: Take<'_>,
 ) -> Result<(), CliError> {
     let (mut piece, mut decoded) = (Vec::new(), Vec::new());

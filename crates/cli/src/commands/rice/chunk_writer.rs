@@ -4,7 +4,7 @@ use std::num::NonZeroU32;
 
 use linerate_core::Kind;
 use linerate_rice::tune::Histogram;
-use linerate_rice::{Exec, Filter, Params, decode_into, encode_into, encoded_len, expands};
+use linerate_rice::{Filter, Options, Params, decode_into, encode_into, encoded_len, expands};
 
 use super::args::{Auto, Segment};
 use super::dtype::Dtype;
@@ -88,7 +88,7 @@ impl Bits {
 pub(crate) fn encode(
     input: &mut Input,
     wanted: &Wanted,
-    exec: Exec,
+    exec: Options,
     verify: bool,
     put: Put<'_>,
 ) -> Result<Params, CliError> {
@@ -161,7 +161,7 @@ fn encode_pieces(
 
 /// Encodes pieces of whole segments.
 struct Encoder {
-    exec: Exec,
+    exec: Options,
     verify: bool,
     /// Samples of the whole chunk, if it must not expand.
     most: Option<u32>,

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use linerate_rice::Filter;
-use linerate_rice::v2::Settings;
+use linerate_rice::v2::StreamOptions;
 
 use super::args::{Auto, EncodeArgs, Segment};
 use super::chunk_writer::{self, Wanted};
@@ -64,12 +64,12 @@ fn v2(args: &EncodeArgs, input: &mut Input, put: Put<'_>, summary: &mut FileSumm
     };
     // A row longer than a stream can note is not noted.
     let row = input.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
-    let settings = Settings::new(segment).with_row(row);
+    let settings = StreamOptions::new().segment(segment).row(row);
     let (exec, verify) = (args.work.exec(), args.verify);
     let streams =
         with_type!(input.dtype(), T => stream_writer::encode::<T>(input, &settings, exec, verify, put))?;
     summary.set("format", "v2");
-    summary.set("segment", settings.segment());
+    summary.set("segment", settings.segment_len());
     summary.set("streams", streams);
     Ok(())
 }

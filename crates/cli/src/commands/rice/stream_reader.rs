@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use linerate_core::Kind;
 use linerate_io::MapSource;
 use linerate_rice::v2::{self, Element, ElementType};
-use linerate_rice::{Error, Exec};
+use linerate_rice::{Error, Options};
 
 use super::dtype::{Dtype, Word};
 use super::piece::{PIECE, engine_error, reserve};
@@ -59,7 +59,7 @@ impl Stream {
     /// Decodes all of it, in pieces of whole segments.
     pub(crate) fn decode<T: Word + Element>(
         &self,
-        exec: Exec,
+        exec: Options,
         take: &mut dyn FnMut(&mut [T]) -> Result<(), CliError>,
     ) -> Result<(), CliError> {
         let Head { at, segment, segments, samples, .. } = self.head;

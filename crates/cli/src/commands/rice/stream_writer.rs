@@ -1,7 +1,7 @@
 //! An array to a v2 file: streams one after another, each a piece of whole rows.
 
-use linerate_rice::Exec;
-use linerate_rice::v2::{self, Element, Settings};
+use linerate_rice::Options;
+use linerate_rice::v2::{self, Element, StreamOptions};
 
 use super::dtype::Word;
 use super::input::Input;
@@ -9,10 +9,10 @@ use super::piece::{PIECE, Put, differs, engine_error, reserve};
 use crate::ui::error::CliError;
 
 /// Samples per stream: whole rows, or whole segments where a row is longer than a piece.
-fn piece_of(settings: &Settings, bytes_each: u64) -> u64 {
+fn piece_of(settings: &StreamOptions, bytes_each: u64) -> u64 {
     let most = PIECE / bytes_each;
-    let row = settings.row().map(|row| u64::from(row.get())).filter(|&row| row <= most);
-    let unit = row.unwrap_or(settings.segment().into());
+    let row = settings.row_len().map(|row| u64::from(row.get())).filter(|&row| row <= most);
+    let unit = row.unwrap_or(settings.segment_len().into());
     (most / unit).max(1) * unit
 }
 
@@ -20,8 +20,8 @@ fn piece_of(settings: &Settings, bytes_each: u64) -> u64 {
 /// compared.
 pub(crate) fn encode<T: Word + Element>(
     input: &mut Input,
-    settings: &Settings,
-    exec: Exec,
+    settings: &StreamOptions,
+    exec: Options,
     verify: bool,
     put: Put<'_>,
 ) -> Result<u64, CliError> {

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 use std::thread;
 
-use linerate_rice::{Exec, Filter, Params, encoded_len, tune};
+use linerate_rice::{Filter, Options, Params, encoded_len, tune};
 use serde_json::json;
 
 use super::args::TuneArgs;
@@ -100,5 +100,5 @@ fn sizes(
 }
 
 fn bytes(samples: &[i16], params: &Params) -> Result<u64, CliError> {
-    encoded_len(params, samples, Exec::default()).map_err(engine_error(0))
+    encoded_len(params, samples, Options::new()).map_err(engine_error(0))
 }

@@ -1,15 +1,16 @@
-//! Up to sixteen segments side by side, one per 32-bit lane of AVX-512 registers.
+//! Decodes up to sixteen segments at once, one per 32-bit lane of AVX-512 registers.
 //!
-//! Each step decodes one sample of every segment, whatever its code is, so long codes and escapes
-//! cost no more than short ones.
+//! Each step decodes one sample of every segment without branching on the code, so long codes and
+//! escapes cost no more than short ones.
 
 use core::arch::x86_64::*;
 use core::array::from_fn;
 
-use super::decode::{BATCH, Lane};
-use super::spec::{ESCAPE, ESCAPE_BITS, Position};
+use super::code::{ESCAPE, ESCAPE_BITS};
+use super::decode_scalar::{BATCH, Lane, Position};
+use super::transpose_avx512::transpose;
 
-/// Samples of each segment that are collected before they are written: one cache line.
+/// Samples of each segment that are buffered before they are written: one cache line.
 const TILE: usize = 32;
 
 /// Decodes the samples that all lanes have; at most sixteen lanes, of like length. `None` if a code
@@ -39,10 +40,10 @@ fn run<const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Option<()> {
     let base = lanes[0].readable.as_ptr();
     let last_word = _mm512_set1_epi32((lanes[0].readable.len() / 4) as i32 - 1);
     let samples = lanes.iter().map(|l| l.out.len()).min()?;
-    // Where lanes are missing, the first is decoded again, to the same place.
+    // Empty lanes decode the first segment again, to the same output.
     let lane_of: [usize; BATCH] = from_fn(|l| if l < lanes.len() { l } else { 0 });
     let starts = lane_of.map(|l| ((lanes[l].offset - lanes[0].offset) / 4) as i32);
-    // Clamped to the last word of the chunk: what lies behind a payload is never used by a valid
+    // Clamped to the last word of the chunk: what follows a payload is never used by a valid
     // one, so it may be anything that can be read.
     let gather = |words: __m512i, mask: u16, index: __m512i| {
         let index = _mm512_min_epu32(index, last_word);
@@ -83,14 +84,14 @@ fn run<const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Option<()> {
         let half = _mm512_srli_epi32::<1>(_mm512_and_si512(z, _mm512_set1_epi32(0xffff)));
         let y = _mm512_xor_si512(half, sign);
         s.last = if DELTA { _mm512_add_epi32(s.last, y) } else { y };
-        // A code is shorter than a word, so at most one border is crossed.
+        // A code is shorter than a word, so at most one word boundary is crossed.
         let bit = _mm512_add_epi32(s.bit, len);
         let crossed = _mm512_cmpge_epu32_mask(bit, word_bits);
         s.bit = _mm512_and_si512(bit, _mm512_set1_epi32(31));
         s.words[0] = _mm512_mask_mov_epi32(s.words[0], crossed, s.words[1]);
         s.words[1] = _mm512_mask_mov_epi32(s.words[1], crossed, s.words[2]);
         s.index = _mm512_mask_add_epi32(s.index, crossed, s.index, ones);
-        // Needed only when the next border is crossed: its latency is hidden.
+        // Needed only when the next boundary is crossed: its latency is hidden.
         s.words[2] = gather(s.words[2], crossed, _mm512_add_epi32(s.index, two));
         s.last
     };
@@ -137,33 +138,4 @@ fn run<const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Option<()> {
         lane.at = Position { bit, sample: done, last: last[l] as i16 };
     }
     Some(())
-}
-
-/// Transposes sixteen rows of sixteen 32-bit words.
-#[target_feature(enable = "avx512f")]
-#[inline]
-pub(super) fn transpose(rows: [__m512i; 16]) -> [__m512i; 16] {
-    // Words to pairs, pairs to groups of four; within each group of four rows.
-    let mut quads = [_mm512_setzero_si512(); 16];
-    for g in 0..4 {
-        let r = &rows[4 * g..4 * g + 4];
-        let (a, b) = (_mm512_unpacklo_epi32(r[0], r[1]), _mm512_unpackhi_epi32(r[0], r[1]));
-        let (c, d) = (_mm512_unpacklo_epi32(r[2], r[3]), _mm512_unpackhi_epi32(r[2], r[3]));
-        quads[4 * g] = _mm512_unpacklo_epi64(a, c);
-        quads[4 * g + 1] = _mm512_unpackhi_epi64(a, c);
-        quads[4 * g + 2] = _mm512_unpacklo_epi64(b, d);
-        quads[4 * g + 3] = _mm512_unpackhi_epi64(b, d);
-    }
-    // Now 128-bit lane i of quads[4g + j] is column 4i + j of rows 4g..4g+4.
-    let mut columns = [_mm512_setzero_si512(); 16];
-    for j in 0..4 {
-        let (a, b, c, d) = (quads[j], quads[4 + j], quads[8 + j], quads[12 + j]);
-        let (ab_low, ab_high) = (_mm512_shuffle_i32x4::<0x44>(a, b), _mm512_shuffle_i32x4::<0xee>(a, b));
-        let (cd_low, cd_high) = (_mm512_shuffle_i32x4::<0x44>(c, d), _mm512_shuffle_i32x4::<0xee>(c, d));
-        columns[j] = _mm512_shuffle_i32x4::<0x88>(ab_low, cd_low);
-        columns[4 + j] = _mm512_shuffle_i32x4::<0xdd>(ab_low, cd_low);
-        columns[8 + j] = _mm512_shuffle_i32x4::<0x88>(ab_high, cd_high);
-        columns[12 + j] = _mm512_shuffle_i32x4::<0xdd>(ab_high, cd_high);
-    }
-    columns
 }

@@ -1,11 +1,11 @@
-//! Zigzag values to samples, in place.
+//! Turns zigzag values into samples, in place.
 
-use super::spec::unzigzag;
+use super::code::unzigzag;
 
-/// Undoes the zigzag, and with `delta` the running difference after the sample `last`. Returns the
-/// last sample.
+/// Decodes zigzag values; with `delta` the samples are their running sums, starting at `last`. Returns
+/// the last sample.
 #[inline(always)]
-pub(super) fn undo(values: &mut [i16], last: i16, delta: bool) -> i16 {
+pub(super) fn to_samples(values: &mut [i16], last: i16, delta: bool) -> i16 {
     #[cfg(target_arch = "x86_64")]
     if delta {
         let (blocks, rest) = values.as_chunks_mut();
@@ -17,7 +17,7 @@ pub(super) fn undo(values: &mut [i16], last: i16, delta: bool) -> i16 {
 
 #[inline(always)]
 fn plain(values: &mut [i16], mut last: i16, delta: bool) -> i16 {
-    // The first loop becomes vectors, the second cannot.
+    // The compiler vectorises the first loop; it cannot the second.
     values.iter_mut().for_each(|x| *x = unzigzag(*x as u16));
     if !delta {
         return values.last().copied().unwrap_or(last);
@@ -33,7 +33,7 @@ fn plain(values: &mut [i16], mut last: i16, delta: bool) -> i16 {
 mod sse2 {
     use core::arch::x86_64::*;
 
-    /// Eight samples at a time: sums of 2, of 4, of 8, then the sample before them.
+    /// Eight samples at a time: sums of 2, of 4, of 8, then of the sample before them.
     #[inline(always)]
     pub(super) fn sums(blocks: &mut [[i16; 8]], last: i16) -> i16 {
         // SAFETY: SSE2 is part of x86-64, and a block has 16 bytes.

@@ -1,5 +1,4 @@
-//! The table by which HDF5 knows a filter: its `H5Z_class2_t`.
-#![allow(unsafe_code)]
+//! The table that describes a filter to HDF5: its `H5Z_class2_t`.
 
 use core::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
@@ -21,7 +20,7 @@ pub type FilterFunction = unsafe extern "C" fn(
 /// completes the filter's `cd_values`. Negative is failure.
 pub type SetLocalFunction = unsafe extern "C" fn(dcpl: Hid, datatype: Hid, space: Hid) -> c_int;
 
-/// A filter as HDF5 sees it, in C's layout.
+/// The description of a filter, `H5Z_class2_t`, in C's layout.
 #[repr(C)]
 pub struct Class {
     version: c_int,
@@ -56,7 +55,7 @@ impl Class {
         }
     }
 
-    /// The table as `H5Zregister` and `H5PLget_plugin_info` want it.
+    /// The table as `H5Zregister` and `H5PLget_plugin_info` take it.
     pub const fn as_ptr(&'static self) -> *const c_void {
         (&raw const *self).cast()
     }
@@ -66,12 +65,12 @@ impl Class {
         self.id
     }
 
-    /// The filter itself.
+    /// The filter function.
     pub fn filter(&self) -> FilterFunction {
         self.filter.expect("every table has a filter")
     }
 
-    /// What is called when a dataset is created.
+    /// The function that HDF5 calls when a dataset is created.
     pub fn set_local(&self) -> SetLocalFunction {
         self.set_local.expect("every table has one")
     }

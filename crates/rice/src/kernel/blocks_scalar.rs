@@ -1,59 +1,30 @@
-//! Blocks of a version 2 segment to residuals, and with a fixed predictor on to samples.
+//! Decodes blocks of a version 2 segment on any CPU: to residuals, or with a fixed predictor to samples.
 
-use linerate_core::Tier;
-
-use super::isa::{Isa, Kernel, dispatch};
-use super::unary::Places;
+use super::isa::{Isa, Kernel};
+use super::unary::Positions;
 use crate::v2::element::Word;
 use crate::v2::{BLOCK, ESCAPE, blocks};
 
-/// What is left to do with residuals: nothing, or to undo a fixed predictor of an order.
+/// The order of a predictor that is not fixed: residuals are left as they are.
 pub(crate) const RESIDUALS: u8 = 3;
 
-/// A segment's blocks, and where they go.
+/// The blocks of a segment, and their output.
 pub(crate) struct Blocks<'a, W> {
-    /// One per block.
+    /// The mode of each block.
     pub(crate) modes: &'a [u8],
-    /// As many as the modes say, at least.
+    /// Fixed bits: at least as many as the modes need.
     pub(crate) fixed: &'a [u8],
     pub(crate) escapes: &'a [u8],
-    /// As many codes as the modes say.
-    pub(crate) places: &'a Places,
+    /// One position per code; as many codes as the modes need.
+    pub(crate) positions: &'a Positions,
     pub(crate) centre: W,
     pub(crate) step: W,
     pub(crate) out: &'a mut [W],
 }
 
-impl<W: Word> Blocks<'_, W> {
-    /// Decodes the blocks, and undoes the fixed predictor of `order` if that is not
-    /// [`RESIDUALS`]. `None` if a quotient is above [`ESCAPE`] or the escapes are not as many as
-    /// there should be.
-    pub(crate) fn decode(self, tier: Tier, order: u8) -> Option<()> {
-        match order {
-            0 => self.with_order::<0>(tier),
-            1 => self.with_order::<1>(tier),
-            2 => self.with_order::<2>(tier),
-            _ => self.with_order::<RESIDUALS>(tier),
-        }
-    }
-
-    fn with_order<const ORDER: u8>(self, tier: Tier) -> Option<()> {
-        #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        if W::BITS == 16 {
-            use super::{adaptive_avx2, adaptive_avx512};
-            match tier {
-                // SAFETY: `Exec` holds only tiers that were detected.
-                Tier::Avx512 => return unsafe { adaptive_avx512::decode::<W, ORDER>(self) },
-                // SAFETY: as above.
-                Tier::Avx2 => return unsafe { adaptive_avx2::decode::<W, ORDER>(self) },
-                _ => {}
-            }
-        }
-        dispatch(tier, Decode::<W, ORDER>(self))
-    }
-}
-
-struct Decode<'a, W, const ORDER: u8>(Blocks<'a, W>);
+/// Decodes the blocks, and undoes the fixed predictor of order `ORDER` unless that is [`RESIDUALS`].
+/// `None` if a quotient is above [`ESCAPE`] or the number of escapes is wrong.
+pub(super) struct Decode<'a, W, const ORDER: u8>(pub(super) Blocks<'a, W>);
 
 impl<W: Word, const ORDER: u8> Kernel for Decode<'_, W, ORDER> {
     type Output = Option<()>;
@@ -64,10 +35,10 @@ impl<W: Word, const ORDER: u8> Kernel for Decode<'_, W, ORDER> {
     }
 }
 
-/// Room for the fixed bits of a block and what a load behind its last byte reads.
+/// Bytes of the fixed bits of a block, and those that a load past its last byte reads.
 const PADDED: usize = 4 * BLOCK + 8;
 
-/// Calls `unpack` with the first `bytes` of `fixed` and something behind them.
+/// Calls `unpack` with the first `bytes` bytes of `fixed`, followed by arbitrary bytes.
 #[inline(always)]
 pub(super) fn with_padding<R>(fixed: &[u8], bytes: usize, unpack: impl FnOnce(&[u8; PADDED]) -> R) -> R {
     match fixed.first_chunk() {
@@ -82,7 +53,7 @@ pub(super) fn with_padding<R>(fixed: &[u8], bytes: usize, unpack: impl FnOnce(&[
 
 #[inline(always)]
 fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
-    let Blocks { modes, fixed, escapes, places, centre, step, out } = job;
+    let Blocks { modes, fixed, escapes, positions, centre, step, out } = job;
     let mut escapes = escapes.chunks_exact(W::BYTES);
     let (mut at, mut code) = (0, 0);
     let mut worst = 0;
@@ -97,10 +68,10 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
             at += bytes;
         }
         if blocks::has_unary::<W>(mode) {
-            let places: &[u8; BLOCK + 1] = places.from(code).first_chunk()?;
+            let positions: &[u8; BLOCK + 1] = positions.from(code).first_chunk()?;
             let mut q = [0u8; BLOCK];
             for i in 0..BLOCK {
-                q[i] = places[i + 1].wrapping_sub(places[i]).wrapping_sub(1);
+                q[i] = positions[i + 1].wrapping_sub(positions[i]).wrapping_sub(1);
             }
             q[n..].fill(0);
             let most = q.iter().fold(0, |most, &q| most.max(q));
@@ -138,10 +109,10 @@ fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
     (u32::from(worst) <= ESCAPE && escapes.next().is_none()).then_some(())
 }
 
-/// The fixed bits of a block: 32 values of `k` bits.
+/// Unpacks the fixed bits of a block: 32 values of `k` bits.
 #[inline(always)]
 fn unpack<W: Word>(bytes: &[u8; PADDED], k: u32, out: &mut [W; BLOCK]) {
-    // As the caller knows, but not the compiler.
+    // True already, but not known to the compiler.
     let k = k.min(W::BITS) as usize;
     let mask = (1u64 << k) - 1;
     let load = |bit: usize| {
@@ -149,7 +120,7 @@ fn unpack<W: Word>(bytes: &[u8; PADDED], k: u32, out: &mut [W; BLOCK]) {
         u64::from_le_bytes(*bytes) >> (bit % 8)
     };
     if W::BITS == 16 && k < 16 {
-        // Four values and the at most 4 bits before them are within a load.
+        // One load covers four values and the at most 4 bits before them.
         for (i, out) in out.as_chunks_mut::<4>().0.iter_mut().enumerate() {
             let bits = load(4 * i * k);
             *out = [0, 1, 2, 3].map(|i| W::of(bits >> (i * k) & mask));

@@ -1,13 +1,12 @@
 //! Memory that HDF5 frees: from C's allocator, the one that HDF5 itself uses.
-#![allow(unsafe_code)]
 
 use core::ffi::c_void;
 use core::ptr::NonNull;
 use core::slice;
 
-use crate::failure::{Failure, Result};
+use crate::error::{FilterError, Result};
 
-/// An integer without padding or forbidden values, of which bytes can be seen as an array.
+/// An integer type that any bytes can be cast to.
 ///
 /// # Safety
 /// Every bit pattern is a value, and alignment is at most that of `malloc`.
@@ -23,25 +22,25 @@ unsafe impl Word for i32 {}
 // SAFETY: as above.
 unsafe impl Word for u32 {}
 
-/// The bytes as words. HDF5's buffers come from an allocator, so they are aligned.
+/// Casts bytes to words. HDF5's buffers come from an allocator, so they are aligned.
 pub(crate) fn words<T: Word>(bytes: &[u8]) -> Result<&[T]> {
     // SAFETY: every bit pattern is a value of T.
     match unsafe { bytes.align_to::<T>() } {
         ([], words, []) => Ok(words),
-        _ => Err(Failure::Filter("the chunk does not consist of whole, aligned samples")),
+        _ => Err(FilterError::Filter("the chunk does not consist of whole, aligned samples")),
     }
 }
 
-/// A block of C's allocator. Freed unless it is handed on.
+/// A block of C's allocator. Freed on drop unless [`Block::into_raw`] hands it over.
 pub(crate) struct Block {
     start: NonNull<u8>,
     bytes: usize,
 }
 
 impl Block {
-    /// At least one byte, at most `isize::MAX`. What is in it is unspecified.
+    /// Allocates `bytes` bytes, at least one and at most `isize::MAX`. The content is unspecified.
     pub(crate) fn new(bytes: usize) -> Result<Block> {
-        const NO_MEMORY: Failure = Failure::Filter("there is no memory for the output");
+        const NO_MEMORY: FilterError = FilterError::Filter("there is no memory for the output");
         let bytes = bytes.max(1);
         if bytes > isize::MAX as usize {
             return Err(NO_MEMORY);
@@ -57,19 +56,19 @@ impl Block {
         Ok(Block { start, bytes })
     }
 
-    /// All of it as words; bytes behind the last whole one are left out.
+    /// The block as words; bytes after the last whole word are left out.
     pub(crate) fn words<T: Word>(&mut self) -> &mut [T] {
-        // SAFETY: the block is ours alone and initialised, malloc aligns it for T, and every bit
+        // SAFETY: the block is owned and initialised, malloc aligns it for T, and every bit
         // pattern is a value of T.
         unsafe { slice::from_raw_parts_mut(self.start.as_ptr().cast(), self.bytes / size_of::<T>()) }
     }
 
-    /// Its size.
+    /// Size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Hands it on: whoever has the pointer frees it.
+    /// Hands the block over: the owner of the pointer frees it.
     pub(crate) fn into_raw(self) -> *mut c_void {
         core::mem::ManuallyDrop::new(self).start.as_ptr().cast()
     }
@@ -77,7 +76,7 @@ impl Block {
 
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: it comes from malloc and has not been handed on.
+        // SAFETY: from malloc, and not handed over.
         unsafe { libc::free(self.start.as_ptr().cast()) }
     }
 }

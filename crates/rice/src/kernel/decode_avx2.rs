@@ -1,18 +1,18 @@
-//! Up to eight or sixteen segments side by side, one per 32-bit lane of AVX2 registers.
+//! Decodes up to eight or sixteen segments at once, one per 32-bit lane of AVX2 registers.
 //!
-//! As in [`super::lockstep`], each step decodes one sample of every segment, whatever its code is.
-//! Steps of two groups of eight take turns, so that neither waits for the other.
+//! As in [`super::decode_avx512`], each step decodes one sample of every segment without branching
+//! on the code. Steps of two groups of eight are interleaved to overlap their latencies.
 
 use core::arch::x86_64::*;
 use core::array::from_fn;
 
-use super::decode::Lane;
-use super::spec::{ESCAPE_BITS, Position};
+use super::code::ESCAPE_BITS;
+use super::decode_scalar::{Lane, Position};
 
 /// Segments per register.
 const GROUP: usize = 8;
 
-/// Samples of each segment that are collected before they are written.
+/// Samples of each segment that are buffered before they are written.
 const TILE: usize = 16;
 
 /// Decodes as many whole tiles as all lanes have; at most sixteen lanes, of like length. `None` if
@@ -53,7 +53,7 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
     let base = lanes[0].readable.as_ptr();
     let last_word = _mm256_set1_epi32((lanes[0].readable.len() / 4) as i32 - 1);
     let samples = lanes.iter().map(|l| l.out.len()).min()?;
-    // Where lanes are missing, the first is decoded again, to the same place.
+    // Empty lanes decode the first segment again, to the same output.
     let lane = |g: usize, l: usize| Some(GROUP * g + l).filter(|&i| i < lanes.len()).unwrap_or(0);
     let start = |i: usize| ((lanes[i].offset - lanes[0].offset) / 4) as i32;
     let starts: [[i32; GROUP]; GROUPS] = from_fn(|g| from_fn(|l| start(lane(g, l))));
@@ -61,7 +61,7 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
     let mut outs = [core::ptr::null_mut(); 2 * GROUP];
     outs.iter_mut().zip(&mut *lanes).for_each(|(out, lane)| *out = lane.out.as_mut_ptr());
     let outs = lane_of.map(|lanes| lanes.map(|i| outs[i]));
-    // Clamped to the last word of the chunk: what lies behind a payload is never used by a valid
+    // Clamped to the last word of the chunk: what follows a payload is never used by a valid
     // one, so it may be anything that can be read.
     let gather = |index: __m256i| {
         let index = _mm256_min_epu32(index, last_word);
@@ -172,7 +172,7 @@ fn run<const GROUPS: usize, const DELTA: bool>(lanes: &mut [Lane], k: u32) -> Op
         });
         for (l, lane) in lanes.iter_mut().enumerate() {
             // At most 25 bits a step; in a corrupt chunk that may be past the end of the chunk,
-            // which the specification, going on from here, refuses.
+            // which the scalar decoder rejects when it continues from here.
             let bit = (index[l] - starts[l]) as usize * 32 - valid[l] as usize;
             lane.at = Position { bit, sample: done, last: last[l] as i16 };
         }

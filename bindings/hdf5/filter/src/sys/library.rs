@@ -1,18 +1,17 @@
-//! The HDF5 library that calls, found at run time: its functions, in Rust's types.
+//! The calling HDF5 library, found at run time: its functions, with Rust types.
 //!
 //! A process can hold several, each with identifiers of its own: h5py and other packages bring
-//! theirs, loaded where no global search sees it. So the call stack tells which one it is, and the
-//! global scope of the process is looked at only if the stack does not.
-#![allow(unsafe_code)]
+//! theirs, loaded outside the global scope. So the library is looked for among the callers on the stack
+//! first, then in the global scope of the process.
 
 use core::ffi::{CStr, c_char, c_int, c_uint};
 use core::ptr::null_mut;
 use std::ffi::CString;
 
-use crate::class::Hid;
 use crate::creation::{Class, Datatype, MAX_VALUES, Message, Order};
-use crate::failure::Failure;
-use crate::object::Object;
+use crate::error::FilterError;
+use crate::sys::class::Hid;
+use crate::sys::object::Object;
 
 /// Most dimensions of a dataset, `H5S_MAX_RANK`.
 const MAX_RANK: usize = 32;
@@ -87,12 +86,12 @@ impl Library {
         (status >= 0).then_some((major, minor))
     }
 
-    /// Leaves one line on the error stack of this thread: "NAME: FAILURE".
+    /// Pushes one line onto the error stack of this thread: "NAME: ERROR".
     ///
-    /// It goes there by way of a stack of its own: HDF5 2.0 pauses that of the thread around every
-    /// call of a filter, and what is pushed to it then is lost.
-    pub(crate) fn push(&self, name: &CStr, failure: &Failure) -> Option<()> {
-        let line = CString::new(format!("{}: {failure}", name.to_str().ok()?)).ok()?;
+    /// The line goes onto a new stack that then replaces the current one: HDF5 2.0 pauses the current one
+    /// around every call of a filter, and loses what is pushed to it meanwhile.
+    pub(crate) fn push(&self, name: &CStr, error: &FilterError) -> Option<()> {
+        let line = CString::new(format!("{}: {error}", name.to_str().ok()?)).ok()?;
         // SAFETY: these are variables of type hid_t, set since HDF5 was initialised, and functions
         // with these signatures, all since 1.8; the format takes one string.
         unsafe {
@@ -109,14 +108,14 @@ impl Library {
         Some(())
     }
 
-    /// What is known of a type.
+    /// Class, size, byte order and sign of a datatype.
     pub(crate) fn datatype(&self, datatype: Hid) -> Option<Datatype> {
         // SAFETY: the functions have these signatures since 1.10, and take any identifier.
         unsafe {
             let of_type = |name| self.0.symbol::<OfType>(name).map(|get| get(datatype));
             let class = of_type(c"H5Tget_class").filter(|&class| class >= 0)?;
             let size = self.0.symbol::<SizeOfType>(c"H5Tget_size").map(|get| get(datatype))?;
-            // Others have no order, and HDF5 would note an error.
+            // Other classes have no order, and HDF5 would record an error.
             let integer = class == INTEGER;
             let little = integer && of_type(c"H5Tget_order")? == LITTLE;
             let signed = integer && of_type(c"H5Tget_sign")? == TWOS_COMPLEMENT;
@@ -139,7 +138,7 @@ impl Library {
         dims.get(..usize::try_from(rank).ok()?).map(<[u64]>::to_vec)
     }
 
-    /// What a property list says of filter `id`. The count can be larger than what fits.
+    /// Flags and values of filter `id` in a property list. The count can exceed the values that fit.
     pub(crate) fn filter(&self, dcpl: Hid, id: c_int) -> Option<Message> {
         let mut message = Message { flags: 0, count: MAX_VALUES, values: [0; MAX_VALUES] };
         // SAFETY: the function has this signature, and writes at most `count` values; the name and

@@ -1,37 +1,13 @@
-//! Blocks of version 2 in AVX-512 registers, 32 samples in each, and the search for ones.
+//! Decodes blocks of version 2 in AVX-512 registers, 32 samples in each.
 
 use core::arch::x86_64::*;
 
-use super::adaptive::Blocks;
-use super::unary::SLACK;
+use super::blocks_scalar::Blocks;
 use crate::v2::element::Word;
 use crate::v2::{BLOCK, ESCAPE, blocks};
 
-/// [`super::unary`]'s `find`: the places of 64 bits in one register, those of ones moved together.
-#[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,popcnt")]
-pub(super) fn find(words: &[[u8; 8]], places: &mut [u8]) -> Option<usize> {
-    let room = places.len() - SLACK;
-    let mut found = 0;
-    let counting: [u8; 64] = core::array::from_fn(|i| i as u8);
-    // SAFETY: 64 bytes.
-    let mut place = unsafe { _mm512_loadu_si512(counting.as_ptr().cast()) };
-    for word in words {
-        let word = u64::from_le_bytes(*word);
-        let ones = word.count_ones() as usize;
-        if ones == 0 || found + ones > room {
-            return None;
-        }
-        let together = _mm512_maskz_compress_epi8(word, place);
-        // SAFETY: `found` is at most `room`, and `places` has SLACK = 64 bytes more.
-        unsafe { _mm512_storeu_si512(places.as_mut_ptr().add(found).cast(), together) };
-        found += ones;
-        place = _mm512_add_epi8(place, _mm512_set1_epi8(64));
-    }
-    Some(found)
-}
-
-/// How 32 values of k bits come apart: each 64-bit lane takes the 8 bytes that four of them lie
-/// in, then each 16-bit lane of it 16 of their bits.
+/// Shuffles that unpack 32 values of k bits: each 64-bit lane takes the 8 bytes that hold four of them,
+/// then each 16-bit lane of it 16 of their bits.
 struct Unpacking {
     bytes: [u8; 64],
     bits: [u8; 64],
@@ -55,11 +31,11 @@ static UNPACKING: [Unpacking; 17] = {
     all
 };
 
-/// [`super::adaptive`]'s `decode`. Words must have 16 bits.
+/// Decodes as [`blocks_scalar`](super::blocks_scalar) does. Words must have 16 bits.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
     assert!(W::BITS == 16);
-    let Blocks { modes, fixed, escapes, places, centre, step, out } = job;
+    let Blocks { modes, fixed, escapes, positions, centre, step, out } = job;
     let mut escapes = escapes.as_chunks::<2>().0.iter();
     let (mut fixed, mut code) = (fixed, 0);
     let zero = _mm512_setzero_si512();
@@ -90,12 +66,12 @@ pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
         let low = _mm512_and_si512(apart, _mm512_set1_epi16(((1u32 << k) - 1) as i16));
         let mut z = low;
         if blocks::has_unary::<W>(mode) {
-            let places: &[u8; BLOCK + 1] = places.from(code).first_chunk()?;
+            let positions: &[u8; BLOCK + 1] = positions.from(code).first_chunk()?;
             // SAFETY: 33 bytes, of which 32 are read from the first and from the second on.
             let (before, here) = unsafe {
                 (
-                    _mm256_loadu_si256(places.as_ptr().cast()),
-                    _mm256_loadu_si256(places.as_ptr().add(1).cast()),
+                    _mm256_loadu_si256(positions.as_ptr().cast()),
+                    _mm256_loadu_si256(positions.as_ptr().add(1).cast()),
                 )
             };
             let q = _mm256_maskz_sub_epi8(lanes, here, _mm256_add_epi8(before, one_byte));
@@ -131,7 +107,7 @@ pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
     (above == 0 && escapes.next().is_none()).then_some(())
 }
 
-/// From a segment's own scale to samples.
+/// The map from a segment's own scale to samples: `centre` + `step` x scaled.
 struct Affine {
     centre: __m512i,
     step: i16,
@@ -177,7 +153,7 @@ fn last_lane(x: __m512i) -> __m512i {
     _mm512_permutexvar_epi16(_mm512_set1_epi16(31), x)
 }
 
-/// In each 16-bit lane the sum of those up to it.
+/// In each 16-bit lane the sum of the lanes up to it.
 #[target_feature(enable = "avx512f,avx512bw")]
 #[inline]
 fn prefix_sum(x: __m512i) -> __m512i {

@@ -1,13 +1,13 @@
-//! Blocks of version 2 in AVX2 registers, 16 samples in each of two.
+//! Decodes blocks of version 2 in AVX2 registers, 16 samples in each of two.
 
 use core::arch::x86_64::*;
 
-use super::adaptive::{Blocks, with_padding};
+use super::blocks_scalar::{Blocks, with_padding};
 use crate::v2::element::Word;
 use crate::v2::{BLOCK, ESCAPE, blocks};
 
-/// How 8 values of k bits, which k bytes hold, come apart: each 32-bit lane takes the bytes that
-/// its value lies in, then shifts it to its low end.
+/// Shuffles that unpack 8 values of k bits from k bytes: each 32-bit lane takes the bytes that hold its
+/// value, then shifts it to its low end.
 struct Unpacking {
     bytes: [u8; 32],
     shift: [u32; 8],
@@ -22,7 +22,7 @@ static UNPACKING: [Unpacking; 17] = {
             all[k].shift[i] = (i * k % 8) as u32;
             let mut j = 0;
             while j < 4 {
-                // Bytes from the k-th on are those of other values; 0x80 stands for a zero.
+                // Bytes from the k-th on belong to other values; index 0x80 gives a zero.
                 let byte = i * k / 8 + j;
                 if byte < 16 {
                     all[k].bytes[4 * i + j] = byte as u8;
@@ -39,11 +39,11 @@ static UNPACKING: [Unpacking; 17] = {
 /// 32 samples, in order.
 type Samples = [__m256i; 2];
 
-/// [`super::adaptive`]'s `decode`. Words must have 16 bits.
+/// Decodes as [`blocks_scalar`](super::blocks_scalar) does. Words must have 16 bits.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
     assert!(W::BITS == 16);
-    let Blocks { modes, fixed, escapes, places, centre, step, out } = job;
+    let Blocks { modes, fixed, escapes, positions, centre, step, out } = job;
     let mut escapes = escapes.as_chunks::<2>().0.iter();
     let (mut fixed, mut code) = (fixed, 0);
     let zero = _mm256_setzero_si256();
@@ -59,12 +59,12 @@ pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
         let mut z = if bytes == 0 { [zero; 2] } else { with_padding(fixed, bytes, |b| unpack(b, k)) };
         fixed = &fixed[bytes..];
         if blocks::has_unary::<W>(mode) {
-            let places: &[u8; BLOCK + 1] = places.from(code).first_chunk()?;
+            let positions: &[u8; BLOCK + 1] = positions.from(code).first_chunk()?;
             // SAFETY: 33 bytes, of which 32 are read from the first and from the second on.
             let (before, here) = unsafe {
                 (
-                    _mm256_loadu_si256(places.as_ptr().cast()),
-                    _mm256_loadu_si256(places.as_ptr().add(1).cast()),
+                    _mm256_loadu_si256(positions.as_ptr().cast()),
+                    _mm256_loadu_si256(positions.as_ptr().add(1).cast()),
                 )
             };
             let q = _mm256_sub_epi8(here, _mm256_add_epi8(before, one_byte));
@@ -110,7 +110,7 @@ pub(super) fn decode<W: Word, const ORDER: u8>(job: Blocks<W>) -> Option<()> {
     (_mm256_testz_si256(above, above) == 1 && escapes.next().is_none()).then_some(())
 }
 
-/// Ones in the first `n` bytes.
+/// A mask of the first `n` bytes.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn first_bytes(n: usize) -> __m256i {
@@ -139,7 +139,7 @@ fn load(all: &[u16; BLOCK]) -> Samples {
     unsafe { [_mm256_loadu_si256(all.as_ptr().cast()), _mm256_loadu_si256(all.as_ptr().add(16).cast())] }
 }
 
-/// 32 values of `k` bits.
+/// Unpacks 32 values of `k` bits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn unpack<const N: usize>(bytes: &[u8; N], k: u32) -> Samples {
@@ -163,7 +163,7 @@ fn unpack<const N: usize>(bytes: &[u8; N], k: u32) -> Samples {
     [0, 2].map(|i| _mm256_permute4x64_epi64::<0xd8>(_mm256_packus_epi32(eight(i), eight(i + 1))))
 }
 
-/// From a segment's own scale to samples.
+/// The map from a segment's own scale to samples: `centre` + `step` x scaled.
 struct Affine {
     centre: __m256i,
     step: i16,
@@ -210,7 +210,7 @@ fn last_lane(x: __m256i) -> __m256i {
     _mm256_shuffle_epi8(last, _mm256_set1_epi16(0x0f0e))
 }
 
-/// In each 16-bit lane the sum of those up to it.
+/// In each 16-bit lane the sum of the lanes up to it.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn prefix_sum(x: __m256i) -> __m256i {

@@ -1,14 +1,13 @@
-//! Systems where objects are not searched: there is no HDF5 to be found, and what needs its functions
-//! is skipped.
-#![allow(unsafe_code)]
+//! Systems on which shared objects are not searched: no HDF5 is found, and checks that need its
+//! functions are skipped.
 
 use core::ffi::CStr;
 
-/// An object that cannot be.
+/// An uninhabited type: there is no object.
 pub(crate) enum Object {}
 
 impl Object {
-    /// None.
+    /// Always `None`.
     pub(crate) fn of_caller(_symbol: &CStr) -> Option<Object> {
         None
     }

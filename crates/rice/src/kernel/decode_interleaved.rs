@@ -1,43 +1,43 @@
-//! Decoding several segments in turns.
+//! Decodes several segments interleaved.
 //!
-//! Finding where a code ends is one dependent step after another, which leaves most of a core
-//! idle. Segments are independent of each other, so four are decoded in turns. Turns only find the
-//! zigzag values; [`undo`] then makes samples of a stretch of them while they are in the cache.
+//! Finding the end of a code depends on the code before it, which leaves most of a core idle.
+//! Segments are independent of each other, so the steps of four are interleaved. A step only
+//! extracts zigzag values; [`to_samples`] turns a run of them into samples while they are in the cache.
 
-use super::decode::Lane;
+use super::code::{ESCAPE, ESCAPE_BITS, read};
+use super::decode_scalar::{Lane, Position};
+use super::decode_table::{BITS, Entry, MAX_VALUES, Table};
 use super::isa::{Isa, Kernel};
-use super::spec::{ESCAPE, ESCAPE_BITS, Position, read};
-use super::table::{BITS, Entry, MOST, Table};
-use super::undo::undo;
+use super::prefix_sum::to_samples;
 
-/// Table entries taken per turn of a lane: as many as fit in the 64 bits of a load.
-const LOOK_UPS: usize = 64 / BITS as usize;
-/// Codes per turn without a table: as many as fit in them.
+/// Table lookups per step of a lane: as many as fit in the 64 bits of a load.
+const LOOKUPS: usize = 64 / BITS as usize;
+/// Codes per step without a table: as many as fit in the same 64 bits.
 const CODES: usize = 64 / ESCAPE_BITS as usize;
-/// Most bits of a turn: those of a load, or after fewer of them one code of at most 25 bits.
-const TURN_BITS: usize = 64 + ESCAPE_BITS as usize;
-/// Most samples of a turn.
-const TURN_SAMPLES: usize = LOOK_UPS * MOST + 1;
-/// A load reads 16 bytes from the word of its bit on: at most 31 + 128 bits from that bit.
+/// Most bits of a step: those of a load, or fewer of them and one code of at most 25 bits.
+const STEP_BITS: usize = 64 + ESCAPE_BITS as usize;
+/// Most samples of a step.
+const STEP_SAMPLES: usize = LOOKUPS * MAX_VALUES + 1;
+/// A load reads 16 bytes from the word of its bit: at most 31 + 128 bits from that bit.
 const LOAD_BITS: usize = 160;
-/// Most turns before samples are made of what they found.
-const STRETCH: usize = 256;
+/// Most steps before the values are turned into samples.
+const RUN: usize = 256;
 
-/// Most segments in turns: beyond that, registers are short.
+/// Most segments interleaved: more need more registers than there are.
 const ACTIVE: usize = 4;
 
-/// Decodes the bulk of segments in turns: with a table its entries, without one code by code.
+/// Decodes most of each segment, through a lookup table or, without one, code by code.
 ///
-/// Leaves the rest, up to some tens of samples each, to the caller: see [`Lane::at`]. Returns
-/// `None` if a code has more than eight zeros.
-pub(crate) struct Turns<'a, 'b> {
+/// The last samples, up to some tens each, are left to the caller: see [`Lane::at`]. `None` if a
+/// code has more than eight zeros.
+pub(crate) struct Interleaved<'a, 'b> {
     pub(crate) lanes: &'a mut [Lane<'b>],
     pub(crate) table: Option<&'static Table>,
     pub(crate) k: u32,
     pub(crate) delta: bool,
 }
 
-impl Kernel for Turns<'_, '_> {
+impl Kernel for Interleaved<'_, '_> {
     type Output = Option<()>;
 
     #[inline(always)]
@@ -46,13 +46,13 @@ impl Kernel for Turns<'_, '_> {
         let mut active = [0; ACTIVE];
         let mut n = 0;
         loop {
-            // Segments differ in bits per sample, and so in how soon they end: the next one takes
-            // the place of one that did.
+            // Segments differ in bits per sample and so in length: the next waiting one replaces
+            // one that has ended.
             let mut kept = 0;
             for slot in 0..ACTIVE {
                 let going = (slot < n).then_some(active[slot]);
                 let mut candidates = going.into_iter().chain(waiting.by_ref());
-                if let Some(lane) = candidates.find(|&lane| turns_left(&self.lanes[lane]) > 0) {
+                if let Some(lane) = candidates.find(|&lane| steps_left(&self.lanes[lane]) > 0) {
                     active[kept] = lane;
                     kept += 1;
                 }
@@ -60,31 +60,31 @@ impl Kernel for Turns<'_, '_> {
             n = kept;
             match n {
                 0 => return Some(()),
-                1 => self.stretch([active[0]])?,
-                2 | 3 => self.stretch([active[0], active[1]])?,
-                _ => self.stretch(active)?,
+                1 => self.run_of_steps([active[0]])?,
+                2 | 3 => self.run_of_steps([active[0], active[1]])?,
+                _ => self.run_of_steps(active)?,
             }
         }
     }
 }
 
-impl Turns<'_, '_> {
-    /// Takes turns with the lanes of these numbers as long as there is room for them.
+impl Interleaved<'_, '_> {
+    /// Runs interleaved steps of the lanes with these indices, as many as their buffers allow.
     #[inline(always)]
-    fn stretch<const L: usize>(&mut self, active: [usize; L]) -> Option<()> {
-        let turns = active.iter().map(|&i| turns_left(&self.lanes[i])).min().unwrap_or(0).min(STRETCH);
-        let mut ends = active.map(|i| End::of(&mut self.lanes[i]));
-        // SAFETY: the room for so many turns was just computed.
+    fn run_of_steps<const L: usize>(&mut self, active: [usize; L]) -> Option<()> {
+        let steps = active.iter().map(|&i| steps_left(&self.lanes[i])).min().unwrap_or(0).min(RUN);
+        let mut ends = active.map(|i| Cursor::of(&mut self.lanes[i]));
+        // SAFETY: the buffers suffice for so many steps, as just computed.
         unsafe {
             match self.table {
                 Some(table) => {
-                    for _ in 0..turns {
-                        look_ups(&mut ends, table, self.k)?;
+                    for _ in 0..steps {
+                        lookups(&mut ends, table, self.k)?;
                     }
                 }
                 None => {
                     let kinds = kinds(self.k);
-                    for _ in 0..turns {
+                    for _ in 0..steps {
                         codes(&mut ends, &kinds)?;
                     }
                 }
@@ -93,40 +93,40 @@ impl Turns<'_, '_> {
         for (end, i) in ends.iter().zip(active) {
             let lane = &mut self.lanes[i];
             let sample = (end.out.addr() - lane.out.as_ptr().addr()) / size_of::<i16>();
-            let last = undo(&mut lane.out[lane.at.sample..sample], lane.at.last, self.delta);
+            let last = to_samples(&mut lane.out[lane.at.sample..sample], lane.at.last, self.delta);
             lane.at = Position { bit: end.bit, sample, last };
         }
         Some(())
     }
 }
 
-/// Turns for which there is room, whatever the bits are.
+/// Steps that stay within the input and the output, whatever the bits are.
 #[inline(always)]
-fn turns_left(lane: &Lane) -> usize {
+fn steps_left(lane: &Lane) -> usize {
     // An entry writes 4 samples, one more than it may have.
-    let samples = (lane.out.len() - lane.at.sample).saturating_sub(1) / TURN_SAMPLES;
+    let samples = (lane.out.len() - lane.at.sample).saturating_sub(1) / STEP_SAMPLES;
     let bits = lane.readable.len() * 8;
-    samples.min(bits.saturating_sub(lane.at.bit + LOAD_BITS) / TURN_BITS)
+    samples.min(bits.saturating_sub(lane.at.bit + LOAD_BITS) / STEP_BITS)
 }
 
-/// A turn of all lanes with the table.
+/// One step of all lanes through the lookup table.
 ///
 /// # Safety
-/// There must be room for a turn.
+/// The buffers must suffice for a step, see [`steps_left`].
 #[inline(always)]
-unsafe fn look_ups<const L: usize>(ends: &mut [End; L], table: &Table, k: u32) -> Option<()> {
+unsafe fn lookups<const L: usize>(ends: &mut [Cursor; L], table: &Table, k: u32) -> Option<()> {
     // SAFETY: as the caller vouches, here and below.
     let mut windows: [u64; L] = core::array::from_fn(|i| unsafe { ends[i].load() });
     let mut counts = [0; L];
-    // Lanes take turns with every entry: what waits for what is a few instructions apart.
-    for _ in 0..LOOK_UPS {
+    // Interleaved lookup by lookup, so that dependent instructions are a few others apart.
+    for _ in 0..LOOKUPS {
         for i in 0..L {
             // SAFETY: see above.
             counts[i] = unsafe { ends[i].take(&mut windows[i], table) };
         }
     }
     for (end, count) in ends.iter_mut().zip(counts) {
-        // An entry without a code moves nothing, so those after it are the same.
+        // An entry without a whole code consumes nothing, so the lookups after it gave the same.
         if count == 0 {
             // SAFETY: see above.
             unsafe {
@@ -139,16 +139,16 @@ unsafe fn look_ups<const L: usize>(ends: &mut [End; L], table: &Table, k: u32) -
     Some(())
 }
 
-/// What the zeros of a code tell about it.
+/// A code by its number of leading zeros.
 #[derive(Clone, Copy)]
 struct Kind {
-    /// Its bits.
+    /// Length in bits.
     len: u32,
-    /// What its one, taken for 2^k, lacks to make z.
+    /// Added to the code, whose one counts as 2^k, to give z.
     more: u32,
 }
 
-/// By the number of zeros, of which an index must not be out of bounds.
+/// Indexed by the number of zeros; 16 entries make the bounds check unnecessary.
 type Kinds = [Kind; 16];
 
 fn kinds(k: u32) -> Kinds {
@@ -158,12 +158,12 @@ fn kinds(k: u32) -> Kinds {
     })
 }
 
-/// A turn of all lanes without it: codes of whatever length, without a branch on their kind.
+/// One step of all lanes without the table, without branching on the kind of code.
 ///
 /// # Safety
-/// There must be room for a turn.
+/// The buffers must suffice for a step, see [`steps_left`].
 #[inline(always)]
-unsafe fn codes<const L: usize>(ends: &mut [End; L], kinds: &Kinds) -> Option<()> {
+unsafe fn codes<const L: usize>(ends: &mut [Cursor; L], kinds: &Kinds) -> Option<()> {
     // SAFETY: as the caller vouches, here and below.
     let mut windows: [u64; L] = core::array::from_fn(|i| unsafe { ends[i].load() });
     let mut zeros = 0;
@@ -176,27 +176,27 @@ unsafe fn codes<const L: usize>(ends: &mut [End; L], kinds: &Kinds) -> Option<()
     (zeros <= ESCAPE).then_some(())
 }
 
-/// Where a lane has come to, in registers.
-struct End {
+/// Progress of a lane, in registers.
+struct Cursor {
     input: *const u8,
     bit: usize,
     out: *mut i16,
 }
 
-impl End {
+impl Cursor {
     #[inline(always)]
     fn of(lane: &mut Lane) -> Self {
         let out = lane.out[lane.at.sample..].as_mut_ptr();
-        End { input: lane.readable.as_ptr(), bit: lane.at.bit, out }
+        Cursor { input: lane.readable.as_ptr(), bit: lane.at.bit, out }
     }
 
     /// The next 64 bits of the stream, highest first.
     ///
     /// # Safety
-    /// There must be room for a turn.
+    /// The buffers must suffice for a step, see [`steps_left`].
     #[inline(always)]
     unsafe fn load(&self) -> u64 {
-        // SAFETY: 16 bytes from the word of any bit of a turn on can be read, see `LOAD_BITS`.
+        // SAFETY: 16 bytes from the word of any bit of a step can be read, see `LOAD_BITS`.
         let words = |i: usize| unsafe {
             let at = self.input.add(self.bit / 32 * 4 + i);
             u64::from_le(at.cast::<u64>().read_unaligned()).rotate_left(32)
@@ -205,10 +205,10 @@ impl End {
         words(0) << bit | words(8) >> 1 >> (63 - bit)
     }
 
-    /// Takes the entry that `window` selects, and returns how many codes it has.
+    /// Consumes the codes of the table entry for `window`; returns their number.
     ///
     /// # Safety
-    /// There must be room for its samples, and one more.
+    /// Four more samples must fit in the output.
     #[inline(always)]
     unsafe fn take(&mut self, window: &mut u64, table: &Table) -> u8 {
         // The shift leaves an index below the length, so there is no check.
@@ -224,11 +224,11 @@ impl End {
         entry.count
     }
 
-    /// Takes the first code of `window`, and returns how many zeros it has: if more than eight, what
-    /// was taken has no meaning.
+    /// Consumes the first code of `window`; returns its number of zeros. With more than eight the
+    /// code is invalid and its value meaningless.
     ///
     /// # Safety
-    /// There must be room for a sample.
+    /// One more sample must fit in the output.
     #[inline(always)]
     unsafe fn take_code(&mut self, window: &mut u64, kinds: &Kinds) -> u32 {
         let q = (*window | 1).leading_zeros();
@@ -246,7 +246,7 @@ impl End {
     /// Writes one zigzag value.
     ///
     /// # Safety
-    /// As for `look_up`.
+    /// As for [`Cursor::take_code`].
     #[inline(always)]
     unsafe fn put(&mut self, z: u16) {
         // SAFETY: as the caller vouches.
@@ -257,7 +257,7 @@ impl End {
     }
 }
 
-/// A code that is longer than a window. Not inlined: it is rare where the table is chosen.
+/// Reads a code longer than a table index. Not inlined: rare where the table is used.
 #[cold]
 #[inline(never)]
 fn long(window: u32, k: u32) -> Option<(u16, u32)> {

@@ -1,32 +1,32 @@
-//! The table of the decoder: the next 12 bits of a segment select up to three samples at once.
+//! The decoder's lookup table: the next 12 bits of a segment select up to three samples at once.
 
 #[cfg(feature = "std")]
 use std::sync::OnceLock;
 
 #[cfg(feature = "std")]
-use super::spec::read;
+use super::code::read;
 
-/// Bits that select an entry. 4096 entries of 8 bytes stay in the first-level cache.
+/// Bits of an index. 4096 entries of 8 bytes stay in the first-level cache.
 pub(crate) const BITS: u32 = 12;
-/// Most samples of an entry.
-pub(crate) const MOST: usize = 3;
+/// Most values of an entry.
+pub(crate) const MAX_VALUES: usize = 3;
 
-/// The codes that are complete in a window.
+/// The whole codes at the beginning of an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[repr(C, align(8))]
 pub(crate) struct Entry {
     /// Their zigzag values, then zeros.
-    pub(crate) values: [u16; MOST],
-    /// Their bits.
+    pub(crate) values: [u16; MAX_VALUES],
+    /// Their length in bits.
     pub(crate) used: u8,
-    /// How many they are; 0 if the first code is longer than the window.
+    /// Their number; 0 if the first code is longer than the index.
     pub(crate) count: u8,
 }
 
 /// One entry per value of the next [`BITS`] bits.
 pub(crate) type Table = [Entry; 1 << BITS];
 
-/// The table for k, made on first use and shared by all threads: 32 KiB each.
+/// The table for k, built on first use and shared by all threads: 32 KiB each.
 #[cfg(feature = "std")]
 pub(crate) fn table(k: u32) -> &'static Table {
     static TABLES: [OnceLock<Box<Table>>; 16] = [const { OnceLock::new() }; 16];

@@ -2,17 +2,17 @@
 
 use linerate_core::Tier;
 
-/// Lags from 0 on.
+/// Number of lags, from 0 on.
 pub(crate) const LAGS: usize = crate::v2::segment::MAX_ORDER + 1;
 
-/// For each lag the sum of products of samples that far apart. Samples are within -2^13 and
+/// For each lag the sum of products of samples that far apart. Samples must be within -2^13 and
 /// 2^13.
 pub(crate) fn autocorrelation(tier: Tier, x: &[i16]) -> [i64; LAGS] {
     debug_assert!(x.iter().all(|x| x.unsigned_abs() <= 1 << 13));
     let mut sums = [0; LAGS];
     let done = match tier {
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
-        // SAFETY: `Exec` holds only tiers that were detected.
+        // SAFETY: `Options` holds only tiers that were detected.
         Tier::Avx512 => unsafe { x86::avx512(x, &mut sums) },
         #[cfg(all(target_arch = "x86_64", feature = "std"))]
         // SAFETY: as above.
@@ -43,11 +43,11 @@ mod x86 {
 
     use super::LAGS;
 
-    /// Registers until sums of pairs of products, each at most 2^27, might not fit.
+    /// Registers that can be added before a sum of pairs of products, each at most 2^27, may overflow.
     const TIMES: usize = 8;
 
-    /// Adds to `sums` the products of the first samples, as many as come in whole registers, with
-    /// those behind them. Returns how many those are.
+    /// Adds to `sums` the products of the samples in whole registers with the samples after them. Returns
+    /// their number.
     macro_rules! correlate {
         ($name:ident, $features:literal, $lanes:literal, $load:ident, $zero:ident, $madd:ident, $add:ident, $store:ident) => {
             #[target_feature(enable = $features)]

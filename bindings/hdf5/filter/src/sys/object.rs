@@ -1,5 +1,4 @@
-//! Shared objects of this process, and which of them called.
-#![allow(unsafe_code)]
+//! Shared objects of this process, and the one that made the call.
 
 use core::ffi::{CStr, c_int, c_void};
 use core::mem::transmute_copy;
@@ -8,15 +7,15 @@ use core::ptr::null_mut;
 /// A shared object of this process, kept loaded.
 pub(crate) struct Object {
     handle: *mut c_void,
-    /// Whether the handle is one to give back.
+    /// Whether the handle must be closed.
     opened: bool,
 }
 
 impl Object {
-    /// The symbol of that name, a function or the address of a variable, seen as a `T`.
+    /// Looks up a symbol, a function or the address of a variable, as a `T`.
     ///
     /// # Safety
-    /// The symbol is what `T` says.
+    /// The symbol must be of type `T`.
     pub(crate) unsafe fn symbol<T: Copy>(&self, name: &CStr) -> Option<T> {
         const { assert!(size_of::<T>() == size_of::<*mut c_void>()) };
         let address = self.address(name);
@@ -25,7 +24,7 @@ impl Object {
     }
 }
 
-/// Callers looked at. HDF5 is the nearest but for our own few.
+/// Maximum number of callers examined. HDF5 is the nearest except for a few functions of this crate.
 const DEPTH: usize = 64;
 
 /// Return addresses of the functions that are being executed, innermost first.
@@ -64,8 +63,8 @@ impl Stack {
 }
 
 impl Object {
-    /// The object of the nearest caller that has, or depends on one that has, such a symbol;
-    /// else the global scope.
+    /// Finds the object of the nearest caller that has the symbol, or depends on one that has; else
+    /// the global scope.
     pub(crate) fn of_caller(symbol: &CStr) -> Option<Object> {
         let stack = Stack::here();
         let mut last = null_mut();
@@ -79,7 +78,7 @@ impl Object {
         (!global.address(symbol).is_null()).then_some(global)
     }
 
-    /// The object that a code address is in, unless that is the `last` one looked at.
+    /// The object that contains a code address, unless it is the `last` one examined.
     fn around(address: usize, last: &mut *mut c_void) -> Option<Object> {
         // SAFETY: plain C data, for which zeros are valid.
         let mut info: libc::Dl_info = unsafe { core::mem::zeroed() };
@@ -93,7 +92,7 @@ impl Object {
         (!handle.is_null()).then(|| Object { handle, opened: true })
     }
 
-    /// Where the symbol is, or null.
+    /// Address of the symbol, or null.
     pub(crate) fn address(&self, name: &CStr) -> *mut c_void {
         // SAFETY: the handle is open, the name a C string.
         unsafe { libc::dlsym(self.handle, name.as_ptr()) }

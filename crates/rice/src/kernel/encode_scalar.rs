@@ -1,12 +1,12 @@
-//! Codes of a block of samples on any CPU.
+//! Codes of a block of samples on any CPU, in loops that the compiler vectorises.
 
+use super::code::{ESCAPE, code, zigzag};
 use super::isa::{Codes, Isa, NARROW};
-use super::spec::{ESCAPE, code, zigzag};
 
-/// Long enough that loops over a block are compiled as loops, and so to vectors.
+/// Long enough that loops over a block are vectorised instead of unrolled.
 const BLOCK: usize = 64;
 
-/// Portable: loops over arrays of a fixed length.
+/// Any CPU: loops over arrays of a fixed length.
 pub(crate) struct Scalar;
 
 impl Isa for Scalar {
@@ -21,7 +21,6 @@ impl Isa for Scalar {
             let past = if DELTA { samples.sub(1) } else { samples };
             (&*samples.cast::<[i16; BLOCK]>(), &*past.cast::<[i16; BLOCK]>())
         };
-        // Loops that the compiler turns into vectors of what every CPU has.
         let mut z = [0; BLOCK];
         let mut any = 0;
         for i in 0..BLOCK {
@@ -37,7 +36,8 @@ impl Isa for Scalar {
             values[i] = (z[i] & ((1 << k) - 1)) | 1 << k;
             lens[i] = (z[i] >> k) + k as u16 + 1;
         }
-        let (values, lens) = (halves(values), halves(lens));
+        let (values, lens): ([u32; BLOCK / 2], [u32; BLOCK / 2]) =
+            (bytemuck::cast(values), bytemuck::cast(lens));
         let mut pairs = [0; BLOCK / 2];
         let mut pair_lens = [0; BLOCK / 2];
         for i in 0..BLOCK / 2 {
@@ -54,27 +54,20 @@ impl Isa for Scalar {
     }
 }
 
-/// Neighbours in one word.
-#[inline(always)]
-fn halves(lanes: [u16; BLOCK]) -> [u32; BLOCK / 2] {
-    // SAFETY: both are as many bytes, and any bits are valid.
-    unsafe { core::mem::transmute(lanes) }
-}
-
-/// The first of two neighbours.
+/// The first of two neighbours in a word.
 #[inline(always)]
 fn first(word: u32) -> u32 {
     if cfg!(target_endian = "little") { word & 0xffff } else { word >> 16 }
 }
 
-/// The second of two neighbours.
+/// The second of two neighbours in a word.
 #[inline(always)]
 fn second(word: u32) -> u32 {
     if cfg!(target_endian = "little") { word >> 16 } else { word & 0xffff }
 }
 
-/// Codes of any zigzag values, merged in pairs. Not inlined: what it needs in registers would be
-/// missing in the loop of its caller.
+/// Codes of any zigzag values, merged in pairs. Not inlined: it would take registers from its
+/// caller's loop.
 #[inline(never)]
 fn with_escapes(z: &[u16; BLOCK], k: u32, out: &mut Codes) -> usize {
     for i in 0..BLOCK / 2 {

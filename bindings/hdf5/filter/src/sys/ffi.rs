@@ -1,38 +1,37 @@
-//! The border between C and Rust: raw arguments in, 0 or a length out, and no panic across.
-#![allow(unsafe_code)]
+//! Calls from HDF5: converts raw arguments, returns 0 or a length, and stops panics.
 
 use core::ffi::{CStr, c_int, c_uint, c_void};
 use core::slice;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::REVERSE;
-use crate::class::Hid;
 use crate::creation::Creation;
-use crate::failure::{Failure, Result};
-use crate::library::Library;
-use crate::memory::Block;
+use crate::error::{FilterError, Result};
+use crate::sys::class::Hid;
+use crate::sys::library::Library;
+use crate::sys::memory::Block;
 
-/// What encoding and decoding yield: a block and how many of its bytes count.
+/// Output of encoding or decoding: a block and how many of its bytes are used.
 pub(crate) struct Output {
     pub(crate) block: Block,
     pub(crate) bytes: usize,
 }
 
-/// A filter in terms of Rust.
+/// A filter as Rust functions.
 pub(crate) struct Codec {
     pub(crate) name: &'static CStr,
-    /// From `cd_values` and samples to a chunk.
+    /// Encodes samples as a chunk, by the `cd_values`.
     pub(crate) encode: fn(&[u32], &[u8]) -> Result<Output>,
-    /// From `cd_values` and a chunk to samples.
+    /// Decodes a chunk to samples, by the `cd_values`.
     pub(crate) decode: fn(&[u32], &[u8]) -> Result<Output>,
-    /// Checks a dataset that is about to be created and completes the filter's values.
+    /// Checks a dataset that is being created and completes the `cd_values`.
     pub(crate) create: fn(&Creation) -> Result<()>,
 }
 
-const PANIC: Failure = Failure::Filter("internal error: please report it");
+const PANIC: FilterError = FilterError::Filter("internal error: please report it");
 
 impl Codec {
-    /// A call of HDF5 to the filter.
+    /// Handles a call of the filter by HDF5.
     ///
     /// # Safety
     /// As HDF5 calls filters: `values` points to `count` numbers, `buf` to a block of C's
@@ -53,7 +52,7 @@ impl Codec {
         let (values, bytes) = unsafe { (array(values, count), array((*buf).cast::<u8>(), nbytes)) };
         let code = if flags & REVERSE != 0 { self.decode } else { self.encode };
         let Some(output) = self.caught(|| code(values, bytes).and_then(Output::not_empty)) else { return 0 };
-        // SAFETY: as promised, *buf is of C's allocator and now the caller's no more.
+        // SAFETY: *buf is of C's allocator, as the caller vouches, and no longer the caller's.
         unsafe {
             libc::free(*buf);
             *buf_size = output.block.bytes();
@@ -62,7 +61,7 @@ impl Codec {
         output.bytes
     }
 
-    /// A call of HDF5 to `set_local`. Without the functions of HDF5 nothing is checked.
+    /// Handles a call of `set_local` by HDF5. Without the functions of HDF5 nothing is checked.
     pub(crate) fn set_local(&self, dcpl: Hid, datatype: Hid) -> c_int {
         let create = || {
             Library::of_caller()
@@ -71,26 +70,26 @@ impl Codec {
         if self.caught(create).is_some() { 0 } else { -1 }
     }
 
-    /// The result of `work`; if it fails or panics, HDF5 is told why.
+    /// Runs `work`. An error or a panic goes to the error stack of HDF5.
     fn caught<T>(&self, work: impl FnOnce() -> Result<T>) -> Option<T> {
         let result = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(PANIC));
-        let told =
-            |failure| catch_unwind(|| Library::of_caller().map(|library| library.push(self.name, &failure)));
-        result.map_err(|failure| drop(told(failure))).ok()
+        let push =
+            |error| catch_unwind(|| Library::of_caller().map(|library| library.push(self.name, &error)));
+        result.map_err(|error| drop(push(error))).ok()
     }
 }
 
 impl Output {
-    /// HDF5 takes 0 bytes for failure, so this must be one, with a reason.
+    /// Makes an empty output an error: HDF5 takes 0 bytes for a failure.
     fn not_empty(self) -> Result<Output> {
-        if self.bytes == 0 { Err(Failure::Filter("the chunk holds no samples")) } else { Ok(self) }
+        if self.bytes == 0 { Err(FilterError::Filter("the chunk holds no samples")) } else { Ok(self) }
     }
 }
 
 /// # Safety
 /// `start` is null or points to `len` values that live as long as 'a.
 unsafe fn array<'a, T>(start: *const T, len: usize) -> &'a [T] {
-    // SAFETY: not null, and otherwise as promised.
+    // SAFETY: not null, and otherwise as the caller vouches.
     if start.is_null() { &[] } else { unsafe { slice::from_raw_parts(start, len) } }
 }
 
@@ -106,7 +105,7 @@ mod tests {
     };
 
     #[test]
-    fn a_panic_ends_at_the_border_and_changes_nothing() {
+    fn panic_returns_0_and_changes_nothing() {
         for flags in [0, REVERSE] {
             let mut bytes = [1u8, 2, 3, 4];
             let (mut size, mut buf) = (bytes.len(), bytes.as_mut_ptr().cast::<c_void>());

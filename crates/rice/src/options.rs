@@ -1,0 +1,52 @@
+//! Options of a call that do not change its result: threads and CPU tier.
+
+use linerate_core::{Tier, cpu};
+
+/// How many threads and which CPU features to use. No byte of any result depends on them.
+///
+/// ```
+/// use linerate_rice::Options;
+/// let four = Options::new().threads(4);
+/// assert_eq!(Options::default(), Options::new().threads(1));
+/// # let _ = four;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    threads: usize,
+    /// Always a tier that this machine supports.
+    pub(crate) tier: Tier,
+}
+
+impl Default for Options {
+    /// [`Options::new`].
+    fn default() -> Self {
+        Options::new()
+    }
+}
+
+impl Options {
+    /// The calling thread alone, and the highest tier of this machine.
+    pub fn new() -> Options {
+        Options { threads: 1, tier: cpu::tier() }
+    }
+
+    /// Uses at most `threads` threads, the calling one included; 0 counts as 1. Each thread codes whole
+    /// segments, so a chunk of one segment is always coded by one. All have ended when the call
+    /// returns. Without the feature `std` there is one thread.
+    #[must_use]
+    pub fn threads(self, threads: usize) -> Options {
+        Options { threads: threads.max(1), ..self }
+    }
+
+    /// Uses the kernels of `tier`, or of the highest tier of this machine if that is lower.
+    #[must_use]
+    pub fn tier(self, tier: Tier) -> Options {
+        let tier = Tier::ALL.into_iter().rfind(|&t| t <= tier && t.is_supported()).unwrap_or(Tier::Scalar);
+        Options { tier, ..self }
+    }
+
+    #[cfg(feature = "std")]
+    pub(crate) fn thread_count(&self) -> usize {
+        self.threads
+    }
+}
