@@ -17,7 +17,7 @@ import numpy as np
 
 import codecs_in_memory
 import environment
-import foreign
+import filter_plugin
 import measure
 import ours
 import record
@@ -72,8 +72,8 @@ def all_sets(arguments: argparse.Namespace, folder: Path) -> Iterator[sets.Set]:
 
 
 def all_methods(arguments: argparse.Namespace, folder: Path) -> list[Method]:
-    """Those that are there; the others are named on standard error."""
-    against = foreign.Plugin(arguments.against) if arguments.against else None
+    """The available methods; the others are listed on standard error."""
+    against = filter_plugin.Plugin(arguments.against) if arguments.against else None
     rows = []
     if HDF5 in arguments.shape:
         rows += through_hdf5.rows(folder, arguments.threads, against)

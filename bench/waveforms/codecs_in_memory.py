@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import foreign
+import filter_plugin
 import ours
 from measure import Trial
 from methods import MEMORY, Method, Unavailable, signed
@@ -212,17 +212,17 @@ class FilterCall(Trial):
     filter's, and is freed after it has stopped.
     """
 
-    def __init__(self, array: NDArray, back: NDArray, plugin: foreign.Plugin) -> None:
+    def __init__(self, array: NDArray, back: NDArray, plugin: filter_plugin.Plugin) -> None:
         self.array = self.expected = array
         self.back = back
         self.plugin = plugin
         self.cd_values = (8, array.shape[-1])
-        self.buffer: foreign.Buffer | None = None
+        self.buffer: filter_plugin.Buffer | None = None
         self.chunk: NDArray[np.uint8] | None = None
 
     def before_encode(self) -> None:
         self.chunk = None
-        self.buffer = foreign.Buffer(self.array)
+        self.buffer = filter_plugin.Buffer(self.array)
 
     def encode(self) -> None:
         self.plugin.encode(self.cd_values, self.buffer)
@@ -233,7 +233,7 @@ class FilterCall(Trial):
         return self.chunk
 
     def before_decode(self) -> None:
-        self.buffer = foreign.Buffer(self._encoded())
+        self.buffer = filter_plugin.Buffer(self._encoded())
 
     def decode(self) -> None:
         self.plugin.decode(self.cd_values, self.buffer)
@@ -285,12 +285,12 @@ def _ours(threads: int, every_m: bool) -> Iterator[Method | tuple[str, str]]:
         yield Method(MEMORY, f"linerate v1 m={m}", version, partial(Version1, m=m, threads=1))
 
 
-def _filter_calls(against: foreign.Plugin) -> Iterator[Method | tuple[str, str]]:
+def _filter_calls(against: filter_plugin.Plugin) -> Iterator[Method | tuple[str, str]]:
     """The other build, and ours called in the same way."""
     name = "m=8, filter call"
     yield Method(MEMORY, f"{against.name} {name}", against.version, partial(FilterCall, plugin=against))
     try:
-        plugin = foreign.Plugin(ours.plugin(), "linerate v1")
+        plugin = filter_plugin.Plugin(ours.plugin(), "linerate v1")
     except Unavailable as e:
         yield f"linerate v1 {name}", str(e)
         return
@@ -298,7 +298,7 @@ def _filter_calls(against: foreign.Plugin) -> Iterator[Method | tuple[str, str]]
 
 
 def rows(
-    threads: int, against: foreign.Plugin | None, every_m: bool = False
+    threads: int, against: filter_plugin.Plugin | None, every_m: bool = False
 ) -> Iterator[Method | tuple[str, str]]:
     """The table; instead of a method that cannot be had, its name and why."""
     yield Method(MEMORY, "memcpy", f"numpy {np.__version__}", Copy)

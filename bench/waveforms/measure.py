@@ -1,4 +1,4 @@
-"""Interleaved rounds: wall time and CPU time of what each method does to one array."""
+"""Measures wall time and CPU time of each method on one array, in interleaved rounds."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from threads import set_threads
 
-#: Seconds that one timing lasts at least, if that takes no more than `MOST_PASSES` passes.
-LEAST = 0.02
-MOST_PASSES = 50
+#: Minimum seconds of one timing, unless that takes more than `MAX_PASSES` passes.
+MIN_SECONDS = 0.02
+MAX_PASSES = 50
 
 
 class Trial(ABC):
@@ -27,14 +27,14 @@ class Trial(ABC):
     threads: int = 1
 
     def before_encode(self) -> None:
-        """What `encode` needs and the clock does not see."""
+        """Untimed preparation of `encode`."""
 
     @abstractmethod
     def encode(self) -> None:
         """Stores the array. Each call does all of the work again."""
 
     def before_decode(self) -> None:
-        """What `decode` needs and the clock does not see."""
+        """Untimed preparation of `decode`."""
 
     @abstractmethod
     def decode(self) -> None:
@@ -53,12 +53,12 @@ class Trial(ABC):
 
 
 class Mismatch(Exception):
-    """Other samples came back than went in."""
+    """The decoded samples differ from the encoded ones."""
 
 
 @dataclass
 class Times:
-    """Seconds that a pass took in each round."""
+    """Seconds per pass of each round."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
@@ -70,7 +70,7 @@ class Times:
 
 @dataclass
 class Outcome:
-    """What is known of a method after all rounds; `failure` says why there is nothing."""
+    """Result of a method after all rounds; `failure` is the reason if there is none."""
 
     size: int = 0
     encode: Times = field(default_factory=Times)
@@ -84,7 +84,7 @@ def speed(bytes: int, seconds: list[float], of: Callable[[list[float]], float] =
     return bytes / 1e6 / taken if taken > 0 else 0.0
 
 
-def prove(trial: Trial) -> None:
+def verify(trial: Trial) -> None:
     """Encodes and decodes once and compares."""
     trial.before_encode()
     trial.encode()
@@ -92,7 +92,7 @@ def prove(trial: Trial) -> None:
     trial.before_decode()
     trial.decode()
     if not np.array_equal(trial.result(), trial.expected):
-        raise Mismatch("other samples came back")
+        raise Mismatch("the decoded samples differ")
 
 
 def timed(before: Callable[[], None], work: Callable[[], None], passes: int) -> tuple[float, float]:
@@ -108,12 +108,12 @@ def timed(before: Callable[[], None], work: Callable[[], None], passes: int) -> 
 
 
 def passes_for(seconds: float) -> int:
-    """How many passes fill one timing."""
-    return min(MOST_PASSES, max(1, round(LEAST / seconds))) if seconds > 0 else MOST_PASSES
+    """Number of passes for one timing."""
+    return min(MAX_PASSES, max(1, round(MIN_SECONDS / seconds))) if seconds > 0 else MAX_PASSES
 
 
 class Runner:
-    """A trial on its way through the rounds. The first failure ends it."""
+    """Runs the rounds of a trial. The first failure ends it."""
 
     def __init__(self, make: Callable[[], Trial]) -> None:
         self.outcome = Outcome()
@@ -123,7 +123,7 @@ class Runner:
     def _begin(self, make: Callable[[], Trial]) -> None:
         self.trial = make()
         set_threads(self.trial.threads)
-        prove(self.trial)
+        verify(self.trial)
         self.outcome.size = self.trial.size()
         encode, _ = timed(self.trial.before_encode, self.trial.encode, 1)
         decode, _ = timed(self.trial.before_decode, self.trial.decode, 1)
@@ -134,7 +134,7 @@ class Runner:
             return
         try:
             step()
-        except Exception as e:  # a method that fails is a row that says so
+        except Exception as e:  # a failed method is a row with its reason
             self.outcome = Outcome(failure=f"{type(e).__name__}: {e}".splitlines()[0])
             self.close()
 
@@ -149,14 +149,14 @@ class Runner:
         self.outcome.decode.add(*timed(trial.before_decode, trial.decode, self._passes[1]))
 
     def finish(self) -> Outcome:
-        """Proves once more, now that the method has run for a while."""
-        self._attempt(self._prove_again)
+        """Verifies the result again after all rounds."""
+        self._attempt(self._verify_again)
         self.close()
         return self.outcome
 
-    def _prove_again(self) -> None:
+    def _verify_again(self) -> None:
         set_threads(self.trial.threads)
-        prove(self.trial)
+        verify(self.trial)
 
     def close(self) -> None:
         if self.trial is not None:
@@ -165,7 +165,7 @@ class Runner:
 
 
 def run(makers: list[Callable[[], Trial]], rounds: int, progress: Callable[[str], None]) -> list[Outcome]:
-    """Each trial goes `rounds` times; they take turns, a different one first in each round."""
+    """Runs each trial `rounds` times, interleaved, starting with a different one in each round."""
     runners = []
     for i, make in enumerate(makers):
         progress(f"checking {i + 1} of {len(makers)}")
@@ -177,4 +177,4 @@ def run(makers: list[Callable[[], Trial]], rounds: int, progress: Callable[[str]
     return [runner.finish() for runner in runners]
 
 
-__all__ = ["Mismatch", "Outcome", "Times", "Trial", "median", "prove", "run", "speed"]
+__all__ = ["Mismatch", "Outcome", "Times", "Trial", "median", "verify", "run", "speed"]

@@ -1,4 +1,4 @@
-"""What a method is, and the shapes that methods come in."""
+"""Methods and their shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linerate's Python package, if it is installed, under one roof for both shapes."""
+"""The Python package pylinerate, if it is installed, for both shapes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def best_filter(array: NDArray) -> Mapping[str, Any]:
 
 
 def plugin() -> str:
-    """The path of the plugin for filter 32025 that the package carries."""
+    """Path of the plugin for filter 32025 in the package."""
     folder = Path(hdf5().PLUGIN_PATH)
     found = sorted(file for file in folder.iterdir() if file.stem.endswith("deltarice"))
     if not found:

@@ -1,4 +1,4 @@
-"""What is kept of a measurement: a line of CSV for each method and set."""
+"""Records of measurements: a line of CSV for each method and set."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import h5py
 from numpy.typing import NDArray
 
 import codecs_in_memory as codecs
-import foreign
+import filter_plugin
 import ours
 from measure import Trial
 from methods import HDF5, Method, Unavailable
@@ -137,7 +137,7 @@ def _blosc2(cname: str) -> tuple[Mapping[str, Any], str]:
     return _plugin("Blosc2", cname=cname, clevel=5, filters=hdf5plugin.Blosc2.BITSHUFFLE)
 
 
-def rows(folder: Path, threads: int, against: foreign.Plugin | None) -> Iterator[Method | tuple[str, str]]:
+def rows(folder: Path, threads: int, against: filter_plugin.Plugin | None) -> Iterator[Method | tuple[str, str]]:
     """The table; instead of a method that cannot be had, its name and why."""
 
     def filtered(name: str, options: Callable[[], tuple[Mapping[str, Any], str]], n: int = 1):
@@ -172,11 +172,11 @@ def rows(folder: Path, threads: int, against: foreign.Plugin | None) -> Iterator
     yield from _ours(folder, threads, against is not None)
 
 
-def _against(folder: Path, plugin: foreign.Plugin) -> Iterator[Method]:
+def _against(folder: Path, plugin: filter_plugin.Plugin) -> Iterator[Method]:
     """The other build of filter 32025, registered in place of ours before each pass."""
 
     def make(array: NDArray, back: NDArray) -> Trial:
-        options = {"compression": foreign.DELTA_RICE, "compression_opts": (8, array.shape[-1])}
+        options = {"compression": filter_plugin.DELTA_RICE, "compression_opts": (8, array.shape[-1])}
         return Filtered(array, back, folder, options, register=plugin.register)
 
     yield Method(HDF5, f"{plugin.name} m=8", plugin.version, make)

@@ -118,7 +118,7 @@ def test_a_wrong_result_is_a_row_that_says_so():
     trials = [Half(array, np.empty_like(array), broken) for broken in (False, True)]
     good, bad = measure.run([lambda t=t: t for t in trials], 3, lambda what: None)
     assert (good.failure, good.size, len(good.encode.wall), len(good.decode.cpu)) == ("", 200, 3, 3)
-    assert bad.failure == "Mismatch: other samples came back"
+    assert bad.failure == "Mismatch: the decoded samples differ"
     assert [trial.closed for trial in trials] == [1, 1]
 
 

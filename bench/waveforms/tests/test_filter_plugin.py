@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import codecs_in_memory
-import foreign
+import filter_plugin
 import h5py
 import measure
 import numpy as np
@@ -36,7 +36,7 @@ def library(tmp_path: Path):
     if compiler is None:
         pytest.skip("no C compiler")
 
-    def build(info: str, id: int = foreign.DELTA_RICE) -> str:
+    def build(info: str, id: int = filter_plugin.DELTA_RICE) -> str:
         path = tmp_path / f"lib{abs(hash((info, id)))}.so"
         options = ["-shared", "-fPIC", f"-DID={id}", f"-DINFO={info}", "-x", "c", "-", "-o", path]
         subprocess.run([compiler, *options], input=SOURCE, text=True, check=True)
@@ -50,20 +50,20 @@ def samples() -> np.ndarray:
 
 
 def test_the_plugin_is_measured_through_hdf5_and_by_its_filter(library, tmp_path):
-    plugin = foreign.Plugin(library("&table"))
+    plugin = filter_plugin.Plugin(library("&table"))
     methods = [*through_hdf5._against(tmp_path, plugin), next(codecs_in_memory._filter_calls(plugin))]
     array = samples()
     back = np.empty_like(array)
     outcomes = measure.run([lambda m=m: m.make(array, back) for m in methods], 2, lambda what: None)
     assert [(o.failure, o.size) for o in outcomes] == [("", array.nbytes)] * 2
     assert all(method.name.startswith("against lib") for method in methods)
-    h5py.h5z.unregister_filter(foreign.DELTA_RICE)
+    h5py.h5z.unregister_filter(filter_plugin.DELTA_RICE)
 
 
 def test_the_filter_was_really_called(library):
-    plugin = foreign.Plugin(library("&table"))
+    plugin = filter_plugin.Plugin(library("&table"))
     trial = codecs_in_memory.FilterCall(samples(), np.empty((4, 50), np.int16), plugin)
-    measure.prove(trial)
+    measure.verify(trial)
     assert bytes(trial.chunk) == bytes(~samples())
 
 
@@ -71,17 +71,17 @@ def test_a_filter_without_an_entry_point_is_named(library):
     for info in ("(void *)32025", "(void *)0"):
         path = library(info)
         with pytest.raises(ValueError, match="gives no table"):
-            foreign.Plugin(path)
-        measure.prove(codecs_in_memory.FilterCall(samples(), samples(), foreign.Plugin(f"{path}:flip")))
+            filter_plugin.Plugin(path)
+        measure.verify(codecs_in_memory.FilterCall(samples(), samples(), filter_plugin.Plugin(f"{path}:flip")))
 
 
 def test_other_filters_are_refused(library):
     with pytest.raises(ValueError, match="this is filter 307"):
-        foreign.Plugin(library("&table", 307))
+        filter_plugin.Plugin(library("&table", 307))
 
 
 def test_a_filter_that_fails_is_an_error(library):
-    trial = codecs_in_memory.FilterCall(samples(), samples(), foreign.Plugin(library("&table")))
+    trial = codecs_in_memory.FilterCall(samples(), samples(), filter_plugin.Plugin(library("&table")))
     trial.cd_values = (9, 50)
     with pytest.raises(RuntimeError, match="the filter failed"):
-        measure.prove(trial)
+        measure.verify(trial)

@@ -1,8 +1,7 @@
 """Another build of HDF5 filter 32025, from a shared library: `--against PLUGIN.so[:SYMBOL]`.
 
-The library exports `H5PLget_plugin_info` as HDF5 plugins do. One whose plugin entry point is of no
-use can be measured too: SYMBOL is then the name of its filter function, and the table that HDF5
-wants is made here.
+The library exports `H5PLget_plugin_info` as HDF5 plugins do. For a library without a usable one, SYMBOL is
+the name of its filter function, and the filter table is created here.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ _libc.free.argtypes = [ctypes.c_void_p]
 
 
 class Buffer:
-    """Memory of C's `malloc`, as filters take and leave it."""
+    """Memory of C's `malloc`, as filters take and return it."""
 
     def __init__(self, data: NDArray) -> None:
         self.size = ctypes.c_size_t(data.nbytes)
@@ -63,7 +62,7 @@ class Buffer:
         np.copyto(self.view(), data.reshape(-1).view(np.uint8))
 
     def view(self) -> NDArray[np.uint8]:
-        """The bytes in use; of no use after the next filter call."""
+        """The bytes in use. Invalid after the next filter call."""
         return np.ctypeslib.as_array((ctypes.c_uint8 * self.used).from_address(self.pointer.value))
 
     def __del__(self) -> None:
@@ -78,10 +77,10 @@ class Plugin:
         path, _, symbol = library.partition(":")
         self.version = "sha256 " + hashlib.sha256(Path(path).read_bytes()).hexdigest()[:12]
         self._library = ctypes.CDLL(path)
-        self._class = self._made_up(symbol) if symbol else self._given(path)
+        self._class = self._new_table(symbol) if symbol else self._exported_table(path)
         self.name = name or f"against {Path(path).name}"
 
-    def _given(self, path: str) -> _Class:
+    def _exported_table(self, path: str) -> _Class:
         info = self._library.H5PLget_plugin_info
         info.restype = ctypes.c_void_p
         address = info()
@@ -92,12 +91,12 @@ class Plugin:
             raise ValueError(f"{path}: this is filter {table.id} of table version {table.version}")
         return table
 
-    def _made_up(self, symbol: str) -> _Class:
+    def _new_table(self, symbol: str) -> _Class:
         address = ctypes.cast(getattr(self._library, symbol), ctypes.c_void_p).value
         return _Class(1, DELTA_RICE, 1, 1, b"deltarice", None, None, _Filter(address))
 
     def register(self) -> None:
-        """Makes this the filter that HDF5 uses from now on."""
+        """Registers the filter with h5py's HDF5, in place of any other."""
         import h5py
 
         h5py.h5z.register_filter(ctypes.addressof(self._class))
