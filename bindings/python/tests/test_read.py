@@ -243,7 +243,7 @@ def test_chunks_at_the_edge_that_are_not_filtered(tmp_path):
         file["x"][...] = waves((10, 100))
         for selection in SELECTIONS:
             assert_same(file["x"], selection)
-        with pytest.raises(_read._ForH5py):
+        with pytest.raises(_read._UseH5py):
             _read._Plan.of(file["x"], ...).read(1)
         assert _read._Plan.of(file["x"], np.s_[:8, :64]).read(1) is not None
 
