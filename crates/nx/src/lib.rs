@@ -1,10 +1,25 @@
-//! Nx 1.x archives: many files in compressed blocks that can be read alone and in parallel.
+//! Nx 1.x archives: many files in compressed blocks that can be decoded independently and in parallel.
 //!
-//! A small header in front says where everything is. Files no larger than a chunk share *solid*
-//! blocks; a larger file has a run of blocks to itself. Blocks are stored, zstd frames or raw LZ4.
+//! A small header at the start locates everything. Files no larger than a chunk share *solid* blocks; a
+//! larger file has one block per chunk. Blocks are stored, zstd frames or raw LZ4.
 //!
-//! [`Header`], [`Toc`], [`Pool`] and [`Layout`] are the parts of that header, each with its reader
-//! and its writer. [`pack`] writes whole archives.
+//! [`Archive`] opens an archive, [`Reader`] reads single files, [`Extractor`] and [`Verifier`] many in
+//! parallel. [`pack`] writes archives, [`r3a`] reads and writes the related draft format R3A, and
+//! [`metadata`] stores times, modes and links.
+//!
+//! | module | content |
+//! |---|---|
+//! | `header`, `toc`, `pool` | header fields, tables and paths, read and written |
+//! | `layout` | offsets and content lengths of the blocks; checks between the tables |
+//! | `archive` | an open archive; files by path |
+//! | `block`, `decode` | reads blocks with coalesced reads; decodes one block |
+//! | `reader`, `cache` | reads single files, whole or in part; LRU cache of decoded blocks |
+//! | `queue`, `parallel` | reads many files: block order, threads, destinations |
+//! | `extract`, `verify` | the destinations: a folder, or none; comparison with a folder |
+//! | `paths`, `tree` | safe and portable paths; folders, opened once and never through a link |
+//! | `limits`, `error`, `hash` | resource limits; errors of single files; content hashes |
+//! | `sys` | foreign functions (LZ4) |
+//! | `metadata`, `pack`, `r3a` | each with a table of its own modules |
 
 mod archive;
 mod block;

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use cases::cases;
-use linerate_nx::pack::{Builder, Coding, FileOptions, Options, PRESETS, Zstd};
+use linerate_nx::pack::{Builder, Coding, FileOptions, Format, Options, PRESETS, Zstd};
 use linerate_nx::{Header, Kind, Toc};
 use linerate_testkit::tools::{has_program, reader};
 use pack_tree::{assert_holds, content, pack, tree, write_tree};
@@ -339,4 +339,21 @@ fn limits_of_the_format_are_errors_that_name_them() {
     let error = builder.to_bytes().expect_err("too many files");
     assert_eq!(error.kind(), Kind::Limit);
     assert!(error.to_string().contains("1048575 files"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn special_file_as_target_is_an_error() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fifo = folder.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().expect("mkfifo").success());
+    for target in [&*fifo, Path::new("/dev/null")] {
+        for format in [Format::Nx, Format::R3a] {
+            let mut builder = Builder::new(Options::new()).expect("options");
+            builder.add_bytes("a", b"text".as_slice()).expect("a path");
+            let error = builder.write_as(target, format).expect_err("not a regular file");
+            assert_eq!(error.kind(), Kind::BadArgument);
+            assert_eq!(error.to_string(), format!("{}: the target is not a regular file", target.display()));
+        }
+    }
 }

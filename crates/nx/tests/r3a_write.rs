@@ -97,12 +97,13 @@ fn dictionaries_are_written_with_hashes_and_read() {
     let of_block: Vec<Option<u8>> =
         (0..700).map(|i| [Some(1), None, Some(0), None][i / 300 + usize::from(i == 699)]).collect();
     let set = Dictionaries { dictionaries, of_block, hashed: true };
-    let content = |i: usize| [set.of(i).map_or(&b"plain"[..], |d| set.get(d).unwrap()), &[i as u8]].concat();
+    let content =
+        |i: usize| [set.for_block(i).map_or(&b"plain"[..], |d| set.get(d).unwrap()), &[i as u8]].concat();
     let (mut entries, mut blocks, mut data) = (Vec::new(), Vec::new(), Vec::new());
     for i in 0..700 {
-        let dictionary = set.of(i).map_or(&[][..], |d| set.get(d).unwrap());
+        let dictionary = set.for_block(i).map_or(&[][..], |d| set.get(d).unwrap());
         let (codec, bytes) = BlockEncoder { level: 9, dictionary }.encode(&content(i)).unwrap();
-        assert_eq!(codec == Codec::Zstd, set.of(i).is_some(), "{i}");
+        assert_eq!(codec == Codec::Zstd, set.for_block(i).is_some(), "{i}");
         let hash = HashKind::Xxh3.hash_bytes(&content(i));
         entries.push(Entry { hash, ..entry(content(i).len() as u64, i as u32, i as u32, 0) });
         blocks.push(Block { compressed: bytes.len() as u32, codec: BlockCodec::Known(codec) });
@@ -126,7 +127,7 @@ fn dictionaries_are_written_with_hashes_and_read() {
         let archive = r3a::Archive::open(&bytes[..]).unwrap();
         let found = archive.head().dictionaries.as_ref().unwrap();
         assert!(found.hashed && found.dictionaries == set.dictionaries);
-        assert!((0..700).all(|i| found.of(i) == set.of(i)));
+        assert!((0..700).all(|i| found.for_block(i) == set.for_block(i)));
         assert_eq!(archive.head().user_data, user_data);
         assert!((0..700).all(|i| archive.read(i).unwrap() == content(i)));
         let mut nx = Vec::new();

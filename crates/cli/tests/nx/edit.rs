@@ -165,6 +165,8 @@ fn an_archive_that_is_locked_is_changed_by_nobody() {
         &["repack", "a.nx"],
         &["merge", "a.nx", "a.nx", "-fo", "a.nx"],
         &["repack", "--wait=0", "a.nx"],
+        &["pack", "-f", "in", "-o", "a.nx"],
+        &["pack", "--wait=0", "-f", "in", "-o", "a.nx"],
     ] {
         let run = folder.nx(args);
         assert_eq!(run.status, Some(FAILED), "{args:?}");
@@ -174,6 +176,7 @@ fn an_archive_that_is_locked_is_changed_by_nobody() {
     folder.nx(&["verify", "-q", "a.nx"]).ok();
     folder.nx(&["update", "a.nx", "in", "-o", "b.nx"]).ok();
     drop(lock);
+    folder.nx(&["pack", "-f", "in", "-o", "a.nx"]).ok();
     folder.nx(&["delete", "--wait=0", "a.nx", "a"]).ok();
 }
 

@@ -166,6 +166,14 @@ fn existing_files_are_replaced_only_when_asked() {
     folder.nx(&["verify", "a.nx"]).ok();
     let run = folder.nx(&["pack", "-f", "in", "-o", "in"]);
     run.fails(FAILED, "linerate: in: the output in is not a regular file");
+    #[cfg(unix)]
+    for target in ["/dev/null", "fifo"] {
+        let fifo = folder.path("fifo");
+        assert!(fifo.exists() || std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        let run = folder.nx(&["pack", "-f", "in", "-o", target]);
+        run.fails(FAILED, &format!("linerate: in: the output {target} is not a regular file"));
+        let _ = fs::remove_file(&fifo);
+    }
     let run = folder.nx(&["pack", "in", "-o", "absent/a.nx"]);
     run.fails(FAILED, "linerate: in: cannot write absent/a.nx: No such file or directory");
     assert_eq!(folder.names(), ["a.nx", "in"], "no temporary file stays");

@@ -398,12 +398,13 @@ impl Builder {
 }
 
 /// Creates the file of an archive. It must be a regular file, since it is written at offsets, the header
-/// last.
+/// last. A FIFO is not opened, which would block until it has a reader.
 pub(super) fn create(target: &Path, existing: Existing) -> PackResult<AtomicFile> {
-    let file = AtomicFile::create(target, existing).map_err(PackError::writing)?;
-    match file.is_special() {
-        true => Err(PackError::rule(Kind::BadArgument, "the target is not a regular file")),
-        false => Ok(file),
+    match fs::metadata(target) {
+        Ok(found) if !found.is_file() && !found.is_dir() => {
+            Err(PackError::rule(Kind::BadArgument, "the target is not a regular file"))
+        }
+        _ => AtomicFile::create(target, existing).map_err(PackError::writing),
     }
 }
 

@@ -1,10 +1,10 @@
-//! An open archive, and its files.
+//! An open R3A archive, and its files.
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{BlockDecoder, ROOM};
+use super::block::{BlockDecoder, MAGIC_SPACE};
 use super::head::Head;
-use super::header::{Front, MAGIC, MAGIC_SWAPPED};
+use super::header::{FixedFields, MAGIC, MAGIC_SWAPPED};
 use super::layout;
 use crate::ReadAt;
 use crate::block::{grow, no_memory};
@@ -14,19 +14,19 @@ use crate::limits::Limits;
 use crate::toc::Entry;
 use linerate_io::read_error;
 
-/// Whether an archive that starts with these bytes is R3A, by its first four.
+/// Whether an archive with this start is R3A, by its first four bytes.
 pub fn is_r3a(start: &[u8]) -> bool {
     start.starts_with(&MAGIC) || start.starts_with(&MAGIC_SWAPPED)
 }
 
-/// Working memory that decodes blocks of one archive, over and over: a dictionary stays loaded.
+/// Reusable buffers and contexts to decode blocks of one archive. The last dictionary stays loaded.
 #[derive(Default)]
-pub(super) struct Memory {
+pub(super) struct Scratch {
     decoder: Option<BlockDecoder>,
-    packed: Vec<u8>,
+    compressed: Vec<u8>,
 }
 
-/// An archive whose header has been read and checked.
+/// An open archive: its header and tables are in memory and checked.
 #[derive(Debug)]
 pub struct Archive<S> {
     source: S,
@@ -37,17 +37,17 @@ pub struct Archive<S> {
 }
 
 impl<S: ReadAt> Archive<S> {
-    /// Reads the header with the default [`Limits`], in at most two reads.
+    /// Opens an archive with the default [`Limits`]. Reads the header in at most two reads.
     ///
     /// # Errors
     ///
-    /// Those of [`Head::parse`] and [`Layout::new`], [`Kind::Read`] if the source cannot be read. `at` is
-    /// an offset in the archive.
+    /// Those of [`Head::parse`] and [`Layout::new`], [`Kind::Read`] if the source cannot be read. Offsets
+    /// are in the archive.
     pub fn open(source: S) -> Result<Archive<S>> {
         Archive::open_with(source, Limits::default())
     }
 
-    /// As [`Archive::open`], with other limits. They stay with the archive.
+    /// Opens an archive with other limits, which also apply to all later reads.
     ///
     /// # Errors
     ///
@@ -57,27 +57,27 @@ impl<S: ReadAt> Archive<S> {
         let mut head = Head::parse(&bytes, &limits)?;
         let layout = layout::find_blocks(&head.header, &mut head.toc, source.len())?;
         let pool = head.header.pool_offset() as usize..head.header.pool_end() as usize;
-        // Without the size in front of it.
+        // Without the size field before it.
         let pool_frame = bytes[pool].get(4..).unwrap_or_default().to_vec();
         Ok(Archive { source, limits, head, layout, pool_frame })
     }
 
-    /// Where the archive's bytes come from.
+    /// The source of the archive's bytes.
     pub fn source(&self) -> &S {
         &self.source
     }
 
-    /// The limits it was opened with.
+    /// The limits of this archive.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// Its header, tables and segments.
+    /// The header, tables and segments.
     pub fn head(&self) -> &Head {
         &self.head
     }
 
-    /// Where its blocks are.
+    /// The offsets and content lengths of the blocks.
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
@@ -92,20 +92,20 @@ impl<S: ReadAt> Archive<S> {
         self.head.toc.entries.is_empty()
     }
 
-    /// The path and the entry of each file, in the order of the archive. Paths have not been checked
-    /// for safety: see [`crate::check_path`].
+    /// The path and entry of each file, in the order of the archive. Paths are not checked for safety: see
+    /// [`crate::check_path`].
     pub fn files(&self) -> impl ExactSizeIterator<Item = (&str, &Entry)> {
         // Every path index is within the pool.
         let path = |entry: &Entry| self.head.pool.get(entry.path as usize).unwrap_or_default();
         self.head.toc.entries.iter().map(move |entry| (path(entry), entry))
     }
 
-    /// The content of the file of that number. It is compared with its hash, if there are hashes.
+    /// Reads the file of an index, and checks its hash if there are hashes.
     ///
     /// # Errors
     ///
     /// [`Kind::BadArgument`] if there is no such file, [`Kind::Unsupported`] if a block of it has a
-    /// codec that is not read, [`Kind::Corrupt`] if a block is damaged or the content does not match
+    /// codec that is not supported, [`Kind::Corrupt`] if a block is damaged or the content does not match
     /// its hash, [`Kind::Limit`] beyond the limits, [`Kind::Read`] if the source cannot be read.
     pub fn read(&self, file: usize) -> Result<Vec<u8>> {
         let entry = self.head.toc.entries.get(file);
@@ -116,13 +116,13 @@ impl<S: ReadAt> Archive<S> {
             return Err(Error::new(Kind::Limit, at, "a file larger than the limit"));
         }
         let (mut out, mut decoder) = (Vec::new(), BlockDecoder::new(self.limits.window_log)?);
-        let (mut content, mut packed) = (Vec::new(), Vec::new());
+        let (mut content, mut compressed) = (Vec::new(), Vec::new());
         for i in 0..header.chunk.blocks(entry.size) {
             let len = (entry.size - i * header.chunk.bytes()).min(header.chunk.bytes()) as usize;
-            // The layout has shown that these blocks exist and reach that far.
+            // The layout was checked: these blocks exist and are that long.
             let block = entry.first_block as usize + i as usize;
             grow(&mut content, self.content_len(block)?, self.layout.offset(block))?;
-            self.decode(block, &mut decoder, &mut packed, &mut content)?;
+            self.decode(block, &mut decoder, &mut compressed, &mut content)?;
             let from = entry.block_offset as usize;
             out.try_reserve(len).map_err(|_| no_memory(at))?;
             out.extend_from_slice(&content[from..from + len]);
@@ -133,16 +133,20 @@ impl<S: ReadAt> Archive<S> {
         }
     }
 
-    /// Fills `out` with all content that files need of a block.
-    pub(super) fn content(&self, block: usize, memory: &mut Memory, out: &mut [u8]) -> Result<()> {
-        let decoder = match &mut memory.decoder {
+    /// Decodes all of a block that files refer to into `out`.
+    pub(super) fn content(&self, block: usize, scratch: &mut Scratch, out: &mut [u8]) -> Result<()> {
+        let decoder = match &mut scratch.decoder {
             Some(decoder) => decoder,
             none => none.insert(BlockDecoder::new(self.limits.window_log)?),
         };
-        self.decode(block, decoder, &mut memory.packed, out)
+        self.decode(block, decoder, &mut scratch.compressed, out)
     }
 
-    /// How many bytes of the content of a block files need, which is within the limit.
+    /// The length of the content of a block that files refer to.
+    ///
+    /// # Errors
+    ///
+    /// [`Kind::Limit`] if it exceeds the limit or memory.
     pub(super) fn content_len(&self, block: usize) -> Result<usize> {
         let (len, at) = (self.layout.content(block), self.layout.offset(block));
         match len <= self.limits.block {
@@ -151,14 +155,14 @@ impl<S: ReadAt> Archive<S> {
         }
     }
 
-    /// The dictionary that a block is decoded with.
+    /// The index and bytes of a block's dictionary, if it has one.
     pub(super) fn dictionary(&self, block: usize) -> Option<(u8, &[u8])> {
         let dictionaries = self.head.dictionaries.as_ref()?;
-        let number = dictionaries.of(block)?;
+        let number = dictionaries.for_block(block)?;
         Some((number, dictionaries.get(number)?))
     }
 
-    /// The frame of its pool, without magic number.
+    /// The zstd frame of the pool, without its magic number.
     pub(super) fn pool_frame(&self) -> &[u8] {
         &self.pool_frame
     }
@@ -167,22 +171,22 @@ impl<S: ReadAt> Archive<S> {
         &self,
         block: usize,
         decoder: &mut BlockDecoder,
-        packed: &mut Vec<u8>,
+        buffer: &mut Vec<u8>,
         content: &mut [u8],
     ) -> Result<()> {
         let (at, word) = (self.layout.offset(block), self.head.toc.blocks[block]);
-        grow(packed, ROOM + word.compressed as usize, at)?;
-        self.source.read_at(at, &mut packed[ROOM..]).map_err(|e| read_error(at, &e))?;
-        decoder.decode(word.codec, self.dictionary(block), packed, content).map_err(|e| e.shifted(at))
+        grow(buffer, MAGIC_SPACE + word.compressed as usize, at)?;
+        self.source.read_at(at, &mut buffer[MAGIC_SPACE..]).map_err(|e| read_error(at, &e))?;
+        decoder.decode(word.codec, self.dictionary(block), buffer, content).map_err(|e| e.shifted(at))
     }
 }
 
-/// All bytes of the header's pages.
+/// Reads all bytes of the header's pages.
 fn read_pages(source: &impl ReadAt, limits: &Limits) -> Result<Vec<u8>> {
     let len = source.len();
     let mut bytes = vec![0; len.min(crate::PAGE) as usize];
     source.read_at(0, &mut bytes).map_err(|e| read_error(0, &e))?;
-    let pages = Front::parse(&bytes)?.bytes();
+    let pages = FixedFields::parse(&bytes)?.bytes();
     if pages > limits.header {
         return Err(Error::new(Kind::Limit, 4, "a header larger than the limit"));
     }

@@ -1,7 +1,7 @@
-//! An R3A archive shown as Nx: the same blocks behind an Nx header, made as they are read.
+//! Shows an R3A archive as an Nx archive: the same blocks after an Nx header, generated on read.
 //!
-//! A zstd block gains its magic number. A block with a dictionary, which Nx does not have, is shown
-//! decoded and stored; a block of a codec that is not read, as one that cannot be read. The hashes of
+//! A zstd block gets its magic number. A block with a dictionary, which Nx does not have, is shown decoded
+//! and stored. Reading a block with an unsupported codec is an error. The hashes of
 //! an archive without are shown as 0, and [as made](ReadAt::is_generated), so that nobody compares them.
 
 use core::ops::Range;
@@ -10,7 +10,7 @@ use std::{fmt, io};
 
 use linerate_core::{Error, Kind, Result};
 
-use super::archive::{Archive, Memory, is_r3a};
+use super::archive::{Archive, Scratch, is_r3a};
 use super::frame::{MAGIC, with_magic};
 use super::toc::BlockCodec;
 use super::user_data::Extension;
@@ -23,7 +23,7 @@ use crate::pool::Pool;
 use crate::toc::{Block, Codec, Entry, MAX_COMPRESSED, Toc};
 use linerate_io::read_error;
 
-/// An R3A archive whose bytes are those of an Nx archive.
+/// An R3A archive as a source with the bytes of an Nx archive.
 ///
 /// ```no_run
 /// use linerate_nx::{Archive, FileSource, r3a};
@@ -38,56 +38,59 @@ pub struct AsNx<S> {
     archive: Archive<S>,
     head: Vec<u8>,
     entry_bytes: usize,
-    blocks: Vec<Shown>,
+    blocks: Vec<VirtualBlock>,
     len: u64,
-    /// The block that was decoded last.
+    /// The last decoded block.
     decoded: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
-    spare: Spare,
+    scratch: ScratchPool,
 }
 
-/// Working memory of threads that do not decode now.
+/// Scratch buffers that no thread uses now.
 #[derive(Default)]
-struct Spare(Mutex<Vec<Memory>>);
+struct ScratchPool(Mutex<Vec<Scratch>>);
 
-impl fmt::Debug for Spare {
+impl fmt::Debug for ScratchPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Spare")
+        f.write_str("ScratchPool")
     }
 }
 
-impl Spare {
-    fn lock(&self) -> MutexGuard<'_, Vec<Memory>> {
+impl ScratchPool {
+    fn lock(&self) -> MutexGuard<'_, Vec<Scratch>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A block and its place among the bytes that are shown.
+/// A block of the generated Nx archive.
 #[derive(Debug)]
-struct Shown {
-    at: u64,
+struct VirtualBlock {
+    offset: u64,
     len: u64,
-    how: How,
+    form: BlockForm,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum How {
-    AsItIs,
+enum BlockForm {
+    /// The bytes of the R3A archive.
+    Unchanged,
+    /// The bytes of the R3A archive after the zstd magic number.
     WithMagic,
+    /// The decoded content.
     Decoded,
 }
 
 impl<S: ReadAt> AsNx<S> {
-    /// Shows that archive.
+    /// Shows an R3A archive as Nx.
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`] if it has more files, blocks or paths than Nx holds, or a block too large for it.
+    /// [`Kind::Limit`] if it has more files, blocks or paths than Nx allows, or too large a block.
     pub fn new(archive: Archive<S>) -> Result<AsNx<S>> {
         let r3a = archive.head();
-        let words: Vec<(How, Block)> =
+        let words: Vec<(BlockForm, Block)> =
             (0..r3a.toc.blocks.len()).map(|i| shown_as(&archive, i)).collect::<Result<_>>()?;
         let toc = Toc {
-            entries: r3a.toc.entries.iter().map(placed).collect(),
+            entries: r3a.toc.entries.iter().map(nx_entry).collect(),
             blocks: words.iter().map(|(_, block)| *block).collect(),
         };
         let mut pool = nx_pool(&archive)?;
@@ -95,7 +98,7 @@ impl<S: ReadAt> AsNx<S> {
         let mut header = Header::new(r3a.header.chunk, toc.form(), pool.len(), blocks, files)?;
         let is_metadata = |extension: &&Extension| extension.id == metadata::EXTENSION;
         if let Some(record) = r3a.user_data.iter().find(is_metadata)
-            // What cannot be shown is left out: files can be read without.
+            // Left out if it does not fit: files can be read without.
             && header.bytes() + record.data.len() as u64 + PAGE <= archive.limits().header
         {
             metadata::append(&record.data, &mut header, &mut pool)?;
@@ -104,8 +107,8 @@ impl<S: ReadAt> AsNx<S> {
         toc.write(header.form, &mut head);
         head.extend_from_slice(&pool);
         let mut len = header.bytes();
-        let blocks = words.into_iter().map(|(how, block)| {
-            let shown = Shown { at: len, len: block.compressed.into(), how };
+        let blocks = words.into_iter().map(|(form, block)| {
+            let shown = VirtualBlock { offset: len, len: block.compressed.into(), form };
             len = (len + shown.len).next_multiple_of(PAGE);
             shown
         });
@@ -118,7 +121,7 @@ impl<S: ReadAt> AsNx<S> {
             blocks,
             len,
             decoded: Mutex::default(),
-            spare: Spare::default(),
+            scratch: ScratchPool::default(),
         })
     }
 
@@ -127,12 +130,12 @@ impl<S: ReadAt> AsNx<S> {
         &self.archive
     }
 
-    /// How many blocks are not copied as they are, because they need a dictionary.
+    /// The number of blocks that are shown decoded, because they need a dictionary.
     pub fn decoded_blocks(&self) -> usize {
-        self.blocks.iter().filter(|block| block.how == How::Decoded).count()
+        self.blocks.iter().filter(|block| block.form == BlockForm::Decoded).count()
     }
 
-    /// The header and tables that are shown, with these hashes of the files.
+    /// The generated header and tables, with the given hashes of the files.
     pub(super) fn head_with(&self, hashes: &[u64]) -> Vec<u8> {
         let mut head = self.head.clone();
         // An entry begins with its hash.
@@ -142,57 +145,57 @@ impl<S: ReadAt> AsNx<S> {
         head
     }
 
-    /// Fills `out` with bytes of a block from `from` on.
-    fn read_block(&self, near: &Near, block: usize, from: u64, out: &mut [u8]) -> io::Result<()> {
+    /// Reads bytes of a generated block, starting at `from`.
+    fn read_block(&self, ahead: &ReadAhead, block: usize, from: u64, out: &mut [u8]) -> io::Result<()> {
         let source = self.archive.source();
         let at = self.archive.layout().offset(block);
-        match self.blocks[block].how {
-            How::AsItIs => near.read_at(source, at + from, out),
-            How::WithMagic => {
+        match self.blocks[block].form {
+            BlockForm::Unchanged => ahead.read_at(source, at + from, out),
+            BlockForm::WithMagic => {
                 let magic = MAGIC.get(from as usize..).unwrap_or_default();
                 let (front, rest) = out.split_at_mut(magic.len().min(out.len()));
                 front.copy_from_slice(&magic[..front.len()]);
                 match rest.is_empty() {
                     true => Ok(()),
-                    false => near.read_at(source, at + from.saturating_sub(MAGIC.len() as u64), rest),
+                    false => ahead.read_at(source, at + from.saturating_sub(MAGIC.len() as u64), rest),
                 }
             }
-            // All at once is what decoding the block comes to: straight to where it is wanted.
-            How::Decoded if from == 0 && out.len() as u64 == self.blocks[block].len => {
+            // The whole block: decode straight into `out`.
+            BlockForm::Decoded if from == 0 && out.len() as u64 == self.blocks[block].len => {
                 self.decode(block, out)
             }
-            How::Decoded => {
+            BlockForm::Decoded => {
                 let content = self.content(block)?;
-                // The block is shown with just that length.
+                // The content has exactly the length of the generated block.
                 out.copy_from_slice(&content[from as usize..from as usize + out.len()]);
                 Ok(())
             }
         }
     }
 
-    /// What these blocks are made of, if it is worth reading at once.
-    fn near(&self, blocks: Range<usize>) -> io::Result<Near> {
+    /// Reads the stored bytes of these blocks at once, if the source's reach allows.
+    fn read_ahead(&self, blocks: Range<usize>) -> io::Result<ReadAhead> {
         let (layout, toc) = (self.archive.layout(), &self.archive.head().toc);
-        let mut stored = blocks.filter(|&i| self.blocks[i].how != How::Decoded);
+        let mut stored = blocks.filter(|&i| self.blocks[i].form != BlockForm::Decoded);
         let (Some(first), Some(last)) = (stored.next(), stored.next_back()) else {
-            return Ok(Near::default());
+            return Ok(ReadAhead::default());
         };
         let start = layout.offset(first);
         let len = layout.offset(last) + u64::from(toc.blocks[last].compressed) - start;
         if len > self.coalesce_limit() {
-            return Ok(Near::default());
+            return Ok(ReadAhead::default());
         }
         let mut bytes = Vec::new();
         grow(&mut bytes, usize::try_from(len).map_err(|_| no_memory(start))?, start)?;
         self.archive.source().read_at(start, &mut bytes)?;
-        Ok(Near { start, bytes })
+        Ok(ReadAhead { start, bytes })
     }
 
-    /// Fills `out` with all content that files need of a block.
+    /// Decodes all of a block that files refer to into `out`.
     fn decode(&self, block: usize, out: &mut [u8]) -> io::Result<()> {
-        let mut memory = self.spare.lock().pop().unwrap_or_default();
-        let decoded = self.archive.content(block, &mut memory, out);
-        self.spare.lock().push(memory);
+        let mut scratch = self.scratch.lock().pop().unwrap_or_default();
+        let decoded = self.archive.content(block, &mut scratch, out);
+        self.scratch.lock().push(scratch);
         Ok(decoded?)
     }
 
@@ -213,15 +216,15 @@ impl<S: ReadAt> AsNx<S> {
     }
 }
 
-/// Bytes of the archive that were read at once.
+/// Bytes of the archive that were read ahead.
 #[derive(Default)]
-struct Near {
+struct ReadAhead {
     start: u64,
     bytes: Vec<u8>,
 }
 
-impl Near {
-    /// From these bytes where they are among them, else from the source.
+impl ReadAhead {
+    /// Reads from these bytes if they contain the range, else from the source.
     fn read_at(&self, source: &impl ReadAt, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let from = offset.checked_sub(self.start).and_then(|from| usize::try_from(from).ok());
         let near = from.and_then(|from| self.bytes.get(from..from.checked_add(out.len())?));
@@ -233,34 +236,36 @@ impl Near {
     }
 }
 
-/// How a block is shown, and what the table says of it.
-fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(How, Block)> {
+/// The form of a generated block, and its table entry.
+fn shown_as<S: ReadAt>(archive: &Archive<S>, i: usize) -> Result<(BlockForm, Block)> {
     let block = archive.head().toc.blocks[i];
-    let (how, codec) = match block.codec {
-        BlockCodec::Known(Codec::Zstd) if archive.dictionary(i).is_some() => (How::Decoded, Codec::Copy),
-        BlockCodec::Known(Codec::Zstd) if block.compressed > 0 => (How::WithMagic, Codec::Zstd),
-        BlockCodec::Known(codec) => (How::AsItIs, codec),
-        BlockCodec::Foreign(_) => (How::Decoded, Codec::Copy),
+    let (form, codec) = match block.codec {
+        BlockCodec::Known(Codec::Zstd) if archive.dictionary(i).is_some() => {
+            (BlockForm::Decoded, Codec::Copy)
+        }
+        BlockCodec::Known(Codec::Zstd) if block.compressed > 0 => (BlockForm::WithMagic, Codec::Zstd),
+        BlockCodec::Known(codec) => (BlockForm::Unchanged, codec),
+        BlockCodec::Foreign(_) => (BlockForm::Decoded, Codec::Copy),
     };
-    let len = match how {
-        How::AsItIs => u64::from(block.compressed),
-        How::WithMagic => u64::from(block.compressed) + MAGIC.len() as u64,
-        How::Decoded => archive.layout().content(i),
+    let len = match form {
+        BlockForm::Unchanged => u64::from(block.compressed),
+        BlockForm::WithMagic => u64::from(block.compressed) + MAGIC.len() as u64,
+        BlockForm::Decoded => archive.layout().content(i),
     };
     let too_large = Error::new(Kind::Limit, archive.layout().offset(i), "a block too large for Nx");
     let compressed = u32::try_from(len).ok().filter(|len| *len <= MAX_COMPRESSED).ok_or(too_large)?;
-    Ok((how, Block { compressed, codec }))
+    Ok((form, Block { compressed, codec }))
 }
 
-/// The entry, without the meaningless place of an empty file, which may not fit the fields of Nx.
-fn placed(entry: &Entry) -> Entry {
+/// The entry, with the unused position of an empty file cleared: it may not fit the fields of Nx.
+fn nx_entry(entry: &Entry) -> Entry {
     match entry.size {
         0 => Entry { first_block: 0, block_offset: 0, ..*entry },
         _ => *entry,
     }
 }
 
-/// The pool as Nx has it, with its content's size, which some readers demand.
+/// The pool as a frame with magic number and content size, which some readers require.
 fn nx_pool<S: ReadAt>(archive: &Archive<S>) -> Result<Vec<u8>> {
     let frame = with_magic(archive.pool_frame());
     match zstd_safe::get_frame_content_size(&frame) {
@@ -279,20 +284,20 @@ impl<S: ReadAt> ReadAt for AsNx<S> {
         let end = end.ok_or(io::ErrorKind::UnexpectedEof)?;
         let part = |from: u64, to: u64| (from - offset) as usize..(to - offset) as usize;
         let in_head = end.min(self.head.len() as u64);
-        // Up to where `out` is filled.
+        // The offset up to which `out` is filled.
         let mut done = offset;
         if offset < in_head {
             out[part(offset, in_head)].copy_from_slice(&self.head[offset as usize..in_head as usize]);
             done = in_head;
         }
-        let first = self.blocks.partition_point(|block| block.at + block.len <= offset);
-        let last = self.blocks.partition_point(|block| block.at < end).max(first);
-        let near = self.near(first..last)?;
+        let first = self.blocks.partition_point(|block| block.offset + block.len <= offset);
+        let last = self.blocks.partition_point(|block| block.offset < end).max(first);
+        let ahead = self.read_ahead(first..last)?;
         for (i, block) in self.blocks.iter().enumerate().take(last).skip(first) {
-            let (from, to) = (block.at.max(offset), (block.at + block.len).min(end));
+            let (from, to) = (block.offset.max(offset), (block.offset + block.len).min(end));
             if from < to {
                 out[part(done, from)].fill(0);
-                self.read_block(&near, i, from - block.at, &mut out[part(from, to)])?;
+                self.read_block(&ahead, i, from - block.offset, &mut out[part(from, to)])?;
                 done = to;
             }
         }
@@ -308,12 +313,12 @@ impl<S: ReadAt> ReadAt for AsNx<S> {
         if offset < self.head.len() as u64 {
             return !self.archive.head().header.form.hashed();
         }
-        let first = self.blocks.partition_point(|block| block.at + block.len <= offset);
-        self.blocks.get(first).is_some_and(|block| block.at <= offset && block.how == How::Decoded)
+        let first = self.blocks.partition_point(|block| block.offset + block.len <= offset);
+        self.blocks.get(first).is_some_and(|block| block.offset <= offset && block.form == BlockForm::Decoded)
     }
 }
 
-/// The source itself if it is Nx, or anything else; if it is R3A, that archive as Nx.
+/// Shows an R3A archive as Nx; returns any other source unchanged.
 ///
 /// # Errors
 ///

@@ -1,5 +1,5 @@
-//! Nx to R3A and back. Blocks are copied as they are but for the magic number of zstd frames; every
-//! file is read and compared with its hash first.
+//! Converts Nx to R3A and back. Blocks are copied, except for the magic number of zstd frames. Every file is
+//! read and checked against its hash first.
 
 use std::io::{self, Write};
 
@@ -19,10 +19,10 @@ use crate::toc::{Codec, Entry};
 use crate::{FileSource, ReadAt};
 use linerate_io::read_error;
 
-/// Bytes that are copied at once.
+/// Bytes copied at a time.
 const PIECE: usize = 1 << 20;
 
-/// What was converted.
+/// Result of a conversion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Conversion {
@@ -30,26 +30,26 @@ pub struct Conversion {
     pub files: u64,
     /// Blocks.
     pub blocks: u64,
-    /// Blocks of those that had to be decoded and stored, because Nx has no dictionaries.
+    /// Blocks that were decoded and stored, because Nx has no dictionaries.
     pub decoded_blocks: u64,
     /// Bytes written.
     pub bytes: u64,
 }
 
-/// Blocks that were coded anew with dictionaries.
+/// Blocks that were encoded again with dictionaries.
 pub(crate) struct Recoded {
     pub(crate) dictionaries: Dictionaries,
-    /// Of each block of the archive, where it is in `data` and its length, if it was.
+    /// For each block of the archive, its offset and length in `data`, if it was.
     pub(crate) blocks: Vec<Option<(u64, u32)>>,
     pub(crate) data: FileSource,
 }
 
-/// Writes an R3A archive as Nx.
+/// Converts an R3A archive to Nx.
 ///
 /// # Errors
 ///
 /// That of [`AsNx::new`]; of the first file that cannot be read or does not match its hash; of the
-/// source or of `out`. What was written before is no archive.
+/// source or of `out`. The output is incomplete then.
 pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result<Conversion> {
     if archive.head().header.chunk > MAX_CHUNK_WRITTEN {
         return Err(Error::new(Kind::Limit, 6, "chunks larger than are written to Nx: 256 MiB").into());
@@ -70,13 +70,13 @@ pub fn to_nx<S: ReadAt>(archive: Archive<S>, out: &mut impl Write) -> io::Result
     })
 }
 
-/// Writes an Nx archive as R3A, with that user data.
+/// Converts an Nx archive to R3A, with the given user data.
 ///
 /// # Errors
 ///
 /// That of [`HeadBuilder::write`]; of the first file that cannot be read or does not match its hash; of the
 /// source or of `out`; [`Kind::Unsupported`] if a zstd block does not begin with the magic number of a
-/// frame. What was written before is no archive.
+/// frame. The output is incomplete then.
 pub fn from_nx<S: ReadAt>(
     archive: &nx::Archive<S>,
     tables: Tables,
@@ -141,7 +141,7 @@ pub(crate) fn from_nx_with<S: ReadAt>(
     })
 }
 
-/// The word of a block once its magic number is gone. A shorter block is left to fail at that.
+/// The table entry of a block without its magic number. [`check_magic`] reports a block that is too short.
 fn without_magic(block: &crate::Block) -> Block {
     let magic = match block.codec {
         Codec::Zstd => block.compressed.min(MAGIC.len() as u32),
@@ -170,8 +170,8 @@ fn copy(source: &impl ReadAt, mut at: u64, end: u64, out: &mut impl Write) -> io
     Ok(())
 }
 
-/// The XXH3-64 of every file, each compared with the hash that is stored, if there are any. In the order of blocks,
-/// each is decoded once.
+/// The XXH3-64 of every file, checked against the stored hashes, if any. Files are read in the order of
+/// blocks, so that each block is decoded once.
 fn hashes<S: ReadAt>(archive: &nx::Archive<S>) -> io::Result<Vec<u64>> {
     let mut order: Vec<usize> = (0..archive.len()).collect();
     order.sort_by_key(|&i| archive.toc().entries[i].first_block);

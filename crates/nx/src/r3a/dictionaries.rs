@@ -1,10 +1,10 @@
-//! zstd dictionaries, and which blocks use them.
+//! The dictionary segment: zstd dictionaries, and the blocks that use them.
 //!
-//! The payload is a word (from the lowest bit up: last block 22, mappings 22, dictionaries 8, whether
-//! there are hashes 1), an index for each mapping (u8), a length for each mapping (u8), zeros up to a
-//! multiple of 4, the size of each dictionary (u32), zeros up to a multiple of 8 and the XXH3-64 of
-//! each (u64) if there are hashes, and the dictionaries. Mappings give dictionaries to blocks 0, 1, 2 ...
-//! in order; index 255 is none, and so have the blocks after the last mapping.
+//! The payload is a u64 (from the lowest bit up: last block 22 bits, mapping count 22, dictionary count 8,
+//! has hashes 1); an index per mapping (u8); a run length per mapping (u8); padding to 4 bytes; the size of
+//! each dictionary (u32); if there are hashes, padding to 8 bytes and the XXH3-64 of each dictionary (u64);
+//! the dictionaries. The mappings assign dictionaries to blocks 0, 1, 2 ... in order. Index 255 and blocks
+//! after the last mapping have none.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -13,15 +13,15 @@ use super::segment::{self, Sizes};
 use crate::hash::HashKind;
 use crate::limits::Limits;
 
-/// Dictionaries that an archive can have.
+/// Maximum number of dictionaries.
 pub const MAX_DICTIONARIES: usize = 254;
 
 const SIZES: Sizes = Sizes { compressed: 27, content: 28, may_be_stored: true };
 
-/// The index of no dictionary.
+/// The index for no dictionary.
 const NONE: u8 = 255;
 
-/// Most mappings, and the largest number of the last block.
+/// Maximum number of mappings, and of the last block.
 const MAX_MAPPINGS: usize = (1 << 22) - 1;
 
 /// The dictionaries of an archive.
@@ -29,9 +29,9 @@ const MAX_MAPPINGS: usize = (1 << 22) - 1;
 pub struct Dictionaries {
     /// The dictionaries, at most [`MAX_DICTIONARIES`]: trained ones or plain bytes.
     pub dictionaries: Vec<Vec<u8>>,
-    /// The dictionary of each block from the first on. Blocks past the end have none.
+    /// The dictionary of each block from the first on. Blocks after the end have none.
     pub of_block: Vec<Option<u8>>,
-    /// Whether hashes were stored, and compared. They are always written.
+    /// Whether hashes were stored, and checked. They are always written.
     pub hashed: bool,
 }
 
@@ -40,17 +40,17 @@ const fn corrupt(what: &'static str) -> Error {
 }
 
 impl Dictionaries {
-    /// The dictionary of a block, by its index.
-    pub fn of(&self, block: usize) -> Option<u8> {
+    /// The index of a block's dictionary.
+    pub fn for_block(&self, block: usize) -> Option<u8> {
         self.of_block.get(block).copied().flatten()
     }
 
-    /// The bytes of the dictionary of that index.
+    /// The bytes of a dictionary by index.
     pub fn get(&self, index: u8) -> Option<&[u8]> {
         self.dictionaries.get(usize::from(index)).map(Vec::as_slice)
     }
 
-    /// Reads the segment behind `from`, and where it ends.
+    /// Parses the segment after offset `from`. Also returns its end offset.
     pub(super) fn parse(
         head: &[u8],
         from: usize,
@@ -61,12 +61,12 @@ impl Dictionaries {
             0 => Ok(()),
             _ => Err(Error::new(Kind::Unsupported, 0, "dictionaries of an unknown version")),
         })?;
-        let found = Dictionaries::of_payload(&segment.payload, blocks as usize)
+        let found = Dictionaries::parse_payload(&segment.payload, blocks as usize)
             .map_err(|e| e.with_offset(from.next_multiple_of(8) as u64))?;
         Ok((found, segment.end))
     }
 
-    fn of_payload(payload: &[u8], blocks: usize) -> Result<Dictionaries> {
+    fn parse_payload(payload: &[u8], blocks: usize) -> Result<Dictionaries> {
         let mut rest = Rest { payload, at: 0 };
         let word = u64_at(rest.take(8)?, 0);
         let last_block = bits(word, 0, 22) as usize;
@@ -77,8 +77,8 @@ impl Dictionaries {
             return Err(corrupt("more than 254 dictionaries"));
         }
         let (indices, runs) = (rest.take(mappings)?, rest.take(mappings)?);
-        let of_block = unroll(indices, runs, count, blocks)?;
-        // Some writers count blocks where the document wants the number of the last.
+        let of_block = expand_runs(indices, runs, count, blocks)?;
+        // Some writers store the number of blocks instead of the last block.
         if last_block != of_block.len() && last_block + 1 != of_block.len() {
             return Err(corrupt("dictionaries that do not end at the last block that is stated"));
         }
@@ -150,8 +150,8 @@ impl Dictionaries {
     }
 }
 
-/// The mappings as one index for each block that they cover.
-fn unroll(indices: &[u8], runs: &[u8], count: usize, blocks: usize) -> Result<Vec<Option<u8>>> {
+/// Expands the mappings to one index per block.
+fn expand_runs(indices: &[u8], runs: &[u8], count: usize, blocks: usize) -> Result<Vec<Option<u8>>> {
     let mut of_block = Vec::new();
     for (&index, &run) in indices.iter().zip(runs) {
         if run == 0 {
@@ -160,7 +160,7 @@ fn unroll(indices: &[u8], runs: &[u8], count: usize, blocks: usize) -> Result<Ve
         if index != NONE && usize::from(index) >= count {
             return Err(corrupt("blocks of a dictionary that is not there"));
         }
-        // Checked before memory grows.
+        // Checked before allocating.
         if of_block.len() + usize::from(run) > blocks {
             return Err(corrupt("dictionaries for more blocks than there are"));
         }
@@ -169,7 +169,7 @@ fn unroll(indices: &[u8], runs: &[u8], count: usize, blocks: usize) -> Result<Ve
     Ok(of_block)
 }
 
-/// What is left of the payload.
+/// The unread rest of the payload.
 struct Rest<'a> {
     payload: &'a [u8],
     at: usize,

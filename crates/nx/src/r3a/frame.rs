@@ -1,11 +1,11 @@
-//! zstd frames without their magic number, which is how R3A keeps them.
+//! zstd frames without their magic number, as stored in R3A.
 
 use std::borrow::Cow;
 
 use linerate_core::{Error, Kind, Result};
 use zstd_safe::{CCtx, CParameter, DCtx, DParameter, InBuffer, OutBuffer};
 
-/// What Nx has in front of each frame, and R3A leaves out.
+/// The magic number of zstd frames (RFC 8878, section 3.1.1), which R3A leaves out.
 pub(super) const MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 
 /// The frame with its magic number.
@@ -13,24 +13,24 @@ pub(super) fn with_magic(frame: &[u8]) -> Vec<u8> {
     [&MAGIC, frame].concat()
 }
 
-/// The frame with its magic number, if it lacks it. No frame without one begins with these bytes:
-/// the first of them has a reserved bit set.
-fn completed(frame: &[u8]) -> Cow<'_, [u8]> {
+/// The frame with its magic number, added if missing. No frame without one starts with these bytes: they
+/// would set a reserved bit of the frame header descriptor.
+fn ensure_magic(frame: &[u8]) -> Cow<'_, [u8]> {
     match frame.starts_with(&MAGIC) {
         true => Cow::Borrowed(frame),
         false => Cow::Owned(with_magic(frame)),
     }
 }
 
-/// The content of one frame, of exactly `len` bytes. Errors are at 0.
-pub(super) fn unfold(frame: &[u8], len: usize, window_log: u32) -> Result<Vec<u8>> {
+/// Decompresses one frame to exactly `len` bytes. Errors have offset 0.
+pub(super) fn decompress(frame: &[u8], len: usize, window_log: u32) -> Result<Vec<u8>> {
     let corrupt = |what| Error::new(Kind::Corrupt, 0, what);
-    let frame = completed(frame);
+    let frame = ensure_magic(frame);
     let mut context = DCtx::try_create().ok_or(Error::new(Kind::Limit, 0, "not enough memory"))?;
     context
         .set_parameter(DParameter::WindowLogMax(window_log))
         .map_err(|_| Error::new(Kind::BadArgument, 0, "a window limit that zstd does not know"))?;
-    // A claim is not believed beyond what the bytes at hand make plausible.
+    // The stated size is untrusted: the first allocation is at most 64 times the compressed size.
     let mut out = vec![0; len.min(frame.len().saturating_mul(64)).max(1)];
     let (mut filled, mut input) = (0, InBuffer::around(&frame));
     loop {
@@ -46,7 +46,7 @@ pub(super) fn unfold(frame: &[u8], len: usize, window_log: u32) -> Result<Vec<u8
         if filled > len {
             break;
         }
-        // One byte beyond tells a content that just fits from one that does not.
+        // One byte beyond tells content that just fits from content that is too long.
         let more = out.len().saturating_mul(2).min(len + 1);
         out.resize(more, 0);
     }
@@ -67,8 +67,8 @@ fn damaged(code: zstd_safe::ErrorCode) -> Error {
     }
 }
 
-/// One frame of `bytes` without magic number, content size, checksum and number of the dictionary.
-pub(super) fn fold(bytes: &[u8], level: i32, dictionary: &[u8]) -> Result<Vec<u8>> {
+/// Compresses to one frame without magic number, content size, checksum and dictionary id.
+pub(super) fn compress(bytes: &[u8], level: i32, dictionary: &[u8]) -> Result<Vec<u8>> {
     let no_memory = |_| Error::new(Kind::Limit, 0, "not enough memory to compress");
     let mut context = CCtx::try_create().ok_or(no_memory(0))?;
     for parameter in [
@@ -90,6 +90,7 @@ pub(super) fn fold(bytes: &[u8], level: i32, dictionary: &[u8]) -> Result<Vec<u8
     Ok(out)
 }
 
+/// The error for a dictionary that zstd rejects.
 pub(super) const fn unusable() -> Error {
     Error::new(Kind::Corrupt, 0, "a dictionary that zstd refuses")
 }

@@ -1,9 +1,9 @@
-//! All that stands before the blocks, read and checked.
+//! Reads the header with its tables and segments.
 
 use linerate_core::{Error, Kind, Result};
 
 use super::dictionaries::Dictionaries;
-use super::header::{Front, Header, Zero};
+use super::header::{FixedFields, Header, ZeroWidth};
 use super::toc::Toc;
 use super::user_data::{self, Extension};
 use super::{pool, toc};
@@ -19,13 +19,13 @@ pub struct Head {
     pub toc: Toc,
     /// Paths.
     pub pool: Pool,
-    /// Dictionaries, if there are any.
+    /// The dictionaries, if there is such a segment.
     pub dictionaries: Option<Dictionaries>,
-    /// User data. Which of it has a meaning is the caller's business.
+    /// User data, not interpreted.
     pub user_data: Vec<Extension>,
 }
 
-/// What the two readings of a flexible form may disagree on.
+/// The tables, which depend on the interpretation of a flexible form.
 struct Tables {
     header: Header,
     toc: Toc,
@@ -33,22 +33,22 @@ struct Tables {
 }
 
 impl Head {
-    /// Reads the pages of the header, which `bytes` starts with. What entries say about blocks is
-    /// checked by [`super::Archive::open`].
+    /// Parses the header pages at the start of `bytes`. [`super::Archive::open`] checks the entries against
+    /// the blocks.
     ///
     /// # Errors
     ///
     /// [`Kind::Truncated`] if `bytes` end before the pages do; [`Kind::Corrupt`] if a field, a table or
     /// a segment does not fit, the pool does not have exactly a path for each file, or a flexible
-    /// form can be read in no way or in two; [`Kind::Unsupported`] for another version, of the archive
-    /// or of a segment, and for chunks above 512 MiB; [`Kind::Limit`] beyond the limits. `at` counts
-    /// from the start.
+    /// form can be interpreted in no way or in two; [`Kind::Unsupported`] for another version, of the archive
+    /// or of a segment, and for chunks above 512 MiB; [`Kind::Limit`] beyond the limits. Offsets
+    /// are in the archive.
     pub fn parse(bytes: &[u8], limits: &Limits) -> Result<Head> {
-        let front = Front::parse(bytes)?;
-        let pages = usize::try_from(front.bytes()).ok().and_then(|len| bytes.get(..len));
+        let fields = FixedFields::parse(bytes)?;
+        let pages = usize::try_from(fields.bytes()).ok().and_then(|len| bytes.get(..len));
         let what = "the archive ends within its header";
         let bytes = pages.ok_or(Error::new(Kind::Truncated, bytes.len() as u64, what))?;
-        let Tables { header, toc, pool } = tables(&front, bytes, limits)?;
+        let Tables { header, toc, pool } = tables(&fields, bytes, limits)?;
         let mut end = header.pool_end() as usize;
         let mut dictionaries = None;
         if header.has_dictionaries() {
@@ -63,25 +63,25 @@ impl Head {
     }
 }
 
-fn tables(front: &Front, bytes: &[u8], limits: &Limits) -> Result<Tables> {
-    if !front.is_flexible() || front.version == 0 {
-        return read(bytes, Zero::Zero, limits);
+fn tables(fields: &FixedFields, bytes: &[u8], limits: &Limits) -> Result<Tables> {
+    if !fields.is_flexible() || fields.version == 0 {
+        return read(bytes, ZeroWidth::IsZero, limits);
     }
-    match (read(bytes, Zero::One, limits), read(bytes, Zero::Zero, limits)) {
+    match (read(bytes, ZeroWidth::IsOne, limits), read(bytes, ZeroWidth::IsZero, limits)) {
         (Ok(one), Ok(zero)) if one.says_the_same(&zero) => Ok(one),
-        // Zeros read as an archive without files in whichever way puts the counts there.
+        // An interpretation whose counts are all 0 yields to one with files.
         (Ok(one), Ok(zero)) => match (one.is_empty(), zero.is_empty()) {
             (false, true) => Ok(one),
             (true, false) => Ok(zero),
             _ => Err(Error::new(Kind::Corrupt, 8, "tables that can be read in two ways")),
         },
         (Ok(tables), Err(_)) | (Err(_), Ok(tables)) => Ok(tables),
-        // The document's reading is the one that is reported.
+        // Report the error of the document's interpretation.
         (Err(error), Err(_)) => Err(error),
     }
 }
 
-fn read(bytes: &[u8], zero: Zero, limits: &Limits) -> Result<Tables> {
+fn read(bytes: &[u8], zero: ZeroWidth, limits: &Limits) -> Result<Tables> {
     let header = Header::parse(bytes, zero)?;
     let (from, to) = (header.pool_offset(), header.pool_end());
     // Both are within the pages.

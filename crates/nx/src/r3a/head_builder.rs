@@ -1,4 +1,4 @@
-//! Writing all that stands before the blocks, by the rules of the profile.
+//! Writes the header with its tables and segments, by the rules of the profile.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -12,7 +12,7 @@ use crate::header::{ChunkSize, MAX_PAGES, PAGE};
 use crate::limits::Limits;
 use crate::toc::{Entry, MAX_COMPRESSED};
 
-/// Which forms of the tables may be written.
+/// The table forms that may be written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tables {
     /// Preset 3 if no file has an offset, sizes are below 4 GiB and the counts fit; else preset 0 if
@@ -23,20 +23,20 @@ pub enum Tables {
     Flexible,
 }
 
-/// What a header is to say. Blocks follow it, each on a page of its own, in the order given.
+/// The content of a header to write. The blocks follow it in the given order, each aligned to a page.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadBuilder<'a> {
-    /// The size of chunks, at most [`MAX_CHUNK`].
+    /// The chunk size, at most [`MAX_CHUNK`].
     pub chunk: ChunkSize,
-    /// Which forms may be written.
+    /// The table forms that may be written.
     pub tables: Tables,
-    /// Files with the XXH3-64 of their contents. Where an empty file is does not matter.
+    /// The files with the XXH3-64 of their contents. The position of an empty file is ignored.
     pub entries: &'a [Entry],
     /// Blocks.
     pub blocks: &'a [Block],
-    /// Paths, one for each entry; [`Entry::path`] is an index here.
+    /// The paths, one per entry; [`Entry::path`] is an index into them.
     pub paths: &'a [&'a str],
-    /// Dictionaries. Their hashes are written too.
+    /// Dictionaries, written with their hashes.
     pub dictionaries: Option<&'a Dictionaries>,
     /// User data, at most 16 extensions.
     pub user_data: &'a [Extension],
@@ -51,13 +51,13 @@ const fn bad(what: &'static str) -> Error {
 }
 
 impl HeadBuilder<'_> {
-    /// The header with its tables and segments, in whole pages.
+    /// Encodes the header with its tables and segments, padded to whole pages.
     ///
     /// # Errors
     ///
-    /// [`Kind::Limit`], naming it, if the format cannot hold that; [`Kind::BadArgument`] if paths and
-    /// entries do not match, an entry or a dictionary names a block that is not there, or a block has
-    /// a codec that is not written. `at` is 0.
+    /// [`Kind::Limit`] if a limit of the format is exceeded; [`Kind::BadArgument`] if paths and
+    /// entries do not match, an entry or a dictionary refers to a missing block, or a block has a codec
+    /// that is not written. Offsets are 0.
     pub fn write(&self) -> Result<Vec<u8>> {
         self.check()?;
         let pool = pool::encode(self.paths)?;
@@ -93,7 +93,7 @@ impl HeadBuilder<'_> {
         }
     }
 
-    /// The first preset of the rule that holds everything.
+    /// The first preset that holds everything, in the order of [`Tables::Presets`].
     fn preset(&self, pool: &[u8]) -> Result<Preset> {
         let small = Preset::Small { hashed: true };
         let sizes_are_short = self.entries.iter().all(|entry| u32::try_from(entry.size).is_ok());
@@ -119,7 +119,7 @@ impl HeadBuilder<'_> {
         }
     }
 
-    /// The narrowest flexible form that readers of either reading of its widths agree on.
+    /// The narrowest flexible form that both interpretations of its widths read alike.
     fn flexible(&self, pool: &[u8]) -> Result<Vec<u8>> {
         let largest = |field: fn(&Entry) -> u64| self.entries.iter().map(field).max().unwrap_or(0);
         let widths = Widths {
@@ -150,7 +150,7 @@ impl HeadBuilder<'_> {
     fn assemble(&self, form: Form, pool: &[u8]) -> Result<Vec<u8>> {
         let flags = if self.dictionaries.is_some() { HAS_DICTIONARIES } else { 0 }
             | if self.user_data.is_empty() { 0 } else { HAS_USER_DATA };
-        // The form has been chosen so that these fit.
+        // The form was chosen so that these fit.
         let (pool_len, blocks, files) =
             (pool.len() as u32, self.blocks.len() as u32, self.entries.len() as u32);
         let mut header = Header {
@@ -191,7 +191,7 @@ impl HeadBuilder<'_> {
     }
 }
 
-/// The bits that `n` needs, at least one.
+/// The number of bits of `n`, at least 1.
 fn width_of(n: u64) -> u32 {
     (u64::BITS - n.leading_zeros()).max(1)
 }

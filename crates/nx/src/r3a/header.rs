@@ -1,27 +1,27 @@
-//! The first 16 or 24 bytes: where the tables are, and the widths of their fields.
+//! The R3A header: the first 16 or 24 bytes, with the sizes of the tables and the widths of their fields.
 //!
-//! | offset | bytes | what |
+//! | offset | bytes | content |
 //! |---|---|---|
 //! | 0 | 4 | `R3A\0` |
-//! | 4 | 4 | from the top bit down: version 7, chunk size 5 (512 << n bytes), pages 16 (of 4096 bytes), flags 4 |
+//! | 4 | 4 | from the top bit down, with widths in bits: version 7, chunk size 5 (512 << n bytes), pages 16 (of 4096 bytes), flags 4 |
 //! | 8 | 8 | the form of the tables, and their counts where they fit |
 //! | 16 | 8 | the counts of a flexible form whose counts need more than 42 bits |
 //!
-//! A flexible form states the widths of its fields in five bits each. HeadBuilder writers disagree on
-//! whether 0 means 0 or 1: version 0 is read as it stands, version 1 in the one way that makes sense
-//! of the tables ([`crate::r3a::Head::parse`]), and written with 0 meaning 1.
+//! A flexible form stores the widths of its fields in five bits each. Draft writers disagree on whether 0
+//! means 0 or 1: in version 0 it means 0; version 1 is read in the one way that gives consistent tables
+//! ([`crate::r3a::Head::parse`]), and written with 0 meaning 1.
 
 use linerate_core::{Error, Kind, Result};
 
 use crate::header::{ChunkSize, MAX_PAGES, PAGE};
 
-/// The first four bytes as the document has them, and as they are written.
+/// The first four bytes by the document, and as written.
 pub const MAGIC: [u8; 4] = *b"R3A\0";
 
-/// The first four bytes that a draft program writes. They are read too.
+/// The first four bytes as written by a draft program; read too.
 pub const MAGIC_SWAPPED: [u8; 4] = *b"\0A3R";
 
-/// The version that is written. 0 is read too.
+/// The written version. Version 0 is read too.
 pub const VERSION: u8 = 1;
 
 /// The largest chunk size: n = 20, 512 MiB.
@@ -30,29 +30,29 @@ pub const MAX_CHUNK: ChunkSize = ChunkSize::from_exponent(20).unwrap();
 /// The largest offset of a file in its block, in every form.
 pub const MAX_OFFSET: u32 = (1 << 24) - 1;
 
-/// Bits of counts that stand beside the widths of a flexible form.
+/// Bits for the counts in the same word as the widths of a flexible form.
 pub const COUNT_BITS: u32 = 42;
 
-/// The flag of a segment with user data.
+/// The flag for a user-data segment.
 pub(super) const HAS_USER_DATA: u8 = 8;
 
-/// The flag of a segment with dictionaries.
+/// The flag for a dictionary segment.
 pub(super) const HAS_DICTIONARIES: u8 = 4;
 
-/// Bits that fields of the tables have.
+/// The widths of table fields in bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Widths {
-    /// Of the bytes of the pool.
+    /// Of the pool size in bytes.
     pub pool: u32,
-    /// Of the number of files, and of the index of a path.
+    /// Of the file count, and of a path index.
     pub files: u32,
-    /// Of the number of blocks, and of the first block of a file.
+    /// Of the block count, and of the first block of a file.
     pub blocks: u32,
     /// Of the offset in a block.
     pub offset: u32,
 }
 
-/// The four fixed forms of the tables.
+/// The four fixed table forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Preset {
     /// Entries of 20 bytes: hash, size below 4 GiB, offset.
@@ -68,21 +68,21 @@ pub enum Preset {
     },
 }
 
-/// How the tables are laid out.
+/// The form of the tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Form {
     /// One of the fixed forms.
     Preset(Preset),
-    /// Widths of its own ("FEF64"): entries of 8 bytes, 16 with hash.
+    /// "FEF64", with stored field widths: entries of 8 bytes, 16 with hash.
     Flexible {
         /// Whether entries have a hash.
         hashed: bool,
-        /// The widths. What offset, path and block leave of 64 bits is the size.
+        /// The widths. The size has the bits that offset, path and block leave of 64.
         widths: Widths,
     },
 }
 
-/// Where the size of a file stands.
+/// The position of a file's size in its entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SizeField {
     U32,
@@ -118,7 +118,7 @@ impl Form {
         }
     }
 
-    /// Bytes of the word of block, path and offset.
+    /// Bytes of the word with block, path and offset.
     pub(super) const fn word_bytes(self) -> usize {
         match self {
             Form::Preset(Preset::Small { .. }) => 4,
@@ -137,7 +137,7 @@ impl Form {
         hash + size + self.word_bytes()
     }
 
-    /// Bytes before the entries: 24 where the counts have a word of their own, else 16.
+    /// Bytes before the entries: 24 if the counts have a word of their own, else 16.
     pub const fn header_bytes(self) -> usize {
         match self {
             Form::Flexible { widths, .. } if widths.pool + widths.files + widths.blocks > COUNT_BITS => 24,
@@ -153,7 +153,7 @@ impl Form {
         }
     }
 
-    /// What it is called in messages and listings.
+    /// The name in messages and listings.
     pub const fn name(self) -> &'static str {
         match self {
             Form::Preset(Preset::Hashed) => "preset 0",
@@ -165,35 +165,35 @@ impl Form {
     }
 }
 
-/// What 0 means in the width of a flexible form.
+/// The meaning of a stored width of 0 in a flexible form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Zero {
-    Zero,
-    One,
+pub(super) enum ZeroWidth {
+    IsZero,
+    IsOne,
 }
 
-/// The fields of the header.
+/// The header fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// 0 or 1.
     pub version: u8,
-    /// The size of chunks, at most [`MAX_CHUNK`].
+    /// The chunk size, at most [`MAX_CHUNK`].
     pub chunk: ChunkSize,
-    /// Pages of 4096 bytes up to the first block.
+    /// Number of 4096-byte pages before the first block.
     pub pages: u32,
-    /// Four bits, of which two have a meaning: 8 for user data, 4 for dictionaries.
+    /// Four bits: 8 for user data, 4 for dictionaries; the others are undefined.
     pub flags: u8,
-    /// How the tables are laid out.
+    /// The form of the tables.
     pub form: Form,
-    /// Bytes of the pool, with its size in front.
+    /// Size of the pool with its size field in bytes.
     pub pool: u32,
-    /// Blocks.
+    /// Number of blocks.
     pub blocks: u32,
-    /// Files.
+    /// Number of files.
     pub files: u32,
 }
 
-/// The `width` bits of `word` from `shift` up. Fields at or above bit 64 are empty.
+/// The `width` bits of `word` from bit `shift` up. Fields at or above bit 64 are 0.
 pub(super) fn bits(word: u64, shift: u32, width: u32) -> u64 {
     let mask = 1u64.checked_shl(width).map_or(u64::MAX, |top| top - 1);
     word.checked_shr(shift).unwrap_or(0) & mask
@@ -207,9 +207,9 @@ pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
     u64::from(u32_at(bytes, at)) | u64::from(u32_at(bytes, at + 4)) << 32
 }
 
-/// The fields that do not depend on the form: what is needed to read the rest.
+/// The fields that do not depend on the table form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Front {
+pub(super) struct FixedFields {
     pub(super) version: u8,
     chunk: ChunkSize,
     pages: u32,
@@ -217,9 +217,9 @@ pub(super) struct Front {
     table: u64,
 }
 
-impl Front {
-    /// Reads the first 16 bytes.
-    pub(super) fn parse(bytes: &[u8]) -> Result<Front> {
+impl FixedFields {
+    /// Parses the first 16 bytes.
+    pub(super) fn parse(bytes: &[u8]) -> Result<FixedFields> {
         let magic = bytes.get(..4).ok_or(truncated(bytes.len(), "the archive ends within its header"))?;
         if magic != MAGIC && magic != MAGIC_SWAPPED {
             return Err(Error::new(Kind::Corrupt, 0, "not an R3A archive"));
@@ -237,7 +237,7 @@ impl Front {
         if pages == 0 {
             return Err(Error::new(Kind::Corrupt, 4, "a header of no pages"));
         }
-        Ok(Front {
+        Ok(FixedFields {
             version,
             chunk: chunk.ok_or(Error::new(Kind::Unsupported, 6, "chunks of more than 512 MiB"))?,
             pages,
@@ -246,7 +246,7 @@ impl Front {
         })
     }
 
-    /// Bytes of the header with its tables.
+    /// Size of the header with its tables in bytes.
     pub(super) fn bytes(&self) -> u64 {
         u64::from(self.pages) * PAGE
     }
@@ -255,7 +255,7 @@ impl Front {
         self.table >> 63 == 1
     }
 
-    fn form(&self, zero: Zero) -> Result<Form> {
+    fn form(&self, zero: ZeroWidth) -> Result<Form> {
         let table = self.table;
         if !self.is_flexible() {
             return Ok(Form::Preset(match bits(table, 61, 2) {
@@ -265,7 +265,7 @@ impl Front {
                 _ => Preset::Small { hashed: bits(table, 60, 1) == 1 },
             }));
         }
-        let width = |shift| bits(table, shift, 5) as u32 + u32::from(zero == Zero::One);
+        let width = |shift| bits(table, shift, 5) as u32 + u32::from(zero == ZeroWidth::IsOne);
         let widths = Widths { pool: width(57), files: width(52), blocks: width(47), offset: width(42) };
         if widths.files + widths.blocks + widths.offset > 64 {
             return Err(Error::new(Kind::Corrupt, 8, "the fields of an entry are wider than 64 bits"));
@@ -278,11 +278,11 @@ impl Front {
 }
 
 impl Header {
-    /// Reads the fields and checks that the tables fit the pages. `bytes` starts with the archive.
-    pub(super) fn parse(bytes: &[u8], zero: Zero) -> Result<Header> {
-        let front = Front::parse(bytes)?;
-        let form = front.form(zero)?;
-        let (widths, mut counts) = (form.widths(), front.table >> form.counts_at());
+    /// Parses the fields and checks that the tables fit the pages. `bytes` is the start of the archive.
+    pub(super) fn parse(bytes: &[u8], zero: ZeroWidth) -> Result<Header> {
+        let fields = FixedFields::parse(bytes)?;
+        let form = fields.form(zero)?;
+        let (widths, mut counts) = (form.widths(), fields.table >> form.counts_at());
         if form.header_bytes() == 24 {
             if bytes.len() < 24 {
                 return Err(truncated(bytes.len(), "the archive ends within its header"));
@@ -290,10 +290,10 @@ impl Header {
             counts = u64_at(bytes, 16);
         }
         let header = Header {
-            version: front.version,
-            chunk: front.chunk,
-            pages: front.pages,
-            flags: front.flags,
+            version: fields.version,
+            chunk: fields.chunk,
+            pages: fields.pages,
+            flags: fields.flags,
             form,
             // No width is above 32.
             files: bits(counts, 0, widths.files) as u32,
@@ -306,43 +306,43 @@ impl Header {
         Ok(header)
     }
 
-    /// Bytes of the header with its tables: where the first block begins.
+    /// Size of the header with its tables in bytes: the offset of the first block.
     pub fn bytes(&self) -> u64 {
         u64::from(self.pages) * PAGE
     }
 
-    /// Where the entries begin.
+    /// The offset of the entries.
     pub fn entries_offset(&self) -> u64 {
         self.form.header_bytes() as u64
     }
 
-    /// Where the entries end and the table of blocks begins.
+    /// The offset of the block table, where the entries end.
     pub fn blocks_offset(&self) -> u64 {
         // At most 24 bytes each: below 2^37.
         self.entries_offset() + u64::from(self.files) * self.form.entry_bytes() as u64
     }
 
-    /// Where the table of blocks ends and the pool begins.
+    /// The offset of the pool, where the block table ends.
     pub fn pool_offset(&self) -> u64 {
         self.blocks_offset() + 4 * u64::from(self.blocks)
     }
 
-    /// Where the pool ends. Segments follow at multiples of 8.
+    /// The end offset of the pool. Segments follow at multiples of 8.
     pub fn pool_end(&self) -> u64 {
         self.pool_offset() + u64::from(self.pool)
     }
 
-    /// Whether a segment of dictionaries follows the pool.
+    /// Whether a dictionary segment follows the pool.
     pub fn has_dictionaries(&self) -> bool {
         self.flags & HAS_DICTIONARIES != 0
     }
 
-    /// Whether a segment of user data follows.
+    /// Whether a user-data segment follows.
     pub fn has_user_data(&self) -> bool {
         self.flags & HAS_USER_DATA != 0
     }
 
-    /// The 16 or 24 bytes, of version 1. Numbers beyond their fields are cut to their bits:
+    /// Encodes the 16 or 24 bytes, as version 1. Values beyond their fields are truncated;
     /// [`crate::r3a::HeadBuilder`] checks them before.
     pub(super) fn write(&self) -> Vec<u8> {
         let word = u32::from(VERSION) << 25

@@ -1,4 +1,4 @@
-//! Where blocks stand, which is as in Nx.
+//! The offsets and content lengths of the blocks, computed as for Nx.
 
 use core::mem::take;
 
@@ -11,8 +11,8 @@ use crate::header::{self as nx, TocForm};
 use crate::layout::Layout;
 use crate::toc::{self, Codec};
 
-/// Finds the blocks and checks every entry against them. Errors are at offsets in the archive, and
-/// `toc` is as it was.
+/// Computes the layout and checks every entry against the blocks. Offsets of errors are in the R3A archive.
+/// `toc` is unchanged afterwards.
 pub(super) fn find_blocks(header: &Header, toc: &mut Toc, len: u64) -> Result<Layout> {
     let like = nx::Header {
         hash: HashKind::Xxh3,
@@ -26,7 +26,7 @@ pub(super) fn find_blocks(header: &Header, toc: &mut Toc, len: u64) -> Result<La
     };
     let blocks = toc.blocks.iter().map(|block| toc::Block {
         compressed: block.compressed,
-        // What a foreign block holds is not known, as with any compressed one.
+        // As for any compressed block, the decompressed size is unknown.
         codec: match block.codec {
             BlockCodec::Known(codec) => codec,
             BlockCodec::Foreign(_) => Codec::Zstd,
@@ -38,7 +38,7 @@ pub(super) fn find_blocks(header: &Header, toc: &mut Toc, len: u64) -> Result<La
     layout.map_err(|error| moved(error, &like, header))
 }
 
-/// An error at an entry or a block of the Nx table, at its place in this one.
+/// Maps the offset of an error in the Nx tables to the R3A tables.
 fn moved(error: Error, from: &nx::Header, to: &Header) -> Error {
     if error.kind != Kind::Corrupt {
         return error;

@@ -1,13 +1,21 @@
 //! R3A 2.0, a draft format next to Nx, under the one profile [`PROFILE`].
 //!
-//! R3A has no settled document, and no program is known to write whole archives of it. Where the
-//! draft leaves a choice, the profile makes it, once: `docs/nx.md` lists what it reads and what it
-//! writes. Archives made under it are for readers of the same profile.
+//! R3A has no settled specification, and no program is known to write whole archives of it. Where the
+//! draft leaves a choice, the profile makes it: `docs/nx.md` lists what is read and written. Archives made
+//! under it are for readers of the same profile.
 //!
-//! The model is that of Nx: entries, blocks, paths. [`Head`] reads all that stands before the
-//! blocks and [`HeadBuilder`] writes it; [`Archive`] reads files; [`AsNx`] shows an R3A archive as the Nx
-//! archive of the same blocks, so that everything that reads Nx reads it; [`to_nx`] and [`from_nx`]
-//! convert, with blocks copied as they are.
+//! The model is that of Nx: entries, blocks, paths. [`Head`] reads the header with its tables and segments,
+//! and [`HeadBuilder`] writes it; [`Archive`] reads files; [`AsNx`] shows an R3A archive as an Nx archive,
+//! so that every function for Nx works on it; [`to_nx`] and [`from_nx`] convert, with blocks copied.
+//!
+//! | module | content |
+//! |---|---|
+//! | `header`, `toc`, `pool` | header fields, tables and paths |
+//! | `segment`, `dictionaries`, `user_data`, `frame` | the segments after the pool, and their zstd frames |
+//! | `head`, `head_builder` | all of these, read and written |
+//! | `layout` | offsets and content lengths of the blocks |
+//! | `archive`, `block` | an open archive; one block decoded and encoded |
+//! | `as_nx`, `convert` | an R3A archive shown as Nx; conversion in both directions |
 
 mod archive;
 mod as_nx;
@@ -38,5 +46,5 @@ pub use header::{
 pub use toc::{Block, BlockCodec, Toc};
 pub use user_data::{Extension, MAX_EXTENSIONS};
 
-/// The name of the profile that is read and written. What it means does not change.
+/// The name of the supported profile. Its meaning does not change.
 pub const PROFILE: &str = "r3a-2.0-doc";

@@ -1,4 +1,4 @@
-//! The string pool: that of Nx, whose frame has its content's size in place of its magic number.
+//! The string pool: as in Nx, but with the content size (u32) in place of the frame's magic number.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -7,7 +7,7 @@ use super::header::u32_at;
 use crate::limits::Limits;
 use crate::pool::Pool;
 
-/// Reads a pool of `files` paths. Errors are counted from its start.
+/// Decompresses and parses a pool of `files` paths. Offsets are in `bytes`.
 pub(super) fn parse(bytes: &[u8], files: u32, limits: &Limits) -> Result<Pool> {
     if files == 0 && bytes.is_empty() {
         return Ok(Pool::default());
@@ -29,7 +29,7 @@ pub(super) fn parse(bytes: &[u8], files: u32, limits: &Limits) -> Result<Pool> {
     }
 }
 
-/// Compresses paths in the order given.
+/// Compresses paths in the given order.
 pub(super) fn encode(paths: &[&str]) -> Result<Vec<u8>> {
     let frame = Pool::encode(paths.iter().copied())?;
     let size: u64 = paths.iter().map(|path| path.len() as u64 + 1).sum();

@@ -1,4 +1,4 @@
-//! What the segments behind the pool have in common: a word, then a payload.
+//! The common form of the segments after the pool: a u64, then a payload.
 
 use core::ops::Range;
 
@@ -8,10 +8,10 @@ use super::frame;
 use super::header::{bits, u64_at};
 use crate::limits::Limits;
 
-/// The level that segments are written at.
+/// The zstd level of segments.
 const LEVEL: i32 = 16;
 
-/// The widths of the sizes in the word of a segment. The version and what else there is stand above.
+/// The widths in bits of the sizes in a segment's word. Version and other fields are above them.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
     pub(super) compressed: u32,
@@ -23,12 +23,12 @@ pub(super) struct Sizes {
 pub(super) struct Segment {
     pub(super) word: u64,
     pub(super) payload: Vec<u8>,
-    /// Where it ends, from the start of the archive.
+    /// The end offset in the archive.
     pub(super) end: usize,
 }
 
-/// Reads the segment that begins at the next multiple of 8 from `from` in `head`, the pages of the
-/// header. `check` sees its word first. Errors are at offsets in the archive.
+/// Parses the segment at the next multiple of 8 from `from` in `head`, the pages of the header. `check`
+/// validates its word first. Offsets are in the archive.
 pub(super) fn parse(
     head: &[u8],
     from: usize,
@@ -56,27 +56,27 @@ pub(super) fn parse(
     let payload = match stored {
         true => bytes.to_vec(),
         false => {
-            frame::unfold(bytes, content, limits.window_log).map_err(|e| e.shifted(data.start as u64))?
+            frame::decompress(bytes, content, limits.window_log).map_err(|e| e.shifted(data.start as u64))?
         }
     };
     Ok(Segment { word, payload, end: data.end })
 }
 
-/// Appends a segment at the next multiple of 8, with `top` above the sizes in its word.
+/// Appends a segment at the next multiple of 8. `top` is the part of its word above the sizes.
 pub(super) fn write(payload: &[u8], sizes: Sizes, top: u64, out: &mut Vec<u8>) -> Result<()> {
     let limit = |what| Error::new(Kind::Limit, 0, what);
     if payload.len() as u64 >= 1 << sizes.content {
         return Err(limit("a segment larger than the format holds"));
     }
-    let packed = frame::fold(payload, LEVEL, &[])?;
-    let stored = sizes.may_be_stored && packed.len() >= payload.len();
-    let compressed = if stored { 0 } else { packed.len() as u64 };
-    if compressed >= 1 << sizes.compressed {
+    let compressed = frame::compress(payload, LEVEL, &[])?;
+    let stored = sizes.may_be_stored && compressed.len() >= payload.len();
+    let compressed_len = if stored { 0 } else { compressed.len() as u64 };
+    if compressed_len >= 1 << sizes.compressed {
         return Err(limit("a segment larger than the format holds"));
     }
     out.resize(out.len().next_multiple_of(8), 0);
-    let word = top | compressed << sizes.content | payload.len() as u64;
+    let word = top | compressed_len << sizes.content | payload.len() as u64;
     out.extend_from_slice(&word.to_le_bytes());
-    out.extend_from_slice(if stored { payload } else { &packed });
+    out.extend_from_slice(if stored { payload } else { &compressed });
     Ok(())
 }

@@ -1,20 +1,20 @@
 //! The table of contents: an entry per file, a word per block.
 //!
-//! An entry is a hash (u64) if the form has one, a size (u32 or u64) if it is not in the word, and
-//! the word: from the lowest bit up the first block, the index of the path, the offset in the block
-//! and, in a flexible form, the size. A block is a u32 of its compressed size 29 and its codec 3.
+//! An entry is a hash (u64) if the form has one, a size (u32 or u64) if it is not in the word, and the word:
+//! from the lowest bit up the first block, the path index, the offset in the block and, in a flexible form,
+//! the size. A block is a u32 with its compressed size (29 bits) and its codec (3).
 
 use linerate_core::{Error, Kind, Result};
 
 use super::header::{Header, MAX_OFFSET, SizeField, bits, u32_at, u64_at};
 use crate::toc::{Codec, Entry};
 
-/// How a block is compressed.
+/// The codec of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum BlockCodec {
-    /// As in Nx, but that zstd frames lack their magic number.
+    /// A codec of Nx; zstd frames lack their magic number.
     Known(Codec),
-    /// bzip3 (3), LZMA (4), or a number without a meaning: its files cannot be read.
+    /// bzip3 (3), LZMA (4), or an undefined number: its files cannot be read.
     Foreign(u8),
 }
 
@@ -30,21 +30,21 @@ impl BlockCodec {
     }
 }
 
-/// One block, as its word says.
+/// The table entry of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// Bytes in the archive, at most [`crate::MAX_COMPRESSED`].
+    /// Compressed size in bytes, at most [`crate::MAX_COMPRESSED`].
     pub compressed: u32,
-    /// How they are compressed.
+    /// The codec.
     pub codec: BlockCodec,
 }
 
 /// The entries and blocks of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Toc {
-    /// In the order of the archive. Without hashes in the form, [`Entry::hash`] is 0.
+    /// In the order of the archive. [`Entry::hash`] is 0 if the form has no hashes.
     pub entries: Vec<Entry>,
-    /// In the order of their data.
+    /// In the order of the archive.
     pub blocks: Vec<Block>,
 }
 
@@ -66,12 +66,12 @@ impl Block {
 }
 
 impl Toc {
-    /// Reads the tables that `header` describes. `bytes` starts with the archive and holds its
-    /// header's pages, which the header has been checked to fit.
+    /// Parses the tables that `header` describes. `bytes` is the start of the archive with all header pages,
+    /// which the tables were checked to fit.
     pub(super) fn parse(header: &Header, bytes: &[u8]) -> Result<Toc> {
-        let (blocks_at, pool_at) = (header.blocks_offset() as usize, header.pool_offset() as usize);
+        let (blocks_offset, pool_offset) = (header.blocks_offset() as usize, header.pool_offset() as usize);
         let size = header.form.entry_bytes();
-        let table = bytes[header.entries_offset() as usize..blocks_at].chunks_exact(size);
+        let table = bytes[header.entries_offset() as usize..blocks_offset].chunks_exact(size);
         let entries = table.enumerate().map(|(i, bytes)| {
             let wrong = |what| Error::new(Kind::Corrupt, header.entries_offset() + (i * size) as u64, what);
             let entry = parse_entry(header, bytes);
@@ -83,7 +83,7 @@ impl Toc {
             }
             Ok(entry)
         });
-        let words = bytes[blocks_at..pool_at].as_chunks().0.iter();
+        let words = bytes[blocks_offset..pool_offset].as_chunks().0.iter();
         let blocks = words.map(|word| Block::parse(u32::from_le_bytes(*word)));
         Ok(Toc { entries: entries.collect::<Result<_>>()?, blocks: blocks.collect() })
     }
@@ -115,7 +115,7 @@ fn parse_entry(header: &Header, bytes: &[u8]) -> Entry {
     }
 }
 
-/// Appends an entry whose fields fit their widths.
+/// Appends an entry. Its fields must fit their widths.
 pub(super) fn write_entry(header: &Header, entry: &Entry, out: &mut Vec<u8>) {
     let (form, widths) = (header.form, header.form.widths());
     let shifted = |n: u64, shift: u32| n.checked_shl(shift).unwrap_or(0);

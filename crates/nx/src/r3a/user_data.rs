@@ -1,7 +1,6 @@
-//! User data: extensions, each of a number and bytes, which readers that do not know them skip.
+//! The user-data segment: extensions, each an id and bytes. Readers skip those that they do not know.
 //!
-//! The payload is, for each extension, its number (u32), its size (u32), its bytes, and zeros up to
-//! a multiple of 8.
+//! The payload is, for each extension, its id (u32), its size (u32), its bytes, and padding to 8 bytes.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -9,7 +8,7 @@ use super::header::{bits, u32_at};
 use super::segment::{self, Sizes};
 use crate::limits::Limits;
 
-/// Extensions that an archive can have.
+/// Maximum number of extensions.
 pub const MAX_EXTENSIONS: usize = 16;
 
 const SIZES: Sizes = Sizes { compressed: 28, content: 30, may_be_stored: false };
@@ -17,9 +16,9 @@ const SIZES: Sizes = Sizes { compressed: 28, content: 30, may_be_stored: false }
 /// One extension.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// Which one it is.
+    /// The id.
     pub id: u32,
-    /// What it holds.
+    /// The data.
     pub data: Vec<u8>,
 }
 
@@ -27,14 +26,14 @@ const fn corrupt(at: usize, what: &'static str) -> Error {
     Error::new(Kind::Corrupt, at as u64, what)
 }
 
-/// Reads the segment behind `from`.
+/// Parses the segment after offset `from`.
 pub(super) fn parse(head: &[u8], from: usize, limits: &Limits) -> Result<Vec<Extension>> {
     let segment = segment::parse(head, from, SIZES, limits, |word| match bits(word, 62, 2) {
         0 => Ok(()),
         _ => Err(Error::new(Kind::Unsupported, 0, "user data of an unknown version")),
     })?;
     let count = bits(segment.word, 58, 4) as usize + 1;
-    // Offsets of the payload mean nothing in the archive.
+    // Offsets in the decompressed payload mean nothing in the archive.
     extensions(&segment.payload, count).map_err(|e| e.with_offset(from.next_multiple_of(8) as u64))
 }
 
@@ -49,7 +48,7 @@ fn extensions(payload: &[u8], count: usize) -> Result<Vec<Extension>> {
         found.push(Extension { id, data: data.to_vec() });
         at = (at + 8 + size).next_multiple_of(8);
     }
-    // The padding of the last one may be left out.
+    // The padding of the last extension may be missing.
     match payload.len() <= at {
         true => Ok(found),
         false => Err(corrupt(at, "bytes after the last extension")),

@@ -21,6 +21,7 @@ use crate::ui::reporter::Reporter;
 use crate::ui::summary::RunSummary;
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
+use crate::ui::wait::WaitArgs;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,6 +47,9 @@ pub(crate) struct PackArgs {
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+
+    #[command(flatten)]
+    pub(crate) wait: WaitArgs,
 
     #[command(flatten)]
     pub(crate) threads: ThreadArgs,
@@ -93,6 +97,7 @@ fn process(
     let mut summary = RunSummary::new(first, "pack");
     summary.set("threads", options.threads);
     let target = Target::of(&args.output);
+    let _lock = target.lock(args.wait.wait())?;
     let mut packing = Packing {
         builder: Builder::new(options).map_err(write::engine_error)?,
         metadata: args.metadata.then(Metadata::default),
