@@ -57,13 +57,13 @@ fn try_all(bytes: impl ReadAt, contents: &HashMap<u64, Vec<u8>>) -> bool {
 }
 
 #[test]
-fn it_is_whole_at_first() {
+fn undamaged_archive_verifies() {
     let (bytes, contents) = archive();
     assert!(try_all(bytes, &contents));
 }
 
 #[test]
-fn every_cut_is_noticed() {
+fn every_truncation_is_an_error() {
     let (bytes, contents) = archive();
     let end = bytes.iter().rposition(|b| *b != 0).unwrap() + 1;
     for len in 0..bytes.len() {
@@ -73,7 +73,7 @@ fn every_cut_is_noticed() {
 }
 
 #[test]
-fn every_flipped_bit_is_survived() {
+fn every_flipped_bit_is_an_error_or_harmless() {
     let (bytes, contents) = archive();
     let header_end = bytes[..4096].iter().rposition(|b| *b != 0).unwrap() + 4;
     let used = |at: &usize| *at < header_end || *at >= 4096 && bytes[*at] != 0;
@@ -87,7 +87,7 @@ fn every_flipped_bit_is_survived() {
 }
 
 #[test]
-fn flips_within_stored_content_fail_by_name() {
+fn flipped_bit_in_stored_content_is_an_error_of_its_file() {
     let (bytes, _) = archive();
     // The third block: the end of `chunked`.
     let mut bytes = bytes;
@@ -122,7 +122,7 @@ impl ReadAt for Failing {
 }
 
 #[test]
-fn reads_that_fail_are_told_as_such() {
+fn failing_source_is_a_read_error() {
     let (bytes, _) = archive();
     assert_eq!(Archive::open(Failing(bytes.clone(), 0)).unwrap_err().kind, linerate_nx::Kind::Read);
     let archive = Archive::open(Failing(bytes, 4096 * 2)).unwrap();
@@ -148,7 +148,7 @@ impl ReadAt for Far {
 }
 
 #[test]
-fn neighbouring_blocks_are_read_at_once_where_requests_cost() {
+fn reads_of_neighbouring_blocks_are_coalesced_within_the_reach() {
     let large = noise(10_240, 1);
     let make = (0..20).fold(Make::new(0).file("a", &large, 0, 0), |make, i| {
         make.block(COPY, large[i * 512..(i + 1) * 512].to_vec())

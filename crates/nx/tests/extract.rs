@@ -34,7 +34,7 @@ fn tree(folder: &Path) -> BTreeSet<String> {
 }
 
 #[test]
-fn goldens_come_out_whole_with_any_number_of_threads() {
+fn goldens_are_extracted_by_any_number_of_threads() {
     for golden in goldens().into_iter().filter(Golden::is_small) {
         for threads in [1, 2, 7] {
             let place = tempfile::tempdir().unwrap();
@@ -56,7 +56,7 @@ fn goldens_come_out_whole_with_any_number_of_threads() {
 }
 
 #[test]
-fn verifying_finds_exactly_the_damaged_entries() {
+fn verifier_reports_exactly_the_damaged_entries() {
     for golden in goldens() {
         // The large one once, in more than one thread.
         for threads in if golden.is_small() { 1..=3 } else { 2..=2 } {
@@ -73,7 +73,7 @@ fn verifying_finds_exactly_the_damaged_entries() {
 }
 
 #[test]
-fn names_that_fall_together_are_noted_and_kept_apart_where_that_is_possible() {
+fn colliding_names_are_reported_and_extracted_where_the_file_system_allows() {
     let archive = golden("names").open();
     let verified = Verifier::new(&archive).run().unwrap();
     let pair = vec!["UPPER/File.TXT".to_owned(), "upper/file.txt".to_owned()];
@@ -107,7 +107,7 @@ fn a_folder_is_compared_by_content() {
 }
 
 #[test]
-fn existing_files_fail_are_passed_over_or_replaced() {
+fn existing_files_are_errors_skipped_or_replaced() {
     let golden = golden("edges-32k");
     let archive = golden.open();
     let place = tempfile::tempdir().unwrap();
@@ -142,7 +142,7 @@ fn existing_files_fail_are_passed_over_or_replaced() {
 
 #[cfg(unix)]
 #[test]
-fn replaced_files_pass_their_mode_and_owner_to_the_new_ones() {
+fn replaced_file_passes_on_its_mode_and_owner() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
     let golden = golden("edges-32k");
     let archive = golden.open();
@@ -170,7 +170,7 @@ fn replaced_files_pass_their_mode_and_owner_to_the_new_ones() {
 }
 
 #[test]
-fn some_files_under_other_names() {
+fn selected_files_are_extracted_under_other_names() {
     let archive = golden("many").open();
     let place = tempfile::tempdir().unwrap();
     let wanted = archive.files().nth(7).unwrap().path().to_owned();
@@ -188,7 +188,7 @@ fn some_files_under_other_names() {
 }
 
 #[test]
-fn a_watcher_sees_all_and_can_stop() {
+fn progress_callback_gets_all_files_and_can_stop() {
     let golden = golden("dups-chunked");
     let archive = golden.open();
     let place = tempfile::tempdir().unwrap();
@@ -211,7 +211,7 @@ fn a_watcher_sees_all_and_can_stop() {
 }
 
 #[test]
-fn what_exceeds_the_limits_is_not_begun() {
+fn extraction_beyond_the_limits_is_an_error_before_writing() {
     let golden = golden("many");
     let bytes = fs::read(&golden.path).unwrap();
     let total: u64 = golden.files.iter().map(|f| f.size).sum();

@@ -20,7 +20,7 @@ const MOMENTS: u32 = 50;
 /// Kills after which it is tried that what they left goes.
 const SWEPT: u32 = 5;
 
-/// Not a test of its own: what [`killing_at_random_moments_leaves_no_half_file`] runs in another process.
+/// Not a test of its own: what [`killed_extraction_leaves_no_incomplete_file`] runs in another process.
 #[test]
 fn extracts_when_asked() {
     let Some(folder) = env::var_os(FOLDER) else { return };
@@ -78,7 +78,7 @@ fn strange(folder: &Path) -> usize {
 }
 
 #[test]
-fn killing_at_random_moments_leaves_no_half_file() {
+fn killed_extraction_leaves_no_incomplete_file() {
     let all: usize = sources().iter().map(|golden| golden.files.len()).sum();
     let folder = tempfile::tempdir().unwrap();
     let begun = Instant::now();

@@ -6,14 +6,14 @@ use common::{Golden, goldens};
 use linerate_nx::{Archive, CountingSource, FileSource, HashKind, Kind, Limits};
 
 #[test]
-fn all_are_there() {
+fn all_goldens_exist() {
     let found = goldens();
     assert!(found.len() >= 17, "{}", found.len());
     assert!(found.iter().any(|g| !g.damaged.is_empty()));
 }
 
 #[test]
-fn every_file_comes_out_with_its_hash() {
+fn every_golden_file_has_its_hash() {
     for golden in goldens() {
         let archive = golden.open();
         assert_eq!(archive.len(), golden.files.len(), "{}", golden.name);
@@ -47,7 +47,7 @@ fn every_file_comes_out_with_its_hash() {
 }
 
 #[test]
-fn all_ways_of_reading_agree() {
+fn all_ways_of_reading_give_the_same_bytes() {
     for golden in goldens().into_iter().filter(Golden::is_small) {
         let archive = golden.open();
         let mapped = golden.open_mapped();
@@ -79,7 +79,7 @@ fn all_ways_of_reading_agree() {
 }
 
 #[test]
-fn damaged_entries_fail_by_their_place() {
+fn damaged_entry_is_an_error_at_its_offset() {
     let golden = goldens().into_iter().find(|g| g.name == "damaged-by-its-writer").unwrap();
     let archive = golden.open();
     let failed: Vec<String> = archive
@@ -91,7 +91,7 @@ fn damaged_entries_fail_by_their_place() {
 }
 
 #[test]
-fn opening_and_one_file_read_the_header_and_a_block() {
+fn opening_and_reading_one_file_reads_only_header_and_block() {
     let golden = goldens().into_iter().find(|g| g.name == "many").unwrap();
     let archive = Archive::open(CountingSource::new(FileSource::open(&golden.path).unwrap())).unwrap();
     let header = archive.header().bytes();
@@ -104,7 +104,7 @@ fn opening_and_one_file_read_the_header_and_a_block() {
 }
 
 #[test]
-fn case_is_ignored_when_asked() {
+fn find_ignoring_case_finds_all_spellings() {
     let golden = goldens().into_iter().find(|g| g.name == "names").unwrap();
     let archive = golden.open();
     let found = |path| -> Vec<String> {

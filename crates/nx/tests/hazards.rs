@@ -25,18 +25,18 @@ const DAMAGE: &str = "nx/tests/damage.rs";
 const CLI_EXTRACT: &str = "cli/tests/nx/extract.rs";
 
 /// The vectors named in `vectors.rs` begin with the letter of their hazard.
-const EVERY_VECTOR: (&str, &[&str]) = (VECTORS, &["each_reads_as_it_should"]);
+const EVERY_VECTOR: (&str, &[&str]) = (VECTORS, &["each_vector_gives_its_expected_result"]);
 
 const COVER: &[Cover] = &[
     (
         "a: paths that lead out: absolute, `..`, drives, UNC, NUL, streams, devices, back-slashes",
         &[
             (VECTORS, &["no_path_leads_out_of_the_folder"]),
-            ("nx/src/paths.rs", &["every_way_out_is_refused", "names_are_as_long_as_systems_take"]),
+            ("nx/src/paths.rs", &["unsafe_paths_are_rejected", "name_above_255_bytes_is_rejected"]),
             (CLI_EXTRACT, &["paths_that_lead_elsewhere_are_refused"]),
-            (EXTRACT, &["some_files_under_other_names"]),
-            (PACK, &["paths_that_are_there_already_or_not_safe_are_refused"]),
-            (EDIT, &["names_that_some_systems_refuse_stay_and_ones_that_lead_out_do_not"]),
+            (EXTRACT, &["selected_files_are_extracted_under_other_names"]),
+            (PACK, &["duplicate_or_unsafe_path_is_an_error"]),
+            (EDIT, &["names_that_some_systems_reject_are_kept_and_unsafe_ones_are_errors"]),
         ],
     ),
     (
@@ -50,9 +50,9 @@ const COVER: &[Cover] = &[
     (
         "a: names and paths without end",
         &[
-            (HERE, &["a_name_that_is_too_long_fails_alone", "an_enormous_path_is_refused"]),
-            ("nx/src/pool.rs", &["paths_longer_than_the_limit_are_refused"]),
-            ("nx/src/tree.rs", &["deep_and_many_folders_stay_within_the_descriptors"]),
+            (HERE, &["name_that_is_too_long_is_an_error_of_its_file_only", "enormous_path_is_an_error"]),
+            ("nx/src/pool.rs", &["path_longer_than_the_limit_is_an_error"]),
+            ("nx/src/tree.rs", &["deep_and_many_folders_stay_within_the_descriptor_limit"]),
         ],
     ),
     (
@@ -60,11 +60,14 @@ const COVER: &[Cover] = &[
         &[
             (
                 VECTORS,
-                &["equal_names_are_not_written_over_each_other", "a_file_where_a_folder_must_be_fails_alone"],
+                &[
+                    "equal_names_do_not_overwrite_each_other",
+                    "file_at_the_path_of_a_folder_is_an_error_of_that_file_only",
+                ],
             ),
-            (EXTRACT, &["names_that_fall_together_are_noted_and_kept_apart_where_that_is_possible"]),
-            (HERE, &["names_that_differ_in_form_are_never_written_over_each_other"]),
-            ("nx/src/paths.rs", &["names_that_fall_together_are_found"]),
+            (EXTRACT, &["colliding_names_are_reported_and_extracted_where_the_file_system_allows"]),
+            (HERE, &["names_that_differ_in_normalization_never_overwrite_each_other"]),
+            ("nx/src/paths.rs", &["colliding_paths_are_grouped"]),
             (CLI_EXTRACT, &["the_same_name_twice_is_written_once"]),
         ],
     ),
@@ -75,9 +78,9 @@ const COVER: &[Cover] = &[
             (
                 "nx/src/layout.rs",
                 &[
-                    "files_past_the_blocks_are_refused_with_their_place",
-                    "stored_and_empty_blocks_must_hold_their_files",
-                    "archives_that_end_early_are_refused",
+                    "file_past_the_last_block_is_an_error_at_its_entry",
+                    "stored_or_empty_block_smaller_than_its_files_is_an_error",
+                    "truncated_archive_is_an_error",
                 ],
             ),
             ("nx/tests/tables.rs", &["tables_come_back"]),
@@ -86,28 +89,28 @@ const COVER: &[Cover] = &[
                 &[
                     "widths_and_counts_beyond_64_bits_are_refused",
                     "offsets_of_more_than_24_bits_are_refused",
-                    "entries_past_their_blocks_are_refused_where_they_stand",
-                    "bad_headers_are_refused_with_their_place",
+                    "entry_past_its_block_is_an_error_at_its_offset",
+                    "bad_header_is_an_error_at_its_offset",
                 ],
             ),
         ],
     ),
     (
         "d: codecs without a meaning",
-        &[EVERY_VECTOR, (R3A, &["blocks_of_foreign_codecs_fail_for_their_files_alone"])],
+        &[EVERY_VECTOR, (R3A, &["block_of_unsupported_codec_is_an_error_of_its_files_only"])],
     ),
     (
         "e: bombs: total, per file, ratio, header, block, window; and their overrides",
         &[
             EVERY_VECTOR,
-            (VECTORS, &["what_unfolds_too_far_is_refused", "large_files_that_share_their_blocks_come_out"]),
-            (EXTRACT, &["what_exceeds_the_limits_is_not_begun"]),
+            (VECTORS, &["decompression_bomb_is_an_error", "large_files_with_shared_blocks_are_extracted"]),
+            (EXTRACT, &["extraction_beyond_the_limits_is_an_error_before_writing"]),
             ("nx/tests/golden.rs", &["limits_are_kept"]),
-            ("nx/src/layout.rs", &["a_million_files_over_the_same_blocks_are_laid_out_at_once"]),
-            ("nx/src/run.rs", &["memory_bounds_the_threads"]),
-            (HERE, &["windows_are_admitted_as_far_as_asked"]),
+            ("nx/src/layout.rs", &["million_files_over_the_same_blocks_take_linear_time"]),
+            ("nx/src/parallel.rs", &["memory_limit_bounds_the_number_of_threads"]),
+            (HERE, &["window_limit_decides_which_windows_are_decoded"]),
             (CLI_EXTRACT, &["limits_have_a_status_of_their_own"]),
-            ("nx/tests/memory.rs", &["large_files_are_streamed"]),
+            ("nx/tests/memory.rs", &["large_file_is_streamed_in_bounded_memory"]),
         ],
     ),
     (
@@ -123,46 +126,46 @@ const COVER: &[Cover] = &[
                 ],
             ),
             (CLI_EXTRACT, &["a_full_disk_is_told_once"]),
-            ("nx/src/run.rs", &["a_full_disk_stops_the_work_and_leaves_nothing_open"]),
+            ("nx/src/parallel.rs", &["full_disk_stops_the_work_and_discards_incomplete_files"]),
         ],
     ),
     (
         "f: two contents of one hash, when equal ones are looked for",
-        &[("nx/src/pack/dedup.rs", &["equal_hashes_alone_do_not_make_twins"])],
+        &[("nx/src/pack/dedup.rs", &["pieces_with_equal_hashes_but_different_bytes_are_not_duplicates"])],
     ),
-    ("h: paths that are not UTF-8", &[EVERY_VECTOR, (R3A, &["bad_pools_are_refused"])]),
-    ("i: fewer or more paths than files", &[EVERY_VECTOR, (R3A, &["bad_pools_are_refused"])]),
+    ("h: paths that are not UTF-8", &[EVERY_VECTOR, (R3A, &["bad_pool_is_an_error"])]),
+    ("i: fewer or more paths than files", &[EVERY_VECTOR, (R3A, &["bad_pool_is_an_error"])]),
     (
         "j: frames without an end, bytes after one, blocks cut short",
         &[
             EVERY_VECTOR,
             (
                 "nx/src/decode.rs",
-                &["frames_end_in_each_way", "every_cut_of_a_frame_is_an_error_or_the_content"],
+                &["each_kind_of_ending_is_reported", "truncated_frame_is_an_error_or_gives_the_content"],
             ),
-            (DAMAGE, &["every_cut_is_noticed", "every_flipped_bit_is_survived"]),
+            (DAMAGE, &["every_truncation_is_an_error", "every_flipped_bit_is_an_error_or_harmless"]),
         ],
     ),
     (
         "k: a dictionary that is missing or another one",
         &[
             EVERY_VECTOR,
-            (R3A, &["bad_dictionaries_are_refused"]),
+            (R3A, &["bad_dictionary_segment_is_an_error"]),
             (R3A_WRITE, &["dictionaries_are_written_with_hashes_and_read"]),
         ],
     ),
     (
         "silent damage: hashes are checked, also before blocks are carried over",
         &[
-            (DAMAGE, &["flips_within_stored_content_fail_by_name"]),
-            (EXTRACT, &["verifying_finds_exactly_the_damaged_entries"]),
+            (DAMAGE, &["flipped_bit_in_stored_content_is_an_error_of_its_file"]),
+            (EXTRACT, &["verifier_reports_exactly_the_damaged_entries"]),
             (
                 EDIT,
                 &[
-                    "what_its_writer_damaged_is_refused_by_name",
-                    "damage_is_carried_only_when_nobody_is_to_look",
+                    "damaged_entry_is_an_error_that_names_it",
+                    "damage_is_copied_only_without_verify_existing",
                     "damaged_archives_are_errors_or_what_a_reader_finds",
-                    "a_damaged_hash_of_a_twin_is_refused",
+                    "wrong_hash_of_a_duplicate_is_an_error",
                 ],
             ),
             (
@@ -179,7 +182,7 @@ const COVER: &[Cover] = &[
         &[(
             EDIT,
             &[
-                "goldens_are_carried_block_for_block",
+                "blocks_of_goldens_are_reused_unchanged",
                 "repacked_files_are_the_same",
                 "edits_in_a_row_keep_what_they_should",
             ],
@@ -190,22 +193,22 @@ const COVER: &[Cover] = &[
         "limits of the format that are passed in silence",
         &[
             (PACK, &["limits_of_the_format_are_errors_that_name_them"]),
-            (R3A_WRITE, &["what_the_format_cannot_hold_is_refused"]),
+            (R3A_WRITE, &["exceeding_a_limit_of_the_format_is_an_error"]),
         ],
     ),
     (
         "headers of zeros, left by writers that were interrupted",
-        &[("nx/src/header.rs", &["each_bad_field_has_its_error"])],
+        &[("nx/src/header.rs", &["each_bad_field_is_an_error_at_its_offset"])],
     ),
     (
         "empty files in folders that are not there yet, on several threads",
-        &[(HERE, &["empty_files_bring_their_folders"])],
+        &[(HERE, &["folders_of_empty_files_are_created"])],
     ),
     (
         "kills: no half file under a final name, no harm to sources or archives",
         &[
-            ("nx/tests/extract_killed.rs", &["killing_at_random_moments_leaves_no_half_file"]),
-            ("nx/tests/pack_killed.rs", &["killing_at_random_moments_harms_nothing"]),
+            ("nx/tests/extract_killed.rs", &["killed_extraction_leaves_no_incomplete_file"]),
+            ("nx/tests/pack_killed.rs", &["killed_packing_leaves_source_and_target_unchanged"]),
             (
                 "cli/tests/nx/killed.rs",
                 &[
@@ -218,13 +221,7 @@ const COVER: &[Cover] = &[
     ),
     (
         "blocks that only our own decoder understands",
-        &[(
-            PACK,
-            &[
-                "the_zstd_program_decodes_blocks_cut_out_by_offset",
-                "a_reader_written_from_the_format_alone_finds_every_file",
-            ],
-        )],
+        &[(PACK, &["zstd_program_decodes_blocks_by_offset", "independent_reader_finds_every_file"])],
     ),
 ];
 
@@ -283,7 +280,7 @@ fn links_at_any_depth_are_not_followed() {
 /// A file that a link stands for is not written through it, whatever is to happen to what is there.
 #[cfg(unix)]
 #[test]
-fn a_link_in_place_of_a_file_is_not_written_through() {
+fn link_at_the_path_of_a_file_is_not_written_through() {
     let outside = tempfile::tempdir().unwrap();
     let archive = of(&["file"]);
     for existing in [Existing::Fail, Existing::Skip, Existing::Replace] {
@@ -298,7 +295,7 @@ fn a_link_in_place_of_a_file_is_not_written_through() {
 }
 
 #[test]
-fn names_that_differ_in_form_are_never_written_over_each_other() {
+fn names_that_differ_in_normalization_never_overwrite_each_other() {
     let paths =
         ["\u{e9}.txt", "e\u{301}.txt", "Case", "case", "D/x", "d/x", "\u{212b}", "\u{c5}", "a\u{30a}"];
     let archive = of(&paths);
@@ -323,7 +320,7 @@ fn names_that_differ_in_form_are_never_written_over_each_other() {
 }
 
 #[test]
-fn a_name_that_is_too_long_fails_alone() {
+fn name_that_is_too_long_is_an_error_of_its_file_only() {
     let name = |len: usize| "n".repeat(len);
     let (longest, longer) = (name(255), name(256));
     let folder = format!("{}/{}/x", name(100), name(300));
@@ -341,7 +338,7 @@ fn a_name_that_is_too_long_fails_alone() {
 }
 
 #[test]
-fn an_enormous_path_is_refused() {
+fn enormous_path_is_an_error() {
     let enormous = "a/".repeat(8 << 20) + "a";
     let make = Make::new(11).block(COPY, b"A".to_vec());
     // The pool as a packer writes it: 16 MiB in some hundred bytes.
@@ -358,7 +355,7 @@ fn an_enormous_path_is_refused() {
 
 /// A frame whose window is larger than zstd's programs take.
 #[test]
-fn windows_are_admitted_as_far_as_asked() {
+fn window_limit_decides_which_windows_are_decoded() {
     let content = noise(5000, 1);
     let mut block = frame(&content, Frame::Open);
     // An exponent of 18 above 2^10.
@@ -374,7 +371,7 @@ fn windows_are_admitted_as_far_as_asked() {
 }
 
 #[test]
-fn empty_files_bring_their_folders() {
+fn folders_of_empty_files_are_created() {
     let mut builder = Builder::new(Options::default()).unwrap();
     let paths: Vec<String> = (0..300).map(|i| format!("f{}/g{}/h{i}/empty", i % 3, i % 50)).collect();
     for path in &paths {

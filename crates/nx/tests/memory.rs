@@ -15,7 +15,7 @@ fn peak() -> Option<u64> {
 }
 
 #[test]
-fn large_files_are_streamed() {
+fn large_file_is_streamed_in_bounded_memory() {
     let golden = goldens().into_iter().find(|g| g.name == "over-4-gib").unwrap();
     let archive = golden.open();
     let block = archive.layout().largest_content();

@@ -109,7 +109,7 @@ fn other(kind: u16, mode: u16, nanoseconds: u32, path: &[u8], target: &[u8]) -> 
 }
 
 #[test]
-fn what_is_known_comes_back() {
+fn metadata_round_trips() {
     let archive = packed(example());
     assert_eq!(read(&archive), Ok(Some(example())));
     assert_files(&archive);
@@ -122,7 +122,7 @@ fn what_is_known_comes_back() {
 }
 
 #[test]
-fn the_bytes_are_those_of_the_document() {
+fn record_matches_the_documented_bytes() {
     let mut metadata = Metadata::default();
     metadata.files.insert("a".into(), Attributes { modified: time(1, 2), mode: Some(0o7644) });
     metadata.folders.insert("f".into(), Attributes { modified: time(-2, 3), mode: None });
@@ -167,7 +167,7 @@ fn r3a_carries_it_as_user_data() {
 }
 
 #[test]
-fn foreign_bytes_are_passed_over() {
+fn other_bytes_after_the_pool_are_ignored() {
     let mut archive = packed(example());
     let at = record_at(&archive);
     archive[at] ^= 1;
@@ -177,7 +177,7 @@ fn foreign_bytes_are_passed_over() {
 }
 
 #[test]
-fn every_flipped_bit_is_told_and_harms_no_file() {
+fn flipped_bit_in_the_record_is_an_error_and_harms_no_file() {
     let good = packed(example());
     let at = record_at(&good);
     let frame = u32::from_le_bytes(good[at + 12..at + 16].try_into().unwrap()) as usize;
@@ -199,7 +199,7 @@ fn every_flipped_bit_is_told_and_harms_no_file() {
 }
 
 #[test]
-fn contents_that_end_early_or_late_are_refused() {
+fn truncated_or_extended_record_is_an_error() {
     let others = [other(1, 0o755, 0, b"f", b""), other(2, 0xFFFF, 0, b"l", b"a")].concat();
     let content = [front(2), columns(), others].concat();
     assert!(read(&with_record(&record_of(&content))).unwrap().is_some());
@@ -212,7 +212,7 @@ fn contents_that_end_early_or_late_are_refused() {
 }
 
 #[test]
-fn records_that_lie_are_refused() {
+fn record_with_wrong_sizes_is_an_error() {
     let frame = {
         let record = record_of(&[front(0), columns()].concat());
         record[32..].to_vec()
@@ -237,7 +237,7 @@ fn records_that_lie_are_refused() {
 }
 
 #[test]
-fn fields_that_lie_are_refused() {
+fn record_with_invalid_fields_is_an_error() {
     let files = [front(0), columns()].concat();
     let with_others = |others: &[Vec<u8>]| [front(others.len() as u32), columns(), others.concat()].concat();
     let patched = |at: usize, byte: u8| {
@@ -277,7 +277,7 @@ fn fields_that_lie_are_refused() {
 }
 
 #[test]
-fn rights_that_are_lent_are_dropped() {
+fn setuid_setgid_and_sticky_bits_are_dropped() {
     let mut content = [front(1), columns(), other(1, 0o7777, 0, b"f", b"")].concat();
     let modes = 16 + 12 * FILES.len();
     content[modes..modes + 2].copy_from_slice(&0o6755u16.to_le_bytes());
@@ -287,7 +287,7 @@ fn rights_that_are_lent_are_dropped() {
 }
 
 #[test]
-fn what_unfolds_beyond_the_limit_is_refused() {
+fn record_that_decompresses_beyond_the_limit_is_an_error() {
     let content = vec![0; 3 << 20];
     let archive = with_record(&record_of(&content));
     let limits = Limits { header: 1 << 20, ..Limits::default() };

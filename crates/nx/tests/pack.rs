@@ -33,7 +33,7 @@ fn python_reads(archive: &Path, folder: &Path) -> String {
 }
 
 #[test]
-fn a_reader_written_from_the_format_alone_finds_every_file() {
+fn independent_reader_finds_every_file() {
     if !has_program("python3") || !has_program("zstd") {
         return;
     }
@@ -86,7 +86,7 @@ fn cancelled_packing_leaves_the_target_unchanged() {
 }
 
 #[test]
-fn the_smallest_archives_are_read_too() {
+fn smallest_archives_are_read() {
     if !has_program("python3") || !has_program("zstd") {
         return;
     }
@@ -105,7 +105,7 @@ fn the_smallest_archives_are_read_too() {
 }
 
 #[test]
-fn the_zstd_program_decodes_blocks_cut_out_by_offset() {
+fn zstd_program_decodes_blocks_by_offset() {
     if !has_program("zstd") {
         return;
     }
@@ -172,7 +172,7 @@ proptest! {
 }
 
 #[test]
-fn sources_do_not_show() {
+fn output_does_not_depend_on_the_kind_of_source() {
     let options = options(4096, 2047, Coding::zstd(3), Coding::zstd(3));
     let files = tree(7, 50, &options);
     let folder = tempfile::tempdir().expect("a folder");
@@ -189,7 +189,7 @@ fn sources_do_not_show() {
 }
 
 #[test]
-fn a_dry_run_says_what_packing_does() {
+fn dry_run_predicts_the_summary() {
     let options = options(8192, 4095, Coding::zstd(3), Coding::zstd(3));
     let files = tree(9, 80, &options);
     let mut builder = Builder::new(options.clone()).expect("options");
@@ -233,7 +233,7 @@ fn equal_files_and_runs_of_chunks_are_stored_once() {
 }
 
 #[test]
-fn preferences_of_one_file_are_kept() {
+fn file_options_override_options() {
     let options = options(8192, 4095, Coding::zstd(3), Coding::zstd(3));
     let text = content(1, 1, 1000);
     let mut builder = Builder::new(options).expect("options");
@@ -252,7 +252,7 @@ fn preferences_of_one_file_are_kept() {
 }
 
 #[test]
-fn errors_name_the_file_and_leave_the_target() {
+fn error_names_the_file_and_leaves_the_target_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     let (source, target) = (folder.path().join("source"), folder.path().join("a.nx"));
     fs::write(&target, b"what was there").expect("writable");
@@ -288,7 +288,7 @@ impl io::Read for Broken {
 }
 
 #[test]
-fn a_reader_that_fails_is_named_and_harms_no_other() {
+fn failing_reader_is_an_error_of_its_file_only() {
     let mut builder = Builder::new(Options::default()).expect("options");
     builder.add_reader("before", &b"12"[..]).expect("readable");
     let error = builder.add_reader("broken", Broken(100_000)).expect_err("it fails");
@@ -300,7 +300,7 @@ fn a_reader_that_fails_is_named_and_harms_no_other() {
 }
 
 #[test]
-fn folders_and_what_is_not_there_are_no_files() {
+fn adding_a_folder_or_missing_path_as_a_file_is_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut builder = Builder::new(Options::default()).expect("options");
     let error = builder.add_path("a", folder.path()).expect_err("a folder");
@@ -313,7 +313,7 @@ fn folders_and_what_is_not_there_are_no_files() {
 }
 
 #[test]
-fn paths_that_are_there_already_or_not_safe_are_refused() {
+fn duplicate_or_unsafe_path_is_an_error() {
     let mut builder = Builder::new(Options::default()).expect("options");
     builder.add_bytes("a", *b"1").expect("new");
     for name in ["a", "/b", "../b", "", "c:d", "aux"] {

@@ -48,7 +48,7 @@ fn small() -> Options {
 }
 
 #[test]
-fn goldens_are_carried_block_for_block() {
+fn blocks_of_goldens_are_reused_unchanged() {
     for name in [
         "defaults",
         "dups-chunked",
@@ -69,7 +69,7 @@ fn goldens_are_carried_block_for_block() {
 }
 
 #[test]
-fn what_its_writer_damaged_is_refused_by_name() {
+fn damaged_entry_is_an_error_that_names_it() {
     let old = golden("damaged-by-its-writer.nx");
     let damaged: HashSet<String> =
         old.files().filter(|file| old.read(*file).is_err()).map(|file| file.path().to_owned()).collect();
@@ -94,7 +94,7 @@ fn what_its_writer_damaged_is_refused_by_name() {
 }
 
 #[test]
-fn damage_is_carried_only_when_nobody_is_to_look() {
+fn damage_is_copied_only_without_verify_existing() {
     let mut options = small();
     options.chunked = Coding::Copy;
     let files = [("damaged".to_string(), content(0, 1, 3000)), ("sound".to_string(), content(0, 2, 3000))];
@@ -113,7 +113,7 @@ fn damage_is_carried_only_when_nobody_is_to_look() {
 }
 
 #[test]
-fn deleting_leaves_the_blocks_of_the_others() {
+fn delete_keeps_the_blocks_of_other_files() {
     let files = tree(3, 60, &small());
     let old = open(pack(&files, &small()).0);
     let kept: Vec<TreeFile> = files.into_iter().filter(|file| file.0.ends_with(".dds")).collect();
@@ -126,7 +126,7 @@ fn deleting_leaves_the_blocks_of_the_others() {
 }
 
 #[test]
-fn garbage_is_collected_by_hash() {
+fn from_archive_selects_by_hash() {
     let files = tree(4, 60, &small());
     let old = open(pack(&files, &small()).0);
     let wanted: HashSet<u64> = files.iter().take(20).map(|file| HashKind::Xxh3.hash_bytes(&file.1)).collect();
@@ -154,7 +154,7 @@ fn merging_an_archive_with_itself_under_other_names_adds_no_block() {
 }
 
 #[test]
-fn clashes_are_refused_or_settled() {
+fn merge_refuses_or_resolves_clashes() {
     let make = |names: &[&str], kind| {
         let files: Vec<TreeFile> =
             names.iter().map(|name| (name.to_string(), content(1, kind, 3000))).collect();
@@ -174,7 +174,7 @@ fn clashes_are_refused_or_settled() {
 }
 
 #[test]
-fn updating_takes_what_changed_and_carries_the_rest() {
+fn update_takes_changed_files_and_reuses_the_rest() {
     let mut files = tree(6, 50, &small());
     let old = open(pack(&files, &small()).0);
     let folder = tempfile::tempdir().expect("a folder");
@@ -220,7 +220,7 @@ impl Drop for Closing {
 }
 
 #[test]
-fn archive_that_is_replaced_is_closed_before_its_successor_has_the_name() {
+fn replaced_archive_is_closed_before_the_rename() {
     for format in [linerate_nx::pack::Format::Nx, linerate_nx::pack::Format::R3a] {
         let folder = tempfile::tempdir().expect("a folder");
         let name = folder.path().join("a.nx");
@@ -239,7 +239,7 @@ fn archive_that_is_replaced_is_closed_before_its_successor_has_the_name() {
 }
 
 #[test]
-fn updating_heals_what_is_damaged() {
+fn update_replaces_damaged_entries() {
     let mut options = small();
     (options.solid, options.chunked) = (Coding::Copy, Coding::Copy);
     let files = tree(12, 20, &options);
@@ -257,7 +257,7 @@ fn updating_heals_what_is_damaged() {
 }
 
 #[test]
-fn names_that_some_systems_refuse_stay_and_ones_that_lead_out_do_not() {
+fn names_that_some_systems_reject_are_kept_and_unsafe_ones_are_errors() {
     let named = |name: &str| {
         let mut bytes = pack(&[("0123456".into(), b"content".to_vec())], &small()).0;
         let at = bytes.windows(7).position(|window| window == b"0123456").expect("short pools are not coded");
@@ -289,7 +289,7 @@ fn an_archive_can_replace_itself() {
 }
 
 #[test]
-fn old_hashes_are_replaced_by_new_ones() {
+fn xxh64_archive_is_rewritten_with_xxh3() {
     // Header version 0 of the format's worked example: one stored byte, XXH64.
     let mut bytes = vec![0; 4097];
     let head = [
@@ -315,7 +315,7 @@ fn old_hashes_are_replaced_by_new_ones() {
 /// A twin of another file whose hash alone is damaged: its content is right, but not what the
 /// archive says.
 #[test]
-fn a_damaged_hash_of_a_twin_is_refused() {
+fn wrong_hash_of_a_duplicate_is_an_error() {
     let options = Options { threads: 2, ..small() };
     let mut bytes = pack(&tree(8, 12, &options), &options).0;
     bytes[56] ^= 1; // the hash of the third entry, of three of the same 4096 bytes

@@ -26,7 +26,7 @@ fn options() -> Options {
     options
 }
 
-/// Not a test of its own: what [`killing_at_random_moments_harms_nothing`] runs in another process.
+/// Not a test of its own: what [`killed_packing_leaves_source_and_target_unchanged`] runs in another process.
 #[test]
 fn packs_when_asked() {
     let Some(folder) = env::var_os(FOLDER) else { return };
@@ -52,7 +52,7 @@ fn assert_untouched(folder: &Path, files: &[TreeFile]) {
 }
 
 #[test]
-fn killing_at_random_moments_harms_nothing() {
+fn killed_packing_leaves_source_and_target_unchanged() {
     let folder = tempfile::tempdir().expect("a folder");
     let files = tree(11, 100, &options());
     let (sources, out) = (folder.path().join("tree"), folder.path().join("out"));

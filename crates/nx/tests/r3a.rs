@@ -77,7 +77,7 @@ fn every_form_is_read_with_either_magic_and_version() {
 }
 
 #[test]
-fn an_archive_without_hashes_is_read_and_what_cannot_be_checked_is_noted() {
+fn archive_without_hashes_is_read_and_reported_as_unverifiable() {
     let bytes = example(Shape::Small(false)).bytes();
     let open = |bytes| linerate_nx::Archive::open(AsNx::new(Archive::open(bytes).unwrap()).unwrap()).unwrap();
     let archive = open(bytes.clone());
@@ -131,7 +131,7 @@ fn version_0_states_widths_as_they_are() {
 /// Widths read as they are give 6 blocks and a pool of 48 bytes, read with 0 for 1 they give 3 and 12:
 /// both pools are whole.
 #[test]
-fn tables_that_can_be_read_in_two_ways_are_refused() {
+fn ambiguous_tables_are_an_error() {
     let sized = |text: &[u8]| {
         let frame = [&[0x20, text.len() as u8], &((text.len() as u32) << 3 | 1).to_le_bytes()[..3], text];
         [&(text.len() as u32).to_le_bytes()[..], &frame.concat()].concat()
@@ -161,7 +161,7 @@ fn tables_that_can_be_read_in_two_ways_are_refused() {
 }
 
 #[test]
-fn an_archive_without_files_is_the_same_in_both_readings() {
+fn archive_without_files_is_not_ambiguous() {
     let vector = Vector { files: vec![], blocks: vec![], pool: vec![], ..example(flexible(1)) };
     assert!(Archive::open(&vector.bytes()[..]).unwrap().is_empty());
 }
@@ -243,7 +243,7 @@ fn dictionaries_of_runs_of_255_and_300_blocks() {
 }
 
 #[test]
-fn a_compressed_segment_of_dictionaries_is_read() {
+fn compressed_dictionary_segment_is_read() {
     let payload = dictionary_payload(&[FIRST], &[(0, 2)], 1, true);
     let mut vector = dictionary_vector(&[Some(0), Some(0), None], &[FIRST], &[(0, 2)], 1, true);
     let plain = contents(&vector.bytes());
@@ -257,7 +257,7 @@ fn a_compressed_segment_of_dictionaries_is_read() {
 }
 
 #[test]
-fn bad_dictionaries_are_refused() {
+fn bad_dictionary_segment_is_an_error() {
     let of_block = [Some(0), Some(0), None];
     let make = |dictionaries: Vec<u8>| {
         let mut vector = dictionary_vector(&of_block, &[FIRST], &[(0, 2)], 1, true);
@@ -329,7 +329,7 @@ fn user_data_of_1_and_16_extensions_comes_to_the_caller() {
 }
 
 #[test]
-fn bad_user_data_is_refused() {
+fn bad_user_data_is_an_error() {
     let make = |user_data: Vec<u8>| {
         let bytes = Vector { user_data: Some(user_data), ..example(Shape::Preset(0)) }.bytes();
         head(&bytes).map(|head| head.user_data.len()).map_err(|e| e.kind)
@@ -350,7 +350,7 @@ fn bad_user_data_is_refused() {
 }
 
 #[test]
-fn bad_headers_are_refused_with_their_place() {
+fn bad_header_is_an_error_at_its_offset() {
     let good = example(Shape::Preset(0)).bytes();
     let with = |at: usize, bytes: &[u8]| {
         let mut all = good.clone();
@@ -411,7 +411,7 @@ fn offsets_of_more_than_24_bits_are_refused() {
 }
 
 #[test]
-fn bad_pools_are_refused() {
+fn bad_pool_is_an_error() {
     let make = |pool: Vec<u8>| {
         let bytes = Vector { pool, ..example(Shape::Preset(0)) }.bytes();
         head(&bytes).map(|_| ()).map_err(|e| e.kind)
@@ -437,7 +437,7 @@ fn bad_pools_are_refused() {
 }
 
 #[test]
-fn blocks_of_foreign_codecs_fail_for_their_files_alone() {
+fn block_of_unsupported_codec_is_an_error_of_its_files_only() {
     for codec in 3..8 {
         let mut vector = example(Shape::Preset(0));
         vector.blocks[4].0 = codec;
@@ -452,7 +452,7 @@ fn blocks_of_foreign_codecs_fail_for_their_files_alone() {
 }
 
 #[test]
-fn entries_past_their_blocks_are_refused_where_they_stand() {
+fn entry_past_its_block_is_an_error_at_its_offset() {
     for (shape, at) in [(Shape::Preset(0), 36), (Shape::Preset(2), 40), (flexible(1), 32)] {
         let mut vector = example(shape);
         // `big.bin`, of three blocks, of which the last would be missing.

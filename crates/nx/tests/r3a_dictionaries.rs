@@ -87,7 +87,7 @@ fn head(bytes: &[u8]) -> Head {
 }
 
 #[test]
-fn words_get_dictionaries_and_come_back() {
+fn text_gets_dictionaries_and_round_trips() {
     let files = files();
     let bytes = archive();
     let plain = pack(&files, options(), Format::R3a);
@@ -151,7 +151,7 @@ fn nx_has_no_dictionaries() {
 
 /// A block with a dictionary is not copied as it is shown, decoded and stored, but coded anew.
 #[test]
-fn archives_made_of_them_are_coded_anew() {
+fn archives_made_from_blocks_with_dictionaries_are_recoded() {
     let files = files();
     let bytes = archive();
     let nx = pack(&files, options(), Format::Nx);
@@ -200,7 +200,7 @@ fn with_other(bytes: &[u8], change: impl FnOnce(&mut Dictionaries)) -> Vec<u8> {
 }
 
 #[test]
-fn a_wrong_or_missing_dictionary_is_an_error_of_each_file() {
+fn wrong_or_missing_dictionary_is_an_error_of_each_file() {
     let files = files();
     let bytes = archive();
     assert!(with_other(&bytes, |_| {}) == bytes, "the header is written as it was");

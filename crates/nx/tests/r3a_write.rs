@@ -54,7 +54,7 @@ fn the_worked_example_is_written() {
 }
 
 #[test]
-fn the_first_preset_that_holds_everything_is_written() {
+fn first_preset_that_fits_is_written() {
     let name = |entries: &[Entry]| {
         let bytes = draft(entries, &[stored(9); 5000], &["a"]).write().unwrap();
         Head::parse(&bytes, &Limits::default()).unwrap().header.form.name()
@@ -70,7 +70,7 @@ fn the_first_preset_that_holds_everything_is_written() {
 }
 
 #[test]
-fn what_the_format_cannot_hold_is_refused() {
+fn exceeding_a_limit_of_the_format_is_an_error() {
     let kind = |entry: Entry, block: Block| draft(&[entry], &[block], &["a"]).write().unwrap_err().kind;
     assert_eq!(kind(entry(1, 0, 0, 1 << 24), stored(1)), Kind::Limit, "an offset");
     assert_eq!(kind(entry(1, 0, 0, 0), stored(1 << 29)), Kind::Limit, "a block");
@@ -183,7 +183,7 @@ fn goldens_become_r3a_and_nx_again() {
 }
 
 #[test]
-fn nx_is_shown_alike_however_it_is_read() {
+fn generated_nx_bytes_do_not_depend_on_the_read_sizes() {
     let mut builder = Builder::new(Preset::from_name("fast-load").unwrap().options()).unwrap();
     for i in 0..50 {
         builder.add_bytes(format!("{i}"), vec![i as u8; i * 1000]).unwrap();
@@ -222,7 +222,7 @@ fn read_all(bytes: &[u8]) {
 }
 
 #[test]
-fn every_flipped_bit_and_every_cut_is_an_error_or_harmless() {
+fn flipped_bit_or_truncation_is_an_error_or_harmless() {
     let flexible = |zero| Shape::Flexible { hashed: true, pool: 20, files: 11, blocks: 11, offset: 12, zero };
     let dictionaries =
         Some(stored_segment(&dictionary_payload(&[b"some words"], &[(255, 2), (0, 1)], 2, true)));

@@ -225,7 +225,7 @@ fn r3a_comes_in_few_requests_too() {
 }
 
 #[test]
-fn files_side_by_side_come_in_one_request() {
+fn adjacent_files_are_fetched_in_one_request() {
     let bytes = sixty();
     let asked = ranges(&bytes, 4 << 20, |path| path.starts_with("b/"));
     assert_eq!((asked.len(), &asked[0]), (1, &(4096 + 20 * 40_960..4096 + 39 * 40_960 + 40_000)));
@@ -234,7 +234,7 @@ fn files_side_by_side_come_in_one_request() {
 }
 
 #[test]
-fn what_lies_between_is_read_over_if_it_is_short() {
+fn short_gap_between_blocks_is_fetched_along() {
     let bytes = sixty();
     let number = |path: &str| path[2..].parse::<u64>().unwrap();
     // 41,920 bytes between them, below a sixty-fourth of 4 MiB.
@@ -246,7 +246,7 @@ fn what_lies_between_is_read_over_if_it_is_short() {
 }
 
 #[test]
-fn nothing_is_fetched_for_files_that_are_there() {
+fn nothing_is_fetched_for_skipped_files() {
     let bytes = sixty();
     let server = Server::of(bytes.clone());
     let archive = open(&server.url()).unwrap();
@@ -266,7 +266,7 @@ fn nothing_is_fetched_for_files_that_are_there() {
 }
 
 #[test]
-fn a_server_that_was_given_up_is_left_alone() {
+fn failed_server_is_not_asked_again_for_a_while() {
     let bytes = sixty();
     let server = Server::new(move |request| {
         let reply = Reply::range(&bytes, request);
@@ -283,7 +283,7 @@ fn a_server_that_was_given_up_is_left_alone() {
 }
 
 #[test]
-fn a_server_that_comes_back_is_asked_again() {
+fn recovered_server_is_asked_again() {
     let bytes = numbers(10_000);
     let server = Server::new(move |request| match request.number {
         1 => Reply::status("503 Service Unavailable"),
@@ -357,7 +357,7 @@ fn a_server_without_ranges_is_refused() {
 }
 
 #[test]
-fn an_endless_answer_is_not_read() {
+fn endless_response_is_not_read() {
     let server = Server::new(|_| {
         let headers = vec![("Content-Length", u64::MAX.to_string())];
         Reply { status: "200 OK", headers, body: vec![0; 1 << 20], then: Then::Hang }
@@ -366,7 +366,7 @@ fn an_endless_answer_is_not_read() {
 }
 
 #[test]
-fn an_archive_that_changes_is_noticed() {
+fn archive_that_changes_on_the_server_is_an_error() {
     assert_fails(read_spoiled(1, |r| r.with("ETag", Some("\"2\""))), Kind::Corrupt, "changed");
     assert_fails(read_spoiled(1, |r| r.with("ETag", None)), Kind::Corrupt, "changed");
     let longer = |r: Reply| r.with("Content-Range", Some("bytes 5000-5999/10001"));
@@ -380,7 +380,7 @@ fn an_archive_that_changes_is_noticed() {
 }
 
 #[test]
-fn other_ranges_are_refused() {
+fn response_with_another_range_is_an_error() {
     for (said, what) in [
         (Some("bytes 5001-6000/10000"), "another range"),
         (Some("bytes 5000-5998/10000"), "Content-Length"),
@@ -400,7 +400,7 @@ fn a_compressed_answer_is_refused() {
 }
 
 #[test]
-fn an_answer_that_breaks_off_is_taken_up_again() {
+fn interrupted_response_is_resumed() {
     let bytes = numbers(10_000);
     let server = Server::new({
         let bytes = bytes.clone();
@@ -414,7 +414,7 @@ fn an_answer_that_breaks_off_is_taken_up_again() {
 }
 
 #[test]
-fn an_answer_that_always_breaks_off_is_given_up() {
+fn response_that_always_breaks_off_is_an_error() {
     let bytes = numbers(10_000);
     let server = Server::new(move |request| {
         let reply = Reply::range(&bytes, request);
@@ -450,7 +450,7 @@ fn a_busy_server_is_asked_again_but_not_forever() {
 }
 
 #[test]
-fn a_refusal_is_final() {
+fn client_error_status_is_not_retried() {
     for (status, what) in [
         ("401 Unauthorized", "denies"),
         ("403 Forbidden", "denies"),
@@ -464,7 +464,7 @@ fn a_refusal_is_final() {
 }
 
 #[test]
-fn a_silent_server_is_given_up() {
+fn silent_server_is_an_error() {
     let silent = |mut reply: Reply| {
         reply.body.truncate(10);
         reply.then(Then::Hang)
@@ -478,7 +478,7 @@ fn a_silent_server_is_given_up() {
 }
 
 #[test]
-fn what_is_no_server_is_said() {
+fn missing_server_is_an_error_with_a_message() {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     drop(listener);
@@ -507,7 +507,7 @@ fn an_answer_that_is_not_http_is_refused() {
 }
 
 #[test]
-fn a_length_beyond_all_bounds_costs_nothing() {
+fn enormous_length_allocates_nothing() {
     let golden = golden("names");
     let bytes = std::fs::read(&golden.path).unwrap();
     let server = Server::new(move |request| {

@@ -112,7 +112,7 @@ fn an_object_that_is_replaced_is_noticed() {
 }
 
 #[test]
-fn refusals_are_told_and_final() {
+fn rejected_request_is_an_error_and_not_retried() {
     for (status, kind, what) in [
         ("400 Bad Request", Kind::Read, "refuses"),
         ("403 Forbidden", Kind::Read, "denies"),
@@ -152,7 +152,7 @@ fn answers_that_are_not_of_the_range_are_refused() {
 }
 
 #[test]
-fn what_passes_is_tried_again_from_where_it_was() {
+fn transient_error_is_retried_from_the_same_offset() {
     let bytes = noise(10_000, 3);
     let server = Server::new({
         let bytes = bytes.clone();
@@ -245,7 +245,7 @@ fn plain_http_is_for_endpoints_that_say_so() {
 }
 
 #[test]
-fn keys_reach_the_store_as_they_stand() {
+fn keys_are_sent_unchanged() {
     let server = store(noise(100, 8), |_| "\"one\"");
     let open = |url: &str| S3Source::open_with(url, options(), settings(&server));
     open("S3://my.bucket/a b/c%20d/\u{e9}+=?#.nx").unwrap();

@@ -329,7 +329,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn the_committed_ones_are_what_the_generator_makes() {
+fn committed_vectors_match_the_generator() {
     let update = std::env::var_os("LINERATE_UPDATE").is_some();
     if update {
         fs::create_dir_all(folder()).unwrap();
@@ -366,7 +366,7 @@ fn the_worked_example_of_the_reference_is_among_them() {
 }
 
 #[test]
-fn each_reads_as_it_should() {
+fn each_vector_gives_its_expected_result() {
     for Vector { name, bytes, expect } in all() {
         let opened = Archive::open(bytes);
         let archive = match (&expect, opened) {
@@ -460,7 +460,7 @@ fn no_path_leads_out_of_the_folder() {
 
 /// (b) Equal names are written once, and the others fail by name.
 #[test]
-fn equal_names_are_not_written_over_each_other() {
+fn equal_names_do_not_overwrite_each_other() {
     let make = Make::new(K4).block(COPY, b"AB".to_vec());
     let make = make.file("same", b"A", 0, 0).file("same", b"B", 0, 1).file("other", b"B", 0, 1);
     for shared_index in [false, true] {
@@ -483,7 +483,7 @@ fn equal_names_are_not_written_over_each_other() {
 
 /// A name that is a file here and a folder there: one of the two fails, by name.
 #[test]
-fn a_file_where_a_folder_must_be_fails_alone() {
+fn file_at_the_path_of_a_folder_is_an_error_of_that_file_only() {
     let make = Make::new(K4).block(COPY, b"AB".to_vec());
     let make = make.file("x", b"A", 0, 0).file("x/y", b"B", 0, 1).file("z", b"B", 0, 1);
     let archive = Archive::open(make.bytes()).unwrap();
@@ -495,7 +495,7 @@ fn a_file_where_a_folder_must_be_fails_alone() {
 
 /// (e) Small archives that claim much: refused by the limits, and by nothing else where these are lifted.
 #[test]
-fn what_unfolds_too_far_is_refused() {
+fn decompression_bomb_is_an_error() {
     // A thousand files over the same 1 MiB of zeros, from a block of 40 bytes.
     let zeros = vec![0; 1 << 20];
     let block = frame(&zeros, Frame::Sized);
@@ -516,7 +516,7 @@ fn what_unfolds_too_far_is_refused() {
 
 /// Many large files over one run of blocks: memory and open files stay as they are.
 #[test]
-fn large_files_that_share_their_blocks_come_out() {
+fn large_files_with_shared_blocks_are_extracted() {
     let content = noise(10_240, 1);
     let make = (0..300).fold(Make::new(K4), |make, i| make.file(format!("{i:03}"), &content, 0, 0));
     let archive = Archive::open(chunked(make, LZ4, &content).bytes()).unwrap();
