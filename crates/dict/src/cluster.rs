@@ -1,17 +1,17 @@
-//! Few dictionaries shared by many sets of samples.
+//! Clustering: few dictionaries shared by many sets of samples.
 
 use linerate_core::Result;
 
 use crate::sharing::Sharing;
 
-/// How to share dictionaries between files, tenants or tables.
+/// Options of a clustering: shares dictionaries between files, tenants or tables.
 ///
-/// Each set of samples stands for one of them. Dictionaries are trained for those sets that others serve
-/// worst; then each set takes the dictionary that makes it smallest, and each dictionary is trained anew
-/// for the sets that took it, until nothing moves. A dictionary that saves less than its own bytes goes.
+/// Each set of samples stands for one of them. Seeds are trained for the sets that the others serve worst.
+/// Then each set is assigned to the dictionary that makes it smallest, and each dictionary is retrained for
+/// its sets, until nothing changes. Dictionaries that save less than their own size are pruned.
 ///
-/// A quarter of each set's samples is kept apart: they decide, and all figures are theirs, scaled up to
-/// the bytes of their set. The result is the same for any number of threads.
+/// A quarter of each set's samples is held out: assignment and all reported sizes are measured on it and
+/// scaled to the size of the set. The result does not depend on the number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clustering {
     pub(crate) most: usize,
@@ -23,19 +23,19 @@ pub struct Clustering {
     pub(crate) threads: usize,
 }
 
-/// The samples of one file, tenant or table.
+/// Samples of one file, tenant or table.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleSet<'a> {
     pub(crate) samples: &'a [&'a [u8]],
     pub(crate) bytes: u64,
 }
 
-/// What became of a set.
+/// The assignment of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// It uses this one of the dictionaries.
+    /// Compressed with the dictionary of this index.
     Dictionary(usize),
-    /// It uses none.
+    /// Compressed without a dictionary.
     Plain(Reason),
 }
 
@@ -50,61 +50,61 @@ pub enum Reason {
     NoSavings,
 }
 
-/// Bytes that everything comes to.
+/// Total bytes of one way to compress all sets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Costs {
     /// Bytes of compressed blocks.
     pub blocks: u64,
-    /// Bytes of dictionaries, as they are.
+    /// Bytes of the dictionaries, uncompressed.
     pub dictionaries: u64,
-    /// Dictionaries.
+    /// Number of dictionaries.
     pub count: usize,
 }
 
-/// One set in the report.
+/// One set in the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SetReport {
-    /// What became of it.
+    /// Its assignment.
     pub choice: Choice,
-    /// Its bytes.
+    /// Its uncompressed bytes.
     pub content: u64,
-    /// Its bytes compressed without a dictionary.
+    /// Compressed bytes without a dictionary.
     pub without: u64,
-    /// Its bytes compressed with a dictionary of its own; `None` if none can be trained.
+    /// Compressed bytes with a dictionary of its own; `None` if none can be trained.
     pub own: Option<u64>,
-    /// Its bytes compressed as it was chosen.
+    /// Compressed bytes as assigned.
     pub chosen: u64,
 }
 
-/// What a clustering found.
+/// Result of a clustering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClusteringResult {
-    /// The dictionaries, each of which some set uses.
+    /// The dictionaries; each is used by at least one set.
     pub dictionaries: Vec<Vec<u8>>,
     /// One for each set.
     pub sets: Vec<SetReport>,
-    /// No dictionary at all.
+    /// Costs without any dictionary.
     pub without: Costs,
-    /// A dictionary of its own for each set that can have one, whether it pays or not.
+    /// Costs with a dictionary for each set that can have one, whether it saves bytes or not.
     pub own: Costs,
-    /// One dictionary for all; none if none can be trained.
+    /// Costs with one dictionary for all; without any if none can be trained.
     pub one: Costs,
-    /// As it was chosen.
+    /// Costs as assigned.
     pub shared: Costs,
-    /// Rounds that were needed.
+    /// Rounds until nothing changed.
     pub rounds: usize,
 }
 
 impl<'a> SampleSet<'a> {
-    /// A set that is no more than its samples, of which each is a block.
+    /// A set that consists of its samples, each of them a block.
     pub fn new(samples: &'a [&'a [u8]]) -> Self {
         SampleSet { samples, bytes: samples.iter().map(|sample| sample.len() as u64).sum() }
     }
 
-    /// A set of so many bytes, of which the samples are a part.
+    /// Sets the size of the set in bytes, of which the samples are a part.
     #[must_use]
     pub fn total_bytes(self, bytes: u64) -> Self {
         SampleSet { bytes, ..self }
@@ -119,61 +119,61 @@ impl Costs {
 }
 
 impl ClusteringResult {
-    /// Bytes of all sets.
+    /// Uncompressed bytes of all sets.
     pub fn content(&self) -> u64 {
         self.sets.iter().fold(0, |sum, set| sum.saturating_add(set.content))
     }
 }
 
 impl Clustering {
-    /// At most `most` dictionaries of at most `size` bytes each.
+    /// At most `max_count` dictionaries of at most `size` bytes each.
     pub const fn new(most: usize, size: usize) -> Self {
         let sample_limit = 256 << 10;
         Clustering { most, size, small_tables: false, level: 3, rounds: 8, sample_limit, threads: 1 }
     }
 
-    /// With small tables, as [`Training::small_tables`](crate::Training::with_small_tables), or not.
+    /// Sets whether to train with small tables, as [`Training::small_tables`](crate::Training::small_tables).
     #[must_use]
     pub const fn small_tables(self, small: bool) -> Self {
         Clustering { small_tables: small, ..self }
     }
 
-    /// At a level of libzstd; 3 unless told.
+    /// Sets the libzstd compression level. Default: 3.
     #[must_use]
     pub const fn level(self, level: i32) -> Self {
         Clustering { level, ..self }
     }
 
-    /// With at most so many rounds; 8 unless told.
+    /// Sets the maximum number of rounds. Default: 8.
     #[must_use]
     pub const fn rounds(self, rounds: usize) -> Self {
         Clustering { rounds, ..self }
     }
 
-    /// Using at most so many bytes of the samples of each set, taken evenly; 256 KiB unless told. They
-    /// bound the time, which grows with their product by the sets, the dictionaries and the rounds.
+    /// Sets the sample bytes used of each set, evenly spread. Default: 256 KiB. The time is proportional to
+    /// their product with the numbers of sets, dictionaries and rounds.
     #[must_use]
     pub const fn sample_limit(self, bytes: usize) -> Self {
         Clustering { sample_limit: bytes, ..self }
     }
 
-    /// With so many threads.
+    /// Sets the number of threads. Default: 1.
     #[must_use]
     pub const fn threads(self, threads: usize) -> Self {
         Clustering { threads, ..self }
     }
 
-    /// Finds the dictionaries. Beside them and the samples, it needs 8 bytes for each pair of a set and a
-    /// dictionary.
+    /// Runs the clustering. Takes 8 bytes for each pair of set and dictionary, beside the samples and
+    /// dictionaries.
     ///
     /// # Errors
-    /// [`Kind::Limit`](crate::Kind::Limit) if libzstd has no memory. Samples of any kind are no error.
+    /// [`Kind::Limit`](crate::Kind::Limit) if libzstd is out of memory. No sample content is an error.
     pub fn run(&self, sets: &[SampleSet<'_>]) -> Result<ClusteringResult> {
         self.run_with_progress(sets, &|_| {})
     }
 
-    /// As [`run`](Self::run); `watch` is told the bytes of samples that were compressed or trained with
-    /// since it was told the last time, by whichever thread did it.
+    /// As [`run`](Self::run); `progress` receives, from any thread, the sample bytes compressed or trained
+    /// with since its last call.
     ///
     /// # Errors
     /// As [`run`](Self::run).

@@ -1,17 +1,17 @@
-//! Descriptions of FSE tables (RFC 8878, 4.1.1): read, made coarser, written.
+//! FSE table descriptions (RFC 8878, section 4.1.1): parsing, rescaling to a smaller table, serialization.
 
 use linerate_core::{Error, Kind, Result};
 
 const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "a table of a dictionary is damaged");
 
-/// The probabilities of an alphabet, in cells of a table; -1 is "less than one" and takes a cell.
+/// The probability of each symbol, in table cells; -1 means "less than one" and takes one cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) of: Vec<i32>,
     pub(crate) log: u32,
 }
 
-/// Bits, the lowest of each byte first.
+/// Bit reader, lowest bit of each byte first.
 struct Bits<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -30,8 +30,8 @@ impl Bits<'_> {
     }
 }
 
-/// How a count is written when `rest` cells are left, plus one: the bits of most values, their
-/// number, and which values need one bit less.
+/// State of the variable-width code of probabilities: `rest` is the number of cells left, plus one; values
+/// take `bits` bits, or one less below `short`.
 struct Width {
     rest: u32,
     threshold: u32,
@@ -43,7 +43,7 @@ impl Width {
         Width { rest: (1 << log) + 1, threshold: 1 << log, bits: log + 1 }
     }
 
-    /// Values below it are written with a bit less.
+    /// Values below this take one bit less.
     fn short(&self) -> u32 {
         2 * self.threshold - 1 - self.rest
     }
@@ -59,7 +59,7 @@ impl Width {
 }
 
 impl Counts {
-    /// Reads a description; returns how many bytes it has, too.
+    /// Parses a description; also returns its length in bytes.
     pub(crate) fn read(bytes: &[u8]) -> Result<(Counts, usize)> {
         let mut bits = Bits { bytes, at: 0 };
         let log = bits.take(4) + 5;
@@ -98,7 +98,7 @@ impl Counts {
         Ok((Counts { of, log }, len))
     }
 
-    /// Writes the description.
+    /// Serializes the description.
     pub(crate) fn write(&self) -> Vec<u8> {
         let mut out: Vec<bool> = Vec::new();
         let mut put = |value: u32, count: u32| out.extend((0..count).map(|i| value >> i & 1 == 1));
@@ -130,8 +130,8 @@ impl Counts {
         out.chunks(8).map(|byte| byte.iter().rev().fold(0, |all, &bit| all << 1 | u8::from(bit))).collect()
     }
 
-    /// The same probabilities in a table of at most `1 << log` cells, as far as they can be kept. No
-    /// symbol is lost, so the table stays larger if there are too many of them.
+    /// Rescales to a table of at most `1 << log` cells. Each present symbol keeps at least one cell, so the
+    /// table stays larger if there are more symbols than cells.
     pub(crate) fn coarser(&self, log: u32) -> Counts {
         let present = self.of.iter().filter(|&&count| count != 0).count();
         let log = log.max(5).max(present.next_power_of_two().ilog2());
@@ -147,7 +147,8 @@ impl Counts {
                 _ => (((cells << log) + (1 << (self.log - 1))) >> self.log).max(1),
             })
             .collect();
-        // One cell more or less is given to whom it changes least, in bits of all that is coded.
+        // Rounding errors are corrected cell by cell, each time for the symbol with the smallest increase of
+        // coded bits.
         let cost =
             |i: usize, from: i32, to: i32| f64::from(weight[i]) * (f64::from(from) / f64::from(to)).ln();
         loop {
@@ -161,7 +162,7 @@ impl Counts {
                 _ => break,
             }
         }
-        // Whoever was less than one before is so all the more.
+        // "Less than one" stays so in a smaller table.
         for (count, before) in of.iter_mut().zip(&self.of) {
             if *before == -1 && *count == 1 {
                 *count = -1;
@@ -175,7 +176,7 @@ impl Counts {
 mod tests {
     use super::*;
 
-    /// Counts that fill a table, made from pseudorandom numbers.
+    /// Pseudorandom probabilities that fill a table.
     fn some(seed: u32) -> Counts {
         let mut state = seed.wrapping_mul(2_654_435_761) | 1;
         let mut random = |n: u32| {

@@ -1,4 +1,4 @@
-//! Blocks decoded one by one or in batches.
+//! Decoding of single blocks and batches.
 
 use linerate_core::Result;
 use linerate_zstd::PrefetchQueue;
@@ -10,12 +10,11 @@ use crate::stats::Counters;
 use crate::store::Store;
 use crate::worker::{Ready, Worker};
 
-/// Decodes blocks with the dictionaries of a store. Each thread needs one of its own, of about
-/// 330 KiB, and 4 bytes for each job of its largest batch.
+/// Decodes blocks with the dictionaries of a store. Needs one per thread, of about 330 KiB, and 4 bytes for
+/// each job of the largest batch.
 ///
-/// A block is one zstd frame. If it names a dictionary by the 32-bit number of its format, that must
-/// be the number of the one it is decoded with; only a checksum in the frame tells a wrong dictionary
-/// of the same number.
+/// A block is one zstd frame. If its header has a Dictionary_ID, it must be that of the given dictionary; a
+/// wrong dictionary with the same one is detected only by a checksum in the frame.
 pub struct Decoder {
     store: Store,
     worker: Worker,
@@ -23,29 +22,29 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder for the dictionaries of `store`.
+    /// Creates a decoder for the dictionaries of `store`.
     pub fn new(store: &Store) -> Self {
         Decoder { store: store.clone(), worker: Worker::new(), order: Vec::new() }
     }
 
-    /// The store.
+    /// Returns the store.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// What it has done.
+    /// Returns the counters.
     pub fn counters(&self) -> Counters {
         self.worker.counters
     }
 
-    /// Decodes one block into `dst` and returns how many bytes that is. Several blocks are faster in
-    /// a [batch](Self::decode_batch).
+    /// Decodes one block into `dst` and returns its length in bytes. Several blocks are faster in a
+    /// [batch](Self::decode_batch).
     ///
     /// # Errors
-    /// [`Kind::BadArgument`](crate::Kind::BadArgument) for an unknown number, and for a block that
-    /// names another dictionary; [`Truncated`](crate::Kind::Truncated) and
-    /// [`Corrupt`](crate::Kind::Corrupt) for what is no frame, or more than one;
-    /// [`OutputTooSmall`](crate::Kind::OutputTooSmall). What `dst` holds then is unspecified.
+    /// [`Kind::BadArgument`](crate::Kind::BadArgument) for an unknown ID, or a block with another
+    /// Dictionary_ID; [`Truncated`](crate::Kind::Truncated) and [`Corrupt`](crate::Kind::Corrupt) for
+    /// anything but exactly one frame; [`OutputTooSmall`](crate::Kind::OutputTooSmall). The content of `dst`
+    /// is then unspecified.
     pub fn decode(&mut self, id: Id, block: &[u8], dst: &mut [u8]) -> Result<usize> {
         let Decoder { store, worker, .. } = self;
         let result = worker.open(store.shared(), id, block).and_then(|mut ready| {
@@ -57,9 +56,8 @@ impl Decoder {
         result
     }
 
-    /// Decodes all jobs, fetching the memory of each while the one before it is decoded. What became
-    /// of a job is in its `result`, with the errors of [`decode`](Self::decode); no job is disturbed
-    /// by another.
+    /// Decodes all jobs, prefetching the memory of each while the previous one is decoded. Each job's
+    /// `result` has its length, or an error as of [`decode`](Self::decode), which does not affect other jobs.
     pub fn decode_batch(&mut self, jobs: &mut [Job<'_>], order: Order) {
         order.arrange(jobs, &mut self.order);
         let Decoder { store, worker, order } = self;
@@ -90,7 +88,7 @@ impl Decoder {
         }
     }
 
-    /// For jobs that come one by one.
+    /// Returns a pipeline for jobs that arrive one by one.
     pub fn pipeline<'j>(&mut self) -> Pipeline<'_, 'j> {
         Pipeline::new(self.store.shared(), &mut self.worker)
     }

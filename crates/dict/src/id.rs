@@ -1,26 +1,25 @@
-//! Numbers of dictionaries.
+//! Dictionary IDs of a store.
 
-/// The number that a [`Store`](crate::Store) gave a dictionary. It is never given to another one of
-/// that store. It says nothing outside of the store, and is not the 32-bit number inside of trained
-/// dictionaries, of which many may be the same.
+/// ID of a dictionary in a [`Store`](crate::Store). Never reused by that store, and meaningless outside of
+/// it. Not the 32-bit Dictionary_ID of a trained dictionary, which need not be unique.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Id(u64);
 
 impl Id {
-    /// No dictionary: blocks that were compressed without.
+    /// No dictionary: for blocks compressed without one.
     pub const NONE: Id = Id(0);
 
-    /// The number, to be kept.
+    /// Returns the ID as an integer.
     pub const fn get(self) -> u64 {
         self.0
     }
 
-    /// The number that was kept. Any number may be asked for; an unknown one is an error there.
+    /// Restores an ID from an integer. Any integer is accepted; an unknown ID is an error when it is used.
     pub const fn from_raw(number: u64) -> Id {
         Id(number)
     }
 
-    /// Of the slot `index` when it is filled for the `generation`th time, which counts from 1.
+    /// ID of slot `index` in its given `generation`, which counts from 1.
     pub(crate) const fn new(index: u32, generation: u32) -> Id {
         Id((generation as u64) << 32 | index as u64)
     }

@@ -1,4 +1,4 @@
-//! Where the bytes of a file come from.
+//! Input of all file readers of this crate.
 
 use std::fmt;
 use std::io;
@@ -8,29 +8,29 @@ use std::sync::Arc;
 use linerate_core::{Error, Kind, Result};
 use linerate_io::{FileSource, MapSource, ReadAt, read_error};
 
-/// Bytes at offsets: a file, mapped or read, memory, or any other [`ReadAt`], such as a file on a web
-/// server. Clones share them.
+/// Bytes at offsets: a mapped or read file, memory, or any other [`ReadAt`], such as a file on a web server.
+/// Clones share them.
 #[derive(Clone)]
 pub struct Input {
     from: Arc<dyn ReadAt>,
 }
 
-/// What a decoder says of a frame at `at` in a file, in words of the file: a frame that names another
-/// dictionary or has more content than the file says is damage there.
+/// Converts a decoder's error for the frame at `at` into an error of the file: a frame with another
+/// dictionary or more content than the file states is corrupt.
 pub(crate) fn frame_error(error: Error, at: u64) -> Error {
     match error.kind {
         Kind::BadArgument | Kind::OutputTooSmall => {
-            Error::new(Kind::Corrupt, at, "a frame is another one than its file says")
+            Error::new(Kind::Corrupt, at, "a frame does not match its description in the file")
         }
         _ => error.shifted(at),
     }
 }
 
 impl Input {
-    /// A file mapped into memory, of which nothing is read before it is needed.
+    /// Maps a file into memory.
     ///
-    /// The file must stay as it is, apart from bytes that are appended. One that is cut short ends
-    /// the program with a signal on Unix; [`Input::file`] reports an error instead.
+    /// The file must not change, except that bytes may be appended. On Unix, truncating it terminates the
+    /// process with a signal; [`Input::file`] reports an error instead.
     ///
     /// # Errors
     /// [`Kind::Read`].
@@ -38,7 +38,7 @@ impl Input {
         Ok(Input::source(MapSource::open(path).map_err(|e| read_error(0, &e))?))
     }
 
-    /// A file read piece by piece.
+    /// Opens a file that is read on demand.
     ///
     /// # Errors
     /// [`Kind::Read`].
@@ -56,38 +56,38 @@ impl Input {
         Input { from: Arc::new(source) }
     }
 
-    /// Bytes there are.
+    /// Length in bytes.
     pub fn len(&self) -> u64 {
         self.from.len()
     }
 
-    /// Whether there are none.
+    /// Whether the length is 0.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether the bytes are in memory or mapped, so that reading them is no copy.
+    /// Whether the bytes are in memory or mapped, so that access needs no copy.
     pub(crate) fn is_in_memory(&self) -> bool {
         self.from.view(0, 0).is_some()
     }
 
-    /// `len` bytes at `at`, in place if they are in memory or mapped.
+    /// Borrows `len` bytes at `at`, if they are in memory or mapped.
     pub(crate) fn view(&self, at: u64, len: usize) -> Option<&[u8]> {
         self.from.view(at, len)
     }
 
-    /// Whether there are `len` bytes at `at`.
+    /// Checks that there are `len` bytes at `at`.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if not.
+    /// [`Kind::Truncated`] if there are fewer.
     pub(crate) fn check(&self, at: u64, len: u64) -> Result<()> {
         match at.checked_add(len) {
             Some(end) if end <= self.len() => Ok(()),
-            _ => Err(Error::new(Kind::Truncated, self.len(), "the file is shorter than it says")),
+            _ => Err(Error::new(Kind::Truncated, self.len(), "the file is shorter than it states")),
         }
     }
 
-    /// `len` bytes at `at`, in place or read into `room`.
+    /// Returns `len` bytes at `at`, borrowed or read into `room`.
     ///
     /// # Errors
     /// [`Kind::Truncated`] if there are fewer, [`Kind::Read`].
@@ -100,7 +100,7 @@ impl Input {
         Ok(room)
     }
 
-    /// Reads `len` bytes at `at` behind what `room` holds.
+    /// Appends `len` bytes at `at` to `room`.
     ///
     /// # Errors
     /// As [`Input::bytes`].
@@ -116,7 +116,7 @@ impl Input {
         Ok(())
     }
 
-    /// The `N` bytes at `at`.
+    /// Returns the `N` bytes at `at`.
     ///
     /// # Errors
     /// As [`Input::bytes`].

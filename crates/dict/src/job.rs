@@ -1,51 +1,49 @@
-//! One block to decode, and the order of many.
+//! A block to decode, and the decoding order of a batch.
 
 use linerate_core::{Error, Kind, Result};
 
 use crate::id::Id;
 
-/// A block to decode.
+/// One block to decode.
 #[derive(Debug)]
 pub struct Job<'a> {
     /// Its dictionary.
     pub id: Id,
     /// The block: one zstd frame.
     pub block: &'a [u8],
-    /// Room for what it decodes to.
+    /// Output buffer.
     pub dst: &'a mut [u8],
-    /// Bytes of `dst` that were written, or why not. Before it is decoded, an error of kind
-    /// [`Kind::BadArgument`].
+    /// Bytes written to `dst`, or the error. Before decoding, an error of kind [`Kind::BadArgument`].
     pub result: Result<usize>,
 }
 
 impl<'a> Job<'a> {
-    /// A job that is not done.
+    /// Creates a job that is not decoded yet.
     pub fn new(id: Id, block: &'a [u8], dst: &'a mut [u8]) -> Self {
         let result = Err(Error::new(Kind::BadArgument, 0, "the block was not decoded yet"));
         Job { id, block, dst, result }
     }
 
-    /// The content, if the job is done and went well.
+    /// Returns the content, after successful decoding.
     pub fn content(&self) -> Option<&[u8]> {
         self.result.ok().and_then(|n| self.dst.get(..n))
     }
 }
 
-/// In which order the jobs of a batch are decoded. Results stand in the jobs, which stay where they
-/// are.
+/// The order in which the jobs of a batch are decoded. The jobs and their results stay in place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
-    /// As they stand.
+    /// As given.
     AsGiven,
-    /// Those of one dictionary together.
+    /// Grouped by dictionary.
     ByDictionary,
-    /// Whichever is faster: together if there are two or more for each dictionary.
+    /// Grouped by dictionary if there are at least two jobs for each, else as given.
     #[default]
     Any,
 }
 
 impl Order {
-    /// Writes into `order` the indexes of `jobs` as they are to be decoded.
+    /// Writes the indexes of `jobs` into `order`, in decoding order.
     pub(crate) fn arrange(self, jobs: &[Job<'_>], order: &mut Vec<u32>) {
         order.clear();
         order.extend(0..jobs.len() as u32);

@@ -1,11 +1,11 @@
-//! Which dictionaries are worth their own bytes.
+//! Greedy pruning of dictionaries that do not save their own size.
 
-/// Which of several dictionaries to keep, at most `most`: as long as there are more, or what is left comes
-/// to less without one, the one goes without which it comes to least. `columns` has what each set comes to
-/// with each dictionary, `plain` without any, `bytes` the dictionaries' own.
+/// Prunes dictionaries greedily: repeatedly drops the one whose removal shrinks the total (dictionaries plus
+/// compressed sets) most, until at most `max_count` remain and no removal helps. `costs_with[d][s]` is the
+/// compressed size of set `s` with dictionary `d`, `costs_without[s]` without any. Returns which are kept.
 pub(crate) fn worth_keeping(columns: &[&[u64]], plain: &[u64], bytes: &[u64], most: usize) -> Vec<bool> {
     let mut kept = vec![true; columns.len()];
-    // For each set its best choice, and the best without that one.
+    // For each set its best dictionary and the second best, which takes over if the best is dropped.
     let mut picks: Vec<Picks> = (0..plain.len()).map(|set| Picks::of(columns, plain, &kept, set)).collect();
     for left in (1..=columns.len()).rev() {
         let mut loss = vec![0u64; columns.len()];
@@ -15,7 +15,7 @@ pub(crate) fn worth_keeping(columns: &[&[u64]], plain: &[u64], bytes: &[u64], mo
             }
         }
         let gone = (0..columns.len()).filter(|&i| kept[i]);
-        // What it saves, less what that costs: signed, and wide enough for any bytes.
+        // Bytes saved by dropping: signed, and wide enough for any sizes.
         let saved = |i: usize| i128::from(bytes[i]) - i128::from(loss[i]);
         let Some(gone) = gone.max_by_key(|&i| (saved(i), i)) else { break };
         if left <= most && saved(gone) < 0 {
@@ -31,7 +31,7 @@ pub(crate) fn worth_keeping(columns: &[&[u64]], plain: &[u64], bytes: &[u64], mo
     kept
 }
 
-/// The best choices of a set; none of the dictionaries is a choice, too.
+/// The two best choices of a set; no dictionary is a choice, too.
 struct Picks {
     first: Option<usize>,
     first_cost: u64,

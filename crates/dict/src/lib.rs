@@ -1,21 +1,43 @@
-//! Small zstd blocks, each with one of very many dictionaries.
+//! zstd blocks of a few KiB, each compressed with one of tens of thousands of dictionaries.
 //!
-//! A storage engine that gives each file, tenant or table a dictionary of its own meets, with each
-//! random read, tables that left the cache long ago. Here they are small, at most 5.3 KiB beside the
-//! dictionary's bytes, they lie in huge pages, and those of the next block are fetched while the
-//! current one is decoded.
+//! A storage engine with one dictionary per file, tenant or table finds, at each random read, that the
+//! dictionary's decoding tables have left the CPU caches. Here the tables are compact (at most 5.3 KiB beside
+//! the dictionary's bytes), lie in huge pages, and are prefetched while the previous block is decoded.
 //!
-//! * [`Store`]: the dictionaries, under numbers of its own. Threads share it and read it without a
-//!   lock.
+//! * [`Store`]: the dictionaries, by ID. Shared by threads; reading takes no lock.
 //! * [`Decoder`]: one per thread. Decodes one block, or a batch of [`Job`]s in an [`Order`].
-//! * [`Pipeline`]: for jobs that come one by one.
-//! * [`Encoder`]: blocks compressed with the dictionaries of a store, through libzstd.
+//! * [`Pipeline`]: decodes jobs that arrive one by one.
+//! * [`Encoder`]: compresses blocks with the dictionaries of a store, through libzstd.
 //! * [`Pack`]: a file of dictionaries.
-//! * [`BlockFile`]: sorted records in a file of such blocks.
-//! * [`sst`]: RocksDB's SST files, read through the store.
-//! * [`Training`]: dictionaries from samples, also with small tables; [`Savings`], what they are worth.
-//! * [`Search`]: the size that makes blocks and dictionary smallest; [`Clustering`]: few dictionaries
-//!   for many sets of samples.
+//! * [`BlockFile`]: a file of sorted records in such blocks.
+//! * [`sst`]: a reader of RocksDB's SST files.
+//! * [`Training`]: trains dictionaries, also with small tables; [`Savings`] measures them.
+//! * [`Search`]: finds the dictionary size with the smallest total; [`Clustering`]: few dictionaries for many
+//!   sets of samples.
+//!
+//! # Files
+//!
+//! | file | content |
+//! |---|---|
+//! | `store.rs`, `id.rs` | the store: dictionaries by ID, reference counts |
+//! | `memory.rs` | the state behind the store's lock: arenas, vacant slots, table eviction |
+//! | `clock.rs` | CLOCK eviction order of the slots that have tables |
+//! | `slots.rs`, `hash_index.rs` | array of slots that grows without moving them; index from content hash to slot |
+//! | `sys/slot.rs` | one dictionary: lock-free pins, publication and reclamation |
+//! | `sys/arena.rs`, `sys/mapping.rs`, `free_list.rs` | memory in huge pages between guard pages; best-fit allocation |
+//! | `source.rs` | dictionaries that are read at first use |
+//! | `decoder.rs`, `pipeline.rs`, `job.rs` | single blocks, batches and their order, streams of jobs |
+//! | `worker.rs`, `prefetch.rs` | decoding one block while the next one's memory is prefetched |
+//! | `encoder.rs` | compression through libzstd |
+//! | `train.rs`, `fse_table.rs` | training; coarser FSE tables |
+//! | `savings.rs`, `samples.rs` | bytes that a dictionary saves; split into training and holdout samples |
+//! | `search.rs` | search over dictionary sizes |
+//! | `cluster.rs`, `clusterer.rs`, `prune.rs` | clustering: its API, its rounds, pruning |
+//! | `threads.rs` | ordered parallel map |
+//! | `pack/` | pack files: `open`, `load` read; `editor`, `compact` write; `codec` compresses; `index`, `layout` are the format |
+//! | `blocks/` | block files: `builder`, `sorter` write; `file`, `reader`, `scan`, `verify` read; `block`, `layout` are the format |
+//! | `sst/` | SST files: see [`sst`] |
+//! | `input.rs`, `output.rs`, `fields.rs` | file access through `linerate-io`; integers and checksums in files |
 //!
 //! ```
 //! use linerate_dict::{Decoder, Encoder, Store};

@@ -1,5 +1,5 @@
-//! The memory of a store: rooms for bytes and tables, vacant slots, and the clock that finds what to
-//! evict. All of it is behind one lock, which readers never take.
+//! State of a store behind its lock: memory for bytes and tables, vacant slots, reference counts, and CLOCK
+//! eviction. Readers never take the lock.
 
 use std::sync::Arc;
 
@@ -10,22 +10,22 @@ use crate::ring::Ring;
 use crate::slots::Slots;
 use crate::source::{Source, Sources};
 
-/// Slots that the clock passes at most to find room once, so that nobody waits long for the lock.
+/// Slots visited at most by one eviction, which bounds the time that the lock is held.
 const STEPS: usize = 64;
 
 pub(crate) struct Memory {
     pub(crate) raw: Arena,
     pub(crate) tables: Arena,
-    /// Slots whose tables are there, or are being made.
+    /// Slots whose tables are present or being built.
     pub(crate) ring: Ring,
     /// Slots to be filled again.
     vacant: Vec<u32>,
-    /// Slots retired, but not emptied.
+    /// Slots that were retired but not reclaimed yet.
     dropped: Vec<u32>,
-    /// How often each dictionary was inserted or retained, less released.
+    /// Reference count of each slot.
     users: Vec<u32>,
     pub(crate) sources: Sources,
-    /// Sources that nobody uses any more, to be dropped without the lock.
+    /// Sources without dictionaries left, to be dropped after the lock is released.
     pub(crate) ended: Vec<Arc<dyn Source>>,
     by_hash: Hashes,
     pub(crate) dictionaries: usize,
@@ -49,13 +49,13 @@ impl Memory {
         }
     }
 
-    /// Puts a dictionary into a slot. Gives its room back if there is no slot any more.
+    /// Puts a dictionary into a slot. Frees its memory if there are no more slots.
     pub(crate) fn fill(&mut self, slots: &Slots, mut filling: Filling, hash: u64) -> Option<Id> {
         loop {
             let index = match self.vacant.pop() {
                 Some(index) => index,
                 None => {
-                    // The last number means none to the lists.
+                    // `u32::MAX` is the empty mark of the lists.
                     let Some(index) = u32::try_from(self.users.len()).ok().filter(|&at| at < u32::MAX) else {
                         if let Filling::Bytes(room, _) = filling {
                             self.raw.cancel(room);
@@ -81,30 +81,30 @@ impl Memory {
                     self.by_hash.add(index, hash_in(slots));
                     return Some(Id::new(index, generation));
                 }
-                // It was filled as often as a number can say: it stays empty.
+                // This slot's generations are used up: it stays empty.
                 Err(back) => filling = back,
             }
         }
     }
 
-    /// Makes room in the lists for so many more dictionaries at once.
+    /// Reserves list capacity for `more` dictionaries.
     pub(crate) fn reserve(&mut self, slots: &Slots, more: usize) {
         self.users.reserve(more);
         self.by_hash.reserve(more, hash_in(slots));
     }
 
-    /// Bytes that the lists of this take.
+    /// Bytes of the lists.
     pub(crate) fn lists(&self) -> usize {
         let numbers = self.vacant.capacity() + self.dropped.capacity() + self.users.capacity();
         4 * numbers + self.by_hash.memory() + self.ring.memory()
     }
 
-    /// A dictionary of these bytes that the store has itself, with one user more. Whoever reads it at this
-    /// moment is not waited for.
+    /// Finds a dictionary with these bytes in the store's own memory, and increments its reference count.
     pub(crate) fn share(&mut self, slots: &Slots, bytes: &[u8], hash: u64) -> Option<Id> {
         let same = |&index: &u32| {
             let Some(slot) = slots.get(index).filter(|slot| slot.hash() == hash) else { return false };
-            // Under the lock nobody retires it, so that this pin is not one that the store waits for.
+            // Nothing is retired under the lock, so this pin is never the last one of a retired slot and
+            // needs no reap.
             let pin = slot.pin(slot.generation(), None);
             pin.is_some_and(|pin| pin.is_owned() && pin.bytes() == bytes)
         };
@@ -114,7 +114,8 @@ impl Memory {
         Some(id)
     }
 
-    /// A dictionary of this hash whose bytes a source has, or will be asked for, with one user more.
+    /// Finds a dictionary with this hash whose bytes belong to a source, or were not read yet, and increments
+    /// its reference count.
     pub(crate) fn retain_registered(&mut self, slots: &Slots, hash: u64) -> Option<Id> {
         let registered = |&index: &u32| {
             let Some(slot) = slots.get(index).filter(|slot| slot.hash() == hash) else { return false };
@@ -126,26 +127,26 @@ impl Memory {
         Some(id)
     }
 
-    /// Gives back the memory that nothing uses. Returns the bytes of address space.
+    /// Returns unused memory to the system. Returns the bytes unmapped.
     pub(crate) fn trim(&mut self) -> usize {
         self.vacant.shrink_to_fit();
         self.dropped.shrink_to_fit();
         self.raw.trim() + self.tables.trim()
     }
 
-    /// The slot of a dictionary with this hash.
+    /// Finds the slot of a dictionary with this hash.
     pub(crate) fn find(&self, slots: &Slots, hash: u64) -> Option<u32> {
         self.by_hash.find(hash).find(|&slot| hash_in(slots)(slot) == hash)
     }
 
-    /// One more user of a dictionary that is there.
+    /// Increments the reference count of a present dictionary.
     pub(crate) fn retain(&mut self, id: Id) -> Option<()> {
         let users = &mut self.users[id.index() as usize];
         *users = users.checked_add(1)?;
         Some(())
     }
 
-    /// One user less; without any, the dictionary is dropped. Returns whether it was.
+    /// Decrements the reference count; at zero retires the dictionary. Returns whether it did.
     pub(crate) fn release(&mut self, slots: &Slots, id: Id) -> bool {
         let users = &mut self.users[id.index() as usize];
         *users = users.saturating_sub(1);
@@ -159,7 +160,7 @@ impl Memory {
         true
     }
 
-    /// Empties the slots of dropped dictionaries that nobody reads any more.
+    /// Reclaims the retired slots that have no readers.
     pub(crate) fn reap(&mut self, slots: &Slots) {
         let mut dropped = std::mem::take(&mut self.dropped);
         dropped.retain(|&index| {
@@ -180,13 +181,13 @@ impl Memory {
         self.dropped = dropped;
     }
 
-    /// Takes back room for tables that were not made.
+    /// Frees memory for tables that were not built.
     pub(crate) fn cancel_tables(&mut self, index: u32, room: Room) {
         self.ring.remove(index);
         self.tables.cancel(room);
     }
 
-    /// Room for the tables of the dictionary in a slot, if need be that of others.
+    /// Allocates memory for the tables of the dictionary in slot `index`, evicting others if necessary.
     pub(crate) fn table_room(&mut self, slots: &Slots, index: u32, len: usize) -> Option<Room> {
         if !self.dropped.is_empty() {
             self.reap(slots);
@@ -197,7 +198,7 @@ impl Memory {
                 self.ring.add(index);
                 return Some(room);
             }
-            // Twice round, since the first time may only have taken second chances.
+            // Two rounds: the first may only clear reference bits.
             if steps == 0 || STEPS - steps >= 2 * self.ring.len() {
                 return None;
             }
@@ -214,12 +215,12 @@ impl Memory {
     }
 }
 
-/// The hash of what is in a slot.
+/// Returns the hash of the dictionary in a slot.
 fn hash_in(slots: &Slots) -> impl Fn(u32) -> u64 {
     |index| slots.get(index).map_or(0, Slot::hash)
 }
 
-/// Room for one more, of which little stays unused: a list of very many is not doubled.
+/// Reserves capacity for one more element, growing by an eighth: long lists are not doubled.
 pub(crate) fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 8 + 16);

@@ -1,4 +1,4 @@
-//! Which parts of the chunks of an arena are free.
+//! Free ranges of an arena's chunks: best-fit allocation with coalescing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ pub(crate) struct Range {
     pub(crate) len: u32,
 }
 
-/// The free ranges of all chunks, by place and by length. No two of them touch.
+/// The free ranges of all chunks, by position and by length. No two of them are adjacent.
 #[derive(Debug, Default)]
 pub(crate) struct Ranges {
     by_place: BTreeMap<(u32, u32), u32>,
@@ -28,7 +28,7 @@ impl Ranges {
         self.by_len.remove(&(range.len, range.chunk, range.at));
     }
 
-    /// Takes `len` units from the smallest range that has them.
+    /// Allocates `len` units from the smallest range that has them.
     pub(crate) fn take(&mut self, len: u32) -> Option<Range> {
         let &(found, chunk, at) = self.by_len.range((len, 0, 0)..).next()?;
         self.remove(Range { chunk, at, len: found });
@@ -38,7 +38,7 @@ impl Ranges {
         Some(Range { chunk, at, len })
     }
 
-    /// Makes a range free, and returns the free range that it is part of now.
+    /// Frees a range, and returns the coalesced free range that contains it.
     pub(crate) fn give(&mut self, mut range: Range) -> Range {
         let end = range.at + range.len;
         if let Some(&len) = self.by_place.get(&(range.chunk, end)) {
@@ -56,12 +56,12 @@ impl Ranges {
         range
     }
 
-    /// The free range that begins with a chunk, if there is one.
+    /// The free range at the start of a chunk, if any.
     pub(crate) fn first_of(&self, chunk: u32) -> Option<Range> {
         self.by_place.get(&(chunk, 0)).map(|&len| Range { chunk, at: 0, len })
     }
 
-    /// Takes a range that is free as a whole, so that its chunk can be given back.
+    /// Removes a free range, so that its chunk can be unmapped.
     pub(crate) fn withdraw(&mut self, range: Range) {
         self.remove(range);
     }
@@ -71,7 +71,7 @@ impl Ranges {
 mod tests {
     use super::*;
 
-    /// Takes and gives at random; each unit must be free exactly when nobody holds it.
+    /// Random allocation and freeing: each unit is free exactly when it is not held.
     #[test]
     fn ranges_are_disjoint_and_grow_together_again() {
         const LEN: u32 = 1000;

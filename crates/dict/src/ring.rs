@@ -1,4 +1,5 @@
-//! The slots with tables, in the ring that the clock goes round to find one to evict.
+//! CLOCK eviction (second chance; Corbató 1968): a circular list of the slots that have tables, and a hand.
+//! The reference bit is `USED` in each slot.
 
 use crate::memory::make_room;
 
@@ -7,7 +8,7 @@ const NOWHERE: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(crate) struct Ring {
     slots: Vec<u32>,
-    /// Where each slot stands in `slots`.
+    /// Position of each slot in `slots`, or `ABSENT`.
     place: Vec<u32>,
     hand: usize,
 }
@@ -48,7 +49,7 @@ impl Ring {
         }
     }
 
-    /// The slot under the hand, which moves on.
+    /// Returns the slot under the hand, and advances the hand.
     pub(crate) fn step(&mut self) -> Option<u32> {
         if self.hand >= self.slots.len() {
             self.hand = 0;

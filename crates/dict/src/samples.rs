@@ -1,14 +1,14 @@
-//! Samples chosen: evenly, and some kept apart to measure with.
+//! Sampling: even subsets, and the split into training and holdout samples.
 
-/// Every so-manieth sample is not trained with.
+/// Every fourth sample is held out.
 const APART: usize = 4;
 
-/// Samples of at most `limit` bytes together, evenly from all of them; at least one if there is one.
+/// Selects samples of at most `limit` bytes in total, evenly spread; at least one if there is any.
 pub(crate) fn thin<'a>(samples: &[&'a [u8]], limit: usize) -> Vec<&'a [u8]> {
     let total: usize = samples.iter().map(|sample| sample.len()).sum();
     let (mut passed, mut kept) = (0, 0);
     let mut is_due = |sample: &&&[u8]| {
-        // As many of the bytes so far as `limit` is of all.
+        // The kept share of the bytes so far is at most the share of `limit` in all.
         let due = kept as u128 * total as u128 <= passed as u128 * limit as u128;
         let fits = total <= limit || kept == 0 || kept + sample.len() <= limit;
         passed += sample.len();
@@ -18,14 +18,14 @@ pub(crate) fn thin<'a>(samples: &[&'a [u8]], limit: usize) -> Vec<&'a [u8]> {
     samples.iter().filter(|sample| is_due(sample)).copied().collect()
 }
 
-/// Samples to train with, and others to measure with.
+/// Samples to train with, and holdout samples to measure with.
 pub(crate) struct Parts<'a> {
     pub(crate) learn: Vec<&'a [u8]>,
     pub(crate) check: Vec<&'a [u8]>,
 }
 
 impl<'a> Parts<'a> {
-    /// A quarter is kept apart, at least the last one.
+    /// Holds out a quarter, at least the last sample.
     pub(crate) fn of(samples: &[&'a [u8]]) -> Parts<'a> {
         let is_apart =
             |i: usize| if samples.len() < APART { i + 1 == samples.len() } else { i % APART == APART - 1 };
@@ -35,13 +35,13 @@ impl<'a> Parts<'a> {
         Parts { learn: part(false), check: part(true) }
     }
 
-    /// Bytes to measure with.
+    /// Bytes of the holdout samples.
     pub(crate) fn check_bytes(&self) -> usize {
         self.check.iter().map(|block| block.len()).sum()
     }
 }
 
-/// Bytes that `measured` of `of` come to in `all`.
+/// Extrapolates: `measured` of `of` bytes, scaled to `all` bytes.
 pub(crate) fn scaled(measured: usize, of: usize, all: u64) -> u64 {
     let product = measured as u128 * u128::from(all);
     u64::try_from(product.div_ceil(of.max(1) as u128)).unwrap_or(u64::MAX)

@@ -1,18 +1,18 @@
-//! What a dictionary gains.
+//! Bytes that a dictionary saves.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
 use zstd_safe::{CCtx, CDict};
 
-/// What a dictionary gains on some blocks.
+/// Compressed sizes of sample blocks with and without a dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Savings {
-    /// Bytes of the blocks.
+    /// Uncompressed bytes of the blocks.
     pub content: usize,
-    /// Bytes of them compressed without a dictionary.
+    /// Compressed bytes without a dictionary.
     pub without: usize,
-    /// Bytes of them compressed with it.
+    /// Compressed bytes with the dictionary.
     pub with: usize,
     /// Bytes of the dictionary.
     pub dictionary: usize,
@@ -21,11 +21,11 @@ pub struct Savings {
 }
 
 impl Savings {
-    /// Compresses `blocks` at `level`, with the dictionary and without. Blocks it was trained with
-    /// flatter it.
+    /// Compresses `blocks` at `level` with and without the dictionary. Blocks that it was trained with
+    /// overstate the savings.
     ///
     /// # Errors
-    /// As [`shrink_tables`](crate::shrink_tables); [`Kind::Limit`] if libzstd has no memory.
+    /// As [`shrink_tables`](crate::shrink_tables); [`Kind::Limit`] if libzstd is out of memory.
     pub fn measure(dictionary: &[u8], blocks: &[&[u8]], level: i32) -> Result<Savings> {
         let tables = Dictionary::measure(dictionary)?.compact_len();
         let prepared = prepare(dictionary, level)?;
@@ -39,18 +39,17 @@ impl Savings {
         })
     }
 
-    /// Content by compressed bytes and those of the dictionary, which must be kept, too.
+    /// Compression ratio, with the dictionary's bytes counted.
     pub fn ratio(&self) -> f64 {
         self.content as f64 / (self.with + self.dictionary).max(1) as f64
     }
 
-    /// Content by compressed bytes alone: what the ratio comes to when the dictionary serves very many
-    /// more blocks like these.
+    /// Compression ratio without the dictionary's bytes: the limit for very many blocks like these.
     pub fn ratio_of_blocks(&self) -> f64 {
         self.content as f64 / self.with.max(1) as f64
     }
 
-    /// Content by bytes compressed without.
+    /// Compression ratio without a dictionary.
     pub fn ratio_without(&self) -> f64 {
         self.content as f64 / self.without.max(1) as f64
     }
@@ -58,12 +57,12 @@ impl Savings {
 
 const FAILED: Error = Error::new(Kind::Limit, 0, "libzstd could not compress a block");
 
-/// A dictionary as libzstd compresses with it.
+/// Digests a dictionary for compression by libzstd.
 pub(crate) fn prepare(dictionary: &[u8], level: i32) -> Result<CDict<'static>> {
     CDict::try_create(dictionary, level).ok_or(FAILED)
 }
 
-/// Finds out how many bytes blocks compress to.
+/// Measures compressed sizes.
 pub(crate) struct Meter {
     context: CCtx<'static>,
     level: i32,
@@ -75,7 +74,7 @@ impl Meter {
         Ok(Meter { context: CCtx::try_create().ok_or(FAILED)?, level, out: Vec::new() })
     }
 
-    /// Bytes of all blocks, each compressed by itself.
+    /// Compressed bytes of all blocks, each compressed on its own.
     pub(crate) fn sum(&mut self, blocks: &[&[u8]], dictionary: Option<&CDict<'_>>) -> Result<usize> {
         let Meter { context, level, out } = self;
         blocks.iter().try_fold(0, |sum, block| {

@@ -1,4 +1,4 @@
-//! The size of a dictionary that pays best.
+//! Search for the dictionary size with the smallest total.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -7,17 +7,17 @@ use crate::savings::Savings;
 use crate::threads::map;
 use crate::train::Training;
 
-/// The sizes that are tried unless told, in bytes.
+/// Default candidate sizes, in bytes.
 pub const SIZES: &[usize] = &[1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 << 10];
 
-/// Bytes of samples that are measured with; more would tell the same.
+/// Holdout bytes; more do not change the result.
 const CHECKED: usize = 8 << 20;
-/// Bytes of samples that a dictionary is trained with at most, unless it is large itself.
+/// Training bytes of one dictionary, unless 128 times its size is more.
 const LEARNED: usize = 16 << 20;
 
-/// How to look for the size of a dictionary.
+/// Options of a search for the best dictionary size.
 ///
-/// A larger dictionary makes blocks smaller, and must be kept itself. What counts is the sum, which
+/// A larger dictionary makes blocks smaller, but has to be stored itself. The search minimizes the sum, which
 /// depends on how much data the dictionary will serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
@@ -28,36 +28,36 @@ pub struct Search {
     threads: usize,
 }
 
-/// One size that was tried.
+/// One candidate size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// The size that was asked for.
+    /// The requested size.
     pub size: usize,
-    /// What the dictionary gained on samples that it was not trained with.
+    /// Sizes measured on holdout samples.
     pub savings: Savings,
-    /// Bytes of all expected data compressed with it, and its own.
+    /// Bytes of all expected data compressed with the dictionary, plus the dictionary.
     pub total: u64,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchResult {
-    /// The best dictionary, trained with all samples; `None` if no size pays.
+    /// The best dictionary, trained with all samples; `None` if no size saves bytes.
     pub dictionary: Option<Vec<u8>>,
-    /// Which of `candidates` it is.
+    /// Its index in `candidates`.
     pub best: Option<usize>,
-    /// The sizes in rising order, without those that could not be trained.
+    /// The sizes in ascending order, without those that could not be trained.
     pub candidates: Vec<Candidate>,
     /// Bytes of expected data.
     pub expected: u64,
-    /// Bytes of it compressed without a dictionary.
+    /// Bytes of expected data compressed without a dictionary.
     pub without: u64,
 }
 
 impl Search {
-    /// A search among `sizes`, in bytes; [`SIZES`] are a good choice.
+    /// A search among `sizes`, in bytes, such as [`SIZES`].
     pub fn new(sizes: &[usize]) -> Self {
         let mut sizes = sizes.to_vec();
         sizes.sort_unstable();
@@ -65,43 +65,42 @@ impl Search {
         Search { sizes, small_tables: false, level: 3, expected: None, threads: 1 }
     }
 
-    /// With small tables, as [`Training::small_tables`], or not.
+    /// Sets whether to train with small tables, as [`Training::small_tables`].
     #[must_use]
     pub fn small_tables(self, small: bool) -> Self {
         Search { small_tables: small, ..self }
     }
 
-    /// At a level of libzstd; 3 unless told.
+    /// Sets the libzstd compression level. Default: 3.
     #[must_use]
     pub fn level(self, level: i32) -> Self {
         Search { level, ..self }
     }
 
-    /// For so many bytes of data that the dictionary will serve; as many as the samples have unless
-    /// told.
+    /// Sets the bytes of data that the dictionary will serve. Default: the bytes of the samples.
     #[must_use]
     pub fn expected_bytes(self, expected: u64) -> Self {
         Search { expected: Some(expected), ..self }
     }
 
-    /// With so many threads. The result is the same.
+    /// Sets the number of threads, which does not affect the result. Default: 1.
     #[must_use]
     pub fn threads(self, threads: usize) -> Self {
         Search { threads, ..self }
     }
 
-    /// Trains a dictionary of each size with three quarters of the samples, and measures it with the
-    /// rest. The best one is trained again with all samples.
+    /// Trains a dictionary of each size with three quarters of the samples and measures it on the rest. The
+    /// best one is trained again with all samples.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the samples are too few or too short to train any size;
-    /// [`Kind::Limit`] if libzstd has no memory.
+    /// [`Kind::BadArgument`] if the samples are too few or too short to train any size; [`Kind::Limit`] if
+    /// libzstd is out of memory.
     pub fn run(&self, samples: &[&[u8]]) -> Result<SearchResult> {
         self.run_with_progress(samples, &|_| {})
     }
 
-    /// As [`run`](Self::run); `watch` is told the bytes of samples that were trained with or compressed
-    /// since it was told the last time, by whichever thread did it.
+    /// As [`run`](Self::run); `progress` receives, from any thread, the sample bytes trained with or
+    /// compressed since its last call.
     ///
     /// # Errors
     /// As [`run`](Self::run).

@@ -1,4 +1,5 @@
-//! The work of a clustering: seeds, rounds, and what is left out again.
+//! The clustering algorithm: farthest-first seeds (Gonzalez 1985), then rounds of assignment and retraining
+//! as in *k*-means (Lloyd 1982), then pruning. The distance of a set to a dictionary is its compressed size.
 
 use linerate_core::{Kind, Result};
 use zstd_safe::CDict;
@@ -10,7 +11,7 @@ use crate::savings::{Meter, prepare};
 use crate::threads::map;
 use crate::train::Training;
 
-/// Bytes of samples that a dictionary is trained with at most, unless it is large itself.
+/// Training bytes of one dictionary, unless 128 times its size is more.
 const LEARNED: usize = 4 << 20;
 
 pub(crate) struct Sharing<'a> {
@@ -20,16 +21,16 @@ pub(crate) struct Sharing<'a> {
     rounds: usize,
 }
 
-/// A set's samples and what is known of it.
+/// A set, its samples, and its measured costs.
 struct Known<'a> {
     parts: Parts<'a>,
     bytes: u64,
     without: u64,
-    /// What a dictionary of its own makes of it, and the bytes of that.
+    /// Compressed bytes with a dictionary of its own, and the bytes of that.
     own: Option<(u64, usize)>,
 }
 
-/// A dictionary, and what each set comes to with it.
+/// A dictionary, and the compressed size of each set with it.
 struct Shared {
     bytes: Vec<u8>,
     costs: Vec<u64>,
@@ -37,7 +38,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// Bytes of some sets and of the dictionary.
+    /// Bytes of some sets compressed with the dictionary, and of the dictionary.
     fn total(&self, sets: &[usize]) -> u64 {
         sets.iter().fold(self.bytes.len() as u64, |sum, &i| sum.saturating_add(self.costs[i]))
     }
@@ -52,7 +53,7 @@ impl<'a> Sharing<'a> {
     ) -> Result<Sharing<'a>> {
         let known = |set: &SampleSet<'a>| {
             let parts = Parts::of(&thin(set.samples, settings.sample_limit));
-            // Of what has no samples nothing can be said.
+            // A set without samples has no measurable cost.
             let bytes = if parts.check_bytes() == 0 { 0 } else { set.bytes };
             Known { parts, bytes, without: 0, own: None }
         };
@@ -82,15 +83,15 @@ impl<'a> Sharing<'a> {
         Ok(self.report(shared, for_all))
     }
 
-    /// A set's own dictionary is not kept: there may be very many of them.
+    /// Cost of a set with its own dictionary, which is not kept: there may be very many.
     fn own(&self, set: usize) -> Result<Option<(u64, usize)>> {
         let Some(dictionary) = self.train(&[set])? else { return Ok(None) };
         let prepared = prepare(&dictionary, self.settings.level)?;
         Ok(Some((self.cost(set, Some(&prepared))?, dictionary.len())))
     }
 
-    /// Dictionaries of the sets that are farthest from what they could be: first with one for all, then
-    /// with the seeds before.
+    /// Trains seeds, each for the set that the dictionaries so far serve worst: the first compared with one
+    /// dictionary for all, the others with the seeds before.
     fn seeds(&self, one: Option<&Shared>) -> Result<Vec<Shared>> {
         let plain: Vec<u64> = self.sets.iter().map(|set| set.without).collect();
         let mut nearest = one.map_or_else(|| plain.clone(), |one| one.costs.clone());
@@ -105,7 +106,7 @@ impl<'a> Sharing<'a> {
         Ok(seeds)
     }
 
-    /// The set that comes to most, measured by what it comes to with a dictionary of its own.
+    /// The set with the largest ratio of cost to cost with its own dictionary.
     fn farthest(&self, nearest: &[u64], seeds: &[Shared]) -> Option<usize> {
         let distance =
             |i: usize| nearest[i] as f64 / self.sets[i].own.map_or(0, |(cost, _)| cost).max(1) as f64;
@@ -117,7 +118,7 @@ impl<'a> Sharing<'a> {
         able.rev().max_by(|&a, &b| distance(a).total_cmp(&distance(b)))
     }
 
-    /// Rounds of choosing and training, until nothing moves.
+    /// Assigns sets and retrains dictionaries until nothing changes.
     fn settle(&mut self, shared: &mut [Shared]) -> Result<()> {
         for _ in 0..self.settings.rounds {
             let members = self.members(shared);
@@ -127,7 +128,7 @@ impl<'a> Sharing<'a> {
                     continue;
                 }
                 let Some(trained) = self.shared(members.clone())? else { continue };
-                // Never worse than before: so it comes to an end.
+                // A dictionary is replaced only by a better one, so the rounds terminate.
                 if trained.total(&members) < shared.total(&members) {
                     *shared = trained;
                     moved = true;
@@ -141,7 +142,7 @@ impl<'a> Sharing<'a> {
         Ok(())
     }
 
-    /// Takes away what is not worth its bytes, or is too much.
+    /// Drops dictionaries that do not save their own size, or exceed the maximum.
     fn leave_out(&self, shared: &mut Vec<Shared>) {
         let columns: Vec<&[u64]> = shared.iter().map(|s| s.costs.as_slice()).collect();
         let bytes: Vec<u64> = shared.iter().map(|s| s.bytes.len() as u64).collect();
@@ -150,7 +151,7 @@ impl<'a> Sharing<'a> {
         shared.retain(|_| kept.next() == Some(true));
     }
 
-    /// The dictionary that a set takes, if any makes it smaller.
+    /// The best dictionary of a set, if it is smaller with one.
     fn choice(&self, shared: &[Shared], set: usize) -> Option<usize> {
         let best = (0..shared.len()).min_by_key(|&i| (shared[i].costs[set], i));
         best.filter(|&i| shared[i].costs[set] < self.sets[set].without)
@@ -166,7 +167,7 @@ impl<'a> Sharing<'a> {
         members
     }
 
-    /// What everything comes to with these.
+    /// Total costs with these dictionaries.
     fn costs(&self, shared: &[Shared]) -> Costs {
         let mut costs = Costs::default();
         for (i, set) in self.sets.iter().enumerate() {
@@ -209,7 +210,7 @@ impl<'a> Sharing<'a> {
         }
     }
 
-    /// A dictionary for some sets, or `None` if their samples do not suffice.
+    /// Trains a dictionary for some sets; `None` if their samples do not suffice.
     fn train(&self, sets: &[usize]) -> Result<Option<Vec<u8>>> {
         let Clustering { size, small_tables, .. } = *self.settings;
         let samples: Vec<&[u8]> = sets.iter().flat_map(|&i| &self.sets[i].parts.learn).copied().collect();
@@ -237,7 +238,7 @@ impl<'a> Sharing<'a> {
         Ok(scaled(sum, measured, set.bytes))
     }
 
-    /// What each set comes to with a dictionary.
+    /// Compressed size of each set with a dictionary, or without.
     fn column(&self, dictionary: Option<&[u8]>) -> Result<Vec<u64>> {
         let prepared = dictionary.map(|bytes| prepare(bytes, self.settings.level)).transpose()?;
         let costs = map(self.sets.len(), self.settings.threads, |i| self.cost(i, prepared.as_ref()));

@@ -1,13 +1,13 @@
-//! The slots of a store: more are added, none is ever moved, so that readers need no lock.
+//! Array of slots that grows without moving them, so that readers need no lock: segments whose lengths double
+//! every 8 segments.
 
 use std::sync::OnceLock;
 
 use crate::kernel::Slot;
 
-/// What is added to an index, so that the first segments are not too small.
+/// Added to an index, so that the first segment has 8 slots.
 const FIRST: u64 = 64;
-/// Segments of one length: from one power of two of slots to the next, so that at most an eighth of
-/// the slots is not used yet.
+/// Segments of equal length between two powers of two, so that at most an eighth of the slots is unused.
 const ALIKE: u64 = 8;
 /// Segments for all 32-bit indexes.
 const SEGMENTS: usize = 27 * ALIKE as usize;
@@ -16,12 +16,12 @@ pub(crate) struct Slots {
     segments: Box<[OnceLock<Box<[Slot]>>; SEGMENTS]>,
 }
 
-/// Slots of a segment.
+/// Slots in a segment.
 fn len(segment: usize) -> u64 {
     (FIRST / ALIKE) << (segment as u64 / ALIKE)
 }
 
-/// Segment of the slot `index`, and its place there.
+/// Returns the segment of slot `index`, and its position there.
 fn place(index: u32) -> (usize, usize) {
     let shifted = u64::from(index) + FIRST;
     let octave = shifted.ilog2() - FIRST.ilog2();
@@ -35,21 +35,21 @@ impl Slots {
         Slots { segments: Box::new([const { OnceLock::new() }; SEGMENTS]) }
     }
 
-    /// The slot, if its segment exists.
+    /// Returns the slot, if its segment exists.
     #[inline]
     pub(crate) fn get(&self, index: u32) -> Option<&Slot> {
         let (segment, at) = place(index);
         Some(&self.segments[segment].get()?[at])
     }
 
-    /// The slot; makes its segment if need be.
+    /// Returns the slot; allocates its segment if necessary.
     pub(crate) fn make(&self, index: u32) -> &Slot {
         let (segment, at) = place(index);
         let all = || (0..len(segment)).map(|_| Slot::vacant()).collect();
         &self.segments[segment].get_or_init(all)[at]
     }
 
-    /// Bytes of the slots there are, and of the list of their segments.
+    /// Bytes of all slots and of the segment list.
     pub(crate) fn memory(&self) -> usize {
         let slots: usize =
             self.segments.iter().filter_map(OnceLock::get).map(|segment| size_of_val(&segment[..])).sum();

@@ -1,60 +1,58 @@
-//! What a store and a decoder say of themselves.
+//! Statistics of a store and counters of a decoder.
 
-/// Whether the system was asked for huge pages, and what it said.
+/// Whether huge pages were requested, and the system's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HugePages {
-    /// They were not wanted.
+    /// Not requested.
     Off,
-    /// It took the advice; it may still use small pages where it has no huge ones.
+    /// The system took the advice; it may still use small pages where no huge ones are available.
     Advised,
-    /// It has none to give, or the advice was refused: pages are of the ordinary size.
+    /// Not supported, or the advice was refused: pages have the default size.
     Refused,
 }
 
-/// The state of a [`Store`](crate::Store).
+/// Sizes and counts of a [`Store`](crate::Store).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Dictionaries.
     pub dictionaries: usize,
-    /// Bytes of the dictionaries themselves, but for those that a [`Source`](crate::Source) lends.
+    /// Bytes of the dictionaries, without those borrowed from a [`Source`](crate::Source).
     pub raw_bytes: usize,
-    /// Dictionaries whose tables are made.
+    /// Dictionaries with tables.
     pub digested: usize,
     /// Bytes of their tables.
     pub table_bytes: usize,
-    /// Bytes of the slots, 64 for each dictionary and for at most an eighth more of them, and of the
-    /// lists of them.
+    /// Bytes of the slots (64 for each dictionary, and for at most an eighth more) and of their lists.
     pub slot_bytes: usize,
-    /// Bytes of address space behind dictionaries and tables; what was never used of it takes no
-    /// memory.
+    /// Bytes of address space of dictionaries and tables; pages never used take no memory.
     pub mapped_bytes: usize,
-    /// Pages.
+    /// Huge pages.
     pub huge_pages: HugePages,
-    /// Times that tables were made to be kept.
+    /// Number of times that tables were built and kept.
     pub digests: u64,
-    /// Times that tables were given up for others.
+    /// Number of times that tables were evicted.
     pub evictions: u64,
 }
 
-/// What a [`Decoder`](crate::Decoder) has done.
+/// Counters of a [`Decoder`](crate::Decoder).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counters {
-    /// Blocks, whatever became of them.
+    /// Blocks, failed ones included.
     pub blocks: u64,
-    /// Of these, with tables that were kept, or a dictionary that needs none.
+    /// Blocks with kept tables, or a dictionary that needs none.
     pub with_tables: u64,
-    /// Of these, with tables made for the block alone, since there was no room to keep them.
+    /// Blocks whose tables were built for them alone, because there was no memory to keep them.
     pub without_tables: u64,
-    /// Blocks that ended with an error.
+    /// Blocks that failed.
     pub errors: u64,
-    /// Cache lines named to be fetched ahead.
+    /// Cache lines prefetched.
     pub prefetched_lines: u64,
 }
 
 impl HugePages {
-    /// Of two pieces of memory, what is worse.
+    /// Combines the states of two pieces of memory: the worse one.
     pub(crate) fn or(self, other: HugePages) -> HugePages {
         if self == HugePages::Refused { self } else { other }
     }

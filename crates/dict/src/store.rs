@@ -1,4 +1,4 @@
-//! Dictionaries under numbers, shared by threads.
+//! The dictionary store: dictionaries by ID, with reference counts, shared by threads.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -14,18 +14,18 @@ use crate::slots::Slots;
 use crate::source::Source;
 use crate::stats::Stats;
 
-/// libzstd takes shorter ones for none at all.
+/// libzstd ignores shorter dictionaries.
 const SHORTEST: usize = 8;
 
-/// Dictionaries that can be read at a time, if their slots differ enough.
+/// Locks that serialize reads from sources; a slot uses the one of its index modulo this.
 const READING: usize = 16;
 
-const UNKNOWN: Error = Error::new(Kind::BadArgument, 0, "the store has no dictionary of this number");
+const UNKNOWN: Error = Error::new(Kind::BadArgument, 0, "the store has no dictionary with this ID");
 const FULL: Error = Error::new(Kind::Limit, 0, "the store has no memory for another dictionary");
 
-const OTHER: Error = Error::new(Kind::Corrupt, 0, "a dictionary has another hash than it should");
+const OTHER: Error = Error::new(Kind::Corrupt, 0, "the dictionary has a different hash than expected");
 
-/// The digest of what may become a dictionary of a store.
+/// Validates a dictionary and returns its digest.
 fn measure(bytes: &[u8]) -> Result<Digest> {
     if bytes.len() < SHORTEST {
         return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
@@ -36,43 +36,44 @@ fn measure(bytes: &[u8]) -> Result<Digest> {
     Dictionary::measure(bytes)
 }
 
-/// The hash by which dictionaries are told apart: XXH3 of 64 bits, with seed 0, of all bytes.
+/// Hash that identifies dictionaries: XXH3, 64 bits, seed 0, over all bytes.
 pub fn content_hash(dictionary: &[u8]) -> u64 {
     XxHash3_64::oneshot(dictionary)
 }
 
-/// What a [`Store`] may use.
+/// Options of a [`Store`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StoreOptions {
-    /// Bytes for tables; as many as there are unless told. With less than all dictionaries need, the
-    /// most used ones have theirs, and for others they are made with each block.
+    /// Memory limit for decoding tables, in bytes. Default: unlimited. When it is reached, CLOCK eviction
+    /// keeps those in use, and blocks of other dictionaries build their tables for one decode.
     pub table_budget: usize,
-    /// Bytes for dictionaries; as many as there are unless told. What exceeds it is not inserted.
+    /// Memory limit for dictionary bytes. Default: unlimited. Beyond it, insertion fails with
+    /// [`Kind::Limit`].
     pub raw_limit: usize,
-    /// Whether huge pages are asked for; they are unless told.
+    /// Whether to request huge pages. Default: true.
     pub huge_pages: bool,
 }
 
 impl StoreOptions {
-    /// The defaults.
+    /// Default options.
     pub const fn new() -> Self {
         StoreOptions { table_budget: usize::MAX, raw_limit: usize::MAX, huge_pages: true }
     }
 
-    /// With `bytes` for tables.
+    /// Sets the memory limit for decoding tables, in bytes.
     #[must_use]
     pub const fn table_budget(self, bytes: usize) -> Self {
         StoreOptions { table_budget: bytes, ..self }
     }
 
-    /// With `bytes` for dictionaries, each rounded up to 64.
+    /// Sets the memory limit for dictionary bytes; each dictionary is rounded up to 64.
     #[must_use]
     pub const fn raw_limit(self, bytes: usize) -> Self {
         StoreOptions { raw_limit: bytes, ..self }
     }
 
-    /// Asking for huge pages, or not.
+    /// Sets whether to request huge pages.
     #[must_use]
     pub const fn huge_pages(self, huge_pages: bool) -> Self {
         StoreOptions { huge_pages, ..self }
@@ -85,10 +86,10 @@ impl Default for StoreOptions {
     }
 }
 
-/// Dictionaries under numbers of its own.
+/// Dictionaries by ID.
 ///
-/// A dictionary is inserted once and never changes. Its tables are made when a block needs them, and
-/// may be given up for others. Clones share one store; decoders keep it.
+/// A dictionary is inserted once and never changes. Its decoding tables are built when a block first needs
+/// them, and may be evicted. Clones share one store; a decoder keeps its store alive.
 #[derive(Clone)]
 pub struct Store {
     shared: Arc<Shared>,
@@ -97,18 +98,18 @@ pub struct Store {
 pub(crate) struct Shared {
     slots: Slots,
     memory: Mutex<Memory>,
-    /// One of these is held by who reads a dictionary from its source, so that nobody reads it twice.
+    /// Serializes reads of a dictionary from its source, so that it is read once.
     reading: [Mutex<()>; READING],
     digests: AtomicU64,
 }
 
 impl Store {
-    /// An empty store with the default settings.
+    /// Creates an empty store with the default options.
     pub fn new() -> Self {
         Self::with_options(StoreOptions::new())
     }
 
-    /// An empty store.
+    /// Creates an empty store.
     pub fn with_options(settings: StoreOptions) -> Self {
         let raw = Arena::new(settings.raw_limit, settings.huge_pages);
         let tables = Arena::new(settings.table_budget, settings.huge_pages);
@@ -119,22 +120,23 @@ impl Store {
         }
     }
 
-    /// Copies a dictionary into the store: a trained one if it begins with their magic number, else
-    /// raw content. It has one user, who may [`release`](Self::release) it. If the same bytes were inserted or
-    /// registered before, there is no copy: that dictionary has one user more, and this is its number.
+    /// Copies a dictionary into the store, with a reference count of 1: a trained one if it begins with the
+    /// magic number of RFC 8878, section 5, else raw content. If the same bytes were inserted or registered
+    /// before, increments the reference count of that dictionary and returns its ID. Undone by
+    /// [`release`](Self::release).
     ///
     /// # Errors
-    /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a trained one that is damaged,
-    /// [`Kind::BadArgument`] for fewer than 8 bytes, [`Kind::Limit`] if there is no memory for it.
+    /// [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary, [`Kind::BadArgument`] for
+    /// fewer than 8 bytes, [`Kind::Limit`] if the memory limit is reached.
     pub fn insert(&self, bytes: &[u8]) -> Result<Id> {
         self.add(bytes, content_hash(bytes))
     }
 
-    /// As [`insert`](Self::insert), of a dictionary that must have this
-    /// [`content_hash`](crate::content_hash), as the file of its blocks says.
+    /// As [`insert`](Self::insert), for a dictionary that must have the [`content_hash`](crate::content_hash)
+    /// `hash`, as recorded in the file of its blocks.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for another dictionary.
+    /// As [`insert`](Self::insert), and [`Kind::Corrupt`] if the hash differs.
     pub fn insert_with_hash(&self, bytes: &[u8], hash: u64) -> Result<Id> {
         if content_hash(bytes) != hash {
             return Err(OTHER);
@@ -142,12 +144,12 @@ impl Store {
         self.add(bytes, hash)
     }
 
-    /// Takes dictionaries of a source under their hashes, without reading them: each is when it is
-    /// first used, and must have its hash then. Returns their numbers, in the same order. Each has one
-    /// user.
+    /// Registers dictionaries of a source, as pairs of index and hash, without reading them. Each is read
+    /// when it is first used, and its hash checked then. Returns their IDs, in the same order, each with a
+    /// reference count of 1.
     ///
     /// # Errors
-    /// [`Kind::Limit`] if there is no memory for them. Then none is taken.
+    /// [`Kind::Limit`] if there is no memory for them. Then none is registered.
     pub fn register(
         &self,
         source: Arc<dyn Source>,
@@ -157,10 +159,10 @@ impl Store {
         let mut ids = Vec::new();
         let mut memory = shared.lock();
         let source = memory.sources.add(source).ok_or(FULL)?;
-        // A user of its own, so that it does not end in between.
+        // Held while the source's dictionaries are added.
         memory.sources.retain(source);
         let mut dictionaries = dictionaries.into_iter();
-        // Iterators may promise anything.
+        // A size hint is not trusted.
         memory.reserve(&shared.slots, dictionaries.size_hint().0.min(1 << 20));
         let all_taken = dictionaries.all(|(index, hash)| {
             let id = memory.fill(&shared.slots, Filling::Source { source, index }, hash);
@@ -193,7 +195,7 @@ impl Store {
         room.bytes_mut().copy_from_slice(bytes);
         let mut memory = self.shared.lock();
         memory.reap(slots);
-        // Another thread may have been faster.
+        // Another thread may have inserted it meanwhile.
         if let Some(id) = memory.share(slots, bytes, hash) {
             memory.raw.cancel(room);
             return Ok(id);
@@ -201,37 +203,37 @@ impl Store {
         memory.fill(slots, Filling::Bytes(room, digest), hash).ok_or(FULL)
     }
 
-    /// A dictionary of these bytes that belongs to a source, with one user more. It is read for that, without
-    /// the lock: whoever inserts bytes pays for it only if a source names their hash.
+    /// Finds a registered dictionary with these bytes and increments its reference count. Reads it for that,
+    /// without the lock; this happens only if a source has the same hash.
     fn share_registered(&self, bytes: &[u8], hash: u64) -> Option<Id> {
         let id = self.shared.lock().retain_registered(&self.shared.slots, hash)?;
         let same = self.shared.pin(id).ok().flatten().is_some_and(|pin| {
-            // What cannot be read or is not what its source says is not shared.
+            // A dictionary that cannot be read, or differs from its hash, is not shared.
             self.shared.read(id, &pin).is_ok() && pin.bytes() == bytes
         });
         if !same {
-            // It has a user since it was found, so this cannot fail.
+            // The reference just taken keeps the ID valid, so this cannot fail.
             let _ = self.release(id);
         }
         same.then_some(id)
     }
 
-    /// One more user of a dictionary.
+    /// Increments the reference count of a dictionary.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number, [`Kind::Limit`] for 2^32 users.
+    /// [`Kind::BadArgument`] for an unknown ID, [`Kind::Limit`] beyond 2^32 - 1 references.
     pub fn retain(&self, id: Id) -> Result<()> {
         let mut memory = self.shared.lock();
         self.shared.check(id)?;
-        memory.retain(id).ok_or(Error::new(Kind::Limit, 0, "a dictionary has too many users"))
+        memory.retain(id).ok_or(Error::new(Kind::Limit, 0, "a dictionary has too many references"))
     }
 
-    /// One user of a dictionary less. Without any it is dropped: its number is unknown from now on,
-    /// and who decodes with it at this moment ends undisturbed. Its memory serves others, and its source
-    /// ends, as soon as nobody reads it. Returns whether it was dropped.
+    /// Decrements the reference count of a dictionary. At zero its ID becomes unknown; decoders that have it
+    /// pinned finish their block, and the last one frees its memory and, if it was the last of its source,
+    /// drops the source. Returns whether the count reached zero.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number.
+    /// [`Kind::BadArgument`] for an unknown ID.
     pub fn release(&self, id: Id) -> Result<bool> {
         let mut memory = self.shared.lock();
         self.shared.check(id)?;
@@ -242,47 +244,46 @@ impl Store {
         Ok(dropped)
     }
 
-    /// Gives memory that nothing in the store uses back to the system, of which some is kept for what comes
-    /// next. Returns how many bytes of [`mapped_bytes`](Stats::mapped_bytes) that were.
+    /// Returns unused memory to the system, including chunks that are otherwise kept for later insertions.
+    /// Returns the bytes by which [`mapped_bytes`](Stats::mapped_bytes) decreased.
     pub fn trim(&self) -> usize {
         self.shared.lock().trim()
     }
 
-    /// Whether the number is that of a dictionary.
+    /// Whether the store has a dictionary with this ID.
     pub fn contains(&self, id: Id) -> bool {
         self.shared.check(id).is_ok()
     }
 
-    /// The [`content_hash`](crate::content_hash) of a dictionary. Who keeps it beside blocks can tell
-    /// another dictionary before decoding with it.
+    /// Returns the [`content_hash`](crate::content_hash) of a dictionary. Kept beside blocks, it detects a
+    /// wrong dictionary before decoding.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number.
+    /// [`Kind::BadArgument`] for an unknown ID.
     pub fn hash(&self, id: Id) -> Result<u64> {
         Ok(self.shared.pin(id)?.ok_or(UNKNOWN)?.hash())
     }
 
-    /// A dictionary that has this hash, if there is one. It gets no user by that:
-    /// [`retain`](Self::retain) it to keep it.
+    /// Finds a dictionary by hash. Does not change its reference count: call [`retain`](Self::retain) to keep
+    /// it.
     pub fn find(&self, hash: u64) -> Option<Id> {
         let memory = self.shared.lock();
         let slot = memory.find(&self.shared.slots, hash)?;
         Some(Id::new(slot, self.shared.slots.get(slot)?.generation()))
     }
 
-    /// A copy of a dictionary.
+    /// Returns a copy of a dictionary's bytes.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number. For a dictionary that is first used, those of
-    /// its source, [`Kind::Corrupt`] if it is not the one that was registered, and those of
-    /// [`insert`](Self::insert).
+    /// [`Kind::BadArgument`] for an unknown ID. At the first use of a registered dictionary, also the errors
+    /// of its source, [`Kind::Corrupt`] if its hash differs, and the errors of [`insert`](Self::insert).
     pub fn bytes(&self, id: Id) -> Result<Vec<u8>> {
         let pin = self.shared.pin(id)?.ok_or(UNKNOWN)?;
         self.shared.read(id, &pin)?;
         Ok(pin.bytes().to_vec())
     }
 
-    /// What it holds.
+    /// Returns the current sizes and counts.
     pub fn stats(&self) -> Stats {
         let memory = self.shared.lock();
         Stats {
@@ -337,7 +338,7 @@ impl Shared {
         if slot.has(id.generation()) { Ok(()) } else { Err(UNKNOWN) }
     }
 
-    /// Pins a dictionary, without making its tables. None for [`Id::NONE`].
+    /// Pins a dictionary, without building its tables. `None` for [`Id::NONE`].
     pub(crate) fn pin(&self, id: Id) -> Result<Option<Pin<'_>>> {
         if id == Id::NONE {
             return Ok(None);
@@ -346,7 +347,7 @@ impl Shared {
         slot.pin(id.generation(), Some(self)).map(Some).ok_or(UNKNOWN)
     }
 
-    /// Pins a dictionary and makes its tables, if there is room for them that nobody has to wait for.
+    /// Pins a dictionary, and builds its tables if memory for them is available without waiting for the lock.
     #[inline]
     pub(crate) fn open(&self, id: Id) -> Result<Option<Pin<'_>>> {
         let pin = self.pin(id)?;
@@ -358,7 +359,7 @@ impl Shared {
         Ok(pin)
     }
 
-    /// Asks for the slot of a dictionary that will be opened soon.
+    /// Prefetches the slot of a dictionary that will be opened soon.
     #[inline]
     pub(crate) fn announce(&self, id: Id) {
         if let Some(slot) = self.slots.get(id.index()) {
@@ -373,7 +374,7 @@ impl Shared {
         Ok(())
     }
 
-    /// Reads the dictionary from its source, if that was not done yet.
+    /// Reads the dictionary from its source, if it was not read yet.
     fn read(&self, id: Id, pin: &Pin<'_>) -> Result<()> {
         if pin.is_read() {
             return Ok(());

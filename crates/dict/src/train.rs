@@ -1,15 +1,16 @@
-//! Dictionaries from samples.
+//! Training of dictionaries.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
 
 use crate::counts::Counts;
 
-/// Bytes of a trained dictionary before its tree: magic number and its own number.
+/// Bytes of a trained dictionary before its Huffman table: magic number and Dictionary_ID (RFC 8878, section
+/// 5).
 const HEAD: usize = 8;
-const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "a dictionary is cut off");
+const CUT_OFF: Error = Error::new(Kind::Truncated, 0, "the dictionary is truncated");
 
-/// How to train.
+/// Options of training.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Training {
     size: usize,
@@ -17,13 +18,13 @@ pub struct Training {
 }
 
 impl Training {
-    /// Dictionaries of at most `size` bytes, content and all.
+    /// Dictionaries of at most `size` bytes, header and tables included.
     pub const fn new(size: usize) -> Self {
         Training { size, small_tables: false }
     }
 
-    /// With tables of sequences of half the size, or not: 256 cells for literal and match lengths
-    /// and 128 for offsets. Blocks get slightly larger. Every zstd decoder reads them.
+    /// Sets whether FSE tables have half the size: 256 cells for literal and match lengths and 128 for
+    /// offsets. Blocks get slightly larger; every zstd decoder reads them. Default: false.
     #[must_use]
     pub const fn small_tables(self, small: bool) -> Self {
         Training { small_tables: small, ..self }
@@ -32,29 +33,28 @@ impl Training {
     /// Trains a dictionary, through libzstd.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] if the samples are too few or too short to learn from, or `size` is too
-    /// small.
+    /// [`Kind::BadArgument`] if the samples are too few or too short, or `size` is too small.
     pub fn train(&self, samples: &[&[u8]]) -> Result<Vec<u8>> {
         let sizes: Vec<usize> = samples.iter().map(|sample| sample.len()).collect();
         let mut bytes = vec![0; self.size];
         let n = zstd_safe::train_from_buffer(&mut bytes[..], &samples.concat(), &sizes).map_err(|_| {
-            Error::new(Kind::BadArgument, 0, "libzstd cannot make a dictionary of these samples")
+            Error::new(Kind::BadArgument, 0, "libzstd cannot train a dictionary with these samples")
         })?;
         bytes.truncate(n);
         if self.small_tables { shrink_tables(&bytes) } else { Ok(bytes) }
     }
 }
 
-/// The same dictionary with tables of sequences of at most 256, 128 and 256 cells. Raw content stays
-/// as it is.
+/// Rescales the FSE tables of a dictionary to at most 256 cells for literal lengths, 128 for offsets and 256
+/// for match lengths. Raw content is returned unchanged.
 ///
 /// # Errors
-/// [`Kind::Truncated`] or [`Kind::Corrupt`] for a trained dictionary that is damaged.
+/// [`Kind::Truncated`] or [`Kind::Corrupt`] for a damaged trained dictionary.
 pub fn shrink_tables(dictionary: &[u8]) -> Result<Vec<u8>> {
     if !Dictionary::measure(dictionary)?.is_trained() {
         return Ok(dictionary.to_vec());
     }
-    // The tree: four bits for each weight, or so many bytes of codes.
+    // The Huffman table: four bits for each weight, or a number of bytes of FSE-coded weights.
     let tree = match usize::from(*dictionary.get(HEAD).ok_or(CUT_OFF)?) {
         few @ 0..128 => 1 + few,
         weights => 1 + (weights - 127).div_ceil(2),

@@ -1,4 +1,4 @@
-//! One thread's part: decoding one block while the memory of the next is fetched.
+//! Per-thread decoding: one block is decoded while the memory of the next one is prefetched.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{
@@ -11,22 +11,22 @@ use crate::kernel::{Digested, Pin, fetch};
 use crate::stats::Counters;
 use crate::store::Shared;
 
-/// Of larger dictionaries, not all content is fetched ahead, but the lines that the block copies
-/// from, once they are known.
+/// Content of larger dictionaries is not prefetched as a whole, only the lines that the block copies from,
+/// once they are known.
 const SMALL_CONTENT: usize = 16 << 10;
 
-/// Dictionaries used last whose memory is taken to be at hand.
+/// Recently used dictionaries, assumed to be in the CPU caches.
 const RECENT: usize = 4;
 
 pub(crate) struct Worker {
     scratch: Scratch,
-    /// Room for the tables of a dictionary that are not kept.
+    /// Buffer for tables that are built for one block.
     tables: Box<[u64]>,
-    /// The codes of the dictionary `codes_of`, if it is one.
+    /// Huffman codes of the dictionary `codes_of`, unless that is `Id::NONE`.
     codes: ExpandedHuffman,
     codes_of: Id,
     recent: [Id; RECENT],
-    /// Where the next one goes.
+    /// Index in `recent` to be replaced next.
     turn: usize,
     pub(crate) counters: Counters,
 }
@@ -36,9 +36,9 @@ pub(crate) struct Ready<'a> {
     id: Id,
     pin: Option<Pin<'a>>,
     needs: RequiredParts,
-    /// Whether the memory of the dictionary is not taken to be at hand.
+    /// Whether the dictionary is assumed not to be in the CPU caches.
     cold: bool,
-    /// Whether its content was asked for, or need not be.
+    /// Whether its content was prefetched, or need not be.
     content: bool,
 }
 
@@ -55,7 +55,7 @@ impl Worker {
         }
     }
 
-    /// Opens the dictionary of a block.
+    /// Pins the dictionary of a block.
     #[inline]
     pub(crate) fn open<'a>(&mut self, shared: &'a Shared, id: Id, block: &[u8]) -> Result<Ready<'a>> {
         let pin = shared.open(id)?;
@@ -67,7 +67,7 @@ impl Worker {
         Ok(Ready { id, pin, needs: RequiredParts::from_frame(block, Format::Standard), cold, content: !cold })
     }
 
-    /// Decodes a block, asking for the lines of `next` meanwhile.
+    /// Decodes a block, prefetching the lines in `next` meanwhile.
     pub(crate) fn decode(
         &mut self,
         ready: &Ready<'_>,
@@ -101,7 +101,7 @@ impl Worker {
         Ok(sizes.written)
     }
 
-    /// Counts a block and what became of it.
+    /// Counts a block and its result.
     pub(crate) fn count(&mut self, result: &Result<usize>) {
         self.counters.blocks += 1;
         self.counters.errors += u64::from(result.is_err());
@@ -109,12 +109,12 @@ impl Worker {
 }
 
 impl Ready<'_> {
-    /// Lists what a block needs of its dictionary.
+    /// Enqueues prefetches of what the block requires of its dictionary.
     pub(crate) fn list(&mut self, next: &mut PrefetchQueue) {
         let Some(Digested { digest, tables, content }) = digested(&self.pin).filter(|_| self.cold) else {
             return;
         };
-        // The last piece is asked for first.
+        // The piece enqueued last is prefetched first.
         if self.needs.content && content.len() <= SMALL_CONTENT {
             next.enqueue(content);
             self.content = true;
@@ -122,8 +122,8 @@ impl Ready<'_> {
         self.needs.enqueue_prefetch(&digest, tables, next);
     }
 
-    /// Asks for what it needs of the tables at once, for who has no block to decode meanwhile, and lists
-    /// the content.
+    /// Prefetches the tables immediately, for a first block with no previous block to hide the latency, and
+    /// enqueues the content.
     pub(crate) fn hurry(&mut self, own: &mut PrefetchQueue) {
         if let Some(digested) = digested(&self.pin).filter(|_| self.cold) {
             fetch(digested.tables);

@@ -1,4 +1,4 @@
-//! Block files written, from records that come in order.
+//! Writing of block files from sorted records.
 
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -18,11 +18,11 @@ use crate::id::Id;
 use crate::output::{commit, create, write_error};
 use crate::{Encoder, Savings, Store, Training};
 
-/// Bytes of an index block.
+/// Target size of an index block, in bytes.
 const INDEX_BLOCK: usize = 4096;
-/// The longest key.
+/// Maximum key length.
 pub const MAX_KEY_LEN: usize = (1 << 16) - 1;
-/// The longest value.
+/// Maximum value length.
 pub const MAX_VALUE_LEN: usize = 32 << 20;
 const _: () = assert!(MAX_KEY_LEN + MAX_VALUE_LEN + INDEX_BLOCK < MOST_CONTENT);
 
@@ -30,11 +30,10 @@ const fn refused(what: &'static str) -> Error {
     Error::new(Kind::BadArgument, 0, what)
 }
 
-const BROKEN: Error = refused("writing a block file failed before");
+const BROKEN: Error = refused("an earlier write to the block file failed");
 
-/// Writes a block file from records in the order of their keys, holding in memory one block, the
-/// index of the index, about 40 bytes for a hundred blocks, and, to train a dictionary, the first
-/// records.
+/// Writes a block file from records in ascending key order. Holds in memory one block, the root index (about
+/// 40 bytes for a hundred blocks), and, to train a dictionary, the first records.
 ///
 /// ```
 /// use linerate_dict::blocks::{BlockFile, Builder, Options};
@@ -53,16 +52,16 @@ pub struct Builder {
     at: u64,
     options: Options,
     block: BlockBuilder,
-    /// Where the block that is being filled begins among all keys.
+    /// Separator before the current block.
     begins: Vec<u8>,
-    /// The last key; none before the first.
+    /// The last key; `None` before the first record.
     last: Option<Vec<u8>>,
     phase: Phase,
     leaf: BlockBuilder,
     leaf_begins: Vec<u8>,
     root: BlockBuilder,
     counts: Counts,
-    /// Whether something was begun and not ended, so that nothing may follow it.
+    /// Whether a write failed, so that nothing may follow.
     broken: bool,
 }
 
@@ -79,7 +78,7 @@ struct Cut {
 }
 
 enum Phase {
-    /// Blocks are gathered to train a dictionary with.
+    /// Blocks are collected to train a dictionary.
     Sampling {
         cuts: Vec<Cut>,
         bytes: usize,
@@ -94,11 +93,11 @@ struct Coder {
     room: Vec<u8>,
 }
 
-/// What was built.
+/// Result of a build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How many there are of what.
+    /// Numbers of records, blocks and bytes.
     pub counts: Counts,
     /// The dictionary.
     pub dictionary: DictionaryReference,
@@ -107,21 +106,21 @@ pub struct Summary {
 }
 
 impl Builder {
-    /// A builder of the file of that name, which is there, in place of what has the name, when it is
-    /// [finished](Self::finish); it is gone if the builder is dropped.
+    /// Creates a builder of a file, which replaces an existing one when [finished](Self::finish). Dropping
+    /// the builder discards it.
     ///
     /// # Errors
-    /// [`Kind::Write`]; [`Kind::BadArgument`] for options that make no sense; those of
-    /// [`Store::insert`] for a dictionary that is given.
+    /// [`Kind::Write`]; [`Kind::BadArgument`] for invalid options; those of [`Store::insert`] for a given
+    /// dictionary.
     pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::File(Box::new(create(path.as_ref(), Existing::Replace)?)), options)
     }
 
-    /// A builder of bytes.
+    /// Creates a builder in memory.
     ///
     /// # Errors
-    /// As [`create`](Self::create), but without files.
+    /// As [`create`](Self::create), without those of files.
     pub fn in_memory(options: Options) -> Result<Builder> {
         check(&options)?;
         Self::new(Out::Memory(Vec::new()), options)
@@ -158,23 +157,22 @@ impl Builder {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a key that is not greater than the one before, which includes the
-    /// same key again, and for one of more than [`MAX_KEY_LEN`] bytes; [`Kind::Limit`] for a value of more
-    /// than [`MAX_VALUE_LEN`]; these leave the builder as it was. [`Kind::Write`], after which the file
-    /// cannot be finished any more.
+    /// [`Kind::BadArgument`] for a key that is not greater than the previous one, or longer than
+    /// [`MAX_KEY_LEN`]; [`Kind::Limit`] for a value longer than [`MAX_VALUE_LEN`]; these leave the builder
+    /// unchanged. [`Kind::Write`], after which the file cannot be finished.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if self.broken {
             return Err(BROKEN);
         }
         if key.len() > MAX_KEY_LEN {
-            return Err(refused("a key has more than 65535 bytes"));
+            return Err(refused("the key is longer than 65535 bytes"));
         }
         if value.len() > MAX_VALUE_LEN {
-            return Err(Error::new(Kind::Limit, 0, "a value has more than 32 MiB"));
+            return Err(Error::new(Kind::Limit, 0, "the value is larger than 32 MiB"));
         }
         match &self.last {
-            Some(last) if key == &last[..] => return Err(refused("a key comes twice")),
-            Some(last) if key < &last[..] => return Err(refused("the keys do not come in order")),
+            Some(last) if key == &last[..] => return Err(refused("duplicate key")),
+            Some(last) if key < &last[..] => return Err(refused("keys are not in ascending order")),
             _ => {}
         }
         let size = self.options.block_size as usize;
@@ -195,7 +193,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Ends a block; the next one begins with the least key that is not less than `next`.
+    /// Ends a block; `next` separates it from the next one.
     fn cut(&mut self, next: Vec<u8>) -> Result<()> {
         let records = self.block.count() as u32;
         let begins = std::mem::replace(&mut self.begins, next);
@@ -210,14 +208,14 @@ impl Builder {
         }
     }
 
-    /// Trains a dictionary with the blocks so far, which may be all of the file, and writes them.
+    /// Trains a dictionary with the blocks so far (if `all`, the whole file), and writes them.
     fn train(&mut self, all: bool) -> Result<()> {
         let Phase::Sampling { cuts, .. } = &mut self.phase else { return Ok(()) };
         let cuts = std::mem::take(cuts);
         let mut dictionary = None;
         if let DictionaryChoice::Train { size, small_tables } = self.options.dictionary {
             let samples: Vec<&[u8]> = cuts.iter().map(|cut| &cut.content[..]).collect();
-            // Too few samples make no dictionary; they do without.
+            // Too few samples train no dictionary; the blocks are compressed without.
             dictionary = Training::new(size).small_tables(small_tables).train(&samples).ok();
             if let Some(bytes) = dictionary.as_ref().filter(|_| all) {
                 let savings = Savings::measure(bytes, &samples, self.options.level)?;
@@ -233,7 +231,7 @@ impl Builder {
         cuts.iter().try_for_each(|cut| self.write(cut))
     }
 
-    /// Writes what stands before the blocks.
+    /// Writes everything before the blocks.
     fn begin(&mut self, place: DictionaryPlace, bytes: &[u8]) -> Result<()> {
         let store = Store::new();
         let mut id = Id::NONE;
@@ -290,7 +288,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Writes an index block between the blocks of records.
+    /// Writes an index block, between blocks of records.
     fn end_leaf(&mut self) -> Result<()> {
         let blocks = self.leaf.count() as u32;
         let bytes = self.leaf.finish();
@@ -300,7 +298,7 @@ impl Builder {
         self.counts.index_bytes += bytes.len() as u64;
         self.root.add(&self.leaf_begins, &Branch { piece, blocks }.write());
         if self.root.len() > MOST_CONTENT {
-            return Err(Error::new(Kind::Limit, 0, "the index of a block file becomes too large"));
+            return Err(Error::new(Kind::Limit, 0, "the index of the block file exceeds 64 MiB"));
         }
         Ok(())
     }
@@ -328,10 +326,10 @@ impl Builder {
         Ok(Summary { counts: self.counts, dictionary: header.dictionary, len })
     }
 
-    /// Writes the rest, and gives a file its name once it is on the disk.
+    /// Writes the remaining parts, and gives a file its name once it is on the disk.
     ///
     /// # Errors
-    /// [`Kind::Write`]; [`Kind::Limit`] if there is no memory to train with.
+    /// [`Kind::Write`]; [`Kind::Limit`] if memory for training is exhausted.
     pub fn finish(mut self) -> Result<Summary> {
         let summary = self.end()?;
         if let Out::File(file) = self.out {
@@ -340,15 +338,15 @@ impl Builder {
         Ok(summary)
     }
 
-    /// Writes the rest, and returns the bytes of a builder [in memory](Self::in_memory).
+    /// Writes the remaining parts, and returns the bytes of a builder [in memory](Self::in_memory).
     ///
     /// # Errors
-    /// As [`finish`](Self::finish); [`Kind::BadArgument`] for a builder of a file, which is then gone.
+    /// As [`finish`](Self::finish); [`Kind::BadArgument`] for a builder of a file, which is discarded then.
     pub fn into_bytes(mut self) -> Result<Vec<u8>> {
         self.end()?;
         match self.out {
             Out::Memory(bytes) => Ok(bytes),
-            Out::File(_) => Err(refused("the builder is one of a file")),
+            Out::File(_) => Err(refused("the builder writes a file, not memory")),
         }
     }
 }
@@ -356,10 +354,10 @@ impl Builder {
 fn check(options: &Options) -> Result<()> {
     let size = options.block_size as usize;
     if !(16..=MOST_CONTENT / 2).contains(&size) {
-        return Err(refused("blocks have from 16 bytes to 32 MiB"));
+        return Err(refused("the block size is not one of 16 bytes to 32 MiB"));
     }
     if !(-7..=zstd_safe::max_c_level()).contains(&options.level) {
-        return Err(refused("there is no such level"));
+        return Err(refused("the compression level is not one of -7 to 22"));
     }
     Ok(())
 }

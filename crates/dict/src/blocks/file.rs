@@ -1,4 +1,4 @@
-//! Block files that are open.
+//! Open block files.
 
 use std::ops::RangeBounds;
 use std::path::Path;
@@ -19,61 +19,61 @@ use crate::id::Id;
 use crate::input::Input;
 use crate::store::Store;
 
-/// The longest dictionary that a file may bring.
+/// Maximum length of an embedded dictionary.
 const MOST_DICTIONARY: u32 = 64 << 20;
 
 /// A sorted file of records, in blocks that share a dictionary.
 ///
-/// Open files share a [`Store`], in which each has its dictionary as long as it is open, together with
-/// others of the same bytes. Clones share one file, as threads may; each thread has a [`Reader`].
+/// Open files share a [`Store`], in which each holds a reference to its dictionary; files with the same
+/// dictionary bytes share it. Clones share one file, also across threads; each thread needs a [`Reader`].
 #[derive(Clone)]
 pub struct BlockFile {
     open: Arc<Open>,
 }
 
 pub(super) struct Open {
-    /// One number for each file that was ever opened, for readers to tell them apart.
+    /// Process-wide unique number, by which readers identify the file of a cached block.
     pub(super) number: u64,
     pub(super) input: Input,
     pub(super) store: Store,
     pub(super) id: Id,
     pub(super) header: Header,
     pub(super) footer: Footer,
-    /// The index of the index blocks.
+    /// The root index block.
     root: Vec<u8>,
 }
 
-/// What is in a block file.
+/// Contents of a block file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// How many there are of what.
+    /// Numbers of records, blocks and bytes.
     pub counts: Counts,
     /// Bytes of the file.
     pub len: u64,
-    /// Bytes that blocks were filled to.
+    /// Target size of a block, in bytes.
     pub block_size: u32,
-    /// Level of zstd that they were compressed at.
+    /// zstd compression level.
     pub level: i32,
-    /// Whether there are hashes of contents.
+    /// Whether the index has hashes of block contents.
     pub checksums: bool,
     /// The dictionary.
     pub dictionary: DictionaryReference,
 }
 
 impl BlockFile {
-    /// Opens a file by mapping it: [`Input::map`]. Its dictionary, if it stands in the file, is
-    /// inserted into the store unless it is there; one that stands elsewhere must be there.
+    /// Opens a file by mapping it, see [`Input::map`]. An embedded dictionary is inserted into the store; an
+    /// external one must be in it.
     ///
     /// # Errors
-    /// [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for a damaged file, as far as it is read
-    /// by then; [`Kind::Unsupported`] for another version; [`Kind::BadArgument`] if the store does not
-    /// have the dictionary; those of [`Store::insert`].
+    /// [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] for damage to header, footer, root index or
+    /// dictionary; [`Kind::Unsupported`] for another version; [`Kind::BadArgument`] if the store does not
+    /// have the dictionary; the errors of [`Store::insert`].
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<BlockFile> {
         Self::open_input(Input::map(path)?, store)
     }
 
-    /// Opens a file of any input.
+    /// Opens a file from any input.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -89,11 +89,10 @@ impl BlockFile {
         Self::open_parts(input, header, store, find)
     }
 
-    /// Opens a file whose dictionary stands elsewhere, and is `id` in the store.
+    /// Opens a file whose external dictionary is `id` in the store.
     ///
     /// # Errors
-    /// As [`open`](Self::open); [`Kind::BadArgument`] if `id` has not the bytes that the file was made
-    /// with.
+    /// As [`open`](Self::open); [`Kind::BadArgument`] if `id` has other bytes than the file was built with.
     pub fn open_with(input: Input, store: &Store, id: Id) -> Result<BlockFile> {
         let header = Header::parse(&input.array(0)?)?;
         Self::open_parts(input, header, store, |dictionary| {
@@ -103,7 +102,7 @@ impl BlockFile {
             Err(Error::new(
                 Kind::BadArgument,
                 40,
-                "the dictionary is not the one that the file was made with",
+                "the dictionary is not the one that the file was built with",
             ))
         })
     }
@@ -117,7 +116,7 @@ impl BlockFile {
         let footer = read_footer(&input, &header)?;
         input.check(footer.root.at, footer.root.len.into())?;
         if footer.root.len as usize > MOST_CONTENT {
-            return Err(corrupt("the index of a block file is too large"));
+            return Err(corrupt("the index of the block file exceeds 64 MiB"));
         }
         let mut root = Vec::new();
         input.append(footer.root.at, footer.root.len as usize, &mut root)?;
@@ -139,7 +138,7 @@ impl BlockFile {
         Ok(BlockFile { open: Arc::new(open) })
     }
 
-    /// What a file says of its dictionary, before it is opened.
+    /// Reads which dictionary a file needs, without opening it.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -147,17 +146,17 @@ impl BlockFile {
         Ok(Header::parse(&input.array(0)?)?.dictionary)
     }
 
-    /// The store that has its dictionary.
+    /// The store that has the dictionary.
     pub fn store(&self) -> &Store {
         &self.open.store
     }
 
-    /// The number of its dictionary in the store, or [`Id::NONE`].
+    /// The ID of the dictionary in the store, or [`Id::NONE`].
     pub fn dictionary(&self) -> Id {
         self.open.id
     }
 
-    /// What is in it.
+    /// Returns sizes and counts.
     pub fn stats(&self) -> Stats {
         let Open { header, footer, .. } = &*self.open;
         Stats {
@@ -170,12 +169,12 @@ impl BlockFile {
         }
     }
 
-    /// A reader of this and of all files with the same store, as [`Reader::new`].
+    /// Creates a reader for this and all files with the same store, see [`Reader::new`].
     pub fn reader(&self) -> Reader {
         Reader::new(&self.open.store)
     }
 
-    /// The value of a key, if there is one. It stays in the reader until its next call.
+    /// Returns the value of a key. It is borrowed from the reader.
     ///
     /// # Errors
     /// [`Kind::Truncated`] and [`Kind::Corrupt`] for damage, [`Kind::Read`], [`Kind::BadArgument`] for a
@@ -184,8 +183,8 @@ impl BlockFile {
         reader.get(self, key)
     }
 
-    /// The values of many keys, in their order, whose blocks are decoded in batches. Of several files
-    /// see [`Reader::multi_get`].
+    /// Returns the values of many keys, in their order; blocks are decoded in batches. For several files see
+    /// [`Reader::multi_get`].
     pub fn multi_get(&self, reader: &mut Reader, keys: &[&[u8]]) -> Vec<Result<Option<Vec<u8>>>> {
         let requests: Vec<(&BlockFile, &[u8])> = keys.iter().map(|key| (self, *key)).collect();
         let mut values = Vec::with_capacity(keys.len());
@@ -193,7 +192,7 @@ impl BlockFile {
         values
     }
 
-    /// The records whose keys are in a range, in their order.
+    /// Iterates over the records with keys in a range, in order.
     pub fn scan<'r, K: AsRef<[u8]>>(
         &'r self,
         reader: &'r mut Reader,
@@ -203,10 +202,10 @@ impl BlockFile {
         Scan::new(self, reader, bound(range.start_bound()), bound(range.end_bound()))
     }
 
-    /// Reads everything: each hash, each key, and all that is counted.
+    /// Reads everything, and checks all hashes, the key order and the counts.
     ///
     /// # Errors
-    /// Those of [`get`](Self::get).
+    /// The errors of [`get`](Self::get).
     pub fn verify(&self, reader: &mut Reader) -> Result<Verified> {
         verify(self, reader)
     }
@@ -224,25 +223,25 @@ impl std::fmt::Debug for BlockFile {
 
 fn read_footer(input: &Input, header: &Header) -> Result<Footer> {
     let at = input.len().checked_sub(Footer::LEN as u64).filter(|&at| at >= header.before_blocks());
-    let cut = Error::new(Kind::Truncated, input.len(), "the block file is cut off");
+    let cut = Error::new(Kind::Truncated, input.len(), "the block file is truncated");
     let footer = Footer::parse(&input.array(at.ok_or(cut)?)?)?;
     if footer.len != input.len() {
         return Err(Error::new(
             Kind::Truncated,
             footer.len,
-            "the block file has not the length that it says",
+            "the length of the block file differs from its footer",
         ));
     }
     if footer.header != u64_at(&header.write(), Header::LEN - 8) {
-        return Err(corrupt("header and footer are of different block files"));
+        return Err(corrupt("the header and footer belong to different block files"));
     }
     Ok(footer)
 }
 
-/// Inserts the dictionary that stands in the file.
+/// Inserts the embedded dictionary.
 fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Result<Id> {
     if dictionary.len > MOST_DICTIONARY {
-        return Err(corrupt("the dictionary of a block file has more than 64 MiB"));
+        return Err(corrupt("the dictionary of the block file exceeds 64 MiB"));
     }
     let mut room = Vec::new();
     let bytes = input.bytes(Header::LEN as u64, dictionary.len as usize, &mut room)?;
@@ -250,7 +249,7 @@ fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Re
 }
 
 impl Open {
-    /// Where the block is that has `key`, if it is anywhere. `leaf` is room for an index block.
+    /// Finds the block whose key range contains `key`. `leaf` is a buffer for an index block.
     pub(super) fn find(&self, key: &[u8], walk: &mut Walk, leaf: &mut Vec<u8>) -> Result<Option<Place>> {
         let root = Block::new(&self.root)?;
         let Some(found) = root.floor(key, walk)? else {
@@ -262,11 +261,11 @@ impl Open {
         self.place(&leaf.records()[found.value]).map(Some)
     }
 
-    /// An index block, whose hash is right.
+    /// Returns an index block, after checking its hash.
     pub(super) fn leaf<'a>(&'a self, branch: &Branch, room: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         self.input.check(branch.piece.at, branch.piece.len.into())?;
         if branch.piece.len as usize > MOST_CONTENT {
-            return Err(corrupt("an index block is too large"));
+            return Err(corrupt("an index block exceeds 64 MiB"));
         }
         let bytes = self.input.bytes(branch.piece.at, branch.piece.len as usize, room)?;
         if hash(bytes) != branch.piece.hash {
@@ -275,7 +274,7 @@ impl Open {
         Ok(bytes)
     }
 
-    /// What an index block says of a block, which is in the file.
+    /// Parses the index entry of a block, and checks that it is within the file.
     pub(super) fn place(&self, bytes: &[u8]) -> Result<Place> {
         let place = Place::parse(bytes)?;
         self.input.check(place.piece.at, place.piece.len.into())?;
@@ -286,24 +285,27 @@ impl Open {
         &self.root
     }
 
-    /// Whether `content` is that of a block.
+    /// Checks the length and hash of a block's content.
     pub(super) fn check(&self, place: &Place, content: &[u8]) -> Result<()> {
         if content.len() != place.content as usize {
-            return Err(corrupt("a block has another length than it says").shifted(place.piece.at));
+            return Err(corrupt("the length of a block's content differs from its index entry")
+                .shifted(place.piece.at));
         }
         if self.header.checksums && hash(content) != place.piece.hash {
-            return Err(corrupt("the content of a block has not its hash").shifted(place.piece.at));
+            return Err(
+                corrupt("the hash of a block's content differs from its index entry").shifted(place.piece.at)
+            );
         }
         Ok(())
     }
 }
 
-pub(super) const GAP: Error = corrupt("the index of a block file does not begin with the least key");
+pub(super) const GAP: Error = corrupt("the index of the block file does not start at the empty key");
 
 impl Drop for Open {
     fn drop(&mut self) {
         if self.id != Id::NONE {
-            // It has been a user since it was opened, so this cannot fail.
+            // The reference was taken on opening, so this cannot fail.
             let _ = self.store.release(self.id);
         }
     }

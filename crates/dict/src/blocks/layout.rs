@@ -1,4 +1,4 @@
-//! The fixed parts of a block file: header, footer, and what an index says of a block.
+//! Fixed-size parts of a block file: header, footer, and index entries.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -7,36 +7,36 @@ use crate::fields::{is_sealed, put, seal, u16_at, u32_at, u64_at};
 const MAGIC: &[u8; 8] = b"\x89LRBLKS\n";
 const END_MAGIC: &[u8; 8] = b"LRBKEND\n";
 const VERSION: u16 = 1;
-/// Flag of a file whose index has the hashes of the contents of blocks.
+/// Flag of a file whose index has hashes of block contents.
 const CHECKSUMS: u16 = 1;
-/// No block has more content.
+/// Maximum content of a block.
 pub(super) const MOST_CONTENT: usize = 64 << 20;
 
 pub(super) const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
 }
 
-/// The dictionary of a block file.
+/// Where the dictionary of a block file is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DictionaryPlace {
-    /// There is none.
+    /// No dictionary.
     None,
-    /// It stands in the file.
+    /// In the file.
     Embedded,
-    /// It stands elsewhere, under this number: that of a pack, if it is in one.
+    /// Elsewhere, under this ID: that of a pack, if it is in one.
     External(u64),
 }
 
-/// What a block file says of its dictionary.
+/// Identifies the dictionary of a block file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DictionaryReference {
-    /// Where it is.
+    /// Where it is stored.
     pub place: DictionaryPlace,
-    /// Bytes of it.
+    /// Its length in bytes.
     pub len: u32,
-    /// Its number in zstd's format; 0 if it has none.
+    /// Its Dictionary_ID (RFC 8878, section 5); 0 for raw content.
     pub zstd_id: u32,
-    /// XXH3 (64 bits, seed 0) of its bytes.
+    /// Its XXH3 hash (64 bits, seed 0).
     pub hash: u64,
 }
 
@@ -45,13 +45,13 @@ impl DictionaryReference {
         DictionaryReference { place: DictionaryPlace::None, len: 0, zstd_id: 0, hash: 0 };
 }
 
-/// How a block file begins.
+/// Header of a block file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) checksums: bool,
-    /// Bytes of content that blocks were filled to.
+    /// Target size of a block, in bytes of content.
     pub(super) block_size: u32,
-    /// Level of zstd.
+    /// zstd compression level.
     pub(super) level: i32,
     pub(super) dictionary: DictionaryReference,
 }
@@ -82,21 +82,21 @@ impl Header {
 
     pub(super) fn parse(bytes: &[u8; Header::LEN]) -> Result<Header> {
         if !bytes.starts_with(MAGIC) {
-            return Err(corrupt("this is no block file"));
+            return Err(corrupt("not a block file: the magic number is missing"));
         }
         if !is_sealed(bytes) {
-            return Err(corrupt("the header of a block file is damaged"));
+            return Err(corrupt("the header of the block file is damaged"));
         }
         let flags = u16_at(bytes, 10);
         if u16_at(bytes, 8) != VERSION || flags & !CHECKSUMS != 0 {
-            return Err(Error::new(Kind::Unsupported, 8, "the block file has another version"));
+            return Err(Error::new(Kind::Unsupported, 8, "the version of the block file is not supported"));
         }
         let id = u64_at(bytes, 32);
         let place = match bytes[16] {
             0 => DictionaryPlace::None,
             1 => DictionaryPlace::Embedded,
             2 => DictionaryPlace::External(id),
-            _ => return Err(Error::new(Kind::Unsupported, 16, "the dictionary is in an unknown place")),
+            _ => return Err(Error::new(Kind::Unsupported, 16, "the place of the dictionary is not known")),
         };
         let header = Header {
             checksums: flags & CHECKSUMS != 0,
@@ -109,7 +109,7 @@ impl Header {
                 hash: u64_at(bytes, 40),
             },
         };
-        // What is not used is zero, so that a later version may say something there.
+        // Unused bytes are zero, so that later versions can use them.
         if header.write() != *bytes {
             return Err(Error::new(Kind::Unsupported, 16, "the block file uses reserved fields"));
         }
@@ -123,7 +123,7 @@ impl Header {
     }
 }
 
-/// A piece of a file and its hash.
+/// A range of the file, and its hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Piece {
     pub(super) at: u64,
@@ -131,36 +131,36 @@ pub(super) struct Piece {
     pub(super) hash: u64,
 }
 
-/// How many there are of what.
+/// Numbers of records, blocks and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Records.
     pub records: u64,
-    /// Bytes of their keys.
+    /// Bytes of all keys.
     pub key_bytes: u64,
-    /// Bytes of their values.
+    /// Bytes of all values.
     pub value_bytes: u64,
-    /// Blocks of records.
+    /// Data blocks.
     pub blocks: u64,
-    /// Bytes of their contents: keys, values, and what tells them apart.
+    /// Uncompressed bytes of the data blocks: keys, values and their encoding.
     pub content_bytes: u64,
-    /// Bytes of the blocks as they are stored.
+    /// Stored bytes of the data blocks.
     pub stored_bytes: u64,
-    /// Blocks of the index.
+    /// Index blocks.
     pub index_blocks: u64,
     /// Bytes of the index.
     pub index_bytes: u64,
 }
 
-/// How a block file ends.
+/// Footer of a block file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
-    /// The index of the index blocks.
+    /// The root index block.
     pub(super) root: Piece,
     pub(super) counts: Counts,
     /// Bytes of the file.
     pub(super) len: u64,
-    /// The seal of the header.
+    /// Checksum of the header.
     pub(super) header: u64,
 }
 
@@ -198,11 +198,12 @@ impl Footer {
             return Err(Error::new(
                 Kind::Truncated,
                 0,
-                "the block file does not end with its footer: it is cut off or damaged",
+                "the footer of the block file is missing: the file is truncated or damaged",
             ));
         }
         let field = |i: usize| u64_at(bytes, 8 + 8 * i);
-        let len = u32::try_from(field(1)).map_err(|_| corrupt("the index of a block file is too large"))?;
+        let len =
+            u32::try_from(field(1)).map_err(|_| corrupt("the index of the block file exceeds 64 MiB"))?;
         let footer = Footer {
             root: Piece { at: field(0), len, hash: field(2) },
             counts: Counts {
@@ -225,12 +226,12 @@ impl Footer {
     }
 }
 
-/// What an index block says of a block.
+/// Entry of an index block: one data block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The frame, and the hash of its content, or 0 in a file without.
+    /// The frame, and the hash of its content (0 in a file without hashes).
     pub(super) piece: Piece,
-    /// Bytes that it decodes to.
+    /// Uncompressed bytes.
     pub(super) content: u32,
     pub(super) records: u32,
 }
@@ -255,17 +256,17 @@ impl Place {
         let piece = Piece { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 20) };
         let place = Place { piece, content: u32_at(bytes, 12), records: u32_at(bytes, 16) };
         if place.content as usize > MOST_CONTENT {
-            return Err(corrupt("a block says that it has more than 64 MiB of content"));
+            return Err(corrupt("the content of a block exceeds 64 MiB"));
         }
         Ok(place)
     }
 }
 
-/// What the index of the index says of an index block.
+/// Entry of the root index block: one index block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Branch {
     pub(super) piece: Piece,
-    /// Blocks that it lists.
+    /// Number of its entries.
     pub(super) blocks: u32,
 }
 
@@ -283,15 +284,14 @@ impl Branch {
 
     pub(super) fn parse(bytes: &[u8]) -> Result<Branch> {
         if bytes.len() != Branch::LEN {
-            return Err(corrupt("the index of the index blocks is damaged"));
+            return Err(corrupt("the root index block is damaged"));
         }
         let piece = Piece { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 16) };
         Ok(Branch { piece, blocks: u32_at(bytes, 12) })
     }
 }
 
-/// The shortest beginning of `next` that is greater than `last`: everything before it belongs to the
-/// left, the rest to the right.
+/// The shortest prefix of `next` that is greater than `last`: it separates their blocks.
 pub(super) fn separator<'a>(last: &[u8], next: &'a [u8]) -> &'a [u8] {
     let shared = last.iter().zip(next).take_while(|(a, b)| a == b).count();
     &next[..next.len().min(shared + 1)]
@@ -335,7 +335,7 @@ mod tests {
             let mut bytes = header.write();
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(Header::parse(&bytes).is_err());
-            // Sealed by who means it, it is another header or none, and comes back if it is one.
+            // With a valid checksum it is another header or an error, and round-trips if it is a header.
             seal(&mut bytes);
             if let Ok(other) = Header::parse(&bytes) {
                 assert_eq!(other.write(), bytes);

@@ -1,8 +1,7 @@
-//! Sorted files of records, in blocks that share a dictionary.
+//! Block files: sorted records, in blocks that share a dictionary.
 //!
-//! A [`Builder`] writes a file from records in the order of their keys, which a [`Sorter`] brings them
-//! into; a [`BlockFile`] is one that is open. The format is described byte by byte in
-//! `docs/dict-files.md`.
+//! A [`Builder`] writes a file from sorted records; a [`Sorter`] sorts them; a [`BlockFile`] is open for
+//! reading. `docs/dict-files.md` specifies the format.
 
 mod block;
 mod builder;

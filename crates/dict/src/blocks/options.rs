@@ -1,51 +1,50 @@
-//! How a block file is built.
+//! Options of building a block file.
 
-/// The dictionary that blocks of a file are compressed with.
+/// The dictionary of a block file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DictionaryChoice {
     /// None.
     #[default]
     None,
-    /// These bytes, which then stand in the file.
+    /// These bytes, stored in the file.
     Embedded(Vec<u8>),
-    /// These bytes, which stand elsewhere, such as in a [`Pack`](crate::Pack), under this number. Who
-    /// opens the file must have them in the store.
+    /// These bytes, stored elsewhere, such as in a [`Pack`](crate::Pack), under this ID. To open the file,
+    /// the store must have them.
     External {
-        /// The number.
+        /// The ID.
         id: u64,
         /// The dictionary.
         bytes: Vec<u8>,
     },
-    /// One trained with the first records, which then stands in the file. There is none if they are
-    /// too few to learn from, or if they are all and the file is smaller without.
+    /// A dictionary trained with the first records, stored in the file. Omitted if they are too few to train
+    /// with, or if they are the whole file and it is smaller without.
     Train {
-        /// The most bytes of it.
+        /// Its maximum length in bytes.
         size: usize,
-        /// Whether it has [small tables](crate::Training::with_small_tables).
+        /// Whether to use [small tables](crate::Training::small_tables).
         small_tables: bool,
     },
 }
 
-/// How a block file is built.
+/// Options of building a block file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Bytes of content of a block, 4096 unless told. A record that is larger has a block of its own.
+    /// Target size of a block, in bytes of content. Default: 4096. A larger record gets a block of its own.
     pub block_size: u32,
-    /// Level of zstd, 3 unless told.
+    /// zstd compression level. Default: 3.
     pub level: i32,
-    /// Whether the index has hashes of the contents of blocks; it has unless told.
+    /// Whether the index has hashes of block contents. Default: true.
     pub checksums: bool,
-    /// The dictionary; none unless told.
+    /// The dictionary. Default: none.
     pub dictionary: DictionaryChoice,
-    /// Bytes of the first records that are kept in memory to train a dictionary with: 8 MiB unless
-    /// told.
+    /// Bytes of the first records that are kept in memory to train a dictionary. Default: 8 MiB.
     pub sample_bytes: usize,
 }
 
 impl Options {
-    /// The defaults.
+    /// Default options.
     pub const fn new() -> Self {
         Options {
             block_size: 4096,
@@ -56,31 +55,32 @@ impl Options {
         }
     }
 
-    /// With blocks of `bytes`.
+    /// Sets the target size of a block, in bytes of content.
     #[must_use]
     pub fn block_size(self, bytes: u32) -> Self {
         Options { block_size: bytes, ..self }
     }
 
-    /// At a level of zstd, -7 to 22.
+    /// Sets the zstd compression level, -7 to 22.
     #[must_use]
     pub fn level(self, level: i32) -> Self {
         Options { level, ..self }
     }
 
-    /// With hashes of contents, or without. Without them a damaged block may decode to something else.
+    /// Sets whether the index has hashes of block contents. Without them, a damaged block may decode to other
+    /// records.
     #[must_use]
     pub fn checksums(self, checksums: bool) -> Self {
         Options { checksums, ..self }
     }
 
-    /// With a dictionary.
+    /// Sets the dictionary.
     #[must_use]
     pub fn dictionary(self, dictionary: DictionaryChoice) -> Self {
         Options { dictionary, ..self }
     }
 
-    /// Training with at most so many bytes of records.
+    /// Sets the maximum bytes of records to train with.
     #[must_use]
     pub fn sample_bytes(self, bytes: usize) -> Self {
         Options { sample_bytes: bytes, ..self }

@@ -1,4 +1,4 @@
-//! Values by their keys, one by one and in batches of blocks.
+//! Lookup of values, single and in batches.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,37 +11,36 @@ use super::layout::Place;
 use crate::input::frame_error;
 use crate::{Decoder, Job, Order, Store};
 
-/// Content of blocks that is decoded in one batch, apart from that of a single block.
+/// Maximum content of a batch, unless a single block is larger.
 const BATCH: usize = 4 << 20;
 
-/// Reads block files. Each thread needs one of its own, of about 400 KiB, and the contents of one
-/// block, or of a batch, which is 4 MiB.
+/// Reads block files. Needs one per thread, of about 400 KiB, and the content of one block, or of a batch of
+/// at most 4 MiB.
 pub struct Reader {
     decoder: Decoder,
     pub(super) walk: Walk,
     pub(super) leaf: Vec<u8>,
     stored: Vec<u8>,
     content: Vec<u8>,
-    /// The file and the place of the block in `content`.
+    /// The file and offset of the block in `content`.
     holds: Option<(u64, u64)>,
 }
 
-/// A block that a batch needs.
+/// A block of a batch.
 struct Wanted {
-    /// The request that wants it first.
+    /// The first request for it.
     request: usize,
     place: Place,
-    /// Where its bytes are in `stored`, if they are not in memory.
+    /// Its range in `stored`, if it is not in memory.
     stored: Range<usize>,
-    /// Where its content is.
+    /// Its range in `content`.
     content: Range<usize>,
 }
 
-const OTHER_STORE: Error =
-    Error::new(Kind::BadArgument, 0, "the reader is one of another store than the file");
+const OTHER_STORE: Error = Error::new(Kind::BadArgument, 0, "the reader and the file have different stores");
 
 impl Reader {
-    /// A reader of files that share this store.
+    /// Creates a reader for files with this store.
     pub fn new(store: &Store) -> Self {
         Reader {
             decoder: Decoder::new(store),
@@ -53,7 +52,7 @@ impl Reader {
         }
     }
 
-    /// What its decoder has done.
+    /// Counters of its decoder.
     pub fn counters(&self) -> crate::Counters {
         self.decoder.counters()
     }
@@ -63,7 +62,7 @@ impl Reader {
         if same { Ok(()) } else { Err(OTHER_STORE) }
     }
 
-    /// As [`BlockFile::get`].
+    /// See [`BlockFile::get`].
     pub(super) fn get(&mut self, file: &BlockFile, key: &[u8]) -> Result<Option<&[u8]>> {
         self.is_for(file)?;
         let Some(place) = file.parts().find(key, &mut self.walk, &mut self.leaf)? else { return Ok(None) };
@@ -73,7 +72,7 @@ impl Reader {
         Ok(found.map(|found| &block.records()[found.value]))
     }
 
-    /// Decodes a block, unless it was the last one that was decoded.
+    /// Decodes a block, unless it is the one decoded last.
     pub(super) fn load(&mut self, file: &BlockFile, place: &Place) -> Result<&[u8]> {
         let open = file.parts();
         let wanted = Some((open.number, place.piece.at));
@@ -90,14 +89,14 @@ impl Reader {
         Ok(&self.content)
     }
 
-    /// What [`load`](Self::load) returned.
+    /// The block returned last by [`load`](Self::load).
     pub(super) fn content(&self) -> &[u8] {
         &self.content
     }
 
-    /// Looks up many keys, each in its file, and gives `answer` the number of each request and its
-    /// value, in the order of the requests. Blocks are decoded in batches, each once in its batch. An
-    /// error, as those of [`BlockFile::get`], concerns only the requests for that block.
+    /// Looks up many keys, each in its file, and calls `answer` with the index and value of each request, in
+    /// their order. Blocks are decoded in batches, each once per batch. Errors are those of
+    /// [`BlockFile::get`], and affect only the requests for that block.
     ///
     /// ```
     /// # use linerate_dict::blocks::{BlockFile, Builder, Options};
@@ -128,7 +127,7 @@ impl Reader {
         }
     }
 
-    /// Answers as many requests as a batch holds, at least one, and returns how many.
+    /// Answers as many requests as fit into a batch, at least one, and returns how many.
     fn one_batch(
         &mut self,
         requests: &[(&BlockFile, &[u8])],
@@ -137,7 +136,7 @@ impl Reader {
     ) -> usize {
         let mut wanted: Vec<Wanted> = Vec::new();
         let mut known: HashMap<(u64, u64), usize> = HashMap::new();
-        // Of each request, the block that it needs, if any.
+        // The block of each request, if any.
         let mut needs: Vec<Result<Option<usize>>> = Vec::new();
         let mut end = 0;
         self.stored.clear();
@@ -187,7 +186,7 @@ impl Reader {
         needs.len()
     }
 
-    /// Reads a block that is not in memory behind the others of a batch.
+    /// Appends a block that is not in memory to the stored blocks of the batch.
     fn fetch(&mut self, file: &BlockFile, place: &Place) -> Result<()> {
         let input = &file.parts().input;
         if input.is_in_memory() {
@@ -196,7 +195,7 @@ impl Reader {
         input.append(place.piece.at, place.piece.len as usize, &mut self.stored)
     }
 
-    /// Decodes the blocks of a batch side by side into `content`, which is of `len` bytes then.
+    /// Decodes the blocks of a batch into `content`, `len` bytes in total.
     fn decode(&mut self, requests: &[(&BlockFile, &[u8])], wanted: &[Wanted], len: usize) -> Vec<Result<()>> {
         self.content.resize(len, 0);
         let mut rest = &mut self.content[..];

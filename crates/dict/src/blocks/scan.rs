@@ -1,4 +1,4 @@
-//! Records in their order.
+//! Iteration over records in order.
 
 use std::ops::Bound;
 
@@ -9,16 +9,16 @@ use super::file::{BlockFile, GAP};
 use super::layout::{Branch, Place};
 use super::reader::Reader;
 
-/// A way through the blocks of a file, by their order in the index.
+/// Iterates over the data blocks of a file, in index order.
 pub(super) struct Blocks {
     root: Walk,
     leaf: Walk,
-    /// The index block that `leaf` is in; empty before the first.
+    /// The index block of `leaf`; empty before the first.
     bytes: Vec<u8>,
 }
 
 impl Blocks {
-    /// From the block that has `key`, if any has, which is returned, too.
+    /// Starts at the block whose key range contains `key`, and returns it.
     pub(super) fn from(file: &BlockFile, key: &[u8]) -> Result<(Self, Option<Place>)> {
         let mut blocks = Blocks { root: Walk::default(), leaf: Walk::default(), bytes: Vec::new() };
         let open = file.parts();
@@ -33,7 +33,7 @@ impl Blocks {
         Ok((blocks, Some(place)))
     }
 
-    /// Takes an index block, and stands before its first record.
+    /// Moves to an index block, before its first entry.
     fn enter(&mut self, file: &BlockFile, branch: &Branch) -> Result<()> {
         let mut room = Vec::new();
         let bytes = file.parts().leaf(branch, &mut room)?;
@@ -43,7 +43,7 @@ impl Blocks {
         Ok(())
     }
 
-    /// The next block.
+    /// Returns the next block.
     pub(super) fn next(&mut self, file: &BlockFile) -> Result<Option<Place>> {
         loop {
             if !self.bytes.is_empty() {
@@ -61,22 +61,21 @@ impl Blocks {
         }
     }
 
-    /// The key that the block which came last begins at or behind.
+    /// The separator before the current block.
     pub(super) fn key(&self) -> &[u8] {
         self.leaf.key()
     }
 }
 
-/// The records of a range: [`BlockFile::scan`].
+/// Iterator over the records of a range: see [`BlockFile::scan`].
 ///
-/// As an iterator it gives copies of keys and values; [`step`](Self::step) lends them. After an error
-/// there is nothing more.
+/// Yields copies of keys and values; [`next_record`](Self::next_record) lends them. Ends after an error.
 pub struct Scan<'r> {
     file: &'r BlockFile,
     reader: &'r mut Reader,
     from: Bound<Vec<u8>>,
     to: Bound<Vec<u8>>,
-    /// None before the first record.
+    /// `None` before the first record.
     blocks: Option<Blocks>,
     place: Option<Place>,
     walk: Walk,
@@ -93,15 +92,15 @@ impl<'r> Scan<'r> {
         Scan { file, reader, from, to, blocks: None, place: None, walk: Walk::default(), done: false }
     }
 
-    /// The next record, key and value. None at the end.
+    /// Returns the next record, key and value. `None` at the end.
     ///
     /// # Errors
-    /// Those of [`BlockFile::get`].
+    /// The errors of [`BlockFile::get`].
     pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.done {
             return Ok(None);
         }
-        // Until it went well there is nothing more.
+        // Reset on success, so that an error ends the iteration.
         self.done = true;
         if self.blocks.is_none() {
             self.begin()?;
@@ -133,7 +132,7 @@ impl<'r> Scan<'r> {
         Ok(Some((self.walk.key(), &block.records()[self.walk.value.clone()])))
     }
 
-    /// Goes before the first record.
+    /// Positions before the first record.
     fn begin(&mut self) -> Result<()> {
         self.reader.is_for(self.file)?;
         let key: &[u8] = match &self.from {

@@ -1,4 +1,4 @@
-//! Records brought into the order of their keys, in bounded memory.
+//! External merge sort of records by key, in bounded memory.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,25 +11,25 @@ use linerate_io::read_error;
 use super::builder::{Builder, MAX_KEY_LEN, MAX_VALUE_LEN};
 use crate::output::write_error;
 
-/// Bytes that a record takes in memory beside its key and value.
+/// Memory of a record beside its key and value, in bytes.
 const OVERHEAD: usize = size_of::<Entry>();
-/// Bytes read at once of each run.
+/// Read buffer of each run, in bytes.
 const READ: usize = 32 << 10;
-/// More runs are merged into one, so that there are never more open files.
+/// At this number runs are merged into one, to bound the open files.
 const MOST_RUNS: usize = 64;
 
-/// What is done with records of one key.
+/// Handling of records with equal keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Duplicates {
     /// They are an error.
     #[default]
     Refuse,
-    /// The one that was added last stays.
+    /// The one added last is kept.
     LastWins,
 }
 
-/// Sorts records by their keys. What exceeds its memory goes to temporary files, which are gone with
-/// it. Merging those holds one record of each, of at most 64.
+/// Sorts records by key. Records beyond its memory go to temporary files, which are deleted with it. A merge
+/// holds one record of each of at most 64 files.
 pub struct Sorter {
     memory: usize,
     duplicates: Duplicates,
@@ -57,7 +57,7 @@ impl Entry {
 }
 
 impl Sorter {
-    /// A sorter that keeps about `memory` bytes of records in memory.
+    /// Creates a sorter that keeps about `memory` bytes of records in memory.
     pub fn new(memory: usize, duplicates: Duplicates) -> Self {
         Sorter { memory, duplicates, bytes: Vec::new(), entries: Vec::new(), runs: Vec::new() }
     }
@@ -65,14 +65,14 @@ impl Sorter {
     /// Adds a record.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] and [`Kind::Limit`] for a key or value that is too long, as
-    /// [`Builder::add`]; [`Kind::Write`] for temporary files.
+    /// [`Kind::BadArgument`] and [`Kind::Limit`] for a key or value that is too long, as [`Builder::add`];
+    /// [`Kind::Write`] for temporary files.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
         if key.len() > MAX_KEY_LEN {
-            return Err(Error::new(Kind::BadArgument, 0, "a key has more than 65535 bytes"));
+            return Err(Error::new(Kind::BadArgument, 0, "the key is longer than 65535 bytes"));
         }
         if value.len() > MAX_VALUE_LEN {
-            return Err(Error::new(Kind::Limit, 0, "a value has more than 32 MiB"));
+            return Err(Error::new(Kind::Limit, 0, "the value is larger than 32 MiB"));
         }
         let held = self.bytes.len() + self.entries.len() * OVERHEAD;
         if !self.entries.is_empty() && held + key.len() + value.len() + OVERHEAD > self.memory {
@@ -84,7 +84,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Orders what is in memory; of one key, what was added first comes first.
+    /// Sorts the records in memory; equal keys stay in insertion order.
     fn order(&mut self) {
         let bytes = &self.bytes;
         self.entries.sort_unstable_by(|a, b| a.key(bytes).cmp(b.key(bytes)).then(a.at.cmp(&b.at)));
@@ -102,7 +102,7 @@ impl Sorter {
         if self.runs.len() < MOST_RUNS {
             return Ok(());
         }
-        // Neighbouring runs become one, so that their order in time stays.
+        // All runs are merged, so that the insertion order of equal keys is preserved.
         let mut merge = Merge::new(std::mem::take(&mut self.runs))?;
         let mut run = RunWriter::new()?;
         while merge.step()? {
@@ -112,7 +112,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// The records in their order.
+    /// Returns the sorted records.
     ///
     /// # Errors
     /// [`Kind::Write`].
@@ -132,10 +132,10 @@ impl Sorter {
         Ok(sorted)
     }
 
-    /// Gives all records to a builder, in their order.
+    /// Passes all sorted records to a builder.
     ///
     /// # Errors
-    /// As [`Sorted::next_record`] and [`Builder::add`].
+    /// The errors of [`Sorted::next_record`] and [`Builder::add`].
     pub fn into_builder(self, builder: &mut Builder) -> Result<()> {
         let mut sorted = self.sorted()?;
         while let Some((key, value)) = sorted.next_record()? {
@@ -145,11 +145,11 @@ impl Sorter {
     }
 }
 
-/// Records in the order of their keys, each key once.
+/// Records in ascending key order, each key once.
 pub struct Sorted {
     from: From,
     duplicates: Duplicates,
-    /// The record behind the one in `key` and `value`.
+    /// The record after the one in `key` and `value`.
     coming: Option<(Vec<u8>, Vec<u8>)>,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -161,10 +161,10 @@ enum From {
 }
 
 impl Sorted {
-    /// The next record, key and value. None at the end.
+    /// Returns the next record, key and value. `None` at the end.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a key that was added twice, if that is refused; [`Kind::Write`].
+    /// [`Kind::BadArgument`] for a duplicate key, with [`Duplicates::Refuse`]; [`Kind::Write`].
     pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         let Some((key, value)) = self.coming.take() else { return Ok(None) };
         (self.key, self.value) = (key, value);
@@ -174,7 +174,7 @@ impl Sorted {
                 return Ok(Some((&self.key, &self.value)));
             }
             if self.duplicates == Duplicates::Refuse {
-                return Err(Error::new(Kind::BadArgument, 0, "a key comes twice"));
+                return Err(Error::new(Kind::BadArgument, 0, "duplicate key"));
             }
             if let Some((_, value)) = self.coming.take() {
                 self.value = value;
@@ -200,10 +200,10 @@ impl Sorted {
     }
 }
 
-/// Sorted records in a file: lengths of key and value, four bytes each, and then both.
+/// A sorted run in a file: for each record the lengths of key and value, four bytes each, and both.
 struct Run {
     file: BufReader<File>,
-    /// Records that were not read yet.
+    /// Records not read yet.
     left: u64,
 }
 
@@ -232,13 +232,13 @@ impl RunWriter {
     }
 }
 
-/// The next record of a run: its key, the run, its value.
+/// The next record of a run: key, run, value.
 type Head = (Vec<u8>, usize, Vec<u8>);
 
-/// Runs merged: of one key, what is in an earlier run comes first.
+/// Merges runs; of equal keys, the one of the earlier run comes first.
 struct Merge {
     runs: Vec<Run>,
-    /// The next key and value of each run.
+    /// The next record of each run.
     heads: BinaryHeap<Reverse<Head>>,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -283,7 +283,7 @@ mod tests {
 
     type Record = (Vec<u8>, Vec<u8>);
 
-    /// Pseudorandom records, some of them with the same key.
+    /// Pseudorandom records, some with equal keys.
     fn records(count: u32) -> Vec<Record> {
         let mut state = 1u32;
         let mut next = || {

@@ -1,9 +1,9 @@
-//! The place of one dictionary, which readers pin without a lock: one cache line.
+//! A slot holds one dictionary in one cache line. Readers pin it without a lock.
 //!
-//! Everything hangs on one word: how many readers there are, what is in the slot, and how often it
-//! was filled. A reader first counts itself in and then looks at the rest of the word it found; who
-//! takes something away does so only by an exchange that finds no reader. So either the reader is
-//! seen, or it sees that nothing is there.
+//! The state word has the number of readers (pins), flags for what is present, and the generation (how often
+//! the slot was filled). A reader increments the pins first and then checks the flags and generation in the
+//! value before its increment. Whoever removes something does so by a compare-and-exchange that requires zero
+//! pins. So either the reader is counted, or it sees that nothing is there.
 
 use core::cell::UnsafeCell;
 use core::ptr::{NonNull, null_mut};
@@ -19,86 +19,86 @@ use super::arena::{Kept, Room};
 use crate::source::Source;
 use crate::store::Shared;
 
-/// Readers, in the low bits.
+/// Number of readers, in the low bits.
 const PINS: u64 = (1 << 24) - 1;
-/// More readers are refused long before they would run into the flags.
+/// More readers are refused, long before the count would overflow into the flags.
 const MOST_PINS: u64 = 1 << 23;
-/// There is a dictionary.
+/// The slot has a dictionary.
 const LIVE: u64 = 1 << 24;
-/// There was one, which some may still read.
+/// Its dictionary was retired, and readers may still have it pinned.
 const DROPPED: u64 = 1 << 25;
-/// Its tables are there, or it needs none.
+/// The tables are present, or the dictionary needs none.
 const TABLES: u64 = 1 << 26;
-/// Someone is making or taking away what is in the slot.
+/// A thread is adding or removing parts of the slot's content.
 const BUSY: u64 = 1 << 27;
-/// The tables were used since the clock came by.
+/// CLOCK reference bit: the tables were used since the hand passed.
 const USED: u64 = 1 << 28;
-/// Its bytes are there.
+/// The bytes are present.
 const READ: u64 = 1 << 29;
 const FLAGS: u64 = LIVE | DROPPED | TABLES | BUSY | USED | READ;
-/// How often the slot was filled, in the high half.
+/// Generation, in the high half.
 const GENERATION: u32 = 32;
 
-/// The owner of bytes that stand in a room.
+/// `owner` of bytes that are in the store's memory.
 const OWN: u32 = u32::MAX;
 
-/// Fields are written by who set `BUSY`, before the flag is set that tells others to look.
+/// Fields are written by the thread that set `BUSY`, before it sets the flag that makes others read them.
 #[repr(C, align(64))]
 pub(crate) struct Slot {
     state: AtomicU64,
-    /// Of the bytes.
+    /// Content hash of the bytes.
     hash: AtomicU64,
-    /// The bytes, with `READ`.
+    /// The bytes, if `READ`.
     at: AtomicPtr<u8>,
-    /// The tables, with `TABLES`; null if there are none.
+    /// The tables, if `TABLES`; null if there are none.
     tables: AtomicPtr<u8>,
-    /// How many bytes, with `READ`; else the index in the source.
+    /// Length of the bytes, if `READ`; else the index in the source.
     len: AtomicU32,
-    /// The source, or [`OWN`].
+    /// Number of the source, or [`OWN`].
     owner: AtomicU32,
-    /// With `READ`.
+    /// Valid if `READ`.
     digest: UnsafeCell<Digest>,
 }
 
 const _: () = assert!(size_of::<Slot>() == 64);
 
-// SAFETY: the fields say who may touch what, and `state` keeps them apart; what they point to may be
-// read by any thread.
+// SAFETY: `state` orders all accesses to the other fields, as they document; the memory that they point to
+// may be read by any thread.
 unsafe impl Sync for Slot {}
-// SAFETY: nothing in it belongs to a thread.
+// SAFETY: nothing in it is bound to a thread.
 unsafe impl Send for Slot {}
 
-/// Exchanges the state for what `change` makes of it, unless that is nothing. Gives the state before.
+/// Replaces the state by `change(state)`, unless that is `None`. Returns the previous state.
 #[allow(deprecated, reason = "`try_update`, the new name, is younger than Rust 1.89")]
 fn update(state: &AtomicU64, change: impl FnMut(u64) -> Option<u64>) -> core::result::Result<u64, u64> {
     state.fetch_update(Ordering::AcqRel, Ordering::Acquire, change)
 }
 
-/// What a slot is filled with.
+/// New content of a slot.
 pub(crate) enum Filling {
     /// The bytes of a dictionary, and its digest.
     Bytes(Room, Digest),
-    /// Where they will come from.
+    /// A source that the bytes will be read from.
     Source { source: u32, index: u32 },
 }
 
-/// What was in a slot.
+/// Content of a reclaimed slot.
 #[derive(Default)]
 pub(crate) struct Content {
-    /// The room of the bytes.
+    /// Memory of the bytes, if the store owns them.
     pub(crate) raw: Option<Kept>,
-    /// The source of the bytes.
+    /// The source, if the bytes belong to it.
     pub(crate) source: Option<u32>,
     pub(crate) tables: Option<Kept>,
 }
 
-/// What became of an eviction.
+/// Result of an eviction attempt.
 pub(crate) enum Evicted {
-    /// The tables are gone, and this was their room.
+    /// The tables were removed; this is their memory.
     Room(Option<Kept>),
-    /// The tables were used lately, and have a second chance.
+    /// The tables were used recently: the reference bit is cleared.
     Spared,
-    /// There are none, or someone reads them.
+    /// There are no tables, or they are in use.
     Unable,
 }
 
@@ -115,8 +115,8 @@ impl Slot {
         }
     }
 
-    /// Puts a dictionary of this hash into a vacant slot. Returns how often the slot was filled by now,
-    /// or the filling if it is not vacant or was filled 2^32 - 1 times.
+    /// Puts a dictionary with this hash into a vacant slot. Returns the new generation, or `filling` if the
+    /// slot is not vacant or its generations are used up.
     pub(crate) fn fill(&self, filling: Filling, hash: u64) -> core::result::Result<u32, Filling> {
         let vacant = |s: u64| (s & FLAGS == 0 && s >> GENERATION < u32::MAX.into()).then_some(s | BUSY);
         let Ok(before) = update(&self.state, vacant) else {
@@ -126,7 +126,7 @@ impl Slot {
         let flags = match filling {
             Filling::Bytes(room, digest) => {
                 let kept = room.leave();
-                // SAFETY: `BUSY` was set by this call, and without `LIVE` nobody else looks inside.
+                // SAFETY: `BUSY` was set by this call, and without `LIVE` no other thread reads the fields.
                 unsafe { self.put(kept.at, kept.len, OWN, digest) }
             }
             Filling::Source { source, index } => {
@@ -140,22 +140,22 @@ impl Slot {
         Ok((before >> GENERATION) as u32 + 1)
     }
 
-    /// Writes where the bytes are; returns the flags to be set.
+    /// Sets the bytes; returns the flags to be set.
     ///
     /// # Safety
-    /// The caller has set `BUSY`, and `READ` is not set. The bytes stay until this slot is emptied.
+    /// The caller has set `BUSY`, and `READ` is not set. The bytes stay valid until this slot is reclaimed.
     unsafe fn put(&self, at: NonNull<u8>, len: u32, owner: u32, digest: Digest) -> u64 {
         self.at.store(at.as_ptr(), Ordering::Relaxed);
         self.tables.store(null_mut(), Ordering::Relaxed);
         self.len.store(len, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
-        // SAFETY: as the caller vouches, nobody looks yet and nobody else writes.
+        // SAFETY: the caller guarantees that no other thread reads or writes the digest yet.
         unsafe { *self.digest.get() = digest };
         if digest.is_trained() { READ } else { READ | TABLES }
     }
 
-    /// Counts a reader in, if the slot still has what it was filled with then. The last reader to leave
-    /// a slot that was retired meanwhile tells its store.
+    /// Pins the slot, if its dictionary is that of `generation`. When the last pin of a retired slot is
+    /// dropped, `store` reaps it.
     #[inline]
     pub(crate) fn pin<'a>(&'a self, generation: u32, store: Option<&'a Shared>) -> Option<Pin<'a>> {
         let state = self.state.fetch_add(1, Ordering::AcqRel);
@@ -169,23 +169,23 @@ impl Slot {
         Some(pin)
     }
 
-    /// Whether it has what it was filled with then.
+    /// Whether the slot has the dictionary of this generation.
     pub(crate) fn has(&self, generation: u32) -> bool {
         let state = self.state.load(Ordering::Acquire);
         state >> GENERATION == u64::from(generation) && state & LIVE != 0
     }
 
-    /// How often it was filled.
+    /// The current generation.
     pub(crate) fn generation(&self) -> u32 {
         (self.state.load(Ordering::Acquire) >> GENERATION) as u32
     }
 
-    /// The hash of what it was filled with last.
+    /// The hash of the slot's current or last dictionary.
     pub(crate) fn hash(&self) -> u64 {
         self.hash.load(Ordering::Relaxed)
     }
 
-    /// Lets no more readers in. False if the slot no longer has what it was filled with then.
+    /// Refuses new readers from now on. Returns false if the slot no longer has this generation.
     pub(crate) fn retire(&self, generation: u32) -> bool {
         let live = |s: u64| {
             (s >> GENERATION == u64::from(generation) && s & LIVE != 0).then_some((s & !LIVE) | DROPPED)
@@ -193,13 +193,13 @@ impl Slot {
         update(&self.state, live).is_ok()
     }
 
-    /// Empties a retired slot that nobody reads any more.
+    /// Empties a retired slot without readers.
     pub(crate) fn reclaim(&self) -> Option<Content> {
         let idle = |s: u64| {
             (s & (PINS | DROPPED | BUSY) == DROPPED).then_some((s & !(DROPPED | TABLES | USED | READ)) | BUSY)
         };
         let state = update(&self.state, idle).ok()?;
-        // There was no reader, none gets in without `LIVE`, and `BUSY` was set by this call.
+        // There are no readers, none can be added without `LIVE`, and this call set `BUSY`.
         let tables = if state & TABLES != 0 { self.take_tables() } else { None };
         let (at, len) = (self.at.load(Ordering::Relaxed), self.len.load(Ordering::Relaxed));
         let content = match self.owner.load(Ordering::Relaxed) {
@@ -210,7 +210,7 @@ impl Slot {
         Some(content)
     }
 
-    /// Takes the tables away if nobody reads them, unless they were used since the last time.
+    /// Removes the tables if there are no readers, unless they were used since the last call.
     pub(crate) fn evict(&self) -> Evicted {
         let state = self.state.load(Ordering::Acquire);
         if state & (TABLES | BUSY) != TABLES || state & PINS != 0 {
@@ -224,64 +224,63 @@ impl Slot {
         if self.state.compare_exchange(state, taken, Ordering::AcqRel, Ordering::Acquire).is_err() {
             return Evicted::Unable;
         }
-        // There was no reader, who comes now sees no `TABLES`, and `BUSY` was set by this call.
+        // There were no readers, later ones do not see `TABLES`, and this call set `BUSY`.
         let room = self.take_tables();
         self.state.fetch_and(!BUSY, Ordering::AcqRel);
         Evicted::Room(room)
     }
 
-    /// The room of the tables. The caller has set `BUSY`, and nobody reads them.
+    /// Takes the memory of the tables. The caller has set `BUSY`, and there are no readers of them.
     fn take_tables(&self) -> Option<Kept> {
         let at = NonNull::new(self.tables.swap(null_mut(), Ordering::Relaxed))?;
-        // SAFETY: only who set `BUSY` while `READ` is not set writes it.
+        // SAFETY: the digest is written only by a thread that set `BUSY` while `READ` was not set.
         let len = unsafe { *self.digest.get() }.compact_len() as u32;
         Some(Kept { at, len })
     }
 }
 
-/// A reader of a slot: while it lives, the dictionary's bytes stay once they are there, and so do its
-/// tables.
+/// A reader of a slot. While it exists, the dictionary's bytes and tables stay valid once they are present.
 pub(crate) struct Pin<'a> {
     slot: &'a Slot,
     store: Option<&'a Shared>,
 }
 
 impl Pin<'_> {
-    /// The hash that the bytes have or must have.
+    /// The content hash.
     pub(crate) fn hash(&self) -> u64 {
         self.slot.hash()
     }
 
-    /// Whether the bytes are there.
+    /// Whether the bytes are present.
     pub(crate) fn is_read(&self) -> bool {
         self.slot.state.load(Ordering::Acquire) & READ != 0
     }
 
-    /// Whether the bytes are there, in a room of the store.
+    /// Whether the bytes are present, in the store's memory.
     pub(crate) fn is_owned(&self) -> bool {
         self.is_read() && self.slot.owner.load(Ordering::Relaxed) == OWN
     }
 
-    /// Whether the tables are there.
+    /// Whether the tables are present.
     #[inline]
     pub(crate) fn has_tables(&self) -> bool {
         self.slot.state.load(Ordering::Acquire) & TABLES != 0
     }
 
-    /// The bytes of the dictionary; none as long as they are not there.
+    /// The bytes of the dictionary; empty until they are present.
     pub(crate) fn bytes(&self) -> &[u8] {
         if !self.is_read() {
             return &[];
         }
         let (at, len) = (self.slot.at.load(Ordering::Relaxed), self.slot.len.load(Ordering::Relaxed));
-        // SAFETY: with `READ`, a slot that was live when it was pinned keeps its bytes while it is: its
-        // store gives back their room, or the source that lends them, only when it has emptied the slot.
+        // SAFETY: with `READ`, a slot that was live when it was pinned keeps its bytes while it is pinned:
+        // the store frees them, or drops the source that lends them, only after reclaiming the slot.
         unsafe { from_raw_parts(at, len as usize) }
     }
 
-    /// Fetches the bytes from their source, which `find` knows by its number, if `check` says that they
-    /// are the right ones. Bytes that it does not lend are copied into the `room` for so many. Returns
-    /// the source if it is not needed any more. Callers do this one after the other.
+    /// Reads the bytes from their source, which `find` returns for its number, and validates them with
+    /// `check`. Bytes that are not borrowed are copied into memory from `allocate`. Returns the number of the
+    /// source if this slot no longer uses it. Callers serialize these calls.
     pub(crate) fn read(
         &self,
         find: impl FnOnce(u32) -> Result<Arc<dyn Source>>,
@@ -310,34 +309,34 @@ impl Pin<'_> {
         if update(&slot.state, idle).is_err() {
             return Ok(None);
         }
-        // SAFETY: `BUSY` was set by this call. The bytes are in a room, or were borrowed from the source,
-        // which neither changes nor ends what it lends as long as it is shared, and which its store keeps
-        // until it has emptied this slot, which names it.
+        // SAFETY: `BUSY` was set by this call. The bytes are in the store's memory, or borrowed from the
+        // source, which does not change them while it is shared; the store keeps it until it has reclaimed
+        // this slot, which has its number.
         let flags = unsafe { slot.put(kept.at, kept.len, owner, digest) };
         let _ = update(&slot.state, |s| Some((s & !BUSY) | flags));
         Ok((owner == OWN).then_some(number))
     }
 
-    /// The digested dictionary, if its tables are there.
+    /// The digested dictionary, if its tables are present.
     #[inline]
     pub(crate) fn digested(&self) -> Option<Digested<'_>> {
         if !self.has_tables() {
             return None;
         }
-        // SAFETY: nobody writes it once `READ` is set, without which `TABLES` is not.
+        // SAFETY: the digest is not written once `READ` is set, and `TABLES` implies `READ`.
         let digest = unsafe { *self.slot.digest.get() };
         let at = self.slot.tables.load(Ordering::Relaxed);
         let len = if at.is_null() { 0 } else { digest.compact_len() };
-        // SAFETY: the tables were made before `TABLES` was seen, in a room that is not taken from who
-        // has a pin.
+        // SAFETY: the tables were built before `TABLES` was set, in memory that is not taken while there are
+        // pins.
         let tables = if len == 0 { &[][..] } else { unsafe { from_raw_parts(at, len) } };
         let bytes = self.bytes();
         let content = &bytes[bytes.len().saturating_sub(digest.content_len())..];
         Some(Digested { digest, tables, content })
     }
 
-    /// Makes the tables in the room that is found for so many bytes, if nobody else does. Returns
-    /// whether it did, or the room if the bytes are no longer those that were read once.
+    /// Builds the tables in memory from `allocate`, unless another thread does. Returns whether it did, or
+    /// the memory if the bytes no longer match their digest.
     pub(crate) fn make_tables(
         &self,
         find: impl FnOnce(usize) -> Option<Room>,
@@ -346,7 +345,7 @@ impl Pin<'_> {
         if update(&self.slot.state, idle).is_err() {
             return Ok(false);
         }
-        // SAFETY: nobody writes it once `READ` is set.
+        // SAFETY: the digest is not written once `READ` is set.
         let digest = unsafe { *self.slot.digest.get() };
         let made = match find(digest.compact_len()) {
             None => Ok(false),
@@ -365,20 +364,20 @@ impl Pin<'_> {
     }
 }
 
-/// What there is of a digested dictionary, as long as its reader lives.
+/// Parts of a digested dictionary, valid as long as its pin.
 #[derive(Clone, Copy)]
 pub(crate) struct Digested<'a> {
     pub(crate) digest: Digest,
-    /// Compact.
+    /// In compact form.
     pub(crate) tables: &'a [u8],
     pub(crate) content: &'a [u8],
 }
 
 impl<'a> Digested<'a> {
-    /// The dictionary, with codes that were laid out for it.
+    /// The dictionary, with Huffman codes that were expanded for it.
     #[inline]
     pub(crate) fn with(&self, codes: &'a ExpandedHuffman) -> Dictionary<'a> {
-        // SAFETY: a slot has the tables that were made for its digest, in a room of the same alignment.
+        // SAFETY: the tables of a slot were built for its digest, in memory of the same alignment.
         unsafe { Dictionary::trusted(self.digest, self.tables, codes, self.content) }
     }
 }

@@ -1,4 +1,4 @@
-//! Packs rewritten without what is no longer there.
+//! Rewriting of packs without removed dictionaries.
 
 use std::path::Path;
 
@@ -11,28 +11,28 @@ use super::open::Pack;
 use crate::input::Input;
 use crate::output::write_error;
 
-/// What compacting did.
+/// Result of compacting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Compacted {
-    /// Dictionaries that stayed.
+    /// Dictionaries kept.
     pub kept: usize,
-    /// Dictionaries that went.
+    /// Dictionaries dropped.
     pub dropped: usize,
     /// Bytes of the file before.
     pub before: u64,
-    /// Bytes of the file now.
+    /// Bytes of the file after.
     pub after: u64,
 }
 
-/// Writes a pack anew, with the dictionaries that `keep` says and their numbers, each compressed with
-/// the first of its cluster that is left, and puts it in place of the old one. Whatever happens
-/// meanwhile, one of both is there. Who reads the old one reads on.
+/// Rewrites a pack with the dictionaries for which `keep` returns true, under their IDs, each compressed with
+/// the first one left of its cluster. The file is replaced atomically; readers of the old file are not
+/// affected.
 ///
 /// # Errors
-/// [`Kind::BadArgument`](crate::Kind::BadArgument) if a dictionary that has users is not to be kept;
-/// those of [`Editor::open`] and [`Pack::read`]: damaged dictionaries are not left out. Then the pack
-/// is as it was.
+/// [`Kind::BadArgument`](crate::Kind::BadArgument) if `keep` rejects a dictionary that has users; the errors
+/// of [`Editor::open`] and [`Pack::read`]: damaged dictionaries are not dropped. After an error the pack is
+/// unchanged.
 pub fn compact(
     path: impl AsRef<Path>,
     options: Options,
@@ -42,7 +42,7 @@ pub fn compact(
     compact_locked(path, lock, options, keep)
 }
 
-/// As [`compact`], by who holds the lock of the pack already.
+/// As [`compact`], with a lock of the pack that the caller already holds.
 ///
 /// # Errors
 /// As [`compact`].
@@ -54,13 +54,13 @@ pub fn compact_locked(
 ) -> Result<Compacted> {
     let (editor, compacted) = prepare(path.as_ref(), options, keep)?;
     editor.replace()?;
-    // Held until the new file has the name.
+    // Held until the new file has its name.
     drop(lock);
     let after = std::fs::metadata(path).map_err(|e| write_error(&e))?.len();
     Ok(Compacted { after, ..compacted })
 }
 
-/// Everything up to the commit, by who holds the lock.
+/// Everything before the commit. The caller holds the lock.
 pub(super) fn prepare(
     path: &Path,
     options: Options,

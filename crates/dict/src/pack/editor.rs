@@ -1,4 +1,4 @@
-//! Packs made and changed.
+//! Creating and changing packs.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -18,30 +18,31 @@ use crate::fields::hash;
 use crate::input::Input;
 use crate::output::{BUFFER, commit, create, write_error};
 
-/// How a pack is made.
+/// Options of a new pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Whether dictionaries are stored as they are, so that they can be used from where they are mapped;
-    /// they are compressed unless told.
+    /// Whether dictionaries are stored uncompressed, so that they can be used directly from the mapped file.
+    /// Default: false.
     pub uncompressed: bool,
-    /// Level of zstd, 3 unless told. At 19 dictionaries take a tenth less and a hundred times as long to add.
+    /// zstd compression level. Default: 3. At 19 dictionaries are a tenth smaller and take a hundred times as
+    /// long to add.
     pub level: i32,
 }
 
 impl Options {
-    /// The defaults.
+    /// Default options.
     pub const fn new() -> Self {
         Options { uncompressed: false, level: 3 }
     }
 
-    /// Storing dictionaries as they are, or compressed.
+    /// Sets whether dictionaries are stored uncompressed.
     #[must_use]
     pub const fn uncompressed(self, uncompressed: bool) -> Self {
         Options { uncompressed, ..self }
     }
 
-    /// At a level of zstd, -7 to 22.
+    /// Sets the zstd compression level, -7 to 22.
     #[must_use]
     pub const fn level(self, level: i32) -> Self {
         Options { level, ..self }
@@ -54,16 +55,15 @@ impl Default for Options {
     }
 }
 
-/// The number of the user of that name: XXH3 of 64 bits, with seed 0, of its bytes.
+/// User ID for a name: XXH3, 64 bits, seed 0.
 pub fn user_id(name: &str) -> u64 {
     hash(name.as_bytes())
 }
 
-/// Changes a pack. Nothing of it is seen before [`commit`](Self::commit), and nothing is left of it if
-/// that is not reached.
+/// Changes a pack. Changes are visible after [`commit`](Self::commit), and discarded without it.
 ///
-/// What is there is never rewritten: new dictionaries and a new index are appended. A pack has one
-/// editor at a time; readers read on, and see the changes when they open it again.
+/// Existing bytes are never rewritten: new dictionaries and a new index are appended. A pack has one editor
+/// at a time; readers see the changes when they open it again.
 ///
 /// ```
 /// use linerate_dict::pack::{Editor, Options, Pack, user_id};
@@ -80,24 +80,24 @@ pub fn user_id(name: &str) -> u64 {
 pub struct Editor {
     out: Out,
     header: Header,
-    /// All rows, by their numbers, and their users, rising.
+    /// All rows by ascending ID, with their users in ascending order.
     rows: Vec<(Entry, Vec<u64>)>,
     by_hash: HashMap<u64, u64>,
-    /// Hashes of 128 bits of the dictionaries that this editor has added, by their numbers.
+    /// 128-bit hashes of the dictionaries added by this editor, by ID.
     added: HashMap<u64, u128>,
     next_id: u64,
-    /// That of the segment which is being written.
+    /// Generation of the segment being written.
     generation: u64,
-    /// Where that begins.
+    /// Offset of that segment.
     segment: u64,
-    /// Where the next byte goes.
+    /// Offset of the next byte.
     at: u64,
     changed: bool,
     broken: bool,
-    /// What was there before.
+    /// The existing pack.
     pack: Option<Pack>,
     packer: Packer,
-    /// The base of each cluster that something was added to; none if its first dictionary is none.
+    /// Base of each cluster that was added to; `None` if its first dictionary was removed.
     bases: HashMap<u32, Option<Base>>,
     #[cfg(test)]
     pub(super) pass: Option<super::tests::Pass>,
@@ -109,12 +109,12 @@ enum Out {
     Memory(Vec<u8>),
 }
 
-/// A file that is written to behind what is there.
+/// An existing file that is appended to.
 struct Appending {
     file: BufWriter<File>,
-    /// Bytes that were there.
+    /// Length of the file before.
     before: u64,
-    /// Whether what was written may be whole.
+    /// Whether the written segment may be complete.
     ending: bool,
     /// Held until the file is closed.
     _lock: Lock,
@@ -132,7 +132,7 @@ impl Out {
         }
     }
 
-    /// Overwrites what was written at `at`; what is written next goes behind all again.
+    /// Overwrites bytes at `at`; the next write appends again.
     fn overwrite(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
         match self {
             Out::New(file) => overwrite(&mut **file, at, bytes),
@@ -144,7 +144,7 @@ impl Out {
         }
     }
 
-    /// Puts everything on the disk.
+    /// Flushes everything to the disk.
     fn sync(&mut self) -> io::Result<()> {
         match self {
             Out::New(file) => {
@@ -168,7 +168,7 @@ fn overwrite(file: &mut (impl Write + Seek), at: u64, bytes: &[u8]) -> io::Resul
 
 impl Drop for Appending {
     fn drop(&mut self) {
-        // What was not committed goes; readers would pass over it.
+        // Uncommitted bytes are cut off; readers would ignore them.
         if !self.ending {
             let _ = self.file.flush();
             let _ = self.file.get_ref().set_len(self.before);
@@ -177,11 +177,10 @@ impl Drop for Appending {
 }
 
 impl Editor {
-    /// An editor of a new pack, whose file is there when it is committed.
+    /// Creates an editor of a new pack, whose file appears on commit.
     ///
     /// # Errors
-    /// [`Kind::Write`], also for a file that is there; [`Kind::BadArgument`] for a level that there is
-    /// not.
+    /// [`Kind::Write`], also if the file exists; [`Kind::BadArgument`] for an invalid level.
     pub fn create(path: impl AsRef<Path>, options: Options) -> Result<Editor> {
         let path = path.as_ref();
         if std::fs::symlink_metadata(path).is_ok() {
@@ -190,17 +189,17 @@ impl Editor {
         Self::new(Out::New(Box::new(create(path, Existing::Refuse)?)), options, 1)
     }
 
-    /// An editor of a new pack in memory.
+    /// Creates an editor of a new pack in memory.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a level that there is not.
+    /// [`Kind::BadArgument`] for an invalid level.
     pub fn in_memory(options: Options) -> Result<Editor> {
         Self::new(Out::Memory(Vec::new()), options, 1)
     }
 
     fn new(out: Out, options: Options, generation: u64) -> Result<Editor> {
         if !(-7..=zstd_safe::max_c_level()).contains(&options.level) {
-            return Err(Error::new(Kind::BadArgument, 0, "there is no such level"));
+            return Err(Error::new(Kind::BadArgument, 0, "the compression level is not one of -7 to 22"));
         }
         let header = Header { uncompressed: options.uncompressed, level: options.level };
         let mut editor = Editor {
@@ -226,7 +225,7 @@ impl Editor {
         Ok(editor)
     }
 
-    /// An editor that replaces a pack by another one when it is committed.
+    /// Creates an editor that replaces a pack on commit.
     pub(super) fn replacing(path: &Path, options: Options, pack: &Pack) -> Result<Editor> {
         let out = Out::New(Box::new(create(path, Existing::Replace)?));
         let mut editor = Self::new(out, options, pack.generation() + 1)?;
@@ -234,17 +233,16 @@ impl Editor {
         Ok(editor)
     }
 
-    /// An editor of a pack that is there. Bytes that writing left behind when it was broken off are
-    /// removed.
+    /// Opens an existing pack. Bytes of an interrupted write at its end are cut off.
     ///
     /// # Errors
-    /// [`Kind::Write`], also if somebody else edits it; those of [`Pack::open`].
+    /// [`Kind::Write`], also if another editor has it open; the errors of [`Pack::open`].
     pub fn open(path: impl AsRef<Path>) -> Result<Editor> {
         let lock = lock(path.as_ref())?;
         Self::open_locked(path, lock)
     }
 
-    /// As [`open`](Self::open), by who holds the lock of the pack already.
+    /// As [`open`](Self::open), with a lock of the pack that the caller already holds.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -261,17 +259,17 @@ impl Editor {
         Self::behind(Out::Append(Appending { file, before, ending: false, _lock: lock }), pack)
     }
 
-    /// An editor of a pack in memory.
+    /// Opens a pack in memory.
     ///
     /// # Errors
-    /// Those of [`Pack::open`].
+    /// The errors of [`Pack::open`].
     pub fn open_memory(mut bytes: Vec<u8>) -> Result<Editor> {
         let pack = Pack::open_input(Input::memory(bytes.clone()))?;
         bytes.truncate(pack.open.end as usize);
         Self::behind(Out::Memory(bytes), pack)
     }
 
-    /// An editor that writes behind what is there.
+    /// Creates an editor that appends to `pack`.
     fn behind(out: Out, pack: Pack) -> Result<Editor> {
         let index = &pack.open.index;
         let rows: Vec<_> = (0..index.len()).map(|i| (index.entry(i), index.users_of(i).collect())).collect();
@@ -299,13 +297,13 @@ impl Editor {
         Ok(editor)
     }
 
-    /// Adds a dictionary, compressed with the first one of its `cluster`, and returns its number. One
-    /// that is there already is not added again; it keeps its number and its cluster.
+    /// Adds a dictionary, compressed with the first one of its `cluster`, and returns its ID. A dictionary
+    /// that is there already is not added again, and keeps its ID and cluster.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for a trained one that is damaged,
-    /// [`Kind::BadArgument`] for fewer than 8 bytes, [`Kind::Limit`] for more than 64 MiB;
-    /// [`Kind::Unsupported`] for another one that has the hash of one that is there; [`Kind::Write`], and what [`Pack::read`] says of a damaged base.
+    /// [`Kind::Truncated`] and [`Kind::Corrupt`] for a damaged trained dictionary, [`Kind::BadArgument`] for
+    /// fewer than 8 bytes, [`Kind::Limit`] for more than 64 MiB; [`Kind::Unsupported`] if another dictionary
+    /// has the same hash; [`Kind::Write`], and the errors of [`Pack::read`] for a damaged base.
     pub fn add(&mut self, bytes: &[u8], cluster: u32) -> Result<u64> {
         if bytes.len() < LEAST as usize {
             return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
@@ -323,17 +321,17 @@ impl Editor {
         Ok(id)
     }
 
-    /// Whether the dictionary of that number is `bytes`, whose hash it has.
+    /// Whether dictionary `id`, which has the hash of `bytes`, equals them.
     fn has(&self, id: u64, bytes: &[u8]) -> Result<bool> {
         match (self.added.get(&id), &self.pack) {
-            // What this editor wrote may not be readable yet: another hash speaks for it.
+            // Bytes written by this editor may not be readable yet: their 128-bit hash is compared.
             (Some(&sum), _) => Ok(sum == XxHash3_128::oneshot(bytes)),
             (None, Some(pack)) => Ok(*pack.read(id)? == *bytes),
             (None, None) => Ok(false),
         }
     }
 
-    /// Writes a dictionary, whose number is greater than all before.
+    /// Writes a dictionary, whose ID is greater than all before.
     pub(super) fn place(&mut self, id: u64, bytes: &[u8], cluster: u32, users: Vec<u64>) -> Result<()> {
         let digest = Dictionary::measure(bytes)?;
         let mut form = Storage::Uncompressed;
@@ -374,12 +372,12 @@ impl Editor {
         Ok(())
     }
 
-    /// The first dictionary of a cluster that was there before.
+    /// The first dictionary of a cluster in the existing pack.
     fn first_of(&self, cluster: u32) -> Result<Option<Base>> {
         let Some(pack) = &self.pack else { return Ok(None) };
         let index = &pack.open.index;
         let mut rows = (0..index.len()).map(|i| (i, index.entry(i)));
-        // Later ones are compressed with an earlier one, which is a base for these, too.
+        // Later ones are compressed with an earlier one, which serves as their base, too.
         let first = rows.find(|(_, entry)| {
             entry.cluster == cluster && !matches!(entry.storage, Storage::CompressedWith(_))
         });
@@ -387,10 +385,10 @@ impl Editor {
         Ok(Some(Base::new(entry.id, pack.open.read(i)?.into_owned(), self.header.level)))
     }
 
-    /// Notes that a user needs a dictionary. Returns whether that was new.
+    /// Adds a user to a dictionary. Returns whether it was new.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number.
+    /// [`Kind::BadArgument`] for an unknown ID.
     pub fn retain(&mut self, id: u64, user: u64) -> Result<bool> {
         let (entry, users) = self.row(id)?;
         let Err(at) = users.binary_search(&user) else { return Ok(false) };
@@ -400,11 +398,11 @@ impl Editor {
         Ok(true)
     }
 
-    /// Notes that a user needs a dictionary no longer. Returns whether it did before. A dictionary
-    /// stays without users until it is removed.
+    /// Removes a user from a dictionary. Returns whether it was a user. A dictionary without users stays
+    /// until it is removed.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number.
+    /// [`Kind::BadArgument`] for an unknown ID.
     pub fn release(&mut self, id: u64, user: u64) -> Result<bool> {
         let (entry, users) = self.row(id)?;
         let Ok(at) = users.binary_search(&user) else { return Ok(false) };
@@ -414,10 +412,10 @@ impl Editor {
         Ok(true)
     }
 
-    /// Removes a dictionary. Its bytes go with the next [`compact`](super::compact).
+    /// Removes a dictionary. Its bytes are dropped by the next [`compact`](super::compact).
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number, and for a dictionary that has users.
+    /// [`Kind::BadArgument`] for an unknown ID, or a dictionary that has users.
     pub fn remove(&mut self, id: u64) -> Result<()> {
         let (entry, users) = self.row(id)?;
         if !users.is_empty() {
@@ -426,7 +424,8 @@ impl Editor {
         entry.hidden = true;
         let (sum, cluster) = (entry.hash, entry.cluster);
         self.by_hash.remove(&sum);
-        // Its row stays until the commit, and longer if others are compressed with it; it serves no more.
+        // Its row stays until the commit, and longer if others are compressed with it; it is not a base for
+        // new ones.
         let is_base = |base: &Base| base.id == id;
         if self.bases.get(&cluster).is_some_and(|base| base.as_ref().is_some_and(is_base)) {
             self.bases.insert(cluster, None);
@@ -443,9 +442,9 @@ impl Editor {
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         if self.broken {
-            return Err(Error::new(Kind::Write, self.at, "writing the pack failed before"));
+            return Err(Error::new(Kind::Write, self.at, "an earlier write to the pack failed"));
         }
-        // Nobody knows how much of it was written if it fails.
+        // After a failure the number of bytes written is unknown.
         self.broken = true;
         self.out.write(bytes).map_err(|e| write_error(&e))?;
         self.broken = false;
@@ -462,7 +461,7 @@ impl Editor {
         self.out.sync().map_err(|e| write_error(&e))
     }
 
-    /// Tests look in, and may stop it here.
+    /// Failpoint: a test observes the step, and may make it fail.
     fn pass(&mut self, _step: &'static str) -> Result<()> {
         #[cfg(test)]
         if let Some(pass) = &mut self.pass {
@@ -471,7 +470,7 @@ impl Editor {
         Ok(())
     }
 
-    /// Writes the index, and the ends of the segment when all else is on the disk.
+    /// Writes the index, and, when everything is on the disk, the trailers of the segment.
     fn write_out(&mut self) -> Result<()> {
         self.pass("dictionaries")?;
         let shown = self.rows.iter().filter(|(entry, _)| !entry.hidden);
@@ -511,8 +510,7 @@ impl Editor {
         self.pass("ends on the disk")
     }
 
-    /// Makes the changes last. The pack is as it was before, or as it is now, whatever happens.
-    /// Returns its generation.
+    /// Commits the changes, atomically. Returns the new generation.
     ///
     /// # Errors
     /// [`Kind::Write`].
@@ -534,19 +532,19 @@ impl Editor {
         self.pass("after the name")
     }
 
-    /// As [`commit`](Self::commit), in place of the pack that was there.
+    /// As [`commit`](Self::commit), replacing the existing pack.
     pub(super) fn replace(mut self) -> Result<()> {
         self.write_out()?;
         self.finish()
     }
 
-    /// Makes the changes, and returns the bytes of an editor in memory.
+    /// Commits the changes, and returns the bytes of an in-memory editor.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an editor of a file, which is then not changed.
+    /// [`Kind::BadArgument`] for an editor of a file, which is not changed then.
     pub fn into_bytes(mut self) -> Result<Vec<u8>> {
         if !matches!(self.out, Out::Memory(_)) {
-            return Err(Error::new(Kind::BadArgument, 0, "the editor is one of a file"));
+            return Err(Error::new(Kind::BadArgument, 0, "the editor writes a file, not memory"));
         }
         if self.changed {
             self.write_out()?;
@@ -560,10 +558,10 @@ impl Editor {
     }
 }
 
-const SAME_HASH: Error = Error::new(Kind::Unsupported, 0, "the pack has another dictionary of this hash");
+const SAME_HASH: Error = Error::new(Kind::Unsupported, 0, "the pack has another dictionary with this hash");
 pub(super) const IN_USE: Error = Error::new(Kind::BadArgument, 0, "a dictionary is still in use");
 
-/// Locks a pack that nobody else changes.
+/// Locks a pack for one editor.
 pub(super) fn lock(path: &Path) -> Result<Lock> {
     Lock::exclusive(path, Wait::No).map_err(|e| match e {
         LockError::Io(error) => write_error(&error),
@@ -580,7 +578,7 @@ mod tests {
         let (one, other) = (b"a dictionary of a few words", b"another one, of other words");
         let mut editor = Editor::in_memory(Options::new()).unwrap();
         let id = editor.add(one, 0).unwrap();
-        // As if both had the hash of the other.
+        // Simulates a hash collision.
         editor.by_hash.insert(hash(other), id);
         assert_eq!(editor.add(other, 0), Err(SAME_HASH));
         assert_eq!(editor.add(one, 0), Ok(id));

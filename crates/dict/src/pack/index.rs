@@ -1,4 +1,4 @@
-//! What a pack says of its dictionaries: a row for each, and who uses it.
+//! Index of a pack: a row for each dictionary, and its users.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -9,21 +9,21 @@ const MAGIC: &[u8; 8] = b"LRPKIDX\n";
 /// Bytes before the rows.
 const HEAD: usize = 64;
 const ROW: usize = 80;
-/// Flag of a row that stays only because others are compressed with it.
+/// Flag of a removed dictionary that stays because others are compressed with it.
 const HIDDEN: u8 = 1;
-/// The longest dictionary of a pack.
+/// Maximum dictionary length in a pack.
 pub(super) const MOST: u32 = 64 << 20;
-/// The shortest, as in a store.
+/// Minimum dictionary length, as in a store.
 pub(super) const LEAST: u32 = 8;
 
 /// How a dictionary is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// As it is.
+    /// Uncompressed.
     Uncompressed,
     /// As a zstd frame.
     Compressed,
-    /// As a zstd frame whose raw dictionary is the dictionary of that number, without its first eight
+    /// As a zstd frame with a raw-content dictionary: the dictionary of this ID, without its first eight
     /// bytes.
     CompressedWith(u64),
 }
@@ -32,28 +32,28 @@ pub enum Storage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// Its number in this pack, which no other dictionary ever had or will have there.
+    /// Its ID in this pack, never reused.
     pub id: u64,
-    /// Bytes of it.
+    /// Its length in bytes.
     pub len: u32,
     /// Its [`content_hash`](crate::content_hash).
     pub hash: u64,
-    /// Its number in zstd's format; 0 for raw content.
+    /// Its Dictionary_ID (RFC 8878, section 5); 0 for raw content.
     pub zstd_id: u32,
-    /// Logarithms of its tables of literal lengths, match lengths, offsets and Huffman codes; all 0 for
-    /// raw content.
+    /// Accuracy logs of its tables of literal lengths, match lengths and offsets, and the Huffman table log;
+    /// all 0 for raw content.
     pub table_logs: [u8; 4],
     /// The cluster that it was added to.
     pub cluster: u32,
     /// How it is stored.
     pub storage: Storage,
-    /// Where it is stored in the file.
+    /// Its offset in the file.
     pub offset: u64,
-    /// Bytes stored.
+    /// Stored bytes.
     pub stored_len: u32,
-    /// How many use it.
+    /// Number of users.
     pub users: u32,
-    /// Whether it was removed, and stays only because others are compressed with it.
+    /// Whether it was removed, and stays because others are compressed with it.
     pub(super) hidden: bool,
 }
 
@@ -80,7 +80,7 @@ impl Entry {
         out.extend_from_slice(&row);
     }
 
-    /// Reads a row. That nothing else was there tells who writes it again.
+    /// Reads a row. The caller checks that all other bytes are zero by writing it again.
     fn read(row: &[u8]) -> Entry {
         let form = match row[52] {
             0 => Storage::Uncompressed,
@@ -103,18 +103,17 @@ impl Entry {
     }
 }
 
-/// The index of a pack, as its bytes.
+/// The index of a pack, in serialized form.
 #[derive(Debug)]
 pub(super) struct Index {
     bytes: Vec<u8>,
     entries: usize,
-    /// How many users stand before those of each dictionary.
+    /// Number of users before those of each dictionary.
     begins: Vec<u32>,
 }
 
 impl Index {
-    /// Takes an index of a pack whose dictionaries end before `end`. An offset in an error is one in
-    /// the index.
+    /// Validates an index; all dictionaries end before `end`. Offsets of errors are relative to the index.
     pub(super) fn parse(bytes: Vec<u8>, end: u64) -> Result<Index> {
         if bytes.len() < HEAD || !bytes.starts_with(MAGIC) {
             return Err(contradiction(0));
@@ -183,7 +182,7 @@ impl Index {
         if u64::from(sum) == users { Ok(begins) } else { Err(contradiction(32)) }
     }
 
-    /// Writes an index of rows and their users.
+    /// Serializes an index of rows and their users.
     pub(super) fn write(generation: u64, next_id: u64, rows: &[(Entry, Vec<u64>)]) -> Vec<u8> {
         let users: usize = rows.iter().map(|(_, users)| users.len()).sum();
         let mut out = Vec::with_capacity(HEAD + rows.len() * ROW + users * 8);
@@ -201,12 +200,12 @@ impl Index {
         u64_at(&self.bytes, 8)
     }
 
-    /// The number that the next dictionary gets.
+    /// The ID of the next dictionary.
     pub(super) fn next_id(&self) -> u64 {
         u64_at(&self.bytes, 16)
     }
 
-    /// Rows, also those of removed dictionaries.
+    /// Number of rows, removed dictionaries included.
     pub(super) fn len(&self) -> usize {
         self.entries
     }
@@ -216,7 +215,7 @@ impl Index {
         Entry::read(&self.bytes[HEAD + i * ROW..][..ROW])
     }
 
-    /// Which row has this number.
+    /// The row with this ID.
     pub(super) fn position(&self, id: u64) -> Option<usize> {
         let (mut low, mut high) = (0, self.entries);
         while low < high {
@@ -234,7 +233,7 @@ impl Index {
         None
     }
 
-    /// Who uses the dictionary of the `i`th row.
+    /// User IDs of the `i`th row.
     pub(super) fn users_of(&self, i: usize) -> impl Iterator<Item = u64> + '_ {
         let all = &self.bytes[HEAD + self.entries * ROW..];
         let own = &all[8 * self.begins[i] as usize..8 * self.begins[i + 1] as usize];
@@ -243,5 +242,5 @@ impl Index {
 }
 
 fn contradiction(at: usize) -> Error {
-    corrupt(at as u64, "the index of a pack contradicts itself")
+    corrupt(at as u64, "the index of the pack is inconsistent")
 }

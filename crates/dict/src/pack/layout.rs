@@ -1,4 +1,4 @@
-//! The fixed parts of a pack: its header, and the heads and ends of its segments.
+//! Fixed-size parts of a pack: its header, and the headers and trailers of its segments.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -8,20 +8,20 @@ const MAGIC: &[u8; 8] = b"\x89LRPACK\n";
 const SEGMENT_MAGIC: &[u8; 8] = b"LRPKSEG\n";
 const END_MAGIC: &[u8; 8] = b"LRPKEND\n";
 const VERSION: u16 = 1;
-/// Flag of a pack whose dictionaries are all stored as they are.
+/// Flag of a pack whose dictionaries are all uncompressed.
 const UNCOMPRESSED: u16 = 1;
-/// Everything begins at multiples of a cache line.
+/// Everything is aligned to a cache line.
 pub(super) const ALIGN: u64 = 64;
 
 pub(super) const fn corrupt(at: u64, what: &'static str) -> Error {
     Error::new(Kind::Corrupt, at, what)
 }
 
-/// How a pack begins.
+/// Header of a pack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) uncompressed: bool,
-    /// Level of zstd.
+    /// zstd compression level.
     pub(super) level: i32,
 }
 
@@ -40,26 +40,26 @@ impl Header {
 
     pub(super) fn parse(bytes: &[u8; Header::LEN]) -> Result<Header> {
         if !bytes.starts_with(MAGIC) {
-            return Err(corrupt(0, "this is no pack of dictionaries"));
+            return Err(corrupt(0, "not a pack of dictionaries: the magic number is missing"));
         }
         if !is_sealed(bytes) {
-            return Err(corrupt(0, "the header of a pack is damaged"));
+            return Err(corrupt(0, "the header of the pack is damaged"));
         }
         let uncompressed = u16_at(bytes, 10) & UNCOMPRESSED != 0;
         let header = Header { uncompressed, level: u32_at(bytes, 12) as i32 };
-        // What is not used is zero, so that a later version may say something there.
+        // Unused bytes are zero, so that later versions can use them.
         if header.write() != *bytes {
-            return Err(Error::new(Kind::Unsupported, 8, "the pack has another version"));
+            return Err(Error::new(Kind::Unsupported, 8, "the version of the pack is not supported"));
         }
         Ok(header)
     }
 }
 
-/// How a segment begins: what was written at once.
+/// Header of a segment: the bytes of one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) at: u64,
-    /// Bytes of the segment, this and its ends included.
+    /// Length of the segment, header and trailers included.
     pub(super) len: u64,
     pub(super) generation: u64,
 }
@@ -77,30 +77,30 @@ impl Head {
         out
     }
 
-    /// The head at `at`, if there is one.
+    /// Parses the header at `at`, if there is a valid one.
     pub(super) fn parse(bytes: &[u8; Head::LEN], at: u64) -> Option<Head> {
         let head = Head { at: u64_at(bytes, 8), len: u64_at(bytes, 16), generation: u64_at(bytes, 24) };
         (head.write() == *bytes && head.at == at && head.len >= Head::LEN as u64 + End::TWICE).then_some(head)
     }
 }
 
-/// How a segment ends. It stands there twice, so that damage to one is no loss.
+/// Trailer of a segment. It is written twice, so that damage to one copy is no loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct End {
-    /// Where the index is.
+    /// Offset of the index.
     pub(super) index: u64,
     pub(super) index_len: u64,
     pub(super) index_hash: u64,
-    /// Where the segment is.
+    /// Offset of the segment.
     pub(super) segment: u64,
-    /// Where it ends, which is the end of the file if nothing was appended.
+    /// Offset of its end: the length of the file, unless something was appended.
     pub(super) end: u64,
     pub(super) generation: u64,
 }
 
 impl End {
     pub(super) const LEN: usize = 64;
-    /// Bytes of both.
+    /// Bytes of both copies.
     pub(super) const TWICE: u64 = 2 * End::LEN as u64;
 
     pub(super) fn write(&self) -> [u8; End::LEN] {
@@ -114,8 +114,7 @@ impl End {
         out
     }
 
-    /// The end of a segment that ends at `end`, of which `bytes` are the last 128, if either copy is
-    /// whole.
+    /// Parses the trailer of a segment that ends at `end`, from its last 128 bytes: the first valid copy.
     pub(super) fn parse(bytes: &[u8; 2 * End::LEN], end: u64) -> Option<End> {
         bytes.as_chunks::<{ End::LEN }>().0.iter().find_map(|bytes| {
             let field = |i: usize| u64_at(bytes, 8 + 8 * i);

@@ -1,4 +1,4 @@
-//! The dictionaries of a pack in a store.
+//! Loading of packs into a store.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,26 +10,26 @@ use crate::id::Id;
 use crate::source::Source;
 use crate::store::Store;
 
-/// The dictionaries of a pack, which a store has as long as this lives.
+/// The dictionaries of a pack in a store: a reference to each, released on drop.
 pub struct Loaded {
     store: Store,
-    /// Numbers in the pack, rising, and in the store.
+    /// IDs in the pack, ascending, and in the store.
     ids: Vec<(u64, Id)>,
 }
 
 impl Loaded {
-    /// The number in the store of a dictionary of the pack.
+    /// The ID in the store of a dictionary of the pack.
     pub fn get(&self, id: u64) -> Option<Id> {
         let at = self.ids.binary_search_by_key(&id, |(id, _)| *id).ok()?;
         Some(self.ids[at].1)
     }
 
-    /// All of them: the number in the pack, and in the store.
+    /// All dictionaries, as IDs in the pack and in the store.
     pub fn iter(&self) -> impl Iterator<Item = (u64, Id)> + '_ {
         self.ids.iter().copied()
     }
 
-    /// How many they are.
+    /// Number of dictionaries.
     pub fn len(&self) -> usize {
         self.ids.len()
     }
@@ -48,13 +48,13 @@ impl Loaded {
 impl Drop for Loaded {
     fn drop(&mut self) {
         for (_, id) in &self.ids {
-            // Each has this user since it was loaded, so this cannot fail.
+            // Each has this reference since it was loaded, so this cannot fail.
             let _ = self.store.release(*id);
         }
     }
 }
 
-/// Reads what the store asks for. It goes by rows of the index.
+/// Source of registered dictionaries; indexes are rows of the pack's index.
 impl Source for Open {
     fn read(&self, index: u32) -> Result<Cow<'_, [u8]>> {
         Open::read(self, index as usize)
@@ -65,7 +65,7 @@ impl Pack {
     /// Reads all dictionaries into a store, which shares those that it has already.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read) and of [`Store::insert`]. Then the store is as it was.
+    /// The errors of [`read`](Self::read) and of [`Store::insert`]. The store is unchanged then.
     pub fn load_into(&self, store: &Store) -> Result<Loaded> {
         let mut loaded = Loaded { store: store.clone(), ids: Vec::new() };
         for (i, entry) in self.open.rows() {
@@ -75,11 +75,11 @@ impl Pack {
         Ok(loaded)
     }
 
-    /// Makes all dictionaries known to a store, which reads each when it is first used, and keeps the
-    /// pack open. Those that it has already, by their hashes, are not read again.
+    /// Registers all dictionaries in a store, which reads each at first use and keeps the pack open.
+    /// Dictionaries with the same hash as one in the store are shared with it.
     ///
     /// # Errors
-    /// Those of [`Store::register`]. Then the store is as it was.
+    /// The errors of [`Store::register`]. The store is unchanged then.
     pub fn register(&self, store: &Store) -> Result<Loaded> {
         let mut loaded = Loaded { store: store.clone(), ids: Vec::new() };
         let mut missing = Vec::new();
@@ -97,7 +97,7 @@ impl Pack {
     }
 }
 
-/// A dictionary that the store has already, with one more user.
+/// A dictionary that the store has already; increments its reference count.
 fn known(store: &Store, hash: u64) -> Option<Id> {
     store.find(hash).filter(|&id| store.retain(id).is_ok())
 }

@@ -1,7 +1,7 @@
-//! Files of dictionaries.
+//! Packs: files of dictionaries.
 //!
-//! A [`Pack`] is such a file, open for reading; an [`Editor`] makes and changes one, and [`compact`]
-//! rewrites it without what was removed. The format is described byte by byte in `docs/dict-files.md`.
+//! A [`Pack`] is open for reading; an [`Editor`] creates and changes packs, and [`compact`] rewrites them
+//! without removed dictionaries. `docs/dict-files.md` specifies the format.
 
 mod compact;
 mod editor;

@@ -1,4 +1,4 @@
-//! Packs that are open for reading.
+//! Reading of packs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::input::{Input, frame_error};
 pub(super) const UNKNOWN: Error =
     Error::new(Kind::BadArgument, 0, "the pack has no dictionary of this number");
 
-/// A file of dictionaries, as it was when it was opened. Clones share it.
+/// A pack, as it was when opened. Clones share it.
 #[derive(Clone)]
 pub struct Pack {
     pub(super) open: Arc<Open>,
@@ -26,52 +26,52 @@ pub(super) struct Open {
     input: Input,
     pub(super) header: Header,
     pub(super) index: Index,
-    /// Where the last segment ends.
+    /// End of the last segment.
     pub(super) end: u64,
     unpacking: Mutex<Unpacking>,
 }
 
-/// What decompressing needs, and the base that it needed last.
+/// Decompressor, and the base it used last.
 struct Unpacking {
     unpacker: Option<Unpacker>,
     base: Option<(u64, Vec<u8>)>,
 }
 
-/// What is in a pack.
+/// Sizes and counts of a pack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
     /// Dictionaries.
     pub dictionaries: usize,
-    /// Those that nobody uses.
+    /// Dictionaries without users.
     pub unused: usize,
     /// Bytes of the dictionaries.
     pub bytes: u64,
-    /// Bytes of them as they are stored.
+    /// Stored bytes of the dictionaries.
     pub stored_bytes: u64,
-    /// Bytes of removed dictionaries that others are compressed with.
+    /// Stored bytes of removed dictionaries that others are compressed with.
     pub hidden_bytes: u64,
     /// Bytes of the file.
     pub len: u64,
-    /// Bytes behind the last whole segment, from writing that was broken off.
+    /// Bytes after the last complete segment, from an interrupted write.
     pub ignored: u64,
-    /// How often it was changed.
+    /// Number of commits.
     pub generation: u64,
-    /// Whether dictionaries are stored as they are.
+    /// Whether dictionaries are stored uncompressed.
     pub uncompressed: bool,
 }
 
 impl Pack {
-    /// Opens a file by mapping it: [`Input::map`]. Of the dictionaries nothing is read yet.
+    /// Opens a file by mapping it, see [`Input::map`]. Dictionaries are not read yet.
     ///
     /// # Errors
-    /// [`Kind::Read`]; [`Kind::Truncated`] if no whole segment is left, [`Kind::Corrupt`] for a damaged
-    /// header or index, [`Kind::Unsupported`] for another version.
+    /// [`Kind::Read`]; [`Kind::Truncated`] without a complete segment, [`Kind::Corrupt`] for a damaged header
+    /// or index, [`Kind::Unsupported`] for another version.
     pub fn open(path: impl AsRef<Path>) -> Result<Pack> {
         Self::open_input(Input::map(path)?)
     }
 
-    /// Opens a pack of any input.
+    /// Opens a pack from any input.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -82,7 +82,7 @@ impl Pack {
             None => whole_segments(&input)?.ok_or(Error::new(
                 Kind::Truncated,
                 input.len(),
-                "the pack ends before its first segment does",
+                "the pack ends within its first segment",
             ))?,
         };
         let len = usize::try_from(end.index_len).map_err(|_| corrupt(end.index, "the index is too large"))?;
@@ -93,13 +93,13 @@ impl Pack {
         }
         let index = Index::parse(bytes, end.index).map_err(|e| e.shifted(end.index))?;
         if index.generation() != end.generation {
-            return Err(corrupt(end.index, "the index of a pack is one of another segment"));
+            return Err(corrupt(end.index, "the index of the pack belongs to another segment"));
         }
         let unpacking = Mutex::new(Unpacking { unpacker: None, base: None });
         Ok(Pack { open: Arc::new(Open { input, header, index, end: end.end, unpacking }) })
     }
 
-    /// Dictionaries there are.
+    /// Number of dictionaries.
     pub fn len(&self) -> usize {
         self.entries().count()
     }
@@ -109,47 +109,46 @@ impl Pack {
         self.len() == 0
     }
 
-    /// How often it was changed. Who opens it again and finds the same number has the same pack.
+    /// Number of commits. The same number means the same content.
     pub fn generation(&self) -> u64 {
         self.open.index.generation()
     }
 
-    /// The dictionaries, by their numbers.
+    /// The dictionaries, by ascending ID.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + '_ {
         self.open.rows().map(|(_, entry)| entry)
     }
 
-    /// The dictionary of that number.
+    /// The dictionary with this ID.
     pub fn entry(&self, id: u64) -> Option<Entry> {
         self.open.find(id).map(|i| self.open.index.entry(i))
     }
 
-    /// The first dictionary with this [`content_hash`](crate::content_hash), which it looks for among
-    /// all.
+    /// The first dictionary with this [`content_hash`](crate::content_hash), by linear search.
     pub fn find(&self, hash: u64) -> Option<Entry> {
         self.entries().find(|entry| entry.hash == hash)
     }
 
-    /// Who uses a dictionary, by the numbers of users.
+    /// User IDs of a dictionary.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number.
+    /// [`Kind::BadArgument`] for an unknown ID.
     pub fn users(&self, id: u64) -> Result<Vec<u64>> {
         let i = self.open.find(id).ok_or(UNKNOWN)?;
         Ok(self.open.index.users_of(i).collect())
     }
 
-    /// The bytes of a dictionary, whose hash is right: those in the file, if they are stored as they
-    /// are and the pack is mapped or in memory.
+    /// Returns the bytes of a dictionary, after checking their hash. Borrowed if they are stored uncompressed
+    /// and the pack is mapped or in memory.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for an unknown number, [`Kind::Truncated`] and [`Kind::Corrupt`] for
-    /// damage, [`Kind::Read`].
+    /// [`Kind::BadArgument`] for an unknown ID, [`Kind::Truncated`] and [`Kind::Corrupt`] for damage,
+    /// [`Kind::Read`].
     pub fn read(&self, id: u64) -> Result<Cow<'_, [u8]>> {
         self.open.read(self.open.find(id).ok_or(UNKNOWN)?)
     }
 
-    /// What is in it.
+    /// Returns sizes and counts.
     pub fn stats(&self) -> Stats {
         let open = &self.open;
         let mut stats = Stats {
@@ -172,21 +171,20 @@ impl Pack {
         stats
     }
 
-    /// Reads every dictionary, and compares it with what the index says; reads the head of each
-    /// segment.
+    /// Reads every dictionary and compares it with its row, and reads the header of each segment.
     ///
     /// # Errors
-    /// Those of [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     pub fn verify(&self) -> Result<Stats> {
         let open = &self.open;
         if whole_segments(&open.input)?.is_none_or(|end| end.end != open.end) {
-            return Err(corrupt(0, "the segments of a pack do not follow each other"));
+            return Err(corrupt(0, "the segments of the pack are not contiguous"));
         }
         for i in 0..open.index.len() {
             let entry = open.index.entry(i);
             let digest = Dictionary::measure(&open.read(i)?)?;
             if (digest.id(), digest.logs()) != (entry.zstd_id, entry.table_logs) {
-                return Err(corrupt(entry.offset, "a dictionary is another than the index says"));
+                return Err(corrupt(entry.offset, "a dictionary differs from its row in the index"));
             }
         }
         Ok(self.stats())
@@ -199,7 +197,7 @@ impl std::fmt::Debug for Pack {
     }
 }
 
-/// What the file ends with, if that is the end of a segment.
+/// The trailer at the end of the file, if there is a valid one.
 fn last_end(input: &Input) -> Result<Option<End>> {
     let Some(at) = input.len().checked_sub(End::TWICE).filter(|&at| at >= Header::LEN as u64) else {
         return Ok(None);
@@ -207,8 +205,8 @@ fn last_end(input: &Input) -> Result<Option<End>> {
     Ok(End::parse(&input.array(at)?, input.len()))
 }
 
-/// The end of the last of the whole segments that the file begins with. Whoever is broken off leaves
-/// bytes that are none.
+/// The trailer of the last complete segment, found from the start of the file. Used after an interrupted
+/// write.
 fn whole_segments(input: &Input) -> Result<Option<End>> {
     let mut last: Option<End> = None;
     let mut at = Header::LEN as u64;
@@ -227,7 +225,7 @@ fn whole_segments(input: &Input) -> Result<Option<End>> {
 }
 
 impl Open {
-    /// The rows of dictionaries that were not removed, and their numbers in the index.
+    /// Rows of dictionaries that were not removed, with their indexes.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Entry)> + '_ {
         (0..self.index.len()).map(|i| (i, self.index.entry(i))).filter(|(_, entry)| !entry.hidden)
     }

@@ -1,7 +1,7 @@
-//! Dictionaries compressed among each other.
+//! Compression of dictionaries with each other.
 //!
-//! Each is compressed with the first of its cluster, so that no more than two pieces of a file are
-//! read for one, and the first is likely to be at hand.
+//! Each is compressed with the first of its cluster, so that at most two pieces of a file are read for one,
+//! and the base is likely to be cached.
 
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::{self as zstd, Dictionary, Scratch};
@@ -9,7 +9,7 @@ use zstd_safe::{CCtx, CDict};
 
 use super::index::Storage;
 
-/// What of a dictionary serves as base: all behind the magic number and its own.
+/// The part of a dictionary that serves as base: everything after its magic number and Dictionary_ID.
 fn prefix(base: &[u8]) -> &[u8] {
     base.get(8..).unwrap_or_default()
 }
@@ -41,7 +41,7 @@ impl Packer {
         Packer { context: CCtx::create(), level, room: Vec::new(), unpacker: Unpacker::new() }
     }
 
-    /// The smallest form of a dictionary, and its bytes.
+    /// The smallest stored form of a dictionary, and its bytes.
     pub(super) fn pack<'a>(&'a mut self, bytes: &'a [u8], base: Option<&Base>) -> (Storage, &'a [u8]) {
         let bound = zstd_safe::compress_bound(bytes.len());
         self.room.resize(2 * bound, 0);
@@ -64,7 +64,7 @@ impl Packer {
             Storage::Compressed => (&self.room[..best.1], None),
             Storage::CompressedWith(_) => (&self.room[bound..][..best.1], base.map(|base| &base.bytes[..])),
         };
-        // What does not come back is not stored like that: a lost dictionary is lost data.
+        // Verified by decompression, because a lost dictionary is lost data.
         match self.unpacker.unpack(stored, base, bytes.len()) {
             Ok(again) if again == bytes => (best.0, stored),
             _ => (Storage::Uncompressed, bytes),
@@ -82,7 +82,7 @@ impl Unpacker {
         Unpacker { scratch: Scratch::new() }
     }
 
-    /// The dictionary of `len` bytes that `stored` is the frame of.
+    /// Decompresses the frame `stored` to a dictionary of `len` bytes.
     pub(super) fn unpack(&mut self, stored: &[u8], base: Option<&[u8]>, len: usize) -> Result<Vec<u8>> {
         let base = base.map(|base| Dictionary::raw_by_reference(prefix(base))).transpose()?;
         let mut out = vec![0; len];
@@ -92,7 +92,7 @@ impl Unpacker {
             return Err(Error::new(
                 Kind::Corrupt,
                 0,
-                "a dictionary of a pack has not the length that it says",
+                "a dictionary of the pack differs from its length in the index",
             ));
         }
         Ok(out)

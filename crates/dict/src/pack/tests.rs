@@ -1,4 +1,4 @@
-//! What is left of a pack when writing it is broken off at any step.
+//! Failpoint tests: the state of a pack after an interruption at each step of writing.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use super::compact::prepare;
 use super::editor::lock;
 use super::{Editor, Options, Pack};
 
-/// Is told the steps of writing; an error breaks it off there.
+/// Failpoint: called with the name of each step; an error interrupts the write there.
 pub(super) type Pass = Box<dyn FnMut(&'static str) -> Result<()> + Send>;
 
 const BROKEN_OFF: Error = Error::new(Kind::Read, 0, "broken off");
@@ -19,7 +19,7 @@ fn dictionary(number: u32) -> Vec<u8> {
     format!("dictionary {number}: ").repeat(20 + number as usize % 7).into_bytes()
 }
 
-/// The numbers of the dictionaries in a pack that is sound; none if there is none.
+/// IDs of the dictionaries of a valid pack; `None` without a file.
 fn numbers(path: &Path) -> Option<Vec<u64>> {
     if !path.exists() {
         return None;
@@ -35,7 +35,7 @@ fn pack_of(path: &Path, count: u32) {
     editor.commit().unwrap();
 }
 
-/// A way to change the pack at the path, with what is to be told.
+/// A change of the pack at a path, with a failpoint.
 type Change = fn(&Path, Pass) -> Result<()>;
 
 fn create(path: &Path, pass: Pass) -> Result<()> {
@@ -60,7 +60,7 @@ fn compacted(path: &Path, pass: Pass) -> Result<()> {
     editor.replace()
 }
 
-/// Breaks off at each step, and looks at each step at what a kill would leave. Returns the steps.
+/// Interrupts a change at each step, and checks the copy that a kill would leave. Returns the steps.
 fn broken_off(
     change: Change,
     there: Option<u32>,
@@ -89,14 +89,14 @@ fn broken_off(
         let result = change(&path, pass);
         let left = numbers(&path);
         assert!(left.as_deref() == before || left.as_deref() == Some(after), "{left:?}");
-        // Beside it there is nothing.
+        // No temporary files are left.
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), usize::from(left.is_some()));
         let passed = steps.lock().unwrap().clone();
         let mut seen_after = false;
         for step in 0..passed.len() {
             let copy = numbers(&copies.path().join(step.to_string()));
             assert!(copy.as_deref() == before || copy.as_deref() == Some(after), "{copy:?}");
-            // There is no way back.
+            // A later step never restores the earlier state.
             assert!(!seen_after || copy.as_deref() == Some(after));
             seen_after = copy.as_deref() == Some(after);
         }
@@ -106,7 +106,7 @@ fn broken_off(
             return passed;
         }
         assert_eq!(result, Err(BROKEN_OFF));
-        // What is left can be changed.
+        // The remaining pack can be changed.
         if left.is_some() {
             Editor::open(&path).unwrap().add(&dictionary(99), 0).unwrap();
             assert_eq!(numbers(&path), left);
@@ -133,7 +133,7 @@ fn a_pack_that_was_replaced_meanwhile_is_not_written_to() {
     let (editor, _) = prepare(&path, Options::new(), |_| true).unwrap();
     assert_eq!(Editor::open(&path).err().unwrap().kind, Kind::Write);
     editor.replace().unwrap();
-    // The lock was one of the old file.
+    // The lock was one of the replaced file.
     Editor::open(&path).unwrap().add(&dictionary(9), 0).unwrap();
     drop(lock);
     assert_eq!(numbers(&path).unwrap(), [1, 2, 3]);

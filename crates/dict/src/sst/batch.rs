@@ -1,4 +1,4 @@
-//! Many blocks at once: the memory of each is fetched while the one before it is decoded.
+//! Batches: the memory of each block is prefetched while the previous one is decoded.
 
 use std::ops::Range;
 
@@ -15,9 +15,10 @@ use crate::id::Id;
 use crate::job::{Job, Order};
 use crate::kernel::fetch;
 
-const WRONG_LENGTH: Error = Error::new(Kind::Corrupt, 0, "a block does not hold as much as it says");
+const WRONG_LENGTH: Error =
+    Error::new(Kind::Corrupt, 0, "the length of a block's content differs from its header");
 
-/// Where the content of a block is now.
+/// Where the content of a block is.
 enum Piece<'s> {
     There(&'s [u8]),
     /// In `Reader::stored`.
@@ -39,15 +40,15 @@ impl<'s> Piece<'s> {
     }
 }
 
-/// A block that is read: not compressed, or to be decoded.
+/// A block after its trailer was checked: ready, or still compressed.
 enum Fetched<'a, 's> {
     Ready(Piece<'s>, Compression),
     Packed(Packed<'a>),
 }
 
-/// What became of one key of many.
+/// Result of the lookup of one key.
 enum Found {
-    /// In the block of that turn.
+    /// In the block of this index.
     In(usize, Hit),
     /// In `Reader::extra`.
     Copied(Hit),
@@ -55,8 +56,8 @@ enum Found {
 }
 
 impl Reader {
-    /// Decodes data blocks of any files. The results are in the order of `wanted`; a damaged block is
-    /// an error of its own alone. The blocks are in memory together.
+    /// Decodes data blocks of any files. The results are in the order of `wanted`; damage to a block affects
+    /// only its own result. All contents are in memory together.
     pub fn decode_blocks<'a>(
         &'a mut self,
         wanted: &[(&'a Sst, Handle)],
@@ -71,8 +72,8 @@ impl Reader {
         pieces.into_iter().zip(wanted).map(block).collect()
     }
 
-    /// Finds keys in any files, as [`get`](Self::get) does, each block decoded once. The results are in
-    /// the order of `wanted`; what is damaged is an error of those keys alone that need it.
+    /// Looks up keys in any files, as [`get`](Self::get), decoding each block once. The results are in the
+    /// order of `wanted`; damage affects only the keys that need the damaged part.
     pub fn multi_get<'a>(&'a mut self, wanted: &[(&'a Sst, &'a [u8])]) -> Vec<Result<Option<Entry<'a>>>> {
         let located = self.locate_all(wanted);
         let (blocks, turns) = distinct(wanted, &located);
@@ -115,8 +116,8 @@ impl Reader {
         found.into_iter().zip(wanted).map(answer).collect()
     }
 
-    /// Finds the blocks of keys, asking for the memory of each file before its turn comes, and for that
-    /// of its block afterwards.
+    /// Searches the indexes for the blocks of all keys, prefetching the index of the next file, and each
+    /// block once it is known.
     fn locate_all(&mut self, wanted: &[(&Sst, &[u8])]) -> Vec<Result<Option<(Handle, Place)>>> {
         let mut all = Vec::with_capacity(wanted.len());
         for (i, &(sst, key)) in wanted.iter().enumerate() {
@@ -137,7 +138,7 @@ impl Reader {
         all
     }
 
-    /// Looks for those keys in the next blocks that all of their block is before.
+    /// Looks up the keys that follow all keys of their block in the next blocks.
     fn look_behind(
         &mut self,
         wanted: &[(&Sst, &[u8])],
@@ -224,7 +225,7 @@ impl Reader {
         results
     }
 
-    /// Reads the blocks of files that are not in memory into `stored`; returns where each is there.
+    /// Reads the blocks of files that are not in memory into `stored`; returns the range of each there.
     fn read_all(&mut self, wanted: &[(&Sst, Handle)]) -> Vec<Result<Range<usize>>> {
         self.stored.clear();
         let read = |&(sst, handle): &(&Sst, Handle)| {
@@ -240,7 +241,7 @@ impl Reader {
     }
 }
 
-/// Checks a block that is in memory or was read to `place`.
+/// Checks the trailer of a block that is in memory, or was read to `place`.
 fn take<'a, 's>(
     sst: &'s Sst,
     handle: Handle,
@@ -264,8 +265,8 @@ where
     packed.map(Fetched::Packed).map_err(|e| e.shifted(handle.offset))
 }
 
-/// The blocks that the keys are in, each once and those of a file together, and for each key the
-/// turn of its block; that of a key without a block is beyond all.
+/// Returns the distinct blocks of all keys, grouped by file, and for each key the index of its block
+/// (`usize::MAX` without one).
 fn distinct<'a>(
     wanted: &[(&'a Sst, &[u8])],
     located: &[Result<Option<(Handle, Place)>>],

@@ -1,10 +1,11 @@
-//! The entries of a block that is decoded, and finding one among them.
+//! Entries of a decoded block, and binary search among them.
 //!
-//! An entry has a key that shares its first bytes with the one before. Some entries share nothing: the
-//! restarts, whose places stand at the end of the block, and where a search can begin.
+//! Keys are prefix-compressed: an entry omits the bytes that it shares with the previous key. Restart points
+//! are entries that share nothing, where a search can start; their offsets are stored at the end of the
+//! block.
 //!
-//! A value stands behind its key, or, since RocksDB 11, behind all entries, in their order: then a restart
-//! says where its value is, and the word at the end where the values begin.
+//! A value follows its key, or, since RocksDB 11, all entries, in the same order. Then each restart has the
+//! offset of its value, and the end of the block the offset of the values.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -15,29 +16,29 @@ use super::bytes::{Bytes, SHORT};
 use super::entry::split;
 use super::order::KeyOrder;
 
-const NO_RESTART: Error = Error::new(Kind::Corrupt, 0, "a block's table of restarts is no such table");
-const NO_VALUES: Error = Error::new(Kind::Corrupt, 0, "a block says that its values are where none can be");
-const NEW: Error = Error::new(Kind::Unsupported, 0, "a block has a layout that is not known");
-const APART: Error = Error::new(Kind::Unsupported, 0, "an index with its values apart is not read");
-const SHARED: Error = Error::new(Kind::Corrupt, 0, "a key shares more than the key before it has");
+const NO_RESTART: Error = Error::new(Kind::Corrupt, 0, "the restart array of a block is invalid");
+const NO_VALUES: Error = Error::new(Kind::Corrupt, 0, "the values section of a block is out of bounds");
+const NEW: Error = Error::new(Kind::Unsupported, 0, "the layout of a block is not known");
+const APART: Error = Error::new(Kind::Unsupported, 0, "index blocks with separate values are not supported");
+const SHARED: Error = Error::new(Kind::Corrupt, 0, "a key shares more bytes than the previous key has");
 
-/// A block's parts.
+/// The sections of a block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout<'a> {
     pub(super) entries: &'a [u8],
-    /// Offsets of entries, four bytes each.
+    /// Offsets of the restart points, four bytes each.
     restarts: &'a [[u8; 4]],
-    /// What follows the entries, if their values stand apart from them.
+    /// The values section after the entries, if values are separate.
     values: Option<&'a [u8]>,
 }
 
-/// The word that ends a block: how many restarts there are, and what else the block has.
+/// The last word of a block: number of restart points, and flags.
 #[derive(Clone, Copy)]
 struct Word(u32);
 
 impl Word {
     const SEPARATE: u32 = 1 << 28;
-    /// Of an index: that its keys are about evenly spread. It changes nothing in the block.
+    /// In an index: keys are about evenly distributed. Does not affect the layout.
     const UNIFORM: u32 = 1 << 29;
     const HASHES: u32 = 1 << 31;
 
@@ -45,14 +46,14 @@ impl Word {
         self.0 & flag != 0
     }
 
-    /// The number of restarts, if no flag is set that is not known.
+    /// The number of restart points; an error for unknown flags.
     fn restarts(self) -> Result<usize> {
         let count = self.0 & !(Self::SEPARATE | Self::UNIFORM | Self::HASHES);
         if count < Self::SEPARATE { Ok(count as usize) } else { Err(NEW) }
     }
 }
 
-/// Bytes of the sizes before an entry, decoded.
+/// Key lengths at the start of an entry.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
     pub(super) shared: usize,
@@ -71,8 +72,8 @@ impl<'a> Layout<'a> {
             (rest, values_at) = (before, Some(u32::from_le_bytes(*at)));
         }
         if word.has(Word::HASHES) {
-            // A hash index, which finds nothing that a search does not find: buckets of a byte each,
-            // and how many.
+            // A hash index over the restart points, which a binary search does not need: one byte for each
+            // bucket, and their number.
             let (before, count) = rest.split_last_chunk::<2>().ok_or(SHORT)?;
             let buckets = usize::from(u16::from_le_bytes(*count));
             rest = &before[..before.len().checked_sub(buckets).ok_or(NO_RESTART)?];
@@ -86,25 +87,25 @@ impl<'a> Layout<'a> {
         Ok(Layout { entries, restarts: restarts.as_chunks().0, values })
     }
 
-    /// As `parse`, of a block of an index, whose values never stand apart.
+    /// As `parse`, for an index block, whose values are never separate.
     pub(super) fn parse_index(content: &'a [u8]) -> Result<Layout<'a>> {
         let layout = Layout::parse(content)?;
         if layout.values.is_some() { Err(APART) } else { Ok(layout) }
     }
 
-    /// Where the values begin and end, if they stand apart.
+    /// The range of the values section, if values are separate.
     pub(super) fn values(&self) -> Option<Range<usize>> {
         self.values.map(|values| self.entries.len()..self.entries.len() + values.len())
     }
 
-    /// Where the entry of a restart stands.
+    /// The offset of a restart point.
     fn restart(&self, i: usize) -> Result<usize> {
         let at = u32::from_le_bytes(self.restarts[i]) as usize;
         if at < self.entries.len() { Ok(at) } else { Err(NO_RESTART) }
     }
 
-    /// The last restart whose key is before what `compare` looks for, or the first one: where to walk
-    /// on from. `key_at` reads the key of a restart.
+    /// Binary search for the last restart point whose key compares less, or else the first one. `key_at`
+    /// reads the key of a restart point.
     pub(super) fn search(
         &self,
         key_at: impl Fn(usize) -> Result<&'a [u8]>,
@@ -127,24 +128,24 @@ impl<'a> Layout<'a> {
         Ok(Mark { at: self.restart(low)?, value: 0, restarts: low })
     }
 
-    /// Whether an entry is the next restart, of which so many were passed.
+    /// Whether the entry at `at` is the next restart point, after `passed` others.
     fn is_restart(&self, at: usize, passed: usize) -> bool {
         self.restarts.get(passed).is_some_and(|restart| u32::from_le_bytes(*restart) as usize == at)
     }
 }
 
-/// How far a walk is.
+/// Position of a walk.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Mark {
-    /// Where the next entry stands.
+    /// Offset of the next entry.
     pub(super) at: usize,
-    /// Where the value of the last one ends; 0 before the first, which is a restart.
+    /// End of the previous value; 0 before the first entry, which is a restart point.
     value: usize,
-    /// Restarts before the next entry.
+    /// Restart points before the next entry.
     restarts: usize,
 }
 
-/// Makes the key from the one before it.
+/// Turns the previous key into the next one.
 #[inline]
 pub(super) fn extend(key: &mut Vec<u8>, head: Head, suffix: &[u8]) -> Result<()> {
     if head.shared > key.len() {
@@ -155,7 +156,7 @@ pub(super) fn extend(key: &mut Vec<u8>, head: Head, suffix: &[u8]) -> Result<()>
     Ok(())
 }
 
-/// Goes through the entries of a block of data or of meta data, whose values have a length.
+/// Iterates over the entries of a data or meta block, whose values have a length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Walk<'a> {
     layout: Layout<'a>,
@@ -163,17 +164,17 @@ pub(super) struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// From the first entry.
+    /// Starts at the first entry.
     pub(super) fn new(layout: &Layout<'a>) -> Self {
         Walk::from(layout, Mark::default())
     }
 
-    /// From where another was, with the key before, or from a restart.
+    /// Continues at a position, with the key before it, or starts at a restart point.
     pub(super) fn from(layout: &Layout<'a>, mark: Mark) -> Self {
         Walk { layout: *layout, mark }
     }
 
-    /// The next entry: its value; `key`, the one before, becomes its key.
+    /// Returns the value of the next entry; turns `key`, the previous one, into its key.
     #[inline]
     pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<&'a [u8]>> {
         let (layout, mark) = (&self.layout, &mut self.mark);
@@ -208,7 +209,7 @@ impl<'a> Walk<'a> {
         Ok(Some(value))
     }
 
-    /// Where in the block the value stands that `next` has just returned.
+    /// The range in the block of the value that `next` returned last.
     #[inline]
     pub(super) fn place(&self, value: &[u8]) -> Range<usize> {
         self.mark.value - value.len()..self.mark.value
@@ -217,7 +218,7 @@ impl<'a> Walk<'a> {
 
 #[inline]
 fn sizes(rest: &mut Bytes<'_>) -> Result<(Head, usize)> {
-    // Most sizes are below 128.
+    // Most lengths are below 128.
     if let [shared @ ..128, unshared @ ..128, len @ ..128, ref after @ ..] = *rest.0 {
         rest.0 = after;
         return Ok((Head { shared: shared.into(), unshared: unshared.into() }, len.into()));
@@ -226,13 +227,13 @@ fn sizes(rest: &mut Bytes<'_>) -> Result<(Head, usize)> {
     Ok((Head { shared: shared as usize, unshared: unshared as usize }, len as usize))
 }
 
-/// Whether the restarts are entries that share nothing, told while a block is walked through.
+/// Checks, during a walk, that restart points are entries that share nothing.
 pub(super) struct Restarts<'a> {
     layout: Layout<'a>,
     passed: usize,
 }
 
-/// Whether values that stand apart follow each other without gaps, told while a block is walked through.
+/// Checks, during a walk, that separate values are contiguous.
 pub(super) struct Gapless {
     left: Option<Range<usize>>,
 }
@@ -242,7 +243,7 @@ impl Gapless {
         Gapless { left: layout.values() }
     }
 
-    /// The next value stands at `place`.
+    /// Checks the next value.
     pub(super) fn pass(&mut self, place: Range<usize>) -> Result<()> {
         match &mut self.left {
             Some(left) if left.start != place.start => Err(NO_VALUES),
@@ -254,7 +255,7 @@ impl Gapless {
         }
     }
 
-    /// The entries are at their end.
+    /// Checks that all values were visited.
     pub(super) fn end(&self) -> Result<()> {
         if self.left.as_ref().is_none_or(Range::is_empty) { Ok(()) } else { Err(NO_VALUES) }
     }
@@ -265,7 +266,7 @@ impl<'a> Restarts<'a> {
         Restarts { layout, passed: 0 }
     }
 
-    /// An entry begins at `at`; `key_at` reads the key of a restart.
+    /// Checks the entry at `at`; `key_at` reads the key of a restart point.
     pub(super) fn pass(&mut self, at: usize, key_at: impl Fn(usize) -> Result<&'a [u8]>) -> Result<()> {
         let left = at < self.layout.entries.len() && self.passed < self.layout.restarts.len();
         if left && self.layout.restart(self.passed)? == at {
@@ -275,14 +276,14 @@ impl<'a> Restarts<'a> {
         Ok(())
     }
 
-    /// The entries are at their end.
+    /// Checks that all restart points were visited.
     pub(super) fn end(&self) -> Result<()> {
         let all = self.passed == self.layout.restarts.len();
         if all || self.layout.entries.is_empty() { Ok(()) } else { Err(NO_RESTART) }
     }
 }
 
-/// The key of a restart of a block of data.
+/// The key of a restart point of a data block.
 pub(super) fn restart_key<'a>(layout: &Layout<'a>, at: usize) -> Result<&'a [u8]> {
     let mut rest = Bytes(&layout.entries[at..]);
     let (head, _) = sizes(&mut rest)?;
@@ -292,8 +293,8 @@ pub(super) fn restart_key<'a>(layout: &Layout<'a>, at: usize) -> Result<&'a [u8]
     if head.shared != 0 { Err(NO_RESTART) } else { rest.take(head.unshared) }
 }
 
-/// Finds the first entry of a block of data that is not before `(target, sequence)`: later numbers
-/// come first. `key` becomes its key; `None` if all are before it.
+/// Finds the first entry of a data block that is not before `(target, sequence)`, where higher sequence
+/// numbers come first. Sets `key` to its key. `None` if all entries are before it.
 #[inline]
 pub(super) fn seek<'a>(
     layout: &Layout<'a>,

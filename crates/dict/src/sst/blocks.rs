@@ -1,4 +1,4 @@
-//! Data blocks by themselves.
+//! Access to single data blocks.
 
 use linerate_core::Result;
 
@@ -9,7 +9,7 @@ use super::handle::Handle;
 use super::open::Sst;
 use super::reader::{Place, Reader, stored_len};
 
-/// A data block, decoded.
+/// A decoded data block.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'a> {
     pub(super) handle: Handle,
@@ -17,7 +17,7 @@ pub struct Block<'a> {
     pub(super) content: &'a [u8],
 }
 
-/// The entries of a block, one after the other.
+/// Iterator over the entries of a block.
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     handle: Handle,
@@ -26,17 +26,17 @@ pub struct Entries<'a> {
 }
 
 impl<'a> Block<'a> {
-    /// Where it stands.
+    /// Its handle.
     pub fn handle(&self) -> Handle {
         self.handle
     }
 
-    /// How it is stored.
+    /// Its compression.
     pub fn compression(&self) -> Compression {
         self.compression
     }
 
-    /// Its bytes: entries and their restarts.
+    /// Its content: entries and restart points.
     pub fn content(&self) -> &'a [u8] {
         self.content
     }
@@ -44,7 +44,7 @@ impl<'a> Block<'a> {
     /// Its entries.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`](crate::Kind::Corrupt) if it does not end as a block.
+    /// [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid end of the block.
     pub fn entries(&self) -> Result<Entries<'a>> {
         let layout = Layout::parse(self.content).map_err(|e| e.shifted(self.handle.offset))?;
         Ok(Entries { handle: self.handle, walk: Walk::new(&layout), key: Vec::new() })
@@ -52,10 +52,10 @@ impl<'a> Block<'a> {
 }
 
 impl Entries<'_> {
-    /// The next one; none at the end.
+    /// Returns the next entry; `None` at the end.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`](crate::Kind::Corrupt) if the bytes are no entry; what follows is unspecified.
+    /// [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid entry; further results are unspecified.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>> {
         let at = self.handle.offset;
         let Some(value) = self.walk.next(&mut self.key).map_err(|e| e.shifted(at))? else { return Ok(None) };
@@ -64,7 +64,7 @@ impl Entries<'_> {
 }
 
 impl Reader {
-    /// Where the data blocks of a file stand, in the order of their keys.
+    /// Returns the handles of all data blocks, in key order.
     ///
     /// # Errors
     /// As [`get`](Self::get), if the index is damaged.
@@ -86,7 +86,7 @@ impl Reader {
         Ok(Block { handle, compression, content })
     }
 
-    /// How a block is stored, by the byte behind it.
+    /// The compression of a block, from its trailer.
     pub(super) fn compression(&self, sst: &Sst, handle: Handle) -> Result<Compression> {
         stored_len(sst, handle)?;
         let [number] = sst.input.array(handle.offset + handle.size)?;

@@ -1,12 +1,12 @@
-//! Numbers read from the front of bytes.
+//! Integers at the front of a byte slice.
 
 use linerate_core::{Error, Kind, Result};
 
-/// The error of whoever wants more than there is; its offset is for the caller to add.
-pub(super) const SHORT: Error = Error::new(Kind::Corrupt, 0, "a block ends within one of its fields");
-const LONG: Error = Error::new(Kind::Corrupt, 0, "a number has more bits than its field");
+/// The input is too short. The caller adds the offset.
+pub(super) const SHORT: Error = Error::new(Kind::Corrupt, 0, "a block ends within a field");
+const LONG: Error = Error::new(Kind::Corrupt, 0, "an integer is too large for its field");
 
-/// What is left of some bytes.
+/// Remaining bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 
@@ -24,7 +24,7 @@ impl<'a> Bytes<'a> {
         Ok(u32::from_le_bytes(*front))
     }
 
-    /// Seven bits to a byte, the lowest first; all but the last have the top bit set.
+    /// LEB128: seven bits per byte, the lowest first; all bytes but the last have the top bit set.
     #[inline]
     pub(super) fn varint64(&mut self) -> Result<u64> {
         if let Some((&byte, rest)) = self.0.split_first()
@@ -54,13 +54,13 @@ impl<'a> Bytes<'a> {
         u32::try_from(self.varint64()?).map_err(|_| LONG)
     }
 
-    /// A number whose lowest bit is the sign.
+    /// Zigzag: the lowest bit is the sign.
     pub(super) fn zigzag64(&mut self) -> Result<i64> {
         let value = self.varint64()?;
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    /// Bytes after their count.
+    /// Length-prefixed bytes.
     pub(super) fn prefixed(&mut self) -> Result<&'a [u8]> {
         let len = self.varint32()?;
         self.take(len as usize)

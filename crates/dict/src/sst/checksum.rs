@@ -1,12 +1,12 @@
-//! The checksums of blocks, of which a file uses one kind.
+//! Block checksums; a file uses one kind.
 
 use twox_hash::{XxHash3_64, XxHash32, XxHash64};
 
-/// What guards the blocks of a file.
+/// The checksum of a file's blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Checksum {
-    /// Nothing.
+    /// None.
     None,
     /// CRC-32C, masked.
     Crc32c,
@@ -19,7 +19,7 @@ pub enum Checksum {
 }
 
 impl Checksum {
-    /// By the number in the footer.
+    /// From the number in the footer.
     pub(super) fn of_number(number: u8) -> Option<Checksum> {
         use Checksum::*;
         [None, Crc32c, Xxh32, Xxh64, Xxh3].get(usize::from(number)).copied()
@@ -36,11 +36,11 @@ impl Checksum {
         }
     }
 
-    /// Of bytes, the last of which is the type of their block.
+    /// The checksum of a block, whose last byte is its compression type.
     pub(super) fn of(self, bytes: &[u8]) -> u32 {
         match self {
             Checksum::None => 0,
-            // A CRC of bytes that hold CRCs is a poor guard, hence the mask.
+            // Masked, because a CRC over bytes that contain CRCs is weak.
             Checksum::Crc32c => crc32c::crc32c(bytes).rotate_right(15).wrapping_add(0xa282_ead8),
             Checksum::Xxh32 => XxHash32::oneshot(0, bytes),
             Checksum::Xxh64 => XxHash64::oneshot(0, bytes) as u32,
@@ -54,8 +54,8 @@ impl Checksum {
     }
 }
 
-/// What is added to the checksum of what stands at `offset`, so that a block of another place or of
-/// another file is found. Files of versions below 6 have no `base`.
+/// Added to the checksum of a block at `offset`, so that a block from another position or file is detected.
+/// `base` is 0 in files below version 6.
 pub(super) fn context(base: u32, offset: u64) -> u32 {
     if base == 0 { 0 } else { base ^ (offset as u32).wrapping_add((offset >> 32) as u32) }
 }

@@ -1,4 +1,4 @@
-//! A block's content from its stored bytes.
+//! Decompression of blocks.
 
 use linerate_core::{Error, Kind, Result};
 use zlib_rs::{Inflate, InflateFlush, Status};
@@ -9,28 +9,28 @@ use super::open::Dictionary;
 use crate::decoder::Decoder;
 use crate::store::Store;
 
-const TOO_LONG: Error = Error::new(Kind::Limit, 0, "a block decodes to more than the limit");
-const IMPOSSIBLE: Error = Error::new(Kind::Corrupt, 0, "a block says that it holds more than it can");
-const WRONG_LENGTH: Error = Error::new(Kind::Corrupt, 0, "a block does not hold as much as it says");
+const TOO_LONG: Error = Error::new(Kind::Limit, 0, "the content of a block exceeds the limit");
+const IMPOSSIBLE: Error = Error::new(Kind::Corrupt, 0, "the stated length of a block is impossibly large");
+const WRONG_LENGTH: Error =
+    Error::new(Kind::Corrupt, 0, "the length of a block's content differs from its header");
 const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "the compressed bytes of a block are damaged");
 
 /// Window of deflate streams, as a power of two.
 const WINDOW: u8 = 15;
 
-/// A compressed block, measured.
+/// A compressed block, with its uncompressed length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Packed<'a> {
     pub(super) compression: Compression,
     pub(super) payload: &'a [u8],
-    /// Bytes that it decodes to.
+    /// Uncompressed bytes.
     pub(super) len: usize,
 }
 
 impl<'a> Packed<'a> {
-    /// Reads what stands before the compressed bytes. Blocks that are not compressed are no matter
-    /// of this.
+    /// Parses the uncompressed length before the payload, for compressed blocks.
     pub(super) fn parse(compression: Compression, body: &'a [u8], limit: usize) -> Result<Packed<'a>> {
-        // The most bytes that a stored byte can stand for, rounded up.
+        // Upper bound of the compression ratio, rounded up.
         let most: u64 = match compression {
             Compression::None => 1,
             Compression::Snappy => 64,
@@ -38,19 +38,19 @@ impl<'a> Packed<'a> {
             Compression::Zlib => 1100,
             Compression::Zstd => 1 << 16,
             Compression::Bzip2 => {
-                return Err(Error::new(Kind::Unsupported, 0, "blocks compressed with bzip2 are not read"));
-            }
-            Compression::Other(_) => {
                 return Err(Error::new(
                     Kind::Unsupported,
                     0,
-                    "a block is compressed in a way that is not known",
+                    "blocks compressed with bzip2 are not supported",
                 ));
+            }
+            Compression::Other(_) => {
+                return Err(Error::new(Kind::Unsupported, 0, "the compression type of a block is not known"));
             }
         };
         let mut rest = Bytes(body);
         let len = rest.varint32()?;
-        // Snappy has its own length.
+        // Snappy has its own length field.
         let payload = if compression == Compression::Snappy { body } else { rest.0 };
         if u64::from(len) > (payload.len() as u64 + 1) * most {
             return Err(IMPOSSIBLE);
@@ -60,7 +60,7 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// Decodes blocks of all kinds.
+/// Decompresses blocks of all kinds.
 pub(super) struct Codec {
     pub(super) decoder: Decoder,
     inflate: Option<Box<Inflate>>,
@@ -71,7 +71,7 @@ impl Codec {
         Codec { decoder: Decoder::new(store), inflate: None }
     }
 
-    /// Decodes a block into `out`, which is as long as it says.
+    /// Decompresses a block into `out`, which has its stated length.
     pub(super) fn unpack(
         &mut self,
         packed: Packed<'_>,
@@ -81,7 +81,7 @@ impl Codec {
         let n = match packed.compression {
             Compression::Zstd => {
                 let id = dictionary.map_or(crate::Id::NONE, |dictionary| dictionary.id);
-                // Offsets within a block say nothing to who has the file.
+                // Offsets within the frame are not offsets in the file.
                 self.decoder.decode(id, packed.payload, out).map_err(|e| e.with_offset(0))?
             }
             Compression::Snappy => {
@@ -119,7 +119,7 @@ fn inflate_block(inflate: &mut Inflate, payload: &[u8], dictionary: &[u8], out: 
     }
 }
 
-/// Shows the bytes of a dictionary, without a copy.
+/// Calls `see` with the bytes of a dictionary, without a copy.
 fn with_bytes<T>(store: &Store, dictionary: Option<&Dictionary>, see: impl FnOnce(&[u8]) -> T) -> Result<T> {
     let Some(dictionary) = dictionary else { return Ok(see(&[])) };
     match store.shared().pin(dictionary.id)? {

@@ -1,24 +1,24 @@
-//! How a block is compressed, by the byte behind it.
+//! Compression types, from the trailers of blocks.
 
-/// How a block is compressed.
+/// Compression of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Compression {
-    /// Not at all.
+    /// Uncompressed.
     None,
     /// Snappy.
     Snappy,
-    /// Deflate without a header.
+    /// Raw deflate.
     Zlib,
-    /// bzip2, which is not read.
+    /// bzip2, not supported.
     Bzip2,
     /// An LZ4 block.
     Lz4,
-    /// An LZ4 block of the slower compressor.
+    /// An LZ4 block of the high-compression encoder.
     Lz4Hc,
     /// One zstd frame.
     Zstd,
-    /// Another one, such as those of plug-ins, which is not read.
+    /// Another type, such as one of a plug-in; not supported.
     Other(u8),
 }
 
@@ -36,7 +36,7 @@ impl Compression {
         }
     }
 
-    /// The number behind the block.
+    /// The type byte in the trailer.
     pub const fn number(self) -> u8 {
         match self {
             Compression::None => 0,

@@ -1,29 +1,29 @@
-//! One entry: a user's key, when it was written, and what.
+//! Entries: user key, sequence number, type and value.
 
 use linerate_core::{Error, Kind, Result};
 
-/// Number and type behind each user key.
+/// Bytes of sequence number and type after each user key.
 pub(super) const TAIL: usize = 8;
 
-const SHORT_KEY: Error = Error::new(Kind::Corrupt, 0, "a key is shorter than the eight bytes behind each");
+const SHORT_KEY: Error = Error::new(Kind::Corrupt, 0, "an internal key is shorter than eight bytes");
 
-/// What was written.
+/// Type of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EntryKind {
-    /// The key was deleted.
+    /// Deletion of a key.
     Deletion,
     /// A value.
     Value,
-    /// An operand for the program's merge operator, to be applied to what older entries say.
+    /// Operand of the application's merge operator, to be applied to older entries.
     Merge,
-    /// The key, written once, was deleted.
+    /// Deletion of a key that was written once.
     SingleDeletion,
-    /// The key was deleted with all others of a range.
+    /// Deletion of a range of keys.
     RangeDeletion,
-    /// Where the value stands in a blob file.
+    /// Position of the value in a blob file.
     BlobIndex,
-    /// Another one, by its number.
+    /// Another type, by its number.
     Other(u8),
 }
 
@@ -40,7 +40,7 @@ impl EntryKind {
         }
     }
 
-    /// Whether it says that the key is gone.
+    /// Whether it deletes the key.
     pub const fn is_deletion(self) -> bool {
         matches!(self, EntryKind::Deletion | EntryKind::SingleDeletion | EntryKind::RangeDeletion)
     }
@@ -63,11 +63,11 @@ impl EntryKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Entry<'a> {
-    /// The user's key.
+    /// The user key.
     pub key: &'a [u8],
-    /// When it was written: higher is later. 0 in files that were made to be ingested.
+    /// Sequence number: higher is later. 0 in files made for ingestion.
     pub sequence: u64,
-    /// What was written.
+    /// Its type.
     pub kind: EntryKind,
     /// The value, operand or blob index; empty for deletions.
     pub value: &'a [u8],
@@ -81,7 +81,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The user's part of an internal key, and the number in its tail.
+/// Splits an internal key into the user key and its tail of sequence number and type.
 #[inline]
 pub(super) fn split(internal: &[u8]) -> Result<(&[u8], u64)> {
     let (key, tail) = internal.split_last_chunk::<TAIL>().ok_or(SHORT_KEY)?;

@@ -1,4 +1,4 @@
-//! The last bytes of a file: its version, and where to begin.
+//! Footer of a file: version, checksum kind and handles.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -9,39 +9,39 @@ use super::handle::{Handle, TRAILER};
 /// Bytes of a footer.
 pub(super) const FOOTER: usize = 53;
 const MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
-/// Stands where versions below 6 have a handle.
+/// Replaces the metaindex handle of versions below 6.
 const EXTENDED: [u8; 4] = [0x3e, 0, 0x7a, 0];
-/// Where versions from 6 on have the checksum of the footer.
+/// Position of the footer's checksum, from version 6 on.
 const SUM: std::ops::Range<usize> = 5..9;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     pub(super) version: u32,
     pub(super) checksum: Checksum,
-    /// What checksums of blocks depend on; 0 below version 6.
+    /// Input of block checksums; 0 below version 6.
     pub(super) base: u32,
     pub(super) metaindex: Handle,
-    /// From version 6 on, the metaindex says where it is.
+    /// From version 6 on in the metaindex instead.
     pub(super) index: Option<Handle>,
 }
 
 impl Footer {
-    /// Reads the footer that stands at `offset`.
+    /// Parses the footer at `offset`.
     pub(super) fn parse(bytes: &[u8; FOOTER], offset: u64) -> Result<Footer> {
         let corrupt = |what| Error::new(Kind::Corrupt, offset, what);
         let [kind, .., v0, v1, v2, v3, _, _, _, _, _, _, _, _] = *bytes;
         if bytes[FOOTER - 8..] != MAGIC.to_le_bytes() {
-            return Err(corrupt("the file does not end as a block-based table of RocksDB"));
+            return Err(corrupt("not a block-based table of RocksDB: the magic number is missing"));
         }
         let version = u32::from_le_bytes([v0, v1, v2, v3]);
         if !(2..=7).contains(&version) {
-            let what = "the file's format version is not one of 2 to 7";
+            let what = "the format version of the file is not one of 2 to 7";
             return Err(Error::new(Kind::Unsupported, offset, what));
         }
         let checksum = Checksum::of_number(kind).ok_or(Error::new(
             Kind::Unsupported,
             offset,
-            "the file's kind of checksum is not known",
+            "the checksum kind of the file is not known",
         ))?;
         let mut rest = Bytes(&bytes[1..41]);
         if version < 6 {
@@ -50,11 +50,11 @@ impl Footer {
             return Ok(Footer { version, checksum, base: 0, metaindex, index: Some(index) });
         }
         if rest.take(4)? != EXTENDED {
-            return Err(corrupt("the footer lacks the mark of its version"));
+            return Err(corrupt("the footer lacks the magic bytes of its version"));
         }
         let (sum, base, size) = (rest.u32()?, rest.u32()?, rest.u32()?);
         if rest.0.iter().any(|&byte| byte != 0) {
-            return Err(corrupt("the footer has bytes where its version has none"));
+            return Err(corrupt("reserved bytes of the footer are not zero"));
         }
         let mut blank = *bytes;
         blank[SUM].fill(0);
@@ -62,7 +62,7 @@ impl Footer {
             return Err(corrupt("the checksum of the footer is wrong"));
         }
         let start = offset.checked_sub(u64::from(size) + TRAILER as u64);
-        let start = start.ok_or(corrupt("the footer names a block before the start of the file"))?;
+        let start = start.ok_or(corrupt("the footer has a block before the start of the file"))?;
         Ok(Footer { version, checksum, base, metaindex: Handle::new(start, size.into()), index: None })
     }
 }

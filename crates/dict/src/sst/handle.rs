@@ -1,19 +1,19 @@
-//! Where a block stands.
+//! Block handles.
 
 use linerate_core::Result;
 
 use super::bytes::Bytes;
 
-/// Type and checksum behind each block.
+/// Bytes of type and checksum after each block.
 pub(super) const TRAILER: usize = 5;
 
-/// Where a block stands in its file.
+/// Position of a block in its file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub struct Handle {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub offset: u64,
-    /// Bytes of it as stored, without the five of its trailer.
+    /// Stored bytes, without its trailer of five bytes.
     pub size: u64,
 }
 
@@ -26,7 +26,7 @@ impl Handle {
         Ok(Handle { offset: bytes.varint64()?, size: bytes.varint64()? })
     }
 
-    /// The first byte behind it and its trailer, unless there can be none.
+    /// The end of its trailer, unless it overflows.
     pub(super) fn end(&self) -> Option<u64> {
         self.offset.checked_add(self.size)?.checked_add(TRAILER as u64)
     }

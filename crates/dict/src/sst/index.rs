@@ -1,8 +1,8 @@
-//! The index: for each data block a key that none in it is behind, and where the block stands.
+//! Index blocks: for each data block a separator key, not less than its last key, and its handle.
 //!
-//! The keys are whole internal keys or those of users. From version 4 on, handles of entries that
-//! share nothing are whole, and the others say only how the size differs from that of the block before,
-//! behind which they stand. An index may be an index of indexes.
+//! The keys are internal keys or user keys. From version 4 on, restart points have full handles, and other
+//! entries only the difference of the size to that of the previous block, which they follow directly. An
+//! index may be partitioned: its top level then has the handles of index blocks.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -15,19 +15,20 @@ use super::entry::split;
 use super::handle::Handle;
 use super::order::KeyOrder;
 
-const ASTRAY: Error = Error::new(Kind::Corrupt, 0, "an index says that a block is where none can be");
-const FALLING: Error = Error::new(Kind::Corrupt, 0, "the keys of an index are not in their order");
-const SHARED_RESTART: Error = Error::new(Kind::Corrupt, 0, "a restart of an index is no whole entry");
+const ASTRAY: Error = Error::new(Kind::Corrupt, 0, "an index entry is out of the bounds of the file");
+const FALLING: Error = Error::new(Kind::Corrupt, 0, "the keys of an index are not in order");
+const SHARED_RESTART: Error =
+    Error::new(Kind::Corrupt, 0, "a restart point of an index shares bytes with another key");
 
-/// The kinds of indexes.
+/// Kind of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IndexKind {
-    /// One block, searched.
+    /// One block, binary search.
     BinarySearch,
-    /// The same, with hashes of prefixes, which are passed over.
+    /// As `BinarySearch`, with hashes of prefixes, which are ignored.
     Hash,
-    /// An index of indexes, each read when it is needed.
+    /// Two levels; partitions are read when they are needed.
     Partitioned,
     /// One block, which also has the first key of each data block.
     WithFirstKey,
@@ -50,30 +51,30 @@ impl IndexKind {
     }
 }
 
-/// What entries of an index look like.
+/// Encoding of index entries.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) kind: IndexKind,
-    /// Keys without number and type.
+    /// Keys are user keys, without sequence number and type.
     pub(super) user_keys: bool,
-    /// Handles are coded by difference, and values have no length.
+    /// Handles are delta-encoded, and values have no length.
     pub(super) delta: bool,
 }
 
-/// A part of an index of indexes.
+/// A partition of a partitioned index.
 pub(super) struct Partition {
     pub(super) handle: Handle,
     pub(super) content: OnceLock<Box<[u8]>>,
 }
 
-/// Goes through the entries of one block of an index.
+/// Iterates over the entries of one index block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Steps {
     at: usize,
     previous: Handle,
 }
 
-/// An entry of an index whose key is not made yet.
+/// An index entry, before its key is assembled.
 struct Step<'a> {
     head: Head,
     suffix: &'a [u8],
@@ -113,12 +114,12 @@ impl Steps {
         Ok(Handle::new(self.previous.end().ok_or(ASTRAY)?, size))
     }
 
-    /// The next entry's handle.
+    /// Returns the handle of the next entry.
     pub(super) fn next(&mut self, layout: &Layout<'_>, shape: Shape) -> Result<Option<Handle>> {
         Ok(self.step(layout, shape)?.map(|step| step.handle))
     }
 
-    /// The next entry's handle; `key`, that of the entry before, becomes its key.
+    /// Returns the handle of the next entry; turns `key`, the previous one, into its key.
     pub(super) fn next_with_key(
         &mut self,
         layout: &Layout<'_>,
@@ -131,7 +132,7 @@ impl Steps {
     }
 }
 
-/// The key of a restart.
+/// The key of a restart point.
 fn restart_key<'a>(layout: &Layout<'a>, at: usize, shape: Shape) -> Result<&'a [u8]> {
     let mut rest = Bytes(layout.entries.get(at..).ok_or(SHORT)?);
     let (shared, unshared) = (rest.varint32()?, rest.varint32()?);
@@ -141,7 +142,7 @@ fn restart_key<'a>(layout: &Layout<'a>, at: usize, shape: Shape) -> Result<&'a [
     if shared != 0 { Err(SHARED_RESTART) } else { rest.take(unshared as usize) }
 }
 
-/// Compares a key of an index with what is looked for.
+/// Compares a key of an index with a lookup key.
 pub(super) fn compare(
     key: &[u8],
     shape: Shape,
@@ -156,8 +157,8 @@ pub(super) fn compare(
     Ok(order.compare(user, target).then_with(|| sequence.cmp(&(tail >> 8))))
 }
 
-/// The first entry that is not before `(target, sequence)`: its handle, and where to go on. `key` is
-/// room for keys.
+/// Finds the first entry that is not before `(target, sequence)`: its handle, and the iterator after it.
+/// `key` is a buffer.
 pub(super) fn seek(
     layout: &Layout<'_>,
     shape: Shape,
@@ -180,7 +181,7 @@ pub(super) fn seek(
     Ok(None)
 }
 
-/// Checks that the restarts of a block are what a search takes them for, and that its keys rise.
+/// Checks the restart points of a block, and that its keys are in order.
 pub(super) fn verify(layout: Layout<'_>, shape: Shape, order: KeyOrder) -> Result<()> {
     let (mut steps, mut key, mut before) = (Steps::default(), Vec::new(), None::<Vec<u8>>);
     let mut restarts = Restarts::new(layout);
@@ -199,8 +200,7 @@ pub(super) fn verify(layout: Layout<'_>, shape: Shape, order: KeyOrder) -> Resul
     }
 }
 
-/// The parts of an index of indexes in a file of `len` bytes. They stand one behind the other, so
-/// there are no more than have room in it.
+/// The partitions of an index in a file of `len` bytes. They do not overlap, which bounds their number.
 pub(super) fn partitions(layout: &Layout<'_>, shape: Shape, len: u64) -> Result<Vec<Partition>> {
     let mut found = Vec::new();
     let (mut steps, mut end) = (Steps::default(), 0);
@@ -211,8 +211,8 @@ pub(super) fn partitions(layout: &Layout<'_>, shape: Shape, len: u64) -> Result<
     Ok(found)
 }
 
-/// Checks that a block stands behind `end` and within `len` bytes; returns where it ends, which is
-/// further on, so that a walk through a bad index has an end, too.
+/// Checks that a block is after `end` and within `len` bytes; returns its end, which is greater, so that
+/// iteration over a damaged index terminates.
 pub(super) fn follow(handle: Handle, end: u64, len: u64) -> Result<u64> {
     match handle.end() {
         Some(next) if handle.offset >= end && next <= len => Ok(next),

@@ -1,9 +1,9 @@
-//! RocksDB's SST files, read: block-based tables of format versions 2 to 7.
+//! Reader of RocksDB's SST files: block-based tables of format versions 2 to 7.
 //!
-//! An [`Sst`] is an open file. Its dictionary is in a [`Store`](crate::Store) that many files share,
-//! and is released with it. A [`Reader`] is what one thread needs to read any number of them: it finds
-//! [keys](Reader::get), alone or [many at once](Reader::multi_get) from many files, [scans](Reader::scan),
-//! decodes [blocks](Reader::decode_blocks), and [verifies](Reader::verify).
+//! An [`Sst`] is an open file. Its dictionary is in a [`Store`](crate::Store) that many files share, and
+//! released with it. A [`Reader`], one per thread, reads any number of files: it looks up
+//! [keys](Reader::get), single or [in batches](Reader::multi_get), [scans](Reader::scan), decodes
+//! [blocks](Reader::decode_blocks), and [verifies](Reader::verify).
 //!
 //! ```no_run
 //! use linerate_dict::Store;
@@ -22,8 +22,17 @@
 //! # Ok::<(), linerate_dict::Error>(())
 //! ```
 //!
-//! The offset of an error is one in the file: that of the block, or of the byte in it, where it was
-//! seen.
+//! Offsets of errors are offsets in the file: of the damaged block, or of a byte in it.
+//!
+//! | file | content |
+//! |---|---|
+//! | `open.rs`, `options.rs` | an open file: the parts that are read once |
+//! | `footer.rs`, `properties.rs`, `ranges.rs` | footer, properties, range deletions |
+//! | `block.rs`, `index.rs` | entries and restart points of data blocks; of index blocks |
+//! | `entry.rs`, `order.rs`, `handle.rs`, `bytes.rs` | internal keys, comparators, block handles, integers |
+//! | `checksum.rs`, `compression.rs`, `codec.rs` | block trailers; decompression |
+//! | `reader.rs`, `batch.rs`, `scan.rs`, `blocks.rs` | lookup of a key, batches, iteration, single blocks |
+//! | `stats.rs`, `verify.rs` | sizes and counts; verification |
 
 mod batch;
 mod block;

@@ -1,4 +1,4 @@
-//! An open file.
+//! Opening of files.
 
 use std::path::Path;
 
@@ -20,16 +20,15 @@ use crate::input::Input;
 use crate::kernel::fetch;
 use crate::store::Store;
 
-/// What the store does not take is no dictionary for zstd, but may be one for others.
+/// Shorter dictionaries are ignored by zstd and by the store, but used by other codecs.
 const SHORTEST: usize = 8;
 
-const NO_INDEX: Error = Error::new(Kind::Corrupt, 0, "the file says nowhere where its index is");
-const NO_PROPERTIES: Error = Error::new(Kind::Corrupt, 0, "the file says nowhere where its properties are");
+const NO_INDEX: Error = Error::new(Kind::Corrupt, 0, "the file has no handle of its index");
+const NO_PROPERTIES: Error = Error::new(Kind::Corrupt, 0, "the file has no handle of its properties");
 
 /// An open SST file. Threads may share it.
 ///
-/// Its index is in memory, and its dictionary in the store that it was opened with, from which it is
-/// released when this is dropped.
+/// Its index is in memory. Its dictionary is in the store that it was opened with, and released on drop.
 pub struct Sst {
     pub(super) input: Input,
     pub(super) options: Options,
@@ -38,7 +37,7 @@ pub struct Sst {
     pub(super) order: KeyOrder,
     pub(super) shape: Shape,
     pub(super) index: Box<[u8]>,
-    /// Where the index stands.
+    /// Offset of the index.
     pub(super) index_at: u64,
     pub(super) partitions: Vec<Partition>,
     pub(super) dictionary: Option<Dictionary>,
@@ -49,13 +48,13 @@ pub struct Sst {
 /// The dictionary of a file.
 pub(super) struct Dictionary {
     pub(super) handle: Handle,
-    /// None for zstd if it is too short.
+    /// `Id::NONE` if it is too short for zstd.
     pub(super) id: Id,
-    /// Then, its bytes.
+    /// Its bytes in that case.
     pub(super) short: Vec<u8>,
 }
 
-/// Where the blocks stand that the metaindex names.
+/// Handles from the metaindex.
 #[derive(Default)]
 struct Names {
     properties: Option<Handle>,
@@ -65,19 +64,18 @@ struct Names {
 }
 
 impl Sst {
-    /// Opens a file, with the default options. Who opens many files is faster with
-    /// [`Reader::open`].
+    /// Opens a file with default options. To open many files, [`Reader::open`] is faster.
     ///
     /// # Errors
-    /// [`Kind::Read`] if it cannot be read; [`Kind::Truncated`] and [`Kind::Corrupt`] if it is no such
-    /// file, or one of the parts that are read now is damaged: footer, metaindex, properties, index,
-    /// dictionary and range deletions. [`Kind::Unsupported`] for a version, an index or a compression
-    /// that is not read, [`Kind::Limit`] if it exceeds the limit of the options or the store is full.
+    /// [`Kind::Read`]; [`Kind::Truncated`] and [`Kind::Corrupt`] if it is not an SST file, or its footer,
+    /// metaindex, properties, index, dictionary or range deletions are damaged; [`Kind::Unsupported`] for a
+    /// version, index or compression that is not supported; [`Kind::Limit`] if it exceeds the limit of the
+    /// options or the store is full.
     pub fn open(path: impl AsRef<Path>, store: &Store) -> Result<Sst> {
         Reader::new(store).open(path, Options::new())
     }
 
-    /// Opens a file that is in memory.
+    /// Opens a file in memory.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -85,22 +83,22 @@ impl Sst {
         Reader::new(store).open_bytes(bytes, Options::new())
     }
 
-    /// The version in its footer, 2 to 7.
+    /// Format version, 2 to 7.
     pub fn format_version(&self) -> u32 {
         self.footer.version
     }
 
-    /// What guards its blocks.
+    /// Checksum kind of its blocks.
     pub fn checksum(&self) -> Checksum {
         self.footer.checksum
     }
 
-    /// The order of its keys.
+    /// Order of its keys.
     pub fn key_order(&self) -> KeyOrder {
         self.order
     }
 
-    /// The kind of its index.
+    /// Kind of its index.
     pub fn index_kind(&self) -> IndexKind {
         self.shape.kind
     }
@@ -110,24 +108,24 @@ impl Sst {
         self.input.len()
     }
 
-    /// Its dictionary in the store. None also if it has fewer than eight bytes, which zstd does not
-    /// use.
+    /// ID of its dictionary in the store. `None` also for a dictionary of fewer than eight bytes, which zstd
+    /// ignores.
     pub fn dictionary(&self) -> Option<Id> {
         self.dictionary.as_ref().map(|dictionary| dictionary.id).filter(|id| *id != Id::NONE)
     }
 
-    /// Its range deletions, as they stand in it.
+    /// Its range deletions, in file order.
     pub fn range_deletions(&self) -> &[RangeDeletion] {
         &self.ranges
     }
 
-    /// The store that has its dictionary.
+    /// The store of its dictionary.
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// Asks for the memory that a search will touch: small indexes as a whole, of others the restarts
-    /// at their end and the middle, where it begins.
+    /// Prefetches the memory of an index search: small indexes as a whole, of others the restart array at the
+    /// end and the middle, where the search starts.
     pub(super) fn expect_search(&self) {
         const SMALL: usize = 2 << 10;
         let (index, len) = (&self.index, self.index.len());
@@ -138,7 +136,7 @@ impl Sst {
         fetch(&index[len / 2]);
     }
 
-    /// Asks for the memory of a block, as far as one is read soon.
+    /// Prefetches the first lines of a block.
     pub(super) fn expect_block(&self, handle: Handle) {
         const SMALL: u64 = 8 << 10;
         if let Some(bytes) = self.input.view(handle.offset, handle.size.min(SMALL) as usize) {
@@ -149,7 +147,7 @@ impl Sst {
     pub(super) fn load(input: Input, options: Options, reader: &mut Reader) -> Result<Sst> {
         let footer = read_footer(&input)?;
         let store = reader.store().clone();
-        // Nothing of it is read with a dictionary before there is one.
+        // No block is read with a dictionary before it is set.
         let mut sst = Sst {
             input,
             options,
@@ -197,9 +195,9 @@ impl Sst {
         Ok(names)
     }
 
-    /// Takes from the properties what it takes to read the index.
+    /// Takes the encoding of the index from the properties.
     fn describe(&mut self, properties: &Properties) -> Result<()> {
-        let unknown = Error::new(Kind::Unsupported, self.properties.offset, "the kind of index is not known");
+        let unknown = Error::new(Kind::Unsupported, self.properties.offset, "the index kind is not known");
         let kind = properties.fixed("rocksdb.block.based.table.index.type").unwrap_or(0);
         let yes = |name| properties.number(name).is_some_and(|number| number != 0);
         self.shape = Shape {
@@ -223,7 +221,7 @@ impl Sst {
 impl Drop for Sst {
     fn drop(&mut self) {
         if let Some(id) = self.dictionary() {
-            // Only who released it in our place can have made it unknown.
+            // Fails only if a caller released it in addition.
             let _ = self.store.release(id);
         }
     }
@@ -254,14 +252,14 @@ fn keep(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dictionary> {
 
 /// Names and handles of a metaindex.
 pub(super) fn names(content: &[u8]) -> Result<Vec<(Vec<u8>, Handle)>> {
-    /// The most bytes of names; RocksDB writes a dozen short ones.
+    /// Maximum bytes of names and handles; RocksDB writes a dozen short ones.
     const MOST: usize = 1 << 20;
     let mut walk = Walk::new(&Layout::parse(content)?);
     let (mut name, mut all, mut kept) = (Vec::new(), Vec::new(), 0);
     while let Some(value) = walk.next(&mut name)? {
         kept += name.len() + size_of::<(Vec<u8>, Handle)>();
         if kept > MOST {
-            return Err(Error::new(Kind::Limit, 0, "the metaindex names too many blocks"));
+            return Err(Error::new(Kind::Limit, 0, "the metaindex exceeds 1 MiB"));
         }
         all.push((name.clone(), Handle::read(&mut Bytes(value))?));
     }

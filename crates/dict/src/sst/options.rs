@@ -1,39 +1,37 @@
-//! How files are opened.
+//! Options of opening and reading files.
 
-/// How a file is opened and read.
+/// Options of opening and reading a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// Whether the file is mapped into memory; it is unless told. Otherwise each block is read by
-    /// itself, at its place.
+    /// Whether to map the file into memory; otherwise blocks are read one by one. Default: true.
     pub map: bool,
-    /// Whether the checksum of each block is compared when it is read; it is unless told. Those of
-    /// the footer, the metaindex, properties, index and dictionary always are.
+    /// Whether to verify the checksums of data blocks. Those of footer, metaindex, properties, index and
+    /// dictionary always are. Default: true.
     pub checksums: bool,
-    /// The most bytes that a block may have when it is decoded, and that range deletions take
-    /// together: 256 MiB unless told.
+    /// Maximum content of a block, and maximum memory of range deletions, in bytes. Default: 256 MiB.
     pub block_limit: usize,
 }
 
 impl Options {
-    /// The defaults.
+    /// Default options.
     pub const fn new() -> Self {
         Options { map: true, checksums: true, block_limit: 256 << 20 }
     }
 
-    /// Mapping the file, or not.
+    /// Sets whether to map the file into memory.
     #[must_use]
     pub const fn map(self, map: bool) -> Self {
         Options { map, ..self }
     }
 
-    /// Comparing the checksums of data blocks, or not.
+    /// Sets whether to verify the checksums of data blocks.
     #[must_use]
     pub const fn checksums(self, checksums: bool) -> Self {
         Options { checksums, ..self }
     }
 
-    /// With blocks of at most `bytes`.
+    /// Sets the maximum content of a block, in bytes.
     #[must_use]
     pub const fn block_limit(self, bytes: usize) -> Self {
         Options { block_limit: bytes, ..self }

@@ -1,23 +1,23 @@
-//! The order of keys.
+//! Key order (RocksDB's comparators).
 
 use std::cmp::Ordering;
 
 use linerate_core::{Error, Kind, Result};
 
-/// The order of user keys in a file.
+/// Order of the user keys in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum KeyOrder {
-    /// Rising bytes, RocksDB's default.
+    /// Ascending bytewise, RocksDB's default.
     Bytewise,
-    /// Falling bytes.
+    /// Descending bytewise.
     Reverse,
-    /// That of a program, which only the program knows: nothing can be searched, but all be scanned.
+    /// A custom comparator: the file can be scanned, but not searched.
     Unknown,
 }
 
 impl KeyOrder {
-    /// By the name of RocksDB's comparator.
+    /// From the name of RocksDB's comparator.
     pub(super) fn of_name(name: &[u8]) -> KeyOrder {
         match name {
             b"leveldb.BytewiseComparator" => KeyOrder::Bytewise,
@@ -26,19 +26,19 @@ impl KeyOrder {
         }
     }
 
-    /// The error if keys cannot be compared.
+    /// An error if keys cannot be compared.
     pub(super) fn check(self) -> Result<()> {
         match self {
             KeyOrder::Unknown => Err(Error::new(
                 Kind::Unsupported,
                 0,
-                "the keys are in an order that only the program knows which wrote them",
+                "the keys are in the order of a custom comparator, which is not known",
             )),
             _ => Ok(()),
         }
     }
 
-    /// Which of two keys comes first; an unknown order calls all equal.
+    /// Compares two keys; with an unknown order all are equal.
     #[inline]
     pub(super) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match self {

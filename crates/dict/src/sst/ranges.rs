@@ -1,4 +1,4 @@
-//! Deletions of all keys in a range, which stand apart from the entries.
+//! Range deletions, which are stored apart from the entries.
 
 use std::cmp::Ordering;
 
@@ -8,19 +8,19 @@ use super::block::{Layout, Walk};
 use super::entry::split;
 use super::order::KeyOrder;
 
-/// All keys from `start` on and before `end` were deleted.
+/// Deletion of all keys in `start..end`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RangeDeletion {
     /// The first key.
     pub start: Vec<u8>,
-    /// The first key that is not deleted any more.
+    /// The first key after the range.
     pub end: Vec<u8>,
-    /// When: what has a lower number is gone.
+    /// Its sequence number: older entries are deleted.
     pub sequence: u64,
 }
 
-/// Reads the block of range deletions; together they may take `limit` bytes.
+/// Parses the block of range deletions, which may take `limit` bytes of memory.
 pub(super) fn parse(content: &[u8], limit: usize) -> Result<Vec<RangeDeletion>> {
     let mut walk = Walk::new(&Layout::parse(content)?);
     let (mut key, mut all, mut taken) = (Vec::new(), Vec::new(), 0);
@@ -35,7 +35,7 @@ pub(super) fn parse(content: &[u8], limit: usize) -> Result<Vec<RangeDeletion>> 
     Ok(all)
 }
 
-/// The last number, up to `sequence`, under which a key was deleted.
+/// The highest sequence number, up to `sequence`, of a range deletion that contains `key`.
 pub(super) fn covering(all: &[RangeDeletion], order: KeyOrder, key: &[u8], sequence: u64) -> Option<u64> {
     let covers = |range: &&RangeDeletion| {
         range.sequence <= sequence

@@ -1,4 +1,4 @@
-//! What one thread needs to read files: finding keys, and loading blocks.
+//! Per-thread reader: lookup of keys, loading of blocks.
 
 use std::ops::Range;
 use std::path::Path;
@@ -20,24 +20,23 @@ use crate::input::Input;
 use crate::stats::Counters;
 use crate::store::Store;
 
-const WRONG_STORE: Error =
-    Error::new(Kind::BadArgument, 0, "the file was opened with another store than the reader's");
-const ASTRAY: Error = Error::new(Kind::Corrupt, 0, "a block stands beyond the end of the file");
+const WRONG_STORE: Error = Error::new(Kind::BadArgument, 0, "the file and the reader have different stores");
+const ASTRAY: Error = Error::new(Kind::Corrupt, 0, "a block is out of the bounds of the file");
 
-/// Reads files whose dictionaries are in one store. Each thread needs one of its own, of about 330 KiB
-/// and the largest blocks it has read.
+/// Reads files with dictionaries in one store. Needs one per thread, of about 330 KiB and the largest blocks
+/// it has read.
 pub struct Reader {
     pub(super) codec: Codec,
-    /// Blocks as stored, of files that are not in memory.
+    /// Stored blocks, of files that are not in memory.
     pub(super) stored: Vec<u8>,
-    /// Blocks decoded.
+    /// Decoded blocks.
     pub(super) content: Vec<u8>,
-    /// Values of keys that were found in a block behind that of their batch.
+    /// Values found in the block after that of the batch.
     pub(super) extra: Vec<u8>,
     pub(super) key: Vec<u8>,
 }
 
-/// A block that was loaded: in the file's memory, or in `Reader::content`.
+/// A loaded block: in the file's memory, or in `Reader::content`.
 #[derive(Clone, Copy)]
 pub(super) enum Loaded<'s> {
     There(&'s [u8]),
@@ -57,26 +56,26 @@ impl<'s> Loaded<'s> {
     }
 }
 
-/// How far a walk through the data blocks of a file is.
+/// Position of an iteration over the data blocks of a file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Place {
     top: Steps,
-    /// The part of an index of indexes, and how far in it.
+    /// The index partition, and the position in it.
     low: Option<(usize, Steps)>,
-    /// Where the last block ended.
+    /// End of the previous block.
     end: u64,
 }
 
-/// What a block has under a key.
+/// Result of a lookup in one block.
 pub(super) enum Look {
     Hit(Hit),
-    /// It is not there, nor in a later block.
+    /// The key is in no block.
     Absent,
-    /// All keys of the block are before it.
+    /// All keys of the block are less: continue in the next one.
     Beyond,
 }
 
-/// Where in a block's content the value stands, and the number and type behind the key.
+/// Range of the value in a block's content, and the tail of the internal key.
 #[derive(Clone, Debug)]
 pub(super) struct Hit {
     pub(super) value: Range<usize>,
@@ -84,7 +83,7 @@ pub(super) struct Hit {
 }
 
 impl Reader {
-    /// A reader of files that are opened with `store`.
+    /// Creates a reader of files that are opened with `store`.
     pub fn new(store: &Store) -> Self {
         let (stored, content, extra, key) = Default::default();
         Reader { codec: Codec::new(store), stored, content, extra, key }
@@ -95,7 +94,7 @@ impl Reader {
         self.codec.decoder.store()
     }
 
-    /// What its decoder of zstd blocks has done.
+    /// Counters of its zstd decoder.
     pub fn counters(&self) -> Counters {
         self.codec.decoder.counters()
     }
@@ -109,7 +108,7 @@ impl Reader {
         Sst::load(input?, options, self)
     }
 
-    /// Opens a file that is in memory.
+    /// Opens a file in memory.
     ///
     /// # Errors
     /// As [`Sst::open`].
@@ -117,7 +116,7 @@ impl Reader {
         self.open_input(Input::memory(bytes), options)
     }
 
-    /// Opens a file of any input.
+    /// Opens a file from any input.
     ///
     /// # Errors
     /// As [`Sst::open`].
@@ -125,20 +124,18 @@ impl Reader {
         Sst::load(input, options, self)
     }
 
-    /// The newest entry of a key: a value, or what else was written last. If a range deletion is newer
-    /// it is that, with an empty value, also where the file has no entry of the key. None if the
-    /// file says nothing of the key.
+    /// Returns the newest entry of a key, of any type. If a range deletion is newer, returns that, with an
+    /// empty value, also if the file has no entry of the key. `None` if there is neither.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] and [`Kind::Truncated`] if a block on the way is damaged, [`Kind::Read`] if it
-    /// cannot be read, [`Kind::Unsupported`] for a compression that is not read, or an order of keys
-    /// that is not known, [`Kind::Limit`] for a block that exceeds the limit,
-    /// [`Kind::BadArgument`] for a file that was opened with another store.
+    /// [`Kind::Corrupt`] and [`Kind::Truncated`] for a damaged block, [`Kind::Read`], [`Kind::Unsupported`]
+    /// for a compression or key order that is not supported, [`Kind::Limit`] for a block that exceeds the
+    /// limit, [`Kind::BadArgument`] for a file of another store.
     pub fn get<'a>(&'a mut self, sst: &'a Sst, key: &'a [u8]) -> Result<Option<Entry<'a>>> {
         self.get_at(sst, key, u64::MAX)
     }
 
-    /// As [`get`](Self::get), as if nothing had been written after `sequence`.
+    /// As [`get`](Self::get), for the snapshot at `sequence`: later entries are ignored.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -152,7 +149,7 @@ impl Reader {
         ))
     }
 
-    /// The block that has the key, loaded, and where in it.
+    /// Finds the entry of a key: its loaded block, and the position in it.
     pub(super) fn find<'s>(
         &mut self,
         sst: &'s Sst,
@@ -169,8 +166,8 @@ impl Reader {
         }
     }
 
-    /// As `find`, in the blocks behind a place. A key in the index need not be one of a block: then
-    /// the next block has what is looked for.
+    /// As `find`, in the blocks after a position. A separator may be greater than all keys of its block; then
+    /// the next block has the entry.
     pub(super) fn find_after<'s>(
         &mut self,
         sst: &'s Sst,
@@ -190,7 +187,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// The first data block that may have an entry that is not before `(key, sequence)`.
+    /// Searches the index for the first data block that may have an entry not before `(key, sequence)`.
     pub(super) fn locate(&mut self, sst: &Sst, key: &[u8], sequence: u64) -> Result<Option<(Handle, Place)>> {
         sst.order.check()?;
         let found = Layout::parse_index(&sst.index)
@@ -211,7 +208,7 @@ impl Reader {
         Ok(self.next_block(sst, &mut place)?.map(|handle| (handle, place)))
     }
 
-    /// The next data block of a walk. Blocks stand one behind the other, so that every walk ends.
+    /// Returns the next data block of an iteration. Blocks do not overlap, so every iteration terminates.
     pub(super) fn next_block(&mut self, sst: &Sst, place: &mut Place) -> Result<Option<Handle>> {
         let top = Layout::parse_index(&sst.index)?;
         loop {
@@ -240,19 +237,19 @@ impl Reader {
         }
     }
 
-    /// A part of an index of indexes, which stays once it was read.
+    /// Returns an index partition, which is kept once read.
     pub(super) fn partition<'s>(&mut self, sst: &'s Sst, handle: Handle) -> Result<(usize, &'s [u8])> {
         let at = sst.partitions.binary_search_by(|part| part.handle.cmp(&handle)).map_err(|_| ASTRAY)?;
         let kept = &sst.partitions[at].content;
         if kept.get().is_none() {
             let content: Box<[u8]> = self.plain(sst, handle)?.into();
-            // Another thread may have been faster.
+            // Another thread may have set it meanwhile.
             let _ = kept.set(content);
         }
         Ok((at, kept.get().map_or(&[], |content| content)))
     }
 
-    /// What the file says of itself.
+    /// Returns the properties.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -261,7 +258,7 @@ impl Reader {
         Properties::parse(self.plain(sst, handle)?).map_err(|e| e.shifted(handle.offset))
     }
 
-    /// The blocks beside those of data and index, by name: filters, properties, dictionary and such.
+    /// Returns names and handles of the meta blocks: filters, properties, dictionary and others.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -270,18 +267,18 @@ impl Reader {
         names(self.plain(sst, handle)?).map_err(|e| e.shifted(handle.offset))
     }
 
-    /// Numbers of one store say nothing in another.
+    /// IDs are valid in one store only.
     #[inline]
     pub(super) fn check_store(&self, sst: &Sst) -> Result<()> {
         if std::ptr::eq(sst.store().shared(), self.store().shared()) { Ok(()) } else { Err(WRONG_STORE) }
     }
 
-    /// Loads a block that is decoded without the dictionary.
+    /// Loads a block that is compressed without the dictionary.
     pub(super) fn plain<'a>(&'a mut self, sst: &'a Sst, handle: Handle) -> Result<&'a [u8]> {
         Ok(self.load_checked(sst, handle, None)?.content(&self.content))
     }
 
-    /// Loads a block, and decodes it if need be.
+    /// Loads a block, and decompresses it if necessary.
     #[inline]
     pub(super) fn load<'s>(
         &mut self,
@@ -292,7 +289,7 @@ impl Reader {
         self.load_with(sst, handle, dictionary, sst.options.checksums)
     }
 
-    /// As `load`, comparing the checksum whatever the options say.
+    /// As `load`, with the checksum verified regardless of the options.
     pub(super) fn load_checked<'s>(
         &mut self,
         sst: &'s Sst,
@@ -334,20 +331,20 @@ impl Reader {
     }
 }
 
-/// Makes sure that there are `len` bytes. What is there stays, so that it need not be zeroed again.
+/// Grows `bytes` to at least `len`, without shrinking or zeroing it again.
 pub(super) fn room(bytes: &mut Vec<u8>, len: usize) {
     if bytes.len() < len {
         bytes.resize(len, 0);
     }
 }
 
-/// Bytes of a block with its trailer, which are within the file.
+/// Stored bytes of a block with its trailer, checked against the file's length.
 pub(super) fn stored_len(sst: &Sst, handle: Handle) -> Result<usize> {
     let end = handle.end().filter(|end| *end <= sst.input.len()).ok_or(ASTRAY.shifted(handle.offset))?;
     usize::try_from(end - handle.offset).map_err(|_| ASTRAY.shifted(handle.offset))
 }
 
-/// Checks the trailer of a block: the bytes before it, and how they are compressed.
+/// Checks the trailer of a block; returns its body and compression.
 #[inline]
 pub(super) fn check<'a>(
     sst: &Sst,
@@ -362,13 +359,13 @@ pub(super) fn check<'a>(
     if checksums && footer.checksum != Checksum::None {
         let expected = footer.checksum.of(typed).wrapping_add(context(footer.base, handle.offset));
         if expected != u32::from_le_bytes(*sum) {
-            return Err(corrupt("the checksum of a block is wrong"));
+            return Err(corrupt("the checksum of a block does not match"));
         }
     }
     Ok((body, Compression::of_number(number)))
 }
 
-/// Looks for the newest entry of a key, up to `sequence`, in a block.
+/// Looks up the newest entry of a key, up to `sequence`, in one block.
 pub(super) fn look(sst: &Sst, content: &[u8], key: &[u8], sequence: u64, room: &mut Vec<u8>) -> Result<Look> {
     let layout = Layout::parse(content)?;
     let (walk, found) = block::seek(&layout, sst.order, key, sequence, room)?;
@@ -380,7 +377,7 @@ pub(super) fn look(sst: &Sst, content: &[u8], key: &[u8], sequence: u64, room: &
     Ok(Look::Hit(Hit { value: walk.place(value), tail }))
 }
 
-/// The answer for a key, of what was found in a block's content.
+/// Combines the entry found in a block with the range deletions.
 pub(super) fn entry<'a>(
     sst: &Sst,
     key: &'a [u8],

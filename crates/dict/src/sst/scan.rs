@@ -1,4 +1,4 @@
-//! Entries in order.
+//! Iteration over entries in order.
 
 use std::ops::Range;
 
@@ -9,37 +9,37 @@ use super::entry::Entry;
 use super::open::Sst;
 use super::reader::{Loaded, Place, Reader};
 
-/// Goes through the entries of a file in their order: all versions of a key, the newest first, and
-/// deletions as such. Range deletions stand apart, in [`Sst::range_deletions`].
+/// Iterates over the entries of a file in order: all versions of a key, the newest first, including
+/// deletions. Range deletions are separate, in [`Sst::range_deletions`].
 pub struct Scan<'a> {
     reader: &'a mut Reader,
     sst: &'a Sst,
     place: Place,
     block: Option<Open<'a>>,
     key: Vec<u8>,
-    /// Where to begin, until that is found.
+    /// The first key to look for, until it was found.
     start: Option<&'a [u8]>,
     done: bool,
 }
 
-/// The block that it is in.
+/// The current block.
 #[derive(Clone, Copy)]
 struct Open<'a> {
     loaded: Loaded<'a>,
-    /// Where it stands in the file.
+    /// Its offset in the file.
     offset: u64,
-    /// How far in it.
+    /// Position in it.
     mark: Mark,
 }
 
 impl Reader {
-    /// Goes through all entries of a file.
+    /// Iterates over all entries of a file.
     pub fn scan<'a>(&'a mut self, sst: &'a Sst) -> Scan<'a> {
         let place = Place::default();
         Scan { reader: self, sst, place, block: None, key: Vec::new(), start: None, done: false }
     }
 
-    /// Goes through the entries from a key on.
+    /// Iterates over the entries from `key` on.
     ///
     /// # Errors
     /// As [`get`](Self::get).
@@ -58,7 +58,7 @@ impl Reader {
 }
 
 impl<'a> Scan<'a> {
-    /// The next entry; none at the end, and after an error.
+    /// Returns the next entry; `None` at the end, and after an error.
     ///
     /// # Errors
     /// As [`Reader::get`].
@@ -73,7 +73,7 @@ impl<'a> Scan<'a> {
         Entry::new(&self.key, value).map(Some).map_err(|e| e.shifted(open.offset))
     }
 
-    /// Goes to the next entry: the block that it is in, and where in it its value stands.
+    /// Advances to the next entry; returns its block, and the range of its value there.
     fn step(&mut self) -> Result<Option<(Open<'a>, Range<usize>)>> {
         loop {
             if let Some(open) = &mut self.block {

@@ -1,4 +1,4 @@
-//! What is in a file, in numbers.
+//! Statistics of a file.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use super::open::Sst;
 use super::properties::Properties;
 use super::reader::{Place, Reader, check, stored_len};
 
-/// What kind of dictionary a file has.
+/// Kind of a dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DictionaryKind {
-    /// Bytes that blocks repeat.
+    /// Raw content.
     Raw,
-    /// Tables and content, with the 32-bit number of its format.
+    /// Tables and content (RFC 8878, section 5).
     Trained {
-        /// The number, which blocks name; many dictionaries may have the same.
+        /// Its Dictionary_ID, which frames have; it need not be unique.
         number: u32,
     },
 }
@@ -31,41 +31,41 @@ pub enum DictionaryKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DictionaryStats {
-    /// Bytes of it.
+    /// Its length in bytes.
     pub bytes: u64,
     /// Its kind.
     pub kind: DictionaryKind,
 }
 
-/// The data blocks that are stored in one way.
+/// Data blocks of one compression type.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockCount {
-    /// How many.
+    /// Number of blocks.
     pub blocks: u64,
-    /// Bytes of them as stored, without trailers.
+    /// Stored bytes, without trailers.
     pub stored: u64,
-    /// Bytes that they decode to. For ways that are not read, as stored.
+    /// Uncompressed bytes; stored bytes for types that are not supported.
     pub content: u64,
 }
 
-/// A file in numbers.
+/// Statistics of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SstStats {
     /// Bytes of the file.
     pub file_bytes: u64,
-    /// Its version, 2 to 7.
+    /// Format version, 2 to 7.
     pub format_version: u32,
-    /// What guards its blocks.
+    /// Checksum kind of its blocks.
     pub checksum: Checksum,
     /// The kind of its index.
     pub index: IndexKind,
     /// Its dictionary.
     pub dictionary: Option<DictionaryStats>,
-    /// Its data blocks, by how they are stored. None is decoded for it.
+    /// Its data blocks by compression type, from their headers.
     pub blocks: BTreeMap<Compression, BlockCount>,
-    /// What the file says of itself.
+    /// Its properties.
     pub properties: Properties,
 }
 
@@ -79,13 +79,13 @@ impl SstStats {
         })
     }
 
-    /// Keys and values by bytes of the file.
+    /// Bytes of keys and values, divided by those of the file.
     pub fn ratio(&self) -> f64 {
         let raw = self.properties.raw_key_bytes().saturating_add(self.properties.raw_value_bytes());
         raw as f64 / self.file_bytes.max(1) as f64
     }
 
-    /// Content of the data blocks by their bytes as stored, and those of the dictionary.
+    /// Uncompressed bytes of the data blocks, divided by the stored bytes and those of the dictionary.
     pub fn block_ratio(&self) -> f64 {
         let all = self.all_blocks();
         let dictionary = self.dictionary.map_or(0, |dictionary| dictionary.bytes);
@@ -94,10 +94,10 @@ impl SstStats {
 }
 
 impl Reader {
-    /// Counts what is in a file. Each data block is read, but not decoded.
+    /// Collects statistics. Data blocks are read, but not decompressed.
     ///
     /// # Errors
-    /// As [`get`](Self::get), if index, properties or a block cannot be read.
+    /// As [`get`](Self::get), for index, properties and data blocks.
     pub fn stats(&mut self, sst: &Sst) -> Result<SstStats> {
         let mut blocks: BTreeMap<Compression, BlockCount> = BTreeMap::new();
         let mut place = Place::default();
@@ -119,7 +119,7 @@ impl Reader {
         })
     }
 
-    /// How a block is stored, and what it decodes to.
+    /// The compression of a block, and its uncompressed length.
     fn measure(&mut self, sst: &Sst, handle: Handle) -> Result<(Compression, u64)> {
         let len = stored_len(sst, handle)?;
         let bytes = sst.input.bytes(handle.offset, len, &mut self.stored)?;

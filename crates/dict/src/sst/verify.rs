@@ -1,4 +1,4 @@
-//! Whether a file is whole: all checksums, the order of all keys, and the numbers it states.
+//! Verification of a file: all checksums, the order of all keys, and the counts in its properties.
 
 use std::cmp::Ordering;
 
@@ -11,35 +11,35 @@ use super::index::{self, Steps};
 use super::open::Sst;
 use super::reader::{Place, Reader};
 
-/// Failures that are kept.
+/// Maximum number of errors that are kept.
 const KEPT: usize = 100;
 
-/// What was verified, and what failed.
+/// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
     /// Data blocks.
     pub data_blocks: u64,
-    /// Blocks beside those of data: metaindex, properties, index, filters and such.
+    /// Other blocks: metaindex, properties, index, filters and others.
     pub other_blocks: u64,
     /// Entries in data blocks that could be decoded.
     pub entries: u64,
-    /// Of these, deletions.
+    /// Deletions among the entries.
     pub deletions: u64,
-    /// Of these, merge operands.
+    /// Merge operands among the entries.
     pub merge_operands: u64,
-    /// Bytes of their keys, with the eight behind each, without those that range deletions have.
+    /// Bytes of the internal keys, without those of range deletions.
     pub key_bytes: u64,
-    /// Bytes of their values.
+    /// Bytes of the values.
     pub value_bytes: u64,
-    /// What is wrong, at most the first hundred.
+    /// The first hundred errors.
     pub failures: Vec<Error>,
-    /// How much is wrong.
+    /// Number of errors.
     pub failed: u64,
 }
 
 impl Verified {
-    /// Whether nothing is wrong.
+    /// Whether there were no errors.
     pub fn is_sound(&self) -> bool {
         self.failed == 0
     }
@@ -52,22 +52,22 @@ impl Verified {
     }
 }
 
-/// What the entries before say of the next.
+/// The previous entry.
 #[derive(Default)]
 struct Before {
     key: Vec<u8>,
     sequence: u64,
-    /// None before the first entry, and behind a block that could not be decoded.
+    /// False before the first entry, and after a block that could not be decoded.
     any: bool,
 }
 
 impl Reader {
-    /// Reads and decodes every block, whatever the options say of checksums. What is damaged is in
-    /// the report, and the rest is verified all the same: the order of the entries, that none is
-    /// behind the key of its block in the index, and the numbers in the properties.
+    /// Reads and decodes every block, and verifies checksums regardless of the options, the order of the
+    /// entries, the separators in the index, and the counts in the properties. Errors are collected in the
+    /// result.
     ///
     /// # Errors
-    /// [`Kind::BadArgument`] for a file that was opened with another store.
+    /// [`Kind::BadArgument`] for a file of another store.
     pub fn verify(&mut self, sst: &Sst) -> Result<Verified> {
         self.check_store(sst)?;
         let mut report = Verified::default();
@@ -87,7 +87,7 @@ impl Reader {
         match self.meta_blocks(sst) {
             Ok(blocks) => {
                 for (name, handle) in blocks {
-                    // Others than these may be in a form that only their writer knows.
+                    // Other blocks may have an application's own format.
                     let known = name.starts_with(b"rocksdb.");
                     report.other_blocks += 1;
                     if let Err(e) = self.verify_block(sst, handle, known) {
@@ -185,7 +185,7 @@ impl Reader {
         let ranges = sst.range_deletions();
         let range_keys: usize = ranges.iter().map(|range| range.start.len() + TAIL).sum();
         let range_values: usize = ranges.iter().map(|range| range.end.len()).sum();
-        // RocksDB 10 does not count the blocks that it held back to make a dictionary.
+        // RocksDB 10 does not count the blocks that it held back to train a dictionary.
         let fewer = sst.dictionary.is_some() && properties.data_blocks() < report.data_blocks;
         let blocks = if fewer { report.data_blocks } else { properties.data_blocks() };
         let rows = [
@@ -193,47 +193,47 @@ impl Reader {
                 "rocksdb.num.data.blocks",
                 blocks,
                 report.data_blocks,
-                "the file has another number of data blocks than it says",
+                "the number of data blocks differs from the property",
             ),
             (
                 "rocksdb.num.entries",
                 properties.entries(),
                 report.entries,
-                "the file has another number of entries than it says",
+                "the number of entries differs from the property",
             ),
             (
                 "rocksdb.deleted.keys",
                 properties.deletions(),
                 report.deletions,
-                "the file has another number of deletions than it says",
+                "the number of deletions differs from the property",
             ),
             (
                 "rocksdb.merge.operands",
                 properties.merge_operands(),
                 report.merge_operands,
-                "the file has another number of merge operands than it says",
+                "the number of merge operands differs from the property",
             ),
             (
                 "rocksdb.num.range-deletions",
                 properties.range_deletions(),
                 ranges.len() as u64,
-                "the file has another number of range deletions than it says",
+                "the number of range deletions differs from the property",
             ),
             (
                 "rocksdb.raw.key.size",
                 properties.raw_key_bytes(),
                 report.key_bytes + range_keys as u64,
-                "the keys of the file have another number of bytes than it says",
+                "the number of key bytes differs from the property",
             ),
             (
                 "rocksdb.raw.value.size",
                 properties.raw_value_bytes(),
                 report.value_bytes + range_values as u64,
-                "the values of the file have another number of bytes than it says",
+                "the number of value bytes differs from the property",
             ),
         ];
         for (name, stated, counted, what) in rows {
-            // Not every version writes every number.
+            // Not every version writes every property.
             if properties.get(name).is_some() && stated != counted {
                 report.fail(Error::new(Kind::Corrupt, at, what));
             }
@@ -242,7 +242,7 @@ impl Reader {
 }
 
 impl Before {
-    /// That an entry comes after the one before it: by key, then by falling number.
+    /// Checks that an entry is after the previous one: by key, then by descending sequence number.
     fn check(&self, sst: &Sst, entry: &Entry<'_>) -> Result<()> {
         if !self.any || sst.order.check().is_err() {
             return Ok(());
@@ -251,7 +251,7 @@ impl Before {
         if order == Ordering::Less {
             return Ok(());
         }
-        Err(Error::new(Kind::Corrupt, 0, "a key does not come after the one before it"))
+        Err(Error::new(Kind::Corrupt, 0, "the keys are not in order"))
     }
 
     fn take(&mut self, entry: &Entry<'_>) {
@@ -261,31 +261,33 @@ impl Before {
     }
 }
 
-/// That no entry is behind the key of its block in the index.
+/// Checks that an entry is not after the separator of its block.
 fn check_separator(sst: &Sst, entry: &Entry<'_>, separator: &[u8]) -> Result<()> {
     if sst.order.check().is_err() {
         return Ok(());
     }
     match index::compare(separator, sst.shape, sst.order, entry.key, entry.sequence)? {
-        Ordering::Less => Err(Error::new(Kind::Corrupt, 0, "a key is behind the one in the index")),
+        Ordering::Less => {
+            Err(Error::new(Kind::Corrupt, 0, "a key is greater than the separator in the index"))
+        }
         _ => Ok(()),
     }
 }
 
-/// The keys of the index, block by block.
+/// Iterates over the separators of the data blocks.
 #[derive(Default)]
 struct Separators {
     steps: Steps,
     key: Vec<u8>,
-    /// Parts of an index of indexes that were begun.
+    /// Number of partitions visited.
     begun: usize,
     top: Steps,
-    /// The key of the part, which none in it is behind.
+    /// The separator of the current partition.
     top_key: Vec<u8>,
 }
 
 impl Separators {
-    /// The key of the next data block, which is there.
+    /// Returns the separator of the next data block, which exists.
     fn next(&mut self, reader: &mut Reader, sst: &Sst) -> Result<&[u8]> {
         loop {
             let content = match self.begun.checked_sub(1).and_then(|at| sst.partitions.get(at)) {
@@ -302,7 +304,7 @@ impl Separators {
                 return Ok(&self.key);
             }
             if !partitioned || self.begun == sst.partitions.len() {
-                return Err(Error::new(Kind::Corrupt, 0, "the index ends before its blocks do"));
+                return Err(Error::new(Kind::Corrupt, 0, "the index has fewer keys than blocks"));
             }
             self.begun += 1;
             self.steps = Steps::default();
@@ -315,7 +317,7 @@ impl Separators {
         let (user, tail) = if sst.shape.user_keys { (&self.key[..], 0) } else { split(&self.key)? };
         match index::compare(&self.top_key, sst.shape, sst.order, user, tail >> 8)? {
             Ordering::Less => {
-                Err(Error::new(Kind::Corrupt, 0, "a key of an index is behind that of its part"))
+                Err(Error::new(Kind::Corrupt, 0, "a key of an index partition is greater than its separator"))
             }
             _ => Ok(()),
         }
