@@ -128,7 +128,7 @@ def test_changes(path, dictionaries):
         raise ZeroDivisionError
     editor = Pack.edit(path)
     editor.add(b"one more of them")
-    with pytest.raises(FileError, match="somebody else"):
+    with pytest.raises(FileError, match="another process"):
         Pack.edit(path)
     editor.discard()
     for work in (lambda: editor.add(b"one more of them"), editor.commit):
@@ -218,10 +218,10 @@ def test_what_cannot_be_opened_or_made(path, tmp_path):
             work(tmp_path / "nothing")
     with pytest.raises(TypeError):
         Pack()
-    with pytest.raises(FileError, match="there already") as e:
+    with pytest.raises(FileError, match="exists already") as e:
         Pack.create(path)
     assert isinstance(e.value, OSError) and isinstance(e.value, pylinerate.Error)
-    assert e.value.kind == "cannot write" and str(e.value) == "the file is there already"
+    assert e.value.kind == "cannot write" and str(e.value) == "the file is exists already"
     again = pickle.loads(pickle.dumps(e.value))
     assert type(again) is FileError and str(again) == str(e.value) and again.kind == e.value.kind
     with pytest.raises(pylinerate.Error):

@@ -2,7 +2,7 @@
 
 use linerate_core::Result;
 
-use crate::sharing::Sharing;
+use crate::clusterer::Clusterer;
 
 /// Options of a clustering: shares dictionaries between files, tenants or tables.
 ///
@@ -14,7 +14,7 @@ use crate::sharing::Sharing;
 /// scaled to the size of the set. The result does not depend on the number of threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clustering {
-    pub(crate) most: usize,
+    pub(crate) max_count: usize,
     pub(crate) size: usize,
     pub(crate) small_tables: bool,
     pub(crate) level: i32,
@@ -127,9 +127,9 @@ impl ClusteringResult {
 
 impl Clustering {
     /// At most `max_count` dictionaries of at most `size` bytes each.
-    pub const fn new(most: usize, size: usize) -> Self {
+    pub const fn new(max_count: usize, size: usize) -> Self {
         let sample_limit = 256 << 10;
-        Clustering { most, size, small_tables: false, level: 3, rounds: 8, sample_limit, threads: 1 }
+        Clustering { max_count, size, small_tables: false, level: 3, rounds: 8, sample_limit, threads: 1 }
     }
 
     /// Sets whether to train with small tables, as [`Training::small_tables`](crate::Training::small_tables).
@@ -180,8 +180,8 @@ impl Clustering {
     pub fn run_with_progress(
         &self,
         sets: &[SampleSet<'_>],
-        watch: &(dyn Fn(usize) + Sync),
+        progress: &(dyn Fn(usize) + Sync),
     ) -> Result<ClusteringResult> {
-        Sharing::new(self, sets, watch)?.run()
+        Clusterer::new(self, sets, progress)?.run()
     }
 }

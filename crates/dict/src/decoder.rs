@@ -49,7 +49,7 @@ impl Decoder {
         let Decoder { store, worker, .. } = self;
         let result = worker.open(store.shared(), id, block).and_then(|mut ready| {
             let mut own = PrefetchQueue::new();
-            ready.hurry(&mut own);
+            ready.prefetch_now(&mut own);
             worker.decode(&ready, block, dst, &mut own)
         });
         worker.count(&result);
@@ -62,28 +62,28 @@ impl Decoder {
         order.arrange(jobs, &mut self.order);
         let Decoder { store, worker, order } = self;
         let shared = store.shared();
-        let mut lines = PrefetchQueue::new();
-        let job_at = |turn: usize| order.get(turn).map(|&index| index as usize);
-        let mut coming: Option<Result<Ready<'_>>> = None;
-        for turn in 0..order.len() {
-            let Some(index) = job_at(turn) else { break };
-            lines.clear();
-            let ready = coming.take().unwrap_or_else(|| {
+        let mut prefetch = PrefetchQueue::new();
+        let job_at = |position: usize| order.get(position).map(|&index| index as usize);
+        let mut next_ready: Option<Result<Ready<'_>>> = None;
+        for position in 0..order.len() {
+            let Some(index) = job_at(position) else { break };
+            prefetch.clear();
+            let ready = next_ready.take().unwrap_or_else(|| {
                 let mut first = worker.open(shared, jobs[index].id, jobs[index].block)?;
-                first.hurry(&mut lines);
+                first.prefetch_now(&mut prefetch);
                 Ok(first)
             });
-            if let Some(second) = job_at(turn + 2) {
-                shared.announce(jobs[second].id);
-                lines.enqueue(jobs[second].block);
+            if let Some(second) = job_at(position + 2) {
+                shared.prefetch_slot(jobs[second].id);
+                prefetch.enqueue(jobs[second].block);
             }
-            coming = job_at(turn + 1).map(|next| {
+            next_ready = job_at(position + 1).map(|next| {
                 let mut next = worker.open(shared, jobs[next].id, jobs[next].block)?;
-                next.list(&mut lines);
+                next.enqueue_prefetch(&mut prefetch);
                 Ok(next)
             });
             let job = &mut jobs[index];
-            job.result = ready.and_then(|ready| worker.decode(&ready, job.block, job.dst, &mut lines));
+            job.result = ready.and_then(|ready| worker.decode(&ready, job.block, job.dst, &mut prefetch));
             worker.count(&job.result);
         }
     }

@@ -9,7 +9,7 @@ use crate::id::Id;
 use crate::store::Store;
 
 /// Digested dictionaries kept: each takes 100 KiB to 1 MiB, depending on the level.
-const KEPT: usize = 4;
+const CACHED: usize = 4;
 
 /// Compresses blocks, through libzstd. Needs one per thread.
 pub struct Encoder {
@@ -105,7 +105,7 @@ impl Encoder {
             0,
             "libzstd could not digest a dictionary",
         ))?;
-        self.prepared.truncate(KEPT - 1);
+        self.prepared.truncate(CACHED - 1);
         self.prepared.push_front((id, dictionary));
         Ok(())
     }

@@ -1,13 +1,13 @@
-//! Numbers in files: little-endian, at fixed places.
+//! Fixed-offset little-endian fields, varints and checksums of the file formats.
 
 use twox_hash::XxHash3_64;
 
-/// The hash that all files of this crate use: XXH3, 64 bits, seed 0.
+/// Hash of all file formats of this crate: XXH3, 64 bits, seed 0.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
-/// The two bytes at `at`, which must be there, as must those of the functions below.
+/// Reads two bytes at `at`. Panics if they are out of bounds, as the functions below.
 pub(crate) fn u16_at(bytes: &[u8], at: usize) -> u16 {
     u16::from_le_bytes(bytes[at..at + 2].try_into().expect("two bytes"))
 }
@@ -24,20 +24,20 @@ pub(crate) fn put(bytes: &mut [u8], at: usize, field: &[u8]) {
     bytes[at..at + field.len()].copy_from_slice(field);
 }
 
-/// Puts the hash of all bytes before the last eight into those.
-pub(crate) fn seal(bytes: &mut [u8]) {
+/// Writes the hash of all but the last eight bytes into those.
+pub(crate) fn put_checksum(bytes: &mut [u8]) {
     let at = bytes.len() - 8;
     let sum = hash(&bytes[..at]);
     put(bytes, at, &sum.to_le_bytes());
 }
 
 /// Whether the last eight bytes are the hash of those before.
-pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
+pub(crate) fn has_valid_checksum(bytes: &[u8]) -> bool {
     let at = bytes.len() - 8;
     u64_at(bytes, at) == hash(&bytes[..at])
 }
 
-/// Appends a number, seven bits to a byte, the low ones first; all bytes but the last have the high
+/// Appends an integer as LEB128: seven bits per byte, the lowest first; all bytes but the last have the top
 /// bit set.
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u32) {
     while value >= 0x80 {
@@ -47,8 +47,7 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u32) {
     out.push(value as u8);
 }
 
-/// Reads such a number at `at` and moves `at` behind it. None if the bytes end, or it has more than
-/// 32 bits.
+/// Reads a LEB128 integer at `at` and advances `at`. `None` if the bytes end, or it has more than 32 bits.
 pub(crate) fn varint(bytes: &[u8], at: &mut usize) -> Option<u32> {
     let mut value = 0;
     for shift in (0..35).step_by(7) {
@@ -67,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn varints_come_back() {
+    fn varints_round_trip() {
         for value in [0, 1, 127, 128, 16_383, 16_384, 1 << 28, u32::MAX] {
             let mut bytes = Vec::new();
             put_varint(&mut bytes, value);
@@ -80,14 +79,14 @@ mod tests {
     }
 
     #[test]
-    fn seals_break() {
+    fn a_flipped_bit_fails_the_checksum() {
         let mut bytes = [7; 24];
-        seal(&mut bytes);
-        assert!(is_sealed(&bytes));
+        put_checksum(&mut bytes);
+        assert!(has_valid_checksum(&bytes));
         for bit in 0..8 * bytes.len() {
             let mut other = bytes;
             other[bit / 8] ^= 1 << (bit % 8);
-            assert!(!is_sealed(&other));
+            assert!(!has_valid_checksum(&other));
         }
     }
 }

@@ -87,31 +87,31 @@ impl Input {
         }
     }
 
-    /// Returns `len` bytes at `at`, borrowed or read into `room`.
+    /// Returns `len` bytes at `at`, borrowed or read into `buffer`.
     ///
     /// # Errors
     /// [`Kind::Truncated`] if there are fewer, [`Kind::Read`].
-    pub(crate) fn bytes<'a>(&'a self, at: u64, len: usize, room: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+    pub(crate) fn bytes<'a>(&'a self, at: u64, len: usize, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
         if let Some(bytes) = self.view(at, len) {
             return Ok(bytes);
         }
-        room.clear();
-        self.append(at, len, room)?;
-        Ok(room)
+        buffer.clear();
+        self.append(at, len, buffer)?;
+        Ok(buffer)
     }
 
-    /// Appends `len` bytes at `at` to `room`.
+    /// Appends `len` bytes at `at` to `buffer`.
     ///
     /// # Errors
     /// As [`Input::bytes`].
-    pub(crate) fn append(&self, at: u64, len: usize, room: &mut Vec<u8>) -> Result<()> {
+    pub(crate) fn append(&self, at: u64, len: usize, buffer: &mut Vec<u8>) -> Result<()> {
         self.check(at, len as u64)?;
         if let Some(bytes) = self.view(at, len) {
-            room.extend_from_slice(bytes);
+            buffer.extend_from_slice(bytes);
         } else {
-            let before = room.len();
-            room.resize(before + len, 0);
-            self.from.read_at(at, &mut room[before..]).map_err(|e| read_error(at, &e))?;
+            let before = buffer.len();
+            buffer.resize(before + len, 0);
+            self.from.read_at(at, &mut buffer[before..]).map_err(|e| read_error(at, &e))?;
         }
         Ok(())
     }
@@ -121,8 +121,8 @@ impl Input {
     /// # Errors
     /// As [`Input::bytes`].
     pub(crate) fn array<const N: usize>(&self, at: u64) -> Result<[u8; N]> {
-        let mut room = Vec::new();
-        Ok(self.bytes(at, N, &mut room)?.try_into().expect("as many as asked for"))
+        let mut buffer = Vec::new();
+        Ok(self.bytes(at, N, &mut buffer)?.try_into().expect("as many as asked for"))
     }
 }
 
@@ -151,22 +151,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_inputs_are_the_same() {
+    fn all_inputs_return_the_same_bytes_and_errors() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, b"0123456789").unwrap();
         let inputs = [Input::map(&path).unwrap(), Input::file(&path).unwrap(), Input::memory(*b"0123456789")];
         for input in inputs {
-            let mut room = Vec::new();
+            let mut buffer = Vec::new();
             assert_eq!((input.len(), input.is_empty()), (10, false));
-            assert_eq!(input.bytes(3, 4, &mut room).unwrap(), b"3456");
-            assert_eq!(input.bytes(10, 0, &mut room).unwrap(), b"");
+            assert_eq!(input.bytes(3, 4, &mut buffer).unwrap(), b"3456");
+            assert_eq!(input.bytes(10, 0, &mut buffer).unwrap(), b"");
             for (at, len) in [(0, 11), (10, 1), (11, 0), (u64::MAX, 1), (5, usize::MAX)] {
-                assert_eq!(input.bytes(at, len, &mut room).unwrap_err().kind, Kind::Truncated, "{at} {len}");
+                assert_eq!(
+                    input.bytes(at, len, &mut buffer).unwrap_err().kind,
+                    Kind::Truncated,
+                    "{at} {len}"
+                );
             }
             assert_eq!(input.array(8).unwrap(), *b"89");
-            input.append(0, 2, &mut room).unwrap();
-            assert!(room.ends_with(b"01"));
+            input.append(0, 2, &mut buffer).unwrap();
+            assert!(buffer.ends_with(b"01"));
         }
         std::fs::write(&path, b"").unwrap();
         assert!(Input::map(&path).unwrap().is_empty());

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn jobs_come_together_when_it_pays() {
+    fn any_groups_jobs_if_there_are_two_for_each_dictionary() {
         let few = [3, 1, 2, 1];
         assert_eq!(arranged(Order::AsGiven, &few), [0, 1, 2, 3]);
         assert_eq!(arranged(Order::ByDictionary, &few), [1, 3, 2, 0]);

@@ -57,33 +57,34 @@
 //! ```
 
 pub mod blocks;
+mod clock;
 mod cluster;
-mod counts;
+mod clusterer;
 mod decoder;
 mod encoder;
 mod fields;
-mod hashes;
+mod free_list;
+mod fse_table;
+mod hash_index;
 mod id;
 mod input;
 mod job;
-mod keep;
-mod kernel;
 mod memory;
 mod output;
 pub mod pack;
 mod pipeline;
-mod ranges;
-mod ring;
+mod prefetch;
+mod prune;
 mod samples;
 mod savings;
 mod search;
-mod sharing;
 mod slots;
 mod source;
 #[cfg(feature = "sst")]
 pub mod sst;
 mod stats;
 mod store;
+mod sys;
 mod threads;
 mod train;
 mod worker;

@@ -3,31 +3,31 @@
 
 use std::sync::Arc;
 
-use crate::hashes::Hashes;
+use crate::clock::Clock;
+use crate::hash_index::HashIndex;
 use crate::id::Id;
-use crate::kernel::{Arena, Evicted, Filling, Room, Slot};
-use crate::ring::Ring;
 use crate::slots::Slots;
 use crate::source::{Source, Sources};
+use crate::sys::{Allocation, Arena, Eviction, NewContent, Slot};
 
 /// Slots visited at most by one eviction, which bounds the time that the lock is held.
-const STEPS: usize = 64;
+const MAX_STEPS: usize = 64;
 
 pub(crate) struct Memory {
     pub(crate) raw: Arena,
     pub(crate) tables: Arena,
     /// Slots whose tables are present or being built.
-    pub(crate) ring: Ring,
+    pub(crate) clock: Clock,
     /// Slots to be filled again.
     vacant: Vec<u32>,
     /// Slots that were retired but not reclaimed yet.
-    dropped: Vec<u32>,
+    retired: Vec<u32>,
     /// Reference count of each slot.
     users: Vec<u32>,
     pub(crate) sources: Sources,
     /// Sources without dictionaries left, to be dropped after the lock is released.
-    pub(crate) ended: Vec<Arc<dyn Source>>,
-    by_hash: Hashes,
+    pub(crate) unused_sources: Vec<Arc<dyn Source>>,
+    by_hash: HashIndex,
     pub(crate) dictionaries: usize,
     pub(crate) evictions: u64,
 }
@@ -37,41 +37,41 @@ impl Memory {
         Memory {
             raw,
             tables,
-            ring: Ring::default(),
+            clock: Clock::default(),
             vacant: Vec::new(),
-            dropped: Vec::new(),
+            retired: Vec::new(),
             users: Vec::new(),
             sources: Sources::default(),
-            ended: Vec::new(),
-            by_hash: Hashes::default(),
+            unused_sources: Vec::new(),
+            by_hash: HashIndex::default(),
             dictionaries: 0,
             evictions: 0,
         }
     }
 
     /// Puts a dictionary into a slot. Frees its memory if there are no more slots.
-    pub(crate) fn fill(&mut self, slots: &Slots, mut filling: Filling, hash: u64) -> Option<Id> {
+    pub(crate) fn fill(&mut self, slots: &Slots, mut content: NewContent, hash: u64) -> Option<Id> {
         loop {
             let index = match self.vacant.pop() {
                 Some(index) => index,
                 None => {
                     // `u32::MAX` is the empty mark of the lists.
                     let Some(index) = u32::try_from(self.users.len()).ok().filter(|&at| at < u32::MAX) else {
-                        if let Filling::Bytes(room, _) = filling {
-                            self.raw.cancel(room);
+                        if let NewContent::Bytes(allocation, _) = content {
+                            self.raw.free(allocation);
                         }
                         return None;
                     };
-                    make_room(&mut self.users);
+                    reserve_one(&mut self.users);
                     self.users.push(0);
                     index
                 }
             };
-            let source = match filling {
-                Filling::Source { source, .. } => Some(source),
-                Filling::Bytes(..) => None,
+            let source = match content {
+                NewContent::Source { source, .. } => Some(source),
+                NewContent::Bytes(..) => None,
             };
-            match slots.make(index).fill(filling, hash) {
+            match slots.make(index).fill(content, hash) {
                 Ok(generation) => {
                     if let Some(source) = source {
                         self.sources.retain(source);
@@ -82,7 +82,7 @@ impl Memory {
                     return Some(Id::new(index, generation));
                 }
                 // This slot's generations are used up: it stays empty.
-                Err(back) => filling = back,
+                Err(back) => content = back,
             }
         }
     }
@@ -94,13 +94,13 @@ impl Memory {
     }
 
     /// Bytes of the lists.
-    pub(crate) fn lists(&self) -> usize {
-        let numbers = self.vacant.capacity() + self.dropped.capacity() + self.users.capacity();
-        4 * numbers + self.by_hash.memory() + self.ring.memory()
+    pub(crate) fn list_bytes(&self) -> usize {
+        let numbers = self.vacant.capacity() + self.retired.capacity() + self.users.capacity();
+        4 * numbers + self.by_hash.memory() + self.clock.memory()
     }
 
     /// Finds a dictionary with these bytes in the store's own memory, and increments its reference count.
-    pub(crate) fn share(&mut self, slots: &Slots, bytes: &[u8], hash: u64) -> Option<Id> {
+    pub(crate) fn retain_equal(&mut self, slots: &Slots, bytes: &[u8], hash: u64) -> Option<Id> {
         let same = |&index: &u32| {
             let Some(slot) = slots.get(index).filter(|slot| slot.hash() == hash) else { return false };
             // Nothing is retired under the lock, so this pin is never the last one of a retired slot and
@@ -130,7 +130,7 @@ impl Memory {
     /// Returns unused memory to the system. Returns the bytes unmapped.
     pub(crate) fn trim(&mut self) -> usize {
         self.vacant.shrink_to_fit();
-        self.dropped.shrink_to_fit();
+        self.retired.shrink_to_fit();
         self.raw.trim() + self.tables.trim()
     }
 
@@ -155,60 +155,60 @@ impl Memory {
         }
         self.dictionaries -= 1;
         self.by_hash.remove(id.index(), hash_in(slots));
-        self.dropped.push(id.index());
+        self.retired.push(id.index());
         self.reap(slots);
         true
     }
 
     /// Reclaims the retired slots that have no readers.
     pub(crate) fn reap(&mut self, slots: &Slots) {
-        let mut dropped = std::mem::take(&mut self.dropped);
-        dropped.retain(|&index| {
+        let mut retired = std::mem::take(&mut self.retired);
+        retired.retain(|&index| {
             let Some(content) = slots.get(index).and_then(Slot::reclaim) else { return true };
             if let Some(raw) = content.raw {
-                self.raw.give(raw);
+                self.raw.free_raw(raw);
             }
             if let Some(tables) = content.tables {
-                self.tables.give(tables);
+                self.tables.free_raw(tables);
             }
             if let Some(source) = content.source {
-                self.ended.extend(self.sources.release(source));
+                self.unused_sources.extend(self.sources.release(source));
             }
-            self.ring.remove(index);
+            self.clock.remove(index);
             self.vacant.push(index);
             false
         });
-        self.dropped = dropped;
+        self.retired = retired;
     }
 
     /// Frees memory for tables that were not built.
-    pub(crate) fn cancel_tables(&mut self, index: u32, room: Room) {
-        self.ring.remove(index);
-        self.tables.cancel(room);
+    pub(crate) fn free_tables(&mut self, index: u32, allocation: Allocation) {
+        self.clock.remove(index);
+        self.tables.free(allocation);
     }
 
     /// Allocates memory for the tables of the dictionary in slot `index`, evicting others if necessary.
-    pub(crate) fn table_room(&mut self, slots: &Slots, index: u32, len: usize) -> Option<Room> {
-        if !self.dropped.is_empty() {
+    pub(crate) fn allocate_tables(&mut self, slots: &Slots, index: u32, len: usize) -> Option<Allocation> {
+        if !self.retired.is_empty() {
             self.reap(slots);
         }
-        let mut steps = STEPS;
+        let mut steps = MAX_STEPS;
         loop {
-            if let Some(room) = self.tables.take(len) {
-                self.ring.add(index);
-                return Some(room);
+            if let Some(allocation) = self.tables.allocate(len) {
+                self.clock.add(index);
+                return Some(allocation);
             }
             // Two rounds: the first may only clear reference bits.
-            if steps == 0 || STEPS - steps >= 2 * self.ring.len() {
+            if steps == 0 || MAX_STEPS - steps >= 2 * self.clock.len() {
                 return None;
             }
             steps -= 1;
-            let candidate = self.ring.step()?;
-            if let Some(Evicted::Room(room)) = slots.get(candidate).map(Slot::evict) {
+            let candidate = self.clock.step()?;
+            if let Some(Eviction::Freed(allocation)) = slots.get(candidate).map(Slot::evict) {
                 self.evictions += 1;
-                self.ring.remove(candidate);
-                if let Some(room) = room {
-                    self.tables.give(room);
+                self.clock.remove(candidate);
+                if let Some(allocation) = allocation {
+                    self.tables.free_raw(allocation);
                 }
             }
         }
@@ -221,7 +221,7 @@ fn hash_in(slots: &Slots) -> impl Fn(u32) -> u64 {
 }
 
 /// Reserves capacity for one more element, growing by an eighth: long lists are not doubled.
-pub(crate) fn make_room<T>(list: &mut Vec<T>) {
+pub(crate) fn reserve_one<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {
         list.reserve_exact(list.len() / 8 + 16);
     }

@@ -1,4 +1,4 @@
-//! Jobs that come one by one.
+//! Pipeline for jobs that arrive one by one.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,8 @@ use crate::job::Job;
 use crate::store::Shared;
 use crate::worker::{Ready, Worker};
 
-/// Takes jobs one by one, and decodes each when the next has come, whose memory is fetched meanwhile.
+/// Accepts jobs one by one, and decodes each when the next one was pushed, whose memory is prefetched
+/// meanwhile.
 ///
 /// ```
 /// # use linerate_dict::{Decoder, Encoder, Job, Store};
@@ -19,10 +20,10 @@ use crate::worker::{Ready, Worker};
 /// # let n = Encoder::new(&store).encode(id, b"a row", &mut block)?;
 /// # block.truncate(n);
 /// # let requests = [(id, &block[..])];
-/// let mut rooms = vec![[0; 100]; requests.len()];
+/// let mut buffers = vec![[0; 100]; requests.len()];
 /// let mut decoder = Decoder::new(&store);
 /// let mut pipeline = decoder.pipeline();
-/// for ((id, block), dst) in requests.into_iter().zip(&mut rooms) {
+/// for ((id, block), dst) in requests.into_iter().zip(&mut buffers) {
 ///     pipeline.push(Job::new(id, block, dst));
 ///     while let Some(job) = pipeline.poll() {
 ///         println!("{:?}", job.content());
@@ -44,30 +45,30 @@ impl<'a, 'j> Pipeline<'a, 'j> {
         Pipeline { shared, worker, waiting: None, done: VecDeque::new() }
     }
 
-    /// Takes a job, and decodes the one before it.
+    /// Accepts a job, and decodes the previous one.
     pub fn push(&mut self, job: Job<'j>) {
         let mut ready = self.worker.open(self.shared, job.id, job.block);
         let mut lines = PrefetchQueue::new();
         lines.enqueue(job.block);
         if let Ok(ready) = &mut ready {
-            ready.list(&mut lines);
+            ready.enqueue_prefetch(&mut lines);
         }
         self.decode(&mut lines);
         self.waiting = Some((job, ready));
     }
 
-    /// Decodes the job that is left.
+    /// Decodes the last job.
     pub fn finish(&mut self) {
         self.decode(&mut PrefetchQueue::new());
     }
 
-    /// A job that is done, in the order in which they came. None if the next one still waits for the
-    /// one behind it, or for [`finish`](Self::finish).
+    /// Returns a decoded job, in the order of arrival. `None` if the next one waits for another push, or for
+    /// [`finish`](Self::finish).
     pub fn poll(&mut self) -> Option<Job<'j>> {
         self.done.pop_front()
     }
 
-    /// Jobs that are taken and not yet polled.
+    /// Number of jobs pushed and not yet polled.
     pub fn len(&self) -> usize {
         self.done.len() + usize::from(self.waiting.is_some())
     }

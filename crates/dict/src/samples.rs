@@ -1,10 +1,10 @@
 //! Sampling: even subsets, and the split into training and holdout samples.
 
 /// Every fourth sample is held out.
-const APART: usize = 4;
+const HOLDOUT_EVERY: usize = 4;
 
 /// Selects samples of at most `limit` bytes in total, evenly spread; at least one if there is any.
-pub(crate) fn thin<'a>(samples: &[&'a [u8]], limit: usize) -> Vec<&'a [u8]> {
+pub(crate) fn subsample<'a>(samples: &[&'a [u8]], limit: usize) -> Vec<&'a [u8]> {
     let total: usize = samples.iter().map(|sample| sample.len()).sum();
     let (mut passed, mut kept) = (0, 0);
     let mut is_due = |sample: &&&[u8]| {
@@ -19,30 +19,35 @@ pub(crate) fn thin<'a>(samples: &[&'a [u8]], limit: usize) -> Vec<&'a [u8]> {
 }
 
 /// Samples to train with, and holdout samples to measure with.
-pub(crate) struct Parts<'a> {
-    pub(crate) learn: Vec<&'a [u8]>,
-    pub(crate) check: Vec<&'a [u8]>,
+pub(crate) struct Split<'a> {
+    pub(crate) training: Vec<&'a [u8]>,
+    pub(crate) holdout: Vec<&'a [u8]>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> Split<'a> {
     /// Holds out a quarter, at least the last sample.
-    pub(crate) fn of(samples: &[&'a [u8]]) -> Parts<'a> {
-        let is_apart =
-            |i: usize| if samples.len() < APART { i + 1 == samples.len() } else { i % APART == APART - 1 };
-        let part = |apart: bool| -> Vec<&'a [u8]> {
-            samples.iter().enumerate().filter(|(i, _)| is_apart(*i) == apart).map(|(_, s)| *s).collect()
+    pub(crate) fn new(samples: &[&'a [u8]]) -> Split<'a> {
+        let is_holdout = |i: usize| {
+            if samples.len() < HOLDOUT_EVERY {
+                i + 1 == samples.len()
+            } else {
+                i % HOLDOUT_EVERY == HOLDOUT_EVERY - 1
+            }
         };
-        Parts { learn: part(false), check: part(true) }
+        let part = |holdout: bool| -> Vec<&'a [u8]> {
+            samples.iter().enumerate().filter(|(i, _)| is_holdout(*i) == holdout).map(|(_, s)| *s).collect()
+        };
+        Split { training: part(false), holdout: part(true) }
     }
 
     /// Bytes of the holdout samples.
-    pub(crate) fn check_bytes(&self) -> usize {
-        self.check.iter().map(|block| block.len()).sum()
+    pub(crate) fn holdout_bytes(&self) -> usize {
+        self.holdout.iter().map(|block| block.len()).sum()
     }
 }
 
-/// Extrapolates: `measured` of `of` bytes, scaled to `all` bytes.
-pub(crate) fn scaled(measured: usize, of: usize, all: u64) -> u64 {
+/// Extrapolates: `measured` of `of` bytes, extrapolate to `all` bytes.
+pub(crate) fn extrapolate(measured: usize, of: usize, all: u64) -> u64 {
     let product = measured as u128 * u128::from(all);
     u64::try_from(product.div_ceil(of.max(1) as u128)).unwrap_or(u64::MAX)
 }
@@ -52,32 +57,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_are_thinned_evenly() {
+    fn subsampling_is_even() {
         let samples: Vec<&[u8]> = vec![&[0; 10]; 100];
-        assert_eq!(thin(&samples, 1000).len(), 100);
-        assert_eq!(thin(&samples, 500).len(), 50);
-        assert_eq!(thin(&samples, 35).len(), 3);
-        assert_eq!(thin(&samples, 3).len(), 1);
-        assert_eq!(thin(&[], 3).len(), 0);
+        assert_eq!(subsample(&samples, 1000).len(), 100);
+        assert_eq!(subsample(&samples, 500).len(), 50);
+        assert_eq!(subsample(&samples, 35).len(), 3);
+        assert_eq!(subsample(&samples, 3).len(), 1);
+        assert_eq!(subsample(&[], 3).len(), 0);
         let marked: Vec<Vec<u8>> = (0..100).map(|i| vec![i; 10]).collect();
         let marked: Vec<&[u8]> = marked.iter().map(Vec::as_slice).collect();
-        let kept: Vec<u8> = thin(&marked, 250).iter().map(|s| s[0]).collect();
+        let kept: Vec<u8> = subsample(&marked, 250).iter().map(|s| s[0]).collect();
         assert!(kept.iter().enumerate().all(|(i, &s)| usize::from(s).abs_diff(4 * i) <= 4), "{kept:?}");
     }
 
     #[test]
-    fn a_quarter_is_kept_apart() {
+    fn a_quarter_is_held_out() {
         for (count, check) in [(0, 0), (1, 1), (2, 1), (3, 1), (4, 1), (7, 1), (8, 2), (100, 25)] {
             let samples: Vec<&[u8]> = vec![b"sample"; count];
-            let parts = Parts::of(&samples);
-            assert_eq!((parts.learn.len(), parts.check.len()), (count - check, check));
+            let split = Split::new(&samples);
+            assert_eq!((split.training.len(), split.holdout.len()), (count - check, check));
         }
     }
 
     #[test]
-    fn what_is_measured_is_scaled_up() {
-        assert_eq!(scaled(10, 100, 1000), 100);
-        assert_eq!(scaled(0, 0, 0), 0);
-        assert_eq!(scaled(usize::MAX, 1, u64::MAX), u64::MAX);
+    fn measured_bytes_are_extrapolated() {
+        assert_eq!(extrapolate(10, 100, 1000), 100);
+        assert_eq!(extrapolate(0, 0, 0), 0);
+        assert_eq!(extrapolate(usize::MAX, 1, u64::MAX), u64::MAX);
     }
 }

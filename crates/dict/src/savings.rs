@@ -29,11 +29,11 @@ impl Savings {
     pub fn measure(dictionary: &[u8], blocks: &[&[u8]], level: i32) -> Result<Savings> {
         let tables = Dictionary::measure(dictionary)?.compact_len();
         let prepared = prepare(dictionary, level)?;
-        let mut meter = Meter::new(level)?;
+        let mut meter = SizeMeter::new(level)?;
         Ok(Savings {
             content: blocks.iter().map(|block| block.len()).sum(),
-            without: meter.sum(blocks, None)?,
-            with: meter.sum(blocks, Some(&prepared))?,
+            without: meter.compressed_len(blocks, None)?,
+            with: meter.compressed_len(blocks, Some(&prepared))?,
             dictionary: dictionary.len(),
             tables,
         })
@@ -63,20 +63,24 @@ pub(crate) fn prepare(dictionary: &[u8], level: i32) -> Result<CDict<'static>> {
 }
 
 /// Measures compressed sizes.
-pub(crate) struct Meter {
+pub(crate) struct SizeMeter {
     context: CCtx<'static>,
     level: i32,
     out: Vec<u8>,
 }
 
-impl Meter {
-    pub(crate) fn new(level: i32) -> Result<Meter> {
-        Ok(Meter { context: CCtx::try_create().ok_or(FAILED)?, level, out: Vec::new() })
+impl SizeMeter {
+    pub(crate) fn new(level: i32) -> Result<SizeMeter> {
+        Ok(SizeMeter { context: CCtx::try_create().ok_or(FAILED)?, level, out: Vec::new() })
     }
 
     /// Compressed bytes of all blocks, each compressed on its own.
-    pub(crate) fn sum(&mut self, blocks: &[&[u8]], dictionary: Option<&CDict<'_>>) -> Result<usize> {
-        let Meter { context, level, out } = self;
+    pub(crate) fn compressed_len(
+        &mut self,
+        blocks: &[&[u8]],
+        dictionary: Option<&CDict<'_>>,
+    ) -> Result<usize> {
+        let SizeMeter { context, level, out } = self;
         blocks.iter().try_fold(0, |sum, block| {
             out.resize(zstd_safe::compress_bound(block.len()), 0);
             let n = match dictionary {

@@ -2,18 +2,18 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::samples::{Parts, scaled, thin};
+use crate::samples::{Split, extrapolate, subsample};
 use crate::savings::Savings;
-use crate::threads::map;
+use crate::threads::parallel_map;
 use crate::train::Training;
 
 /// Default candidate sizes, in bytes.
 pub const SIZES: &[usize] = &[1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 32 << 10, 64 << 10, 110 << 10];
 
 /// Holdout bytes; more do not change the result.
-const CHECKED: usize = 8 << 20;
+const MAX_HOLDOUT_BYTES: usize = 8 << 20;
 /// Training bytes of one dictionary, unless 128 times its size is more.
-const LEARNED: usize = 16 << 20;
+const MAX_TRAINING_BYTES: usize = 16 << 20;
 
 /// Options of a search for the best dictionary size.
 ///
@@ -107,21 +107,21 @@ impl Search {
     pub fn run_with_progress(
         &self,
         samples: &[&[u8]],
-        watch: &(dyn Fn(usize) + Sync),
+        progress: &(dyn Fn(usize) + Sync),
     ) -> Result<SearchResult> {
-        let parts = Parts::of(samples);
-        let check = thin(&parts.check, CHECKED);
-        let content: usize = check.iter().map(|block| block.len()).sum();
+        let split = Split::new(samples);
+        let holdout = subsample(&split.holdout, MAX_HOLDOUT_BYTES);
+        let content: usize = holdout.iter().map(|block| block.len()).sum();
         let expected = self.expected.unwrap_or_else(|| samples.iter().map(|s| s.len() as u64).sum());
-        let tried = map(self.sizes.len(), self.threads, |i| {
-            self.candidate(self.sizes[i], &parts.learn, &check, watch)
+        let measured = parallel_map(self.sizes.len(), self.threads, |i| {
+            self.candidate(self.sizes[i], &split.training, &holdout, progress)
         });
         let mut candidates = Vec::new();
-        for (&size, tried) in self.sizes.iter().zip(tried) {
-            match tried {
+        for (&size, measured) in self.sizes.iter().zip(measured) {
+            match measured {
                 Ok(savings) => {
-                    let total =
-                        scaled(savings.with, content, expected).saturating_add(savings.dictionary as u64);
+                    let total = extrapolate(savings.with, content, expected)
+                        .saturating_add(savings.dictionary as u64);
                     candidates.push(Candidate { size, savings, total });
                 }
                 Err(error) if error.kind == Kind::BadArgument => {}
@@ -133,32 +133,32 @@ impl Search {
             0,
             "the samples are too few or too short to train a dictionary of any of these sizes",
         ))?;
-        let without = scaled(first.savings.without, content, expected);
+        let without = extrapolate(first.savings.without, content, expected);
         // Of equal ones the smallest, which is read fastest.
         let best = (0..candidates.len())
             .min_by_key(|&i| (candidates[i].total, i))
             .filter(|&i| candidates[i].total < without);
-        let dictionary = best.map(|i| self.train(candidates[i].size, samples, watch)).transpose()?;
+        let dictionary = best.map(|i| self.train(candidates[i].size, samples, progress)).transpose()?;
         Ok(SearchResult { dictionary, best, candidates, expected, without })
     }
 
     fn candidate(
         &self,
         size: usize,
-        learn: &[&[u8]],
-        check: &[&[u8]],
-        watch: &(dyn Fn(usize) + Sync),
+        training: &[&[u8]],
+        holdout: &[&[u8]],
+        progress: &(dyn Fn(usize) + Sync),
     ) -> Result<Savings> {
-        let dictionary = self.train(size, learn, watch)?;
-        let savings = Savings::measure(&dictionary, check, self.level)?;
-        watch(savings.content);
+        let dictionary = self.train(size, training, progress)?;
+        let savings = Savings::measure(&dictionary, holdout, self.level)?;
+        progress(savings.content);
         Ok(savings)
     }
 
-    fn train(&self, size: usize, samples: &[&[u8]], watch: &(dyn Fn(usize) + Sync)) -> Result<Vec<u8>> {
-        let samples = thin(samples, LEARNED.max(size.saturating_mul(128)));
+    fn train(&self, size: usize, samples: &[&[u8]], progress: &(dyn Fn(usize) + Sync)) -> Result<Vec<u8>> {
+        let samples = subsample(samples, MAX_TRAINING_BYTES.max(size.saturating_mul(128)));
         let trained = Training::new(size).small_tables(self.small_tables).train(&samples);
-        watch(samples.iter().map(|sample| sample.len()).sum());
+        progress(samples.iter().map(|sample| sample.len()).sum());
         trained
     }
 }

@@ -3,14 +3,14 @@
 
 use std::sync::OnceLock;
 
-use crate::kernel::Slot;
+use crate::sys::Slot;
 
 /// Added to an index, so that the first segment has 8 slots.
-const FIRST: u64 = 64;
+const BIAS: u64 = 64;
 /// Segments of equal length between two powers of two, so that at most an eighth of the slots is unused.
-const ALIKE: u64 = 8;
+const PER_OCTAVE: u64 = 8;
 /// Segments for all 32-bit indexes.
-const SEGMENTS: usize = 27 * ALIKE as usize;
+const SEGMENTS: usize = 27 * PER_OCTAVE as usize;
 
 pub(crate) struct Slots {
     segments: Box<[OnceLock<Box<[Slot]>>; SEGMENTS]>,
@@ -18,16 +18,16 @@ pub(crate) struct Slots {
 
 /// Slots in a segment.
 fn len(segment: usize) -> u64 {
-    (FIRST / ALIKE) << (segment as u64 / ALIKE)
+    (BIAS / PER_OCTAVE) << (segment as u64 / PER_OCTAVE)
 }
 
 /// Returns the segment of slot `index`, and its position there.
 fn place(index: u32) -> (usize, usize) {
-    let shifted = u64::from(index) + FIRST;
-    let octave = shifted.ilog2() - FIRST.ilog2();
-    let len = (FIRST / ALIKE) << octave;
-    let part = shifted / len - ALIKE;
-    ((u64::from(octave) * ALIKE + part) as usize, (shifted % len) as usize)
+    let shifted = u64::from(index) + BIAS;
+    let octave = shifted.ilog2() - BIAS.ilog2();
+    let len = (BIAS / PER_OCTAVE) << octave;
+    let part = shifted / len - PER_OCTAVE;
+    ((u64::from(octave) * PER_OCTAVE + part) as usize, (shifted % len) as usize)
 }
 
 impl Slots {
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_index_has_a_place_of_its_own() {
+    fn indexes_map_to_consecutive_positions() {
         let mut next = (0, 0);
         for index in 0..50_000 {
             assert_eq!(place(index), next);

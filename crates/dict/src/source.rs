@@ -10,7 +10,8 @@ use linerate_core::Result;
 pub trait Source: Send + Sync {
     /// Returns the bytes of dictionary `index`. Borrowed bytes are not copied: the store keeps the source as
     /// long as it has dictionaries of it, and refers to them. Owned bytes are copied into the store. Called
-    /// from any thread, once for each dictionary unless it fails. Must not use the store.
+    /// from any thread, once for each dictionary unless it fails. Neither it nor
+    /// dropping the source may use the store.
     ///
     /// # Errors
     /// Any. The block that needed the dictionary fails with the error, and the next one calls again.

@@ -1,11 +1,15 @@
-//! Work on many things by several threads, with results that do not depend on their number.
+//! Ordered parallel map: the result does not depend on the number of threads.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-/// What `work` makes of 0, 1 ... `count` - 1, in that order.
-pub(crate) fn map<T: Send>(count: usize, threads: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+/// Returns `work(0)`, `work(1)` ... `work(count - 1)`, in that order.
+pub(crate) fn parallel_map<T: Send>(
+    count: usize,
+    threads: usize,
+    work: impl Fn(usize) -> T + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let share = || {
         let mut done = Vec::new();
@@ -18,7 +22,7 @@ pub(crate) fn map<T: Send>(count: usize, threads: usize, work: impl Fn(usize) ->
         }
     };
     let mut all = thread::scope(|scope| {
-        // A thread that cannot be had is done without.
+        // If a thread cannot be spawned, the others do its work.
         let others: Vec<_> = (1..threads.min(count))
             .filter_map(|_| thread::Builder::new().spawn_scoped(scope, share).ok())
             .collect();
@@ -39,8 +43,8 @@ mod tests {
     #[test]
     fn results_are_in_order_for_any_number_of_threads() {
         for threads in [0, 1, 3, 50] {
-            assert_eq!(map(20, threads, |i| i * i), (0..20).map(|i| i * i).collect::<Vec<_>>());
-            assert!(map(0, threads, |i| i).is_empty());
+            assert_eq!(parallel_map(20, threads, |i| i * i), (0..20).map(|i| i * i).collect::<Vec<_>>());
+            assert!(parallel_map(0, threads, |i| i).is_empty());
         }
     }
 }

@@ -3,7 +3,7 @@
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
 
-use crate::counts::Counts;
+use crate::fse_table::FseTable;
 
 /// Bytes of a trained dictionary before its Huffman table: magic number and Dictionary_ID (RFC 8878, section
 /// 5).
@@ -63,8 +63,8 @@ pub fn shrink_tables(dictionary: &[u8]) -> Result<Vec<u8>> {
     let mut out = head.to_vec();
     // Offsets, match lengths, literal lengths.
     for log in [7, 8, 8] {
-        let (counts, len) = Counts::read(rest)?;
-        out.extend(counts.coarser(log).write());
+        let (table, len) = FseTable::read(rest)?;
+        out.extend(table.rescaled(log).write());
         rest = &rest[len..];
     }
     out.extend_from_slice(rest);

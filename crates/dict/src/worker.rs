@@ -7,9 +7,10 @@ use linerate_zstd::{
 };
 
 use crate::id::Id;
-use crate::kernel::{Digested, Pin, fetch};
+use crate::prefetch::prefetch;
 use crate::stats::Counters;
 use crate::store::Shared;
+use crate::sys::{Digested, Pin};
 
 /// Content of larger dictionaries is not prefetched as a whole, only the lines that the block copies from,
 /// once they are known.
@@ -22,12 +23,12 @@ pub(crate) struct Worker {
     scratch: Scratch,
     /// Buffer for tables that are built for one block.
     tables: Box<[u64]>,
-    /// Huffman codes of the dictionary `codes_of`, unless that is `Id::NONE`.
-    codes: ExpandedHuffman,
-    codes_of: Id,
+    /// Huffman codes of the dictionary `huffman_of`, unless that is `Id::NONE`.
+    huffman: ExpandedHuffman,
+    huffman_of: Id,
     recent: [Id; RECENT],
     /// Index in `recent` to be replaced next.
-    turn: usize,
+    next_recent: usize,
     pub(crate) counters: Counters,
 }
 
@@ -35,7 +36,7 @@ pub(crate) struct Worker {
 pub(crate) struct Ready<'a> {
     id: Id,
     pin: Option<Pin<'a>>,
-    needs: RequiredParts,
+    required: RequiredParts,
     /// Whether the dictionary is assumed not to be in the CPU caches.
     cold: bool,
     /// Whether its content was prefetched, or need not be.
@@ -47,10 +48,10 @@ impl Worker {
         Worker {
             scratch: Scratch::new(),
             tables: vec![0; MAX_TABLES.div_ceil(8)].into(),
-            codes: ExpandedHuffman::new(),
-            codes_of: Id::NONE,
+            huffman: ExpandedHuffman::new(),
+            huffman_of: Id::NONE,
             recent: [Id::NONE; RECENT],
-            turn: 0,
+            next_recent: 0,
             counters: Counters::default(),
         }
     }
@@ -61,10 +62,16 @@ impl Worker {
         let pin = shared.open(id)?;
         let cold = !self.recent.contains(&id);
         if cold {
-            self.recent[self.turn] = id;
-            self.turn = (self.turn + 1) % RECENT;
+            self.recent[self.next_recent] = id;
+            self.next_recent = (self.next_recent + 1) % RECENT;
         }
-        Ok(Ready { id, pin, needs: RequiredParts::from_frame(block, Format::Standard), cold, content: !cold })
+        Ok(Ready {
+            id,
+            pin,
+            required: RequiredParts::from_frame(block, Format::Standard),
+            cold,
+            content: !cold,
+        })
     }
 
     /// Decodes a block, prefetching the lines in `next` meanwhile.
@@ -75,17 +82,17 @@ impl Worker {
         dst: &mut [u8],
         next: &mut PrefetchQueue,
     ) -> Result<usize> {
-        let Worker { scratch, tables, codes, codes_of, counters, .. } = self;
+        let Worker { scratch, tables, huffman, huffman_of, counters, .. } = self;
         let dictionary = match ready.pin.as_ref().map(|pin| (pin, pin.digested())) {
             None => None,
             Some((_, Some(digested))) => {
                 counters.with_tables += 1;
-                if ready.needs.huffman && *codes_of != ready.id && digested.digest.is_trained() {
-                    *codes_of = Id::NONE;
-                    codes.expand(&digested.digest, digested.tables)?;
-                    *codes_of = ready.id;
+                if ready.required.huffman && *huffman_of != ready.id && digested.digest.is_trained() {
+                    *huffman_of = Id::NONE;
+                    huffman.expand(&digested.digest, digested.tables)?;
+                    *huffman_of = ready.id;
                 }
-                Some(digested.with(codes))
+                Some(digested.with(huffman))
             }
             Some((pin, None)) => {
                 counters.without_tables += 1;
@@ -110,23 +117,23 @@ impl Worker {
 
 impl Ready<'_> {
     /// Enqueues prefetches of what the block requires of its dictionary.
-    pub(crate) fn list(&mut self, next: &mut PrefetchQueue) {
+    pub(crate) fn enqueue_prefetch(&mut self, next: &mut PrefetchQueue) {
         let Some(Digested { digest, tables, content }) = digested(&self.pin).filter(|_| self.cold) else {
             return;
         };
         // The piece enqueued last is prefetched first.
-        if self.needs.content && content.len() <= SMALL_CONTENT {
+        if self.required.content && content.len() <= SMALL_CONTENT {
             next.enqueue(content);
             self.content = true;
         }
-        self.needs.enqueue_prefetch(&digest, tables, next);
+        self.required.enqueue_prefetch(&digest, tables, next);
     }
 
     /// Prefetches the tables immediately, for a first block with no previous block to hide the latency, and
     /// enqueues the content.
-    pub(crate) fn hurry(&mut self, own: &mut PrefetchQueue) {
+    pub(crate) fn prefetch_now(&mut self, own: &mut PrefetchQueue) {
         if let Some(digested) = digested(&self.pin).filter(|_| self.cold) {
-            fetch(digested.tables);
+            prefetch(digested.tables);
             if digested.content.len() <= SMALL_CONTENT {
                 own.enqueue(digested.content);
                 self.content = true;

@@ -73,7 +73,7 @@ fn compare(file: &BlockFile, records: &Records) {
 }
 
 #[test]
-fn what_was_put_in_comes_out_in_every_way() {
+fn records_round_trip_by_get_multi_get_and_scan() {
     let folder = tempfile::tempdir().unwrap();
     let dictionary = train(1, 4 << 10);
     let choices = [
@@ -130,7 +130,7 @@ fn what_was_put_in_comes_out_in_every_way() {
 }
 
 #[test]
-fn odd_records_are_records() {
+fn empty_and_extreme_records_round_trip() {
     let mut records = Records::new();
     records.insert(Vec::new(), b"the empty key".to_vec());
     records.insert(vec![0], Vec::new());
@@ -145,7 +145,7 @@ fn odd_records_are_records() {
 }
 
 #[test]
-fn files_share_the_dictionaries_of_a_store_as_long_as_they_are_open() {
+fn open_files_share_dictionaries_of_a_store() {
     let store = Store::new();
     let dictionary = train(1, 4 << 10);
     let with = |bytes: &Vec<u8>| Options::new().dictionary(DictionaryChoice::Embedded(bytes.clone()));
@@ -201,7 +201,7 @@ fn threads_share_a_file() {
 }
 
 #[test]
-fn nothing_is_left_of_a_builder_that_is_dropped() {
+fn dropped_builder_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("file");
     std::fs::write(&path, b"old").unwrap();
@@ -221,7 +221,7 @@ fn nothing_is_left_of_a_builder_that_is_dropped() {
 }
 
 #[test]
-fn a_wrong_dictionary_is_refused_before_anything_is_decoded() {
+fn wrong_dictionary_is_an_error_on_opening() {
     let (right, wrong) = (train(1, 4 << 10), train(2, 4 << 10));
     let records = records(1, 50);
     let bytes = built(
@@ -241,12 +241,12 @@ fn a_wrong_dictionary_is_refused_before_anything_is_decoded() {
 }
 
 #[test]
-fn records_that_are_out_of_order_or_too_large_change_nothing() {
+fn invalid_records_leave_the_builder_unchanged() {
     let mut builder = Builder::in_memory(Options::new()).unwrap();
     builder.add(b"b", b"1").unwrap();
     let mut refused = |key: &[u8], value: &[u8]| builder.add(key, value).unwrap_err();
-    assert_eq!(refused(b"b", b"2").message, "a key comes twice");
-    assert_eq!(refused(b"a", b"2").message, "the keys do not come in order");
+    assert_eq!(refused(b"b", b"2").message, "duplicate key");
+    assert_eq!(refused(b"a", b"2").message, "keys are not in ascending order");
     assert_eq!(refused(&[b'c'; 65_536], b"").kind, Kind::BadArgument);
     assert_eq!(refused(b"c", &vec![0; (32 << 20) + 1]).kind, Kind::Limit);
     builder.add(b"c", b"3").unwrap();
@@ -260,7 +260,7 @@ fn records_that_are_out_of_order_or_too_large_change_nothing() {
 }
 
 #[test]
-fn a_dictionary_that_does_not_pay_is_left_out() {
+fn dictionary_without_savings_is_omitted() {
     let train = DictionaryChoice::Train { size: 8 << 10, small_tables: false };
     let place = |count, choice: &DictionaryChoice| {
         let bytes = built(&records(4, count), Options::new().dictionary(choice.clone()));
@@ -324,7 +324,7 @@ fn harmless(bytes: Vec<u8>, records: &Records, store: &Store, reader: &mut Reade
 }
 
 #[test]
-fn every_bit_and_every_length_of_a_small_file_counts() {
+fn flipped_bits_and_truncation_of_a_block_file_are_errors() {
     let records = records(9, 20);
     let store = Store::new();
     let mut reader = Reader::new(&store);

@@ -50,7 +50,7 @@ fn budgets() -> [StoreOptions; 5] {
 }
 
 #[test]
-fn single_blocks_come_out_whole() {
+fn single_blocks_round_trip() {
     for settings in budgets() {
         let store = Store::with_options(settings);
         let blocks = blocks(&store);
@@ -74,7 +74,7 @@ fn single_blocks_come_out_whole() {
 }
 
 #[test]
-fn batches_and_pipelines_give_the_same() {
+fn batches_and_pipelines_match_single_decoding() {
     for settings in budgets() {
         let store = Store::with_options(settings);
         let blocks = blocks(&store);
@@ -113,7 +113,7 @@ fn batches_and_pipelines_give_the_same() {
 
 /// The last byte of the dictionary is the last before a page that nobody may touch.
 #[test]
-fn nothing_behind_a_dictionary_is_read() {
+fn no_read_past_the_end_of_a_dictionary() {
     for size in [8 << 10, 64 << 10] {
         let base = train(5, 4 << 10);
         let head = base.len() - linerate_zstd::Dictionary::measure(&base).unwrap().content_len();
@@ -134,7 +134,7 @@ fn nothing_behind_a_dictionary_is_read() {
 }
 
 #[test]
-fn libzstd_reads_what_is_encoded() {
+fn libzstd_decodes_encoded_blocks() {
     let store = Store::new();
     let mut encoder = Encoder::new(&store).checksum(true).unwrap();
     let mut decoder = Decoder::new(&store);
@@ -161,7 +161,7 @@ fn libzstd_reads_what_is_encoded() {
 }
 
 #[test]
-fn higher_levels_are_smaller() {
+fn higher_levels_compress_smaller() {
     let store = Store::new();
     let id = store.insert(&train(1, 8 << 10)).unwrap();
     let content = rows(2, 8 << 10);

@@ -43,7 +43,7 @@ fn planted(sets: usize, kinds: usize) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn planted_clusters_are_found() {
+fn clustering_finds_generated_clusters() {
     let sets = planted(24, 4);
     let found = run(Clustering::new(4, 4 << 10).small_tables(true), &sets);
     assert_eq!(found.dictionaries.len(), 4);
@@ -63,7 +63,7 @@ fn planted_clusters_are_found() {
 }
 
 #[test]
-fn figures_hold_for_other_blocks_of_the_same_kind() {
+fn reported_sizes_predict_those_of_other_blocks() {
     let found = run(Clustering::new(3, 4 << 10), &planted(15, 3));
     for (i, set) in found.sets.iter().take(3).enumerate() {
         let Choice::Dictionary(choice) = set.choice else { panic!("{set:?}") };
@@ -77,7 +77,7 @@ fn figures_hold_for_other_blocks_of_the_same_kind() {
 }
 
 #[test]
-fn threads_change_nothing() {
+fn result_is_independent_of_threads() {
     let sets = planted(10, 3);
     let clustering = Clustering::new(3, 2 << 10);
     let found = run(clustering, &sets);
@@ -86,7 +86,7 @@ fn threads_change_nothing() {
 }
 
 #[test]
-fn no_more_dictionaries_than_pay() {
+fn dictionaries_without_savings_are_pruned() {
     // One kind, many dictionaries allowed.
     let found = run(Clustering::new(6, 4 << 10), &planted(8, 1));
     assert_eq!(found.dictionaries.len(), 1, "{found:?}");
@@ -103,14 +103,14 @@ fn no_more_dictionaries_than_pay() {
 }
 
 #[test]
-fn as_many_dictionaries_as_sets() {
+fn maximum_above_the_number_of_sets_is_accepted() {
     let found = run(Clustering::new(9, 2 << 10), &planted(3, 3));
     assert_eq!(found.dictionaries.len(), 3);
     assert!(found.shared.total() <= found.own.total());
 }
 
 #[test]
-fn empty_and_short_sets_have_their_reasons() {
+fn empty_and_short_sets_report_their_reason() {
     let none = run(Clustering::new(3, 4 << 10), &[]);
     assert_eq!((none.dictionaries.len(), none.sets.len(), none.content()), (0, 0, 0));
 
@@ -134,7 +134,7 @@ fn empty_and_short_sets_have_their_reasons() {
 }
 
 #[test]
-fn sets_stand_for_more_than_their_samples() {
+fn total_bytes_scale_the_costs_of_a_set() {
     let data = planted(2, 1);
     let blocks: Vec<Vec<&[u8]>> = data.iter().map(|set| set.chunks(1024).collect()).collect();
     let sets: Vec<SampleSet<'_>> = blocks.iter().map(|b| SampleSet::new(b).total_bytes(40 << 30)).collect();
@@ -150,7 +150,7 @@ fn sets_stand_for_more_than_their_samples() {
 }
 
 #[test]
-fn the_best_size_depends_on_how_much_it_serves() {
+fn best_size_grows_with_expected_bytes() {
     let data = rows(1, 600 << 10);
     let samples: Vec<&[u8]> = data.chunks(2048).collect();
     let sizes = &SIZES[..6];
@@ -179,7 +179,7 @@ fn the_best_size_depends_on_how_much_it_serves() {
 }
 
 #[test]
-fn what_was_found_decodes() {
+fn blocks_decode_with_the_dictionaries_found() {
     let sets = planted(6, 2);
     let found = run(Clustering::new(2, 4 << 10).level(9), &sets);
     let store = Store::new();

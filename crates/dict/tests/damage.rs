@@ -8,7 +8,7 @@ use linerate_dict::{Decoder, Id, Job, Kind, Order, Store, StoreOptions};
 /// Damages every third block of a batch in some way. Its neighbours must come out whole, and its own
 /// verdict must be that of a decoder that sees nothing else.
 #[test]
-fn damaged_blocks_disturb_no_other() {
+fn damaged_blocks_fail_only_their_jobs() {
     let mut noise = Noise::new(11);
     let mut refused = 0;
     for settings in [StoreOptions::new(), StoreOptions::new().table_budget(10 << 10)] {
@@ -59,7 +59,7 @@ fn damaged_blocks_disturb_no_other() {
 }
 
 #[test]
-fn each_error_says_what_it_is() {
+fn each_error_has_its_kind() {
     let store = Store::new();
     let dictionary = train(1, 8 << 10);
     let id = store.insert(&dictionary).unwrap();
@@ -88,7 +88,7 @@ fn each_error_says_what_it_is() {
 
 /// Two dictionaries of one number: only the checksum tells them apart.
 #[test]
-fn a_wrong_dictionary_of_the_same_number_is_found_by_the_checksum() {
+fn checksum_detects_a_wrong_dictionary_with_the_same_id() {
     let store = Store::new();
     let (right, wrong) = (distinct(0, 4000), distinct(3, 4000));
     assert!(right[..8] == wrong[..8]);

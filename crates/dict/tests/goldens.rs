@@ -35,7 +35,7 @@ fn records() -> impl Iterator<Item = (String, String)> {
 }
 
 #[test]
-fn a_block_file_of_version_1() {
+fn block_file_version_1_is_read() {
     let path = golden("records-1.lrb", |path| {
         let dictionary = DictionaryChoice::Train { size: 1024, small_tables: true };
         let options = Options::new().block_size(256).dictionary(dictionary);
@@ -89,7 +89,7 @@ fn write_pack(path: &Path, options: PackOptions) {
 }
 
 #[test]
-fn packs_of_version_1() {
+fn pack_version_1_is_read() {
     for (name, options) in [
         ("compressed-1.lrp", PackOptions::new().level(19)),
         ("plain-1.lrp", PackOptions::new().uncompressed(true)),

@@ -43,7 +43,7 @@ fn jobs<'a>(blocks: &'a [Block], rooms: &'a mut [Vec<u8>]) -> Vec<Job<'a>> {
 }
 
 #[test]
-fn nothing_behind_bytes_and_tables_is_touched() {
+fn no_access_past_bytes_and_tables() {
     let (store, blocks) = filled();
     let mut decoder = Decoder::new(&store);
     let mut out = vec![0; 2000];
@@ -69,7 +69,7 @@ fn nothing_behind_bytes_and_tables_is_touched() {
 
 /// Blocks that ask for much are damaged, so that it is asked for without being used.
 #[test]
-fn lists_of_what_is_not_used_are_harmless() {
+fn unused_prefetches_are_harmless() {
     let (store, blocks) = filled();
     let mut decoder = Decoder::new(&store);
     for cut in [0, 1, 9, 20, 60] {

@@ -9,7 +9,7 @@ use common::{compress, distinct, rows};
 use linerate_dict::{Decoder, Id, Kind, Result, Source, Store, content_hash};
 
 #[test]
-fn a_dictionary_is_found_by_its_hash_as_long_as_it_is_there() {
+fn find_returns_present_dictionaries_only() {
     let store = Store::new();
     let all: Vec<Vec<u8>> = (0..300).map(|i| rows(i, 200)).collect();
     let ids: Vec<Id> = all.iter().map(|bytes| store.insert(bytes).unwrap()).collect();
@@ -32,7 +32,7 @@ fn a_dictionary_is_found_by_its_hash_as_long_as_it_is_there() {
 }
 
 #[test]
-fn equal_dictionaries_are_one_with_several_users() {
+fn equal_dictionaries_share_one_id() {
     let store = Store::new();
     let first = store.insert(b"a dictionary").unwrap();
     let before = store.stats();
@@ -63,7 +63,7 @@ fn equal_dictionaries_are_one_with_several_users() {
 
 /// Whether the source lends the bytes or copies them.
 #[test]
-fn what_is_registered_and_not_read_yet_is_shared() {
+fn insert_shares_registered_dictionaries() {
     struct One(bool);
     impl Source for One {
         fn read(&self, _: u32) -> Result<Cow<'_, [u8]>> {
@@ -84,7 +84,7 @@ fn what_is_registered_and_not_read_yet_is_shared() {
 
 /// A source that says what its dictionary is, and brings another: only its hash is that of the first.
 #[test]
-fn what_only_claims_the_hash_of_a_dictionary_is_not_shared() {
+fn insert_does_not_share_on_a_wrong_hash() {
     struct Liar;
     impl Source for Liar {
         fn read(&self, _: u32) -> Result<Cow<'_, [u8]>> {
@@ -103,7 +103,7 @@ fn what_only_claims_the_hash_of_a_dictionary_is_not_shared() {
 }
 
 #[test]
-fn a_trimmed_store_maps_nothing_once_everything_was_released() {
+fn trim_of_an_empty_store_unmaps_everything() {
     let store = Store::new();
     let mut decoder = Decoder::new(&store);
     assert_eq!((store.trim(), store.stats().mapped_bytes), (0, 0));
@@ -129,7 +129,7 @@ fn the_hash_is_xxh3() {
 }
 
 #[test]
-fn another_dictionary_than_expected_is_refused() {
+fn insert_with_wrong_hash_is_an_error() {
     let store = Store::new();
     let (right, wrong) = (distinct(0, 4000), distinct(3, 4000));
     assert!(right[..8] == wrong[..8]);

@@ -47,7 +47,7 @@ fn with_users(editor: &mut Editor, expected: &mut Expected, id: u64, users: &[u6
 }
 
 #[test]
-fn dictionaries_come_back_however_they_are_stored_and_read() {
+fn dictionaries_round_trip_in_all_storages_and_inputs() {
     let folder = tempfile::tempdir().unwrap();
     for uncompressed in [false, true] {
         let path = folder.path().join(format!("{uncompressed}"));
@@ -124,7 +124,7 @@ fn changed(path: &Path, options: Options) -> (Expected, Expected) {
 }
 
 #[test]
-fn changes_are_appended_and_numbers_never_come_again() {
+fn changes_append_and_ids_are_not_reused() {
     for uncompressed in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pack");
@@ -139,7 +139,7 @@ fn changes_are_appended_and_numbers_never_come_again() {
 
         let mut editor = Editor::open(&path).unwrap();
         let second = Editor::open(&path).err().unwrap();
-        assert_eq!((second.kind, second.message), (Kind::Write, "somebody else writes the file"));
+        assert_eq!((second.kind, second.message), (Kind::Write, "another process is writing the file"));
         assert_eq!(compact(&path, options, |_| true).unwrap_err().kind, Kind::Write);
         let id = add(&mut editor, &mut expected, distinct(0, 700), 0);
         assert_eq!(id, 14, "not 1 again, and not 13");
@@ -176,7 +176,7 @@ fn changes_are_appended_and_numbers_never_come_again() {
 }
 
 #[test]
-fn wherever_appending_is_broken_off_the_old_state_is_readable() {
+fn interrupted_append_leaves_the_old_state() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pack");
     let (before, after) = changed(&path, Options::new());
@@ -209,7 +209,7 @@ fn wherever_appending_is_broken_off_the_old_state_is_readable() {
 }
 
 #[test]
-fn every_bit_and_every_length_of_a_small_pack_counts() {
+fn flipped_bits_and_truncation_of_a_pack_are_errors() {
     for uncompressed in [false, true] {
         let mut editor = Editor::in_memory(Options::new().uncompressed(uncompressed)).unwrap();
         let mut expected = Expected::new();
@@ -248,7 +248,7 @@ fn every_bit_and_every_length_of_a_small_pack_counts() {
 }
 
 #[test]
-fn a_store_has_the_dictionaries_of_a_pack_as_long_as_they_are_loaded() {
+fn dropping_loaded_releases_its_dictionaries() {
     let folder = tempfile::tempdir().unwrap();
     for uncompressed in [false, true] {
         let path = folder.path().join(format!("{uncompressed}"));
@@ -280,7 +280,7 @@ fn a_store_has_the_dictionaries_of_a_pack_as_long_as_they_are_loaded() {
 }
 
 #[test]
-fn threads_read_a_pack_side_by_side() {
+fn threads_read_one_pack_concurrently() {
     let mut editor = Editor::in_memory(Options::new()).unwrap();
     (0..60).for_each(|i| _ = editor.add(&distinct(i, 1500), i as u32 % 4).unwrap());
     let pack = Pack::open_input(Input::memory(editor.into_bytes().unwrap())).unwrap();
@@ -307,7 +307,7 @@ fn threads_read_a_pack_side_by_side() {
 
 /// Damage that is found when the dictionary is read concerns that one alone.
 #[test]
-fn a_damaged_dictionary_disturbs_no_other() {
+fn damaged_dictionary_is_an_error_of_its_own() {
     let mut editor = Editor::in_memory(Options::new().uncompressed(true)).unwrap();
     (0..5).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
     let mut bytes = editor.into_bytes().unwrap();

@@ -37,7 +37,7 @@ fn a_storage_engine_reads_as_readme_says() -> linerate_dict::Result<()> {
 }
 
 #[test]
-fn the_example_is_the_one_of_readme() {
+fn example_matches_the_readme() {
     let readme = include_str!("../../../README.md");
     let (_, section) = readme.split_once("## Cold dictionaries\n").expect("a section");
     let (_, example) = section.split_once("```rust\n").expect("an example");

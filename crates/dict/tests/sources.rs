@@ -53,7 +53,7 @@ fn register(store: &Store, shelf: &Arc<Shelf>) -> Vec<Id> {
 }
 
 #[test]
-fn nothing_is_read_before_it_is_used_and_nothing_twice() {
+fn registered_dictionaries_are_read_once_at_first_use() {
     for lends in [true, false] {
         let store = Store::new();
         let shelf = Arc::new(shelf(200, lends));
@@ -88,7 +88,7 @@ fn nothing_is_read_before_it_is_used_and_nothing_twice() {
 }
 
 #[test]
-fn a_source_lives_as_long_as_it_is_needed() {
+fn source_is_dropped_with_its_last_dictionary() {
     for lends in [true, false] {
         let store = Store::new();
         let shelf = Arc::new(shelf(5, lends));
@@ -113,7 +113,7 @@ fn a_source_lives_as_long_as_it_is_needed() {
 
 /// Who reads it last ends it: nobody need release another dictionary for that.
 #[test]
-fn a_released_source_ends_with_its_last_reader() {
+fn released_source_is_dropped_by_its_last_reader() {
     let store = Store::new();
     let shelf = Arc::new(shelf(2, true));
     let (ids, closed) = (register(&store, &shelf), shelf.closed.clone());
@@ -154,7 +154,7 @@ impl Shelf {
 }
 
 #[test]
-fn what_is_wrong_with_a_dictionary_is_an_error_of_its_blocks_alone() {
+fn unreadable_dictionary_fails_only_its_own_blocks() {
     for lends in [true, false] {
         let store = Store::new();
         let (shelf, hashes) = Shelf::spoiled(lends);
@@ -190,7 +190,7 @@ fn what_is_wrong_with_a_dictionary_is_an_error_of_its_blocks_alone() {
 }
 
 #[test]
-fn dictionaries_that_find_no_room_can_be_read_later() {
+fn dictionaries_over_the_limit_can_be_read_later() {
     let store = Store::with_options(StoreOptions::new().raw_limit(4000));
     let shelf = Arc::new(shelf(3, false));
     let ids = register(&store, &shelf);

@@ -44,7 +44,7 @@ fn one_slot() -> usize {
 }
 
 #[test]
-fn a_budget_of_one_slot_serves_a_thousand_dictionaries_and_four_threads() {
+fn one_table_budget_serves_a_thousand_dictionaries_and_four_threads() {
     let store = Store::with_options(StoreOptions::new().table_budget(one_slot()));
     let entries = fill(&store, 1000);
     std::thread::scope(|scope| {
@@ -69,7 +69,7 @@ fn a_budget_of_one_slot_serves_a_thousand_dictionaries_and_four_threads() {
 
 /// The same while dictionaries are dropped under way: none of them is lost to who still uses it.
 #[test]
-fn a_budget_of_one_slot_bears_that_dictionaries_are_dropped() {
+fn one_table_budget_survives_concurrent_release() {
     let store = Store::with_options(StoreOptions::new().table_budget(one_slot()));
     let entries = fill(&store, 1000);
     let ready = Barrier::new(5);
@@ -115,7 +115,7 @@ fn a_budget_of_one_slot_bears_that_dictionaries_are_dropped() {
 }
 
 #[test]
-fn unknown_numbers_in_a_batch_are_errors_of_their_jobs() {
+fn unknown_ids_in_a_batch_fail_only_their_jobs() {
     let store = Store::new();
     let entries = fill(&store, 8);
     store.release(entries[2].id).unwrap();
@@ -139,7 +139,7 @@ fn unknown_numbers_in_a_batch_are_errors_of_their_jobs() {
 }
 
 #[test]
-fn what_is_used_most_is_kept() {
+fn frequently_used_tables_are_kept() {
     let store = Store::with_options(StoreOptions::new().table_budget(10 * one_slot()));
     let entries = fill(&store, 100);
     let mut decoder = Decoder::new(&store);
@@ -158,7 +158,7 @@ fn what_is_used_most_is_kept() {
 }
 
 #[test]
-fn batches_larger_than_the_budget_come_out_whole() {
+fn batches_larger_than_the_budget_decode() {
     let store = Store::with_options(StoreOptions::new().table_budget(3 * one_slot()));
     let entries = fill(&store, 64);
     let mut decoder = Decoder::new(&store);
@@ -174,7 +174,7 @@ fn batches_larger_than_the_budget_come_out_whole() {
 /// Dictionaries come and go while others decode with them: a block either comes out whole, or its
 /// dictionary is unknown.
 #[test]
-fn dictionaries_dropped_during_decoding_stay_until_it_ends() {
+fn released_dictionaries_stay_until_decoding_ends() {
     let store = Store::with_options(StoreOptions::new().table_budget(4 * one_slot()));
     let entries = fill(&store, 60);
     let dictionaries: Vec<Vec<u8>> = (100..110).map(|i| distinct(i, 1500)).collect();
@@ -227,7 +227,7 @@ fn dictionaries_dropped_during_decoding_stay_until_it_ends() {
 }
 
 #[test]
-fn a_pipeline_keeps_what_it_opened() {
+fn pipeline_keeps_released_dictionaries_of_pushed_jobs() {
     let store = Store::new();
     let entries = fill(&store, 2);
     let mut decoder = Decoder::new(&store);
@@ -244,7 +244,7 @@ fn a_pipeline_keeps_what_it_opened() {
 }
 
 #[test]
-fn the_last_user_drops_a_dictionary() {
+fn last_release_drops_a_dictionary() {
     let store = Store::new();
     let id = store.insert(b"a dictionary").unwrap();
     store.retain(id).unwrap();
@@ -261,7 +261,7 @@ fn the_last_user_drops_a_dictionary() {
 }
 
 #[test]
-fn limits_hold_and_are_reported() {
+fn limits_are_kept_and_reported() {
     let store = Store::with_options(StoreOptions::new().raw_limit(10_000).huge_pages(false));
     let first = store.insert(&[1; 6000]).unwrap();
     assert_eq!(store.insert(&[2; 6000]).unwrap_err().kind, Kind::Limit);
@@ -277,7 +277,7 @@ fn limits_hold_and_are_reported() {
 
 /// The reason for which this crate is: what a dictionary takes beside its bytes.
 #[test]
-fn a_dictionary_takes_its_tables_and_a_hundred_bytes_beside_its_bytes() {
+fn memory_overhead_of_a_dictionary_is_tables_and_100_bytes() {
     const COUNT: usize = 2500;
     let store = Store::new();
     let mut decoder = Decoder::new(&store);

@@ -11,7 +11,7 @@ fn samples(bytes: &[u8]) -> Vec<&[u8]> {
 }
 
 #[test]
-fn small_tables_are_half_as_large_and_cost_little() {
+fn small_tables_halve_memory_at_a_small_cost_in_size() {
     let learned = rows(1, 400 << 10);
     let fresh = rows(2, 400 << 10);
     let training = Training::new(8 << 10);
@@ -28,7 +28,7 @@ fn small_tables_are_half_as_large_and_cost_little() {
 }
 
 #[test]
-fn libzstd_and_we_read_blocks_of_small_tables() {
+fn libzstd_and_linerate_decode_blocks_of_small_tables() {
     let learned = rows(1, 400 << 10);
     let dictionary = Training::new(8 << 10).small_tables(true).train(&samples(&learned)).unwrap();
     let store = Store::new();
@@ -45,7 +45,7 @@ fn libzstd_and_we_read_blocks_of_small_tables() {
 }
 
 #[test]
-fn what_need_not_shrink_stays_and_what_cannot_be_is_refused() {
+fn raw_content_is_unchanged_and_damage_is_an_error() {
     let learned = rows(1, 200 << 10);
     let dictionary = Training::new(4 << 10).train(&samples(&learned)).unwrap();
     let small = shrink_tables(&dictionary).unwrap();

@@ -37,7 +37,7 @@ fn numbers(stats: &Stats) -> Numbers {
         stats.unused,
         stats.bytes,
         stats.stored_bytes,
-        stats.hidden_bytes,
+        stats.removed_bytes,
         stats.len,
         stats.ignored,
         stats.generation,

@@ -214,7 +214,7 @@ fn take(
     let order = sst.key_order();
     let unknown = !matches!(order, KeyOrder::Bytewise | KeyOrder::Reverse);
     if unknown && stop.is_some() {
-        let what = "the keys are in an order that only the program knows which wrote them";
+        let what = "the keys are in the order of a custom comparator, which is not known";
         return Err(Error::new(Kind::Unsupported, 0, what));
     }
     let mut scan = match start {

@@ -9,7 +9,7 @@ use linerate_zstd::Dictionary;
 
 use super::block::BlockBuilder;
 use super::layout::{
-    Branch, Counts, DictionaryPlace, DictionaryReference, Footer, Header, MOST_CONTENT, Piece, Place,
+    BlockEntry, Counts, DictionaryPlace, DictionaryReference, Extent, Footer, Header, LeafEntry, MAX_CONTENT,
     separator,
 };
 use super::options::{DictionaryChoice, Options};
@@ -24,13 +24,13 @@ const INDEX_BLOCK: usize = 4096;
 pub const MAX_KEY_LEN: usize = (1 << 16) - 1;
 /// Maximum value length.
 pub const MAX_VALUE_LEN: usize = 32 << 20;
-const _: () = assert!(MAX_KEY_LEN + MAX_VALUE_LEN + INDEX_BLOCK < MOST_CONTENT);
+const _: () = assert!(MAX_KEY_LEN + MAX_VALUE_LEN + INDEX_BLOCK < MAX_CONTENT);
 
 const fn refused(what: &'static str) -> Error {
     Error::new(Kind::BadArgument, 0, what)
 }
 
-const BROKEN: Error = refused("an earlier write to the block file failed");
+const FAILED: Error = refused("an earlier write to the block file failed");
 
 /// Writes a block file from records in ascending key order. Holds in memory one block, the root index (about
 /// 40 bytes for a hundred blocks), and, to train a dictionary, the first records.
@@ -53,16 +53,16 @@ pub struct Builder {
     options: Options,
     block: BlockBuilder,
     /// Separator before the current block.
-    begins: Vec<u8>,
+    lower_bound: Vec<u8>,
     /// The last key; `None` before the first record.
     last: Option<Vec<u8>>,
     phase: Phase,
     leaf: BlockBuilder,
-    leaf_begins: Vec<u8>,
+    leaf_lower_bound: Vec<u8>,
     root: BlockBuilder,
     counts: Counts,
     /// Whether a write failed, so that nothing may follow.
-    broken: bool,
+    failed: bool,
 }
 
 enum Out {
@@ -71,8 +71,8 @@ enum Out {
 }
 
 /// A block that is not compressed yet.
-struct Cut {
-    begins: Vec<u8>,
+struct PendingBlock {
+    lower_bound: Vec<u8>,
     content: Vec<u8>,
     records: u32,
 }
@@ -80,17 +80,17 @@ struct Cut {
 enum Phase {
     /// Blocks are collected to train a dictionary.
     Sampling {
-        cuts: Vec<Cut>,
+        cuts: Vec<PendingBlock>,
         bytes: usize,
     },
-    Writing(Box<Coder>),
+    Writing(Box<BlockCompressor>),
 }
 
-struct Coder {
+struct BlockCompressor {
     header: Header,
     encoder: Encoder,
     id: Id,
-    room: Vec<u8>,
+    buffer: Vec<u8>,
 }
 
 /// Result of a build.
@@ -132,14 +132,14 @@ impl Builder {
             at: 0,
             options,
             block: BlockBuilder::default(),
-            begins: Vec::new(),
+            lower_bound: Vec::new(),
             last: None,
             phase: Phase::Sampling { cuts: Vec::new(), bytes: 0 },
             leaf: BlockBuilder::default(),
-            leaf_begins: Vec::new(),
+            leaf_lower_bound: Vec::new(),
             root: BlockBuilder::default(),
             counts: Counts::default(),
-            broken: false,
+            failed: false,
         };
         let (place, bytes) = match std::mem::take(&mut builder.options.dictionary) {
             train @ DictionaryChoice::Train { .. } => {
@@ -161,8 +161,8 @@ impl Builder {
     /// [`MAX_KEY_LEN`]; [`Kind::Limit`] for a value longer than [`MAX_VALUE_LEN`]; these leave the builder
     /// unchanged. [`Kind::Write`], after which the file cannot be finished.
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        if self.broken {
-            return Err(BROKEN);
+        if self.failed {
+            return Err(FAILED);
         }
         if key.len() > MAX_KEY_LEN {
             return Err(refused("the key is longer than 65535 bytes"));
@@ -176,12 +176,12 @@ impl Builder {
             _ => {}
         }
         let size = self.options.block_size as usize;
-        let full = self.block.len() + BlockBuilder::most(key.len(), value.len()) > size;
+        let full = self.block.len() + BlockBuilder::max_record_len(key.len(), value.len()) > size;
         if self.block.count() > 0 && full {
-            let begins = separator(self.block.last_key(), key).to_vec();
-            self.broken = true;
-            self.cut(begins)?;
-            self.broken = false;
+            let lower_bound = separator(self.block.last_key(), key).to_vec();
+            self.failed = true;
+            self.cut(lower_bound)?;
+            self.failed = false;
         }
         self.block.add(key, value);
         let last = self.last.get_or_insert_default();
@@ -196,8 +196,8 @@ impl Builder {
     /// Ends a block; `next` separates it from the next one.
     fn cut(&mut self, next: Vec<u8>) -> Result<()> {
         let records = self.block.count() as u32;
-        let begins = std::mem::replace(&mut self.begins, next);
-        let cut = Cut { begins, content: self.block.finish(), records };
+        let lower_bound = std::mem::replace(&mut self.lower_bound, next);
+        let cut = PendingBlock { lower_bound, content: self.block.finish(), records };
         match &mut self.phase {
             Phase::Writing(_) => self.write(&cut),
             Phase::Sampling { cuts, bytes } => {
@@ -248,7 +248,7 @@ impl Builder {
             self.put(bytes)?;
         }
         let encoder = Encoder::new(&store).level(level)?;
-        self.phase = Phase::Writing(Box::new(Coder { header, encoder, id, room: Vec::new() }));
+        self.phase = Phase::Writing(Box::new(BlockCompressor { header, encoder, id, buffer: Vec::new() }));
         Ok(())
     }
 
@@ -261,30 +261,31 @@ impl Builder {
         Ok(())
     }
 
-    fn write(&mut self, cut: &Cut) -> Result<()> {
-        let Phase::Writing(coder) = &mut self.phase else { return Ok(()) };
-        coder.room.resize(Encoder::bound(cut.content.len()), 0);
-        let len = coder.encoder.encode(coder.id, &cut.content, &mut coder.room)?;
-        let room = std::mem::take(&mut coder.room);
-        let sum = if coder.header.checksums { hash(&cut.content) } else { 0 };
-        let piece = Piece { at: self.at, len: len as u32, hash: sum };
-        self.put(&room[..len])?;
-        if let Phase::Writing(coder) = &mut self.phase {
-            coder.room = room;
+    fn write(&mut self, cut: &PendingBlock) -> Result<()> {
+        let Phase::Writing(compressor) = &mut self.phase else { return Ok(()) };
+        compressor.buffer.resize(Encoder::bound(cut.content.len()), 0);
+        let len = compressor.encoder.encode(compressor.id, &cut.content, &mut compressor.buffer)?;
+        let buffer = std::mem::take(&mut compressor.buffer);
+        let sum = if compressor.header.checksums { hash(&cut.content) } else { 0 };
+        let extent = Extent { at: self.at, len: len as u32, hash: sum };
+        self.put(&buffer[..len])?;
+        if let Phase::Writing(compressor) = &mut self.phase {
+            compressor.buffer = buffer;
         }
         self.counts.blocks += 1;
         self.counts.content_bytes += cut.content.len() as u64;
         self.counts.stored_bytes += len as u64;
-        let place = Place { piece, content: cut.content.len() as u32, records: cut.records };
+        let place = BlockEntry { extent, content: cut.content.len() as u32, records: cut.records };
         if self.leaf.count() > 0
-            && self.leaf.len() + BlockBuilder::most(cut.begins.len(), Place::LEN) > INDEX_BLOCK
+            && self.leaf.len() + BlockBuilder::max_record_len(cut.lower_bound.len(), BlockEntry::LEN)
+                > INDEX_BLOCK
         {
             self.end_leaf()?;
         }
         if self.leaf.count() == 0 {
-            self.leaf_begins.clone_from(&cut.begins);
+            self.leaf_lower_bound.clone_from(&cut.lower_bound);
         }
-        self.leaf.add(&cut.begins, &place.write());
+        self.leaf.add(&cut.lower_bound, &place.write());
         Ok(())
     }
 
@@ -292,20 +293,20 @@ impl Builder {
     fn end_leaf(&mut self) -> Result<()> {
         let blocks = self.leaf.count() as u32;
         let bytes = self.leaf.finish();
-        let piece = Piece { at: self.at, len: bytes.len() as u32, hash: hash(&bytes) };
+        let extent = Extent { at: self.at, len: bytes.len() as u32, hash: hash(&bytes) };
         self.put(&bytes)?;
         self.counts.index_blocks += 1;
         self.counts.index_bytes += bytes.len() as u64;
-        self.root.add(&self.leaf_begins, &Branch { piece, blocks }.write());
-        if self.root.len() > MOST_CONTENT {
+        self.root.add(&self.leaf_lower_bound, &LeafEntry { extent, blocks }.write());
+        if self.root.len() > MAX_CONTENT {
             return Err(Error::new(Kind::Limit, 0, "the index of the block file exceeds 64 MiB"));
         }
         Ok(())
     }
 
     fn end(&mut self) -> Result<Summary> {
-        if self.broken {
-            return Err(BROKEN);
+        if self.failed {
+            return Err(FAILED);
         }
         if self.block.count() > 0 {
             self.cut(Vec::new())?;
@@ -315,14 +316,14 @@ impl Builder {
             self.end_leaf()?;
         }
         let bytes = self.root.finish();
-        let root = Piece { at: self.at, len: bytes.len() as u32, hash: hash(&bytes) };
+        let root = Extent { at: self.at, len: bytes.len() as u32, hash: hash(&bytes) };
         self.put(&bytes)?;
         self.counts.index_bytes += bytes.len() as u64;
-        let Phase::Writing(coder) = &self.phase else { return Err(BROKEN) };
-        let header = coder.header;
+        let Phase::Writing(compressor) = &self.phase else { return Err(FAILED) };
+        let header = compressor.header;
         let len = self.at + Footer::LEN as u64;
-        let seal = crate::fields::u64_at(&header.write(), Header::LEN - 8);
-        self.put(&Footer { root, counts: self.counts, len, header: seal }.write())?;
+        let header_checksum = crate::fields::u64_at(&header.write(), Header::LEN - 8);
+        self.put(&Footer { root, counts: self.counts, len, header: header_checksum }.write())?;
         Ok(Summary { counts: self.counts, dictionary: header.dictionary, len })
     }
 
@@ -353,7 +354,7 @@ impl Builder {
 
 fn check(options: &Options) -> Result<()> {
     let size = options.block_size as usize;
-    if !(16..=MOST_CONTENT / 2).contains(&size) {
+    if !(16..=MAX_CONTENT / 2).contains(&size) {
         return Err(refused("the block size is not one of 16 bytes to 32 MiB"));
     }
     if !(-7..=zstd_safe::max_c_level()).contains(&options.level) {

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Block, Walk};
+use super::block::{Block, Cursor};
 use super::layout::{
-    Branch, Counts, DictionaryPlace, DictionaryReference, Footer, Header, MOST_CONTENT, Place, corrupt,
+    BlockEntry, Counts, DictionaryPlace, DictionaryReference, Footer, Header, LeafEntry, MAX_CONTENT, corrupt,
 };
 use super::reader::Reader;
 use super::scan::Scan;
@@ -20,7 +20,7 @@ use crate::input::Input;
 use crate::store::Store;
 
 /// Maximum length of an embedded dictionary.
-const MOST_DICTIONARY: u32 = 64 << 20;
+const MAX_DICTIONARY: u32 = 64 << 20;
 
 /// A sorted file of records, in blocks that share a dictionary.
 ///
@@ -86,7 +86,7 @@ impl BlockFile {
                 "the store does not have the dictionary of a block file",
             ))
         };
-        Self::open_parts(input, header, store, find)
+        Self::open_with_header(input, header, store, find)
     }
 
     /// Opens a file whose external dictionary is `id` in the store.
@@ -95,7 +95,7 @@ impl BlockFile {
     /// As [`open`](Self::open); [`Kind::BadArgument`] if `id` has other bytes than the file was built with.
     pub fn open_with(input: Input, store: &Store, id: Id) -> Result<BlockFile> {
         let header = Header::parse(&input.array(0)?)?;
-        Self::open_parts(input, header, store, |dictionary| {
+        Self::open_with_header(input, header, store, |dictionary| {
             if store.hash(id)? == dictionary.hash {
                 return Ok(id);
             }
@@ -107,7 +107,7 @@ impl BlockFile {
         })
     }
 
-    fn open_parts(
+    fn open_with_header(
         input: Input,
         header: Header,
         store: &Store,
@@ -115,7 +115,7 @@ impl BlockFile {
     ) -> Result<BlockFile> {
         let footer = read_footer(&input, &header)?;
         input.check(footer.root.at, footer.root.len.into())?;
-        if footer.root.len as usize > MOST_CONTENT {
+        if footer.root.len as usize > MAX_CONTENT {
             return Err(corrupt("the index of the block file exceeds 64 MiB"));
         }
         let mut root = Vec::new();
@@ -210,7 +210,7 @@ impl BlockFile {
         verify(self, reader)
     }
 
-    pub(super) fn parts(&self) -> &Open {
+    pub(super) fn inner(&self) -> &Open {
         &self.open
     }
 }
@@ -222,7 +222,7 @@ impl std::fmt::Debug for BlockFile {
 }
 
 fn read_footer(input: &Input, header: &Header) -> Result<Footer> {
-    let at = input.len().checked_sub(Footer::LEN as u64).filter(|&at| at >= header.before_blocks());
+    let at = input.len().checked_sub(Footer::LEN as u64).filter(|&at| at >= header.blocks_offset());
     let cut = Error::new(Kind::Truncated, input.len(), "the block file is truncated");
     let footer = Footer::parse(&input.array(at.ok_or(cut)?)?)?;
     if footer.len != input.len() {
@@ -240,44 +240,49 @@ fn read_footer(input: &Input, header: &Header) -> Result<Footer> {
 
 /// Inserts the embedded dictionary.
 fn embedded(input: &Input, dictionary: DictionaryReference, store: &Store) -> Result<Id> {
-    if dictionary.len > MOST_DICTIONARY {
+    if dictionary.len > MAX_DICTIONARY {
         return Err(corrupt("the dictionary of the block file exceeds 64 MiB"));
     }
-    let mut room = Vec::new();
-    let bytes = input.bytes(Header::LEN as u64, dictionary.len as usize, &mut room)?;
+    let mut buffer = Vec::new();
+    let bytes = input.bytes(Header::LEN as u64, dictionary.len as usize, &mut buffer)?;
     store.insert_with_hash(bytes, dictionary.hash)
 }
 
 impl Open {
     /// Finds the block whose key range contains `key`. `leaf` is a buffer for an index block.
-    pub(super) fn find(&self, key: &[u8], walk: &mut Walk, leaf: &mut Vec<u8>) -> Result<Option<Place>> {
+    pub(super) fn find(
+        &self,
+        key: &[u8],
+        cursor: &mut Cursor,
+        leaf: &mut Vec<u8>,
+    ) -> Result<Option<BlockEntry>> {
         let root = Block::new(&self.root)?;
-        let Some(found) = root.floor(key, walk)? else {
+        let Some(found) = root.floor(key, cursor)? else {
             return if self.footer.counts.blocks == 0 { Ok(None) } else { Err(GAP) };
         };
-        let branch = Branch::parse(&root.records()[found.value])?;
+        let branch = LeafEntry::parse(&root.records()[found.value])?;
         let leaf = Block::new(self.leaf(&branch, leaf)?)?;
-        let found = leaf.floor(key, walk)?.ok_or(GAP)?;
-        self.place(&leaf.records()[found.value]).map(Some)
+        let found = leaf.floor(key, cursor)?.ok_or(GAP)?;
+        self.block_entry(&leaf.records()[found.value]).map(Some)
     }
 
     /// Returns an index block, after checking its hash.
-    pub(super) fn leaf<'a>(&'a self, branch: &Branch, room: &'a mut Vec<u8>) -> Result<&'a [u8]> {
-        self.input.check(branch.piece.at, branch.piece.len.into())?;
-        if branch.piece.len as usize > MOST_CONTENT {
+    pub(super) fn leaf<'a>(&'a self, branch: &LeafEntry, buffer: &'a mut Vec<u8>) -> Result<&'a [u8]> {
+        self.input.check(branch.extent.at, branch.extent.len.into())?;
+        if branch.extent.len as usize > MAX_CONTENT {
             return Err(corrupt("an index block exceeds 64 MiB"));
         }
-        let bytes = self.input.bytes(branch.piece.at, branch.piece.len as usize, room)?;
-        if hash(bytes) != branch.piece.hash {
-            return Err(corrupt("an index block is damaged").shifted(branch.piece.at));
+        let bytes = self.input.bytes(branch.extent.at, branch.extent.len as usize, buffer)?;
+        if hash(bytes) != branch.extent.hash {
+            return Err(corrupt("an index block is damaged").shifted(branch.extent.at));
         }
         Ok(bytes)
     }
 
     /// Parses the index entry of a block, and checks that it is within the file.
-    pub(super) fn place(&self, bytes: &[u8]) -> Result<Place> {
-        let place = Place::parse(bytes)?;
-        self.input.check(place.piece.at, place.piece.len.into())?;
+    pub(super) fn block_entry(&self, bytes: &[u8]) -> Result<BlockEntry> {
+        let place = BlockEntry::parse(bytes)?;
+        self.input.check(place.extent.at, place.extent.len.into())?;
         Ok(place)
     }
 
@@ -286,15 +291,14 @@ impl Open {
     }
 
     /// Checks the length and hash of a block's content.
-    pub(super) fn check(&self, place: &Place, content: &[u8]) -> Result<()> {
+    pub(super) fn check(&self, place: &BlockEntry, content: &[u8]) -> Result<()> {
         if content.len() != place.content as usize {
             return Err(corrupt("the length of a block's content differs from its index entry")
-                .shifted(place.piece.at));
+                .shifted(place.extent.at));
         }
-        if self.header.checksums && hash(content) != place.piece.hash {
-            return Err(
-                corrupt("the hash of a block's content differs from its index entry").shifted(place.piece.at)
-            );
+        if self.header.checksums && hash(content) != place.extent.hash {
+            return Err(corrupt("the hash of a block's content differs from its index entry")
+                .shifted(place.extent.at));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::fields::{is_sealed, put, seal, u16_at, u32_at, u64_at};
+use crate::fields::{has_valid_checksum, put, put_checksum, u16_at, u32_at, u64_at};
 
 const MAGIC: &[u8; 8] = b"\x89LRBLKS\n";
 const END_MAGIC: &[u8; 8] = b"LRBKEND\n";
@@ -10,7 +10,7 @@ const VERSION: u16 = 1;
 /// Flag of a file whose index has hashes of block contents.
 const CHECKSUMS: u16 = 1;
 /// Maximum content of a block.
-pub(super) const MOST_CONTENT: usize = 64 << 20;
+pub(super) const MAX_CONTENT: usize = 64 << 20;
 
 pub(super) const fn corrupt(what: &'static str) -> Error {
     Error::new(Kind::Corrupt, 0, what)
@@ -76,7 +76,7 @@ impl Header {
         put(&mut out, 28, &self.dictionary.zstd_id.to_le_bytes());
         put(&mut out, 32, &id.to_le_bytes());
         put(&mut out, 40, &self.dictionary.hash.to_le_bytes());
-        seal(&mut out);
+        put_checksum(&mut out);
         out
     }
 
@@ -84,7 +84,7 @@ impl Header {
         if !bytes.starts_with(MAGIC) {
             return Err(corrupt("not a block file: the magic number is missing"));
         }
-        if !is_sealed(bytes) {
+        if !has_valid_checksum(bytes) {
             return Err(corrupt("the header of the block file is damaged"));
         }
         let flags = u16_at(bytes, 10);
@@ -117,7 +117,7 @@ impl Header {
     }
 
     /// Bytes before the first block.
-    pub(super) fn before_blocks(&self) -> u64 {
+    pub(super) fn blocks_offset(&self) -> u64 {
         let embedded = self.dictionary.place == DictionaryPlace::Embedded;
         Header::LEN as u64 + if embedded { self.dictionary.len.into() } else { 0 }
     }
@@ -125,7 +125,7 @@ impl Header {
 
 /// A range of the file, and its hash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct Extent {
     pub(super) at: u64,
     pub(super) len: u32,
     pub(super) hash: u64,
@@ -156,7 +156,7 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Footer {
     /// The root index block.
-    pub(super) root: Piece,
+    pub(super) root: Extent,
     pub(super) counts: Counts,
     /// Bytes of the file.
     pub(super) len: u64,
@@ -189,12 +189,12 @@ impl Footer {
         for (i, field) in fields.iter().enumerate() {
             put(&mut out, 8 + 8 * i, &field.to_le_bytes());
         }
-        seal(&mut out);
+        put_checksum(&mut out);
         out
     }
 
     pub(super) fn parse(bytes: &[u8; Footer::LEN]) -> Result<Footer> {
-        if !bytes.starts_with(END_MAGIC) || !is_sealed(bytes) {
+        if !bytes.starts_with(END_MAGIC) || !has_valid_checksum(bytes) {
             return Err(Error::new(
                 Kind::Truncated,
                 0,
@@ -205,7 +205,7 @@ impl Footer {
         let len =
             u32::try_from(field(1)).map_err(|_| corrupt("the index of the block file exceeds 64 MiB"))?;
         let footer = Footer {
-            root: Piece { at: field(0), len, hash: field(2) },
+            root: Extent { at: field(0), len, hash: field(2) },
             counts: Counts {
                 records: field(3),
                 key_bytes: field(4),
@@ -228,34 +228,34 @@ impl Footer {
 
 /// Entry of an index block: one data block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BlockEntry {
     /// The frame, and the hash of its content (0 in a file without hashes).
-    pub(super) piece: Piece,
+    pub(super) extent: Extent,
     /// Uncompressed bytes.
     pub(super) content: u32,
     pub(super) records: u32,
 }
 
-impl Place {
+impl BlockEntry {
     pub(super) const LEN: usize = 28;
 
-    pub(super) fn write(&self) -> [u8; Place::LEN] {
-        let mut out = [0; Place::LEN];
-        put(&mut out, 0, &self.piece.at.to_le_bytes());
-        put(&mut out, 8, &self.piece.len.to_le_bytes());
+    pub(super) fn write(&self) -> [u8; BlockEntry::LEN] {
+        let mut out = [0; BlockEntry::LEN];
+        put(&mut out, 0, &self.extent.at.to_le_bytes());
+        put(&mut out, 8, &self.extent.len.to_le_bytes());
         put(&mut out, 12, &self.content.to_le_bytes());
         put(&mut out, 16, &self.records.to_le_bytes());
-        put(&mut out, 20, &self.piece.hash.to_le_bytes());
+        put(&mut out, 20, &self.extent.hash.to_le_bytes());
         out
     }
 
-    pub(super) fn parse(bytes: &[u8]) -> Result<Place> {
-        if bytes.len() != Place::LEN {
+    pub(super) fn parse(bytes: &[u8]) -> Result<BlockEntry> {
+        if bytes.len() != BlockEntry::LEN {
             return Err(corrupt("an index block is damaged"));
         }
-        let piece = Piece { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 20) };
-        let place = Place { piece, content: u32_at(bytes, 12), records: u32_at(bytes, 16) };
-        if place.content as usize > MOST_CONTENT {
+        let extent = Extent { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 20) };
+        let place = BlockEntry { extent, content: u32_at(bytes, 12), records: u32_at(bytes, 16) };
+        if place.content as usize > MAX_CONTENT {
             return Err(corrupt("the content of a block exceeds 64 MiB"));
         }
         Ok(place)
@@ -264,30 +264,30 @@ impl Place {
 
 /// Entry of the root index block: one index block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Branch {
-    pub(super) piece: Piece,
+pub(super) struct LeafEntry {
+    pub(super) extent: Extent,
     /// Number of its entries.
     pub(super) blocks: u32,
 }
 
-impl Branch {
+impl LeafEntry {
     pub(super) const LEN: usize = 24;
 
-    pub(super) fn write(&self) -> [u8; Branch::LEN] {
-        let mut out = [0; Branch::LEN];
-        put(&mut out, 0, &self.piece.at.to_le_bytes());
-        put(&mut out, 8, &self.piece.len.to_le_bytes());
+    pub(super) fn write(&self) -> [u8; LeafEntry::LEN] {
+        let mut out = [0; LeafEntry::LEN];
+        put(&mut out, 0, &self.extent.at.to_le_bytes());
+        put(&mut out, 8, &self.extent.len.to_le_bytes());
         put(&mut out, 12, &self.blocks.to_le_bytes());
-        put(&mut out, 16, &self.piece.hash.to_le_bytes());
+        put(&mut out, 16, &self.extent.hash.to_le_bytes());
         out
     }
 
-    pub(super) fn parse(bytes: &[u8]) -> Result<Branch> {
-        if bytes.len() != Branch::LEN {
+    pub(super) fn parse(bytes: &[u8]) -> Result<LeafEntry> {
+        if bytes.len() != LeafEntry::LEN {
             return Err(corrupt("the root index block is damaged"));
         }
-        let piece = Piece { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 16) };
-        Ok(Branch { piece, blocks: u32_at(bytes, 12) })
+        let extent = Extent { at: u64_at(bytes, 0), len: u32_at(bytes, 8), hash: u64_at(bytes, 16) };
+        Ok(LeafEntry { extent, blocks: u32_at(bytes, 12) })
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn separators_separate() {
+    fn separators_are_greater_than_the_last_key() {
         for (last, next, expected) in [
             (&b"abc"[..], &b"abd"[..], &b"abd"[..]),
             (b"abc", b"b", b"b"),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_and_footers_come_back() {
+    fn headers_and_footers_round_trip() {
         let dictionary = DictionaryReference {
             place: DictionaryPlace::External(77),
             len: 8192,
@@ -328,7 +328,7 @@ mod tests {
         let header = Header { checksums: true, block_size: 4096, level: -3, dictionary };
         assert_eq!(Header::parse(&header.write()), Ok(header));
         let counts = Counts { records: 1, index_bytes: 9, ..Counts::default() };
-        let root = Piece { at: 1 << 40, len: 7, hash: 3 };
+        let root = Extent { at: 1 << 40, len: 7, hash: 3 };
         let footer = Footer { root, counts, len: 1 << 41, header: 4 };
         assert_eq!(Footer::parse(&footer.write()), Ok(footer));
         for bit in 0..8 * Header::LEN {
@@ -336,7 +336,7 @@ mod tests {
             bytes[bit / 8] ^= 1 << (bit % 8);
             assert!(Header::parse(&bytes).is_err());
             // With a valid checksum it is another header or an error, and round-trips if it is a header.
-            seal(&mut bytes);
+            put_checksum(&mut bytes);
             if let Ok(other) = Header::parse(&bytes) {
                 assert_eq!(other.write(), bytes);
             }

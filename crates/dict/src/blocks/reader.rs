@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Block, Walk};
+use super::block::{Block, Cursor};
 use super::file::BlockFile;
-use super::layout::Place;
+use super::layout::BlockEntry;
 use crate::input::frame_error;
 use crate::{Decoder, Job, Order, Store};
 
@@ -18,19 +18,19 @@ const BATCH: usize = 4 << 20;
 /// at most 4 MiB.
 pub struct Reader {
     decoder: Decoder,
-    pub(super) walk: Walk,
+    pub(super) cursor: Cursor,
     pub(super) leaf: Vec<u8>,
     stored: Vec<u8>,
     content: Vec<u8>,
     /// The file and offset of the block in `content`.
-    holds: Option<(u64, u64)>,
+    cached: Option<(u64, u64)>,
 }
 
 /// A block of a batch.
-struct Wanted {
+struct BatchBlock {
     /// The first request for it.
     request: usize,
-    place: Place,
+    entry: BlockEntry,
     /// Its range in `stored`, if it is not in memory.
     stored: Range<usize>,
     /// Its range in `content`.
@@ -44,11 +44,11 @@ impl Reader {
     pub fn new(store: &Store) -> Self {
         Reader {
             decoder: Decoder::new(store),
-            walk: Walk::default(),
+            cursor: Cursor::default(),
             leaf: Vec::new(),
             stored: Vec::new(),
             content: Vec::new(),
-            holds: None,
+            cached: None,
         }
     }
 
@@ -57,35 +57,35 @@ impl Reader {
         self.decoder.counters()
     }
 
-    pub(super) fn is_for(&self, file: &BlockFile) -> Result<()> {
-        let same = std::ptr::eq(self.decoder.store().shared(), file.parts().store.shared());
+    pub(super) fn check_store(&self, file: &BlockFile) -> Result<()> {
+        let same = std::ptr::eq(self.decoder.store().shared(), file.inner().store.shared());
         if same { Ok(()) } else { Err(OTHER_STORE) }
     }
 
     /// See [`BlockFile::get`].
     pub(super) fn get(&mut self, file: &BlockFile, key: &[u8]) -> Result<Option<&[u8]>> {
-        self.is_for(file)?;
-        let Some(place) = file.parts().find(key, &mut self.walk, &mut self.leaf)? else { return Ok(None) };
-        self.load(file, &place)?;
+        self.check_store(file)?;
+        let Some(entry) = file.inner().find(key, &mut self.cursor, &mut self.leaf)? else { return Ok(None) };
+        self.load(file, &entry)?;
         let block = Block::new(&self.content)?;
-        let found = block.floor(key, &mut self.walk)?.filter(|found| found.exact);
+        let found = block.floor(key, &mut self.cursor)?.filter(|found| found.exact);
         Ok(found.map(|found| &block.records()[found.value]))
     }
 
     /// Decodes a block, unless it is the one decoded last.
-    pub(super) fn load(&mut self, file: &BlockFile, place: &Place) -> Result<&[u8]> {
-        let open = file.parts();
-        let wanted = Some((open.number, place.piece.at));
-        if self.holds == wanted && self.content.len() == place.content as usize {
+    pub(super) fn load(&mut self, file: &BlockFile, entry: &BlockEntry) -> Result<&[u8]> {
+        let open = file.inner();
+        let wanted = Some((open.number, entry.extent.at));
+        if self.cached == wanted && self.content.len() == entry.content as usize {
             return Ok(&self.content);
         }
-        self.holds = None;
-        let stored = open.input.bytes(place.piece.at, place.piece.len as usize, &mut self.stored)?;
-        self.content.resize(place.content as usize, 0);
+        self.cached = None;
+        let stored = open.input.bytes(entry.extent.at, entry.extent.len as usize, &mut self.stored)?;
+        self.content.resize(entry.content as usize, 0);
         let len = self.decoder.decode(open.id, stored, &mut self.content);
-        let len = len.map_err(|e| frame_error(e, place.piece.at))?;
-        open.check(place, &self.content[..len])?;
-        self.holds = wanted;
+        let len = len.map_err(|e| frame_error(e, entry.extent.at))?;
+        open.check(entry, &self.content[..len])?;
+        self.cached = wanted;
         Ok(&self.content)
     }
 
@@ -120,7 +120,7 @@ impl Reader {
         requests: &[(&BlockFile, &[u8])],
         mut answer: impl FnMut(usize, Result<Option<&[u8]>>),
     ) {
-        self.holds = None;
+        self.cached = None;
         let mut first = 0;
         while first < requests.len() {
             first += self.one_batch(&requests[first..], first, &mut answer);
@@ -134,87 +134,93 @@ impl Reader {
         first: usize,
         answer: &mut impl FnMut(usize, Result<Option<&[u8]>>),
     ) -> usize {
-        let mut wanted: Vec<Wanted> = Vec::new();
+        let mut wanted: Vec<BatchBlock> = Vec::new();
         let mut known: HashMap<(u64, u64), usize> = HashMap::new();
         // The block of each request, if any.
-        let mut needs: Vec<Result<Option<usize>>> = Vec::new();
+        let mut block_indexes: Vec<Result<Option<usize>>> = Vec::new();
         let mut end = 0;
         self.stored.clear();
         for (i, &(file, key)) in requests.iter().enumerate() {
-            let place =
-                self.is_for(file).and_then(|()| file.parts().find(key, &mut self.walk, &mut self.leaf));
-            let place = match place {
-                Ok(Some(place)) => place,
+            let entry = self
+                .check_store(file)
+                .and_then(|()| file.inner().find(key, &mut self.cursor, &mut self.leaf));
+            let entry = match entry {
+                Ok(Some(entry)) => entry,
                 Ok(None) => {
-                    needs.push(Ok(None));
+                    block_indexes.push(Ok(None));
                     continue;
                 }
                 Err(error) => {
-                    needs.push(Err(error));
+                    block_indexes.push(Err(error));
                     continue;
                 }
             };
-            let name = (file.parts().number, place.piece.at);
+            let name = (file.inner().number, entry.extent.at);
             if let Some(&index) = known.get(&name) {
-                needs.push(Ok(Some(index)));
+                block_indexes.push(Ok(Some(index)));
                 continue;
             }
-            if i > 0 && end + place.content as usize > BATCH {
+            if i > 0 && end + entry.content as usize > BATCH {
                 break;
             }
             let begin = self.stored.len();
-            let fetched = self.fetch(file, &place);
+            let fetched = self.fetch(file, &entry);
             if fetched.is_ok() {
                 known.insert(name, wanted.len());
-                let content = end..end + place.content as usize;
+                let content = end..end + entry.content as usize;
                 end = content.end;
-                wanted.push(Wanted { request: i, place, stored: begin..self.stored.len(), content });
+                wanted.push(BatchBlock { request: i, entry, stored: begin..self.stored.len(), content });
             }
-            needs.push(fetched.map(|()| Some(wanted.len() - 1)));
+            block_indexes.push(fetched.map(|()| Some(wanted.len() - 1)));
         }
         let results = self.decode(requests, &wanted, end);
-        for (i, need) in needs.iter().enumerate() {
+        for (i, need) in block_indexes.iter().enumerate() {
             let value = need.and_then(|need| {
                 let Some(index) = need else { return Ok(None) };
                 results[index]?;
                 let block = Block::new(&self.content[wanted[index].content.clone()])?;
-                let found = block.floor(requests[i].1, &mut self.walk)?.filter(|found| found.exact);
+                let found = block.floor(requests[i].1, &mut self.cursor)?.filter(|found| found.exact);
                 Ok(found.map(|found| &block.records()[found.value]))
             });
             answer(first + i, value);
         }
-        needs.len()
+        block_indexes.len()
     }
 
     /// Appends a block that is not in memory to the stored blocks of the batch.
-    fn fetch(&mut self, file: &BlockFile, place: &Place) -> Result<()> {
-        let input = &file.parts().input;
+    fn fetch(&mut self, file: &BlockFile, entry: &BlockEntry) -> Result<()> {
+        let input = &file.inner().input;
         if input.is_in_memory() {
             return Ok(());
         }
-        input.append(place.piece.at, place.piece.len as usize, &mut self.stored)
+        input.append(entry.extent.at, entry.extent.len as usize, &mut self.stored)
     }
 
     /// Decodes the blocks of a batch into `content`, `len` bytes in total.
-    fn decode(&mut self, requests: &[(&BlockFile, &[u8])], wanted: &[Wanted], len: usize) -> Vec<Result<()>> {
+    fn decode(
+        &mut self,
+        requests: &[(&BlockFile, &[u8])],
+        wanted: &[BatchBlock],
+        len: usize,
+    ) -> Vec<Result<()>> {
         self.content.resize(len, 0);
         let mut rest = &mut self.content[..];
         let mut jobs = Vec::with_capacity(wanted.len());
         for block in wanted {
             let (dst, after) = rest.split_at_mut(block.content.len());
             rest = after;
-            let open = requests[block.request].0.parts();
-            let piece = block.place.piece;
-            let stored = match open.input.view(piece.at, piece.len as usize) {
+            let open = requests[block.request].0.inner();
+            let extent = block.entry.extent;
+            let stored = match open.input.view(extent.at, extent.len as usize) {
                 Some(stored) => stored,
                 None => &self.stored[block.stored.clone()],
             };
             jobs.push(Job::new(open.id, stored, dst));
         }
         self.decoder.decode_batch(&mut jobs, Order::Any);
-        let check = |(job, block): (&Job<'_>, &Wanted)| {
-            let len = job.result.map_err(|e| frame_error(e, block.place.piece.at))?;
-            requests[block.request].0.parts().check(&block.place, &job.dst[..len])
+        let check = |(job, block): (&Job<'_>, &BatchBlock)| {
+            let len = job.result.map_err(|e| frame_error(e, block.entry.extent.at))?;
+            requests[block.request].0.inner().check(&block.entry, &job.dst[..len])
         };
         jobs.iter().zip(wanted).map(check).collect()
     }

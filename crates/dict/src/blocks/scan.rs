@@ -4,39 +4,39 @@ use std::ops::Bound;
 
 use linerate_core::Result;
 
-use super::block::{Block, Walk};
+use super::block::{Block, Cursor};
 use super::file::{BlockFile, GAP};
-use super::layout::{Branch, Place};
+use super::layout::{BlockEntry, LeafEntry};
 use super::reader::Reader;
 
 /// Iterates over the data blocks of a file, in index order.
 pub(super) struct Blocks {
-    root: Walk,
-    leaf: Walk,
+    root: Cursor,
+    leaf: Cursor,
     /// The index block of `leaf`; empty before the first.
     bytes: Vec<u8>,
 }
 
 impl Blocks {
     /// Starts at the block whose key range contains `key`, and returns it.
-    pub(super) fn from(file: &BlockFile, key: &[u8]) -> Result<(Self, Option<Place>)> {
-        let mut blocks = Blocks { root: Walk::default(), leaf: Walk::default(), bytes: Vec::new() };
-        let open = file.parts();
+    pub(super) fn from(file: &BlockFile, key: &[u8]) -> Result<(Self, Option<BlockEntry>)> {
+        let mut blocks = Blocks { root: Cursor::default(), leaf: Cursor::default(), bytes: Vec::new() };
+        let open = file.inner();
         let root = Block::new(open.root())?;
         let Some(found) = root.floor(key, &mut blocks.root)? else {
             return if open.footer.counts.blocks == 0 { Ok((blocks, None)) } else { Err(GAP) };
         };
-        blocks.enter(file, &Branch::parse(&root.records()[found.value])?)?;
+        blocks.enter(file, &LeafEntry::parse(&root.records()[found.value])?)?;
         let leaf = Block::new(&blocks.bytes)?;
         let found = leaf.floor(key, &mut blocks.leaf)?.ok_or(GAP)?;
-        let place = open.place(&leaf.records()[found.value])?;
-        Ok((blocks, Some(place)))
+        let entry = open.block_entry(&leaf.records()[found.value])?;
+        Ok((blocks, Some(entry)))
     }
 
     /// Moves to an index block, before its first entry.
-    fn enter(&mut self, file: &BlockFile, branch: &Branch) -> Result<()> {
-        let mut room = Vec::new();
-        let bytes = file.parts().leaf(branch, &mut room)?;
+    fn enter(&mut self, file: &BlockFile, branch: &LeafEntry) -> Result<()> {
+        let mut buffer = Vec::new();
+        let bytes = file.inner().leaf(branch, &mut buffer)?;
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.leaf.start(0);
@@ -44,19 +44,19 @@ impl Blocks {
     }
 
     /// Returns the next block.
-    pub(super) fn next(&mut self, file: &BlockFile) -> Result<Option<Place>> {
+    pub(super) fn next(&mut self, file: &BlockFile) -> Result<Option<BlockEntry>> {
         loop {
             if !self.bytes.is_empty() {
                 let leaf = Block::new(&self.bytes)?;
                 if self.leaf.step(&leaf)? {
-                    return file.parts().place(&leaf.records()[self.leaf.value.clone()]).map(Some);
+                    return file.inner().block_entry(&leaf.records()[self.leaf.value.clone()]).map(Some);
                 }
             }
-            let root = Block::new(file.parts().root())?;
+            let root = Block::new(file.inner().root())?;
             if !self.root.step(&root)? {
                 return Ok(None);
             }
-            let branch = Branch::parse(&root.records()[self.root.value.clone()])?;
+            let branch = LeafEntry::parse(&root.records()[self.root.value.clone()])?;
             self.enter(file, &branch)?;
         }
     }
@@ -77,8 +77,8 @@ pub struct Scan<'r> {
     to: Bound<Vec<u8>>,
     /// `None` before the first record.
     blocks: Option<Blocks>,
-    place: Option<Place>,
-    walk: Walk,
+    entry: Option<BlockEntry>,
+    cursor: Cursor,
     done: bool,
 }
 
@@ -89,7 +89,7 @@ impl<'r> Scan<'r> {
         from: Bound<Vec<u8>>,
         to: Bound<Vec<u8>>,
     ) -> Self {
-        Scan { file, reader, from, to, blocks: None, place: None, walk: Walk::default(), done: false }
+        Scan { file, reader, from, to, blocks: None, entry: None, cursor: Cursor::default(), done: false }
     }
 
     /// Returns the next record, key and value. `None` at the end.
@@ -107,47 +107,47 @@ impl<'r> Scan<'r> {
         }
         let Some(blocks) = &mut self.blocks else { return Ok(None) };
         loop {
-            if let Some(place) = &self.place {
-                let block = Block::new(self.reader.load(self.file, place)?)?;
-                if self.walk.step(&block)? {
+            if let Some(entry) = &self.entry {
+                let block = Block::new(self.reader.load(self.file, entry)?)?;
+                if self.cursor.step(&block)? {
                     break;
                 }
             }
-            self.place = blocks.next(self.file)?;
-            if self.place.is_none() {
+            self.entry = blocks.next(self.file)?;
+            if self.entry.is_none() {
                 return Ok(None);
             }
-            self.walk.start(0);
+            self.cursor.start(0);
         }
         let within = match &self.to {
             Bound::Unbounded => true,
-            Bound::Included(to) => self.walk.key() <= &to[..],
-            Bound::Excluded(to) => self.walk.key() < &to[..],
+            Bound::Included(to) => self.cursor.key() <= &to[..],
+            Bound::Excluded(to) => self.cursor.key() < &to[..],
         };
         if !within {
             return Ok(None);
         }
         self.done = false;
         let block = Block::new(self.reader.content())?;
-        Ok(Some((self.walk.key(), &block.records()[self.walk.value.clone()])))
+        Ok(Some((self.cursor.key(), &block.records()[self.cursor.value.clone()])))
     }
 
     /// Positions before the first record.
     fn begin(&mut self) -> Result<()> {
-        self.reader.is_for(self.file)?;
+        self.reader.check_store(self.file)?;
         let key: &[u8] = match &self.from {
             Bound::Unbounded => &[],
             Bound::Included(key) | Bound::Excluded(key) => key,
         };
-        let (blocks, place) = Blocks::from(self.file, key)?;
-        if let Some(place) = &place {
-            let block = Block::new(self.reader.load(self.file, place)?)?;
-            let there = self.walk.seek(&block, key)?;
-            if there && !(matches!(self.from, Bound::Excluded(_)) && self.walk.key() == key) {
-                self.walk.hold();
+        let (blocks, entry) = Blocks::from(self.file, key)?;
+        if let Some(entry) = &entry {
+            let block = Block::new(self.reader.load(self.file, entry)?)?;
+            let there = self.cursor.seek(&block, key)?;
+            if there && !(matches!(self.from, Bound::Excluded(_)) && self.cursor.key() == key) {
+                self.cursor.repeat();
             }
         }
-        self.place = place;
+        self.entry = entry;
         self.blocks = Some(blocks);
         Ok(())
     }

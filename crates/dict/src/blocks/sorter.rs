@@ -14,9 +14,9 @@ use crate::output::write_error;
 /// Memory of a record beside its key and value, in bytes.
 const OVERHEAD: usize = size_of::<Entry>();
 /// Read buffer of each run, in bytes.
-const READ: usize = 32 << 10;
+const READ_BUFFER: usize = 32 << 10;
 /// At this number runs are merged into one, to bound the open files.
-const MOST_RUNS: usize = 64;
+const MAX_RUNS: usize = 64;
 
 /// Handling of records with equal keys.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,13 +85,13 @@ impl Sorter {
     }
 
     /// Sorts the records in memory; equal keys stay in insertion order.
-    fn order(&mut self) {
+    fn sort(&mut self) {
         let bytes = &self.bytes;
         self.entries.sort_unstable_by(|a, b| a.key(bytes).cmp(b.key(bytes)).then(a.at.cmp(&b.at)));
     }
 
     fn spill(&mut self) -> Result<()> {
-        self.order();
+        self.sort();
         let mut run = RunWriter::new()?;
         for entry in &self.entries {
             run.add(entry.key(&self.bytes), entry.value(&self.bytes))?;
@@ -99,7 +99,7 @@ impl Sorter {
         self.runs.push(run.finish()?);
         self.bytes.clear();
         self.entries.clear();
-        if self.runs.len() < MOST_RUNS {
+        if self.runs.len() < MAX_RUNS {
             return Ok(());
         }
         // All runs are merged, so that the insertion order of equal keys is preserved.
@@ -117,18 +117,18 @@ impl Sorter {
     /// # Errors
     /// [`Kind::Write`].
     pub fn sorted(mut self) -> Result<Sorted> {
-        let from = if self.runs.is_empty() {
-            self.order();
-            From::Memory { bytes: self.bytes, entries: self.entries, next: 0 }
+        let source = if self.runs.is_empty() {
+            self.sort();
+            RecordSource::Memory { bytes: self.bytes, entries: self.entries, next: 0 }
         } else {
             if !self.entries.is_empty() {
                 self.spill()?;
             }
-            From::Runs(Merge::new(self.runs)?)
+            RecordSource::Runs(Merge::new(self.runs)?)
         };
         let mut sorted =
-            Sorted { from, duplicates: self.duplicates, coming: None, key: Vec::new(), value: Vec::new() };
-        sorted.fetch()?;
+            Sorted { source, duplicates: self.duplicates, next: None, key: Vec::new(), value: Vec::new() };
+        sorted.advance()?;
         Ok(sorted)
     }
 
@@ -147,15 +147,15 @@ impl Sorter {
 
 /// Records in ascending key order, each key once.
 pub struct Sorted {
-    from: From,
+    source: RecordSource,
     duplicates: Duplicates,
     /// The record after the one in `key` and `value`.
-    coming: Option<(Vec<u8>, Vec<u8>)>,
+    next: Option<(Vec<u8>, Vec<u8>)>,
     key: Vec<u8>,
     value: Vec<u8>,
 }
 
-enum From {
+enum RecordSource {
     Memory { bytes: Vec<u8>, entries: Vec<Entry>, next: usize },
     Runs(Merge),
 }
@@ -166,29 +166,29 @@ impl Sorted {
     /// # Errors
     /// [`Kind::BadArgument`] for a duplicate key, with [`Duplicates::Refuse`]; [`Kind::Write`].
     pub fn next_record(&mut self) -> Result<Option<(&[u8], &[u8])>> {
-        let Some((key, value)) = self.coming.take() else { return Ok(None) };
+        let Some((key, value)) = self.next.take() else { return Ok(None) };
         (self.key, self.value) = (key, value);
         loop {
-            self.fetch()?;
-            if self.coming.as_ref().is_none_or(|(key, _)| *key != self.key) {
+            self.advance()?;
+            if self.next.as_ref().is_none_or(|(key, _)| *key != self.key) {
                 return Ok(Some((&self.key, &self.value)));
             }
             if self.duplicates == Duplicates::Refuse {
                 return Err(Error::new(Kind::BadArgument, 0, "duplicate key"));
             }
-            if let Some((_, value)) = self.coming.take() {
+            if let Some((_, value)) = self.next.take() {
                 self.value = value;
             }
         }
     }
 
-    fn fetch(&mut self) -> Result<()> {
-        self.coming = match &mut self.from {
-            From::Memory { bytes, entries, next } => entries.get(*next).map(|entry| {
+    fn advance(&mut self) -> Result<()> {
+        self.next = match &mut self.source {
+            RecordSource::Memory { bytes, entries, next } => entries.get(*next).map(|entry| {
                 *next += 1;
                 (entry.key(bytes).to_vec(), entry.value(bytes).to_vec())
             }),
-            From::Runs(merge) => {
+            RecordSource::Runs(merge) => {
                 if merge.step()? {
                     Some((merge.key.clone(), merge.value.clone()))
                 } else {
@@ -204,7 +204,7 @@ impl Sorted {
 struct Run {
     file: BufReader<File>,
     /// Records not read yet.
-    left: u64,
+    remaining: u64,
 }
 
 struct RunWriter {
@@ -215,7 +215,7 @@ struct RunWriter {
 impl RunWriter {
     fn new() -> Result<RunWriter> {
         let file = tempfile::tempfile().map_err(|e| write_error(&e))?;
-        Ok(RunWriter { file: BufWriter::with_capacity(READ, file), records: 0 })
+        Ok(RunWriter { file: BufWriter::with_capacity(READ_BUFFER, file), records: 0 })
     }
 
     fn add(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
@@ -228,18 +228,18 @@ impl RunWriter {
     fn finish(self) -> Result<Run> {
         let mut file = self.file.into_inner().map_err(|e| write_error(e.error()))?;
         file.rewind().map_err(|e| read_error(0, &e))?;
-        Ok(Run { file: BufReader::with_capacity(READ, file), left: self.records })
+        Ok(Run { file: BufReader::with_capacity(READ_BUFFER, file), remaining: self.records })
     }
 }
 
 /// The next record of a run: key, run, value.
-type Head = (Vec<u8>, usize, Vec<u8>);
+type RunHead = (Vec<u8>, usize, Vec<u8>);
 
 /// Merges runs; of equal keys, the one of the earlier run comes first.
 struct Merge {
     runs: Vec<Run>,
     /// The next record of each run.
-    heads: BinaryHeap<Reverse<Head>>,
+    heads: BinaryHeap<Reverse<RunHead>>,
     key: Vec<u8>,
     value: Vec<u8>,
 }
@@ -252,13 +252,13 @@ impl Merge {
     }
 
     fn refill(&mut self, run: usize) -> Result<()> {
-        let Run { file, left } = &mut self.runs[run];
-        if *left == 0 {
+        let Run { file, remaining } = &mut self.runs[run];
+        if *remaining == 0 {
             return Ok(());
         }
-        *left -= 1;
+        *remaining -= 1;
         let mut lens = [0; 8];
-        let mut exactly = |room: &mut [u8]| file.read_exact(room).map_err(|e| read_error(0, &e));
+        let mut exactly = |buffer: &mut [u8]| file.read_exact(buffer).map_err(|e| read_error(0, &e));
         exactly(&mut lens)?;
         let lens = u64::from_le_bytes(lens);
         let mut key = vec![0; (lens >> 32) as usize];
@@ -315,20 +315,20 @@ mod tests {
     }
 
     #[test]
-    fn the_order_does_not_depend_on_the_memory_and_the_last_wins() {
+    fn order_is_independent_of_memory_and_the_last_duplicate_wins() {
         let records = records(3000);
         let expected: std::collections::BTreeMap<_, _> = records.iter().cloned().collect();
         assert!(expected.len() < 1500);
         for memory in [usize::MAX, 50_000, 1000, 0] {
             let (runs, got) = sorted(memory, &records);
             assert!(got.iter().map(|(k, v)| (k, v)).eq(&expected), "{memory}");
-            assert!(runs < MOST_RUNS && (runs > 0) == (memory < 1 << 20), "{memory}: {runs}");
+            assert!(runs < MAX_RUNS && (runs > 0) == (memory < 1 << 20), "{memory}: {runs}");
         }
         assert_eq!(sorted(0, &[]), (0, Vec::new()));
     }
 
     #[test]
-    fn a_key_that_comes_twice_is_refused_wherever_it_is() {
+    fn a_duplicate_key_is_an_error_in_memory_and_in_runs() {
         for memory in [usize::MAX, 0] {
             let mut sorter = Sorter::new(memory, Duplicates::Refuse);
             for key in ["b", "c", "a", "c", "d"] {

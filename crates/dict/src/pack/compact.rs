@@ -81,7 +81,7 @@ pub(super) fn prepare(
     let mut editor = Editor::replacing(path, options, &pack)?;
     for (i, entry) in &kept {
         let users = pack.open.index.users_of(*i).collect();
-        editor.place(entry.id, &pack.open.read(*i)?, entry.cluster, users)?;
+        editor.append(entry.id, &pack.open.read(*i)?, entry.cluster, users)?;
     }
     Ok((editor, Compacted { kept: kept.len(), dropped, before: pack.stats().len, after: 0 }))
 }

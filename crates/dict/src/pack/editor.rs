@@ -10,10 +10,10 @@ use linerate_io::{AtomicFile, Existing, Lock, LockError, Wait};
 use linerate_zstd::Dictionary;
 use twox_hash::XxHash3_128;
 
-use super::index::{Entry, Index, LEAST, MOST, Storage};
-use super::layout::{ALIGN, End, Head, Header};
+use super::codec::{Base, Compressor};
+use super::index::{Entry, Index, MAX_LEN, MIN_LEN, Storage};
+use super::layout::{ALIGN, Header, SegmentHeader, SegmentTrailer};
 use super::open::{Pack, UNKNOWN};
-use super::packer::{Base, Packer};
 use crate::fields::hash;
 use crate::input::Input;
 use crate::output::{BUFFER, commit, create, write_error};
@@ -93,14 +93,14 @@ pub struct Editor {
     /// Offset of the next byte.
     at: u64,
     changed: bool,
-    broken: bool,
+    failed: bool,
     /// The existing pack.
     pack: Option<Pack>,
-    packer: Packer,
+    compressor: Compressor,
     /// Base of each cluster that was added to; `None` if its first dictionary was removed.
     bases: HashMap<u32, Option<Base>>,
     #[cfg(test)]
-    pub(super) pass: Option<super::tests::Pass>,
+    pub(super) failpoint: Option<super::tests::Failpoint>,
 }
 
 enum Out {
@@ -115,7 +115,7 @@ struct Appending {
     /// Length of the file before.
     before: u64,
     /// Whether the written segment may be complete.
-    ending: bool,
+    may_be_complete: bool,
     /// Held until the file is closed.
     _lock: Lock,
 }
@@ -169,7 +169,7 @@ fn overwrite(file: &mut (impl Write + Seek), at: u64, bytes: &[u8]) -> io::Resul
 impl Drop for Appending {
     fn drop(&mut self) {
         // Uncommitted bytes are cut off; readers would ignore them.
-        if !self.ending {
+        if !self.may_be_complete {
             let _ = self.file.flush();
             let _ = self.file.get_ref().set_len(self.before);
         }
@@ -213,15 +213,15 @@ impl Editor {
             segment: Header::LEN as u64,
             at: 0,
             changed: true,
-            broken: false,
+            failed: false,
             pack: None,
-            packer: Packer::new(options.level),
+            compressor: Compressor::new(options.level),
             bases: HashMap::new(),
             #[cfg(test)]
-            pass: None,
+            failpoint: None,
         };
         editor.put(&header.write())?;
-        editor.put(&[0; Head::LEN])?;
+        editor.put(&[0; SegmentHeader::LEN])?;
         Ok(editor)
     }
 
@@ -256,7 +256,7 @@ impl Editor {
         };
         begin(&mut file).map_err(|e| write_error(&e))?;
         let file = BufWriter::with_capacity(BUFFER, file);
-        Self::behind(Out::Append(Appending { file, before, ending: false, _lock: lock }), pack)
+        Self::appending(Out::Append(Appending { file, before, may_be_complete: false, _lock: lock }), pack)
     }
 
     /// Opens a pack in memory.
@@ -266,11 +266,11 @@ impl Editor {
     pub fn open_memory(mut bytes: Vec<u8>) -> Result<Editor> {
         let pack = Pack::open_input(Input::memory(bytes.clone()))?;
         bytes.truncate(pack.open.end as usize);
-        Self::behind(Out::Memory(bytes), pack)
+        Self::appending(Out::Memory(bytes), pack)
     }
 
     /// Creates an editor that appends to `pack`.
-    fn behind(out: Out, pack: Pack) -> Result<Editor> {
+    fn appending(out: Out, pack: Pack) -> Result<Editor> {
         let index = &pack.open.index;
         let rows: Vec<_> = (0..index.len()).map(|i| (index.entry(i), index.users_of(i).collect())).collect();
         let by_hash = pack.entries().map(|entry| (entry.hash, entry.id)).collect();
@@ -286,14 +286,14 @@ impl Editor {
             segment: pack.open.end,
             at: pack.open.end,
             changed: false,
-            broken: false,
-            packer: Packer::new(pack.open.header.level),
+            failed: false,
+            compressor: Compressor::new(pack.open.header.level),
             bases: HashMap::new(),
             pack: Some(pack),
             #[cfg(test)]
-            pass: None,
+            failpoint: None,
         };
-        editor.put(&[0; Head::LEN])?;
+        editor.put(&[0; SegmentHeader::LEN])?;
         Ok(editor)
     }
 
@@ -305,10 +305,10 @@ impl Editor {
     /// fewer than 8 bytes, [`Kind::Limit`] for more than 64 MiB; [`Kind::Unsupported`] if another dictionary
     /// has the same hash; [`Kind::Write`], and the errors of [`Pack::read`] for a damaged base.
     pub fn add(&mut self, bytes: &[u8], cluster: u32) -> Result<u64> {
-        if bytes.len() < LEAST as usize {
+        if bytes.len() < MIN_LEN as usize {
             return Err(Error::new(Kind::BadArgument, 0, "a dictionary has fewer than 8 bytes"));
         }
-        if bytes.len() > MOST as usize {
+        if bytes.len() > MAX_LEN as usize {
             return Err(Error::new(Kind::Limit, 0, "a dictionary has more than 64 MiB"));
         }
         let sum = hash(bytes);
@@ -317,7 +317,7 @@ impl Editor {
         }
         let id = self.next_id;
         self.next_id = id.checked_add(1).ok_or(Error::new(Kind::Limit, 0, "the pack has no more numbers"))?;
-        self.place(id, bytes, cluster, Vec::new())?;
+        self.append(id, bytes, cluster, Vec::new())?;
         Ok(id)
     }
 
@@ -332,17 +332,17 @@ impl Editor {
     }
 
     /// Writes a dictionary, whose ID is greater than all before.
-    pub(super) fn place(&mut self, id: u64, bytes: &[u8], cluster: u32, users: Vec<u64>) -> Result<()> {
+    pub(super) fn append(&mut self, id: u64, bytes: &[u8], cluster: u32, users: Vec<u64>) -> Result<()> {
         let digest = Dictionary::measure(bytes)?;
         let mut form = Storage::Uncompressed;
         let mut packed = None;
         if !self.header.uncompressed {
             if !self.bases.contains_key(&cluster) {
-                let base = self.first_of(cluster)?;
+                let base = self.first_in_cluster(cluster)?;
                 self.bases.insert(cluster, base);
             }
             let base = self.bases.get(&cluster).and_then(Option::as_ref);
-            let (best, stored) = self.packer.pack(bytes, base);
+            let (best, stored) = self.compressor.compress(bytes, base);
             form = best;
             packed = Some(stored.to_vec());
             if base.is_none() {
@@ -361,7 +361,7 @@ impl Editor {
             offset: self.at,
             stored_len: stored.len() as u32,
             users: users.len() as u32,
-            hidden: false,
+            removed: false,
         };
         self.put(stored)?;
         self.align()?;
@@ -373,7 +373,7 @@ impl Editor {
     }
 
     /// The first dictionary of a cluster in the existing pack.
-    fn first_of(&self, cluster: u32) -> Result<Option<Base>> {
+    fn first_in_cluster(&self, cluster: u32) -> Result<Option<Base>> {
         let Some(pack) = &self.pack else { return Ok(None) };
         let index = &pack.open.index;
         let mut rows = (0..index.len()).map(|i| (i, index.entry(i)));
@@ -421,7 +421,7 @@ impl Editor {
         if !users.is_empty() {
             return Err(IN_USE);
         }
-        entry.hidden = true;
+        entry.removed = true;
         let (sum, cluster) = (entry.hash, entry.cluster);
         self.by_hash.remove(&sum);
         // Its row stays until the commit, and longer if others are compressed with it; it is not a base for
@@ -437,17 +437,17 @@ impl Editor {
     fn row(&mut self, id: u64) -> Result<(&mut Entry, &mut Vec<u64>)> {
         let at = self.rows.binary_search_by_key(&id, |(entry, _)| entry.id).map_err(|_| UNKNOWN)?;
         let (entry, users) = &mut self.rows[at];
-        if entry.hidden { Err(UNKNOWN) } else { Ok((entry, users)) }
+        if entry.removed { Err(UNKNOWN) } else { Ok((entry, users)) }
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.broken {
+        if self.failed {
             return Err(Error::new(Kind::Write, self.at, "an earlier write to the pack failed"));
         }
         // After a failure the number of bytes written is unknown.
-        self.broken = true;
+        self.failed = true;
         self.out.write(bytes).map_err(|e| write_error(&e))?;
-        self.broken = false;
+        self.failed = false;
         self.at += bytes.len() as u64;
         Ok(())
     }
@@ -462,18 +462,18 @@ impl Editor {
     }
 
     /// Failpoint: a test observes the step, and may make it fail.
-    fn pass(&mut self, _step: &'static str) -> Result<()> {
+    fn failpoint(&mut self, _step: &'static str) -> Result<()> {
         #[cfg(test)]
-        if let Some(pass) = &mut self.pass {
-            return pass(_step);
+        if let Some(failpoint) = &mut self.failpoint {
+            return failpoint(_step);
         }
         Ok(())
     }
 
     /// Writes the index, and, when everything is on the disk, the trailers of the segment.
-    fn write_out(&mut self) -> Result<()> {
-        self.pass("dictionaries")?;
-        let shown = self.rows.iter().filter(|(entry, _)| !entry.hidden);
+    fn write_index(&mut self) -> Result<()> {
+        self.failpoint("dictionaries")?;
+        let shown = self.rows.iter().filter(|(entry, _)| !entry.removed);
         let used: HashSet<u64> = shown
             .filter_map(
                 |(entry, _)| {
@@ -481,18 +481,18 @@ impl Editor {
                 },
             )
             .collect();
-        self.rows.retain(|(entry, _)| !entry.hidden || used.contains(&entry.id));
+        self.rows.retain(|(entry, _)| !entry.removed || used.contains(&entry.id));
         let index = Index::write(self.generation, self.next_id, &self.rows);
         let index_at = self.at;
         self.put(&index)?;
         self.align()?;
-        let end = self.at + End::TWICE;
-        let head = Head { at: self.segment, len: end - self.segment, generation: self.generation };
+        let end = self.at + SegmentTrailer::PAIR_LEN;
+        let head = SegmentHeader { at: self.segment, len: end - self.segment, generation: self.generation };
         self.out.overwrite(self.segment, &head.write()).map_err(|e| write_error(&e))?;
-        self.pass("index")?;
+        self.failpoint("index")?;
         self.sync()?;
-        self.pass("index on the disk")?;
-        let end = End {
+        self.failpoint("index on the disk")?;
+        let end = SegmentTrailer {
             index: index_at,
             index_len: index.len() as u64,
             index_hash: hash(&index),
@@ -501,13 +501,13 @@ impl Editor {
             generation: self.generation,
         };
         if let Out::Append(appending) = &mut self.out {
-            appending.ending = true;
+            appending.may_be_complete = true;
         }
         self.put(&end.write())?;
         self.put(&end.write())?;
-        self.pass("ends")?;
+        self.failpoint("ends")?;
         self.sync()?;
-        self.pass("ends on the disk")
+        self.failpoint("ends on the disk")
     }
 
     /// Commits the changes, atomically. Returns the new generation.
@@ -518,7 +518,7 @@ impl Editor {
         if !self.changed {
             return Ok(self.generation - 1);
         }
-        self.write_out()?;
+        self.write_index()?;
         let generation = self.generation;
         self.finish()?;
         Ok(generation)
@@ -527,14 +527,14 @@ impl Editor {
     /// Gives a new file its name.
     fn finish(&mut self) -> Result<()> {
         let Out::New(file) = std::mem::replace(&mut self.out, Out::Memory(Vec::new())) else { return Ok(()) };
-        self.pass("before the name")?;
+        self.failpoint("before the name")?;
         commit(*file)?;
-        self.pass("after the name")
+        self.failpoint("after the name")
     }
 
     /// As [`commit`](Self::commit), replacing the existing pack.
     pub(super) fn replace(mut self) -> Result<()> {
-        self.write_out()?;
+        self.write_index()?;
         self.finish()
     }
 
@@ -547,7 +547,7 @@ impl Editor {
             return Err(Error::new(Kind::BadArgument, 0, "the editor writes a file, not memory"));
         }
         if self.changed {
-            self.write_out()?;
+            self.write_index()?;
         } else if let Out::Memory(bytes) = &mut self.out {
             bytes.truncate(self.segment as usize);
         }
@@ -574,7 +574,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_dictionary_of_the_same_hash_is_refused() {
+    fn a_hash_collision_is_an_error() {
         let (one, other) = (b"a dictionary of a few words", b"another one, of other words");
         let mut editor = Editor::in_memory(Options::new()).unwrap();
         let id = editor.add(one, 0).unwrap();

@@ -10,11 +10,11 @@ const MAGIC: &[u8; 8] = b"LRPKIDX\n";
 const HEAD: usize = 64;
 const ROW: usize = 80;
 /// Flag of a removed dictionary that stays because others are compressed with it.
-const HIDDEN: u8 = 1;
+const REMOVED: u8 = 1;
 /// Maximum dictionary length in a pack.
-pub(super) const MOST: u32 = 64 << 20;
+pub(super) const MAX_LEN: u32 = 64 << 20;
 /// Minimum dictionary length, as in a store.
-pub(super) const LEAST: u32 = 8;
+pub(super) const MIN_LEN: u32 = 8;
 
 /// How a dictionary is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ pub struct Entry {
     /// Number of users.
     pub users: u32,
     /// Whether it was removed, and stays because others are compressed with it.
-    pub(super) hidden: bool,
+    pub(super) removed: bool,
 }
 
 impl Entry {
@@ -75,7 +75,7 @@ impl Entry {
         put(&mut row, 44, &self.cluster.to_le_bytes());
         put(&mut row, 48, &self.table_logs);
         row[52] = form;
-        row[53] = if self.hidden { HIDDEN } else { 0 };
+        row[53] = if self.removed { REMOVED } else { 0 };
         put(&mut row, 56, &self.users.to_le_bytes());
         out.extend_from_slice(&row);
     }
@@ -98,7 +98,7 @@ impl Entry {
             table_logs: [row[48], row[49], row[50], row[51]],
             storage: form,
             users: u32_at(row, 56),
-            hidden: row[53] & HIDDEN != 0,
+            removed: row[53] & REMOVED != 0,
         }
     }
 }
@@ -109,32 +109,32 @@ pub(super) struct Index {
     bytes: Vec<u8>,
     entries: usize,
     /// Number of users before those of each dictionary.
-    begins: Vec<u32>,
+    user_starts: Vec<u32>,
 }
 
 impl Index {
     /// Validates an index; all dictionaries end before `end`. Offsets of errors are relative to the index.
     pub(super) fn parse(bytes: Vec<u8>, end: u64) -> Result<Index> {
         if bytes.len() < HEAD || !bytes.starts_with(MAGIC) {
-            return Err(contradiction(0));
+            return Err(inconsistent(0));
         }
         let (entries, users) = (u64_at(&bytes, 24), u64_at(&bytes, 32));
         let len = entries
             .checked_mul(ROW as u64)
             .and_then(|rows| users.checked_mul(8)?.checked_add(rows)?.checked_add(HEAD as u64));
         if len != Some(bytes.len() as u64) {
-            return Err(contradiction(24));
+            return Err(inconsistent(24));
         }
         if bytes[40..HEAD].iter().any(|&byte| byte != 0) {
             return Err(Error::new(Kind::Unsupported, 40, "the index of a pack uses reserved fields"));
         }
-        let mut index = Index { bytes, entries: entries as usize, begins: Vec::new() };
+        let mut index = Index { bytes, entries: entries as usize, user_starts: Vec::new() };
         index.check_rows(end)?;
-        index.begins = index.count_users(users)?;
+        index.user_starts = index.count_users(users)?;
         let sorted = |i: &usize| index.users_of(*i).is_sorted_by(|a, b| a < b);
         match (0..index.entries).find(|i| !sorted(i)) {
             None => Ok(index),
-            Some(i) => Err(contradiction(HEAD + i * ROW + 56)),
+            Some(i) => Err(inconsistent(HEAD + i * ROW + 56)),
         }
     }
 
@@ -152,10 +152,10 @@ impl Index {
             }
             let inside = entry.offset.checked_add(entry.stored_len.into()).is_some_and(|after| after <= end);
             let plain = entry.storage != Storage::Uncompressed || entry.stored_len == entry.len;
-            let sizes = (LEAST..=MOST).contains(&entry.len) && plain;
-            let idle = !entry.hidden || entry.users == 0;
+            let sizes = (MIN_LEN..=MAX_LEN).contains(&entry.len) && plain;
+            let idle = !entry.removed || entry.users == 0;
             if entry.id <= before || entry.id >= self.next_id() || !inside || !sizes || !idle {
-                return Err(contradiction(at));
+                return Err(inconsistent(at));
             }
             before = entry.id;
             if let Storage::CompressedWith(base) = entry.storage
@@ -164,7 +164,7 @@ impl Index {
                 // A base is never compressed with another one.
                 match self.position(base).map(|base| self.entry(base).storage) {
                     Some(Storage::Uncompressed | Storage::Compressed) => known_base = base,
-                    _ => return Err(contradiction(at + 32)),
+                    _ => return Err(inconsistent(at + 32)),
                 }
             }
         }
@@ -172,14 +172,14 @@ impl Index {
     }
 
     fn count_users(&self, users: u64) -> Result<Vec<u32>> {
-        let mut begins = Vec::with_capacity(self.entries + 1);
-        begins.push(0);
+        let mut user_starts = Vec::with_capacity(self.entries + 1);
+        user_starts.push(0);
         let mut sum = 0u32;
         for i in 0..self.entries {
-            sum = sum.checked_add(self.entry(i).users).ok_or(contradiction(32))?;
-            begins.push(sum);
+            sum = sum.checked_add(self.entry(i).users).ok_or(inconsistent(32))?;
+            user_starts.push(sum);
         }
-        if u64::from(sum) == users { Ok(begins) } else { Err(contradiction(32)) }
+        if u64::from(sum) == users { Ok(user_starts) } else { Err(inconsistent(32)) }
     }
 
     /// Serializes an index of rows and their users.
@@ -236,11 +236,11 @@ impl Index {
     /// User IDs of the `i`th row.
     pub(super) fn users_of(&self, i: usize) -> impl Iterator<Item = u64> + '_ {
         let all = &self.bytes[HEAD + self.entries * ROW..];
-        let own = &all[8 * self.begins[i] as usize..8 * self.begins[i + 1] as usize];
+        let own = &all[8 * self.user_starts[i] as usize..8 * self.user_starts[i + 1] as usize];
         own.as_chunks().0.iter().map(|user| u64::from_le_bytes(*user))
     }
 }
 
-fn contradiction(at: usize) -> Error {
+fn inconsistent(at: usize) -> Error {
     corrupt(at as u64, "the index of the pack is inconsistent")
 }

@@ -2,7 +2,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use crate::fields::{is_sealed, put, seal, u16_at, u32_at, u64_at};
+use crate::fields::{has_valid_checksum, put, put_checksum, u16_at, u32_at, u64_at};
 
 const MAGIC: &[u8; 8] = b"\x89LRPACK\n";
 const SEGMENT_MAGIC: &[u8; 8] = b"LRPKSEG\n";
@@ -34,7 +34,7 @@ impl Header {
         put(&mut out, 8, &VERSION.to_le_bytes());
         put(&mut out, 10, &if self.uncompressed { UNCOMPRESSED } else { 0 }.to_le_bytes());
         put(&mut out, 12, &self.level.to_le_bytes());
-        seal(&mut out);
+        put_checksum(&mut out);
         out
     }
 
@@ -42,7 +42,7 @@ impl Header {
         if !bytes.starts_with(MAGIC) {
             return Err(corrupt(0, "not a pack of dictionaries: the magic number is missing"));
         }
-        if !is_sealed(bytes) {
+        if !has_valid_checksum(bytes) {
             return Err(corrupt(0, "the header of the pack is damaged"));
         }
         let uncompressed = u16_at(bytes, 10) & UNCOMPRESSED != 0;
@@ -57,36 +57,40 @@ impl Header {
 
 /// Header of a segment: the bytes of one commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct SegmentHeader {
     pub(super) at: u64,
     /// Length of the segment, header and trailers included.
     pub(super) len: u64,
     pub(super) generation: u64,
 }
 
-impl Head {
+impl SegmentHeader {
     pub(super) const LEN: usize = 64;
 
-    pub(super) fn write(&self) -> [u8; Head::LEN] {
-        let mut out = [0; Head::LEN];
+    pub(super) fn write(&self) -> [u8; SegmentHeader::LEN] {
+        let mut out = [0; SegmentHeader::LEN];
         put(&mut out, 0, SEGMENT_MAGIC);
         put(&mut out, 8, &self.at.to_le_bytes());
         put(&mut out, 16, &self.len.to_le_bytes());
         put(&mut out, 24, &self.generation.to_le_bytes());
-        seal(&mut out);
+        put_checksum(&mut out);
         out
     }
 
     /// Parses the header at `at`, if there is a valid one.
-    pub(super) fn parse(bytes: &[u8; Head::LEN], at: u64) -> Option<Head> {
-        let head = Head { at: u64_at(bytes, 8), len: u64_at(bytes, 16), generation: u64_at(bytes, 24) };
-        (head.write() == *bytes && head.at == at && head.len >= Head::LEN as u64 + End::TWICE).then_some(head)
+    pub(super) fn parse(bytes: &[u8; SegmentHeader::LEN], at: u64) -> Option<SegmentHeader> {
+        let head =
+            SegmentHeader { at: u64_at(bytes, 8), len: u64_at(bytes, 16), generation: u64_at(bytes, 24) };
+        (head.write() == *bytes
+            && head.at == at
+            && head.len >= SegmentHeader::LEN as u64 + SegmentTrailer::PAIR_LEN)
+            .then_some(head)
     }
 }
 
 /// Trailer of a segment. It is written twice, so that damage to one copy is no loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct End {
+pub(super) struct SegmentTrailer {
     /// Offset of the index.
     pub(super) index: u64,
     pub(super) index_len: u64,
@@ -98,27 +102,27 @@ pub(super) struct End {
     pub(super) generation: u64,
 }
 
-impl End {
+impl SegmentTrailer {
     pub(super) const LEN: usize = 64;
     /// Bytes of both copies.
-    pub(super) const TWICE: u64 = 2 * End::LEN as u64;
+    pub(super) const PAIR_LEN: u64 = 2 * SegmentTrailer::LEN as u64;
 
-    pub(super) fn write(&self) -> [u8; End::LEN] {
-        let mut out = [0; End::LEN];
+    pub(super) fn write(&self) -> [u8; SegmentTrailer::LEN] {
+        let mut out = [0; SegmentTrailer::LEN];
         put(&mut out, 0, END_MAGIC);
         let fields = [self.index, self.index_len, self.index_hash, self.segment, self.end, self.generation];
         for (i, field) in fields.iter().enumerate() {
             put(&mut out, 8 + 8 * i, &field.to_le_bytes());
         }
-        seal(&mut out);
+        put_checksum(&mut out);
         out
     }
 
     /// Parses the trailer of a segment that ends at `end`, from its last 128 bytes: the first valid copy.
-    pub(super) fn parse(bytes: &[u8; 2 * End::LEN], end: u64) -> Option<End> {
-        bytes.as_chunks::<{ End::LEN }>().0.iter().find_map(|bytes| {
+    pub(super) fn parse(bytes: &[u8; 2 * SegmentTrailer::LEN], end: u64) -> Option<SegmentTrailer> {
+        bytes.as_chunks::<{ SegmentTrailer::LEN }>().0.iter().find_map(|bytes| {
             let field = |i: usize| u64_at(bytes, 8 + 8 * i);
-            let found = End {
+            let found = SegmentTrailer {
                 index: field(0),
                 index_len: field(1),
                 index_hash: field(2),
@@ -126,9 +130,9 @@ impl End {
                 end: field(4),
                 generation: field(5),
             };
-            let after = found.index.checked_add(found.index_len)?.checked_add(End::TWICE)?;
+            let after = found.index.checked_add(found.index_len)?.checked_add(SegmentTrailer::PAIR_LEN)?;
             let inside = found.segment >= Header::LEN as u64
-                && found.index >= found.segment.checked_add(Head::LEN as u64)?
+                && found.index >= found.segment.checked_add(SegmentHeader::LEN as u64)?
                 && after <= end;
             (found.write() == *bytes && found.end == end && inside).then_some(found)
         })
@@ -140,25 +144,38 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_flipped_bit_is_noticed_and_one_end_is_enough() {
+    fn a_flipped_bit_is_an_error_and_one_trailer_suffices() {
         let header = Header { uncompressed: true, level: -5 };
-        let head = Head { at: 64, len: 4096, generation: 3 };
-        let end = End { index: 1024, index_len: 500, index_hash: 9, segment: 64, end: 4160, generation: 3 };
+        let head = SegmentHeader { at: 64, len: 4096, generation: 3 };
+        let end = SegmentTrailer {
+            index: 1024,
+            index_len: 500,
+            index_hash: 9,
+            segment: 64,
+            end: 4160,
+            generation: 3,
+        };
         let ends: [u8; 128] = [end.write(), end.write()].concat().try_into().unwrap();
         assert_eq!(Header::parse(&header.write()), Ok(header));
-        assert_eq!((Head::parse(&head.write(), 64), Head::parse(&head.write(), 128)), (Some(head), None));
-        assert_eq!((End::parse(&ends, 4160), End::parse(&ends, 4161)), (Some(end), None));
+        assert_eq!(
+            (SegmentHeader::parse(&head.write(), 64), SegmentHeader::parse(&head.write(), 128)),
+            (Some(head), None)
+        );
+        assert_eq!(
+            (SegmentTrailer::parse(&ends, 4160), SegmentTrailer::parse(&ends, 4161)),
+            (Some(end), None)
+        );
         for bit in 0..8 * 64 {
             let flipped = |mut bytes: [u8; 64]| {
                 bytes[bit / 8] ^= 1 << (bit % 8);
                 bytes
             };
             assert!(Header::parse(&flipped(header.write())).is_err());
-            assert!(Head::parse(&flipped(head.write()), 64).is_none());
+            assert!(SegmentHeader::parse(&flipped(head.write()), 64).is_none());
             let both = [flipped(end.write()), flipped(end.write())].concat().try_into().unwrap();
-            assert!(End::parse(&both, 4160).is_none());
+            assert!(SegmentTrailer::parse(&both, 4160).is_none());
             for one in [[flipped(end.write()), end.write()], [end.write(), flipped(end.write())]] {
-                assert_eq!(End::parse(&one.concat().try_into().unwrap(), 4160), Some(end));
+                assert_eq!(SegmentTrailer::parse(&one.concat().try_into().unwrap(), 4160), Some(end));
             }
         }
     }

@@ -3,13 +3,13 @@
 //! A [`Pack`] is open for reading; an [`Editor`] creates and changes packs, and [`compact`] rewrites them
 //! without removed dictionaries. `docs/dict-files.md` specifies the format.
 
+mod codec;
 mod compact;
 mod editor;
 mod index;
 mod layout;
 mod load;
 mod open;
-mod packer;
 #[cfg(test)]
 mod tests;
 

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use linerate_core::{Error, Kind, Result};
 use linerate_zstd::Dictionary;
 
+use super::codec::Decompressor;
 use super::index::{Entry, Index, Storage};
-use super::layout::{End, Head, Header, corrupt};
-use super::packer::Unpacker;
+use super::layout::{Header, SegmentHeader, SegmentTrailer, corrupt};
 use crate::fields::hash;
 use crate::input::{Input, frame_error};
 
@@ -26,14 +26,14 @@ pub(super) struct Open {
     input: Input,
     pub(super) header: Header,
     pub(super) index: Index,
-    /// End of the last segment.
+    /// SegmentTrailer of the last segment.
     pub(super) end: u64,
-    unpacking: Mutex<Unpacking>,
+    decompression: Mutex<DecompressionState>,
 }
 
 /// Decompressor, and the base it used last.
-struct Unpacking {
-    unpacker: Option<Unpacker>,
+struct DecompressionState {
+    decompressor: Option<Decompressor>,
     base: Option<(u64, Vec<u8>)>,
 }
 
@@ -50,7 +50,7 @@ pub struct Stats {
     /// Stored bytes of the dictionaries.
     pub stored_bytes: u64,
     /// Stored bytes of removed dictionaries that others are compressed with.
-    pub hidden_bytes: u64,
+    pub removed_bytes: u64,
     /// Bytes of the file.
     pub len: u64,
     /// Bytes after the last complete segment, from an interrupted write.
@@ -95,8 +95,8 @@ impl Pack {
         if index.generation() != end.generation {
             return Err(corrupt(end.index, "the index of the pack belongs to another segment"));
         }
-        let unpacking = Mutex::new(Unpacking { unpacker: None, base: None });
-        Ok(Pack { open: Arc::new(Open { input, header, index, end: end.end, unpacking }) })
+        let decompression = Mutex::new(DecompressionState { decompressor: None, base: None });
+        Ok(Pack { open: Arc::new(Open { input, header, index, end: end.end, decompression }) })
     }
 
     /// Number of dictionaries.
@@ -159,8 +159,8 @@ impl Pack {
             ..Stats::default()
         };
         for entry in (0..open.index.len()).map(|i| open.index.entry(i)) {
-            if entry.hidden {
-                stats.hidden_bytes += u64::from(entry.stored_len);
+            if entry.removed {
+                stats.removed_bytes += u64::from(entry.stored_len);
                 continue;
             }
             stats.dictionaries += 1;
@@ -198,22 +198,25 @@ impl std::fmt::Debug for Pack {
 }
 
 /// The trailer at the end of the file, if there is a valid one.
-fn last_end(input: &Input) -> Result<Option<End>> {
-    let Some(at) = input.len().checked_sub(End::TWICE).filter(|&at| at >= Header::LEN as u64) else {
+fn last_end(input: &Input) -> Result<Option<SegmentTrailer>> {
+    let Some(at) = input.len().checked_sub(SegmentTrailer::PAIR_LEN).filter(|&at| at >= Header::LEN as u64)
+    else {
         return Ok(None);
     };
-    Ok(End::parse(&input.array(at)?, input.len()))
+    Ok(SegmentTrailer::parse(&input.array(at)?, input.len()))
 }
 
 /// The trailer of the last complete segment, found from the start of the file. Used after an interrupted
 /// write.
-fn whole_segments(input: &Input) -> Result<Option<End>> {
-    let mut last: Option<End> = None;
+fn whole_segments(input: &Input) -> Result<Option<SegmentTrailer>> {
+    let mut last: Option<SegmentTrailer> = None;
     let mut at = Header::LEN as u64;
-    while at + Head::LEN as u64 + End::TWICE <= input.len() {
-        let Some(head) = Head::parse(&input.array(at)?, at) else { break };
+    while at + SegmentHeader::LEN as u64 + SegmentTrailer::PAIR_LEN <= input.len() {
+        let Some(head) = SegmentHeader::parse(&input.array(at)?, at) else { break };
         let Some(end) = at.checked_add(head.len).filter(|&end| end <= input.len()) else { break };
-        let Some(found) = End::parse(&input.array(end - End::TWICE)?, end) else { break };
+        let Some(found) = SegmentTrailer::parse(&input.array(end - SegmentTrailer::PAIR_LEN)?, end) else {
+            break;
+        };
         let follows = last.is_none_or(|last| last.generation.checked_add(1) == Some(head.generation));
         if found.segment != at || found.generation != head.generation || !follows {
             break;
@@ -227,60 +230,60 @@ fn whole_segments(input: &Input) -> Result<Option<End>> {
 impl Open {
     /// Rows of dictionaries that were not removed, with their indexes.
     pub(super) fn rows(&self) -> impl Iterator<Item = (usize, Entry)> + '_ {
-        (0..self.index.len()).map(|i| (i, self.index.entry(i))).filter(|(_, entry)| !entry.hidden)
+        (0..self.index.len()).map(|i| (i, self.index.entry(i))).filter(|(_, entry)| !entry.removed)
     }
 
     pub(super) fn find(&self, id: u64) -> Option<usize> {
-        self.index.position(id).filter(|&i| !self.index.entry(i).hidden)
+        self.index.position(id).filter(|&i| !self.index.entry(i).removed)
     }
 
     /// The bytes of the dictionary of the `i`th row.
     pub(super) fn read(&self, i: usize) -> Result<Cow<'_, [u8]>> {
         let entry = self.index.entry(i);
-        let bytes = self.unpack(&entry)?;
+        let bytes = self.decompress(&entry)?;
         if hash(&bytes) != entry.hash {
             return Err(corrupt(entry.offset, "a dictionary of a pack is damaged"));
         }
         Ok(bytes)
     }
 
-    fn unpack(&self, entry: &Entry) -> Result<Cow<'_, [u8]>> {
-        let mut room = Vec::new();
+    fn decompress(&self, entry: &Entry) -> Result<Cow<'_, [u8]>> {
+        let mut buffer = Vec::new();
         let stored = match self.input.view(entry.offset, entry.stored_len as usize) {
             Some(stored) if entry.storage == Storage::Uncompressed => return Ok(Cow::Borrowed(stored)),
             Some(stored) => stored,
             None => {
-                self.input.append(entry.offset, entry.stored_len as usize, &mut room)?;
-                &room
+                self.input.append(entry.offset, entry.stored_len as usize, &mut buffer)?;
+                &buffer
             }
         };
         let base = match entry.storage {
-            Storage::Uncompressed => return Ok(Cow::Owned(room)),
+            Storage::Uncompressed => return Ok(Cow::Owned(buffer)),
             Storage::Compressed => None,
             Storage::CompressedWith(base) => Some(base),
         };
-        let mut unpacking = self.unpacking.lock().unwrap_or_else(PoisonError::into_inner);
-        let Unpacking { unpacker, base: known } = &mut *unpacking;
-        let unpacker = unpacker.get_or_insert_with(Unpacker::new);
+        let mut decompression = self.decompression.lock().unwrap_or_else(PoisonError::into_inner);
+        let DecompressionState { decompressor, base: known } = &mut *decompression;
+        let decompressor = decompressor.get_or_insert_with(Decompressor::new);
         let base = match base {
             None => None,
             Some(id) => match known {
                 Some((known, bytes)) if *known == id => Some(&bytes[..]),
-                _ => Some(&known.insert((id, self.read_base(id, unpacker)?)).1[..]),
+                _ => Some(&known.insert((id, self.read_base(id, decompressor)?)).1[..]),
             },
         };
-        let bytes = unpacker.unpack(stored, base, entry.len as usize);
+        let bytes = decompressor.decompress(stored, base, entry.len as usize);
         bytes.map(Cow::Owned).map_err(|e| frame_error(e, entry.offset))
     }
 
     /// The bytes of a dictionary that others are compressed with.
-    fn read_base(&self, id: u64, unpacker: &mut Unpacker) -> Result<Vec<u8>> {
+    fn read_base(&self, id: u64, decompressor: &mut Decompressor) -> Result<Vec<u8>> {
         let entry = self.index.entry(self.index.position(id).ok_or(UNKNOWN)?);
         let mut bytes = Vec::new();
         self.input.append(entry.offset, entry.stored_len as usize, &mut bytes)?;
         if entry.storage != Storage::Uncompressed {
-            bytes = unpacker
-                .unpack(&bytes, None, entry.len as usize)
+            bytes = decompressor
+                .decompress(&bytes, None, entry.len as usize)
                 .map_err(|e| frame_error(e, entry.offset))?;
         }
         if hash(&bytes) != entry.hash {

@@ -11,9 +11,9 @@ use super::editor::lock;
 use super::{Editor, Options, Pack};
 
 /// Failpoint: called with the name of each step; an error interrupts the write there.
-pub(super) type Pass = Box<dyn FnMut(&'static str) -> Result<()> + Send>;
+pub(super) type Failpoint = Box<dyn FnMut(&'static str) -> Result<()> + Send>;
 
-const BROKEN_OFF: Error = Error::new(Kind::Read, 0, "broken off");
+const INTERRUPTED: Error = Error::new(Kind::Read, 0, "interrupted");
 
 fn dictionary(number: u32) -> Vec<u8> {
     format!("dictionary {number}: ").repeat(20 + number as usize % 7).into_bytes()
@@ -36,32 +36,32 @@ fn pack_of(path: &Path, count: u32) {
 }
 
 /// A change of the pack at a path, with a failpoint.
-type Change = fn(&Path, Pass) -> Result<()>;
+type Change = fn(&Path, Failpoint) -> Result<()>;
 
-fn create(path: &Path, pass: Pass) -> Result<()> {
+fn create(path: &Path, failpoint: Failpoint) -> Result<()> {
     let mut editor = Editor::create(path, Options::new())?;
-    editor.pass = Some(pass);
+    editor.failpoint = Some(failpoint);
     editor.add(&dictionary(1), 0)?;
     editor.commit().map(|_| ())
 }
 
-fn append(path: &Path, pass: Pass) -> Result<()> {
+fn append(path: &Path, failpoint: Failpoint) -> Result<()> {
     let mut editor = Editor::open(path)?;
-    editor.pass = Some(pass);
+    editor.failpoint = Some(failpoint);
     editor.add(&dictionary(50), 0)?;
     editor.remove(2)?;
     editor.commit().map(|_| ())
 }
 
-fn compacted(path: &Path, pass: Pass) -> Result<()> {
+fn compacted(path: &Path, failpoint: Failpoint) -> Result<()> {
     let _lock = lock(path)?;
     let (mut editor, _) = prepare(path, Options::new(), |entry| entry.id > 3)?;
-    editor.pass = Some(pass);
+    editor.failpoint = Some(failpoint);
     editor.replace()
 }
 
 /// Interrupts a change at each step, and checks the copy that a kill would leave. Returns the steps.
-fn broken_off(
+fn interrupt_each_step(
     change: Change,
     there: Option<u32>,
     before: Option<&[u64]>,
@@ -78,15 +78,15 @@ fn broken_off(
         let told = steps.clone();
         told.lock().unwrap().clear();
         let (from, to) = (path.clone(), copies.path().to_owned());
-        let pass: Pass = Box::new(move |step| {
+        let failpoint: Failpoint = Box::new(move |step| {
             let mut steps = told.lock().unwrap();
             if from.exists() {
                 fs::copy(&from, to.join(steps.len().to_string())).unwrap();
             }
             steps.push(step);
-            if steps.len() > stop { Err(BROKEN_OFF) } else { Ok(()) }
+            if steps.len() > stop { Err(INTERRUPTED) } else { Ok(()) }
         });
-        let result = change(&path, pass);
+        let result = change(&path, failpoint);
         let left = numbers(&path);
         assert!(left.as_deref() == before || left.as_deref() == Some(after), "{left:?}");
         // No temporary files are left.
@@ -105,7 +105,7 @@ fn broken_off(
             assert_eq!(stop, passed.len());
             return passed;
         }
-        assert_eq!(result, Err(BROKEN_OFF));
+        assert_eq!(result, Err(INTERRUPTED));
         // The remaining pack can be changed.
         if left.is_some() {
             Editor::open(&path).unwrap().add(&dictionary(99), 0).unwrap();
@@ -116,16 +116,16 @@ fn broken_off(
 }
 
 #[test]
-fn one_of_both_states_is_there_whatever_happens() {
+fn interrupted_writes_leave_the_old_or_the_new_state() {
     let writing = ["dictionaries", "index", "index on the disk", "ends", "ends on the disk"];
     let naming = [&writing[..], &["before the name", "after the name"]].concat();
-    assert_eq!(broken_off(create, None, None, &[1]), naming);
-    assert_eq!(broken_off(append, Some(4), Some(&[1, 2, 3, 4]), &[1, 3, 4, 5]), writing);
-    assert_eq!(broken_off(compacted, Some(6), Some(&[1, 2, 3, 4, 5, 6]), &[4, 5, 6]), naming);
+    assert_eq!(interrupt_each_step(create, None, None, &[1]), naming);
+    assert_eq!(interrupt_each_step(append, Some(4), Some(&[1, 2, 3, 4]), &[1, 3, 4, 5]), writing);
+    assert_eq!(interrupt_each_step(compacted, Some(6), Some(&[1, 2, 3, 4, 5, 6]), &[4, 5, 6]), naming);
 }
 
 #[test]
-fn a_pack_that_was_replaced_meanwhile_is_not_written_to() {
+fn a_replaced_pack_is_not_appended_to() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pack");
     pack_of(&path, 3);

@@ -5,26 +5,26 @@ use std::ops::Range;
 use linerate_core::{Error, Kind, Result};
 
 use super::blocks::Block;
-use super::codec::Packed;
+use super::codec::CompressedBlock;
 use super::compression::Compression;
 use super::entry::Entry;
 use super::handle::Handle;
 use super::open::Sst;
-use super::reader::{Hit, Look, Place, Reader, check, entry, look, room, stored_len};
+use super::reader::{BlockPosition, Hit, Lookup, Reader, check, ensure_len, entry, look_up, stored_len};
 use crate::id::Id;
 use crate::job::{Job, Order};
-use crate::kernel::fetch;
+use crate::prefetch::prefetch;
 
 const WRONG_LENGTH: Error =
     Error::new(Kind::Corrupt, 0, "the length of a block's content differs from its header");
 
 /// Where the content of a block is.
 enum Piece<'s> {
-    There(&'s [u8]),
+    InFile(&'s [u8]),
     /// In `Reader::stored`.
     Stored(Range<usize>),
     /// In `Reader::content`.
-    Unpacked(Range<usize>),
+    Decompressed(Range<usize>),
 }
 
 impl<'s> Piece<'s> {
@@ -33,9 +33,9 @@ impl<'s> Piece<'s> {
         's: 'a,
     {
         match self {
-            Piece::There(bytes) => bytes,
+            Piece::InFile(bytes) => bytes,
             Piece::Stored(range) => &stored[range.clone()],
-            Piece::Unpacked(range) => &content[range.clone()],
+            Piece::Decompressed(range) => &content[range.clone()],
         }
     }
 }
@@ -43,7 +43,7 @@ impl<'s> Piece<'s> {
 /// A block after its trailer was checked: ready, or still compressed.
 enum Fetched<'a, 's> {
     Ready(Piece<'s>, Compression),
-    Packed(Packed<'a>),
+    CompressedBlock(CompressedBlock<'a>),
 }
 
 /// Result of the lookup of one key.
@@ -63,7 +63,7 @@ impl Reader {
         wanted: &[(&'a Sst, Handle)],
         order: Order,
     ) -> Vec<Result<Block<'a>>> {
-        let pieces = self.unpack_all(wanted, order);
+        let pieces = self.decompress_all(wanted, order);
         let (stored, content) = (&self.stored, &self.content);
         let block = |(piece, &(_, handle)): (Result<(Piece<'a>, Compression)>, &(&Sst, Handle))| {
             let (piece, compression) = piece?;
@@ -76,20 +76,20 @@ impl Reader {
     /// order of `wanted`; damage affects only the keys that need the damaged part.
     pub fn multi_get<'a>(&'a mut self, wanted: &[(&'a Sst, &'a [u8])]) -> Vec<Result<Option<Entry<'a>>>> {
         let located = self.locate_all(wanted);
-        let (blocks, turns) = distinct(wanted, &located);
-        let pieces = self.unpack_all(&blocks, Order::AsGiven);
+        let (blocks, block_indexes) = distinct(wanted, &located);
+        let pieces = self.decompress_all(&blocks, Order::AsGiven);
         let mut found: Vec<Result<Found>> = Vec::with_capacity(wanted.len());
-        let mut beyond = Vec::new();
+        let mut in_next_block = Vec::new();
         for (i, ((sst, key), located)) in wanted.iter().zip(&located).enumerate() {
-            found.push(match (located, &pieces.get(turns[i])) {
+            found.push(match (located, &pieces.get(block_indexes[i])) {
                 (Err(e), _) | (_, Some(Err(e))) => Err(*e),
                 (Ok(Some((handle, _))), Some(Ok((piece, _)))) => {
                     let content = piece.bytes(&self.stored, &self.content);
-                    match look(sst, content, key, u64::MAX, &mut self.key) {
-                        Ok(Look::Hit(hit)) => Ok(Found::In(turns[i], hit)),
-                        Ok(Look::Absent) => Ok(Found::Absent),
-                        Ok(Look::Beyond) => {
-                            beyond.push(i);
+                    match look_up(sst, content, key, u64::MAX, &mut self.key) {
+                        Ok(Lookup::Hit(hit)) => Ok(Found::In(block_indexes[i], hit)),
+                        Ok(Lookup::Absent) => Ok(Found::Absent),
+                        Ok(Lookup::NextBlock) => {
+                            in_next_block.push(i);
                             Ok(Found::Absent)
                         }
                         Err(e) => Err(e.shifted(handle.offset)),
@@ -99,12 +99,12 @@ impl Reader {
             });
         }
         self.extra.clear();
-        self.look_behind(wanted, located, &beyond, &mut found);
+        self.search_next_blocks(wanted, located, &in_next_block, &mut found);
         let (stored, content, extra) = (&self.stored, &self.content, &self.extra);
         let answer = |(found, &(sst, key)): (Result<Found>, &(&'a Sst, &'a [u8]))| {
             let found = found?;
             let there = match &found {
-                Found::In(turn, hit) => match &pieces[*turn] {
+                Found::In(block_index, hit) => match &pieces[*block_index] {
                     Ok((piece, _)) => Some((piece.bytes(stored, content), hit)),
                     Err(e) => return Err(*e),
                 },
@@ -118,20 +118,20 @@ impl Reader {
 
     /// Searches the indexes for the blocks of all keys, prefetching the index of the next file, and each
     /// block once it is known.
-    fn locate_all(&mut self, wanted: &[(&Sst, &[u8])]) -> Vec<Result<Option<(Handle, Place)>>> {
+    fn locate_all(&mut self, wanted: &[(&Sst, &[u8])]) -> Vec<Result<Option<(Handle, BlockPosition)>>> {
         let mut all = Vec::with_capacity(wanted.len());
         for (i, &(sst, key)) in wanted.iter().enumerate() {
             if let Some(&(second, _)) = wanted.get(i + 2) {
-                fetch(second);
+                prefetch(second);
             }
             if let Some(&(next, _)) = wanted.get(i + 1)
                 && !std::ptr::eq(next, sst)
             {
-                next.expect_search();
+                next.prefetch_index();
             }
             let found = self.locate(sst, key, u64::MAX);
             if let Ok(Some((handle, _))) = found {
-                sst.expect_block(handle);
+                sst.prefetch_block(handle);
             }
             all.push(found);
         }
@@ -139,20 +139,20 @@ impl Reader {
     }
 
     /// Looks up the keys that follow all keys of their block in the next blocks.
-    fn look_behind(
+    fn search_next_blocks(
         &mut self,
         wanted: &[(&Sst, &[u8])],
-        located: Vec<Result<Option<(Handle, Place)>>>,
-        beyond: &[usize],
+        located: Vec<Result<Option<(Handle, BlockPosition)>>>,
+        in_next_block: &[usize],
         found: &mut [Result<Found>],
     ) {
-        if beyond.is_empty() {
+        if in_next_block.is_empty() {
             return;
         }
         let kept = (std::mem::take(&mut self.stored), std::mem::take(&mut self.content));
-        for &i in beyond {
-            let ((sst, key), Ok(Some((_, place)))) = (wanted[i], located[i]) else { continue };
-            let after = self.find_after(sst, key, u64::MAX, place);
+        for &i in in_next_block {
+            let ((sst, key), Ok(Some((_, position)))) = (wanted[i], located[i]) else { continue };
+            let after = self.find_after(sst, key, u64::MAX, position);
             found[i] = after.map(|after| {
                 let Some((loaded, hit)) = after else { return Found::Absent };
                 let start = self.extra.len();
@@ -164,51 +164,51 @@ impl Reader {
     }
 
     /// Reads and decodes blocks, those of zstd as one batch.
-    fn unpack_all<'s>(
+    fn decompress_all<'s>(
         &mut self,
         wanted: &[(&'s Sst, Handle)],
         order: Order,
     ) -> Vec<Result<(Piece<'s>, Compression)>> {
-        let places = self.read_all(wanted);
+        let ranges = self.read_all(wanted);
         let Reader { codec, stored, content, .. } = self;
         let mut total = 0;
         let fetched: Vec<_> = wanted
             .iter()
-            .zip(places)
+            .zip(ranges)
             .enumerate()
-            .map(|(i, (&(sst, handle), place))| {
+            .map(|(i, (&(sst, handle), position))| {
                 if let Some(&(next, handle)) = wanted.get(i + 1) {
-                    next.expect_block(handle);
+                    next.prefetch_block(handle);
                 }
-                let fetched = take(sst, handle, place?, stored)?;
-                if let Fetched::Packed(packed) = &fetched {
-                    total += packed.len;
+                let fetched = take(sst, handle, position?, stored)?;
+                if let Fetched::CompressedBlock(compressed) = &fetched {
+                    total += compressed.len;
                 }
                 Ok(fetched)
             })
             .collect();
-        room(content, total);
+        ensure_len(content, total);
         let mut results = Vec::with_capacity(wanted.len());
         let mut jobs = Vec::with_capacity(wanted.len());
         let (mut rest, mut start) = (&mut content[..], 0);
         for (&(sst, handle), fetched) in wanted.iter().zip(fetched) {
             results.push(fetched.and_then(|fetched| {
-                let packed = match fetched {
+                let compressed = match fetched {
                     Fetched::Ready(piece, compression) => return Ok((piece, compression)),
-                    Fetched::Packed(packed) => packed,
+                    Fetched::CompressedBlock(compressed) => compressed,
                 };
-                let (out, after) = std::mem::take(&mut rest).split_at_mut(packed.len);
+                let (out, after) = std::mem::take(&mut rest).split_at_mut(compressed.len);
                 rest = after;
-                let range = start..start + packed.len;
+                let range = start..start + compressed.len;
                 start = range.end;
-                if packed.compression == Compression::Zstd {
+                if compressed.compression == Compression::Zstd {
                     let id = sst.dictionary().unwrap_or(Id::NONE);
-                    jobs.push(Job::new(id, packed.payload, out));
+                    jobs.push(Job::new(id, compressed.payload, out));
                 } else {
-                    let unpacked = codec.unpack(packed, sst.dictionary.as_ref(), out);
-                    unpacked.map_err(|e| e.shifted(handle.offset))?;
+                    let decompressed = codec.decompress(compressed, sst.dictionary.as_ref(), out);
+                    decompressed.map_err(|e| e.shifted(handle.offset))?;
                 }
-                Ok((Piece::Unpacked(range), packed.compression))
+                Ok((Piece::Decompressed(range), compressed.compression))
             }));
         }
         codec.decoder.decode_batch(&mut jobs, order);
@@ -245,45 +245,45 @@ impl Reader {
 fn take<'a, 's>(
     sst: &'s Sst,
     handle: Handle,
-    place: Range<usize>,
+    position: Range<usize>,
     stored: &'a [u8],
 ) -> Result<Fetched<'a, 's>>
 where
     's: 'a,
 {
     let view = sst.input.view(handle.offset, stored_len(sst, handle)?);
-    let bytes = view.unwrap_or(&stored[place.clone()]);
+    let bytes = view.unwrap_or(&stored[position.clone()]);
     let (body, compression) = check(sst, handle, bytes, sst.options.checksums)?;
     if compression == Compression::None {
         let piece = match view {
-            Some(bytes) => Piece::There(&bytes[..body.len()]),
-            None => Piece::Stored(place.start..place.start + body.len()),
+            Some(bytes) => Piece::InFile(&bytes[..body.len()]),
+            None => Piece::Stored(position.start..position.start + body.len()),
         };
         return Ok(Fetched::Ready(piece, compression));
     }
-    let packed = Packed::parse(compression, body, sst.options.block_limit);
-    packed.map(Fetched::Packed).map_err(|e| e.shifted(handle.offset))
+    let compressed = CompressedBlock::parse(compression, body, sst.options.block_limit);
+    compressed.map(Fetched::CompressedBlock).map_err(|e| e.shifted(handle.offset))
 }
 
 /// Returns the distinct blocks of all keys, grouped by file, and for each key the index of its block
 /// (`usize::MAX` without one).
 fn distinct<'a>(
     wanted: &[(&'a Sst, &[u8])],
-    located: &[Result<Option<(Handle, Place)>>],
+    located: &[Result<Option<(Handle, BlockPosition)>>],
 ) -> (Vec<(&'a Sst, Handle)>, Vec<usize>) {
     let handle =
         |i: usize| located[i].as_ref().ok().and_then(|found| found.as_ref()).map(|(handle, _)| *handle);
     let mut order: Vec<usize> = (0..wanted.len()).filter(|&i| handle(i).is_some()).collect();
     order.sort_unstable_by_key(|&i| (std::ptr::from_ref(wanted[i].0), handle(i)));
     let mut blocks: Vec<(&Sst, Handle)> = Vec::with_capacity(order.len());
-    let mut turns = vec![usize::MAX; wanted.len()];
+    let mut block_indexes = vec![usize::MAX; wanted.len()];
     for i in order {
         let Some(handle) = handle(i) else { continue };
         let sst = wanted[i].0;
         if blocks.last().is_none_or(|&(last, before)| !std::ptr::eq(last, sst) || before != handle) {
             blocks.push((sst, handle));
         }
-        turns[i] = blocks.len() - 1;
+        block_indexes[i] = blocks.len() - 1;
     }
-    (blocks, turns)
+    (blocks, block_indexes)
 }

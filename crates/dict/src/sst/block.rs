@@ -12,14 +12,15 @@ use std::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::bytes::{Bytes, SHORT};
+use super::bytes::{Bytes, TOO_SHORT};
 use super::entry::split;
 use super::order::KeyOrder;
 
 const NO_RESTART: Error = Error::new(Kind::Corrupt, 0, "the restart array of a block is invalid");
 const NO_VALUES: Error = Error::new(Kind::Corrupt, 0, "the values section of a block is out of bounds");
-const NEW: Error = Error::new(Kind::Unsupported, 0, "the layout of a block is not known");
-const APART: Error = Error::new(Kind::Unsupported, 0, "index blocks with separate values are not supported");
+const UNKNOWN_LAYOUT: Error = Error::new(Kind::Unsupported, 0, "the layout of a block is not known");
+const SEPARATE_VALUES: Error =
+    Error::new(Kind::Unsupported, 0, "index blocks with separate values are not supported");
 const SHARED: Error = Error::new(Kind::Corrupt, 0, "a key shares more bytes than the previous key has");
 
 /// The sections of a block.
@@ -34,10 +35,10 @@ pub(super) struct Layout<'a> {
 
 /// The last word of a block: number of restart points, and flags.
 #[derive(Clone, Copy)]
-struct Word(u32);
+struct BlockTrailer(u32);
 
-impl Word {
-    const SEPARATE: u32 = 1 << 28;
+impl BlockTrailer {
+    const SEPARATE_VALUES: u32 = 1 << 28;
     /// In an index: keys are about evenly distributed. Does not affect the layout.
     const UNIFORM: u32 = 1 << 29;
     const HASHES: u32 = 1 << 31;
@@ -48,8 +49,8 @@ impl Word {
 
     /// The number of restart points; an error for unknown flags.
     fn restarts(self) -> Result<usize> {
-        let count = self.0 & !(Self::SEPARATE | Self::UNIFORM | Self::HASHES);
-        if count < Self::SEPARATE { Ok(count as usize) } else { Err(NEW) }
+        let count = self.0 & !(BlockTrailer::SEPARATE_VALUES | Self::UNIFORM | Self::HASHES);
+        if count < BlockTrailer::SEPARATE_VALUES { Ok(count as usize) } else { Err(UNKNOWN_LAYOUT) }
     }
 }
 
@@ -62,19 +63,19 @@ pub(super) struct Head {
 
 impl<'a> Layout<'a> {
     pub(super) fn parse(content: &'a [u8]) -> Result<Layout<'a>> {
-        let (rest, word) = content.split_last_chunk::<4>().ok_or(SHORT)?;
-        let word = Word(u32::from_le_bytes(*word));
+        let (rest, word) = content.split_last_chunk::<4>().ok_or(TOO_SHORT)?;
+        let word = BlockTrailer(u32::from_le_bytes(*word));
         let restarts = word.restarts()?;
         let mut rest = rest;
         let mut values_at = None;
-        if word.has(Word::SEPARATE) {
-            let (before, at) = rest.split_last_chunk::<4>().ok_or(SHORT)?;
+        if word.has(BlockTrailer::SEPARATE_VALUES) {
+            let (before, at) = rest.split_last_chunk::<4>().ok_or(TOO_SHORT)?;
             (rest, values_at) = (before, Some(u32::from_le_bytes(*at)));
         }
-        if word.has(Word::HASHES) {
+        if word.has(BlockTrailer::HASHES) {
             // A hash index over the restart points, which a binary search does not need: one byte for each
             // bucket, and their number.
-            let (before, count) = rest.split_last_chunk::<2>().ok_or(SHORT)?;
+            let (before, count) = rest.split_last_chunk::<2>().ok_or(TOO_SHORT)?;
             let buckets = usize::from(u16::from_le_bytes(*count));
             rest = &before[..before.len().checked_sub(buckets).ok_or(NO_RESTART)?];
         }
@@ -90,7 +91,7 @@ impl<'a> Layout<'a> {
     /// As `parse`, for an index block, whose values are never separate.
     pub(super) fn parse_index(content: &'a [u8]) -> Result<Layout<'a>> {
         let layout = Layout::parse(content)?;
-        if layout.values.is_some() { Err(APART) } else { Ok(layout) }
+        if layout.values.is_some() { Err(SEPARATE_VALUES) } else { Ok(layout) }
     }
 
     /// The range of the values section, if values are separate.
@@ -110,9 +111,9 @@ impl<'a> Layout<'a> {
         &self,
         key_at: impl Fn(usize) -> Result<&'a [u8]>,
         compare: impl Fn(&[u8]) -> Result<Ordering>,
-    ) -> Result<Mark> {
+    ) -> Result<Position> {
         if self.entries.is_empty() {
-            return Ok(Mark::default());
+            return Ok(Position::default());
         }
         let (mut low, mut high) = (0, self.restarts.len());
         while high - low > 1 {
@@ -125,7 +126,7 @@ impl<'a> Layout<'a> {
         if self.restarts.is_empty() {
             return Err(NO_RESTART);
         }
-        Ok(Mark { at: self.restart(low)?, value: 0, restarts: low })
+        Ok(Position { at: self.restart(low)?, value: 0, restarts: low })
     }
 
     /// Whether the entry at `at` is the next restart point, after `passed` others.
@@ -136,7 +137,7 @@ impl<'a> Layout<'a> {
 
 /// Position of a walk.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mark {
+pub(super) struct Position {
     /// Offset of the next entry.
     pub(super) at: usize,
     /// End of the previous value; 0 before the first entry, which is a restart point.
@@ -158,27 +159,27 @@ pub(super) fn extend(key: &mut Vec<u8>, head: Head, suffix: &[u8]) -> Result<()>
 
 /// Iterates over the entries of a data or meta block, whose values have a length.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Walk<'a> {
+pub(super) struct Cursor<'a> {
     layout: Layout<'a>,
-    pub(super) mark: Mark,
+    pub(super) position: Position,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> Cursor<'a> {
     /// Starts at the first entry.
     pub(super) fn new(layout: &Layout<'a>) -> Self {
-        Walk::from(layout, Mark::default())
+        Cursor::from(layout, Position::default())
     }
 
     /// Continues at a position, with the key before it, or starts at a restart point.
-    pub(super) fn from(layout: &Layout<'a>, mark: Mark) -> Self {
-        Walk { layout: *layout, mark }
+    pub(super) fn from(layout: &Layout<'a>, position: Position) -> Self {
+        Cursor { layout: *layout, position }
     }
 
-    /// Returns the value of the next entry; turns `key`, the previous one, into its key.
+    /// Returns the value of the next entry; block_indexes `key`, the previous one, into its key.
     #[inline]
     pub(super) fn next(&mut self, key: &mut Vec<u8>) -> Result<Option<&'a [u8]>> {
-        let (layout, mark) = (&self.layout, &mut self.mark);
-        let mut rest = Bytes(layout.entries.get(mark.at..).unwrap_or_default());
+        let (layout, position) = (&self.layout, &mut self.position);
+        let mut rest = Bytes(layout.entries.get(position.at..).unwrap_or_default());
         if rest.0.is_empty() {
             return Ok(None);
         }
@@ -188,21 +189,21 @@ impl<'a> Walk<'a> {
                 let suffix = rest.take(head.unshared)?;
                 extend(key, head, suffix)?;
                 let value = rest.take(len)?;
-                mark.at = layout.entries.len() - rest.0.len();
-                mark.value = mark.at;
+                position.at = layout.entries.len() - rest.0.len();
+                position.value = position.at;
                 value
             }
             Some(values) => {
-                let mut from = mark.value.saturating_sub(layout.entries.len());
-                if layout.is_restart(mark.at, mark.restarts) {
+                let mut from = position.value.saturating_sub(layout.entries.len());
+                if layout.is_restart(position.at, position.restarts) {
                     from = rest.varint32()? as usize;
-                    mark.restarts += 1;
+                    position.restarts += 1;
                 }
                 let value = Bytes(values.get(from..).ok_or(NO_VALUES)?).take(len).map_err(|_| NO_VALUES)?;
                 let suffix = rest.take(head.unshared)?;
                 extend(key, head, suffix)?;
-                mark.at = layout.entries.len() - rest.0.len();
-                mark.value = layout.entries.len() + from + len;
+                position.at = layout.entries.len() - rest.0.len();
+                position.value = layout.entries.len() + from + len;
                 value
             }
         };
@@ -211,8 +212,8 @@ impl<'a> Walk<'a> {
 
     /// The range in the block of the value that `next` returned last.
     #[inline]
-    pub(super) fn place(&self, value: &[u8]) -> Range<usize> {
-        self.mark.value - value.len()..self.mark.value
+    pub(super) fn value_range(&self, value: &[u8]) -> Range<usize> {
+        self.position.value - value.len()..self.position.value
     }
 }
 
@@ -228,27 +229,27 @@ fn sizes(rest: &mut Bytes<'_>) -> Result<(Head, usize)> {
 }
 
 /// Checks, during a walk, that restart points are entries that share nothing.
-pub(super) struct Restarts<'a> {
+pub(super) struct RestartCheck<'a> {
     layout: Layout<'a>,
     passed: usize,
 }
 
 /// Checks, during a walk, that separate values are contiguous.
-pub(super) struct Gapless {
+pub(super) struct ContiguityCheck {
     left: Option<Range<usize>>,
 }
 
-impl Gapless {
+impl ContiguityCheck {
     pub(super) fn new(layout: &Layout<'_>) -> Self {
-        Gapless { left: layout.values() }
+        ContiguityCheck { left: layout.values() }
     }
 
     /// Checks the next value.
-    pub(super) fn pass(&mut self, place: Range<usize>) -> Result<()> {
+    pub(super) fn pass(&mut self, position: Range<usize>) -> Result<()> {
         match &mut self.left {
-            Some(left) if left.start != place.start => Err(NO_VALUES),
+            Some(left) if left.start != position.start => Err(NO_VALUES),
             Some(left) => {
-                left.start = place.end;
+                left.start = position.end;
                 Ok(())
             }
             None => Ok(()),
@@ -261,9 +262,9 @@ impl Gapless {
     }
 }
 
-impl<'a> Restarts<'a> {
+impl<'a> RestartCheck<'a> {
     pub(super) fn new(layout: Layout<'a>) -> Self {
-        Restarts { layout, passed: 0 }
+        RestartCheck { layout, passed: 0 }
     }
 
     /// Checks the entry at `at`; `key_at` reads the key of a restart point.
@@ -302,18 +303,18 @@ pub(super) fn seek<'a>(
     target: &[u8],
     sequence: u64,
     key: &mut Vec<u8>,
-) -> Result<(Walk<'a>, Option<&'a [u8]>)> {
+) -> Result<(Cursor<'a>, Option<&'a [u8]>)> {
     let compare = |internal: &[u8]| {
         let (user, tail) = split(internal)?;
         Ok(order.compare(user, target).then_with(|| sequence.cmp(&(tail >> 8))))
     };
     let start = layout.search(|at| restart_key(layout, at), compare)?;
-    let mut walk = Walk::from(layout, start);
+    let mut cursor = Cursor::from(layout, start);
     key.clear();
-    while let Some(value) = walk.next(key)? {
+    while let Some(value) = cursor.next(key)? {
         if compare(key)? != Ordering::Less {
-            return Ok((walk, Some(value)));
+            return Ok((cursor, Some(value)));
         }
     }
-    Ok((walk, None))
+    Ok((cursor, None))
 }

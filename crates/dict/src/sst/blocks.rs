@@ -2,12 +2,12 @@
 
 use linerate_core::Result;
 
-use super::block::{Layout, Walk};
+use super::block::{Cursor, Layout};
 use super::compression::Compression;
 use super::entry::Entry;
 use super::handle::Handle;
 use super::open::Sst;
-use super::reader::{Place, Reader, stored_len};
+use super::reader::{BlockPosition, Reader, stored_len};
 
 /// A decoded data block.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +21,7 @@ pub struct Block<'a> {
 #[derive(Clone, Debug)]
 pub struct Entries<'a> {
     handle: Handle,
-    walk: Walk<'a>,
+    cursor: Cursor<'a>,
     key: Vec<u8>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Block<'a> {
     /// [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid end of the block.
     pub fn entries(&self) -> Result<Entries<'a>> {
         let layout = Layout::parse(self.content).map_err(|e| e.shifted(self.handle.offset))?;
-        Ok(Entries { handle: self.handle, walk: Walk::new(&layout), key: Vec::new() })
+        Ok(Entries { handle: self.handle, cursor: Cursor::new(&layout), key: Vec::new() })
     }
 }
 
@@ -58,7 +58,9 @@ impl Entries<'_> {
     /// [`Kind::Corrupt`](crate::Kind::Corrupt) for an invalid entry; further results are unspecified.
     pub fn next_entry(&mut self) -> Result<Option<Entry<'_>>> {
         let at = self.handle.offset;
-        let Some(value) = self.walk.next(&mut self.key).map_err(|e| e.shifted(at))? else { return Ok(None) };
+        let Some(value) = self.cursor.next(&mut self.key).map_err(|e| e.shifted(at))? else {
+            return Ok(None);
+        };
         Entry::new(&self.key, value).map(Some).map_err(|e| e.shifted(at))
     }
 }
@@ -69,8 +71,8 @@ impl Reader {
     /// # Errors
     /// As [`get`](Self::get), if the index is damaged.
     pub fn blocks(&mut self, sst: &Sst) -> Result<Vec<Handle>> {
-        let (mut all, mut place) = (Vec::new(), Place::default());
-        while let Some(handle) = self.next_block(sst, &mut place)? {
+        let (mut all, mut position) = (Vec::new(), BlockPosition::default());
+        while let Some(handle) = self.next_block(sst, &mut position)? {
             all.push(handle);
         }
         Ok(all)
@@ -90,6 +92,6 @@ impl Reader {
     pub(super) fn compression(&self, sst: &Sst, handle: Handle) -> Result<Compression> {
         stored_len(sst, handle)?;
         let [number] = sst.input.array(handle.offset + handle.size)?;
-        Ok(Compression::of_number(number))
+        Ok(Compression::from_number(number))
     }
 }

@@ -3,7 +3,7 @@
 use linerate_core::{Error, Kind, Result};
 
 /// The input is too short. The caller adds the offset.
-pub(super) const SHORT: Error = Error::new(Kind::Corrupt, 0, "a block ends within a field");
+pub(super) const TOO_SHORT: Error = Error::new(Kind::Corrupt, 0, "a block ends within a field");
 const LONG: Error = Error::new(Kind::Corrupt, 0, "an integer is too large for its field");
 
 /// Remaining bytes.
@@ -13,13 +13,13 @@ pub(super) struct Bytes<'a>(pub(super) &'a [u8]);
 impl<'a> Bytes<'a> {
     #[inline]
     pub(super) fn take(&mut self, n: usize) -> Result<&'a [u8]> {
-        let (front, rest) = self.0.split_at_checked(n).ok_or(SHORT)?;
+        let (front, rest) = self.0.split_at_checked(n).ok_or(TOO_SHORT)?;
         self.0 = rest;
         Ok(front)
     }
 
     pub(super) fn u32(&mut self) -> Result<u32> {
-        let (front, rest) = self.0.split_first_chunk().ok_or(SHORT)?;
+        let (front, rest) = self.0.split_first_chunk().ok_or(TOO_SHORT)?;
         self.0 = rest;
         Ok(u32::from_le_bytes(*front))
     }
@@ -46,7 +46,7 @@ impl<'a> Bytes<'a> {
                 return Ok(value);
             }
         }
-        Err(SHORT)
+        Err(TOO_SHORT)
     }
 
     #[inline]
@@ -72,26 +72,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_every_length() {
+    fn integers_of_every_length_are_read() {
         let mut bytes = Bytes(&[5, 0x80, 1, 0xff, 0xff, 0xff, 0xff, 0x0f, 3, 2]);
         assert_eq!(bytes.varint64(), Ok(5));
         assert_eq!(bytes.varint64(), Ok(128));
         assert_eq!(bytes.varint32(), Ok(u32::MAX));
         assert_eq!((bytes.zigzag64(), bytes.zigzag64()), (Ok(-2), Ok(1)));
-        assert_eq!(bytes.varint64(), Err(SHORT));
+        assert_eq!(bytes.varint64(), Err(TOO_SHORT));
         let most = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
         assert_eq!(Bytes(&most).varint64(), Ok(u64::MAX));
         assert_eq!(Bytes(&most).zigzag64(), Ok(i64::MIN));
     }
 
     #[test]
-    fn what_is_too_long_or_too_short_is_refused() {
-        assert_eq!(Bytes(&[0x80; 9]).varint64(), Err(SHORT));
+    fn too_long_and_truncated_integers_are_errors() {
+        assert_eq!(Bytes(&[0x80; 9]).varint64(), Err(TOO_SHORT));
         assert_eq!(Bytes(&[0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 2]).varint64(), Err(LONG));
         assert_eq!(Bytes(&[0xff; 40]).varint64(), Err(LONG));
         assert_eq!(Bytes(&[0x80, 0x80, 0x80, 0x80, 0x10]).varint32(), Err(LONG));
-        assert_eq!(Bytes(&[4, 1, 2, 3]).prefixed(), Err(SHORT));
+        assert_eq!(Bytes(&[4, 1, 2, 3]).prefixed(), Err(TOO_SHORT));
         assert_eq!(Bytes(&[3, 1, 2, 3]).prefixed(), Ok(&[1, 2, 3][..]));
-        assert_eq!(Bytes(&[1, 2, 3]).u32(), Err(SHORT));
+        assert_eq!(Bytes(&[1, 2, 3]).u32(), Err(TOO_SHORT));
     }
 }

@@ -20,7 +20,7 @@ pub enum Checksum {
 
 impl Checksum {
     /// From the number in the footer.
-    pub(super) fn of_number(number: u8) -> Option<Checksum> {
+    pub(super) fn from_number(number: u8) -> Option<Checksum> {
         use Checksum::*;
         [None, Crc32c, Xxh32, Xxh64, Xxh3].get(usize::from(number)).copied()
     }
@@ -66,7 +66,7 @@ mod tests {
 
     /// Published values of the hashes, in the forms of this format.
     #[test]
-    fn known_values() {
+    fn published_hash_values_match() {
         assert_eq!(Checksum::Xxh32.of(b""), 0x02cc_5d05);
         assert_eq!(Checksum::Xxh64.of(b""), 0x51d8_e999);
         assert_eq!(Checksum::Xxh3.of(b"\0"), 0x38d3_94c2);
@@ -74,11 +74,11 @@ mod tests {
         let crc: u32 = 0xe306_9283;
         assert_eq!(Checksum::Crc32c.of(b"123456789"), crc.rotate_right(15).wrapping_add(0xa282_ead8));
         assert_eq!(Checksum::None.of(b"123456789"), 0);
-        assert_eq!(Checksum::of_number(5), None);
+        assert_eq!(Checksum::from_number(5), None);
     }
 
     #[test]
-    fn the_place_counts_where_there_is_a_base() {
+    fn the_offset_changes_the_checksum_if_there_is_a_base() {
         assert_eq!(context(0, 77), 0);
         assert_eq!(context(5, 0x1_0000_0002), 5 ^ 3);
     }

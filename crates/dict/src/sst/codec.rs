@@ -20,16 +20,20 @@ const WINDOW: u8 = 15;
 
 /// A compressed block, with its uncompressed length.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Packed<'a> {
+pub(super) struct CompressedBlock<'a> {
     pub(super) compression: Compression,
     pub(super) payload: &'a [u8],
     /// Uncompressed bytes.
     pub(super) len: usize,
 }
 
-impl<'a> Packed<'a> {
+impl<'a> CompressedBlock<'a> {
     /// Parses the uncompressed length before the payload, for compressed blocks.
-    pub(super) fn parse(compression: Compression, body: &'a [u8], limit: usize) -> Result<Packed<'a>> {
+    pub(super) fn parse(
+        compression: Compression,
+        body: &'a [u8],
+        limit: usize,
+    ) -> Result<CompressedBlock<'a>> {
         // Upper bound of the compression ratio, rounded up.
         let most: u64 = match compression {
             Compression::None => 1,
@@ -56,7 +60,7 @@ impl<'a> Packed<'a> {
             return Err(IMPOSSIBLE);
         }
         let len = len as usize;
-        if len > limit { Err(TOO_LONG) } else { Ok(Packed { compression, payload, len }) }
+        if len > limit { Err(TOO_LONG) } else { Ok(CompressedBlock { compression, payload, len }) }
     }
 }
 
@@ -72,34 +76,34 @@ impl Codec {
     }
 
     /// Decompresses a block into `out`, which has its stated length.
-    pub(super) fn unpack(
+    pub(super) fn decompress(
         &mut self,
-        packed: Packed<'_>,
+        compressed: CompressedBlock<'_>,
         dictionary: Option<&Dictionary>,
         out: &mut [u8],
     ) -> Result<()> {
-        let n = match packed.compression {
+        let n = match compressed.compression {
             Compression::Zstd => {
                 let id = dictionary.map_or(crate::Id::NONE, |dictionary| dictionary.id);
                 // Offsets within the frame are not offsets in the file.
-                self.decoder.decode(id, packed.payload, out).map_err(|e| e.with_offset(0))?
+                self.decoder.decode(id, compressed.payload, out).map_err(|e| e.with_offset(0))?
             }
             Compression::Snappy => {
-                snap::raw::Decoder::new().decompress(packed.payload, out).map_err(|_| DAMAGED)?
+                snap::raw::Decoder::new().decompress(compressed.payload, out).map_err(|_| DAMAGED)?
             }
             Compression::None => {
-                out.copy_from_slice(packed.payload);
+                out.copy_from_slice(compressed.payload);
                 out.len()
             }
             Compression::Lz4 | Compression::Lz4Hc => with_bytes(self.decoder.store(), dictionary, |bytes| {
-                lz4_flex::block::decompress_into_with_dict(packed.payload, out, bytes)
+                lz4_flex::block::decompress_into_with_dict(compressed.payload, out, bytes)
             })?
             .map_err(|_| DAMAGED)?,
             Compression::Zlib | Compression::Bzip2 | Compression::Other(_) => {
                 let inflate = self.inflate.get_or_insert_with(|| Box::new(Inflate::new(false, WINDOW)));
                 inflate.reset(false);
                 with_bytes(self.decoder.store(), dictionary, |bytes| {
-                    inflate_block(inflate, packed.payload, bytes, out)
+                    inflate_block(inflate, compressed.payload, bytes, out)
                 })??
             }
         };

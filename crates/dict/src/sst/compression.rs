@@ -23,7 +23,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    pub(super) const fn of_number(number: u8) -> Compression {
+    pub(super) const fn from_number(number: u8) -> Compression {
         match number {
             0 => Compression::None,
             1 => Compression::Snappy,

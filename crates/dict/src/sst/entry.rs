@@ -28,7 +28,7 @@ pub enum EntryKind {
 }
 
 impl EntryKind {
-    pub(super) const fn of_number(number: u8) -> EntryKind {
+    pub(super) const fn from_number(number: u8) -> EntryKind {
         match number {
             0 => EntryKind::Deletion,
             1 => EntryKind::Value,
@@ -77,7 +77,7 @@ impl<'a> Entry<'a> {
     #[inline]
     pub(super) fn new(internal: &'a [u8], value: &'a [u8]) -> Result<Entry<'a>> {
         let (key, tail) = split(internal)?;
-        Ok(Entry { key, sequence: tail >> 8, kind: EntryKind::of_number(tail as u8), value })
+        Ok(Entry { key, sequence: tail >> 8, kind: EntryKind::from_number(tail as u8), value })
     }
 }
 

@@ -38,7 +38,7 @@ impl Footer {
             let what = "the format version of the file is not one of 2 to 7";
             return Err(Error::new(Kind::Unsupported, offset, what));
         }
-        let checksum = Checksum::of_number(kind).ok_or(Error::new(
+        let checksum = Checksum::from_number(kind).ok_or(Error::new(
             Kind::Unsupported,
             offset,
             "the checksum kind of the file is not known",

@@ -9,14 +9,14 @@ use std::sync::OnceLock;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Head, Layout, Restarts, extend};
-use super::bytes::{Bytes, SHORT};
+use super::block::{Head, Layout, RestartCheck, extend};
+use super::bytes::{Bytes, TOO_SHORT};
 use super::entry::split;
 use super::handle::Handle;
 use super::order::KeyOrder;
 
-const ASTRAY: Error = Error::new(Kind::Corrupt, 0, "an index entry is out of the bounds of the file");
-const FALLING: Error = Error::new(Kind::Corrupt, 0, "the keys of an index are not in order");
+const OUT_OF_BOUNDS: Error = Error::new(Kind::Corrupt, 0, "an index entry is out of the bounds of the file");
+const UNORDERED: Error = Error::new(Kind::Corrupt, 0, "the keys of an index are not in order");
 const SHARED_RESTART: Error =
     Error::new(Kind::Corrupt, 0, "a restart point of an index shares bytes with another key");
 
@@ -35,7 +35,7 @@ pub enum IndexKind {
 }
 
 impl IndexKind {
-    pub(super) fn of_number(number: u32) -> Option<IndexKind> {
+    pub(super) fn from_number(number: u32) -> Option<IndexKind> {
         use IndexKind::*;
         [BinarySearch, Hash, Partitioned, WithFirstKey].get(number as usize).copied()
     }
@@ -53,7 +53,7 @@ impl IndexKind {
 
 /// Encoding of index entries.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct IndexEncoding {
     pub(super) kind: IndexKind,
     /// Keys are user keys, without sequence number and type.
     pub(super) user_keys: bool,
@@ -69,33 +69,33 @@ pub(super) struct Partition {
 
 /// Iterates over the entries of one index block.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Steps {
+pub(super) struct IndexCursor {
     at: usize,
     previous: Handle,
 }
 
 /// An index entry, before its key is assembled.
-struct Step<'a> {
+struct IndexEntry<'a> {
     head: Head,
     suffix: &'a [u8],
     handle: Handle,
 }
 
-impl Steps {
-    fn step<'a>(&mut self, layout: &Layout<'a>, shape: Shape) -> Result<Option<Step<'a>>> {
+impl IndexCursor {
+    fn step<'a>(&mut self, layout: &Layout<'a>, encoding: IndexEncoding) -> Result<Option<IndexEntry<'a>>> {
         let mut rest = Bytes(layout.entries.get(self.at..).unwrap_or_default());
         if rest.0.is_empty() {
             return Ok(None);
         }
         let head = Head { shared: rest.varint32()? as usize, unshared: rest.varint32()? as usize };
-        let len = if shape.delta { None } else { Some(rest.varint32()? as usize) };
+        let len = if encoding.delta { None } else { Some(rest.varint32()? as usize) };
         let suffix = rest.take(head.unshared)?;
         let mut value = match len {
             Some(len) => Bytes(rest.take(len)?),
             None => rest,
         };
-        let handle = self.handle(&mut value, head, shape)?;
-        if shape.kind == IndexKind::WithFirstKey {
+        let handle = self.handle(&mut value, head, encoding)?;
+        if encoding.kind == IndexKind::WithFirstKey {
             value.prefixed()?;
         }
         if len.is_none() {
@@ -103,40 +103,40 @@ impl Steps {
         }
         self.at = layout.entries.len() - rest.0.len();
         self.previous = handle;
-        Ok(Some(Step { head, suffix, handle }))
+        Ok(Some(IndexEntry { head, suffix, handle }))
     }
 
-    fn handle(&self, value: &mut Bytes<'_>, head: Head, shape: Shape) -> Result<Handle> {
-        if !shape.delta || head.shared == 0 {
+    fn handle(&self, value: &mut Bytes<'_>, head: Head, encoding: IndexEncoding) -> Result<Handle> {
+        if !encoding.delta || head.shared == 0 {
             return Handle::read(value);
         }
-        let size = self.previous.size.checked_add_signed(value.zigzag64()?).ok_or(ASTRAY)?;
-        Ok(Handle::new(self.previous.end().ok_or(ASTRAY)?, size))
+        let size = self.previous.size.checked_add_signed(value.zigzag64()?).ok_or(OUT_OF_BOUNDS)?;
+        Ok(Handle::new(self.previous.end().ok_or(OUT_OF_BOUNDS)?, size))
     }
 
     /// Returns the handle of the next entry.
-    pub(super) fn next(&mut self, layout: &Layout<'_>, shape: Shape) -> Result<Option<Handle>> {
-        Ok(self.step(layout, shape)?.map(|step| step.handle))
+    pub(super) fn next(&mut self, layout: &Layout<'_>, encoding: IndexEncoding) -> Result<Option<Handle>> {
+        Ok(self.step(layout, encoding)?.map(|step| step.handle))
     }
 
-    /// Returns the handle of the next entry; turns `key`, the previous one, into its key.
+    /// Returns the handle of the next entry; block_indexes `key`, the previous one, into its key.
     pub(super) fn next_with_key(
         &mut self,
         layout: &Layout<'_>,
-        shape: Shape,
+        encoding: IndexEncoding,
         key: &mut Vec<u8>,
     ) -> Result<Option<Handle>> {
-        let Some(step) = self.step(layout, shape)? else { return Ok(None) };
+        let Some(step) = self.step(layout, encoding)? else { return Ok(None) };
         extend(key, step.head, step.suffix)?;
         Ok(Some(step.handle))
     }
 }
 
 /// The key of a restart point.
-fn restart_key<'a>(layout: &Layout<'a>, at: usize, shape: Shape) -> Result<&'a [u8]> {
-    let mut rest = Bytes(layout.entries.get(at..).ok_or(SHORT)?);
+fn restart_key<'a>(layout: &Layout<'a>, at: usize, encoding: IndexEncoding) -> Result<&'a [u8]> {
+    let mut rest = Bytes(layout.entries.get(at..).ok_or(TOO_SHORT)?);
     let (shared, unshared) = (rest.varint32()?, rest.varint32()?);
-    if !shape.delta {
+    if !encoding.delta {
         rest.varint32()?;
     }
     if shared != 0 { Err(SHARED_RESTART) } else { rest.take(unshared as usize) }
@@ -145,12 +145,12 @@ fn restart_key<'a>(layout: &Layout<'a>, at: usize, shape: Shape) -> Result<&'a [
 /// Compares a key of an index with a lookup key.
 pub(super) fn compare(
     key: &[u8],
-    shape: Shape,
+    encoding: IndexEncoding,
     order: KeyOrder,
     target: &[u8],
     sequence: u64,
 ) -> Result<Ordering> {
-    if shape.user_keys {
+    if encoding.user_keys {
         return Ok(order.compare(key, target));
     }
     let (user, tail) = split(key)?;
@@ -161,20 +161,20 @@ pub(super) fn compare(
 /// `key` is a buffer.
 pub(super) fn seek(
     layout: &Layout<'_>,
-    shape: Shape,
+    encoding: IndexEncoding,
     order: KeyOrder,
     target: &[u8],
     sequence: u64,
     key: &mut Vec<u8>,
-) -> Result<Option<(Handle, Steps)>> {
+) -> Result<Option<(Handle, IndexCursor)>> {
     let start = layout.search(
-        |at| restart_key(layout, at, shape),
-        |found| compare(found, shape, order, target, sequence),
+        |at| restart_key(layout, at, encoding),
+        |found| compare(found, encoding, order, target, sequence),
     )?;
-    let mut steps = Steps { at: start.at, previous: Handle::default() };
+    let mut steps = IndexCursor { at: start.at, previous: Handle::default() };
     key.clear();
-    while let Some(handle) = steps.next_with_key(layout, shape, key)? {
-        if compare(key, shape, order, target, sequence)? != Ordering::Less {
+    while let Some(handle) = steps.next_with_key(layout, encoding, key)? {
+        if compare(key, encoding, order, target, sequence)? != Ordering::Less {
             return Ok(Some((handle, steps)));
         }
     }
@@ -182,18 +182,18 @@ pub(super) fn seek(
 }
 
 /// Checks the restart points of a block, and that its keys are in order.
-pub(super) fn verify(layout: Layout<'_>, shape: Shape, order: KeyOrder) -> Result<()> {
-    let (mut steps, mut key, mut before) = (Steps::default(), Vec::new(), None::<Vec<u8>>);
-    let mut restarts = Restarts::new(layout);
+pub(super) fn verify(layout: Layout<'_>, encoding: IndexEncoding, order: KeyOrder) -> Result<()> {
+    let (mut steps, mut key, mut before) = (IndexCursor::default(), Vec::new(), None::<Vec<u8>>);
+    let mut restarts = RestartCheck::new(layout);
     loop {
-        restarts.pass(steps.at, |at| restart_key(&layout, at, shape))?;
-        if steps.next_with_key(&layout, shape, &mut key)?.is_none() {
+        restarts.pass(steps.at, |at| restart_key(&layout, at, encoding))?;
+        if steps.next_with_key(&layout, encoding, &mut key)?.is_none() {
             return restarts.end();
         }
         if let Some(before) = &before {
-            let (user, sequence) = if shape.user_keys { (&before[..], 0) } else { split(before)? };
-            if compare(&key, shape, order, user, sequence >> 8)? == Ordering::Less {
-                return Err(FALLING);
+            let (user, sequence) = if encoding.user_keys { (&before[..], 0) } else { split(before)? };
+            if compare(&key, encoding, order, user, sequence >> 8)? == Ordering::Less {
+                return Err(UNORDERED);
             }
         }
         before.get_or_insert_default().clone_from(&key);
@@ -201,10 +201,10 @@ pub(super) fn verify(layout: Layout<'_>, shape: Shape, order: KeyOrder) -> Resul
 }
 
 /// The partitions of an index in a file of `len` bytes. They do not overlap, which bounds their number.
-pub(super) fn partitions(layout: &Layout<'_>, shape: Shape, len: u64) -> Result<Vec<Partition>> {
+pub(super) fn partitions(layout: &Layout<'_>, encoding: IndexEncoding, len: u64) -> Result<Vec<Partition>> {
     let mut found = Vec::new();
-    let (mut steps, mut end) = (Steps::default(), 0);
-    while let Some(handle) = steps.next(layout, shape)? {
+    let (mut steps, mut end) = (IndexCursor::default(), 0);
+    while let Some(handle) = steps.next(layout, encoding)? {
         end = follow(handle, end, len)?;
         found.push(Partition { handle, content: OnceLock::new() });
     }
@@ -216,6 +216,6 @@ pub(super) fn partitions(layout: &Layout<'_>, shape: Shape, len: u64) -> Result<
 pub(super) fn follow(handle: Handle, end: u64, len: u64) -> Result<u64> {
     match handle.end() {
         Some(next) if handle.offset >= end && next <= len => Ok(next),
-        _ => Err(ASTRAY),
+        _ => Err(OUT_OF_BOUNDS),
     }
 }

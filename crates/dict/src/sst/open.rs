@@ -4,12 +4,12 @@ use std::path::Path;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Layout, Walk};
+use super::block::{Cursor, Layout};
 use super::bytes::Bytes;
 use super::checksum::Checksum;
 use super::footer::{FOOTER, Footer};
 use super::handle::Handle;
-use super::index::{IndexKind, Partition, Shape, partitions};
+use super::index::{IndexEncoding, IndexKind, Partition, partitions};
 use super::options::Options;
 use super::order::KeyOrder;
 use super::properties::Properties;
@@ -17,7 +17,7 @@ use super::ranges::{self, RangeDeletion};
 use super::reader::Reader;
 use crate::id::Id;
 use crate::input::Input;
-use crate::kernel::fetch;
+use crate::prefetch::prefetch;
 use crate::store::Store;
 
 /// Shorter dictionaries are ignored by zstd and by the store, but used by other codecs.
@@ -35,7 +35,7 @@ pub struct Sst {
     pub(super) footer: Footer,
     pub(super) properties: Handle,
     pub(super) order: KeyOrder,
-    pub(super) shape: Shape,
+    pub(super) encoding: IndexEncoding,
     pub(super) index: Box<[u8]>,
     /// Offset of the index.
     pub(super) index_at: u64,
@@ -100,7 +100,7 @@ impl Sst {
 
     /// Kind of its index.
     pub fn index_kind(&self) -> IndexKind {
-        self.shape.kind
+        self.encoding.kind
     }
 
     /// Bytes of the file.
@@ -126,21 +126,21 @@ impl Sst {
 
     /// Prefetches the memory of an index search: small indexes as a whole, of others the restart array at the
     /// end and the middle, where the search starts.
-    pub(super) fn expect_search(&self) {
+    pub(super) fn prefetch_index(&self) {
         const SMALL: usize = 2 << 10;
         let (index, len) = (&self.index, self.index.len());
         if len <= SMALL {
-            return fetch(&index[..]);
+            return prefetch(&index[..]);
         }
-        fetch(&index[len - SMALL / 4..]);
-        fetch(&index[len / 2]);
+        prefetch(&index[len - SMALL / 4..]);
+        prefetch(&index[len / 2]);
     }
 
     /// Prefetches the first lines of a block.
-    pub(super) fn expect_block(&self, handle: Handle) {
+    pub(super) fn prefetch_block(&self, handle: Handle) {
         const SMALL: u64 = 8 << 10;
         if let Some(bytes) = self.input.view(handle.offset, handle.size.min(SMALL) as usize) {
-            fetch(bytes);
+            prefetch(bytes);
         }
     }
 
@@ -154,7 +154,7 @@ impl Sst {
             footer,
             properties: Handle::default(),
             order: KeyOrder::Unknown,
-            shape: Shape { kind: IndexKind::BinarySearch, user_keys: false, delta: false },
+            encoding: IndexEncoding { kind: IndexKind::BinarySearch, user_keys: false, delta: false },
             index: Box::default(),
             index_at: 0,
             partitions: Vec::new(),
@@ -165,7 +165,7 @@ impl Sst {
         let names = sst.read_names(reader)?;
         sst.properties = names.properties.ok_or(NO_PROPERTIES)?;
         let properties = reader.properties(&sst)?;
-        sst.describe(&properties)?;
+        sst.read_index_encoding(&properties)?;
         let index = names.index.or(sst.footer.index).ok_or(NO_INDEX)?;
         sst.index = reader.plain(&sst, index)?.into();
         sst.index_at = index.offset;
@@ -176,7 +176,7 @@ impl Sst {
                 ranges::parse(reader.plain(&sst, handle)?, limit).map_err(|e| e.shifted(handle.offset))?;
         }
         if let Some(handle) = names.dictionary {
-            sst.dictionary = Some(keep(reader.plain(&sst, handle)?, handle, &sst.store)?);
+            sst.dictionary = Some(insert_dictionary(reader.plain(&sst, handle)?, handle, &sst.store)?);
         }
         Ok(sst)
     }
@@ -196,23 +196,23 @@ impl Sst {
     }
 
     /// Takes the encoding of the index from the properties.
-    fn describe(&mut self, properties: &Properties) -> Result<()> {
+    fn read_index_encoding(&mut self, properties: &Properties) -> Result<()> {
         let unknown = Error::new(Kind::Unsupported, self.properties.offset, "the index kind is not known");
         let kind = properties.fixed("rocksdb.block.based.table.index.type").unwrap_or(0);
         let yes = |name| properties.number(name).is_some_and(|number| number != 0);
-        self.shape = Shape {
-            kind: u32::try_from(kind).ok().and_then(IndexKind::of_number).ok_or(unknown)?,
+        self.encoding = IndexEncoding {
+            kind: u32::try_from(kind).ok().and_then(IndexKind::from_number).ok_or(unknown)?,
             user_keys: yes("rocksdb.index.key.is.user.key"),
             delta: yes("rocksdb.index.value.is.delta.encoded"),
         };
-        self.order = KeyOrder::of_name(properties.get("rocksdb.comparator").unwrap_or_default());
+        self.order = KeyOrder::from_name(properties.get("rocksdb.comparator").unwrap_or_default());
         Ok(())
     }
 
     fn split_index(&mut self) -> Result<()> {
         let layout = Layout::parse_index(&self.index)?;
-        if self.shape.kind == IndexKind::Partitioned {
-            self.partitions = partitions(&layout, self.shape, self.input.len())?;
+        if self.encoding.kind == IndexKind::Partitioned {
+            self.partitions = partitions(&layout, self.encoding, self.input.len())?;
         }
         Ok(())
     }
@@ -231,7 +231,7 @@ impl std::fmt::Debug for Sst {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Sst")
             .field("footer", &self.footer)
-            .field("shape", &self.shape)
+            .field("encoding", &self.encoding)
             .finish_non_exhaustive()
     }
 }
@@ -242,7 +242,7 @@ fn read_footer(input: &Input) -> Result<Footer> {
     Footer::parse(&input.array(at)?, at)
 }
 
-fn keep(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dictionary> {
+fn insert_dictionary(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dictionary> {
     if bytes.len() < SHORTEST {
         return Ok(Dictionary { handle, id: Id::NONE, short: bytes.to_vec() });
     }
@@ -253,12 +253,12 @@ fn keep(bytes: &[u8], handle: Handle, store: &Store) -> Result<Dictionary> {
 /// Names and handles of a metaindex.
 pub(super) fn names(content: &[u8]) -> Result<Vec<(Vec<u8>, Handle)>> {
     /// Maximum bytes of names and handles; RocksDB writes a dozen short ones.
-    const MOST: usize = 1 << 20;
-    let mut walk = Walk::new(&Layout::parse(content)?);
+    const MAX_BYTES: usize = 1 << 20;
+    let mut cursor = Cursor::new(&Layout::parse(content)?);
     let (mut name, mut all, mut kept) = (Vec::new(), Vec::new(), 0);
-    while let Some(value) = walk.next(&mut name)? {
+    while let Some(value) = cursor.next(&mut name)? {
         kept += name.len() + size_of::<(Vec<u8>, Handle)>();
-        if kept > MOST {
+        if kept > MAX_BYTES {
             return Err(Error::new(Kind::Limit, 0, "the metaindex exceeds 1 MiB"));
         }
         all.push((name.clone(), Handle::read(&mut Bytes(value))?));

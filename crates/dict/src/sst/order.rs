@@ -18,7 +18,7 @@ pub enum KeyOrder {
 
 impl KeyOrder {
     /// From the name of RocksDB's comparator.
-    pub(super) fn of_name(name: &[u8]) -> KeyOrder {
+    pub(super) fn from_name(name: &[u8]) -> KeyOrder {
         match name {
             b"leveldb.BytewiseComparator" => KeyOrder::Bytewise,
             b"rocksdb.ReverseBytewiseComparator" => KeyOrder::Reverse,

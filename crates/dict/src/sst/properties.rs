@@ -2,11 +2,11 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Layout, Walk};
+use super::block::{Cursor, Layout};
 use super::bytes::Bytes;
 
 /// Maximum bytes of names and values.
-const MOST: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// A property.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,11 +26,11 @@ pub struct Properties {
 
 impl Properties {
     pub(super) fn parse(content: &[u8]) -> Result<Properties> {
-        let mut walk = Walk::new(&Layout::parse(content)?);
+        let mut cursor = Cursor::new(&Layout::parse(content)?);
         let (mut name, mut all, mut kept) = (Vec::new(), Vec::new(), 0);
-        while let Some(value) = walk.next(&mut name)? {
+        while let Some(value) = cursor.next(&mut name)? {
             kept += name.len() + value.len();
-            if kept > MOST {
+            if kept > MAX_BYTES {
                 return Err(Error::new(Kind::Limit, 0, "the properties of the file exceed 16 MiB"));
             }
             all.push(Property { name: name.clone(), value: value.to_vec() });

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Layout, Walk};
+use super::block::{Cursor, Layout};
 use super::entry::split;
 use super::order::KeyOrder;
 
@@ -22,9 +22,9 @@ pub struct RangeDeletion {
 
 /// Parses the block of range deletions, which may take `limit` bytes of memory.
 pub(super) fn parse(content: &[u8], limit: usize) -> Result<Vec<RangeDeletion>> {
-    let mut walk = Walk::new(&Layout::parse(content)?);
+    let mut cursor = Cursor::new(&Layout::parse(content)?);
     let (mut key, mut all, mut taken) = (Vec::new(), Vec::new(), 0);
-    while let Some(end) = walk.next(&mut key)? {
+    while let Some(end) = cursor.next(&mut key)? {
         let (start, tail) = split(&key)?;
         taken += size_of::<RangeDeletion>() + start.len() + end.len();
         if taken > limit {
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_end_before_their_end() {
+    fn ranges_exclude_their_end() {
         let range = |start: &[u8], end: &[u8], sequence| RangeDeletion {
             start: start.into(),
             end: end.into(),

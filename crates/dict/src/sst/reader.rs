@@ -7,11 +7,11 @@ use linerate_core::{Error, Kind, Result};
 
 use super::block::{self, Layout};
 use super::checksum::{Checksum, context};
-use super::codec::{Codec, Packed};
+use super::codec::{Codec, CompressedBlock};
 use super::compression::Compression;
 use super::entry::{Entry, EntryKind, split};
 use super::handle::{Handle, TRAILER};
-use super::index::{self, IndexKind, Steps, follow};
+use super::index::{self, IndexCursor, IndexKind, follow};
 use super::open::{Dictionary, Sst, names};
 use super::options::Options;
 use super::properties::Properties;
@@ -21,7 +21,7 @@ use crate::stats::Counters;
 use crate::store::Store;
 
 const WRONG_STORE: Error = Error::new(Kind::BadArgument, 0, "the file and the reader have different stores");
-const ASTRAY: Error = Error::new(Kind::Corrupt, 0, "a block is out of the bounds of the file");
+const OUT_OF_BOUNDS: Error = Error::new(Kind::Corrupt, 0, "a block is out of the bounds of the file");
 
 /// Reads files with dictionaries in one store. Needs one per thread, of about 330 KiB and the largest blocks
 /// it has read.
@@ -39,8 +39,8 @@ pub struct Reader {
 /// A loaded block: in the file's memory, or in `Reader::content`.
 #[derive(Clone, Copy)]
 pub(super) enum Loaded<'s> {
-    There(&'s [u8]),
-    Here(usize),
+    InFile(&'s [u8]),
+    InBuffer(usize),
 }
 
 impl<'s> Loaded<'s> {
@@ -50,29 +50,29 @@ impl<'s> Loaded<'s> {
         's: 'a,
     {
         match self {
-            Loaded::There(bytes) => bytes,
-            Loaded::Here(len) => &content[..len],
+            Loaded::InFile(bytes) => bytes,
+            Loaded::InBuffer(len) => &content[..len],
         }
     }
 }
 
 /// Position of an iteration over the data blocks of a file.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Place {
-    top: Steps,
+pub(super) struct BlockPosition {
+    top: IndexCursor,
     /// The index partition, and the position in it.
-    low: Option<(usize, Steps)>,
+    low: Option<(usize, IndexCursor)>,
     /// End of the previous block.
     end: u64,
 }
 
 /// Result of a lookup in one block.
-pub(super) enum Look {
+pub(super) enum Lookup {
     Hit(Hit),
     /// The key is in no block.
     Absent,
     /// All keys of the block are less: continue in the next one.
-    Beyond,
+    NextBlock,
 }
 
 /// Range of the value in a block's content, and the tail of the internal key.
@@ -156,13 +156,13 @@ impl Reader {
         key: &[u8],
         sequence: u64,
     ) -> Result<Option<(Loaded<'s>, Hit)>> {
-        let Some((handle, place)) = self.locate(sst, key, sequence)? else { return Ok(None) };
+        let Some((handle, position)) = self.locate(sst, key, sequence)? else { return Ok(None) };
         let loaded = self.load(sst, handle, sst.dictionary.as_ref())?;
         let content = loaded.content(&self.content);
-        match look(sst, content, key, sequence, &mut self.key).map_err(|e| e.shifted(handle.offset))? {
-            Look::Hit(hit) => Ok(Some((loaded, hit))),
-            Look::Absent => Ok(None),
-            Look::Beyond => self.find_after(sst, key, sequence, place),
+        match look_up(sst, content, key, sequence, &mut self.key).map_err(|e| e.shifted(handle.offset))? {
+            Lookup::Hit(hit) => Ok(Some((loaded, hit))),
+            Lookup::Absent => Ok(None),
+            Lookup::NextBlock => self.find_after(sst, key, sequence, position),
         }
     }
 
@@ -173,73 +173,82 @@ impl Reader {
         sst: &'s Sst,
         key: &[u8],
         sequence: u64,
-        mut place: Place,
+        mut position: BlockPosition,
     ) -> Result<Option<(Loaded<'s>, Hit)>> {
-        while let Some(handle) = self.next_block(sst, &mut place)? {
+        while let Some(handle) = self.next_block(sst, &mut position)? {
             let loaded = self.load(sst, handle, sst.dictionary.as_ref())?;
             let content = loaded.content(&self.content);
-            match look(sst, content, key, sequence, &mut self.key).map_err(|e| e.shifted(handle.offset))? {
-                Look::Hit(hit) => return Ok(Some((loaded, hit))),
-                Look::Absent => return Ok(None),
-                Look::Beyond => {}
+            match look_up(sst, content, key, sequence, &mut self.key).map_err(|e| e.shifted(handle.offset))? {
+                Lookup::Hit(hit) => return Ok(Some((loaded, hit))),
+                Lookup::Absent => return Ok(None),
+                Lookup::NextBlock => {}
             }
         }
         Ok(None)
     }
 
     /// Searches the index for the first data block that may have an entry not before `(key, sequence)`.
-    pub(super) fn locate(&mut self, sst: &Sst, key: &[u8], sequence: u64) -> Result<Option<(Handle, Place)>> {
+    pub(super) fn locate(
+        &mut self,
+        sst: &Sst,
+        key: &[u8],
+        sequence: u64,
+    ) -> Result<Option<(Handle, BlockPosition)>> {
         sst.order.check()?;
         let found = Layout::parse_index(&sst.index)
-            .and_then(|layout| index::seek(&layout, sst.shape, sst.order, key, sequence, &mut self.key));
+            .and_then(|layout| index::seek(&layout, sst.encoding, sst.order, key, sequence, &mut self.key));
         let Some((handle, top)) = found.map_err(|e| e.shifted(sst.index_at))? else { return Ok(None) };
-        if sst.shape.kind != IndexKind::Partitioned {
-            return Ok(Some((handle, Place { top, low: None, end: handle.end().unwrap_or(u64::MAX) })));
+        if sst.encoding.kind != IndexKind::Partitioned {
+            return Ok(Some((
+                handle,
+                BlockPosition { top, low: None, end: handle.end().unwrap_or(u64::MAX) },
+            )));
         }
         let (part, content) = self.partition(sst, handle)?;
         let layout = Layout::parse_index(content)?;
-        let found = index::seek(&layout, sst.shape, sst.order, key, sequence, &mut self.key)
+        let found = index::seek(&layout, sst.encoding, sst.order, key, sequence, &mut self.key)
             .map_err(|e| e.shifted(handle.offset))?;
         if let Some((handle, steps)) = found {
             let end = handle.end().unwrap_or(u64::MAX);
-            return Ok(Some((handle, Place { top, low: Some((part, steps)), end })));
+            return Ok(Some((handle, BlockPosition { top, low: Some((part, steps)), end })));
         }
-        let mut place = Place { top, low: None, end: 0 };
-        Ok(self.next_block(sst, &mut place)?.map(|handle| (handle, place)))
+        let mut position = BlockPosition { top, low: None, end: 0 };
+        Ok(self.next_block(sst, &mut position)?.map(|handle| (handle, position)))
     }
 
     /// Returns the next data block of an iteration. Blocks do not overlap, so every iteration terminates.
-    pub(super) fn next_block(&mut self, sst: &Sst, place: &mut Place) -> Result<Option<Handle>> {
+    pub(super) fn next_block(&mut self, sst: &Sst, position: &mut BlockPosition) -> Result<Option<Handle>> {
         let top = Layout::parse_index(&sst.index)?;
         loop {
-            let next = if sst.shape.kind != IndexKind::Partitioned {
-                place.top.next(&top, sst.shape).map_err(|e| e.shifted(sst.index_at))?
-            } else if let Some((part, steps)) = &mut place.low {
+            let next = if sst.encoding.kind != IndexKind::Partitioned {
+                position.top.next(&top, sst.encoding).map_err(|e| e.shifted(sst.index_at))?
+            } else if let Some((part, steps)) = &mut position.low {
                 let handle = sst.partitions[*part].handle;
                 let (_, content) = self.partition(sst, handle)?;
-                let step = Layout::parse_index(content).and_then(|layout| steps.next(&layout, sst.shape));
+                let step = Layout::parse_index(content).and_then(|layout| steps.next(&layout, sst.encoding));
                 match step.map_err(|e| e.shifted(handle.offset))? {
                     Some(next) => Some(next),
                     None => {
-                        place.low = None;
+                        position.low = None;
                         continue;
                     }
                 }
-            } else if let Some(handle) = place.top.next(&top, sst.shape)? {
-                place.low = Some((self.partition(sst, handle)?.0, Steps::default()));
+            } else if let Some(handle) = position.top.next(&top, sst.encoding)? {
+                position.low = Some((self.partition(sst, handle)?.0, IndexCursor::default()));
                 continue;
             } else {
                 None
             };
             let Some(handle) = next else { return Ok(None) };
-            place.end = follow(handle, place.end, sst.input.len())?;
+            position.end = follow(handle, position.end, sst.input.len())?;
             return Ok(Some(handle));
         }
     }
 
     /// Returns an index partition, which is kept once read.
     pub(super) fn partition<'s>(&mut self, sst: &'s Sst, handle: Handle) -> Result<(usize, &'s [u8])> {
-        let at = sst.partitions.binary_search_by(|part| part.handle.cmp(&handle)).map_err(|_| ASTRAY)?;
+        let at =
+            sst.partitions.binary_search_by(|part| part.handle.cmp(&handle)).map_err(|_| OUT_OF_BOUNDS)?;
         let kept = &sst.partitions[at].content;
         if kept.get().is_none() {
             let content: Box<[u8]> = self.plain(sst, handle)?.into();
@@ -316,23 +325,23 @@ impl Reader {
         let (body, compression) = check(sst, handle, bytes, checksums)?;
         if compression == Compression::None {
             if let Some(bytes) = view {
-                return Ok(Loaded::There(&bytes[..bytes.len() - TRAILER]));
+                return Ok(Loaded::InFile(&bytes[..bytes.len() - TRAILER]));
             }
             let len = body.len();
             std::mem::swap(&mut self.stored, &mut self.content);
-            return Ok(Loaded::Here(len));
+            return Ok(Loaded::InBuffer(len));
         }
-        let packed = Packed::parse(compression, body, sst.options.block_limit);
-        let packed = packed.map_err(|e| e.shifted(handle.offset))?;
-        room(&mut self.content, packed.len);
-        let out = &mut self.content[..packed.len];
-        self.codec.unpack(packed, dictionary, out).map_err(|e| e.shifted(handle.offset))?;
-        Ok(Loaded::Here(packed.len))
+        let compressed = CompressedBlock::parse(compression, body, sst.options.block_limit);
+        let compressed = compressed.map_err(|e| e.shifted(handle.offset))?;
+        ensure_len(&mut self.content, compressed.len);
+        let out = &mut self.content[..compressed.len];
+        self.codec.decompress(compressed, dictionary, out).map_err(|e| e.shifted(handle.offset))?;
+        Ok(Loaded::InBuffer(compressed.len))
     }
 }
 
 /// Grows `bytes` to at least `len`, without shrinking or zeroing it again.
-pub(super) fn room(bytes: &mut Vec<u8>, len: usize) {
+pub(super) fn ensure_len(bytes: &mut Vec<u8>, len: usize) {
     if bytes.len() < len {
         bytes.resize(len, 0);
     }
@@ -340,8 +349,9 @@ pub(super) fn room(bytes: &mut Vec<u8>, len: usize) {
 
 /// Stored bytes of a block with its trailer, checked against the file's length.
 pub(super) fn stored_len(sst: &Sst, handle: Handle) -> Result<usize> {
-    let end = handle.end().filter(|end| *end <= sst.input.len()).ok_or(ASTRAY.shifted(handle.offset))?;
-    usize::try_from(end - handle.offset).map_err(|_| ASTRAY.shifted(handle.offset))
+    let end =
+        handle.end().filter(|end| *end <= sst.input.len()).ok_or(OUT_OF_BOUNDS.shifted(handle.offset))?;
+    usize::try_from(end - handle.offset).map_err(|_| OUT_OF_BOUNDS.shifted(handle.offset))
 }
 
 /// Checks the trailer of a block; returns its body and compression.
@@ -353,8 +363,8 @@ pub(super) fn check<'a>(
     checksums: bool,
 ) -> Result<(&'a [u8], Compression)> {
     let corrupt = |what| Error::new(Kind::Corrupt, handle.offset, what);
-    let (typed, sum) = bytes.split_last_chunk::<4>().ok_or(ASTRAY)?;
-    let (&number, body) = typed.split_last().ok_or(ASTRAY)?;
+    let (typed, sum) = bytes.split_last_chunk::<4>().ok_or(OUT_OF_BOUNDS)?;
+    let (&number, body) = typed.split_last().ok_or(OUT_OF_BOUNDS)?;
     let footer = &sst.footer;
     if checksums && footer.checksum != Checksum::None {
         let expected = footer.checksum.of(typed).wrapping_add(context(footer.base, handle.offset));
@@ -362,19 +372,25 @@ pub(super) fn check<'a>(
             return Err(corrupt("the checksum of a block does not match"));
         }
     }
-    Ok((body, Compression::of_number(number)))
+    Ok((body, Compression::from_number(number)))
 }
 
 /// Looks up the newest entry of a key, up to `sequence`, in one block.
-pub(super) fn look(sst: &Sst, content: &[u8], key: &[u8], sequence: u64, room: &mut Vec<u8>) -> Result<Look> {
+pub(super) fn look_up(
+    sst: &Sst,
+    content: &[u8],
+    key: &[u8],
+    sequence: u64,
+    internal: &mut Vec<u8>,
+) -> Result<Lookup> {
     let layout = Layout::parse(content)?;
-    let (walk, found) = block::seek(&layout, sst.order, key, sequence, room)?;
-    let Some(value) = found else { return Ok(Look::Beyond) };
-    let (user, tail) = split(room)?;
+    let (cursor, found) = block::seek(&layout, sst.order, key, sequence, internal)?;
+    let Some(value) = found else { return Ok(Lookup::NextBlock) };
+    let (user, tail) = split(internal)?;
     if user != key {
-        return Ok(Look::Absent);
+        return Ok(Lookup::Absent);
     }
-    Ok(Look::Hit(Hit { value: walk.place(value), tail }))
+    Ok(Lookup::Hit(Hit { value: cursor.value_range(value), tail }))
 }
 
 /// Combines the entry found in a block with the range deletions.
@@ -390,7 +406,7 @@ pub(super) fn entry<'a>(
             Some(Entry {
                 key,
                 sequence: hit.tail >> 8,
-                kind: EntryKind::of_number(hit.tail as u8),
+                kind: EntryKind::from_number(hit.tail as u8),
                 value: &content[hit.value.clone()],
             })
         }

@@ -4,17 +4,17 @@ use std::ops::Range;
 
 use linerate_core::Result;
 
-use super::block::{self, Layout, Mark, Walk};
+use super::block::{self, Cursor, Layout, Position};
 use super::entry::Entry;
 use super::open::Sst;
-use super::reader::{Loaded, Place, Reader};
+use super::reader::{BlockPosition, Loaded, Reader};
 
 /// Iterates over the entries of a file in order: all versions of a key, the newest first, including
 /// deletions. Range deletions are separate, in [`Sst::range_deletions`].
 pub struct Scan<'a> {
     reader: &'a mut Reader,
     sst: &'a Sst,
-    place: Place,
+    position: BlockPosition,
     block: Option<Open<'a>>,
     key: Vec<u8>,
     /// The first key to look for, until it was found.
@@ -29,14 +29,14 @@ struct Open<'a> {
     /// Its offset in the file.
     offset: u64,
     /// Position in it.
-    mark: Mark,
+    position: Position,
 }
 
 impl Reader {
     /// Iterates over all entries of a file.
     pub fn scan<'a>(&'a mut self, sst: &'a Sst) -> Scan<'a> {
-        let place = Place::default();
-        Scan { reader: self, sst, place, block: None, key: Vec::new(), start: None, done: false }
+        let position = BlockPosition::default();
+        Scan { reader: self, sst, position, block: None, key: Vec::new(), start: None, done: false }
     }
 
     /// Iterates over the entries from `key` on.
@@ -47,8 +47,8 @@ impl Reader {
         let found = self.locate(sst, key, u64::MAX)?;
         let mut scan = self.scan(sst);
         match found {
-            Some((handle, place)) => {
-                (scan.place, scan.start) = (place, Some(key));
+            Some((handle, position)) => {
+                (scan.position, scan.start) = (position, Some(key));
                 scan.enter(handle)?;
             }
             None => scan.done = true,
@@ -67,9 +67,9 @@ impl<'a> Scan<'a> {
             return Ok(None);
         }
         self.done = true;
-        let Some((open, place)) = self.step()? else { return Ok(None) };
+        let Some((open, position)) = self.step()? else { return Ok(None) };
         self.done = false;
-        let value = &open.loaded.content(&self.reader.content)[place];
+        let value = &open.loaded.content(&self.reader.content)[position];
         Entry::new(&self.key, value).map(Some).map_err(|e| e.shifted(open.offset))
     }
 
@@ -79,24 +79,24 @@ impl<'a> Scan<'a> {
             if let Some(open) = &mut self.block {
                 let content = open.loaded.content(&self.reader.content);
                 let layout = Layout::parse(content).map_err(|e| e.shifted(open.offset))?;
-                let mut walk = Walk::from(&layout, open.mark);
+                let mut cursor = Cursor::from(&layout, open.position);
                 let next = match self.start {
                     Some(start) => {
                         let found = block::seek(&layout, self.sst.order, start, u64::MAX, &mut self.key);
                         found.map(|(found, value)| {
-                            walk = found;
+                            cursor = found;
                             value
                         })
                     }
-                    None => walk.next(&mut self.key),
+                    None => cursor.next(&mut self.key),
                 };
-                open.mark = walk.mark;
+                open.position = cursor.position;
                 if let Some(value) = next.map_err(|e| e.shifted(open.offset))? {
                     self.start = None;
-                    return Ok(Some((*open, walk.place(value))));
+                    return Ok(Some((*open, cursor.value_range(value))));
                 }
             }
-            match self.reader.next_block(self.sst, &mut self.place)? {
+            match self.reader.next_block(self.sst, &mut self.position)? {
                 Some(handle) => self.enter(handle)?,
                 None => return Ok(None),
             }
@@ -105,7 +105,7 @@ impl<'a> Scan<'a> {
 
     fn enter(&mut self, handle: super::handle::Handle) -> Result<()> {
         let loaded = self.reader.load(self.sst, handle, self.sst.dictionary.as_ref())?;
-        self.block = Some(Open { loaded, offset: handle.offset, mark: Mark::default() });
+        self.block = Some(Open { loaded, offset: handle.offset, position: Position::default() });
         self.key.clear();
         Ok(())
     }

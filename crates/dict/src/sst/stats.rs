@@ -6,13 +6,13 @@ use linerate_core::Result;
 use linerate_zstd::Dictionary as Digest;
 
 use super::checksum::Checksum;
-use super::codec::Packed;
+use super::codec::CompressedBlock;
 use super::compression::Compression;
 use super::handle::Handle;
 use super::index::IndexKind;
 use super::open::Sst;
 use super::properties::Properties;
-use super::reader::{Place, Reader, check, stored_len};
+use super::reader::{BlockPosition, Reader, check, stored_len};
 
 /// Kind of a dictionary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,8 +100,8 @@ impl Reader {
     /// As [`get`](Self::get), for index, properties and data blocks.
     pub fn stats(&mut self, sst: &Sst) -> Result<SstStats> {
         let mut blocks: BTreeMap<Compression, BlockCount> = BTreeMap::new();
-        let mut place = Place::default();
-        while let Some(handle) = self.next_block(sst, &mut place)? {
+        let mut position = BlockPosition::default();
+        while let Some(handle) = self.next_block(sst, &mut position)? {
             let (compression, content) = self.measure(sst, handle)?;
             let count = blocks.entry(compression).or_default();
             count.blocks += 1;
@@ -128,7 +128,9 @@ impl Reader {
             Compression::None | Compression::Bzip2 | Compression::Other(_) => handle.size,
             Compression::Snappy => super::bytes::Bytes(body).varint32()?.into(),
             _ => {
-                Packed::parse(compression, body, usize::MAX).map_err(|e| e.shifted(handle.offset))?.len as u64
+                CompressedBlock::parse(compression, body, usize::MAX)
+                    .map_err(|e| e.shifted(handle.offset))?
+                    .len as u64
             }
         };
         Ok((compression, content))

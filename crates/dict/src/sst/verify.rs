@@ -4,15 +4,15 @@ use std::cmp::Ordering;
 
 use linerate_core::{Error, Kind, Result};
 
-use super::block::{Gapless, Layout, Restarts, Walk, restart_key};
+use super::block::{ContiguityCheck, Cursor, Layout, RestartCheck, restart_key};
 use super::entry::{Entry, EntryKind, TAIL, split};
 use super::handle::Handle;
-use super::index::{self, Steps};
+use super::index::{self, IndexCursor};
 use super::open::Sst;
-use super::reader::{Place, Reader};
+use super::reader::{BlockPosition, Reader};
 
 /// Maximum number of errors that are kept.
-const KEPT: usize = 100;
+const MAX_FAILURES: usize = 100;
 
 /// Result of a verification.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Verified {
 
     fn fail(&mut self, e: Error) {
         self.failed += 1;
-        if self.failures.len() < KEPT {
+        if self.failures.len() < MAX_FAILURES {
             self.failures.push(e);
         }
     }
@@ -54,7 +54,7 @@ impl Verified {
 
 /// The previous entry.
 #[derive(Default)]
-struct Before {
+struct PreviousEntry {
     key: Vec<u8>,
     sequence: u64,
     /// False before the first entry, and after a block that could not be decoded.
@@ -72,7 +72,7 @@ impl Reader {
         self.check_store(sst)?;
         let mut report = Verified::default();
         self.verify_others(sst, &mut report);
-        let mut before = Before::default();
+        let mut before = PreviousEntry::default();
         if let Err(e) = self.verify_data(sst, &mut before, &mut report) {
             report.fail(e);
         }
@@ -104,7 +104,7 @@ impl Reader {
             }
         }
         let top =
-            Layout::parse_index(&sst.index).and_then(|layout| index::verify(layout, sst.shape, sst.order));
+            Layout::parse_index(&sst.index).and_then(|layout| index::verify(layout, sst.encoding, sst.order));
         if let Err(e) = top {
             report.fail(e.shifted(sst.index_at));
         }
@@ -119,7 +119,7 @@ impl Reader {
     fn verify_part(&mut self, sst: &Sst, handle: Handle) -> Result<()> {
         let content = self.load_checked(sst, handle, None)?.content(&self.content);
         let layout = Layout::parse_index(content).map_err(|e| e.shifted(handle.offset))?;
-        index::verify(layout, sst.shape, sst.order).map_err(|e| e.shifted(handle.offset))
+        index::verify(layout, sst.encoding, sst.order).map_err(|e| e.shifted(handle.offset))
     }
 
     fn verify_block(&mut self, sst: &Sst, handle: Handle, known: bool) -> Result<()> {
@@ -129,10 +129,10 @@ impl Reader {
         }
     }
 
-    fn verify_data(&mut self, sst: &Sst, before: &mut Before, report: &mut Verified) -> Result<()> {
-        let mut place = Place::default();
+    fn verify_data(&mut self, sst: &Sst, before: &mut PreviousEntry, report: &mut Verified) -> Result<()> {
+        let mut position = BlockPosition::default();
         let mut keys = Separators::default();
-        while let Some(handle) = self.next_block(sst, &mut place)? {
+        while let Some(handle) = self.next_block(sst, &mut position)? {
             let separator = keys.next(self, sst)?;
             report.data_blocks += 1;
             if let Err(e) = self.verify_entries(sst, handle, separator, before, report) {
@@ -148,22 +148,22 @@ impl Reader {
         sst: &Sst,
         handle: Handle,
         separator: &[u8],
-        before: &mut Before,
+        before: &mut PreviousEntry,
         report: &mut Verified,
     ) -> Result<()> {
         let loaded = self.load_checked(sst, handle, sst.dictionary.as_ref())?;
         let shifted = |e: Error| e.shifted(handle.offset);
         let layout = Layout::parse(loaded.content(&self.content)).map_err(shifted)?;
-        let mut restarts = Restarts::new(layout);
-        let mut values = Gapless::new(&layout);
-        let mut walk = Walk::new(&layout);
+        let mut restarts = RestartCheck::new(layout);
+        let mut values = ContiguityCheck::new(&layout);
+        let mut cursor = Cursor::new(&layout);
         self.key.clear();
         loop {
-            restarts.pass(walk.mark.at, |at| restart_key(&layout, at)).map_err(shifted)?;
-            let Some(value) = walk.next(&mut self.key).map_err(shifted)? else {
+            restarts.pass(cursor.position.at, |at| restart_key(&layout, at)).map_err(shifted)?;
+            let Some(value) = cursor.next(&mut self.key).map_err(shifted)? else {
                 return restarts.end().and_then(|()| values.end()).map_err(shifted);
             };
-            values.pass(walk.place(value)).map_err(shifted)?;
+            values.pass(cursor.value_range(value)).map_err(shifted)?;
             let entry = Entry::new(&self.key, value).map_err(shifted)?;
             before.check(sst, &entry).map_err(shifted)?;
             check_separator(sst, &entry, separator).map_err(shifted)?;
@@ -241,7 +241,7 @@ impl Reader {
     }
 }
 
-impl Before {
+impl PreviousEntry {
     /// Checks that an entry is after the previous one: by key, then by descending sequence number.
     fn check(&self, sst: &Sst, entry: &Entry<'_>) -> Result<()> {
         if !self.any || sst.order.check().is_err() {
@@ -266,7 +266,7 @@ fn check_separator(sst: &Sst, entry: &Entry<'_>, separator: &[u8]) -> Result<()>
     if sst.order.check().is_err() {
         return Ok(());
     }
-    match index::compare(separator, sst.shape, sst.order, entry.key, entry.sequence)? {
+    match index::compare(separator, sst.encoding, sst.order, entry.key, entry.sequence)? {
         Ordering::Less => {
             Err(Error::new(Kind::Corrupt, 0, "a key is greater than the separator in the index"))
         }
@@ -277,11 +277,11 @@ fn check_separator(sst: &Sst, entry: &Entry<'_>, separator: &[u8]) -> Result<()>
 /// Iterates over the separators of the data blocks.
 #[derive(Default)]
 struct Separators {
-    steps: Steps,
+    steps: IndexCursor,
     key: Vec<u8>,
     /// Number of partitions visited.
     begun: usize,
-    top: Steps,
+    top: IndexCursor,
     /// The separator of the current partition.
     top_key: Vec<u8>,
 }
@@ -297,7 +297,7 @@ impl Separators {
             let partitioned = !sst.partitions.is_empty();
             let here = !partitioned || self.begun > 0;
             let layout = Layout::parse_index(content)?;
-            if here && self.steps.next_with_key(&layout, sst.shape, &mut self.key)?.is_some() {
+            if here && self.steps.next_with_key(&layout, sst.encoding, &mut self.key)?.is_some() {
                 if partitioned {
                     self.check_part(sst)?;
                 }
@@ -307,15 +307,15 @@ impl Separators {
                 return Err(Error::new(Kind::Corrupt, 0, "the index has fewer keys than blocks"));
             }
             self.begun += 1;
-            self.steps = Steps::default();
+            self.steps = IndexCursor::default();
             self.key.clear();
-            self.top.next_with_key(&Layout::parse_index(&sst.index)?, sst.shape, &mut self.top_key)?;
+            self.top.next_with_key(&Layout::parse_index(&sst.index)?, sst.encoding, &mut self.top_key)?;
         }
     }
 
     fn check_part(&self, sst: &Sst) -> Result<()> {
-        let (user, tail) = if sst.shape.user_keys { (&self.key[..], 0) } else { split(&self.key)? };
-        match index::compare(&self.top_key, sst.shape, sst.order, user, tail >> 8)? {
+        let (user, tail) = if sst.encoding.user_keys { (&self.key[..], 0) } else { split(&self.key)? };
+        match index::compare(&self.top_key, sst.encoding, sst.order, user, tail >> 8)? {
             Ordering::Less => {
                 Err(Error::new(Kind::Corrupt, 0, "a key of an index partition is greater than its separator"))
             }

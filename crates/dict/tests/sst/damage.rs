@@ -59,7 +59,7 @@ fn every_truncation_is_an_error() {
 }
 
 #[test]
-fn every_bit_is_guarded() {
+fn every_flipped_bit_is_detected() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
     let records = records();
@@ -86,7 +86,7 @@ fn every_bit_is_guarded() {
 
 /// Many bytes changed at once, which no checksum guards.
 #[test]
-fn nothing_is_too_strange() {
+fn random_bytes_do_not_panic() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
     let records = records();

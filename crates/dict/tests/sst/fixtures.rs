@@ -144,7 +144,7 @@ fn update() -> bool {
 }
 
 #[test]
-fn every_stored_file_is_read() {
+fn all_fixtures_are_read() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
     for &(name, choices) in TABLES {
@@ -177,7 +177,7 @@ fn every_stored_file_is_read() {
 }
 
 #[test]
-fn a_stored_history_is_read() {
+fn history_fixture_is_read() {
     let path = path("5-history");
     if update() && latest_version() == 5 {
         let folder = tempfile::tempdir().unwrap();
@@ -206,7 +206,7 @@ fn a_stored_history_is_read() {
 }
 
 #[test]
-fn bzip2_is_refused_block_by_block() {
+fn bzip2_blocks_are_unsupported() {
     let name = "5-xxh3-bzip2";
     if update() && latest_version() == 5 {
         let program = writer().expect("what writes it");
@@ -216,7 +216,10 @@ fn bzip2_is_refused_block_by_block() {
     let mut reader = Reader::new(&store);
     let sst = reader.open(path(name), Options::new()).unwrap();
     let refused = |e: linerate_dict::Error| {
-        assert_eq!((e.kind, e.message), (Kind::Unsupported, "blocks compressed with bzip2 are not read"));
+        assert_eq!(
+            (e.kind, e.message),
+            (Kind::Unsupported, "blocks compressed with bzip2 are not supported")
+        );
     };
     refused(reader.get(&sst, b"user/001").unwrap_err());
     refused(reader.multi_get(&[(&sst, &b"user/001"[..])])[0].unwrap_err());

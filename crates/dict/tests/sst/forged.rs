@@ -140,7 +140,7 @@ fn one(key: &[u8], value: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_by_hand_is_read() {
+fn hand_made_file_is_read() {
     let two = block(&[entry(0, &internal(b"ab", 5, 1), b"new"), entry(2, &internal(b"", 3, 1), b"old")]);
     let bytes = Forge::of(&[(b"b", two, 0), (b"c", one(b"c", b"last"), 0)]);
     let store = Store::new();
@@ -169,7 +169,7 @@ fn a_file_by_hand_is_read() {
 
 /// A key may be behind all of its block and before the key of the index: the next block has it.
 #[test]
-fn keys_behind_their_block_are_found_in_the_next() {
+fn keys_after_their_block_are_found_in_the_next() {
     let first = block(&[entry(0, &internal(b"k", 9, 1), b"nine")]);
     let second = block(&[entry(0, &internal(b"k", 4, 1), b"four")]);
     let mut forge = Forge::new();
@@ -196,7 +196,7 @@ fn keys_behind_their_block_are_found_in_the_next() {
 }
 
 #[test]
-fn what_is_no_such_file_says_so() {
+fn other_files_are_errors() {
     let sound = Forge::of(&[(b"b", one(b"b", b"1"), 0)]);
     assert_eq!(scanned(sound.clone()), Ok(1));
     assert_eq!(open(Vec::new()).unwrap_err().kind, Kind::Truncated);
@@ -227,27 +227,27 @@ fn what_is_no_such_file_says_so() {
 }
 
 #[test]
-fn blocks_that_are_none() {
+fn invalid_blocks_are_errors() {
     let with = |content: &[u8]| Forge::of(&[(b"z", content.to_vec(), 0)]);
-    refused(with(&[]), Kind::Corrupt, "within one of its fields");
-    refused(with(&[0; 3]), Kind::Corrupt, "within one of its fields");
+    refused(with(&[]), Kind::Corrupt, "within a field");
+    refused(with(&[0; 3]), Kind::Corrupt, "within a field");
     // More restarts than there are bytes; a restart beyond the entries; none at all.
-    refused(with(&[1, 2, 3, 4, 2, 0, 0, 0]), Kind::Corrupt, "restarts");
-    refused(with(&[0xff, 0xff, 0xff, 0x0f]), Kind::Corrupt, "restarts");
-    refused(with(&[0, 0, 0, 0, 1, 0, 0, 0x80]), Kind::Corrupt, "restarts");
+    refused(with(&[1, 2, 3, 4, 2, 0, 0, 0]), Kind::Corrupt, "restart array");
+    refused(with(&[0xff, 0xff, 0xff, 0x0f]), Kind::Corrupt, "restart array");
+    refused(with(&[0, 0, 0, 0, 1, 0, 0, 0x80]), Kind::Corrupt, "restart array");
     let entries = entry(0, &internal(b"a", 0, 1), b"v");
-    refused(with(&[&entries[..], &[99, 0, 0, 0, 1, 0, 0, 0]].concat()), Kind::Corrupt, "restarts");
+    refused(with(&[&entries[..], &[99, 0, 0, 0, 1, 0, 0, 0]].concat()), Kind::Corrupt, "restart array");
     // The first key shares; a key that is too short; entries that end too early.
     refused(with(&block(&[entry(3, &internal(b"a", 0, 1), b"v")])), Kind::Corrupt, "shares more");
-    refused(with(&block(&[entry(0, b"short", b"v")])), Kind::Corrupt, "shorter than the eight");
-    refused(with(&block(&[vec![0, 200, 1, 1]])), Kind::Corrupt, "within one of its fields");
-    refused(with(&block(&[vec![0xff; 12]])), Kind::Corrupt, "more bits");
-    // Keys out of order, and behind the one in the index.
+    refused(with(&block(&[entry(0, b"short", b"v")])), Kind::Corrupt, "shorter than eight");
+    refused(with(&block(&[vec![0, 200, 1, 1]])), Kind::Corrupt, "within a field");
+    refused(with(&block(&[vec![0xff; 12]])), Kind::Corrupt, "too large for its field");
+    // Keys out of order, and greater than the separator.
     let (a, b) = (entry(0, &internal(b"a", 0, 1), b""), entry(0, &internal(b"b", 0, 1), b""));
-    refused(with(&block(&[b.clone(), a.clone()])), Kind::Corrupt, "does not come after");
-    refused(with(&block(&[a.clone(), a.clone()])), Kind::Corrupt, "does not come after");
+    refused(with(&block(&[b.clone(), a.clone()])), Kind::Corrupt, "the keys are not in order");
+    refused(with(&block(&[a.clone(), a.clone()])), Kind::Corrupt, "the keys are not in order");
     assert_eq!(scanned(with(&block(&[a, b]))), Ok(2));
-    refused(with(&one(b"zz", b"")), Kind::Corrupt, "behind the one in the index");
+    refused(with(&one(b"zz", b"")), Kind::Corrupt, "greater than the separator");
 }
 
 /// A block with these entries and values apart from them, and one restart.
@@ -263,7 +263,7 @@ fn placed(key: &[u8], len: u64, at: u64) -> Vec<u8> {
 }
 
 #[test]
-fn values_apart_that_stand_where_none_can_be() {
+fn separate_values_out_of_bounds_are_errors() {
     let with = |content: Vec<u8>| Forge::of(&[(b"z", content, 0)]);
     let entry = placed(b"a", 5, 0);
     let at = entry.len() as u32;
@@ -287,12 +287,12 @@ fn values_apart_that_stand_where_none_can_be() {
         assert!(gap(entry).contains("values"));
     }
     // Too short for what the word says.
-    refused(with(vec![1, 0, 0, 0x10]), Kind::Corrupt, "within one of its fields");
+    refused(with(vec![1, 0, 0, 0x10]), Kind::Corrupt, "within a field");
 }
 
 /// A bit that no version sets yet: what it changes is not known.
 #[test]
-fn a_block_of_a_layout_to_come_is_unsupported_and_not_damaged() {
+fn unknown_block_layout_is_unsupported_not_corrupt() {
     let mut content = one(b"a", b"1");
     *content.last_mut().unwrap() |= 1 << 6;
     refused(Forge::of(&[(b"z", content, 0)]), Kind::Unsupported, "not known");
@@ -310,18 +310,18 @@ fn a_block_of_a_layout_to_come_is_unsupported_and_not_damaged() {
 }
 
 #[test]
-fn blocks_that_claim_too_much() {
+fn oversized_block_lengths_are_errors() {
     let with = |content: &[u8], compression| Forge::of(&[(b"z", content.to_vec(), compression)]);
     for (compression, most) in [(2, 1100), (4, 256), (5, 256), (7, 1 << 16)] {
         let claim = |len: u64| [varint(len), vec![0; 10]].concat();
-        refused(with(&claim(most * 11 + 1), compression), Kind::Corrupt, "more than it can");
-        refused(with(&claim(u64::from(u32::MAX)), compression), Kind::Corrupt, "more than it can");
-        refused(with(&claim(u64::from(u32::MAX) + 1), compression), Kind::Corrupt, "more bits");
+        refused(with(&claim(most * 11 + 1), compression), Kind::Corrupt, "impossibly large");
+        refused(with(&claim(u64::from(u32::MAX)), compression), Kind::Corrupt, "impossibly large");
+        refused(with(&claim(u64::from(u32::MAX) + 1), compression), Kind::Corrupt, "too large for its field");
         refused(with(&claim(10), compression), Kind::Corrupt, "");
         let long = [varint(2 << 20), vec![0; 10_000]].concat();
         refused(with(&long, compression), Kind::Limit, "limit");
     }
-    refused(with(&[&varint(1 << 30)[..], &[0; 9]].concat(), 1), Kind::Corrupt, "more than it can");
+    refused(with(&[&varint(1 << 30)[..], &[0; 9]].concat(), 1), Kind::Corrupt, "impossibly large");
     refused(with(&one(b"a", b""), 3), Kind::Unsupported, "bzip2");
     refused(with(&one(b"a", b""), 6), Kind::Unsupported, "not known");
     refused(with(&one(b"a", b""), 0x80), Kind::Unsupported, "not known");
@@ -329,7 +329,7 @@ fn blocks_that_claim_too_much() {
     let frame = zstd_safe_frame(&one(b"a", b"value"));
     let len = one(b"a", b"value").len() as u64;
     assert_eq!(scanned(with(&[varint(len), frame.clone()].concat(), 7)), Ok(1));
-    refused(with(&[varint(len + 1), frame.clone()].concat(), 7), Kind::Corrupt, "as much as it says");
+    refused(with(&[varint(len + 1), frame.clone()].concat(), 7), Kind::Corrupt, "differs from its header");
     assert!(scanned(with(&[varint(len - 1), frame].concat(), 7)).is_err());
 }
 
@@ -338,7 +338,7 @@ fn zstd_safe_frame(content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn an_index_that_leads_astray() {
+fn index_entries_out_of_bounds_are_errors() {
     let index_of = |handles: &[Vec<u8>]| {
         let mut forge = Forge::new();
         forge.add(&one(b"a", b"1"), 0);
@@ -352,17 +352,17 @@ fn an_index_that_leads_astray() {
     let len = one(b"a", b"1").len() as u64;
     assert_eq!(scanned(index_of(&[handle(0, len)])), Ok(1));
     for bad in [handle(u64::MAX, 1), handle(1, u64::MAX), handle(1 << 40, 10), handle(0, 1 << 40)] {
-        refused(index_of(&[bad]), Kind::Corrupt, "where none can be");
+        refused(index_of(&[bad]), Kind::Corrupt, "out of the bounds");
     }
     // The same block twice: a walk through it would have no end.
-    refused(index_of(&[handle(0, len), handle(0, len)]), Kind::Corrupt, "where none can be");
-    refused(index_of(&[vec![0x80; 11]]), Kind::Corrupt, "more bits");
-    refused(index_of(&[vec![]]), Kind::Corrupt, "within one of its fields");
+    refused(index_of(&[handle(0, len), handle(0, len)]), Kind::Corrupt, "out of the bounds");
+    refused(index_of(&[vec![0x80; 11]]), Kind::Corrupt, "too large for its field");
+    refused(index_of(&[vec![]]), Kind::Corrupt, "within a field");
 }
 
 /// Handles coded by difference, in an index of restarts four entries apart.
 #[test]
-fn handles_by_difference() {
+fn delta_encoded_handles_are_read() {
     let mut forge = Forge::new()
         .property("rocksdb.index.value.is.delta.encoded", [1])
         .property("rocksdb.index.key.is.user.key", [1]);
@@ -397,7 +397,7 @@ fn handles_by_difference() {
 
 /// Numbers in the properties that the file does not keep.
 #[test]
-fn properties_that_do_not_hold() {
+fn wrong_properties_fail_verification() {
     for name in [
         "rocksdb.num.entries",
         "rocksdb.deleted.keys",
@@ -410,13 +410,13 @@ fn properties_that_do_not_hold() {
         let mut forge = Forge::new().property(name, [77]);
         let at = forge.add(&one(b"a", b"1"), 0);
         let index = block(&[entry(0, &internal(b"a", 0, 1), &at)]);
-        refused(forge.finish(&index), Kind::Corrupt, "than it says");
+        refused(forge.finish(&index), Kind::Corrupt, "differs from the property");
     }
 }
 
 /// Keys that grow by sharing take no more than the longest of them.
 #[test]
-fn long_shared_keys_take_little_memory() {
+fn long_shared_keys_use_little_memory() {
     let mut entries = vec![entry(0, &internal(&vec![b'a'; 100_000], 0, 1), b"")];
     // Each key is one byte longer than the one before, and 100 KiB when it is made.
     for i in 0..2000u64 {
@@ -439,7 +439,7 @@ fn long_shared_keys_take_little_memory() {
 }
 
 #[test]
-fn a_reader_of_another_store_is_refused() {
+fn reader_of_another_store_is_an_error() {
     let bytes = Forge::of(&[(b"b", one(b"b", b"1"), 0)]);
     let sst = open(bytes).unwrap();
     let mut reader = Reader::new(&Store::new());

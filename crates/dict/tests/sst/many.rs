@@ -60,7 +60,7 @@ fn threads_share_files_and_their_store() {
 
 /// A damaged block is an error of those keys alone that are in it.
 #[test]
-fn damage_disturbs_no_other() {
+fn damage_affects_only_its_own_requests() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
     let mut files = open_all(&mut reader, Options::new().map(false));
@@ -102,7 +102,7 @@ fn damage_disturbs_no_other() {
 }
 
 #[test]
-fn whoever_takes_the_dictionary_away_is_told() {
+fn released_dictionary_is_an_error_of_its_files() {
     let store = Store::new();
     let mut reader = Reader::new(&store);
     let sst = reader.open(path("7-xxh3-zstd-trained"), Options::new()).unwrap();
@@ -114,7 +114,7 @@ fn whoever_takes_the_dictionary_away_is_told() {
 
 /// A store without room refuses the file, and keeps nothing of it.
 #[test]
-fn a_full_store_refuses_files() {
+fn full_store_is_an_error_on_opening() {
     let store = Store::with_options(StoreOptions::new().raw_limit(1000));
     let mut reader = Reader::new(&store);
     let e = reader.open(path("7-xxh3-zstd-trained"), Options::new()).unwrap_err();
@@ -124,7 +124,7 @@ fn a_full_store_refuses_files() {
 }
 
 #[test]
-fn files_and_readers_go_between_threads() {
+fn files_and_readers_are_send() {
     fn both<T: Send + Sync>() {}
     fn sent<T: Send>() {}
     both::<Sst>();

@@ -49,7 +49,7 @@ fn layout(noise: &mut Noise) -> Vec<(&'static str, usize)> {
 }
 
 #[test]
-fn every_version_checksum_compression_and_dictionary() {
+fn all_versions_checksums_compressions_and_dictionaries_are_read() {
     let Some(program) = writer() else { return };
     let dump = has_sst_dump();
     let folder = folder("sst-matrix");
@@ -105,7 +105,7 @@ fn every_version_checksum_compression_and_dictionary() {
 /// Values apart from their keys, indexes that say that their keys are uniform, and both, which RocksDB 11
 /// writes into files of every version.
 #[test]
-fn values_apart_and_uniform_keys_of_rocksdb_11() {
+fn separate_values_and_uniform_keys_of_rocksdb_11_are_read() {
     let Some(program) = writer_11() else { return };
     let folder = folder("sst-matrix-11");
     let store = Store::new();
@@ -133,7 +133,7 @@ fn values_apart_and_uniform_keys_of_rocksdb_11() {
 
 /// One bit of one block or trailer, under each checksum. RocksDB's verdict is the same.
 #[test]
-fn each_checksum_finds_damage() {
+fn each_checksum_detects_damage() {
     let Some(program) = writer() else { return };
     let dump = has_sst_dump();
     let folder = folder("sst-checksums");
@@ -175,7 +175,7 @@ fn each_checksum_finds_damage() {
 
 /// A key with several entries, deletions of all kinds, and what was visible when.
 #[test]
-fn a_database_with_versions_and_deletions() {
+fn database_with_versions_and_deletions_is_read() {
     let Some(program) = writer() else { return };
     let folder = folder("sst-db");
     for (turn, choices) in [
@@ -191,7 +191,7 @@ fn a_database_with_versions_and_deletions() {
 }
 
 #[test]
-fn a_database_whose_values_stand_apart_from_their_keys() {
+fn database_with_separate_values_is_read() {
     let Some(program) = writer_11() else { return };
     let folder = folder("sst-db-11");
     for (turn, restart) in [1, 2, 16].into_iter().enumerate() {
@@ -271,7 +271,7 @@ fn check_database(program: &Path, db: &Path, choices: &[(&str, usize)]) {
 }
 
 #[test]
-fn falling_keys_are_found_and_unknown_orders_scanned() {
+fn reverse_order_is_searched_and_custom_order_scanned() {
     let Some(program) = writer() else { return };
     let path = folder("sst-reverse").join("file.sst");
     let mut falling = records(6, 150);
@@ -304,7 +304,7 @@ fn falling_keys_are_found_and_unknown_orders_scanned() {
 }
 
 #[test]
-fn empty_and_tiny_files() {
+fn empty_and_tiny_files_are_read() {
     let Some(program) = writer() else { return };
     let path = folder("sst-tiny").join("file.sst");
     let store = Store::new();
@@ -328,7 +328,7 @@ fn empty_and_tiny_files() {
 /// Dictionaries that zstd does not use for being too short, and such as exceed the windows of LZ4 and
 /// zlib.
 #[test]
-fn short_and_long_dictionaries() {
+fn short_and_long_dictionaries_are_used() {
     let Some(program) = writer() else { return };
     let path = folder("sst-sizes").join("file.sst");
     let store = Store::new();

@@ -95,7 +95,7 @@ pub(super) fn pack(path: &Path) -> Result<RunSummary, CliError> {
         format!("format        pack, dictionaries {form}, changed {} times", stats.generation),
         format!("dictionaries  {}, {} of them unused", stats.dictionaries, stats.unused),
         format!("their bytes   {} -> {}", stats.bytes, stats.stored_bytes),
-        format!("removed       {} bytes that others need, {} left over", stats.hidden_bytes, stats.ignored),
+        format!("removed       {} bytes that others need, {} left over", stats.removed_bytes, stats.ignored),
         format!("bytes         {}", stats.len),
     ];
     summary.set("kind", "pack");
@@ -104,7 +104,7 @@ pub(super) fn pack(path: &Path) -> Result<RunSummary, CliError> {
     summary.set("unused", stats.unused);
     summary.set("dictionary_bytes", stats.bytes);
     summary.set("stored_bytes", stats.stored_bytes);
-    summary.set("hidden_bytes", stats.hidden_bytes);
+    summary.set("hidden_bytes", stats.removed_bytes);
     summary.set("ignored", stats.ignored);
     summary.set("generation", stats.generation);
     summary.set("uncompressed", stats.uncompressed);

@@ -15,14 +15,14 @@ use std::sync::Arc;
 use linerate_core::Result;
 use linerate_zstd::{Dictionary, Digest, ExpandedHuffman};
 
-use super::arena::{Kept, Room};
+use super::arena::{Allocation, RawAllocation};
 use crate::source::Source;
 use crate::store::Shared;
 
 /// Number of readers, in the low bits.
 const PINS: u64 = (1 << 24) - 1;
 /// More readers are refused, long before the count would overflow into the flags.
-const MOST_PINS: u64 = 1 << 23;
+const MAX_PINS: u64 = 1 << 23;
 /// The slot has a dictionary.
 const LIVE: u64 = 1 << 24;
 /// Its dictionary was retired, and readers may still have it pinned.
@@ -34,29 +34,29 @@ const BUSY: u64 = 1 << 27;
 /// CLOCK reference bit: the tables were used since the hand passed.
 const USED: u64 = 1 << 28;
 /// The bytes are present.
-const READ: u64 = 1 << 29;
-const FLAGS: u64 = LIVE | DROPPED | TABLES | BUSY | USED | READ;
+const LOADED: u64 = 1 << 29;
+const FLAGS: u64 = LIVE | DROPPED | TABLES | BUSY | USED | LOADED;
 /// Generation, in the high half.
 const GENERATION: u32 = 32;
 
 /// `owner` of bytes that are in the store's memory.
-const OWN: u32 = u32::MAX;
+const STORE: u32 = u32::MAX;
 
 /// Fields are written by the thread that set `BUSY`, before it sets the flag that makes others read them.
 #[repr(C, align(64))]
 pub(crate) struct Slot {
     state: AtomicU64,
-    /// Content hash of the bytes.
+    /// Reclaimed hash of the bytes.
     hash: AtomicU64,
-    /// The bytes, if `READ`.
+    /// The bytes, if `LOADED`.
     at: AtomicPtr<u8>,
     /// The tables, if `TABLES`; null if there are none.
     tables: AtomicPtr<u8>,
-    /// Length of the bytes, if `READ`; else the index in the source.
+    /// Length of the bytes, if `LOADED`; else the index in the source.
     len: AtomicU32,
-    /// Number of the source, or [`OWN`].
+    /// Number of the source, or [`STORE`].
     owner: AtomicU32,
-    /// Valid if `READ`.
+    /// Valid if `LOADED`.
     digest: UnsafeCell<Digest>,
 }
 
@@ -75,31 +75,31 @@ fn update(state: &AtomicU64, change: impl FnMut(u64) -> Option<u64>) -> core::re
 }
 
 /// New content of a slot.
-pub(crate) enum Filling {
+pub(crate) enum NewContent {
     /// The bytes of a dictionary, and its digest.
-    Bytes(Room, Digest),
+    Bytes(Allocation, Digest),
     /// A source that the bytes will be read from.
     Source { source: u32, index: u32 },
 }
 
-/// Content of a reclaimed slot.
+/// Reclaimed of a reclaimed slot.
 #[derive(Default)]
-pub(crate) struct Content {
+pub(crate) struct Reclaimed {
     /// Memory of the bytes, if the store owns them.
-    pub(crate) raw: Option<Kept>,
+    pub(crate) raw: Option<RawAllocation>,
     /// The source, if the bytes belong to it.
     pub(crate) source: Option<u32>,
-    pub(crate) tables: Option<Kept>,
+    pub(crate) tables: Option<RawAllocation>,
 }
 
 /// Result of an eviction attempt.
-pub(crate) enum Evicted {
+pub(crate) enum Eviction {
     /// The tables were removed; this is their memory.
-    Room(Option<Kept>),
+    Freed(Option<RawAllocation>),
     /// The tables were used recently: the reference bit is cleared.
     Spared,
     /// There are no tables, or they are in use.
-    Unable,
+    Blocked,
 }
 
 impl Slot {
@@ -110,26 +110,26 @@ impl Slot {
             at: AtomicPtr::new(null_mut()),
             tables: AtomicPtr::new(null_mut()),
             len: AtomicU32::new(0),
-            owner: AtomicU32::new(OWN),
+            owner: AtomicU32::new(STORE),
             digest: UnsafeCell::new(Digest::default()),
         }
     }
 
-    /// Puts a dictionary with this hash into a vacant slot. Returns the new generation, or `filling` if the
+    /// Puts a dictionary with this hash into a vacant slot. Returns the new generation, or `content` if the
     /// slot is not vacant or its generations are used up.
-    pub(crate) fn fill(&self, filling: Filling, hash: u64) -> core::result::Result<u32, Filling> {
+    pub(crate) fn fill(&self, content: NewContent, hash: u64) -> core::result::Result<u32, NewContent> {
         let vacant = |s: u64| (s & FLAGS == 0 && s >> GENERATION < u32::MAX.into()).then_some(s | BUSY);
         let Ok(before) = update(&self.state, vacant) else {
-            return Err(filling);
+            return Err(content);
         };
         self.hash.store(hash, Ordering::Relaxed);
-        let flags = match filling {
-            Filling::Bytes(room, digest) => {
-                let kept = room.leave();
+        let flags = match content {
+            NewContent::Bytes(allocation, digest) => {
+                let raw = allocation.into_raw();
                 // SAFETY: `BUSY` was set by this call, and without `LIVE` no other thread reads the fields.
-                unsafe { self.put(kept.at, kept.len, OWN, digest) }
+                unsafe { self.set_bytes(raw.at, raw.len, STORE, digest) }
             }
-            Filling::Source { source, index } => {
+            NewContent::Source { source, index } => {
                 self.len.store(index, Ordering::Relaxed);
                 self.owner.store(source, Ordering::Relaxed);
                 0
@@ -143,15 +143,15 @@ impl Slot {
     /// Sets the bytes; returns the flags to be set.
     ///
     /// # Safety
-    /// The caller has set `BUSY`, and `READ` is not set. The bytes stay valid until this slot is reclaimed.
-    unsafe fn put(&self, at: NonNull<u8>, len: u32, owner: u32, digest: Digest) -> u64 {
+    /// The caller has set `BUSY`, and `LOADED` is not set. The bytes stay valid until this slot is reclaimed.
+    unsafe fn set_bytes(&self, at: NonNull<u8>, len: u32, owner: u32, digest: Digest) -> u64 {
         self.at.store(at.as_ptr(), Ordering::Relaxed);
         self.tables.store(null_mut(), Ordering::Relaxed);
         self.len.store(len, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
         // SAFETY: the caller guarantees that no other thread reads or writes the digest yet.
         unsafe { *self.digest.get() = digest };
-        if digest.is_trained() { READ } else { READ | TABLES }
+        if digest.is_trained() { LOADED } else { LOADED | TABLES }
     }
 
     /// Pins the slot, if its dictionary is that of `generation`. When the last pin of a retired slot is
@@ -160,7 +160,7 @@ impl Slot {
     pub(crate) fn pin<'a>(&'a self, generation: u32, store: Option<&'a Shared>) -> Option<Pin<'a>> {
         let state = self.state.fetch_add(1, Ordering::AcqRel);
         let pin = Pin { slot: self, store };
-        if state >> GENERATION != u64::from(generation) || state & LIVE == 0 || state & PINS >= MOST_PINS {
+        if state >> GENERATION != u64::from(generation) || state & LIVE == 0 || state & PINS >= MAX_PINS {
             return None;
         }
         if state & (TABLES | USED) == TABLES {
@@ -194,48 +194,51 @@ impl Slot {
     }
 
     /// Empties a retired slot without readers.
-    pub(crate) fn reclaim(&self) -> Option<Content> {
+    pub(crate) fn reclaim(&self) -> Option<Reclaimed> {
         let idle = |s: u64| {
-            (s & (PINS | DROPPED | BUSY) == DROPPED).then_some((s & !(DROPPED | TABLES | USED | READ)) | BUSY)
+            (s & (PINS | DROPPED | BUSY) == DROPPED)
+                .then_some((s & !(DROPPED | TABLES | USED | LOADED)) | BUSY)
         };
         let state = update(&self.state, idle).ok()?;
         // There are no readers, none can be added without `LIVE`, and this call set `BUSY`.
         let tables = if state & TABLES != 0 { self.take_tables() } else { None };
         let (at, len) = (self.at.load(Ordering::Relaxed), self.len.load(Ordering::Relaxed));
         let content = match self.owner.load(Ordering::Relaxed) {
-            OWN => Content { raw: NonNull::new(at).map(|at| Kept { at, len }), source: None, tables },
-            source => Content { raw: None, source: Some(source), tables },
+            STORE => {
+                Reclaimed { raw: NonNull::new(at).map(|at| RawAllocation { at, len }), source: None, tables }
+            }
+            source => Reclaimed { raw: None, source: Some(source), tables },
         };
         self.state.fetch_and(!BUSY, Ordering::AcqRel);
         Some(content)
     }
 
     /// Removes the tables if there are no readers, unless they were used since the last call.
-    pub(crate) fn evict(&self) -> Evicted {
+    pub(crate) fn evict(&self) -> Eviction {
         let state = self.state.load(Ordering::Acquire);
         if state & (TABLES | BUSY) != TABLES || state & PINS != 0 {
-            return Evicted::Unable;
+            return Eviction::Blocked;
         }
         if state & USED != 0 {
             self.state.fetch_and(!USED, Ordering::AcqRel);
-            return Evicted::Spared;
+            return Eviction::Spared;
         }
         let taken = (state & !TABLES) | BUSY;
         if self.state.compare_exchange(state, taken, Ordering::AcqRel, Ordering::Acquire).is_err() {
-            return Evicted::Unable;
+            return Eviction::Blocked;
         }
         // There were no readers, later ones do not see `TABLES`, and this call set `BUSY`.
-        let room = self.take_tables();
+        let allocation = self.take_tables();
         self.state.fetch_and(!BUSY, Ordering::AcqRel);
-        Evicted::Room(room)
+        Eviction::Freed(allocation)
     }
 
     /// Takes the memory of the tables. The caller has set `BUSY`, and there are no readers of them.
-    fn take_tables(&self) -> Option<Kept> {
+    fn take_tables(&self) -> Option<RawAllocation> {
         let at = NonNull::new(self.tables.swap(null_mut(), Ordering::Relaxed))?;
-        // SAFETY: the digest is written only by a thread that set `BUSY` while `READ` was not set.
+        // SAFETY: the digest is written only by a thread that set `BUSY` while `LOADED` was not set.
         let len = unsafe { *self.digest.get() }.compact_len() as u32;
-        Some(Kept { at, len })
+        Some(RawAllocation { at, len })
     }
 }
 
@@ -252,13 +255,13 @@ impl Pin<'_> {
     }
 
     /// Whether the bytes are present.
-    pub(crate) fn is_read(&self) -> bool {
-        self.slot.state.load(Ordering::Acquire) & READ != 0
+    pub(crate) fn is_loaded(&self) -> bool {
+        self.slot.state.load(Ordering::Acquire) & LOADED != 0
     }
 
     /// Whether the bytes are present, in the store's memory.
     pub(crate) fn is_owned(&self) -> bool {
-        self.is_read() && self.slot.owner.load(Ordering::Relaxed) == OWN
+        self.is_loaded() && self.slot.owner.load(Ordering::Relaxed) == STORE
     }
 
     /// Whether the tables are present.
@@ -269,11 +272,11 @@ impl Pin<'_> {
 
     /// The bytes of the dictionary; empty until they are present.
     pub(crate) fn bytes(&self) -> &[u8] {
-        if !self.is_read() {
+        if !self.is_loaded() {
             return &[];
         }
         let (at, len) = (self.slot.at.load(Ordering::Relaxed), self.slot.len.load(Ordering::Relaxed));
-        // SAFETY: with `READ`, a slot that was live when it was pinned keeps its bytes while it is pinned:
+        // SAFETY: with `LOADED`, a slot that was live when it was pinned keeps its bytes while it is pinned:
         // the store frees them, or drops the source that lends them, only after reclaiming the slot.
         unsafe { from_raw_parts(at, len as usize) }
     }
@@ -281,40 +284,40 @@ impl Pin<'_> {
     /// Reads the bytes from their source, which `find` returns for its number, and validates them with
     /// `check`. Bytes that are not borrowed are copied into memory from `allocate`. Returns the number of the
     /// source if this slot no longer uses it. Callers serialize these calls.
-    pub(crate) fn read(
+    pub(crate) fn load(
         &self,
         find: impl FnOnce(u32) -> Result<Arc<dyn Source>>,
         check: impl FnOnce(&[u8]) -> Result<Digest>,
-        room: impl FnOnce(usize) -> Result<Room>,
+        allocate: impl FnOnce(usize) -> Result<Allocation>,
     ) -> Result<Option<u32>> {
         let slot = self.slot;
         let (number, index) = (slot.owner.load(Ordering::Relaxed), slot.len.load(Ordering::Relaxed));
-        if self.is_read() {
+        if self.is_loaded() {
             return Ok(None);
         }
         let source = find(number)?;
         let bytes = source.read(index)?;
         let digest = check(&bytes)?;
-        let (kept, owner) = match bytes {
+        let (raw, owner) = match bytes {
             Cow::Borrowed(bytes) => {
-                (Kept { at: NonNull::from(bytes).cast(), len: bytes.len() as u32 }, number)
+                (RawAllocation { at: NonNull::from(bytes).cast(), len: bytes.len() as u32 }, number)
             }
             Cow::Owned(bytes) => {
-                let mut room = room(bytes.len())?;
-                room.bytes_mut().copy_from_slice(&bytes);
-                (room.leave(), OWN)
+                let mut allocation = allocate(bytes.len())?;
+                allocation.bytes_mut().copy_from_slice(&bytes);
+                (allocation.into_raw(), STORE)
             }
         };
-        let idle = |s: u64| (s & (READ | BUSY) == 0).then_some(s | BUSY);
+        let idle = |s: u64| (s & (LOADED | BUSY) == 0).then_some(s | BUSY);
         if update(&slot.state, idle).is_err() {
             return Ok(None);
         }
         // SAFETY: `BUSY` was set by this call. The bytes are in the store's memory, or borrowed from the
         // source, which does not change them while it is shared; the store keeps it until it has reclaimed
         // this slot, which has its number.
-        let flags = unsafe { slot.put(kept.at, kept.len, owner, digest) };
+        let flags = unsafe { slot.set_bytes(raw.at, raw.len, owner, digest) };
         let _ = update(&slot.state, |s| Some((s & !BUSY) | flags));
-        Ok((owner == OWN).then_some(number))
+        Ok((owner == STORE).then_some(number))
     }
 
     /// The digested dictionary, if its tables are present.
@@ -323,7 +326,7 @@ impl Pin<'_> {
         if !self.has_tables() {
             return None;
         }
-        // SAFETY: the digest is not written once `READ` is set, and `TABLES` implies `READ`.
+        // SAFETY: the digest is not written once `LOADED` is set, and `TABLES` implies `LOADED`.
         let digest = unsafe { *self.slot.digest.get() };
         let at = self.slot.tables.load(Ordering::Relaxed);
         let len = if at.is_null() { 0 } else { digest.compact_len() };
@@ -339,22 +342,22 @@ impl Pin<'_> {
     /// the memory if the bytes no longer match their digest.
     pub(crate) fn make_tables(
         &self,
-        find: impl FnOnce(usize) -> Option<Room>,
-    ) -> core::result::Result<bool, Room> {
-        let idle = |s: u64| (s & (TABLES | BUSY | READ) == READ).then_some(s | BUSY);
+        allocate: impl FnOnce(usize) -> Option<Allocation>,
+    ) -> core::result::Result<bool, Allocation> {
+        let idle = |s: u64| (s & (TABLES | BUSY | LOADED) == LOADED).then_some(s | BUSY);
         if update(&self.slot.state, idle).is_err() {
             return Ok(false);
         }
-        // SAFETY: the digest is not written once `READ` is set.
+        // SAFETY: the digest is not written once `LOADED` is set.
         let digest = unsafe { *self.slot.digest.get() };
-        let made = match find(digest.compact_len()) {
+        let made = match allocate(digest.compact_len()) {
             None => Ok(false),
-            Some(mut room) => match Dictionary::compact_into(self.bytes(), room.bytes_mut()) {
+            Some(mut allocation) => match Dictionary::compact_into(self.bytes(), allocation.bytes_mut()) {
                 Ok(made) if made == digest => {
-                    self.slot.tables.store(room.leave().at.as_ptr(), Ordering::Relaxed);
+                    self.slot.tables.store(allocation.into_raw().at.as_ptr(), Ordering::Relaxed);
                     Ok(true)
                 }
-                _ => Err(room),
+                _ => Err(allocation),
             },
         };
         let flags = if matches!(made, Ok(true)) { TABLES | USED } else { 0 };
@@ -399,19 +402,19 @@ mod tests {
     use super::super::arena::Arena;
     use super::*;
 
-    fn filling(arena: &mut Arena, byte: u8) -> Filling {
-        let mut room = arena.take(16).unwrap();
-        room.bytes_mut().fill(byte);
-        Filling::Bytes(room, Dictionary::measure(&[byte; 16]).unwrap())
+    fn new_content(arena: &mut Arena, byte: u8) -> NewContent {
+        let mut allocation = arena.allocate(16).unwrap();
+        allocation.bytes_mut().fill(byte);
+        NewContent::Bytes(allocation, Dictionary::measure(&[byte; 16]).unwrap())
     }
 
     #[test]
-    fn what_is_dropped_stays_for_who_reads_it() {
+    fn a_retired_slot_keeps_its_content_while_pinned() {
         let mut arena = Arena::new(usize::MAX, false);
         let slot = Slot::vacant();
-        let first = slot.fill(filling(&mut arena, 1), 7).ok().unwrap();
+        let first = slot.fill(new_content(&mut arena, 1), 7).ok().unwrap();
         let pin = slot.pin(first, None).unwrap();
-        assert!(slot.fill(filling(&mut arena, 9), 9).is_err());
+        assert!(slot.fill(new_content(&mut arena, 9), 9).is_err());
         assert!(slot.retire(first) && !slot.retire(first));
         assert!(slot.pin(first, None).is_none() && slot.reclaim().is_none());
         assert_eq!((pin.bytes(), pin.digested().unwrap().content), (&[1; 16][..], &[1; 16][..]));
@@ -419,32 +422,32 @@ mod tests {
         drop(pin);
         let content = slot.reclaim().unwrap();
         assert!(content.tables.is_none() && content.source.is_none() && slot.reclaim().is_none());
-        arena.give(content.raw.unwrap());
-        let second = slot.fill(filling(&mut arena, 2), 8).ok().unwrap();
+        arena.free_raw(content.raw.unwrap());
+        let second = slot.fill(new_content(&mut arena, 2), 8).ok().unwrap();
         assert!(second != first && slot.pin(first, None).is_none());
         assert_eq!((slot.pin(second, None).unwrap().bytes(), slot.hash()), (&[2; 16][..], 8));
     }
 
     #[test]
-    fn evictions_spare_once_and_never_take_what_is_read() {
+    fn eviction_gives_a_second_chance_and_skips_pinned_slots() {
         let mut arena = Arena::new(usize::MAX, false);
         let slot = Slot::vacant();
-        let generation = slot.fill(filling(&mut arena, 3), 0).ok().unwrap();
+        let generation = slot.fill(new_content(&mut arena, 3), 0).ok().unwrap();
         let pin = slot.pin(generation, None).unwrap();
-        assert!(matches!(slot.evict(), Evicted::Unable));
+        assert!(matches!(slot.evict(), Eviction::Blocked));
         drop(pin);
-        assert!(matches!(slot.evict(), Evicted::Spared));
-        assert!(matches!(slot.evict(), Evicted::Room(None)));
-        assert!(matches!(slot.evict(), Evicted::Unable));
+        assert!(matches!(slot.evict(), Eviction::Spared));
+        assert!(matches!(slot.evict(), Eviction::Freed(None)));
+        assert!(matches!(slot.evict(), Eviction::Blocked));
         let pin = slot.pin(generation, None).unwrap();
         assert!(pin.digested().is_none());
         assert!(matches!(pin.make_tables(|_| None), Ok(false)));
-        assert!(matches!(pin.make_tables(|_| arena.take(64)), Ok(true)) && pin.digested().is_some());
+        assert!(matches!(pin.make_tables(|_| arena.allocate(64)), Ok(true)) && pin.digested().is_some());
         assert!(matches!(pin.make_tables(|_| panic!("they are there")), Ok(false)));
     }
 
     #[test]
-    fn bytes_of_a_source_come_when_they_are_read() {
+    fn bytes_of_a_source_are_absent_until_loaded() {
         struct Two([u8; 16]);
         impl Source for Two {
             fn read(&self, index: u32) -> Result<Cow<'_, [u8]>> {
@@ -455,14 +458,14 @@ mod tests {
         let mut arena = Arena::new(usize::MAX, false);
         for index in 0..2 {
             let slot = Slot::vacant();
-            let generation = slot.fill(Filling::Source { source: 3, index }, 1).ok().unwrap();
+            let generation = slot.fill(NewContent::Source { source: 3, index }, 1).ok().unwrap();
             let pin = slot.pin(generation, None).unwrap();
-            assert!(!pin.is_read() && pin.bytes().is_empty());
+            assert!(!pin.is_loaded() && pin.bytes().is_empty());
             assert!(pin.digested().is_none() && matches!(pin.make_tables(|_| panic!("no bytes")), Ok(false)));
             let find = |number| if number == 3 { Ok(two.clone()) } else { panic!("of another slot") };
-            let rest = pin.read(find, Dictionary::measure, |len| Ok(arena.take(len).unwrap()));
+            let rest = pin.load(find, Dictionary::measure, |len| Ok(arena.allocate(len).unwrap()));
             assert_eq!(rest, Ok((index == 1).then_some(3)));
-            assert!(pin.is_read() && pin.bytes() == [5; 16]);
+            assert!(pin.is_loaded() && pin.bytes() == [5; 16]);
             assert_eq!(pin.digested().unwrap().content, [5; 16]);
             drop(pin);
             assert!(slot.retire(generation));

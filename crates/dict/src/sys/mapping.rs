@@ -1,26 +1,26 @@
-//! Memory from the system, in huge pages where it has them, between pages that nobody may touch.
+//! Anonymous memory mappings, in huge pages if available, between guard pages.
 
 use core::ptr::NonNull;
 
 use crate::stats::HugePages;
 
-/// Huge pages begin at multiples of it.
+/// Size and alignment of huge pages.
 pub(crate) const HUGE: usize = 2 << 20;
 
-/// Zeroed memory of its own.
+/// A zeroed private mapping.
 pub(crate) struct Mapping {
     /// First usable byte, a multiple of [`HUGE`].
     start: NonNull<u8>,
     /// Usable bytes.
     len: usize,
-    /// All of it, guards included.
+    /// The whole mapping, guard pages included.
     whole: (NonNull<u8>, usize),
     pub(crate) huge: HugePages,
 }
 
-// SAFETY: it owns its memory, which no thread has a claim to.
+// SAFETY: it owns its memory, which is not bound to a thread.
 unsafe impl Send for Mapping {}
-// SAFETY: a shared mapping only tells where it is.
+// SAFETY: a shared reference only gives access to address and length.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
@@ -44,17 +44,17 @@ mod unix {
     use crate::stats::HugePages;
 
     impl Mapping {
-        /// `len` bytes, more than 0. `None` if the system has no more.
+        /// Maps `len` bytes, more than 0. `None` if the system is out of memory.
         pub(crate) fn new(len: usize, huge: bool) -> Option<Mapping> {
             let page = rustix::param::page_size();
             let pages = len.checked_next_multiple_of(page)?;
-            // A guard on either side, and as much as it takes to begin at a multiple.
+            // Two guard pages, and slack for the alignment.
             let all = pages.checked_add(HUGE + 2 * page)?;
             // SAFETY: a new private mapping at an address of the system's choice.
             let base = unsafe { mmap_anonymous(null_mut(), all, ProtFlags::empty(), MapFlags::PRIVATE) };
             let base = NonNull::new(base.ok()?.cast::<u8>())?;
             let gap = (base.as_ptr() as usize + page).next_multiple_of(HUGE) - base.as_ptr() as usize;
-            // SAFETY: `gap` is at most `HUGE + page`, so `pages` bytes and a page are left behind it.
+            // SAFETY: `gap` is at most `HUGE + page`, so at least `pages` bytes and one page follow it.
             let start = unsafe { base.add(gap) };
             let mut mapping = Mapping { start, len, whole: (base, all), huge: HugePages::Off };
             let at = start.as_ptr().cast::<c_void>();
@@ -70,7 +70,7 @@ mod unix {
     impl Drop for Mapping {
         fn drop(&mut self) {
             let (base, all) = self.whole;
-            // SAFETY: exactly what `new` mapped; who holds a part of it holds the mapping.
+            // SAFETY: exactly what `new` mapped; every user of a part holds a reference to the mapping.
             let done = unsafe { munmap(base.as_ptr().cast(), all) };
             debug_assert!(done.is_ok());
         }
@@ -78,9 +78,9 @@ mod unix {
 
     #[cfg(target_os = "linux")]
     fn advise(at: *mut c_void, len: usize) -> HugePages {
-        // SAFETY: the advice changes nothing that the memory holds.
+        // SAFETY: the advice does not change the content of the memory.
         let taken = unsafe { rustix::mm::madvise(at, len, rustix::mm::Advice::LinuxHugepage) };
-        // The system takes the advice also where it is told never to follow it.
+        // The system accepts the advice even if it is configured to ignore it.
         let never = std::fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled")
             .is_ok_and(|choice| choice.contains("[never]"));
         if taken.is_ok() && !never { HugePages::Advised } else { HugePages::Refused }
@@ -101,7 +101,7 @@ mod other {
     use crate::stats::HugePages;
 
     impl Mapping {
-        /// `len` bytes, more than 0. `None` if there are no more.
+        /// Allocates `len` bytes, more than 0. `None` if memory is exhausted.
         pub(crate) fn new(len: usize, huge: bool) -> Option<Mapping> {
             let layout = Layout::from_size_align(len, HUGE).ok()?;
             // SAFETY: the layout is not empty.
@@ -125,7 +125,7 @@ mod other {
 mod tests {
     use super::*;
 
-    /// What the system lets us do at an address.
+    /// Permissions of an address.
     fn permissions(address: usize) -> String {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let hex = |s: &str| usize::from_str_radix(s, 16).unwrap();
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_may_touch_the_pages_around_it() {
+    fn guard_pages_on_both_sides_are_inaccessible() {
         for (len, huge) in [(1, false), (4096, true), (HUGE, true), (3 * HUGE + 5, true)] {
             let mapping = Mapping::new(len, huge).unwrap();
             let start = mapping.start().as_ptr() as usize;

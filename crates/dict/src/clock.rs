@@ -1,51 +1,51 @@
 //! CLOCK eviction (second chance; Corbató 1968): a circular list of the slots that have tables, and a hand.
 //! The reference bit is `USED` in each slot.
 
-use crate::memory::make_room;
+use crate::memory::reserve_one;
 
-const NOWHERE: u32 = u32::MAX;
+const ABSENT: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
-pub(crate) struct Ring {
+pub(crate) struct Clock {
     slots: Vec<u32>,
     /// Position of each slot in `slots`, or `ABSENT`.
-    place: Vec<u32>,
+    positions: Vec<u32>,
     hand: usize,
 }
 
-impl Ring {
+impl Clock {
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
 
     /// Bytes held.
     pub(crate) fn memory(&self) -> usize {
-        (self.slots.capacity() + self.place.capacity()) * size_of::<u32>()
+        (self.slots.capacity() + self.positions.capacity()) * size_of::<u32>()
     }
 
     pub(crate) fn add(&mut self, slot: u32) {
         let index = slot as usize;
-        if index >= self.place.len() {
-            if index >= self.place.capacity() {
-                self.place.reserve_exact(index + index / 8 + 16 - self.place.len());
+        if index >= self.positions.len() {
+            if index >= self.positions.capacity() {
+                self.positions.reserve_exact(index + index / 8 + 16 - self.positions.len());
             }
-            self.place.resize(index + 1, NOWHERE);
+            self.positions.resize(index + 1, ABSENT);
         }
-        if self.place[index] == NOWHERE {
-            self.place[index] = self.slots.len() as u32;
-            make_room(&mut self.slots);
+        if self.positions[index] == ABSENT {
+            self.positions[index] = self.slots.len() as u32;
+            reserve_one(&mut self.slots);
             self.slots.push(slot);
         }
     }
 
     pub(crate) fn remove(&mut self, slot: u32) {
-        let Some(place) = self.place.get_mut(slot as usize).filter(|place| **place != NOWHERE) else {
+        let Some(place) = self.positions.get_mut(slot as usize).filter(|place| **place != ABSENT) else {
             return;
         };
-        let at = std::mem::replace(place, NOWHERE) as usize;
+        let at = std::mem::replace(place, ABSENT) as usize;
         self.slots.swap_remove(at);
         if let Some(&moved) = self.slots.get(at) {
-            self.place[moved as usize] = at as u32;
+            self.positions[moved as usize] = at as u32;
         }
     }
 
@@ -65,21 +65,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_turn_meets_each_slot_once() {
-        let mut ring = Ring::default();
-        assert_eq!(ring.step(), None);
+    fn one_round_visits_each_slot_once() {
+        let mut clock = Clock::default();
+        assert_eq!(clock.step(), None);
         for slot in [5, 0, 3, 5, 9] {
-            ring.add(slot);
+            clock.add(slot);
         }
-        ring.remove(0);
-        ring.remove(0);
-        ring.remove(77);
-        let mut met: Vec<u32> = (0..3).map(|_| ring.step().unwrap()).collect();
+        clock.remove(0);
+        clock.remove(0);
+        clock.remove(77);
+        let mut met: Vec<u32> = (0..3).map(|_| clock.step().unwrap()).collect();
         met.sort_unstable();
         assert_eq!(met, [3, 5, 9]);
         for slot in [9, 3, 5] {
-            ring.remove(slot);
+            clock.remove(slot);
         }
-        assert_eq!((ring.len(), ring.step()), (0, None));
+        assert_eq!((clock.len(), clock.step()), (0, None));
     }
 }

@@ -29,23 +29,23 @@ impl Base {
 }
 
 /// Compresses dictionaries.
-pub(super) struct Packer {
+pub(super) struct Compressor {
     context: CCtx<'static>,
     level: i32,
-    room: Vec<u8>,
-    unpacker: Unpacker,
+    buffer: Vec<u8>,
+    decompressor: Decompressor,
 }
 
-impl Packer {
-    pub(super) fn new(level: i32) -> Packer {
-        Packer { context: CCtx::create(), level, room: Vec::new(), unpacker: Unpacker::new() }
+impl Compressor {
+    pub(super) fn new(level: i32) -> Compressor {
+        Compressor { context: CCtx::create(), level, buffer: Vec::new(), decompressor: Decompressor::new() }
     }
 
     /// The smallest stored form of a dictionary, and its bytes.
-    pub(super) fn pack<'a>(&'a mut self, bytes: &'a [u8], base: Option<&Base>) -> (Storage, &'a [u8]) {
+    pub(super) fn compress<'a>(&'a mut self, bytes: &'a [u8], base: Option<&Base>) -> (Storage, &'a [u8]) {
         let bound = zstd_safe::compress_bound(bytes.len());
-        self.room.resize(2 * bound, 0);
-        let (alone, with) = self.room.split_at_mut(bound);
+        self.buffer.resize(2 * bound, 0);
+        let (alone, with) = self.buffer.split_at_mut(bound);
         let mut best = (Storage::Uncompressed, bytes.len());
         if let Ok(len) = self.context.compress(alone, bytes, self.level)
             && len < best.1
@@ -61,11 +61,11 @@ impl Packer {
         }
         let (stored, base) = match best.0 {
             Storage::Uncompressed => return (Storage::Uncompressed, bytes),
-            Storage::Compressed => (&self.room[..best.1], None),
-            Storage::CompressedWith(_) => (&self.room[bound..][..best.1], base.map(|base| &base.bytes[..])),
+            Storage::Compressed => (&self.buffer[..best.1], None),
+            Storage::CompressedWith(_) => (&self.buffer[bound..][..best.1], base.map(|base| &base.bytes[..])),
         };
         // Verified by decompression, because a lost dictionary is lost data.
-        match self.unpacker.unpack(stored, base, bytes.len()) {
+        match self.decompressor.decompress(stored, base, bytes.len()) {
             Ok(again) if again == bytes => (best.0, stored),
             _ => (Storage::Uncompressed, bytes),
         }
@@ -73,17 +73,17 @@ impl Packer {
 }
 
 /// Decompresses dictionaries.
-pub(super) struct Unpacker {
+pub(super) struct Decompressor {
     scratch: Scratch,
 }
 
-impl Unpacker {
-    pub(super) fn new() -> Unpacker {
-        Unpacker { scratch: Scratch::new() }
+impl Decompressor {
+    pub(super) fn new() -> Decompressor {
+        Decompressor { scratch: Scratch::new() }
     }
 
     /// Decompresses the frame `stored` to a dictionary of `len` bytes.
-    pub(super) fn unpack(&mut self, stored: &[u8], base: Option<&[u8]>, len: usize) -> Result<Vec<u8>> {
+    pub(super) fn decompress(&mut self, stored: &[u8], base: Option<&[u8]>, len: usize) -> Result<Vec<u8>> {
         let base = base.map(|base| Dictionary::raw_by_reference(prefix(base))).transpose()?;
         let mut out = vec![0; len];
         let decoder = zstd::Decoder::new(zstd::Options::new());

@@ -6,8 +6,8 @@ const DAMAGED: Error = Error::new(Kind::Corrupt, 0, "a table of a dictionary is 
 
 /// The probability of each symbol, in table cells; -1 means "less than one" and takes one cell.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Counts {
-    pub(crate) of: Vec<i32>,
+pub(crate) struct FseTable {
+    pub(crate) probabilities: Vec<i32>,
     pub(crate) log: u32,
 }
 
@@ -58,9 +58,9 @@ impl Width {
     }
 }
 
-impl Counts {
+impl FseTable {
     /// Parses a description; also returns its length in bytes.
-    pub(crate) fn read(bytes: &[u8]) -> Result<(Counts, usize)> {
+    pub(crate) fn read(bytes: &[u8]) -> Result<(FseTable, usize)> {
         let mut bits = Bits { bytes, at: 0 };
         let log = bits.take(4) + 5;
         let mut width = Width::new(log);
@@ -95,7 +95,7 @@ impl Counts {
         if len > bytes.len() {
             return Err(DAMAGED);
         }
-        Ok((Counts { of, log }, len))
+        Ok((FseTable { probabilities: of, log }, len))
     }
 
     /// Serializes the description.
@@ -105,7 +105,7 @@ impl Counts {
         put(self.log - 5, 4);
         let mut width = Width::new(self.log);
         let mut symbol = 0;
-        while let Some(&count) = self.of.get(symbol).filter(|_| width.rest > 1) {
+        while let Some(&count) = self.probabilities.get(symbol).filter(|_| width.rest > 1) {
             let value = (count + 1) as u32;
             let short = width.short();
             match value {
@@ -115,7 +115,7 @@ impl Counts {
             }
             symbol += 1;
             if count == 0 {
-                let mut zeros = self.of[symbol..].iter().take_while(|&&count| count == 0).count();
+                let mut zeros = self.probabilities[symbol..].iter().take_while(|&&count| count == 0).count();
                 symbol += zeros;
                 while zeros >= 3 {
                     put(3, 2);
@@ -132,14 +132,14 @@ impl Counts {
 
     /// Rescales to a table of at most `1 << log` cells. Each present symbol keeps at least one cell, so the
     /// table stays larger if there are more symbols than cells.
-    pub(crate) fn coarser(&self, log: u32) -> Counts {
-        let present = self.of.iter().filter(|&&count| count != 0).count();
+    pub(crate) fn rescaled(&self, log: u32) -> FseTable {
+        let present = self.probabilities.iter().filter(|&&count| count != 0).count();
         let log = log.max(5).max(present.next_power_of_two().ilog2());
         if log >= self.log {
             return self.clone();
         }
         let size = 1i32 << log;
-        let weight: Vec<i32> = self.of.iter().map(|count| count.abs()).collect();
+        let weight: Vec<i32> = self.probabilities.iter().map(|count| count.abs()).collect();
         let mut of: Vec<i32> = weight
             .iter()
             .map(|&cells| match cells {
@@ -163,12 +163,12 @@ impl Counts {
             }
         }
         // "Less than one" stays so in a smaller table.
-        for (count, before) in of.iter_mut().zip(&self.of) {
+        for (count, before) in of.iter_mut().zip(&self.probabilities) {
             if *before == -1 && *count == 1 {
                 *count = -1;
             }
         }
-        Counts { of, log }
+        FseTable { probabilities: of, log }
     }
 }
 
@@ -177,7 +177,7 @@ mod tests {
     use super::*;
 
     /// Pseudorandom probabilities that fill a table.
-    fn some(seed: u32) -> Counts {
+    fn some(seed: u32) -> FseTable {
         let mut state = seed.wrapping_mul(2_654_435_761) | 1;
         let mut random = |n: u32| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -195,29 +195,35 @@ mod tests {
             rest -= count.abs();
             of.push(count);
         }
-        Counts { of, log }
+        FseTable { probabilities: of, log }
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_tables_round_trip() {
         for seed in 0..3000 {
-            let counts = some(seed);
-            let bytes = counts.write();
-            assert_eq!(Counts::read(&bytes), Ok((counts.clone(), bytes.len())));
-            let cut = Counts::read(&bytes[..bytes.len() - 1]);
+            let table = some(seed);
+            let bytes = table.write();
+            assert_eq!(FseTable::read(&bytes), Ok((table.clone(), bytes.len())));
+            let cut = FseTable::read(&bytes[..bytes.len() - 1]);
             assert!(cut.is_err_and(|e| e.kind == Kind::Corrupt) || bytes.len() == 1);
         }
     }
 
     #[test]
-    fn coarser_tables_are_full_and_lose_no_symbol() {
+    fn rescaled_tables_are_full_and_keep_all_symbols() {
         for seed in 0..3000 {
-            let counts = some(seed);
-            for log in 5..counts.log {
-                let coarser = counts.coarser(log);
-                assert_eq!(coarser.of.iter().map(|c| c.abs()).sum::<i32>(), 1 << coarser.log);
-                assert!(coarser.log <= counts.log);
-                assert!(coarser.of.iter().zip(&counts.of).all(|(a, b)| (*a == 0) == (*b == 0)));
+            let table = some(seed);
+            for log in 5..table.log {
+                let rescaled = table.rescaled(log);
+                assert_eq!(rescaled.probabilities.iter().map(|c| c.abs()).sum::<i32>(), 1 << rescaled.log);
+                assert!(rescaled.log <= table.log);
+                assert!(
+                    rescaled
+                        .probabilities
+                        .iter()
+                        .zip(&table.probabilities)
+                        .all(|(a, b)| (*a == 0) == (*b == 0))
+                );
             }
         }
     }

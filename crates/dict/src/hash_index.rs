@@ -1,19 +1,19 @@
-//! Which slots hold a dictionary of some hash: open addressing over the hashes that stand beside the
-//! dictionaries, so that it takes but a few bytes for each.
+//! Index from content hash to slot: open addressing with linear probing, ordered by hash, with backward-shift
+//! deletion. Stores only slot numbers; the hashes are in the slots.
 
 const EMPTY: u32 = u32::MAX;
 
 #[derive(Debug, Default)]
-pub(crate) struct Hashes {
-    /// Slots in the order of their hashes, each at its home or behind it, with gaps between them.
+pub(crate) struct HashIndex {
+    /// Slots in the order of their hashes, each at its home position or after it.
     table: Vec<u32>,
     len: usize,
 }
 
-impl Hashes {
-    /// Adds a slot. `hash_of` tells the hash of this one and of all that were added.
+impl HashIndex {
+    /// Adds a slot. `hash_of` returns the hash of this and all other added slots.
     pub(crate) fn add(&mut self, slot: u32, hash_of: impl Fn(u32) -> u64) {
-        // Four in five places are taken at most.
+        // Maximum load: four fifths.
         if 5 * (self.len + 1) > 4 * self.table.len() {
             self.grow(&hash_of);
         }
@@ -21,12 +21,12 @@ impl Hashes {
         self.len += 1;
     }
 
-    /// Removes a slot that was added, whose hash is still known.
+    /// Removes an added slot, whose hash must still be known.
     pub(crate) fn remove(&mut self, slot: u32, hash_of: impl Fn(u32) -> u64) {
         let Some(mut gap) = self.probe(hash_of(slot)).find(|&at| self.table[at] == slot) else { return };
         self.len -= 1;
         self.table[gap] = EMPTY;
-        // Whoever stands behind and could stand in the gap moves there.
+        // Later slots that may be in the gap are shifted back.
         let mut at = gap;
         loop {
             at = self.next(at);
@@ -44,17 +44,17 @@ impl Hashes {
         }
     }
 
-    /// The slots whose hash may be this one.
+    /// The slots that may have this hash.
     pub(crate) fn find(&self, hash: u64) -> impl Iterator<Item = u32> {
         self.probe(hash).map(|at| self.table[at])
     }
 
-    /// Bytes held.
+    /// Bytes of memory.
     pub(crate) fn memory(&self) -> usize {
         self.table.capacity() * size_of::<u32>()
     }
 
-    /// The places from the home of a hash to the next gap.
+    /// Positions from the home of a hash to the next gap.
     fn probe(&self, hash: u64) -> impl Iterator<Item = usize> {
         let first = if self.table.is_empty() { None } else { Some(self.home(hash)) };
         let places = core::iter::successors(first, |&at| Some(self.next(at)));
@@ -81,7 +81,7 @@ impl Hashes {
         self.resize((self.table.len() * 9 / 8).max(16), hash_of);
     }
 
-    /// Makes room for so many more at once.
+    /// Reserves capacity for `more` slots.
     pub(crate) fn reserve(&mut self, more: usize, hash_of: impl Fn(u32) -> u64) {
         let size = self.len.saturating_add(more).saturating_mul(5) / 4 + 1;
         if size > self.table.len() {
@@ -102,10 +102,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slots_are_found_by_their_hashes_until_they_are_removed() {
-        // Few hashes, so that many slots have the same, and homes at either end of the table.
+    fn added_slots_are_found_until_removed() {
+        // Few distinct hashes, for collisions, and homes at both ends of the table.
         let hash_of = |slot: u32| [0, u64::MAX, 1 << 63, 7 << 40, u64::MAX - 9][slot as usize % 5];
-        let mut hashes = Hashes::default();
+        let mut hashes = HashIndex::default();
         let mut there = std::collections::BTreeSet::new();
         assert_eq!(hashes.find(0).count(), 0);
         let mut seed = 1u32;

@@ -12,24 +12,25 @@ pub(crate) struct Range {
 
 /// The free ranges of all chunks, by position and by length. No two of them are adjacent.
 #[derive(Debug, Default)]
-pub(crate) struct Ranges {
+pub(crate) struct FreeList {
     by_place: BTreeMap<(u32, u32), u32>,
     by_len: BTreeSet<(u32, u32, u32)>,
 }
 
-impl Ranges {
+impl FreeList {
     fn add(&mut self, range: Range) {
         self.by_place.insert((range.chunk, range.at), range.len);
         self.by_len.insert((range.len, range.chunk, range.at));
     }
 
-    fn remove(&mut self, range: Range) {
+    /// Removes a free range.
+    pub(crate) fn remove(&mut self, range: Range) {
         self.by_place.remove(&(range.chunk, range.at));
         self.by_len.remove(&(range.len, range.chunk, range.at));
     }
 
     /// Allocates `len` units from the smallest range that has them.
-    pub(crate) fn take(&mut self, len: u32) -> Option<Range> {
+    pub(crate) fn allocate(&mut self, len: u32) -> Option<Range> {
         let &(found, chunk, at) = self.by_len.range((len, 0, 0)..).next()?;
         self.remove(Range { chunk, at, len: found });
         if found > len {
@@ -39,7 +40,7 @@ impl Ranges {
     }
 
     /// Frees a range, and returns the coalesced free range that contains it.
-    pub(crate) fn give(&mut self, mut range: Range) -> Range {
+    pub(crate) fn free(&mut self, mut range: Range) -> Range {
         let end = range.at + range.len;
         if let Some(&len) = self.by_place.get(&(range.chunk, end)) {
             self.remove(Range { chunk: range.chunk, at: end, len });
@@ -57,13 +58,8 @@ impl Ranges {
     }
 
     /// The free range at the start of a chunk, if any.
-    pub(crate) fn first_of(&self, chunk: u32) -> Option<Range> {
+    pub(crate) fn first_in_chunk(&self, chunk: u32) -> Option<Range> {
         self.by_place.get(&(chunk, 0)).map(|&len| Range { chunk, at: 0, len })
-    }
-
-    /// Removes a free range, so that its chunk can be unmapped.
-    pub(crate) fn withdraw(&mut self, range: Range) {
-        self.remove(range);
     }
 }
 
@@ -73,11 +69,11 @@ mod tests {
 
     /// Random allocation and freeing: each unit is free exactly when it is not held.
     #[test]
-    fn ranges_are_disjoint_and_grow_together_again() {
+    fn allocations_are_disjoint_and_freed_ranges_coalesce() {
         const LEN: u32 = 1000;
-        let mut ranges = Ranges::default();
+        let mut free_list = FreeList::default();
         for chunk in 0..3 {
-            ranges.give(Range { chunk, at: 0, len: LEN });
+            free_list.free(Range { chunk, at: 0, len: LEN });
         }
         let mut held: Vec<Range> = Vec::new();
         let mut used = vec![false; 3 * LEN as usize];
@@ -90,7 +86,7 @@ mod tests {
         let mut refused = 0;
         for _ in 0..20_000 {
             if random(5) < 3 {
-                match ranges.take(1 + random(90)) {
+                match free_list.allocate(1 + random(90)) {
                     Some(range) => {
                         assert!(used[units(range)].iter().all(|&u| !u));
                         used[units(range)].fill(true);
@@ -101,16 +97,16 @@ mod tests {
             } else if !held.is_empty() {
                 let range = held.swap_remove(random(held.len() as u32) as usize);
                 used[units(range)].fill(false);
-                let joined = ranges.give(range);
+                let joined = free_list.free(range);
                 assert!(used[units(joined)].iter().all(|&u| !u));
             }
         }
         assert!(refused > 0);
         for range in held {
-            ranges.give(range);
+            free_list.free(range);
         }
-        let whole: Vec<_> = ranges.by_place.iter().map(|(&place, &len)| (place, len)).collect();
+        let whole: Vec<_> = free_list.by_place.iter().map(|(&place, &len)| (place, len)).collect();
         assert_eq!(whole, [((0, 0), LEN), ((1, 0), LEN), ((2, 0), LEN)]);
-        assert_eq!(ranges.by_len.len(), 3);
+        assert_eq!(free_list.by_len.len(), 3);
     }
 }
