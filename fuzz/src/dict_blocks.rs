@@ -1,4 +1,4 @@
-//! Block files: any bytes as a file, as one whose hashes are right, and as parts of one.
+//! Block files: arbitrary bytes as a file, as a file with correct hashes, and as parts of one.
 
 use std::cell::RefCell;
 
@@ -10,7 +10,7 @@ use crate::files::{field, put, seal};
 /// Bytes of a header and of a footer.
 const HEADER: usize = 64;
 const FOOTER: usize = 128;
-/// Most bytes that a scan of a file is followed for.
+/// Maximum bytes read by a scan.
 const MOST: usize = 1 << 22;
 
 thread_local! {
@@ -21,12 +21,11 @@ thread_local! {
     };
 }
 
-/// Takes the bytes as a block file, as one with hashes made right, and as the records of a block, of an
-/// index block or of the index of those.
+/// Reads the bytes as a block file, as one with corrected hashes, and as the records of a data block, an
+/// index block or the root.
 ///
 /// # Panics
-/// If a file that is sound does not have its records in order, or a key is found in one way and not in
-/// another.
+/// If a verified file does not have its records in order, or lookups disagree about a key.
 pub fn dict_blocks(data: &[u8]) {
     file(data);
     file(&resealed(data));
@@ -76,8 +75,7 @@ fn read(file: &BlockFile, reader: &mut Reader) {
     assert!(!sound || rest == (records.len() - records.len() / 2).min(100));
 }
 
-/// The same file as if whoever changed it had meant it: with hashes that are right, of the first index
-/// block, too.
+/// The file with corrected hashes, including that of the first index block.
 fn resealed(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     let len = bytes.len();
@@ -115,7 +113,7 @@ fn single(value: &[u8]) -> Vec<u8> {
     block
 }
 
-/// A file of one block, of which `part` is the content, the index block or the index of that.
+/// A file of one block, with `part` as its content, its index block or its root.
 fn assembled(kind: u8, part: &[u8]) -> Vec<u8> {
     let content = if kind & 3 == 0 { part.to_vec() } else { single(b"value") };
     let mut frame = Vec::with_capacity(zstd_safe::compress_bound(content.len()));
@@ -160,8 +158,9 @@ mod tests {
     fn what_is_assembled_is_a_file() {
         let (store, part) = (Store::new(), single(b"value"));
         for kind in [0, 3] {
-            let file = BlockFile::open_input(Input::memory(assembled(kind, &part)), &store).expect("a file");
-            file.verify(&mut file.reader()).expect("a sound one");
+            let file =
+                BlockFile::open_input(Input::memory(assembled(kind, &part)), &store).expect("a valid file");
+            file.verify(&mut file.reader()).expect("a valid file");
         }
     }
 }

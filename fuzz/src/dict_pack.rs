@@ -1,15 +1,15 @@
-//! Packs of dictionaries: any bytes as a pack, and as one whose hashes are right.
+//! Packs of dictionaries: arbitrary bytes as a pack, and as one with correct hashes.
 
 use std::cell::RefCell;
 
-use linerate_dict::pack::{Editor, Storage, Pack};
+use linerate_dict::pack::{Editor, Pack, Storage};
 use linerate_dict::{Input, Kind, Store, content_hash};
 
 use crate::files::{field, put, seal};
 
-/// Bytes of a header, of a head and of an end.
+/// Bytes of a header, a segment header and a trailer.
 const LINE: usize = 64;
-/// Before the rows of an index, and in each of them.
+/// Bytes before the rows of an index, and of each row.
 const HEAD: usize = 64;
 const ROW: usize = 80;
 
@@ -17,11 +17,11 @@ thread_local! {
     static STORE: RefCell<Store> = RefCell::new(Store::new());
 }
 
-/// Takes the bytes as a pack, and with all hashes made right.
+/// Reads the bytes as a pack, and with corrected hashes.
 ///
 /// # Panics
-/// If a dictionary is returned that does not match its hash, if one is missing after others were added,
-/// or if a store keeps what is no longer loaded.
+/// If a returned dictionary does not match its hash, if one is missing after others were added, or if a store
+/// keeps a dictionary that is no longer loaded.
 pub fn dict_pack(data: &[u8]) {
     pack(data);
     pack(&resealed(data));
@@ -56,7 +56,7 @@ fn pack(bytes: &[u8]) {
     changed(bytes, &pack, &readable);
 }
 
-/// What can be read can be read after a change, under the same number.
+/// Dictionaries that can be read before a change can be read after it, by the same ID.
 fn changed(bytes: &[u8], pack: &Pack, readable: &[(u64, Vec<u8>)]) {
     let Ok(mut editor) = Editor::open_memory(bytes.to_vec()) else { return };
     let Ok(id) = editor.add(b"a dictionary like no other in there", 3) else { return };
@@ -69,7 +69,7 @@ fn changed(bytes: &[u8], pack: &Pack, readable: &[(u64, Vec<u8>)]) {
     assert!(after.entries().all(|entry| entry.storage != Storage::CompressedWith(entry.id)));
 }
 
-/// The same pack as if whoever changed it had meant it: with hashes that are right.
+/// The pack with corrected hashes.
 fn resealed(data: &[u8]) -> Vec<u8> {
     let mut bytes = data.to_vec();
     bytes.truncate(bytes.len() / LINE * LINE);

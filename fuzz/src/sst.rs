@@ -1,23 +1,23 @@
-//! SST files of RocksDB: any bytes as a file.
+//! SST files of RocksDB: arbitrary bytes as a file.
 
 use std::cell::RefCell;
 
 use linerate_dict::Store;
 use linerate_dict::sst::{KeyOrder, Options, Reader, Sst};
 
-/// The most bytes of a block.
+/// Maximum content of a block.
 const MOST: usize = 1 << 20;
-/// Bytes of a footer, which begins with the kind of checksum.
+/// Bytes of a footer, which starts with the checksum kind.
 const FOOTER: usize = 53;
 
 thread_local! {
     static READER: RefCell<Reader> = RefCell::new(Reader::new(&Store::new()));
 }
 
-/// Takes the bytes as a file, and as one without checksums.
+/// Reads the bytes as a file, and as one without checksums.
 ///
 /// # Panics
-/// If a file that is verified cannot be read, or if the ways to read it differ.
+/// If a verified file cannot be read, or lookups and scans disagree.
 pub fn sst(data: &[u8]) {
     READER.with_borrow_mut(|reader| {
         file(reader, data.to_vec());
@@ -60,7 +60,7 @@ fn file(reader: &mut Reader, bytes: Vec<u8>) {
     }
 }
 
-/// Each key of a sound file is found, alone and in a batch.
+/// Each key of a valid file is found, by a single lookup and in a batch.
 fn same(reader: &mut Reader, sst: &Sst, rows: &[(Vec<u8>, u64, Vec<u8>)]) {
     let first = |i: usize| i == 0 || rows[i - 1].0 != rows[i].0;
     for (key, sequence, value) in rows {

@@ -221,7 +221,7 @@ def test_what_cannot_be_opened_or_made(path, tmp_path):
     with pytest.raises(FileError, match="exists already") as e:
         Pack.create(path)
     assert isinstance(e.value, OSError) and isinstance(e.value, pylinerate.Error)
-    assert e.value.kind == "cannot write" and str(e.value) == "the file is exists already"
+    assert e.value.kind == "cannot write" and str(e.value) == "the file exists already"
     again = pickle.loads(pickle.dumps(e.value))
     assert type(again) is FileError and str(again) == str(e.value) and again.kind == e.value.kind
     with pytest.raises(pylinerate.Error):

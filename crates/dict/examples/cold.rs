@@ -1,11 +1,10 @@
-//! Blocks through very many dictionaries, beside libzstd, in one process:
+//! Decode speed with very many dictionaries, beside libzstd, in one process:
 //! `cold [--block N] [--dict N] [--count N] [--level N] [--rounds N] [--small] [FILE]`
 //!
-//! Each of `count` blocks has a dictionary of its own and they come in random order. Hot is one
-//! dictionary for all of them, none is no dictionary. Without a file, blocks are generated log rows. The
-//! dictionaries share the tables of eight trained ones, with `--small` small ones, and each has other
-//! content. Figures are MB/s of
-//! content in CPU time of the thread, best round, and in brackets the share of hot of the same decoder.
+//! Each of `count` blocks has a dictionary of its own, in random order. Hot is one dictionary for all of
+//! them, none is no dictionary. Without a file, blocks are generated log rows. The dictionaries share the
+//! tables of eight trained ones (with `--small` small ones), and each has different content. Figures are
+//! MB/s of content in thread CPU time, best round, and in brackets the percentage of the same decoder hot.
 
 #[path = "../tests/common/mod.rs"]
 mod common;
@@ -20,7 +19,7 @@ use linerate_dict::{Decoder, Encoder, Id, Job, Order, Store, Training};
 use linerate_zstd::Dictionary;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Dictionaries that are trained.
+/// Number of trained dictionaries.
 const TRAINED: usize = 8;
 /// Jobs of a batch.
 const BATCH: usize = 64;
@@ -69,13 +68,13 @@ fn cpu_time() -> Duration {
     Duration::new(t.tv_sec as u64, t.tv_nsec as u32)
 }
 
-/// A piece of `data` that begins somewhere.
+/// A slice of `data` at a random offset.
 fn piece<'a>(data: &'a [u8], len: usize, noise: &mut Noise) -> &'a [u8] {
     let at = noise.below(data.len() - len + 1);
     &data[at..at + len]
 }
 
-/// Trained dictionaries whose content is replaced: `count` different ones.
+/// `count` dictionaries: trained ones with replaced content.
 fn dictionaries(choice: &Choice, noise: &mut Noise) -> Vec<Vec<u8>> {
     let trained: Vec<Vec<u8>> = (0..TRAINED)
         .map(|_| {
@@ -95,7 +94,7 @@ fn dictionaries(choice: &Choice, noise: &mut Noise) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Blocks in the order in which they are decoded, the number of the dictionary of each.
+/// Blocks in decoding order, each with the index of its dictionary.
 struct Work {
     frames: Vec<Vec<u8>>,
     ids: Vec<Id>,
@@ -133,7 +132,7 @@ impl Work {
         }
     }
 
-    /// With libzstd; `ahead` is how many blocks ahead a dictionary is asked for.
+    /// With libzstd; dictionaries are prefetched `ahead` blocks early.
     fn theirs(
         &self,
         context: &mut Context,

@@ -1,9 +1,8 @@
-//! What packs cost, as CSV: `packs [COUNT [BYTES [FILE...]]]`, 30000 dictionaries of 8192 bytes unless
-//! told.
+//! Costs of packs, as CSV: `packs [COUNT [BYTES [FILE...]]]`, by default 30000 dictionaries of 8192 bytes.
 //!
-//! Dictionaries are trained with pieces of the files, or with generated rows, as many as that gives;
-//! more of them have the same tables and other content, so that all are distinct. Times are those of
-//! the wall clock, with the files in the system's cache, once a first round has passed.
+//! Dictionaries are trained with pieces of the files, or with generated rows; further ones have the same
+//! tables and different content, so that all are distinct. Times are wall-clock times, with the files in the
+//! page cache, after a first round.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,9 +11,9 @@ use linerate_dict::pack::{Editor, Options, Pack};
 use linerate_dict::{Decoder, Encoder, Id, Input, Result, Store, Training, content_hash};
 use linerate_zstd::Dictionary;
 
-/// Bytes that a dictionary is trained with, by its own.
+/// Training bytes of a dictionary, as a multiple of its own.
 const SAMPLES: usize = 100;
-/// Dictionaries that are trained.
+/// Number of trained dictionaries.
 const TRAINED: usize = 64;
 
 fn rows(seed: usize, len: usize) -> Vec<u8> {
@@ -53,21 +52,21 @@ fn trained(data: &[u8], size: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// Rounds of which the best and the one in the middle are told.
+/// Rounds, of which the best and the median are reported.
 const ROUNDS: usize = 9;
 
 fn millis(start: Instant) -> f64 {
     start.elapsed().as_secs_f64() * 1e3
 }
 
-/// Prints a row: best and median of what was measured.
+/// Prints a row: best and median.
 fn row(data: &str, count: usize, measure: &str, case: &str, mut values: Vec<f64>, unit: &str) {
     values.sort_by(f64::total_cmp);
     let (best, median) = (values[0], values[values.len() / 2]);
     println!("{data},{count},{measure},{case},{best:.3},{median:.3},{unit},{}", values.len());
 }
 
-/// How dictionaries compress alone and among each other.
+/// Compression of dictionaries, alone and with each other.
 fn forms(data: &str, trained: &[Vec<u8>]) -> Result<()> {
     let bytes: usize = trained.iter().map(Vec::len).sum();
     let count = trained.len();
@@ -97,7 +96,7 @@ fn forms(data: &str, trained: &[Vec<u8>]) -> Result<()> {
     Ok(())
 }
 
-/// What tables cost that are made, and that were made before and are looked through.
+/// Time to build tables, and to validate stored ones.
 fn tables(data: &str, dictionaries: &[Vec<u8>]) -> Result<()> {
     let mut regions = Vec::new();
     for bytes in dictionaries {
@@ -134,7 +133,7 @@ fn tables(data: &str, dictionaries: &[Vec<u8>]) -> Result<()> {
     Ok(())
 }
 
-/// From opening a pack to the first block that is decoded.
+/// From opening a pack to the first decoded block.
 fn open(data: &str, dictionaries: &[Vec<u8>], path: &Path, name: &str) -> Result<()> {
     let content = rows(7, 4000);
     let middle = dictionaries.len() / 2;

@@ -23,7 +23,7 @@ pub(crate) struct Memory {
     /// Slots that were retired but not reclaimed yet.
     retired: Vec<u32>,
     /// Reference count of each slot.
-    users: Vec<u32>,
+    references: Vec<u32>,
     pub(crate) sources: Sources,
     /// Sources without dictionaries left, to be dropped after the lock is released.
     pub(crate) unused_sources: Vec<Arc<dyn Source>>,
@@ -40,7 +40,7 @@ impl Memory {
             clock: Clock::default(),
             vacant: Vec::new(),
             retired: Vec::new(),
-            users: Vec::new(),
+            references: Vec::new(),
             sources: Sources::default(),
             unused_sources: Vec::new(),
             by_hash: HashIndex::default(),
@@ -56,14 +56,15 @@ impl Memory {
                 Some(index) => index,
                 None => {
                     // `u32::MAX` is the empty mark of the lists.
-                    let Some(index) = u32::try_from(self.users.len()).ok().filter(|&at| at < u32::MAX) else {
+                    let Some(index) = u32::try_from(self.references.len()).ok().filter(|&at| at < u32::MAX)
+                    else {
                         if let NewContent::Bytes(allocation, _) = content {
                             self.raw.free(allocation);
                         }
                         return None;
                     };
-                    reserve_one(&mut self.users);
-                    self.users.push(0);
+                    reserve_one(&mut self.references);
+                    self.references.push(0);
                     index
                 }
             };
@@ -76,7 +77,7 @@ impl Memory {
                     if let Some(source) = source {
                         self.sources.retain(source);
                     }
-                    self.users[index as usize] = 1;
+                    self.references[index as usize] = 1;
                     self.dictionaries += 1;
                     self.by_hash.add(index, hash_in(slots));
                     return Some(Id::new(index, generation));
@@ -89,13 +90,13 @@ impl Memory {
 
     /// Reserves list capacity for `more` dictionaries.
     pub(crate) fn reserve(&mut self, slots: &Slots, more: usize) {
-        self.users.reserve(more);
+        self.references.reserve(more);
         self.by_hash.reserve(more, hash_in(slots));
     }
 
     /// Bytes of the lists.
     pub(crate) fn list_bytes(&self) -> usize {
-        let numbers = self.vacant.capacity() + self.retired.capacity() + self.users.capacity();
+        let numbers = self.vacant.capacity() + self.retired.capacity() + self.references.capacity();
         4 * numbers + self.by_hash.memory() + self.clock.memory()
     }
 
@@ -141,16 +142,16 @@ impl Memory {
 
     /// Increments the reference count of a present dictionary.
     pub(crate) fn retain(&mut self, id: Id) -> Option<()> {
-        let users = &mut self.users[id.index() as usize];
-        *users = users.checked_add(1)?;
+        let references = &mut self.references[id.index() as usize];
+        *references = references.checked_add(1)?;
         Some(())
     }
 
     /// Decrements the reference count; at zero retires the dictionary. Returns whether it did.
     pub(crate) fn release(&mut self, slots: &Slots, id: Id) -> bool {
-        let users = &mut self.users[id.index() as usize];
-        *users = users.saturating_sub(1);
-        if *users > 0 || !slots.get(id.index()).is_some_and(|slot| slot.retire(id.generation())) {
+        let references = &mut self.references[id.index() as usize];
+        *references = references.saturating_sub(1);
+        if *references > 0 || !slots.get(id.index()).is_some_and(|slot| slot.retire(id.generation())) {
             return false;
         }
         self.dictionaries -= 1;

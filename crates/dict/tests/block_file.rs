@@ -1,4 +1,4 @@
-//! Block files: built, read in every way, and what becomes of them when they are damaged.
+//! Block files: round trips by all ways to read, and damage.
 
 mod common;
 
@@ -13,7 +13,7 @@ use linerate_dict::{Error, Input, Kind, Store, content_hash};
 
 type Records = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Log rows under keys that share their beginnings.
+/// Log rows with keys that share prefixes.
 fn records(seed: u64, count: usize) -> Records {
     let mut noise = Noise::new(seed);
     let key = |noise: &mut Noise| format!("tenant-{}/row/{:08}", noise.below(3), noise.below(1 << 20));
@@ -35,7 +35,7 @@ fn open(bytes: &[u8], store: &Store) -> Result<BlockFile, Error> {
     BlockFile::open_input(Input::memory(bytes), store)
 }
 
-/// Reads everything in every way, and compares.
+/// Reads everything in all ways, and compares.
 fn compare(file: &BlockFile, records: &Records) {
     let mut reader = file.reader();
     for (key, value) in records {
@@ -124,7 +124,7 @@ fn records_round_trip_by_get_multi_get_and_scan() {
         }
     }
     assert_eq!(store.stats().dictionaries, 0);
-    // Small blocks need their dictionary.
+    // Small blocks need their dictionary to decode.
     assert!(stored[1] < stored[0] * 7 / 10 && stored[3] == stored[1] && stored[4] < stored[0] * 8 / 10);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }
@@ -180,7 +180,7 @@ fn open_files_share_dictionaries_of_a_store() {
     drop(files);
     assert_eq!(store.stats().dictionaries, 1);
     compare(&clone, &all[0]);
-    // Another store's numbers are others.
+    // IDs of another store are different.
     let error = clone.get(&mut Reader::new(&Store::new()), b"").unwrap_err();
     assert_eq!(error.kind, Kind::BadArgument);
     drop(clone);
@@ -209,7 +209,7 @@ fn dropped_builder_leaves_no_file() {
     for (key, value) in &records(3, 2000) {
         builder.add(key, value).unwrap();
     }
-    // Nothing has its name yet.
+    // The file has no name before it is finished.
     assert_eq!(std::fs::read(&path).unwrap(), b"old");
     drop(builder);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
@@ -288,8 +288,8 @@ fn a_sorter_feeds_a_builder() {
     compare(&open(&builder.into_bytes().unwrap(), &Store::new()).unwrap(), &records);
 }
 
-/// What a reader makes of bytes: an error, or only records that are right. Returns whether all of
-/// them came and the file is sound.
+/// Reads bytes as a block file: either an error, or only correct records. Returns whether all records were
+/// read and the file verifies.
 fn harmless(bytes: Vec<u8>, records: &Records, store: &Store, reader: &mut Reader, checksums: bool) -> bool {
     let Ok(file) = BlockFile::open_input(Input::memory(bytes), store) else { return false };
     let mut whole = true;
@@ -345,7 +345,7 @@ fn flipped_bits_and_truncation_of_a_block_file_are_errors() {
             other[bit / 8] ^= 1 << (bit % 8);
             unnoticed += usize::from(harmless(other, &records, &store, &mut reader, checksums));
         }
-        // A few bits of each frame say the same either way; without hashes, many say something else.
+        // A few bits of each frame do not change its content; without hashes, many change it undetected.
         let blocks = open(&bytes, &store).unwrap().stats().counts.blocks as usize;
         assert!(
             if checksums { unnoticed <= 4 * blocks } else { unnoticed > 10 * blocks },

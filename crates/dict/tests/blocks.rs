@@ -1,4 +1,4 @@
-//! Blocks of libzstd, decoded in every way.
+//! Round trips of blocks compressed by libzstd.
 
 mod common;
 
@@ -11,7 +11,7 @@ struct Block {
     content: Vec<u8>,
 }
 
-/// Dictionaries of every kind and size.
+/// Dictionaries of all kinds and sizes.
 fn dictionaries() -> Vec<Vec<u8>> {
     let mut all = vec![rows(50, 8), rows(51, 1000), rows(52, 100_000)];
     all.extend([2 << 10, 8 << 10, 110 << 10].map(|size| train(60, size)));
@@ -36,7 +36,7 @@ fn blocks(store: &Store) -> Vec<Block> {
     }
     let content = rows(99, 5000);
     blocks.push(Block { id: Id::NONE, frame: compress(&[], 3, true, &content), content });
-    // Neighbours shall have different dictionaries, and some the same.
+    // Neighbours have different dictionaries, and some the same.
     let mut noise = common::Noise::new(3);
     for i in (1..blocks.len()).rev() {
         blocks.swap(i, noise.below(i + 1));
@@ -64,7 +64,7 @@ fn single_blocks_round_trip() {
         assert_eq!((counters.blocks, counters.errors), (2 * blocks.len() as u64, 0));
         let stats = store.stats();
         assert!(stats.table_bytes <= settings.table_budget);
-        // A single thread always finds tables to evict, if there is room for any.
+        // A single thread always finds tables to evict, if the budget holds any.
         match settings.table_budget {
             // Three dictionaries are raw content, which needs no tables, with eight blocks each.
             0 => assert_eq!(counters.with_tables, 2 * 3 * 8),
@@ -111,7 +111,7 @@ fn batches_and_pipelines_match_single_decoding() {
     }
 }
 
-/// The last byte of the dictionary is the last before a page that nobody may touch.
+/// The dictionary ends directly before a guard page.
 #[test]
 fn no_read_past_the_end_of_a_dictionary() {
     for size in [8 << 10, 64 << 10] {
@@ -122,7 +122,7 @@ fn no_read_past_the_end_of_a_dictionary() {
         let store = Store::with_options(settings);
         let id = store.insert(&dictionary).unwrap();
         let mut decoder = Decoder::new(&store);
-        // Blocks that repeat the end of the content, and go on.
+        // Blocks that repeat the end of the content, and continue after it.
         for back in 1..200 {
             let content = [&dictionary[size - back..], &rows(back as u64, 2000)].concat();
             let frame = compress(&dictionary, 19, true, &content);

@@ -1,4 +1,4 @@
-//! Dictionaries shared by many sets, and the search for their size.
+//! Clustering, and the search for a dictionary size.
 
 mod common;
 
@@ -8,7 +8,7 @@ use linerate_dict::{
     Store,
 };
 
-/// Rows of a kind: all of one kind have the same words, no two kinds have any in common.
+/// Rows of a kind: rows of one kind share their words, different kinds have none in common.
 fn kind(kind: u64, seed: u64, len: usize) -> Vec<u8> {
     let mut words = Noise::new(1000 + kind);
     let words: Vec<String> = (0..300)
@@ -30,14 +30,14 @@ fn noise(seed: u64, len: usize) -> Vec<u8> {
     (0..len).map(|_| noise.below(256) as u8).collect()
 }
 
-/// Each of `sets` in blocks of 1 KiB, clustered.
+/// Clusters `sets`, each in blocks of 1 KiB.
 fn run(clustering: Clustering, sets: &[Vec<u8>]) -> ClusteringResult {
     let blocks: Vec<Vec<&[u8]>> = sets.iter().map(|set| set.chunks(1024).collect()).collect();
     let sets: Vec<SampleSet<'_>> = blocks.iter().map(|blocks| SampleSet::new(blocks)).collect();
-    clustering.run(&sets).expect("libzstd has memory")
+    clustering.run(&sets).expect("libzstd has enough memory")
 }
 
-/// Sets of `kinds` kinds, one after another.
+/// Sets of `kinds` kinds, in alternation.
 fn planted(sets: usize, kinds: usize) -> Vec<Vec<u8>> {
     (0..sets).map(|i| kind((i % kinds) as u64, 1 + i as u64, 40 << 10)).collect()
 }
@@ -91,13 +91,13 @@ fn dictionaries_without_savings_are_pruned() {
     let found = run(Clustering::new(6, 4 << 10), &planted(8, 1));
     assert_eq!(found.dictionaries.len(), 1, "{found:?}");
     assert!(found.shared.total() <= found.one.total());
-    // Noise: none pays.
+    // Noise: no dictionary saves bytes.
     let sets: Vec<Vec<u8>> = (0..4).map(|i| noise(i, 40 << 10)).collect();
     let found = run(Clustering::new(4, 4 << 10), &sets);
     assert!(found.dictionaries.is_empty());
     assert!(found.sets.iter().all(|set| set.choice == Choice::Plain(Reason::NoSavings)));
     assert_eq!(found.shared, found.without);
-    // None is allowed.
+    // No dictionary is allowed.
     let found = run(Clustering::new(0, 4 << 10), &planted(4, 2));
     assert!(found.dictionaries.is_empty() && found.one.count == 0 && found.own.count == 4);
 }
@@ -124,7 +124,7 @@ fn empty_and_short_sets_report_their_reason() {
     assert_eq!(found.sets[0].choice, Choice::Dictionary(0));
     assert_eq!(found.shared, found.one);
 
-    // Too short to train with, but another set's dictionary serves it.
+    // Too short to train with, but another set's dictionary helps.
     let mut sets = planted(5, 1);
     sets.push(kind(0, 77, 2048));
     sets.push(kind(9, 78, 2048));
@@ -167,7 +167,7 @@ fn best_size_grows_with_expected_bytes() {
         assert!(dictionary.len() <= best.size);
         assert!(found.candidates.iter().all(|c| c.savings.dictionary <= c.size));
     }
-    // So few bytes that no dictionary pays.
+    // Too few bytes for a dictionary to save any.
     let none = search(1000);
     assert_eq!((none.best, &none.dictionary), (None, &None));
     assert!(none.candidates.iter().all(|c| c.total >= none.without));

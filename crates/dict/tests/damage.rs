@@ -1,12 +1,12 @@
-//! What is wrong with blocks and dictionaries, and that it stays where it is.
+//! Damaged blocks and dictionaries, and their isolation from others.
 
 mod common;
 
 use common::{Noise, compress, distinct, libzstd, rows, train};
 use linerate_dict::{Decoder, Id, Job, Kind, Order, Store, StoreOptions};
 
-/// Damages every third block of a batch in some way. Its neighbours must come out whole, and its own
-/// verdict must be that of a decoder that sees nothing else.
+/// Damages every third block of a batch. Its neighbours must decode, and its own result must be that of a
+/// decoder that decodes it alone.
 #[test]
 fn damaged_blocks_fail_only_their_jobs() {
     let mut noise = Noise::new(11);
@@ -45,7 +45,7 @@ fn damaged_blocks_fail_only_their_jobs() {
                 }
                 let mut alone = vec![0; 1500];
                 let verdict = Decoder::new(&store).decode(job.id, &frames[i], &mut alone);
-                // Of two faults, either may be found first.
+                // Of two errors, either may be reported.
                 assert_eq!(job.result.map_err(|e| e.kind), verdict.map_err(|e| e.kind));
                 refused += usize::from(verdict.is_err());
                 if let Ok(n) = verdict {
@@ -86,7 +86,7 @@ fn each_error_has_its_kind() {
     assert!(decoder.counters().errors > 8);
 }
 
-/// Two dictionaries of one number: only the checksum tells them apart.
+/// Two dictionaries with one Dictionary_ID: only the checksum distinguishes them.
 #[test]
 fn checksum_detects_a_wrong_dictionary_with_the_same_id() {
     let store = Store::new();

@@ -1,6 +1,6 @@
-//! Files of the first version of each format, in `testdata/dict`, which must be readable for ever.
+//! Files of format version 1, in `testdata/dict`, which must stay readable.
 //!
-//! `LINERATE_UPDATE=1 cargo test -p linerate-dict --test goldens` writes those that are missing.
+//! `LINERATE_UPDATE=1 cargo test -p linerate-dict --test goldens` writes missing ones.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn golden(name: &str, write: impl FnOnce(&Path)) -> PathBuf {
     path
 }
 
-/// What `records-1.lrb` holds.
+/// The records of `records-1.lrb`.
 fn records() -> impl Iterator<Item = (String, String)> {
     (0..900u32).map(|i| {
         let hash = i.wrapping_mul(2_654_435_761) >> 12;
@@ -63,15 +63,15 @@ fn block_file_version_1_is_read() {
     }
 }
 
-/// Raw content, by its number in the packs.
+/// Raw content, by ID in the packs.
 fn raw(number: u64) -> Vec<u8> {
     format!("raw content {number} of a pack: shelf, item, colour, stock, red, green, blue. ")
         .repeat(3)
         .into_bytes()
 }
 
-/// Two segments: five dictionaries, of which the first is trained; then one more, the second removed,
-/// and other users.
+/// Two segments: five dictionaries, the first of them trained; then one more, the second removed, and other
+/// users.
 fn write_pack(path: &Path, options: PackOptions) {
     let mut editor = Editor::create(path, options).unwrap();
     editor.add(&train(1, 1024), 7).unwrap();
@@ -104,7 +104,7 @@ fn pack_version_1_is_read() {
             for entry in pack.entries().skip(1) {
                 assert!(pack.read(entry.id).unwrap() == raw(entry.id));
                 assert_eq!((entry.zstd_id, entry.table_logs, entry.cluster), (0, [0; 4], 0));
-                // The removed one is what they were compressed with.
+                // The removed one is the base of the others.
                 let form =
                     if options.uncompressed { Storage::Uncompressed } else { Storage::CompressedWith(2) };
                 assert_eq!(entry.storage, form);
@@ -117,12 +117,12 @@ fn pack_version_1_is_read() {
             assert_eq!(pack.users(3).unwrap(), [user_id("records-1.lrb")]);
             assert_eq!(pack.users(6).unwrap(), [1, 2]);
         }
-        // The state before is in it, too.
+        // The previous state can be read, too.
         let bytes = fs::read(&path).unwrap();
         let before = Pack::open_input(Input::memory(&bytes[..bytes.len() - 1])).unwrap();
         assert!(before.entries().map(|entry| entry.id).eq(1..6));
         assert_eq!(before.users(3).unwrap().len(), 2);
-        // And it can be changed.
+        // The pack can be changed.
         let mut editor = Editor::open_memory(bytes).unwrap();
         assert_eq!(editor.add(&raw(7), 0).unwrap(), 7);
         let pack = Pack::open_input(Input::memory(editor.into_bytes().unwrap())).unwrap();

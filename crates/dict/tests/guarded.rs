@@ -1,5 +1,4 @@
-//! Chunks filled to their last byte, behind which is a page that nobody may touch: who reads or writes
-//! there ends with this process.
+//! Chunks filled to the last byte before a guard page: an access beyond them terminates the process.
 
 mod common;
 
@@ -7,7 +6,7 @@ use common::{compress, rows, train};
 use linerate_dict::{Decoder, Id, Job, Order, Store, StoreOptions};
 use linerate_zstd::Dictionary;
 
-/// As many dictionaries fill pages to the last byte, with tables of 85 lines each.
+/// This many dictionaries fill pages to the last byte, with tables of 85 lines each.
 const COUNT: usize = 64;
 const SIZE: usize = 4096;
 
@@ -17,7 +16,7 @@ struct Block {
     content: Vec<u8>,
 }
 
-/// A store in which the bytes of the last dictionary end a chunk, and so do the tables made last.
+/// A store in which the bytes of the last dictionary end a chunk, and the tables built last, too.
 fn filled() -> (Store, Vec<Block>) {
     let base = train(5, SIZE);
     let head = base.len() - Dictionary::measure(&base).unwrap().content_len();
@@ -28,7 +27,7 @@ fn filled() -> (Store, Vec<Block>) {
     let blocks: Vec<Block> = (0..COUNT as u64)
         .map(|i| {
             let dictionary = [&base[..head], &rows(100 + i, SIZE - head)].concat();
-            // It repeats the end of the dictionary, and goes on.
+            // Repeats the end of the dictionary, and continues after it.
             let content = [&dictionary[SIZE - 7 - i as usize..], &rows(i, 1500)].concat();
             let id = store.insert(&dictionary).unwrap();
             Block { id, frame: compress(&dictionary, [1, 3, 19][i as usize % 3], true, &content), content }
@@ -67,7 +66,7 @@ fn no_access_past_bytes_and_tables() {
     assert!(blocks.iter().all(|block| pipeline.poll().unwrap().content() == Some(&block.content[..])));
 }
 
-/// Blocks that ask for much are damaged, so that it is asked for without being used.
+/// Damaged blocks, whose prefetches are enqueued but whose content is not used.
 #[test]
 fn unused_prefetches_are_harmless() {
     let (store, blocks) = filled();

@@ -1,4 +1,4 @@
-//! Dictionaries told apart by what they are.
+//! Identity of dictionaries by content hash.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn find_returns_present_dictionaries_only() {
     for (bytes, &id) in all.iter().zip(&ids).skip(1).step_by(2) {
         assert_eq!(store.find(content_hash(bytes)), Some(id));
     }
-    // Slots that are filled again are found under their new hash alone.
+    // Refilled slots are found by their new hash only.
     let again = store.insert(&all[0]).unwrap();
     assert_eq!(store.find(content_hash(&all[0])), Some(again));
     assert_eq!(store.find(content_hash(b"none")), None);
@@ -46,7 +46,7 @@ fn equal_dictionaries_share_one_id() {
     assert_eq!(store.bytes(first).unwrap(), b"a dictionary");
     assert_eq!(store.release(first), Ok(true));
     assert_eq!(store.find(content_hash(b"a dictionary")), None);
-    // Threads that insert the same at one time have one of it, too.
+    // Threads that insert the same bytes concurrently share one dictionary.
     let ready = Barrier::new(4);
     let ids: Vec<Id> = std::thread::scope(|scope| {
         let insert = || {
@@ -61,7 +61,7 @@ fn equal_dictionaries_share_one_id() {
     assert_eq!((dropped, store.stats().dictionaries, store.stats().raw_bytes), (50, 0, 0));
 }
 
-/// Whether the source lends the bytes or copies them.
+/// Whether the source lends the bytes or returns copies.
 #[test]
 fn insert_shares_registered_dictionaries() {
     struct One(bool);
@@ -82,7 +82,7 @@ fn insert_shares_registered_dictionaries() {
     }
 }
 
-/// A source that says what its dictionary is, and brings another: only its hash is that of the first.
+/// A source with a wrong dictionary: only its stated hash is that of the first.
 #[test]
 fn insert_does_not_share_on_a_wrong_hash() {
     struct Liar;
@@ -114,7 +114,7 @@ fn trim_of_an_empty_store_unmaps_everything() {
         assert_eq!(decoder.decode(id, &frame, &mut [0; 700]), Ok(700));
         let mapped = store.stats().mapped_bytes;
         assert!(mapped > 0 && store.stats().digested == 1);
-        // What is used stays.
+        // Dictionaries in use stay.
         assert_eq!((store.trim(), store.stats().mapped_bytes), (0, mapped));
         store.release(id).unwrap();
         assert_eq!(store.stats().mapped_bytes, mapped);
@@ -122,7 +122,7 @@ fn trim_of_an_empty_store_unmaps_everything() {
     }
 }
 
-/// As its description says for the empty input.
+/// The published value for the empty input.
 #[test]
 fn the_hash_is_xxh3() {
     assert_eq!(content_hash(b""), 0x2d06_8005_38d3_94c2);

@@ -1,4 +1,4 @@
-//! Packs of dictionaries: made, read, changed, compacted, broken off and damaged.
+//! Packs: creation, reading, changes, compaction, interruption and damage.
 
 mod common;
 
@@ -10,7 +10,7 @@ use common::{compress, distinct, rows, train};
 use linerate_dict::pack::{Editor, Options, Pack, Storage, compact, user_id};
 use linerate_dict::{Decoder, Input, Kind, Store, content_hash};
 
-/// Dictionaries by their numbers, and who uses them.
+/// Dictionaries by ID, and their users.
 type Expected = BTreeMap<u64, (Vec<u8>, Vec<u64>)>;
 
 fn compare(pack: &Pack, expected: &Expected) {
@@ -80,7 +80,7 @@ fn dictionaries_round_trip_in_all_storages_and_inputs() {
         if uncompressed {
             assert!(forms.iter().all(|form| *form == Storage::Uncompressed));
         } else {
-            // The first of each cluster stands alone; rows of the same kind resemble it.
+            // The first of each cluster is compressed alone; rows of the same kind resemble it.
             assert!(
                 (0..3).all(|i| forms[i] == Storage::Compressed
                     && forms[i + 3] == Storage::CompressedWith(i as u64 + 1))
@@ -92,7 +92,7 @@ fn dictionaries_round_trip_in_all_storages_and_inputs() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 2);
 }
 
-/// A pack of ten dictionaries, then changed in every way. Returns what it was and what it is.
+/// A pack of ten dictionaries, then changed. Returns both states.
 fn changed(path: &Path, options: Options) -> (Expected, Expected) {
     let mut expected = Expected::new();
     let mut editor = Editor::create(path, options).unwrap();
@@ -132,8 +132,8 @@ fn changes_append_and_ids_are_not_reused() {
         let (_, mut expected) = changed(&path, options);
         let pack = Pack::open(&path).unwrap();
         compare(&pack, &expected);
-        // What others are compressed with stays, though nobody sees it.
-        assert_eq!(pack.stats().hidden_bytes > 0, !uncompressed);
+        // A base stays, although it is not listed.
+        assert_eq!(pack.stats().removed_bytes > 0, !uncompressed);
         assert!(pack.read(1).is_err() && pack.find(content_hash(&distinct(0, 700))).is_none());
         let before = fs::read(&path).unwrap();
 
@@ -162,8 +162,8 @@ fn changes_append_and_ids_are_not_reused() {
         assert!(compacted.dropped == 2 && compacted.after < len * 2 / 3);
         let compact = Pack::open(&path).unwrap();
         compare(&compact, &expected);
-        assert_eq!((compact.stats().hidden_bytes, compact.generation()), (0, 4));
-        // The old one is read on.
+        assert_eq!((compact.stats().removed_bytes, compact.generation()), (0, 4));
+        // The open reader still reads the old file.
         assert!(pack.read(2).unwrap() == &distinct(1, 700)[..]);
         let mut editor = Editor::open(&path).unwrap();
         assert_eq!(editor.add(&distinct(30, 700), 0).unwrap(), 15);
@@ -195,7 +195,7 @@ fn interrupted_append_leaves_the_old_state() {
         let mut bytes = bytes.clone();
         bytes[len..].fill(0);
         compare(&Pack::open_input(Input::memory(&bytes[..])).unwrap(), &before);
-        // An editor goes on from there.
+        // An editor continues from there.
         fs::write(&path, &bytes[..]).unwrap();
         let mut expected = before.clone();
         let mut editor = Editor::open(&path).unwrap();
@@ -242,7 +242,7 @@ fn flipped_bits_and_truncation_of_a_pack_are_errors() {
             assert!(whole || !verified);
             unnoticed += usize::from(verified);
         }
-        // One of both ends, what fills up to 64 bytes, and bits of frames that say the same either way.
+        // One of the two trailers, padding, and bits of frames that do not change their content.
         assert!(unnoticed < 8 * (2 * 64 + 6 * 64), "{unnoticed}");
     }
 }
@@ -305,7 +305,7 @@ fn threads_read_one_pack_concurrently() {
     });
 }
 
-/// Damage that is found when the dictionary is read concerns that one alone.
+/// Damage that is detected on reading a dictionary affects that one only.
 #[test]
 fn damaged_dictionary_is_an_error_of_its_own() {
     let mut editor = Editor::in_memory(Options::new().uncompressed(true)).unwrap();
@@ -332,7 +332,7 @@ fn damaged_dictionary_is_an_error_of_its_own() {
     }
 }
 
-/// What was for its owner alone stays so.
+/// File permissions are kept.
 #[test]
 #[cfg(unix)]
 fn a_compacted_pack_keeps_its_owner_and_permissions() {
@@ -343,7 +343,7 @@ fn a_compacted_pack_keeps_its_owner_and_permissions() {
     (0..3).for_each(|i| _ = editor.add(&distinct(i, 2000), 0).unwrap());
     editor.commit().unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-    // Who is not root owns it anyhow.
+    // Only root can change the owner.
     let _ = chown(&path, Some(12_345), Some(23_456));
     let before = std::fs::metadata(&path).unwrap();
     compact(&path, Options::new(), |entry| entry.id > 1).unwrap();

@@ -1,4 +1,4 @@
-//! Dictionaries that are read when they are first used.
+//! Dictionaries that are read at first use.
 
 mod common;
 
@@ -12,10 +12,10 @@ use linerate_dict::{
     Decoder, Encoder, Error, Id, Job, Kind, Order, Result, Source, Store, StoreOptions, content_hash,
 };
 
-/// A file of dictionaries, as it were.
+/// Stands for a file of dictionaries.
 struct Shelf {
     dictionaries: Vec<Vec<u8>>,
-    /// Whether it lends them.
+    /// Whether it lends the bytes.
     lends: bool,
     reads: AtomicUsize,
     closed: Arc<AtomicBool>,
@@ -100,7 +100,7 @@ fn source_is_dropped_with_its_last_dictionary() {
         }
         let mut out = [0; 500];
         assert_eq!(Decoder::new(&store).decode(ids[0], &frame, &mut out), Ok(500));
-        // Who copied all of it has no more need of the source.
+        // A store that copied everything does not need the source any more.
         assert_eq!(closed.load(Ordering::Relaxed), !lends);
         store.release(ids[0]).unwrap();
         assert!(closed.load(Ordering::Relaxed));
@@ -111,7 +111,7 @@ fn source_is_dropped_with_its_last_dictionary() {
     }
 }
 
-/// Who reads it last ends it: nobody need release another dictionary for that.
+/// The last reader drops it, without a further release.
 #[test]
 fn released_source_is_dropped_by_its_last_reader() {
     let store = Store::new();
@@ -125,7 +125,7 @@ fn released_source_is_dropped_by_its_last_reader() {
     for ((id, frame), room) in ids.iter().zip(&frames).zip(&mut rooms) {
         pipeline.push(Job::new(*id, frame, room));
     }
-    // The pipeline has the last dictionary open until its turn comes.
+    // The pipeline has the last dictionary pinned until its job is decoded.
     for &id in &ids {
         assert!(store.release(id).unwrap());
     }
@@ -140,7 +140,7 @@ fn released_source_is_dropped_by_its_last_reader() {
 }
 
 impl Shelf {
-    /// Its first dictionary is another one, the second is damaged, the third is too short.
+    /// Its first dictionary is a different one, the second is damaged, the third is too short.
     fn spoiled(lends: bool) -> (Shelf, Vec<u64>) {
         let mut shelf = shelf(6, lends);
         let mut hashes: Vec<u64> = shelf.dictionaries.iter().map(|d| content_hash(d)).collect();
@@ -164,7 +164,7 @@ fn unreadable_dictionary_fails_only_its_own_blocks() {
         let wanted = hashes.iter().zip(0..).map(|(&hash, index)| (index, hash)).chain([(99, 5)]);
         let ids = store.register(shelf, wanted).unwrap();
         let content = rows(1, 500);
-        // The block itself would come out wrong without a word: it has no checksum.
+        // The block itself would decode to wrong bytes: it has no checksum.
         let frames = [compress(&right, 3, false, &content), compress(&third, 3, false, &content)];
         let asked =
             [(ids[3], 1), (ids[0], 0), (ids[1], 0), (ids[3], 1), (ids[2], 0), (ids[6], 0), (ids[3], 1)];

@@ -1,4 +1,4 @@
-//! Which tables are kept, and who may read what is dropped.
+//! Table eviction, and released dictionaries with readers.
 
 mod common;
 
@@ -15,7 +15,7 @@ struct Entry {
     content: Vec<u8>,
 }
 
-/// `count` dictionaries, no two the same, with a block each.
+/// `count` distinct dictionaries, with a block each.
 fn fill(store: &Store, count: u64) -> Vec<Entry> {
     (0..count)
         .map(|i| {
@@ -35,7 +35,7 @@ fn decodes(decoder: &mut Decoder, entry: &Entry) -> bool {
     decoder.decode(entry.id, &entry.frame, &mut out) == Ok(700) && out[..] == entry.content
 }
 
-/// The tables of one dictionary, rounded to lines.
+/// Bytes of the tables of one dictionary, rounded to cache lines.
 fn one_slot() -> usize {
     (0..3)
         .map(|i| Dictionary::measure(&distinct(i, 1500)).unwrap().compact_len().next_multiple_of(64))
@@ -67,7 +67,7 @@ fn one_table_budget_serves_a_thousand_dictionaries_and_four_threads() {
     assert!(stats.table_bytes <= one_slot());
 }
 
-/// The same while dictionaries are dropped under way: none of them is lost to who still uses it.
+/// The same with concurrent releases: readers do not lose a released dictionary.
 #[test]
 fn one_table_budget_survives_concurrent_release() {
     let store = Store::with_options(StoreOptions::new().table_budget(one_slot()));
@@ -82,7 +82,7 @@ fn one_table_budget_survives_concurrent_release() {
                     let mut decoder = Decoder::new(store);
                     let (mut whole, mut unknown) = (0, 0);
                     ready.wait();
-                    // Until all that are dropped are known to be.
+                    // Until all released IDs are unknown.
                     while store.contains(entries[998].id) || whole + unknown < 500 {
                         let entry = &entries[noise.below(1000)];
                         let mut out = [0; 700];
@@ -146,7 +146,7 @@ fn frequently_used_tables_are_kept() {
     let mut noise = Noise::new(1);
     let mut without = 0;
     for _ in 0..5000 {
-        // Four in five go to five dictionaries.
+        // Four in five blocks have one of five dictionaries.
         let hot = noise.below(5) < 4;
         let entry = &entries[if hot { noise.below(5) } else { noise.below(100) }];
         let digests = store.stats().digests;
@@ -171,7 +171,7 @@ fn batches_larger_than_the_budget_decode() {
     }
 }
 
-/// Dictionaries come and go while others decode with them: a block either comes out whole, or its
+/// Dictionaries are inserted and released while others decode with them: a block either decodes, or its
 /// dictionary is unknown.
 #[test]
 fn released_dictionaries_stay_until_decoding_ends() {
@@ -208,7 +208,7 @@ fn released_dictionaries_stay_until_decoding_ends() {
         for entry in &entries[..59] {
             assert!(store.release(entry.id).unwrap());
             assert_eq!(store.release(entry.id).unwrap_err().kind, Kind::BadArgument);
-            // Others take the memory and the slots.
+            // Other dictionaries reuse the memory and the slots.
             for dictionary in &dictionaries {
                 let id = store.insert(dictionary).unwrap();
                 assert!(entries.iter().all(|e| e.id != id));
@@ -275,7 +275,7 @@ fn limits_are_kept_and_reported() {
     assert_ne!(Store::new().stats().huge_pages, HugePages::Off);
 }
 
-/// The reason for which this crate is: what a dictionary takes beside its bytes.
+/// Bounds the memory of a dictionary beside its bytes.
 #[test]
 fn memory_overhead_of_a_dictionary_is_tables_and_100_bytes() {
     const COUNT: usize = 2500;

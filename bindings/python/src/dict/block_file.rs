@@ -1,4 +1,4 @@
-//! Sorted files of records.
+//! Block files.
 
 use std::ops::Bound as Limit;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use super::store::DictStore;
 use crate::error::raise;
 use crate::kernel::buffers::Input;
 
-/// Bytes of records that are sorted in memory.
+/// Memory for sorting records, in bytes.
 const SORTED: usize = 256 << 20;
 
 #[pyclass(frozen)]
@@ -24,14 +24,12 @@ pub(crate) struct DictBlockFile {
     readers: Arc<Pool<Reader>>,
 }
 
-/// Records, bytes of keys and values, blocks, bytes of their contents and as stored, blocks of the
-/// index and their bytes.
+/// Records, key bytes, value bytes, blocks, content bytes, stored bytes, index blocks, index bytes.
 type Numbers = (u64, u64, u64, u64, u64, u64, u64, u64);
-/// Those; bytes of the file, of blocks when they were filled, level, checksums, bytes of the dictionary
-/// and its hash.
+/// Counts; file bytes, block size, level, checksums, length and hash of the dictionary.
 type Stats = (Numbers, u64, u32, i32, bool, u32, u64);
-/// Values, and the errors by index.
-type Found<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
+/// Values, and errors by index.
+type Results<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
 
 fn numbers(counts: &Counts) -> Numbers {
     (
@@ -48,7 +46,7 @@ fn numbers(counts: &Counts) -> Numbers {
 
 #[pymethods]
 impl DictBlockFile {
-    /// Opens a file, mapped or not; a dictionary that stands elsewhere may be given by its number.
+    /// Opens a file, mapped or read; an external dictionary may be given by its ID.
     #[staticmethod]
     fn open(
         py: Python<'_>,
@@ -76,7 +74,7 @@ impl DictBlockFile {
         self.open.is_closed()
     }
 
-    /// The number of its dictionary in the store.
+    /// The ID of its dictionary in the store.
     fn dictionary(&self) -> PyResult<u64> {
         Ok(self.open.file()?.dictionary().get())
     }
@@ -89,7 +87,7 @@ impl DictBlockFile {
         Ok(value.map(|value| PyBytes::new(py, value)))
     }
 
-    /// Records from `start` on, or behind it, and before `stop`, of about `most` bytes. None at the end.
+    /// Records from `start` on, or after it, and before `stop`, of about `most` bytes. `None` at the end.
     fn scan<'py>(
         &self,
         py: Python<'py>,
@@ -114,7 +112,7 @@ impl DictBlockFile {
                         bytes += record.0.len() + record.1.len();
                         records.push(record);
                     }
-                    // First those before it; the next call finds it again.
+                    // The records before the error are returned first; the next call meets it again.
                     Err(_) if !records.is_empty() => break,
                     Err(e) => return Err(e),
                 }
@@ -147,7 +145,7 @@ impl DictBlockFile {
 pub(crate) fn dict_block_multi_get<'py>(
     py: Python<'py>,
     requests: Vec<(PyRef<'py, DictBlockFile>, Input)>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<Results<'py>> {
     let (values, errors) = (PyList::empty(py), PyDict::new(py));
     let files: Vec<BlockFile> = requests.iter().map(|(file, _)| file.open.file()).collect::<PyResult<_>>()?;
     let Some((first, _)) = requests.first() else { return Ok((values, errors)) };
@@ -167,12 +165,12 @@ pub(crate) fn dict_block_multi_get<'py>(
     Ok((values, errors))
 }
 
-/// Keeps the error of one of many.
+/// Records the error of one request.
 pub(super) fn set_error(py: Python<'_>, errors: &Bound<'_, PyDict>, index: usize, e: Error) -> PyResult<()> {
     errors.set_item(index, raise(py, e).into_value(py))
 }
 
-/// Where records go, in order or to be sorted.
+/// Destination of records, sorted already or to be sorted.
 struct Building {
     builder: Builder,
     sorter: Option<Sorter>,
@@ -235,7 +233,7 @@ impl DictBuilder {
         finished.map_err(|e| raise(py, e))
     }
 
-    /// Leaves no file behind.
+    /// Discards the file.
     fn discard(&self, py: Python<'_>) {
         py.detach(|| drop(self.0.lock().unwrap_or_else(PoisonError::into_inner).take()));
     }

@@ -1,4 +1,4 @@
-//! The blocks of a batch, where they lie.
+//! Input blocks of a batch, borrowed from Python buffers.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use crate::error::raise;
 use crate::kernel::buffers::Input;
 
-/// Blocks that stay as they are until this is gone: each in a buffer of its own, or all in one.
+/// Blocks borrowed until this is dropped: each in a buffer of its own, or all in one.
 #[pyclass(frozen)]
 pub(crate) struct DictBlocks {
     buffers: Vec<Input>,
@@ -41,10 +41,11 @@ impl DictBlocks {
         self.slices.as_ref().map_or(self.buffers.len(), Vec::len)
     }
 
-    /// The room that each block needs, at most `most`. What needs more has none.
+    /// The output capacity for each block, at most `most`; 0 if it requires more.
     fn sizes<'py>(&self, py: Python<'py>, most: usize) -> Bound<'py, PyArray1<i64>> {
         let blocks: Vec<&[u8]> = self.iter().collect();
-        let sizes: Vec<i64> = py.detach(|| blocks.iter().map(|block| room_for(block, most) as i64).collect());
+        let sizes: Vec<i64> =
+            py.detach(|| blocks.iter().map(|block| capacity_for(block, most) as i64).collect());
         PyArray1::from_vec(py, sizes)
     }
 }
@@ -57,11 +58,11 @@ impl DictBlocks {
     }
 }
 
-/// Ranges of a buffer of `len` bytes, from where they start and how long they are.
+/// Ranges of a buffer of `len` bytes, from their starts and lengths.
 pub(super) fn ranges(starts: &[i64], lengths: &[i64], len: usize) -> Result<Vec<Range<usize>>> {
     let bad = |what| Error::new(Kind::BadArgument, 0, what);
     if starts.len() != lengths.len() {
-        return Err(bad("there are not as many lengths as starts"));
+        return Err(bad("the numbers of starts and lengths differ"));
     }
     let range = |(&start, &length): (&i64, &i64)| {
         let (start, length) = (usize::try_from(start).ok()?, usize::try_from(length).ok()?);
@@ -72,13 +73,12 @@ pub(super) fn ranges(starts: &[i64], lengths: &[i64], len: usize) -> Result<Vec<
     all.collect()
 }
 
-/// The bytes that a block decodes to, as far as can be said before: exact if its frame tells its size.
-/// None if that is more than `most`.
-pub(super) fn room_for(block: &[u8], most: usize) -> usize {
+/// Upper bound of a block's content: exact if its frame header has the size. `None` if it exceeds `most`.
+pub(super) fn capacity_for(block: &[u8], most: usize) -> usize {
     let Ok(header) = FrameHeader::parse(block, Format::Standard) else { return 0 };
     match header.content_size {
         Some(size) if size > most as u64 => 0,
-        // A frame cannot hold more, whatever it says: its blocks have at least four bytes.
+        // Maximum ratio of a frame, whatever its header states: each of its blocks has at least four bytes.
         Some(size) => (size as usize).min((block.len() / 4 + 1).saturating_mul(BLOCK_MAX)),
         None => {
             frame_extent(block, Format::Standard).map_or(0, |extent| extent.bound.min(most as u64) as usize)

@@ -1,4 +1,4 @@
-//! Blocks decoded one by one and in batches.
+//! Decoding of single blocks and batches.
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,19 +10,19 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::blocks::{DictBlocks, ranges, room_for};
+use super::blocks::{DictBlocks, capacity_for, ranges};
 use super::store::{DictStore, raise_for};
 use crate::error::raise;
 use crate::kernel::buffers::{Input, Output};
 
-/// Threads that share one wait for each other, none of them with the interpreter's lock.
+/// Threads that share a decoder wait for each other, without holding the GIL.
 #[pyclass(frozen)]
 pub(crate) struct DictDecoder {
     store: Store,
     decoder: Mutex<Decoder>,
 }
 
-/// Lengths, and the errors by index.
+/// Lengths, and errors by index.
 type Done<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyDict>);
 
 #[pymethods]
@@ -41,18 +41,18 @@ impl DictDecoder {
         most: usize,
     ) -> PyResult<Bound<'py, PyBytes>> {
         let block = block.bytes();
-        let room = room_for(block, most);
-        let mut written = room;
-        let decoded = PyBytes::new_with(py, room, |out| {
+        let capacity = capacity_for(block, most);
+        let mut written = capacity;
+        let decoded = PyBytes::new_with(py, capacity, |out| {
             written =
                 py.detach(|| self.one(id, block, out)).map_err(|e| raise_for(py, &self.store, id, e))?;
             Ok(())
         })?;
-        // Only frames that do not tell their size leave room.
-        if written == room { Ok(decoded) } else { Ok(PyBytes::new(py, &decoded.as_bytes()[..written])) }
+        // Only frames without a content size leave unused capacity.
+        if written == capacity { Ok(decoded) } else { Ok(PyBytes::new(py, &decoded.as_bytes()[..written])) }
     }
 
-    /// Decodes a block into the start of `out`, returns the bytes written.
+    /// Decodes a block into the start of `out`; returns the bytes written.
     fn decode_into(&self, py: Python<'_>, id: u64, block: Input, mut out: Output) -> PyResult<usize> {
         let block = block.bytes();
         let out = out.bytes_mut([block])?;
@@ -60,7 +60,7 @@ impl DictDecoder {
         n.map_err(|e| raise_for(py, &self.store, id, e))
     }
 
-    /// Decodes all blocks into their rooms in `out`.
+    /// Decodes all blocks into their slices of `out`.
     #[allow(clippy::too_many_arguments)]
     fn decode_batch<'py>(
         &self,
@@ -76,15 +76,15 @@ impl DictDecoder {
         let ids = ids.as_slice()?;
         let blocks: Vec<&[u8]> = blocks.iter().collect();
         let out = out.bytes_mut(blocks.iter().copied())?;
-        let rooms = ranges(starts.as_slice()?, sizes.as_slice()?, out.len()).map_err(|e| raise(py, e))?;
-        if ids.len() != blocks.len() || rooms.len() != blocks.len() {
-            let bad = Error::new(Kind::BadArgument, 0, "there are not as many numbers, blocks and rooms");
+        let slices = ranges(starts.as_slice()?, sizes.as_slice()?, out.len()).map_err(|e| raise(py, e))?;
+        if ids.len() != blocks.len() || slices.len() != blocks.len() {
+            let bad = Error::new(Kind::BadArgument, 0, "the numbers of IDs, blocks and output slices differ");
             return Err(raise(py, bad));
         }
-        let rooms = apart(out, &rooms).map_err(|e| raise(py, e))?;
-        let requests = ids.iter().zip(&blocks).zip(rooms);
+        let slices = split_disjoint(out, &slices).map_err(|e| raise(py, e))?;
+        let requests = ids.iter().zip(&blocks).zip(slices);
         let mut jobs: Vec<Job<'_>> =
-            requests.map(|((&id, block), room)| Job::new(Id::from_raw(id), block, room)).collect();
+            requests.map(|((&id, block), slice)| Job::new(Id::from_raw(id), block, slice)).collect();
         py.detach(|| self.lock().decode_batch(&mut jobs, order));
         let errors = PyDict::new(py);
         for (i, job) in jobs.iter().enumerate() {
@@ -97,7 +97,7 @@ impl DictDecoder {
         Ok((PyArray1::from_iter(py, lengths), errors))
     }
 
-    /// Blocks, with tables that were kept, with tables made for the block, errors, lines fetched.
+    /// Blocks, blocks with kept tables, blocks with temporary tables, errors, prefetched lines.
     fn counters(&self, py: Python<'_>) -> (u64, u64, u64, u64, u64) {
         let counters = py.detach(|| self.lock().counters());
         (
@@ -111,7 +111,7 @@ impl DictDecoder {
 }
 
 impl DictDecoder {
-    /// To be called without the interpreter's lock, which who has this one may wait for.
+    /// To be called without the GIL, because the thread that holds this lock may wait for it.
     fn lock(&self) -> MutexGuard<'_, Decoder> {
         self.decoder.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -132,19 +132,19 @@ fn order_of(name: &str) -> PyResult<Order> {
     }
 }
 
-/// The rooms of a buffer as slices of it.
-fn apart<'a>(mut out: &'a mut [u8], rooms: &[Range<usize>]) -> Result<Vec<&'a mut [u8]>> {
-    let mut slices: Vec<&mut [u8]> = rooms.iter().map(|_| &mut [][..]).collect();
-    let mut order: Vec<usize> = (0..rooms.len()).filter(|&i| !rooms[i].is_empty()).collect();
-    order.sort_unstable_by_key(|&i| rooms[i].start);
+/// Splits a buffer into disjoint mutable slices.
+fn split_disjoint<'a>(mut out: &'a mut [u8], slices: &[Range<usize>]) -> Result<Vec<&'a mut [u8]>> {
+    let mut parts: Vec<&mut [u8]> = slices.iter().map(|_| &mut [][..]).collect();
+    let mut order: Vec<usize> = (0..slices.len()).filter(|&i| !slices[i].is_empty()).collect();
+    order.sort_unstable_by_key(|&i| slices[i].start);
     let mut at = 0;
     for i in order {
-        let Range { start, end } = rooms[i];
-        let overlap = Error::new(Kind::BadArgument, start as u64, "two rooms of the output overlap");
+        let Range { start, end } = slices[i];
+        let overlap = Error::new(Kind::BadArgument, start as u64, "two output slices overlap");
         let gap = start.checked_sub(at).ok_or(overlap)?;
         let (slice, rest) = out.split_at_mut(gap).1.split_at_mut(end - start);
-        slices[i] = slice;
+        parts[i] = slice;
         (out, at) = (rest, end);
     }
-    Ok(slices)
+    Ok(parts)
 }

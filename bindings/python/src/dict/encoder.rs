@@ -1,4 +1,4 @@
-//! Blocks compressed.
+//! Compression of blocks.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -11,13 +11,13 @@ use super::store::{DictStore, raise_for};
 use crate::error::raise;
 use crate::kernel::buffers::Input;
 
-/// Room that is kept between blocks.
-const KEPT: usize = 1 << 20;
+/// Buffer capacity kept between blocks.
+const KEPT_CAPACITY: usize = 1 << 20;
 
 #[pyclass(frozen)]
 pub(crate) struct DictEncoder {
     store: Store,
-    /// And room for what it writes.
+    /// The encoder and its output buffer.
     encoder: Mutex<(Encoder, Vec<u8>)>,
 }
 
@@ -40,16 +40,16 @@ impl DictEncoder {
 impl DictEncoder {
     fn one(&self, id: u64, data: &[u8]) -> Result<Vec<u8>> {
         let mut encoder = self.encoder.lock().unwrap_or_else(PoisonError::into_inner);
-        let (encoder, room) = &mut *encoder;
+        let (encoder, buffer) = &mut *encoder;
         let bound = Encoder::bound(data.len());
-        let full = Error::new(Kind::Limit, 0, "there is no memory for the compressed block");
-        room.clear();
-        room.try_reserve(bound).map_err(|_| full)?;
-        room.resize(bound, 0);
-        let n = encoder.encode(Id::from_raw(id), data, room);
-        let block = n.map(|n| room[..n].to_vec());
-        room.clear();
-        room.shrink_to(KEPT);
+        let full = Error::new(Kind::Limit, 0, "not enough memory for the compressed block");
+        buffer.clear();
+        buffer.try_reserve(bound).map_err(|_| full)?;
+        buffer.resize(bound, 0);
+        let n = encoder.encode(Id::from_raw(id), data, buffer);
+        let block = n.map(|n| buffer[..n].to_vec());
+        buffer.clear();
+        buffer.shrink_to(KEPT_CAPACITY);
         block
     }
 }

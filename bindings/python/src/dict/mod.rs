@@ -1,4 +1,4 @@
-//! Blocks through many dictionaries: the classes that those of `pylinerate.dict` are made of.
+//! Blocks with many dictionaries: the native part of `pylinerate.dict`.
 
 mod block_file;
 mod blocks;

@@ -1,4 +1,4 @@
-//! Files of dictionaries.
+//! Packs of dictionaries.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -18,11 +18,10 @@ use crate::kernel::buffers::Input;
 #[pyclass(frozen)]
 pub(crate) struct DictPack(Open<Pack>);
 
-/// Of a dictionary: number, bytes, hash, 32-bit number, logarithms of its tables, cluster, bytes stored,
-/// users.
+/// A dictionary: ID, length, hash, Dictionary_ID, table logs, cluster, stored length, users.
 type Row = (u64, u32, u64, u32, (u8, u8, u8, u8), u32, u32, u32);
-/// Of a pack: dictionaries, unused ones, their bytes, these stored, bytes of hidden ones, of the file,
-/// ignored; generation; whether they are stored as they are.
+/// A pack: dictionaries, unused ones, bytes, stored bytes, bytes of removed ones, file bytes, ignored bytes;
+/// generation; whether it is uncompressed.
 type Numbers = (usize, usize, u64, u64, u64, u64, u64, u64, bool);
 
 fn row(entry: Entry) -> Row {
@@ -98,7 +97,7 @@ impl DictPack {
         Ok(numbers(&stats))
     }
 
-    /// Its dictionaries in a store, read now or when they are first used.
+    /// Its dictionaries in a store, read now or at first use.
     fn load(&self, py: Python<'_>, store: &DictStore, lazy: bool) -> PyResult<DictLoaded> {
         let pack = self.0.file()?;
         let store = &store.store;
@@ -112,13 +111,13 @@ fn raise_in(py: Python<'_>, pack: &Pack, id: u64, e: Error) -> PyErr {
     if unknown { unknown_id(py, "pack", id) } else { raise(py, e) }
 }
 
-/// The dictionaries of a pack, which a store has as long as this is not released.
+/// The dictionaries of a pack in a store, until they are released.
 #[pyclass(frozen)]
 pub(crate) struct DictLoaded(Mutex<Option<Loaded>>);
 
 #[pymethods]
 impl DictLoaded {
-    /// Numbers in the pack and in the store.
+    /// IDs in the pack and in the store.
     fn ids(&self) -> Vec<(u64, u64)> {
         let loaded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         loaded.iter().flat_map(Loaded::iter).map(|(id, there)| (id, there.get())).collect()
@@ -132,7 +131,7 @@ impl DictLoaded {
 #[pyclass(frozen)]
 pub(crate) struct DictEditor(Mutex<Option<Editor>>);
 
-const FINISHED: Error = Error::new(Kind::BadArgument, 0, "the pack is no longer edited");
+const FINISHED: Error = Error::new(Kind::BadArgument, 0, "the pack editor is finished");
 
 #[pymethods]
 impl DictEditor {
@@ -193,14 +192,14 @@ impl DictEditor {
     }
 }
 
-/// The number of the user of that name.
+/// The user ID of a name.
 #[pyfunction]
 pub(crate) fn dict_user(name: &str) -> u64 {
     user_id(name)
 }
 
-/// Rewrites a pack without some dictionaries. Returns how many were kept and dropped, and bytes before
-/// and after.
+/// Rewrites a pack without some dictionaries. Returns the numbers kept and dropped, and bytes before and
+/// after.
 #[pyfunction]
 pub(crate) fn dict_compact(
     py: Python<'_>,

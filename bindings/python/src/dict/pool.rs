@@ -1,4 +1,4 @@
-//! What each thread needs one of while it reads, and files that may be closed meanwhile.
+//! Pools of per-thread state, and files that can be closed while they are read.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, PoisonError};
@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-/// Things that are lent to one thread at a time, of which there are as many as threads at once.
+/// A pool: one item for each thread that uses it at the same time.
 pub(super) struct Pool<T> {
     idle: Mutex<Vec<T>>,
 }
@@ -18,44 +18,44 @@ impl<T> Default for Pool<T> {
 }
 
 impl<T> Pool<T> {
-    /// One of them, or a new one.
-    pub(super) fn lend(&self, make: impl FnOnce() -> T) -> Lent<'_, T> {
+    /// Takes an item, or creates one.
+    pub(super) fn lend(&self, make: impl FnOnce() -> T) -> PoolGuard<'_, T> {
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        Lent { pool: self, thing: Some(idle.unwrap_or_else(make)) }
+        PoolGuard { pool: self, item: Some(idle.unwrap_or_else(make)) }
     }
 }
 
-/// It goes back to the pool.
-pub(super) struct Lent<'a, T> {
+/// Returns the item to the pool on drop.
+pub(super) struct PoolGuard<'a, T> {
     pool: &'a Pool<T>,
-    /// There until this is dropped.
-    thing: Option<T>,
+    /// `Some` until this is dropped.
+    item: Option<T>,
 }
 
-impl<T> Deref for Lent<'_, T> {
+impl<T> Deref for PoolGuard<'_, T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        self.thing.as_ref().expect("it is lent")
+        self.item.as_ref().expect("present until dropped")
     }
 }
 
-impl<T> DerefMut for Lent<'_, T> {
+impl<T> DerefMut for PoolGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
-        self.thing.as_mut().expect("it is lent")
+        self.item.as_mut().expect("present until dropped")
     }
 }
 
-impl<T> Drop for Lent<'_, T> {
+impl<T> Drop for PoolGuard<'_, T> {
     fn drop(&mut self) {
-        // What panicked may be in the middle of something.
+        // After a panic the item may be in an inconsistent state.
         if !std::thread::panicking() {
-            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.thing.take());
+            self.pool.idle.lock().unwrap_or_else(PoisonError::into_inner).extend(self.item.take());
         }
     }
 }
 
-/// A file that can be closed. Who reads it at that moment goes on.
+/// A file that can be closed. Running reads are not affected.
 pub(super) struct Open<T>(Mutex<Option<T>>);
 
 impl<T: Clone> Open<T> {

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use super::block_file::set_error;
-use super::pool::{Lent, Open, Pool};
+use super::pool::{Open, Pool, PoolGuard};
 use super::store::DictStore;
 use crate::error::raise;
 use crate::kernel::buffers::Input;
@@ -21,22 +21,21 @@ pub(crate) struct DictSst {
     readers: Arc<Pool<Reader>>,
 }
 
-/// Of an entry: key, number, kind, value.
+/// An entry: key, sequence number, kind, value.
 type Row<'py> = (Bound<'py, PyBytes>, u64, &'static str, Bound<'py, PyBytes>);
-/// Of a range deletion: first key, end, number.
+/// A range deletion: first key, end, sequence number.
 type Deletion<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>, u64);
-/// Entries or None, and the errors by index.
-type Found<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
-/// Of a file: its bytes, version, checksum, index, order of keys; bytes of its dictionary and its
-/// 32-bit number.
+/// Entries or `None`, and errors by index.
+type Results<'py> = (Bound<'py, PyList>, Bound<'py, PyDict>);
+/// A file: bytes, version, checksum kind, index kind, key order; length and Dictionary_ID of its dictionary.
 type Head = (u64, u32, &'static str, &'static str, &'static str, Option<u64>, Option<u32>);
-/// How data blocks are stored, how many, their bytes as stored, and of their contents.
+/// Data blocks of one compression: its name, their number, stored bytes, content bytes.
 type Stored = Vec<(String, u64, u64, u64)>;
 type Properties<'py> = Vec<(String, Bound<'py, PyBytes>)>;
-/// Data blocks, others; entries, deletions and operands among them; bytes of keys, of values.
+/// Data blocks, other blocks; entries, deletions, merge operands; key bytes, value bytes.
 type Verified = (u64, u64, u64, u64, u64, u64, u64);
 
-/// An entry that was taken from a file.
+/// An owned entry.
 struct Taken {
     key: Vec<u8>,
     sequence: u64,
@@ -73,7 +72,7 @@ impl DictSst {
         Ok(order_name(self.open.file()?.key_order()))
     }
 
-    /// The newest entry of a key that is not newer than `sequence`.
+    /// The newest entry of a key up to `sequence`.
     fn get<'py>(&self, py: Python<'py>, key: Input, sequence: u64) -> PyResult<Option<Row<'py>>> {
         let sst = self.open.file()?;
         let mut reader = self.reader(&sst);
@@ -82,8 +81,8 @@ impl DictSst {
         Ok(found.map(|entry| row(py, entry)))
     }
 
-    /// Entries from `start` on, without the first `skip`, and before `stop`, of about `most` bytes. None
-    /// at the end.
+    /// Entries from `start` on, without the first `skip`, and before `stop`, of about `most` bytes. `None` at
+    /// the end.
     fn scan<'py>(
         &self,
         py: Python<'py>,
@@ -140,7 +139,7 @@ impl DictSst {
         Ok((head, stored.collect(), properties.collect()))
     }
 
-    /// What was verified, what failed, and how much did.
+    /// Counts, errors, and number of errors.
     fn verify<'py>(&self, py: Python<'py>) -> PyResult<(Verified, Bound<'py, PyList>, u64)> {
         let sst = self.open.file()?;
         let mut reader = self.reader(&sst);
@@ -163,7 +162,7 @@ impl DictSst {
 }
 
 impl DictSst {
-    fn reader(&self, sst: &Sst) -> Lent<'_, Reader> {
+    fn reader(&self, sst: &Sst) -> PoolGuard<'_, Reader> {
         self.readers.lend(|| Reader::new(sst.store()))
     }
 }
@@ -173,7 +172,7 @@ impl DictSst {
 pub(crate) fn dict_sst_multi_get<'py>(
     py: Python<'py>,
     requests: Vec<(PyRef<'py, DictSst>, Input)>,
-) -> PyResult<Found<'py>> {
+) -> PyResult<Results<'py>> {
     let (entries, errors) = (PyList::empty(py), PyDict::new(py));
     let files: Vec<Arc<Sst>> = requests.iter().map(|(file, _)| file.open.file()).collect::<PyResult<_>>()?;
     let Some((first, _)) = requests.first() else { return Ok((entries, errors)) };
@@ -202,7 +201,7 @@ fn order_name(order: KeyOrder) -> &'static str {
     }
 }
 
-/// Takes entries out of a file. An error comes when there is nothing before it.
+/// Copies entries out of a file. An error is returned if no entry precedes it.
 fn take(
     reader: &mut Reader,
     sst: &Sst,

@@ -1,4 +1,4 @@
-//! Dictionaries under numbers.
+//! The dictionary store.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::kernel::buffers::Input;
 #[pyclass(frozen)]
 pub(crate) struct DictStore {
     pub(super) store: Store,
-    /// Those of files that were opened with the store.
+    /// Readers of files that were opened with the store.
     pub(super) readers: Arc<Pool<blocks::Reader>>,
     pub(super) sst_readers: Arc<Pool<sst::Reader>>,
 }
 
-/// Of a store: dictionaries, their bytes, dictionaries with tables, bytes of tables, of slots, of
-/// address space, what became of huge pages, tables made, tables given up.
+/// A store: dictionaries, their bytes, dictionaries with tables, table bytes, slot bytes, mapped bytes, huge
+/// pages, tables built, evictions.
 type Numbers = (usize, usize, usize, usize, usize, usize, &'static str, u64, u64);
 
 #[pymethods]
@@ -96,13 +96,13 @@ impl DictStore {
     }
 }
 
-/// XXH3 of 64 bits of a dictionary.
+/// XXH3, 64 bits, of a dictionary.
 #[pyfunction]
 pub(crate) fn dict_content_hash(dictionary: Input) -> u64 {
     linerate_dict::content_hash(dictionary.bytes())
 }
 
-/// The error of what was done with a dictionary: of its own class if there is none.
+/// Converts an error of an operation on a dictionary; an unknown ID has its own class.
 pub(super) fn raise_for(py: Python<'_>, store: &Store, id: u64, e: linerate_dict::Error) -> PyErr {
     let number = Id::from_raw(id);
     let unknown = e.kind == Kind::BadArgument && number != Id::NONE && !store.contains(number);

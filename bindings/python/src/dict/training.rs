@@ -1,4 +1,4 @@
-//! Dictionaries from samples, and what they gain.
+//! Training of dictionaries, and the bytes that they save.
 
 use linerate_dict::{
     Choice, Clustering, Costs, Reason, SampleSet, Savings, Search, SetReport, Training, shrink_tables,
@@ -9,29 +9,29 @@ use pyo3::types::PyBytes;
 use crate::error::raise;
 use crate::kernel::buffers::Input;
 
-/// Bytes of blocks, compressed without and with a dictionary, of the dictionary, of its tables.
-type Gained = (usize, usize, usize, usize, usize);
-/// Dictionary, which of the candidates it is, these with their size, gain and bytes of all; bytes of
-/// expected data, and of it without a dictionary.
-type Found<'py> = (Option<Bound<'py, PyBytes>>, Option<usize>, Vec<(usize, Gained, u64)>, u64, u64);
-/// Bytes of blocks, of dictionaries, and how many these are.
+/// Bytes of the blocks, compressed without and with a dictionary, of the dictionary, of its tables.
+type SavingsRow = (usize, usize, usize, usize, usize);
+/// The dictionary, its index among the candidates, the candidates with size, savings and total; bytes of
+/// expected data, and compressed without a dictionary.
+type Results<'py> = (Option<Bound<'py, PyBytes>>, Option<usize>, Vec<(usize, SavingsRow, u64)>, u64, u64);
+/// Bytes of blocks, bytes of dictionaries, number of dictionaries.
 type Spent = (u64, u64, usize);
-/// Of a set: its dictionary or why it has none; its bytes, without a dictionary, with one of its own, as
-/// chosen.
+/// A set: its dictionary, or the reason why it has none; content bytes, bytes without a dictionary, with its
+/// own, as assigned.
 type Chosen = (Option<usize>, Option<&'static str>, u64, u64, Option<u64>, u64);
-/// Dictionaries; sets; what none, one each, one for all and the shared ones cost; rounds.
+/// Dictionaries; sets; costs without, with one each, with one for all, and with the shared ones; rounds.
 type Shared<'py> = (Vec<Bound<'py, PyBytes>>, Vec<Chosen>, Vec<Spent>, usize);
 
-/// A dictionary is not made larger than the samples, or than this.
-const LARGEST_OF_LITTLE: usize = 1 << 20;
+/// Maximum dictionary size, unless the samples have more bytes.
+const MIN_SIZE_BOUND: usize = 1 << 20;
 
-/// A size for which there may be memory.
-fn sensible(size: usize, samples: &[&[u8]]) -> usize {
+/// Limits a size to what may be allocated.
+fn bounded_size(size: usize, samples: &[&[u8]]) -> usize {
     let all: usize = samples.iter().map(|sample| sample.len()).sum();
-    size.min(all.max(LARGEST_OF_LITTLE))
+    size.min(all.max(MIN_SIZE_BOUND))
 }
 
-/// A dictionary of at most `size` bytes.
+/// Trains a dictionary of at most `size` bytes.
 #[pyfunction]
 pub(crate) fn dict_train<'py>(
     py: Python<'py>,
@@ -40,12 +40,12 @@ pub(crate) fn dict_train<'py>(
     small_tables: bool,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let samples: Vec<&[u8]> = samples.iter().map(Input::bytes).collect();
-    let training = Training::new(sensible(size, &samples)).small_tables(small_tables);
+    let training = Training::new(bounded_size(size, &samples)).small_tables(small_tables);
     let dictionary = py.detach(|| training.train(&samples));
     dictionary.map(|bytes| PyBytes::new(py, &bytes)).map_err(|e| raise(py, e))
 }
 
-/// The dictionary with small tables.
+/// Returns the dictionary with small tables.
 #[pyfunction]
 pub(crate) fn dict_shrink_tables<'py>(py: Python<'py>, dictionary: Input) -> PyResult<Bound<'py, PyBytes>> {
     let bytes = dictionary.bytes();
@@ -60,18 +60,18 @@ pub(crate) fn dict_gain(
     dictionary: Input,
     blocks: Vec<Input>,
     level: i32,
-) -> PyResult<Gained> {
+) -> PyResult<SavingsRow> {
     let dictionary = dictionary.bytes();
     let blocks: Vec<&[u8]> = blocks.iter().map(Input::bytes).collect();
-    let gain = py.detach(|| Savings::measure(dictionary, &blocks, level)).map_err(|e| raise(py, e))?;
-    Ok(gained(&gain))
+    let savings = py.detach(|| Savings::measure(dictionary, &blocks, level)).map_err(|e| raise(py, e))?;
+    Ok(savings_row(&savings))
 }
 
-fn gained(gain: &Savings) -> Gained {
-    (gain.content, gain.without, gain.with, gain.dictionary, gain.tables)
+fn savings_row(savings: &Savings) -> SavingsRow {
+    (savings.content, savings.without, savings.with, savings.dictionary, savings.tables)
 }
 
-/// Looks for the best of some sizes.
+/// Searches for the best of some sizes.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn dict_search<'py>(
@@ -82,16 +82,16 @@ pub(crate) fn dict_search<'py>(
     level: i32,
     expected: Option<u64>,
     threads: usize,
-) -> PyResult<Found<'py>> {
+) -> PyResult<Results<'py>> {
     let samples: Vec<&[u8]> = samples.iter().map(Input::bytes).collect();
-    let sizes: Vec<usize> = sizes.iter().map(|&size| sensible(size, &samples)).collect();
+    let sizes: Vec<usize> = sizes.iter().map(|&size| bounded_size(size, &samples)).collect();
     let mut search = Search::new(&sizes).small_tables(small_tables).level(level).threads(threads);
     if let Some(expected) = expected {
         search = search.expected_bytes(expected);
     }
     let found = py.detach(|| search.run(&samples)).map_err(|e| raise(py, e))?;
     let dictionary = found.dictionary.map(|bytes| PyBytes::new(py, &bytes));
-    let candidates = found.candidates.iter().map(|c| (c.size, gained(&c.savings), c.total)).collect();
+    let candidates = found.candidates.iter().map(|c| (c.size, savings_row(&c.savings), c.total)).collect();
     Ok((dictionary, found.best, candidates, found.expected, found.without))
 }
 
@@ -109,7 +109,7 @@ fn chosen(set: &SetReport) -> Chosen {
     (dictionary, why, set.content, set.without, set.own, set.chosen)
 }
 
-/// Looks for few dictionaries for many sets of samples, which stand for so many bytes each.
+/// Clusters sets of samples, each with its total bytes.
 #[pyfunction]
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn dict_cluster<'py>(
@@ -125,7 +125,7 @@ pub(crate) fn dict_cluster<'py>(
 ) -> PyResult<Shared<'py>> {
     let samples: Vec<Vec<&[u8]>> =
         sets.iter().map(|(samples, _)| samples.iter().map(Input::bytes).collect()).collect();
-    let largest = samples.iter().map(|samples| sensible(size, samples)).sum();
+    let largest = samples.iter().map(|samples| bounded_size(size, samples)).sum();
     let sets = samples.iter().zip(&sets).map(|(samples, (_, bytes))| {
         let set = SampleSet::new(samples);
         bytes.map_or(set, |bytes| set.total_bytes(bytes))

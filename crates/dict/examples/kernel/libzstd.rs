@@ -1,4 +1,4 @@
-//! libzstd's digested dictionaries, whose memory can be asked for ahead.
+//! libzstd's digested dictionaries, with prefetching of their memory.
 #![allow(unsafe_code)]
 
 use core::ptr::NonNull;
@@ -9,7 +9,7 @@ use zstd_safe::zstd_sys::{
     ZSTD_freeDDict, ZSTD_isError, ZSTD_sizeof_DDict,
 };
 
-/// Bytes of the object of zstd 1.5: tables, 628 bytes of scratch, numbers.
+/// Bytes of the object in zstd 1.5: tables, 628 bytes of scratch, parameters.
 const OBJECT: usize = 27_352;
 
 pub(crate) struct Digested(NonNull<ZSTD_DDict>);
@@ -25,7 +25,7 @@ impl Digested {
         unsafe { ZSTD_sizeof_DDict(self.0.as_ptr()) }
     }
 
-    /// Asks for all lines of the object at once.
+    /// Prefetches all lines of the object.
     pub(crate) fn burst(&self) {
         let start = self.0.as_ptr() as usize;
         (start..start + OBJECT).step_by(CACHE_LINE).for_each(prefetch_line);
@@ -43,7 +43,7 @@ pub(crate) struct Context(NonNull<ZSTD_DCtx>);
 
 impl Context {
     pub(crate) fn new() -> Option<Self> {
-        // SAFETY: it takes nothing.
+        // SAFETY: the function takes no arguments.
         NonNull::new(unsafe { ZSTD_createDCtx() }).map(Context)
     }
 
@@ -54,8 +54,8 @@ impl Context {
         dst: &mut [u8],
     ) -> Option<usize> {
         let dictionary = dictionary.map_or(core::ptr::null(), |d| d.0.as_ptr().cast_const());
-        // SAFETY: both objects are alive, the lengths are those of the slices; no dictionary is a null
-        // pointer.
+        // SAFETY: both objects are alive, the lengths are those of the slices; a null pointer stands for no
+        // dictionary.
         let n = unsafe {
             ZSTD_decompress_usingDDict(
                 self.0.as_ptr(),
@@ -66,7 +66,7 @@ impl Context {
                 dictionary,
             )
         };
-        // SAFETY: a question about a number.
+        // SAFETY: a pure function of an integer.
         (unsafe { ZSTD_isError(n) } == 0).then_some(n)
     }
 }

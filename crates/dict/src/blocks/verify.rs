@@ -33,23 +33,23 @@ pub(super) fn verify(file: &BlockFile, reader: &mut Reader) -> Result<Verified> 
     let mut end = open.header.blocks_offset();
     // The first block starts at the empty key.
     let mut lower_bound = Vec::new();
-    while let Some(place) = next {
-        if place.extent.at < end {
-            return Err(corrupt("blocks of the block file overlap").shifted(place.extent.at));
+    while let Some(entry) = next {
+        if entry.extent.at < end {
+            return Err(corrupt("blocks of the block file overlap").shifted(entry.extent.at));
         }
-        end = place.extent.at + u64::from(place.extent.len);
-        let block = Block::new(reader.load(file, &place)?)?;
-        block.check().map_err(|e| e.shifted(place.extent.at))?;
-        let wrong = |what| corrupt(what).shifted(place.extent.at);
+        end = entry.extent.at + u64::from(entry.extent.len);
+        let block = Block::new(reader.load(file, &entry)?)?;
+        block.check().map_err(|e| e.shifted(entry.extent.at))?;
+        let corrupt_here = |what| corrupt(what).shifted(entry.extent.at);
         let mut records = 0;
         cursor.start(0);
         if last.as_deref().is_some_and(|last| last >= &lower_bound[..]) {
-            return Err(wrong("a key is in the block before its own"));
+            return Err(corrupt_here("a key is in the block before its own"));
         }
         while cursor.step(&block)? {
             let key = cursor.key();
             if key < &lower_bound[..] || last.as_deref().is_some_and(|last| key <= last) {
-                return Err(wrong("the keys of the block file are not in order"));
+                return Err(corrupt_here("the keys of the block file are not in order"));
             }
             let last = last.get_or_insert_default();
             last.clear();
@@ -58,13 +58,13 @@ pub(super) fn verify(file: &BlockFile, reader: &mut Reader) -> Result<Verified> 
             counts.value_bytes += cursor.value.len() as u64;
             records += 1;
         }
-        if records != place.records || records == 0 {
-            return Err(wrong("the number of records in a block differs from its index entry"));
+        if records != entry.records || records == 0 {
+            return Err(corrupt_here("the number of records in a block differs from its index entry"));
         }
         counts.records += u64::from(records);
         counts.blocks += 1;
-        counts.content_bytes += u64::from(place.content);
-        counts.stored_bytes += u64::from(place.extent.len);
+        counts.content_bytes += u64::from(entry.content);
+        counts.stored_bytes += u64::from(entry.extent.len);
         next = blocks.next(file)?;
         lower_bound.clear();
         lower_bound.extend_from_slice(blocks.key());
@@ -78,20 +78,24 @@ pub(super) fn verify(file: &BlockFile, reader: &mut Reader) -> Result<Verified> 
 /// Reads and checks the embedded dictionary, or the external one in the store.
 fn dictionary(file: &BlockFile) -> Result<()> {
     let open = file.inner();
-    let said = open.header.dictionary;
+    let reference = open.header.dictionary;
     let wrong = corrupt("the dictionary of a block file is damaged").shifted(Header::LEN as u64);
     let mut buffer = Vec::new();
     let from_store;
-    let bytes = match said.place {
+    let bytes = match reference.place {
         DictionaryPlace::None => return Ok(()),
-        DictionaryPlace::Embedded => open.input.bytes(Header::LEN as u64, said.len as usize, &mut buffer)?,
+        DictionaryPlace::Embedded => {
+            open.input.bytes(Header::LEN as u64, reference.len as usize, &mut buffer)?
+        }
         DictionaryPlace::External(_) => {
             from_store = open.store.bytes(open.id)?;
             &from_store[..]
         }
     };
     let zstd_id = Dictionary::measure(bytes)?.id();
-    let right = bytes.len() == said.len as usize && zstd_id == said.zstd_id && hash(bytes) == said.hash;
+    let right = bytes.len() == reference.len as usize
+        && zstd_id == reference.zstd_id
+        && hash(bytes) == reference.hash;
     if right { Ok(()) } else { Err(wrong) }
 }
 
@@ -105,19 +109,19 @@ fn index(file: &BlockFile, counts: &mut Counts) -> Result<()> {
     let mut buffer = Vec::new();
     while cursor.step(&root)? {
         let branch = LeafEntry::parse(&root.records()[cursor.value.clone()])?;
-        let wrong = |what| corrupt(what).shifted(branch.extent.at);
+        let corrupt_here = |what| corrupt(what).shifted(branch.extent.at);
         let leaf = Block::new(open.leaf(&branch, &mut buffer)?)?;
         leaf.check().map_err(|e| e.shifted(branch.extent.at))?;
         let mut blocks = 0;
         inner.start(0);
         while inner.step(&leaf)? {
             if blocks == 0 && inner.key() != cursor.key() {
-                return Err(wrong("the first key of an index block differs from the root index"));
+                return Err(corrupt_here("the first key of an index block differs from the root index"));
             }
             blocks += 1;
         }
         if blocks != branch.blocks || blocks == 0 {
-            return Err(wrong("the number of entries in an index block differs from the root index"));
+            return Err(corrupt_here("the number of entries in an index block differs from the root index"));
         }
         counts.index_blocks += 1;
         counts.index_bytes += u64::from(branch.extent.len);

@@ -176,11 +176,11 @@ impl Reader {
             .iter()
             .zip(ranges)
             .enumerate()
-            .map(|(i, (&(sst, handle), position))| {
+            .map(|(i, (&(sst, handle), range))| {
                 if let Some(&(next, handle)) = wanted.get(i + 1) {
                     next.prefetch_block(handle);
                 }
-                let fetched = take(sst, handle, position?, stored)?;
+                let fetched = take(sst, handle, range?, stored)?;
                 if let Fetched::CompressedBlock(compressed) = &fetched {
                     total += compressed.len;
                 }
@@ -241,23 +241,23 @@ impl Reader {
     }
 }
 
-/// Checks the trailer of a block that is in memory, or was read to `place`.
+/// Checks the trailer of a block that is in memory, or was read to `range`.
 fn take<'a, 's>(
     sst: &'s Sst,
     handle: Handle,
-    position: Range<usize>,
+    range: Range<usize>,
     stored: &'a [u8],
 ) -> Result<Fetched<'a, 's>>
 where
     's: 'a,
 {
     let view = sst.input.view(handle.offset, stored_len(sst, handle)?);
-    let bytes = view.unwrap_or(&stored[position.clone()]);
+    let bytes = view.unwrap_or(&stored[range.clone()]);
     let (body, compression) = check(sst, handle, bytes, sst.options.checksums)?;
     if compression == Compression::None {
         let piece = match view {
             Some(bytes) => Piece::InFile(&bytes[..body.len()]),
-            None => Piece::Stored(position.start..position.start + body.len()),
+            None => Piece::Stored(range.start..range.start + body.len()),
         };
         return Ok(Fetched::Ready(piece, compression));
     }

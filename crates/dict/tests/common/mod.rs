@@ -1,4 +1,4 @@
-//! Rows, dictionaries of them, and blocks that libzstd made.
+//! Generated rows, dictionaries trained on them, and blocks compressed by libzstd.
 #![allow(dead_code)]
 
 use std::sync::OnceLock;
@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use linerate_zstd::Dictionary;
 use zstd_safe::{CCtx, CDict, CParameter, DCtx};
 
-/// A pseudorandom sequence (xorshift), the same for the same seed.
+/// A pseudorandom sequence (xorshift), reproducible by seed.
 pub(crate) struct Noise(u64);
 
 impl Noise {
@@ -61,8 +61,8 @@ pub(crate) fn train(seed: u64, size: usize) -> Vec<u8> {
     dictionary
 }
 
-/// A trained dictionary of about 4 KiB like no other: tables as trained, content of its own, which is
-/// as long as `content` says.
+/// A unique trained dictionary of about 4 KiB: tables as trained, content replaced by `content` bytes of its
+/// own.
 pub(crate) fn distinct(number: u64, content: usize) -> Vec<u8> {
     static TRAINED: OnceLock<Vec<Vec<u8>>> = OnceLock::new();
     let trained = TRAINED.get_or_init(|| (1..4).map(|seed| train(seed, 4 << 10)).collect());
@@ -87,7 +87,7 @@ pub(crate) fn compress(dictionary: &[u8], level: i32, checksum: bool, block: &[u
     out
 }
 
-/// What libzstd makes of a block: its bytes, or that it is none.
+/// Decodes a block with libzstd: its content, or `None` if it is invalid.
 pub(crate) fn libzstd(dictionary: &[u8], block: &[u8], most: usize) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(most);
     DCtx::create().decompress_using_dict(&mut out, block, dictionary).ok()?;

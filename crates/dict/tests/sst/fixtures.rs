@@ -1,7 +1,7 @@
-//! Small files that RocksDB wrote, stored in `testdata/sst`: they are read where there is no RocksDB.
+//! Small files written by RocksDB, stored in `testdata/sst`, for machines without RocksDB.
 //!
-//! `LINERATE_UPDATE=1` writes them anew, those of versions 6 and 7 only with a library that
-//! `LINERATE_ROCKSDB` names, those with values apart or uniform keys with RocksDB 11.
+//! `LINERATE_UPDATE=1` rewrites them, those of versions 6 and 7 only with a library in `LINERATE_ROCKSDB`,
+//! those with separate values or uniform keys with RocksDB 11.
 
 use std::env;
 use std::fs;
@@ -13,10 +13,10 @@ use linerate_dict::{Kind, Store};
 use crate::model::{Record, check};
 use crate::writer::{latest_version, write, writer, writer_11};
 
-/// The choices of `writer.c`.
+/// Options of `writer.c`.
 type Choices = &'static [(&'static str, usize)];
 
-/// Files of `records`, by name. Numbers of compressions and checksums are those of the format.
+/// Files of `records`, by name. Compressions and checksums are given by their numbers in the format.
 pub(crate) const TABLES: &[(&str, Choices)] = &[
     ("2-crc32c-snappy", &[("version", 2), ("checksum", 1), ("compression", 1)]),
     ("3-xxhash-lz4-samples", &[("version", 3), ("checksum", 2), ("compression", 4), ("dict", 512)]),
@@ -92,12 +92,12 @@ pub(crate) const TABLES: &[(&str, Choices)] = &[
     ),
 ];
 
-/// Whether a file is one that only RocksDB 11 writes.
+/// Whether only RocksDB 11 writes this file.
 fn is_of_11(choices: Choices) -> bool {
     choices.iter().any(|(name, _)| ["separate", "uniform"].contains(name))
 }
 
-/// What all of them have.
+/// Options that all have.
 const ALL: Choices = &[("block", 256)];
 
 pub(crate) fn path(name: &str) -> PathBuf {
@@ -108,7 +108,7 @@ pub(crate) fn read(name: &str) -> Vec<u8> {
     fs::read(path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
-/// What the files hold.
+/// The records of the files.
 pub(crate) fn records() -> Vec<Record> {
     const NAMES: [&str; 8] = ["ann", "berta", "carl", "dora", "emil", "frieda", "gustav", "hanna"];
     const TOWNS: [&str; 5] = ["Aalen", "Bremen", "Celle", "Dessau", "Essen"];
@@ -128,7 +128,7 @@ pub(crate) fn records() -> Vec<Record> {
         .collect()
 }
 
-/// What the file of a database holds: three rounds of keys, deletions, a range of them.
+/// The records of the database file: three rounds of keys, deletions, a range deletion.
 fn history() -> Vec<Record> {
     let mut all = Vec::new();
     for round in 0..3 {
@@ -182,7 +182,7 @@ fn history_fixture_is_read() {
     if update() && latest_version() == 5 {
         let folder = tempfile::tempdir().unwrap();
         let db = folder.path().join("db");
-        write(writer().expect("what writes it"), "db", &db, &[("block", 64)], &history());
+        write(writer().expect("RocksDB"), "db", &db, &[("block", 64)], &history());
         let files = fs::read_dir(&db).unwrap().map(|entry| entry.unwrap().path());
         let table = files.into_iter().find(|p| p.extension().is_some_and(|e| e == "sst")).unwrap();
         fs::copy(table, &path).unwrap();
@@ -209,7 +209,7 @@ fn history_fixture_is_read() {
 fn bzip2_blocks_are_unsupported() {
     let name = "5-xxh3-bzip2";
     if update() && latest_version() == 5 {
-        let program = writer().expect("what writes it");
+        let program = writer().expect("RocksDB");
         write(program, "table", &path(name), &[("compression", 3), ("block", 2048)], &records());
     }
     let store = Store::new();

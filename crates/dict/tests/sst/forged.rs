@@ -1,10 +1,10 @@
-//! Files made by hand, whose parts can be anything, and what is made of them.
+//! Hand-made files with invalid parts.
 
 use linerate_dict::sst::{Compression, EntryKind, Handle, IndexKind, KeyOrder, Options, Reader, Sst};
 use linerate_dict::{Error, Kind, Store};
 use twox_hash::XxHash3_64;
 
-/// Makes the checksum of a changed block right again, in a file of version 5 with the default kind.
+/// Corrects the checksum of a changed block, in a file of version 5 with the default kind.
 pub(crate) fn seal(bytes: &mut [u8], block: Handle) {
     let end = (block.offset + block.size) as usize;
     let typed = u32::from(bytes[end]).wrapping_mul(0x6b90_83d9);
@@ -22,18 +22,18 @@ pub(crate) fn varint(mut value: u64) -> Vec<u8> {
     bytes
 }
 
-/// An entry that shares as much as is said.
+/// An entry that shares `shared` bytes.
 fn entry(shared: u64, key: &[u8], value: &[u8]) -> Vec<u8> {
     [varint(shared), varint(key.len() as u64), varint(value.len() as u64), key.to_vec(), value.to_vec()]
         .concat()
 }
 
-/// A key of the file's own: number and type behind it.
+/// An internal key: user key, sequence number and type.
 fn internal(key: &[u8], sequence: u64, kind: u8) -> Vec<u8> {
     [key, &(sequence << 8 | u64::from(kind)).to_le_bytes()].concat()
 }
 
-/// A block with one restart.
+/// A block with one restart point.
 fn block(entries: &[Vec<u8>]) -> Vec<u8> {
     [&entries.concat()[..], &[0, 0, 0, 0, 1, 0, 0, 0]].concat()
 }
@@ -42,11 +42,11 @@ fn handle(offset: u64, size: u64) -> Vec<u8> {
     [varint(offset), varint(size)].concat()
 }
 
-/// A file in the making, without checksums.
+/// A file under construction, without checksums.
 struct Forge {
     bytes: Vec<u8>,
     properties: Vec<(&'static str, Vec<u8>)>,
-    /// Names and handles.
+    /// Names and handles of the metaindex.
     others: Vec<(&'static str, Vec<u8>)>,
     version: u32,
 }
@@ -87,7 +87,7 @@ impl Forge {
         self.bytes
     }
 
-    /// A file of these data blocks, each with its key in the index.
+    /// A file of these data blocks, each with its separator in the index.
     fn of(blocks: &[(&[u8], Vec<u8>, u8)]) -> Vec<u8> {
         let mut forge = Forge::new();
         let index: Vec<Vec<u8>> = blocks
@@ -105,7 +105,7 @@ fn open(bytes: Vec<u8>) -> Result<Sst, Error> {
     Sst::from_bytes(bytes, &Store::new())
 }
 
-/// What scanning all of a file says.
+/// Result of scanning a whole file.
 fn scanned(bytes: Vec<u8>) -> Result<usize, Error> {
     let store = Store::new();
     let mut reader = Reader::new(&store);
@@ -151,7 +151,7 @@ fn hand_made_file_is_read() {
     let old = reader.get_at(&sst, b"ab", 4).unwrap().unwrap();
     assert_eq!((old.sequence, old.kind, old.value), (3, EntryKind::Value, &b"old"[..]));
     assert_eq!(reader.get_at(&sst, b"ab", 2).unwrap(), None);
-    // Its key in the index is b, so the first block is searched, and has nothing.
+    // Its separator is b, so the first block is searched, without a result.
     assert_eq!(reader.get(&sst, b"b").unwrap(), None);
     assert_eq!(reader.get(&sst, b"c").unwrap().unwrap().value, b"last");
     let wanted = [&b"c"[..], b"b", b"ab", b"d"].map(|key| (&sst, key));
@@ -167,7 +167,7 @@ fn hand_made_file_is_read() {
     assert_eq!(entries.next_entry(), Ok(None));
 }
 
-/// A key may be behind all of its block and before the key of the index: the next block has it.
+/// A key may be after all of its block and before the separator: the next block has it.
 #[test]
 fn keys_after_their_block_are_found_in_the_next() {
     let first = block(&[entry(0, &internal(b"k", 9, 1), b"nine")]);
@@ -185,7 +185,7 @@ fn keys_after_their_block_are_found_in_the_next() {
         }
         assert_eq!(reader.get_at(&sst, b"k", 3).unwrap(), None);
     }
-    // The same for a batch: the first block says nothing of the key.
+    // The same in a batch: the first block does not have the key.
     let first = one(b"a", b"1");
     let second = one(b"k", b"2");
     let bytes = Forge::of(&[(b"k", first, 0), (b"l", second, 0)]);
@@ -231,13 +231,13 @@ fn invalid_blocks_are_errors() {
     let with = |content: &[u8]| Forge::of(&[(b"z", content.to_vec(), 0)]);
     refused(with(&[]), Kind::Corrupt, "within a field");
     refused(with(&[0; 3]), Kind::Corrupt, "within a field");
-    // More restarts than there are bytes; a restart beyond the entries; none at all.
+    // More restart points than bytes; a restart point after the entries; none.
     refused(with(&[1, 2, 3, 4, 2, 0, 0, 0]), Kind::Corrupt, "restart array");
     refused(with(&[0xff, 0xff, 0xff, 0x0f]), Kind::Corrupt, "restart array");
     refused(with(&[0, 0, 0, 0, 1, 0, 0, 0x80]), Kind::Corrupt, "restart array");
     let entries = entry(0, &internal(b"a", 0, 1), b"v");
     refused(with(&[&entries[..], &[99, 0, 0, 0, 1, 0, 0, 0]].concat()), Kind::Corrupt, "restart array");
-    // The first key shares; a key that is too short; entries that end too early.
+    // The first key shares bytes; a key that is too short; truncated entries.
     refused(with(&block(&[entry(3, &internal(b"a", 0, 1), b"v")])), Kind::Corrupt, "shares more");
     refused(with(&block(&[entry(0, b"short", b"v")])), Kind::Corrupt, "shorter than eight");
     refused(with(&block(&[vec![0, 200, 1, 1]])), Kind::Corrupt, "within a field");
@@ -250,13 +250,13 @@ fn invalid_blocks_are_errors() {
     refused(with(&one(b"zz", b"")), Kind::Corrupt, "greater than the separator");
 }
 
-/// A block with these entries and values apart from them, and one restart.
+/// A block with these entries, separate values, and one restart point.
 fn apart(entries: &[u8], values: &[u8], values_at: u32) -> Vec<u8> {
     let word = 1u32 | 1 << 28;
     [entries, values, &[0; 4], &values_at.to_le_bytes(), &word.to_le_bytes()].concat()
 }
 
-/// An entry at a restart, of whose value it says the length and the place.
+/// An entry at a restart point, with the length and offset of its value.
 fn placed(key: &[u8], len: u64, at: u64) -> Vec<u8> {
     let key = internal(key, 0, 1);
     [varint(0), varint(key.len() as u64), varint(len), varint(at), key].concat()
@@ -268,8 +268,8 @@ fn separate_values_out_of_bounds_are_errors() {
     let entry = placed(b"a", 5, 0);
     let at = entry.len() as u32;
     assert_eq!(scanned(with(apart(&entry, b"value", at))), Ok(1));
-    // Beyond the block; cut short; a value more than there is room for; one that begins behind all; values
-    // that no entry has, before and behind.
+    // Out of bounds; truncated; a value longer than the section; an offset after all values; gaps before and
+    // after values.
     refused(with(apart(&entry, b"value", at + 10)), Kind::Corrupt, "values");
     refused(with(apart(&entry, b"value", u32::MAX)), Kind::Corrupt, "values");
     refused(with(apart(&entry, b"valu", at)), Kind::Corrupt, "values");
@@ -286,21 +286,21 @@ fn separate_values_out_of_bounds_are_errors() {
     for entry in [placed(b"a", 3, 0), placed(b"a", 4, 1)] {
         assert!(gap(entry).contains("values"));
     }
-    // Too short for what the word says.
+    // Too short for its flags.
     refused(with(vec![1, 0, 0, 0x10]), Kind::Corrupt, "within a field");
 }
 
-/// A bit that no version sets yet: what it changes is not known.
+/// A flag that no version sets yet: its meaning is not known.
 #[test]
 fn unknown_block_layout_is_unsupported_not_corrupt() {
     let mut content = one(b"a", b"1");
     *content.last_mut().unwrap() |= 1 << 6;
     refused(Forge::of(&[(b"z", content, 0)]), Kind::Unsupported, "not known");
-    // The bit that says that keys are uniform changes nothing.
+    // The flag for uniform keys changes nothing.
     let mut content = one(b"a", b"1");
     *content.last_mut().unwrap() |= 1 << 5;
     assert_eq!(scanned(Forge::of(&[(b"z", content, 0)])), Ok(1));
-    // An index never has its values apart.
+    // An index never has separate values.
     let mut forge = Forge::new();
     let at = forge.add(&one(b"a", b"1"), 0);
     let mut index = entry(0, &internal(b"a", 0, 1), &at);
@@ -325,7 +325,7 @@ fn oversized_block_lengths_are_errors() {
     refused(with(&one(b"a", b""), 3), Kind::Unsupported, "bzip2");
     refused(with(&one(b"a", b""), 6), Kind::Unsupported, "not known");
     refused(with(&one(b"a", b""), 0x80), Kind::Unsupported, "not known");
-    // A zstd frame of other content than it says before it.
+    // A zstd frame with another length than stated before it.
     let frame = zstd_safe_frame(&one(b"a", b"value"));
     let len = one(b"a", b"value").len() as u64;
     assert_eq!(scanned(with(&[varint(len), frame.clone()].concat(), 7)), Ok(1));
@@ -354,13 +354,13 @@ fn index_entries_out_of_bounds_are_errors() {
     for bad in [handle(u64::MAX, 1), handle(1, u64::MAX), handle(1 << 40, 10), handle(0, 1 << 40)] {
         refused(index_of(&[bad]), Kind::Corrupt, "out of the bounds");
     }
-    // The same block twice: a walk through it would have no end.
+    // The same block twice: an iteration over it would not terminate.
     refused(index_of(&[handle(0, len), handle(0, len)]), Kind::Corrupt, "out of the bounds");
     refused(index_of(&[vec![0x80; 11]]), Kind::Corrupt, "too large for its field");
     refused(index_of(&[vec![]]), Kind::Corrupt, "within a field");
 }
 
-/// Handles coded by difference, in an index of restarts four entries apart.
+/// Delta-encoded handles, in an index with restart points four entries apart.
 #[test]
 fn delta_encoded_handles_are_read() {
     let mut forge = Forge::new()
@@ -395,7 +395,7 @@ fn delta_encoded_handles_are_read() {
     }
 }
 
-/// Numbers in the properties that the file does not keep.
+/// Wrong numbers in the properties.
 #[test]
 fn wrong_properties_fail_verification() {
     for name in [
@@ -414,11 +414,11 @@ fn wrong_properties_fail_verification() {
     }
 }
 
-/// Keys that grow by sharing take no more than the longest of them.
+/// Keys that share prefixes take no more memory than the longest of them.
 #[test]
 fn long_shared_keys_use_little_memory() {
     let mut entries = vec![entry(0, &internal(&vec![b'a'; 100_000], 0, 1), b"")];
-    // Each key is one byte longer than the one before, and 100 KiB when it is made.
+    // Each key is one byte longer than the previous one, and 100 KiB when it is assembled.
     for i in 0..2000u64 {
         entries.push(entry(100_000 + i, &internal(b"a", 0, 1), b""));
     }

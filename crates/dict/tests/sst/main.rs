@@ -1,4 +1,4 @@
-//! RocksDB's SST files: those that RocksDB writes now, those that are stored, and damaged ones.
+//! RocksDB's SST files: freshly written, stored, and damaged ones.
 
 #[path = "../common/mod.rs"]
 mod common;

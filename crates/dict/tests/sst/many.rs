@@ -1,4 +1,4 @@
-//! Many files through one store and several threads.
+//! Many files with one store and several threads.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ fn open_all(reader: &mut Reader, options: Options) -> Vec<Sst> {
     TABLES.iter().map(|(name, _)| reader.open(path(name), options).unwrap()).collect()
 }
 
-/// Keys of all files in no order.
+/// Keys of all files in random order.
 fn wanted<'a>(files: &'a [Sst], records: &'a [Record], seed: u64) -> Vec<(&'a Sst, &'a [u8])> {
     let mut all: Vec<_> =
         files.iter().flat_map(|sst| records.iter().map(move |record| (sst, &record.key[..]))).collect();
@@ -30,12 +30,12 @@ fn value<'a>(records: &'a [Record], key: &[u8]) -> &'a [u8] {
 
 #[test]
 fn threads_share_files_and_their_store() {
-    // Room for the tables of one or two dictionaries.
+    // Memory for the tables of one or two dictionaries.
     for settings in [StoreOptions::new(), StoreOptions::new().table_budget(12 << 10)] {
         let store = Store::with_options(settings);
         let files = open_all(&mut Reader::new(&store), Options::new());
         let ids: Vec<Id> = files.iter().filter_map(Sst::dictionary).collect();
-        // Files of the same rows have the same dictionaries, which the store has once.
+        // Files of the same rows have equal dictionaries, which the store has once.
         let distinct = ids.iter().collect::<HashSet<_>>().len();
         assert_eq!(store.stats().dictionaries, distinct);
         assert!(ids.len() >= 8 && (2..ids.len()).contains(&distinct), "{distinct} of {}", ids.len());
@@ -58,7 +58,7 @@ fn threads_share_files_and_their_store() {
     }
 }
 
-/// A damaged block is an error of those keys alone that are in it.
+/// A damaged block is an error only of the keys in it.
 #[test]
 fn damage_affects_only_its_own_requests() {
     let store = Store::new();
@@ -85,7 +85,7 @@ fn damage_affects_only_its_own_requests() {
             }
         }
     }
-    // The same for blocks, one by one and together.
+    // The same for blocks, single and in batches.
     let blocks = reader.blocks(bad).unwrap();
     let alone: Vec<_> = blocks
         .iter()
@@ -112,7 +112,7 @@ fn released_dictionary_is_an_error_of_its_files() {
     assert_eq!(reader.multi_get(&[(&sst, &b"user/001"[..])])[0].unwrap_err().kind, Kind::BadArgument);
 }
 
-/// A store without room refuses the file, and keeps nothing of it.
+/// A full store rejects the file, and keeps nothing of it.
 #[test]
 fn full_store_is_an_error_on_opening() {
     let store = Store::with_options(StoreOptions::new().raw_limit(1000));

@@ -1,4 +1,4 @@
-//! Files of every kind that RocksDB writes here, read back.
+//! Files of all kinds that the available RocksDB writes, read back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::forged::seal;
 use crate::model::{Record, Row, check, records, scan};
 use crate::writer::{has_sst_dump, latest_version, sst_dump_accepts, write, writer, writer_11};
 
-/// Numbers of compressions.
+/// Compression numbers.
 const COMPRESSIONS: [usize; 6] = [0, 1, 2, 4, 5, 7];
 
 /// Dictionaries: none, samples, trained, samples with tables.
@@ -30,7 +30,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// Choices of layout, of which each file gets some.
+/// Layout options, of which each file gets some.
 fn layout(noise: &mut Noise) -> Vec<(&'static str, usize)> {
     let mut choices = vec![
         ("block", [512, 1024, 2048][noise.below(3)]),
@@ -75,11 +75,11 @@ fn all_versions_checksums_compressions_and_dictionaries_are_read() {
                     check(&mut reader, &sst, records);
                     let stats = reader.stats(&sst).unwrap();
                     seen.extend(stats.blocks.keys().copied());
-                    // Where the compression has no use for it, only older versions write it.
+                    // If the compression does not use it, only older versions write it.
                     if compression > 1 || i == 0 {
                         assert_eq!(stats.dictionary.is_some(), i > 0, "{choices:?}");
                     }
-                    // RocksDB 10 trains for zstd alone.
+                    // RocksDB 10 trains for zstd only.
                     let trained = i > 1 && (compression == 7 || latest_version() == 5);
                     if compression > 1
                         && let Some(found) = stats.dictionary
@@ -88,7 +88,7 @@ fn all_versions_checksums_compressions_and_dictionaries_are_read() {
                     }
                     drop(sst);
                     assert_eq!(store.stats().dictionaries, 0);
-                    // It takes as long as all the rest.
+                    // Takes as long as everything else.
                     if dump && version <= 5 && noise.below(6) == 0 {
                         assert!(sst_dump_accepts(&path), "{choices:?}");
                     }
@@ -102,8 +102,8 @@ fn all_versions_checksums_compressions_and_dictionaries_are_read() {
     assert_eq!(seen, [None, Snappy, Zlib, Lz4, Lz4Hc, Zstd]);
 }
 
-/// Values apart from their keys, indexes that say that their keys are uniform, and both, which RocksDB 11
-/// writes into files of every version.
+/// Separate values, indexes with the uniform-keys flag, and both, which RocksDB 11 writes into files of all
+/// versions.
 #[test]
 fn separate_values_and_uniform_keys_of_rocksdb_11_are_read() {
     let Some(program) = writer_11() else { return };
@@ -131,7 +131,7 @@ fn separate_values_and_uniform_keys_of_rocksdb_11_are_read() {
     }
 }
 
-/// One bit of one block or trailer, under each checksum. RocksDB's verdict is the same.
+/// One bit of one block or trailer, under each checksum. RocksDB's result is the same.
 #[test]
 fn each_checksum_detects_damage() {
     let Some(program) = writer() else { return };
@@ -173,7 +173,7 @@ fn each_checksum_detects_damage() {
     }
 }
 
-/// A key with several entries, deletions of all kinds, and what was visible when.
+/// A key with several entries, deletions of all kinds, and snapshots.
 #[test]
 fn database_with_versions_and_deletions_is_read() {
     let Some(program) = writer() else { return };
@@ -203,7 +203,7 @@ fn database_with_separate_values_is_read() {
 #[track_caller]
 fn check_database(program: &Path, db: &Path, choices: &[(&str, usize)]) {
     let _ = fs::remove_dir_all(db);
-    // Sequences count from 1, one for each record but snapshots.
+    // Sequence numbers count from 1, one for each record except snapshots.
     let mut written = Vec::new();
     for round in 0..30 {
         for key in ["a", "b", "c", "d"] {
@@ -249,7 +249,7 @@ fn check_database(program: &Path, db: &Path, choices: &[(&str, usize)]) {
     assert_eq!(kind(b"d"), Some((EntryKind::Value, 125)));
     assert_eq!(kind(b"e"), Some((EntryKind::SingleDeletion, 123)));
     assert_eq!(kind(b"f"), None);
-    // What a snapshot saw, across blocks.
+    // Reads at a snapshot, across blocks.
     for round in 0..30usize {
         for (i, key) in ["a", "b", "c", "d"].into_iter().enumerate() {
             let at = (4 * round + 4) as u64;
@@ -287,7 +287,7 @@ fn reverse_order_is_searched_and_custom_order_scanned() {
     }
     assert!(reader.verify(&sst).unwrap().is_sound());
 
-    // The same file with another name of its order.
+    // The same file with another comparator name.
     let mut bytes = fs::read(&path).unwrap();
     let name = b"rocksdb.ReverseBytewiseComparator";
     let at = bytes.windows(name.len()).position(|w| w == name).unwrap();
@@ -325,8 +325,7 @@ fn empty_and_tiny_files_are_read() {
     }
 }
 
-/// Dictionaries that zstd does not use for being too short, and such as exceed the windows of LZ4 and
-/// zlib.
+/// Dictionaries that are too short for zstd, and dictionaries that exceed the windows of LZ4 and zlib.
 #[test]
 fn short_and_long_dictionaries_are_used() {
     let Some(program) = writer() else { return };

@@ -1,10 +1,10 @@
-//! What was written, and what a file must say then.
+//! Records that were written, and the checks of a file against them.
 
 use linerate_dict::sst::{EntryKind, Reader, Sst};
 
 use crate::common::{Noise, rows};
 
-/// What is asked of RocksDB: a letter of `writer.c`, a key and a value.
+/// An operation for RocksDB: a letter of `writer.c`, a key and a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) letter: u8,
@@ -33,10 +33,10 @@ impl Record {
     }
 }
 
-/// An entry, copied.
+/// An owned entry.
 pub(crate) type Row = (Vec<u8>, u64, EntryKind, Vec<u8>);
 
-/// `count` keys in order, most of them with rows of a log; some have no value, some are deleted, some
+/// `count` keys in order, most of them with log rows; some have no value, some are deleted, some merge
 /// operands, one is longer than a block.
 pub(crate) fn records(seed: u64, count: usize) -> Vec<Record> {
     let mut noise = Noise::new(seed);
@@ -44,7 +44,7 @@ pub(crate) fn records(seed: u64, count: usize) -> Vec<Record> {
     let mut at = 0;
     (0..count)
         .map(|i| {
-            // Keys of different lengths that share beginnings.
+            // Keys of different lengths that share prefixes.
             let key = format!("{:04}/{}", i / 3, "tail".repeat(i % 3));
             let len = if i == count / 2 { 9000 } else { noise.below(300) };
             at += len;
@@ -58,7 +58,7 @@ pub(crate) fn records(seed: u64, count: usize) -> Vec<Record> {
         .collect()
 }
 
-/// All entries of a file, as a scan gives them.
+/// All entries of a file, by a scan.
 pub(crate) fn scan(reader: &mut Reader, sst: &Sst) -> Vec<Row> {
     let mut all = Vec::new();
     let mut scan = reader.scan(sst);
@@ -68,7 +68,7 @@ pub(crate) fn scan(reader: &mut Reader, sst: &Sst) -> Vec<Row> {
     all
 }
 
-/// Holds a file against the records that were written to it in order, by every way to read.
+/// Checks a file against the records that were written to it in order, by all ways to read.
 #[track_caller]
 pub(crate) fn check(reader: &mut Reader, sst: &Sst, records: &[Record]) {
     let expected: Vec<Row> = records.iter().map(|r| (r.key.clone(), 0, r.kind(), r.value.clone())).collect();
@@ -84,7 +84,7 @@ pub(crate) fn check(reader: &mut Reader, sst: &Sst, records: &[Record]) {
     for key in &absent {
         assert_eq!(reader.get(sst, key).expect("a sound file"), None);
     }
-    // All keys as one batch, in no order, with some that are not there.
+    // All keys as one batch, in random order, with missing ones.
     let mut keys: Vec<&[u8]> =
         records.iter().map(|r| &r.key[..]).chain(absent.iter().map(|k| &k[..])).collect();
     let mut noise = Noise::new(records.len() as u64);
@@ -107,7 +107,7 @@ pub(crate) fn check(reader: &mut Reader, sst: &Sst, records: &[Record]) {
     seeks(reader, sst, records);
 }
 
-/// Scans that begin at keys that are there, and between them.
+/// Scans that start at existing keys, and between them.
 #[track_caller]
 fn seeks(reader: &mut Reader, sst: &Sst, records: &[Record]) {
     for i in (0..records.len()).step_by(7) {

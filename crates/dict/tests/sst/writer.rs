@@ -1,6 +1,6 @@
 //! RocksDB itself: `writer.c`, compiled against its library, and its `sst_dump`.
 //!
-//! The library is that of the system, or the file that `LINERATE_ROCKSDB` names.
+//! The library is that of the system, or the file in `LINERATE_ROCKSDB`.
 
 use std::env;
 use std::io::Write as _;
@@ -12,8 +12,8 @@ use linerate_testkit::tools::require;
 
 use crate::model::Record;
 
-/// The program, if RocksDB is there to write files with. Without it the test says so and is skipped, or
-/// with STRICT=1 fails.
+/// The program, if RocksDB is installed. Otherwise the test prints that and is skipped, or fails with
+/// STRICT=1.
 pub(crate) fn writer() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(|| build("sst-writer", other_library().map(PathBuf::from)));
@@ -21,8 +21,7 @@ pub(crate) fn writer() -> Option<&'static Path> {
     built.as_deref()
 }
 
-/// The same with RocksDB 11: the library that `LINERATE_ROCKSDB` names, or that of `scripts/setup.sh
-/// rocksdb-11`.
+/// The same with RocksDB 11: the library in `LINERATE_ROCKSDB`, or that of `scripts/setup.sh rocksdb-11`.
 pub(crate) fn writer_11() -> Option<&'static Path> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
     let built = BUILT.get_or_init(|| {
@@ -59,13 +58,12 @@ fn other_library() -> Option<String> {
     env::var("LINERATE_ROCKSDB").ok()
 }
 
-/// The latest version that files can be written with: Debian's library is of RocksDB 7, others must
-/// be of 10.4 or newer.
+/// The latest version that can be written: Debian's library is RocksDB 7, others must be 10.4 or newer.
 pub(crate) fn latest_version() -> usize {
     if other_library().is_some() { 7 } else { 5 }
 }
 
-/// Whether there is RocksDB's `sst_dump`.
+/// Whether RocksDB's `sst_dump` is installed.
 pub(crate) fn has_sst_dump() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
     let found = *FOUND.get_or_init(|| {
@@ -76,7 +74,7 @@ pub(crate) fn has_sst_dump() -> bool {
     found
 }
 
-/// Has a file written from records. `way` is `table` or `db`, the choices are those of the program.
+/// Writes a file from records. `way` is `table` or `db`, `choices` are options of the program.
 pub(crate) fn write(program: &Path, way: &str, path: &Path, choices: &[(&str, usize)], records: &[Record]) {
     let mut child = Command::new(program)
         .arg(way)
@@ -90,13 +88,13 @@ pub(crate) fn write(program: &Path, way: &str, path: &Path, choices: &[(&str, us
     assert!(child.wait().expect("it ends").success(), "{choices:?}");
 }
 
-/// What RocksDB says of a file: it reads all entries, comparing checksums.
+/// RocksDB's verdict on a file: it reads all entries and verifies checksums.
 pub(crate) fn sst_dump_accepts(path: &Path) -> bool {
     let output = Command::new("sst_dump")
         .arg(format!("--file={}", path.display()))
         .args(["--command=scan", "--verify_checksum"])
         .output()
         .expect("it starts");
-    // It ends well whatever it finds, and says on standard error what is wrong.
+    // It always exits with 0, and prints errors on standard error.
     output.status.success() && !String::from_utf8_lossy(&output.stderr).contains("Corruption")
 }
