@@ -119,13 +119,13 @@ impl Work {
         }
     }
 
-    fn batches(&self, decoder: &mut Decoder, rooms: &mut [Vec<u8>]) {
+    fn batches(&self, decoder: &mut Decoder, buffers: &mut [Vec<u8>]) {
         for (frames, ids) in self.frames.chunks(BATCH).zip(self.ids.chunks(BATCH)) {
             let mut jobs: Vec<Job<'_>> = frames
                 .iter()
                 .zip(ids)
-                .zip(rooms.iter_mut())
-                .map(|((frame, &id), room)| Job::new(id, frame, room))
+                .zip(buffers.iter_mut())
+                .map(|((frame, &id), buffer)| Job::new(id, frame, buffer))
                 .collect();
             decoder.decode_batch(&mut jobs, Order::AsGiven);
             assert!(jobs.iter().all(|job| job.result.is_ok()));
@@ -174,7 +174,7 @@ fn main() {
     let mut decoder = Decoder::new(&store);
     let mut context = Context::new().expect("a context");
     let mut out = vec![0; choice.block];
-    let mut rooms = vec![vec![0; choice.block]; BATCH];
+    let mut buffers = vec![vec![0; choice.block]; BATCH];
     let of = |i: usize| order.get(i).copied();
 
     let mut best = [f64::INFINITY; 9];
@@ -187,8 +187,8 @@ fn main() {
         time(0, &mut || hot.single(&mut decoder, &mut out));
         time(1, &mut || none.single(&mut decoder, &mut out));
         time(2, &mut || cold.single(&mut decoder, &mut out));
-        time(3, &mut || hot.batches(&mut decoder, &mut rooms));
-        time(4, &mut || cold.batches(&mut decoder, &mut rooms));
+        time(3, &mut || hot.batches(&mut decoder, &mut buffers));
+        time(4, &mut || cold.batches(&mut decoder, &mut buffers));
         time(5, &mut || hot.theirs(&mut context, |_| Some(0), &theirs, 0, &mut out));
         time(6, &mut || none.theirs(&mut context, |_| None, &theirs, 0, &mut out));
         time(7, &mut || cold.theirs(&mut context, of, &theirs, 0, &mut out));

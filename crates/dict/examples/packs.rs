@@ -105,13 +105,13 @@ fn tables(data: &str, dictionaries: &[Vec<u8>]) -> Result<()> {
         Dictionary::digest_into(bytes, bytemuck::cast_slice_mut(&mut words))?;
         regions.push((digest, words));
     }
-    let mut room = vec![0u64; linerate_zstd::MAX_TABLES.div_ceil(8)];
+    let mut buffer = vec![0u64; linerate_zstd::MAX_TABLES.div_ceil(8)];
     let mut times = [const { Vec::new() }; 3];
     let mut sum = 0;
     for _ in 0..ROUNDS {
         let start = Instant::now();
         for bytes in dictionaries {
-            sum += Dictionary::tables_into(bytes, bytemuck::cast_slice_mut(&mut room))?.tables().len();
+            sum += Dictionary::tables_into(bytes, bytemuck::cast_slice_mut(&mut buffer))?.tables().len();
         }
         times[0].push(millis(start) * 1e3 / dictionaries.len() as f64);
         let start = Instant::now();

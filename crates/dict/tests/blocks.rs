@@ -81,11 +81,11 @@ fn batches_and_pipelines_match_single_decoding() {
         let mut decoder = Decoder::new(&store);
         for order in [Order::AsGiven, Order::ByDictionary, Order::Any] {
             for count in [0, 1, 2, 3, blocks.len()] {
-                let mut rooms: Vec<Vec<u8>> = blocks.iter().map(|b| vec![0; b.content.len()]).collect();
+                let mut buffers: Vec<Vec<u8>> = blocks.iter().map(|b| vec![0; b.content.len()]).collect();
                 let mut jobs: Vec<Job<'_>> = blocks[..count]
                     .iter()
-                    .zip(&mut rooms)
-                    .map(|(block, room)| Job::new(block.id, &block.frame, room))
+                    .zip(&mut buffers)
+                    .map(|(block, buffer)| Job::new(block.id, &block.frame, buffer))
                     .collect();
                 decoder.decode_batch(&mut jobs, order);
                 for (job, block) in jobs.iter().zip(&blocks) {
@@ -93,11 +93,11 @@ fn batches_and_pipelines_match_single_decoding() {
                 }
             }
         }
-        let mut rooms: Vec<Vec<u8>> = blocks.iter().map(|b| vec![0; b.content.len()]).collect();
+        let mut buffers: Vec<Vec<u8>> = blocks.iter().map(|b| vec![0; b.content.len()]).collect();
         let mut pipeline = decoder.pipeline();
         let mut polled = 0;
-        for (block, room) in blocks.iter().zip(&mut rooms) {
-            pipeline.push(Job::new(block.id, &block.frame, room));
+        for (block, buffer) in blocks.iter().zip(&mut buffers) {
+            pipeline.push(Job::new(block.id, &block.frame, buffer));
             assert!(pipeline.len() <= 2);
             if let Some(job) = pipeline.poll() {
                 assert!(job.content() == Some(&blocks[polled].content[..]));

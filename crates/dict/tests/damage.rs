@@ -31,11 +31,11 @@ fn damaged_blocks_fail_only_their_jobs() {
                     _ => frame.push(0),
                 }
             }
-            let mut rooms = vec![vec![0; 1500]; 24];
-            let mut jobs: Vec<Job<'_>> = rooms
+            let mut buffers = vec![vec![0; 1500]; 24];
+            let mut jobs: Vec<Job<'_>> = buffers
                 .iter_mut()
                 .enumerate()
-                .map(|(i, room)| Job::new(ids[i % 8], &frames[i], room))
+                .map(|(i, buffer)| Job::new(ids[i % 8], &frames[i], buffer))
                 .collect();
             decoder.decode_batch(&mut jobs, [Order::AsGiven, Order::ByDictionary][round as usize % 2]);
             for (i, job) in jobs.iter().enumerate() {
@@ -69,7 +69,7 @@ fn each_error_has_its_kind() {
     let mut decoder = Decoder::new(&store);
     let mut out = vec![0; 2000];
     let mut kind =
-        |id, block: &[u8], room: usize| decoder.decode(id, block, &mut out[..room]).unwrap_err().kind;
+        |id, block: &[u8], buffer: usize| decoder.decode(id, block, &mut out[..buffer]).unwrap_err().kind;
     assert_eq!(kind(other, &frame, 2000), Kind::BadArgument);
     assert_eq!(kind(Id::NONE, &frame, 2000), Kind::BadArgument);
     assert_eq!(kind(id, &frame, 1999), Kind::OutputTooSmall);

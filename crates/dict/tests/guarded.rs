@@ -37,8 +37,8 @@ fn filled() -> (Store, Vec<Block>) {
     (store, blocks)
 }
 
-fn jobs<'a>(blocks: &'a [Block], rooms: &'a mut [Vec<u8>]) -> Vec<Job<'a>> {
-    blocks.iter().zip(rooms).map(|(block, room)| Job::new(block.id, &block.frame, room)).collect()
+fn jobs<'a>(blocks: &'a [Block], buffers: &'a mut [Vec<u8>]) -> Vec<Job<'a>> {
+    blocks.iter().zip(buffers).map(|(block, buffer)| Job::new(block.id, &block.frame, buffer)).collect()
 }
 
 #[test]
@@ -54,14 +54,14 @@ fn no_access_past_bytes_and_tables() {
     assert_eq!((stats.digested, stats.evictions, decoder.counters().without_tables), (COUNT, 0, 0));
     assert_eq!(stats.raw_bytes + stats.table_bytes, stats.mapped_bytes, "the chunks are full");
     for order in [Order::AsGiven, Order::ByDictionary] {
-        let mut rooms: Vec<Vec<u8>> = blocks.iter().map(|block| vec![0; block.content.len()]).collect();
-        let mut jobs = jobs(&blocks, &mut rooms);
+        let mut buffers: Vec<Vec<u8>> = blocks.iter().map(|block| vec![0; block.content.len()]).collect();
+        let mut jobs = jobs(&blocks, &mut buffers);
         decoder.decode_batch(&mut jobs, order);
         assert!(jobs.iter().zip(&blocks).all(|(job, block)| job.content() == Some(&block.content[..])));
     }
-    let mut rooms: Vec<Vec<u8>> = blocks.iter().map(|block| vec![0; block.content.len()]).collect();
+    let mut buffers: Vec<Vec<u8>> = blocks.iter().map(|block| vec![0; block.content.len()]).collect();
     let mut pipeline = decoder.pipeline();
-    jobs(&blocks, &mut rooms).into_iter().for_each(|job| pipeline.push(job));
+    jobs(&blocks, &mut buffers).into_iter().for_each(|job| pipeline.push(job));
     pipeline.finish();
     assert!(blocks.iter().all(|block| pipeline.poll().unwrap().content() == Some(&block.content[..])));
 }
@@ -72,8 +72,8 @@ fn unused_prefetches_are_harmless() {
     let (store, blocks) = filled();
     let mut decoder = Decoder::new(&store);
     for cut in [0, 1, 9, 20, 60] {
-        let mut rooms = vec![vec![0; 2000]; COUNT];
-        let mut jobs = jobs(&blocks, &mut rooms);
+        let mut buffers = vec![vec![0; 2000]; COUNT];
+        let mut jobs = jobs(&blocks, &mut buffers);
         for job in jobs.iter_mut().step_by(2) {
             job.block = &job.block[..cut];
         }

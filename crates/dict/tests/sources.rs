@@ -120,10 +120,10 @@ fn released_source_is_dropped_by_its_last_reader() {
     let frames = [0, 1].map(|i| compress(&shelf.dictionaries[i], 3, true, &rows(1, 500)));
     drop(shelf);
     let mut decoder = Decoder::new(&store);
-    let mut rooms = [[0; 500], [0; 500]];
+    let mut buffers = [[0; 500], [0; 500]];
     let mut pipeline = decoder.pipeline();
-    for ((id, frame), room) in ids.iter().zip(&frames).zip(&mut rooms) {
-        pipeline.push(Job::new(*id, frame, room));
+    for ((id, frame), buffer) in ids.iter().zip(&frames).zip(&mut buffers) {
+        pipeline.push(Job::new(*id, frame, buffer));
     }
     // The pipeline has the last dictionary pinned until its job is decoded.
     for &id in &ids {
@@ -168,11 +168,11 @@ fn unreadable_dictionary_fails_only_its_own_blocks() {
         let frames = [compress(&right, 3, false, &content), compress(&third, 3, false, &content)];
         let asked =
             [(ids[3], 1), (ids[0], 0), (ids[1], 0), (ids[3], 1), (ids[2], 0), (ids[6], 0), (ids[3], 1)];
-        let mut rooms = vec![[0; 500]; asked.len()];
+        let mut buffers = vec![[0; 500]; asked.len()];
         let mut jobs: Vec<Job<'_>> = asked
             .iter()
-            .zip(&mut rooms)
-            .map(|(&(id, frame), room)| Job::new(id, &frames[frame], room))
+            .zip(&mut buffers)
+            .map(|(&(id, frame), buffer)| Job::new(id, &frames[frame], buffer))
             .collect();
         let mut decoder = Decoder::new(&store);
         decoder.decode_batch(&mut jobs, Order::AsGiven);

@@ -120,11 +120,14 @@ fn unknown_ids_in_a_batch_fail_only_their_jobs() {
     let entries = fill(&store, 8);
     store.release(entries[2].id).unwrap();
     let never = [Id::from_raw(u64::MAX), Id::from_raw(7 << 32), Id::from_raw(u64::from(u32::MAX))];
-    let mut rooms = [[0; 700]; 11];
+    let mut buffers = [[0; 700]; 11];
     let known = entries.iter().map(|entry| (entry.id, &entry.frame));
     let unknown = never.iter().map(|&id| (id, &entries[0].frame));
-    let mut jobs: Vec<Job<'_>> =
-        known.chain(unknown).zip(&mut rooms).map(|((id, frame), room)| Job::new(id, frame, room)).collect();
+    let mut jobs: Vec<Job<'_>> = known
+        .chain(unknown)
+        .zip(&mut buffers)
+        .map(|((id, frame), buffer)| Job::new(id, frame, buffer))
+        .collect();
     jobs.swap(4, 9);
     for order in [Order::AsGiven, Order::ByDictionary, Order::Any] {
         Decoder::new(&store).decode_batch(&mut jobs, order);
@@ -163,9 +166,9 @@ fn batches_larger_than_the_budget_decode() {
     let entries = fill(&store, 64);
     let mut decoder = Decoder::new(&store);
     for order in [Order::AsGiven, Order::ByDictionary] {
-        let mut rooms = vec![[0; 700]; entries.len()];
+        let mut buffers = vec![[0; 700]; entries.len()];
         let mut jobs: Vec<Job<'_>> =
-            entries.iter().zip(&mut rooms).map(|(e, room)| Job::new(e.id, &e.frame, room)).collect();
+            entries.iter().zip(&mut buffers).map(|(e, buffer)| Job::new(e.id, &e.frame, buffer)).collect();
         decoder.decode_batch(&mut jobs, order);
         assert!(jobs.iter().zip(&entries).all(|(job, e)| job.content() == Some(&e.content[..])));
     }
