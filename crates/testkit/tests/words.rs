@@ -9,11 +9,15 @@ const RETIRED: &[(&str, &str)] = &[
     ("Crew", "thread pool"),
     ("DoesNotPay", "NoSavings"),
     ("Kin", "SharedFingerprints"),
+    ("MOST_GUILDS", "MAX_GUILDS"),
     ("SayArgs", "VerbosityArgs"),
     ("check_room", "check_capacity"),
+    ("has_tool", "has_program"),
     ("insert_expecting", "insert_with_hash"),
     ("kept_open", "max_open_folders"),
+    ("r3a_vectors", "linerate_testkit::r3a"),
     ("standing_for", "total_bytes"),
+    ("with_guilds", "guilds"),
     ("with_room", "with_capacity"),
 ];
 
@@ -23,7 +27,7 @@ const EXTENSIONS: &[&str] = &["rs", "md", "py", "pyi", "java", "toml", "sh", "js
 /// Build outputs and inputs of tests.
 const SKIPPED: &[&str] = &["target", "node_modules", "corpus", "seeds", "artifacts"];
 /// This table.
-const THIS_FILE: &str = "crates/cli/tests/words.rs";
+const THIS_FILE: &str = "crates/testkit/tests/words.rs";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
