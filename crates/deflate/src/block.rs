@@ -1,27 +1,27 @@
-//! Blocks: how one call's input is divided, and which of stored, fixed and dynamic each part gets.
+//! Divides the input of a call into blocks, and chooses stored, fixed or dynamic for each (RFC 1951, section 3.2).
 //!
 //! # The bound
 //!
 //! A call over n bytes writes at most n + 5 ceil(n / 65,535) bytes. Stored blocks alone meet that
-//! from any state with at most 5 bits pending. [`Output`] keeps the promise for any mixture by one
-//! invariant: *what is written so far, plus stored blocks for all the rest, stays within the
-//! bound.* A coded block is accepted only if the invariant still holds behind it; bytes that were
-//! not worth coding wait as a run, so that neighbours share stored blocks of 65,535.
+//! from any state with at most 5 bits pending. [`Output`] keeps the bound for any mixture by one
+//! invariant: *the bytes written so far, plus stored blocks for the rest, stay within the bound.* A coded
+//! block is accepted only if the invariant holds after it; bytes not worth coding are collected in a run,
+//! so that neighbours share stored blocks of 65,535.
 
 use core::marker::PhantomData;
 
 use linerate_core::{Error, Kind, Result, Tier, cpu};
 
-use crate::kernel::barren::{Run, is_flat, pass_over};
-use crate::kernel::bits::{BitWriter, TOO_SMALL};
+use crate::coding::bits::{BitWriter, TOO_SMALL};
 use crate::kernel::builtin::{choose, fixed_tables};
+use crate::kernel::dispatch::dispatch;
 use crate::kernel::emit::{Emit, end_block};
-use crate::kernel::fast::{Fast, FastWork};
-use crate::kernel::isa::dispatch;
+use crate::kernel::fast::{Fast, FastState};
+use crate::kernel::incompressible::{LiteralRun, is_incompressible, skip_incompressible};
 use crate::kernel::matcher::{Buckets, Double, Single, Small};
-use crate::kernel::parse::{Parse, Parsed, Work};
+use crate::kernel::parse::{Parse, ParseState, Parsed};
+use crate::kernel::rebased::RebasedBuffer;
 use crate::kernel::search::insert_history;
-use crate::kernel::segment::Numbered;
 use crate::kernel::trees::{FillTables, PlanTrees};
 use crate::{FastScratch, Level, Scratch, ScratchMut};
 
@@ -41,7 +41,7 @@ pub(crate) struct Call<'a> {
     pub(crate) last: bool,
 }
 
-/// Encodes a call whose input is not empty, from a state with at most 5 bits pending to another.
+/// Encodes a call with non-empty input. At most 5 bits are pending before and after.
 pub(crate) fn encode(
     level: Level,
     scratch: ScratchMut<'_>,
@@ -64,45 +64,45 @@ pub(crate) fn encode(
     output.store_run(call.buffer.len())
 }
 
-/// Level 1: one pass with built-in trees; what they do not make smaller is stored.
-fn fast(tier: Tier, work: &mut FastWork, output: &mut Output<'_, '_>) -> Result<()> {
+/// Level 1: one pass with built-in trees; blocks that do not shrink are stored.
+fn fast(tier: Tier, work: &mut FastState, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
-    let mut numbered = Numbered::begin(buffer, &mut work.table);
-    insert_history::<Small, _>(&mut work.table, &numbered, history);
+    let mut rebased = RebasedBuffer::begin(buffer, &mut work.table);
+    insert_history::<Small, _>(&mut work.table, &rebased, history);
     let mut start = history;
     while start < buffer.len() {
-        let end = write_fast_block(tier, work, &mut numbered, output, start)?;
-        start = pass_over::<Small, _>(&mut work.table, &mut numbered, end);
+        let end = write_fast_block(tier, work, &mut rebased, output, start)?;
+        start = skip_incompressible::<Small, _>(&mut work.table, &mut rebased, end);
     }
     Ok(())
 }
 
-/// Codes some bytes from `start` on, or leaves them to the stored run if that is no larger; returns
-/// where it got to.
+/// Codes bytes from `start` on, or leaves them to the stored run if that is no larger; returns the position
+/// reached.
 ///
-/// The block is written where it will be, behind the run before it; that is filled in afterwards.
+/// The block is written at its final offset, after the space of the stored run, which is filled in later.
 fn write_fast_block(
     tier: Tier,
-    work: &mut FastWork,
-    call: &mut Numbered<'_>,
+    work: &mut FastState,
+    call: &mut RebasedBuffer<'_>,
     output: &mut Output<'_, '_>,
     start: usize,
 ) -> Result<usize> {
     let end = call.buffer.len().min(start + FAST_BLOCK);
     let before = stored_end(output.bits.position(), start - output.written);
     let mark =
-        if start > output.written { output.bits.leap((before / 8) as usize) } else { output.bits.mark() };
+        if start > output.written { output.bits.jump_to((before / 8) as usize) } else { output.bits.state() };
     let trees = choose(&call.buffer[start..end]);
     work.load(trees);
     trees.begin(output.bits);
     let bits = &mut *output.bits;
-    let reached = dispatch(tier, Fast { work, call, bits, start, end, run: Run::new(start) });
+    let reached = dispatch(tier, Fast { work, call, bits, start, end, run: LiteralRun::new(start) });
     work.end_block(output.bits);
-    let behind = output.bits.mark();
+    let after = output.bits.state();
     let cost = output.bits.position() - before;
-    output.bits.resume(mark);
+    output.bits.restore(mark);
     if output.accept(start, reached, cost)?.is_some() {
-        output.bits.resume(behind);
+        output.bits.restore(after);
         if output.call.last && reached == call.buffer.len() {
             output.bits.set(before);
         }
@@ -111,28 +111,28 @@ fn write_fast_block(
     Ok(reached)
 }
 
-/// Levels 2 and 3: tokens first, then the trees that suit them.
+/// Levels 2 and 3: tokens first, then trees for them.
 fn dynamic<B: Buckets>(scratch: &mut Scratch, output: &mut Output<'_, '_>) -> Result<()> {
     let Call { buffer, history, .. } = *output.call;
     let tier = scratch.tier.unwrap_or_else(cpu::tier);
-    let mut numbered = Numbered::begin(buffer, &mut scratch.work.table);
-    insert_history::<B, _>(&mut scratch.work.table, &numbered, history);
+    let mut rebased = RebasedBuffer::begin(buffer, &mut scratch.work.table);
+    insert_history::<B, _>(&mut scratch.work.table, &rebased, history);
     let mut start = history;
     while start < buffer.len() {
         let work = &mut scratch.work;
         let parse =
-            Parse { work, call: &mut numbered, start, run: Run::new(start), buckets: PhantomData::<B> };
-        let Parsed { end, flat_throughout } = dispatch(tier, parse);
-        // Making trees for noise would cost more than all else that is done about it.
-        if !(flat_throughout && is_flat(&buffer[start..])) {
+            Parse { work, call: &mut rebased, start, run: LiteralRun::new(start), buckets: PhantomData::<B> };
+        let Parsed { end, incompressible_throughout } = dispatch(tier, parse);
+        // For incompressible data, building trees would cost more than everything else.
+        if !(incompressible_throughout && is_incompressible(&buffer[start..])) {
             write_block(scratch, tier, output, start, end)?;
         }
-        start = pass_over::<B, _>(&mut scratch.work.table, &mut numbered, end);
+        start = skip_incompressible::<B, _>(&mut scratch.work.table, &mut rebased, end);
     }
     Ok(())
 }
 
-/// Writes the tokens of `start..end` in the cheapest way, or leaves those bytes to the stored run.
+/// Writes the tokens of `start..end` with the cheaper trees, or leaves those bytes to the stored run.
 fn write_block(
     scratch: &mut Scratch,
     tier: Tier,
@@ -140,7 +140,7 @@ fn write_block(
     start: usize,
     end: usize,
 ) -> Result<()> {
-    let Scratch { work: Work { tokens, .. }, trees, .. } = scratch;
+    let Scratch { work: ParseState { tokens, .. }, trees, .. } = scratch;
     let (fixed, dynamic) = dispatch(tier, PlanTrees { trees, tokens });
     let Some(position) = output.accept(start, end, fixed.min(dynamic))? else {
         return Ok(());
@@ -161,13 +161,13 @@ fn write_block(
     output.close(end)
 }
 
-/// The output of one call, its budget, and the bytes that wait to be stored.
+/// The output of one call, its budget, and the pending run of stored bytes.
 struct Output<'c, 'o> {
     call: &'c Call<'c>,
     bits: &'c mut BitWriter<'o>,
-    /// Everything before this position of the buffer is written.
+    /// Bytes of the buffer before this position are written.
     written: usize,
-    /// The bit position that the call may not pass.
+    /// Largest bit position of the call.
     limit: u64,
 }
 
@@ -179,8 +179,8 @@ impl<'c, 'o> Output<'c, 'o> {
         Output { call, bits, written: call.history, limit }
     }
 
-    /// Decides on a coded block of `start..end` that takes `cost` bits. If it is worth it and
-    /// within the budget, stores the run before it and returns the bit position behind the block.
+    /// Decides whether to keep a coded block of `start..end` that takes `cost` bits. If it saves bytes and stays
+    /// within the budget, writes the stored run before it and returns the bit position after the block.
     fn accept(&mut self, start: usize, end: usize, cost: u64) -> Result<Option<u64>> {
         let before = stored_end(self.bits.position(), start - self.written);
         let coded = before + cost;
@@ -199,14 +199,14 @@ impl<'c, 'o> Output<'c, 'o> {
 
     /// Bits of the empty block that must follow a block ending at `end` and bit `position`.
     ///
-    /// With 6 or 7 bits pending a stored block takes a byte more than from 0 to 5, so no call may
-    /// end there: an empty fixed block of 10 bits leads on to 0 or 1.
+    /// With 6 or 7 bits pending a stored block takes one byte more than with 0 to 5, so no call may end
+    /// there: an empty fixed block of 10 bits leaves 0 or 1.
     fn padding(&self, end: usize, position: u64) -> u32 {
         let ends_call = end == self.call.buffer.len() && !self.call.last;
         if ends_call && position % 8 > 5 { 10 } else { 0 }
     }
 
-    /// Records that a coded block has brought the output up to `end`.
+    /// Records that a coded block ends at `end`, and writes its padding.
     fn close(&mut self, end: usize) -> Result<()> {
         if self.padding(end, self.bits.position()) != 0 {
             self.bits.put_empty_fixed(false)?;
@@ -215,7 +215,7 @@ impl<'c, 'o> Output<'c, 'o> {
         Ok(())
     }
 
-    /// Writes the waiting bytes before `end` as stored blocks.
+    /// Writes the pending run up to `end` as stored blocks.
     fn store_run(&mut self, end: usize) -> Result<()> {
         while self.written < end {
             let piece_end = end.min(self.written + STORED_MAX);
@@ -227,7 +227,7 @@ impl<'c, 'o> Output<'c, 'o> {
     }
 }
 
-/// The bit position behind stored blocks for `len` bytes that begin at bit `position`.
+/// The bit position after stored blocks for `len` bytes that begin at bit `position`.
 fn stored_end(position: u64, len: usize) -> u64 {
     if len == 0 {
         return position;

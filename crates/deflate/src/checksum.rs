@@ -1,13 +1,13 @@
-//! CRC-32 and Adler-32 at carry-less-multiply and SIMD speed, and how to join two of them.
+//! CRC-32 and Adler-32 (by `crc32fast` and `simd-adler32`), and their combination.
 //!
-//! Both follow zlib's incremental convention: pass the value so far, get the value so far.
+//! Both follow zlib's incremental convention: the previous value goes in, the updated one comes out.
 
 /// The CRC-32 of an empty input.
 pub const CRC32_START: u32 = 0;
 /// The Adler-32 of an empty input.
 pub const ADLER32_START: u32 = 1;
 
-/// CRC-32 (reflected polynomial 0xEDB88320) of what `so_far` covers followed by `data`.
+/// CRC-32 (reflected polynomial 0xEDB88320) of the data covered by `so_far`, followed by `data`.
 ///
 /// ```
 /// use linerate_deflate::checksum::{crc32, CRC32_START};
@@ -19,14 +19,14 @@ pub fn crc32(so_far: u32, data: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// CRC-32 of A followed by B, from those of A and of B and the length of B in bytes.
+/// CRC-32 of A followed by B, from their CRC-32s and the length of B in bytes.
 pub fn crc32_combine(a: u32, b: u32, b_len: u64) -> u32 {
     let mut joined = crc32fast::Hasher::new_with_initial(a);
     joined.combine(&crc32fast::Hasher::new_with_initial_len(b, b_len));
     joined.finalize()
 }
 
-/// Adler-32 of what `so_far` covers followed by `data`.
+/// Adler-32 of the data covered by `so_far`, followed by `data`.
 ///
 /// ```
 /// use linerate_deflate::checksum::{adler32, ADLER32_START};
@@ -38,7 +38,7 @@ pub fn adler32(so_far: u32, data: &[u8]) -> u32 {
     hasher.finish()
 }
 
-/// Adler-32 of A followed by B, from those of A and of B and the length of B in bytes.
+/// Adler-32 of A followed by B, from their Adler-32s and the length of B in bytes.
 ///
 /// With a = 1 + sum of bytes and b = sum of all a: appending B adds B's sums, and every one of
 /// B's `b_len` running values of a starts from A's a rather than from 1.
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn known_values() {
+    fn published_values_match() {
         assert_eq!(crc32(0, b"123456789"), 0xCBF4_3926);
         assert_eq!(crc32(0, b"abc"), 0x3524_41C2);
         assert_eq!(adler32(1, b"Wikipedia"), 0x11E6_0398);
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn every_length_at_every_alignment_and_every_join() {
+    fn checksums_match_the_definition_at_every_length_and_alignment() {
         let data: Vec<u8> =
             (0..1100u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8 | 0x80).collect();
         for start in 0..16 {
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn joins_past_the_modulus() {
+    fn combining_wraps_at_the_modulus() {
         let data = vec![0xff; 200_000];
         let (a, b) = data.split_at(65_600);
         assert_eq!(adler32_combine(adler32(1, a), adler32(1, b), b.len() as u64), adler32(1, &data));

@@ -1,4 +1,4 @@
-//! Containers and levels: the choices a caller makes, as data.
+//! Containers and compression levels.
 
 use linerate_core::{Error, Kind, Result};
 
@@ -34,18 +34,18 @@ impl Format {
     }
 }
 
-/// How hard to compress. Levels may change between the calls of one stream.
+/// Compression level. May change between the calls of one stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[repr(u8)]
 pub enum Level {
     /// Stored blocks: checksums and framing only.
     Stored = 0,
-    /// One pass, with trees chosen from a small built-in set.
+    /// One pass, with one of four built-in pairs of trees.
     Fast = 1,
-    /// Trees made for each call. The default.
+    /// Trees built per block. The default.
     #[default]
     Default = 2,
-    /// The same with a more careful search for matches.
+    /// As [`Default`](Self::Default), with two match candidates per position.
     Best = 3,
 }
 
@@ -53,7 +53,7 @@ impl Level {
     /// All levels, fastest first.
     pub const ALL: [Level; 4] = [Level::Stored, Level::Fast, Level::Default, Level::Best];
 
-    /// The level of that number, 0 to 3.
+    /// The level with number `n`, 0 to 3.
     ///
     /// # Errors
     /// [`Kind::BadArgument`] above 3.

@@ -1,7 +1,7 @@
 //! Stateless deflate (RFC 1951), zlib (RFC 1950) and gzip (RFC 1952) encoding.
 //!
-//! Each call compresses its input without looking at earlier calls, so all that must be kept per
-//! connection is a [`Stream`] of 16 bytes. Working memory ([`Scratch`]) belongs to the thread.
+//! Each call compresses its input independently of earlier calls, so the only state per connection is a
+//! [`Stream`] of 16 bytes. Working memory ([`Scratch`]) is per thread.
 //!
 //! ```
 //! use linerate_deflate::{bound, finish_bound, Format, Level, Scratch, Stream};
@@ -16,15 +16,35 @@
 //! # Ok::<(), linerate_deflate::Error>(())
 //! ```
 //!
-//! What a call promises:
+//! Guarantees of a call:
 //!
 //! * Any byte string is valid input. The only errors are [`Kind::OutputTooSmall`] and
 //!   [`Kind::BadArgument`]; after either the stream is as it was before the call.
 //! * A call writes at most [`bound`]`(input.len())` bytes: 5 per 65,535 more than its input, plus
 //!   a constant.
-//! * The bytes written depend on the stream, the input and nothing else: not on the scratch, the
-//!   room in the output buffer, the CPU, or the number of threads.
-//! * After a call at most 5 bits are held back; [`Stream::flush`] sends them.
+//! * The bytes written depend only on the stream and the input: not on the scratch, the size of the output
+//!   buffer, the CPU, or the number of threads.
+//! * After a call at most 5 bits are pending; [`Stream::flush`] writes them.
+//!
+//! # Modules
+//!
+//! | module | contents |
+//! |---|---|
+//! | `stream` | [`Stream`], the 16 bytes between calls: `encode`, `flush`, `finish`; headers and trailers |
+//! | `block` | division of a call into blocks; stored, fixed or dynamic; the budget that keeps the bound |
+//! | `scratch`, `sys/` | working memory per thread, allocated zeroed |
+//! | `parallel/` | jobs on a thread pool into one stream (`pipeline`) or BGZF (`bgzf`) |
+//! | `writer` | [`GzWriter`], `std::io::Write` with a buffer |
+//! | `checksum` | CRC-32, Adler-32 and their combination |
+//! | `format` | containers and levels |
+//! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block) |
+//! | `kernel/search` | probes of four positions with one branch; `matcher`, the hash tables of rebased positions; `rebased`, the conversion |
+//! | `kernel/parse` | levels 2 and 3: bytes to tokens |
+//! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission `tables` |
+//! | `kernel/emit` | tokens to bits |
+//! | `kernel/fast` | level 1: bytes to bits in one pass, with the trees of `builtin` |
+//! | `kernel/incompressible` | detection and skipping of incompressible data |
+//! | `kernel/dispatch` | one instance of each loop per CPU tier, over `isa`, `scalar`, `avx2` |
 
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
 #[cfg(feature = "alloc")]
@@ -32,12 +52,14 @@ extern crate alloc;
 
 mod block;
 pub mod checksum;
+mod coding;
 mod format;
 mod kernel;
 #[cfg(feature = "std")]
 pub mod parallel;
 mod scratch;
 mod stream;
+mod sys;
 #[cfg(all(test, feature = "std"))]
 mod testing;
 #[cfg(feature = "std")]

@@ -1,27 +1,27 @@
-//! Working memory: one per thread, passed into every call, carrying nothing between them.
+//! Working memory: one per thread, passed to every call, without state between calls.
 
 use linerate_core::Tier;
 
-use crate::kernel::fast::FastWork;
-use crate::kernel::parse::Work;
+use crate::kernel::fast::FastState;
+use crate::kernel::parse::ParseState;
 use crate::kernel::trees::Trees;
 
 /// Working memory for levels 0 and 1: at most 64 KiB.
 ///
-/// A call leaves nothing in it that a later call can see, so one per thread serves any number of
-/// streams. It is never cleared as a whole: entries of earlier calls are told apart by number.
+/// Results never depend on earlier use, so one per thread serves any number of streams. It is not cleared
+/// between calls: entries of earlier calls are recognized by their rebased positions.
 pub struct FastScratch {
     pub(crate) tier: Option<Tier>,
-    pub(crate) work: FastWork,
+    pub(crate) work: FastState,
 }
 
 /// Working memory for every level: at most 128 KiB.
 ///
-/// See [`FastScratch`] for what sharing it means.
+/// Shared between streams like [`FastScratch`].
 pub struct Scratch {
     pub(crate) tier: Option<Tier>,
-    pub(crate) fast: FastWork,
-    pub(crate) work: Work,
+    pub(crate) fast: FastState,
+    pub(crate) work: ParseState,
     pub(crate) trees: Trees,
 }
 
@@ -29,18 +29,18 @@ const _: () = assert!(size_of::<FastScratch>() <= 64 << 10);
 const _: () = assert!(size_of::<Scratch>() <= 128 << 10);
 
 impl FastScratch {
-    /// Scratch that runs the best code this CPU has. Large: put it in a `static` or a box.
+    /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.
     pub const fn new() -> Self {
-        FastScratch { tier: None, work: FastWork::new() }
+        FastScratch { tier: None, work: FastState::new() }
     }
 
-    /// Scratch on the heap, made without passing through the stack.
+    /// A scratch on the heap, without passing through the stack.
     #[cfg(feature = "alloc")]
     pub fn boxed() -> alloc::boxed::Box<Self> {
-        crate::kernel::zeroed::boxed()
+        crate::sys::zeroed::boxed()
     }
 
-    /// Runs code of `tier` instead of the best; a tier this machine lacks is ignored.
+    /// Runs the kernels of `tier` instead; an unsupported tier is ignored.
     #[must_use]
     pub fn tier(mut self, tier: Tier) -> Self {
         self.set_tier(tier);
@@ -54,18 +54,18 @@ impl FastScratch {
 }
 
 impl Scratch {
-    /// Scratch that runs the best code this CPU has. Large: put it in a `static` or a box.
+    /// A scratch that runs the kernels of the best tier this CPU supports. Large: put it in a `static` or a box.
     pub const fn new() -> Self {
-        Scratch { tier: None, fast: FastWork::new(), work: Work::new(), trees: Trees::new() }
+        Scratch { tier: None, fast: FastState::new(), work: ParseState::new(), trees: Trees::new() }
     }
 
-    /// Scratch on the heap, made without passing through the stack.
+    /// A scratch on the heap, without passing through the stack.
     #[cfg(feature = "alloc")]
     pub fn boxed() -> alloc::boxed::Box<Self> {
-        crate::kernel::zeroed::boxed()
+        crate::sys::zeroed::boxed()
     }
 
-    /// Runs code of `tier` instead of the best; a tier this machine lacks is ignored.
+    /// Runs the kernels of `tier` instead; an unsupported tier is ignored.
     #[must_use]
     pub fn tier(mut self, tier: Tier) -> Self {
         self.set_tier(tier);
@@ -90,11 +90,11 @@ impl Default for Scratch {
     }
 }
 
-/// Either scratch, borrowed: what [`Stream::encode`](crate::Stream::encode) takes.
+/// A borrowed scratch of either kind, for [`Stream::encode`](crate::Stream::encode).
 pub enum ScratchMut<'a> {
-    /// Serves levels 0 and 1.
+    /// For levels 0 and 1.
     Fast(&'a mut FastScratch),
-    /// Serves every level.
+    /// For every level.
     Full(&'a mut Scratch),
 }
 

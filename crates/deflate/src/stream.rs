@@ -1,17 +1,17 @@
-//! The whole state of one compressed stream, and the calls on it.
+//! A compressed stream: its 16-byte state, and the calls on it.
 
 use linerate_core::{Error, Kind, Result};
 
 use crate::block::{self, Call};
 use crate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
-use crate::kernel::bits::BitWriter;
+use crate::coding::bits::BitWriter;
 use crate::{Format, Level, ScratchMut};
 
-/// Where a stream stands between calls.
+/// State of a stream between calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum Phase {
-    /// The container's header is still to be written.
+    /// The container's header is not written yet.
     Header,
     /// Between blocks.
     Open,
@@ -39,7 +39,7 @@ pub struct Stream {
 const _: () = assert!(size_of::<Stream>() <= 32);
 
 /// Most bytes that one [`Stream::encode`] writes for `n` bytes of input, from any state: `n`, 5
-/// for each started 65,535, and room for the longest header. [`usize::MAX`] if that overflows.
+/// for each started 65,535, and the longest header. [`usize::MAX`] on overflow.
 ///
 /// ```
 /// assert_eq!(linerate_deflate::bound(16_384), 16_384 + 5 + 10);
@@ -73,8 +73,8 @@ impl Stream {
         Stream { check, total: 0, pending: 0, pending_len: 0, format, level, phase: Phase::Header }
     }
 
-    /// The same, but the caller has written the container's header (a gzip header with a name,
-    /// say).
+    /// As [`new`](Self::new), but the caller has written the container's header, for example a gzip header with
+    /// a name.
     pub const fn new_after_header(format: Format, level: Level) -> Self {
         Stream { phase: Phase::Open, ..Stream::new(format, level) }
     }
@@ -94,12 +94,12 @@ impl Stream {
         self.format
     }
 
-    /// Bytes of input so far, modulo 2^32, as the gzip trailer counts them.
+    /// Bytes of input so far, modulo 2^32 (ISIZE of the gzip trailer).
     pub const fn total_in(&self) -> u32 {
         self.total
     }
 
-    /// Checksum of the input so far: CRC-32 for gzip, Adler-32 for zlib, 0 for bare deflate.
+    /// Checksum of the input so far: CRC-32 for gzip, Adler-32 for zlib, 0 for raw deflate.
     pub const fn checksum(&self) -> u32 {
         self.check
     }
@@ -114,8 +114,8 @@ impl Stream {
     /// boxed or not; in a loop pass `&mut *scratch`.
     ///
     /// With `more` false and `input` not empty, the last block is marked final and only
-    /// [`finish`](Self::finish) may follow, which then need not add an empty one. An empty input
-    /// writes nothing but a header that is due.
+    /// [`finish`](Self::finish) may follow, which then adds no empty block. An empty input
+    /// writes at most the header.
     ///
     /// # Errors
     /// [`Kind::OutputTooSmall`] if the result does not fit `out`; [`Kind::BadArgument`] after the
@@ -132,13 +132,13 @@ impl Stream {
     }
 
     /// As [`encode`](Self::encode), for `buffer[history..]`, allowing matches into
-    /// `buffer[..history]`, which must be the input bytes just before. Only the last 32,768 count.
+    /// `buffer[..history]`, which must be the input bytes immediately before. Only the last 32,768 are used.
     ///
-    /// This gives up isolation between calls for a better ratio: what a call writes then depends
-    /// on the history too, and whoever decodes needs every byte before.
+    /// Trades isolation between calls for a better ratio: the output then depends on the history too, and the
+    /// decoder needs all bytes before.
     ///
     /// # Errors
-    /// As [`encode`](Self::encode); [`Kind::BadArgument`] also if `history` is beyond the buffer.
+    /// As [`encode`](Self::encode); [`Kind::BadArgument`] also if `history` exceeds the buffer.
     pub fn encode_with_history<'s>(
         &mut self,
         scratch: impl Into<ScratchMut<'s>>,
@@ -167,9 +167,9 @@ impl Stream {
         Ok(self.commit(next, bits))
     }
 
-    /// Sends what is held back: afterwards the decoder can produce every byte encoded so far, and
-    /// the output is at a byte boundary. Costs 5 bytes, as an empty stored block (what zlib calls
-    /// a full flush); only padding after the final block. At most [`flush_bound`] bytes.
+    /// Writes the pending bits: afterwards the decoder can produce every byte encoded so far, and the output is
+    /// at a byte boundary. Costs up to 5 bytes for an empty stored block (a full flush in zlib's terms), and
+    /// only padding after the final block. At most [`flush_bound`] bytes.
     ///
     /// # Errors
     /// [`Kind::OutputTooSmall`]; the stream is unchanged then.
@@ -184,7 +184,7 @@ impl Stream {
         Ok(self.commit(next, bits))
     }
 
-    /// Ends the stream: a final block if none was sent, padding and the trailer. At most
+    /// Ends the stream: a final block if none was written, padding and the trailer. At most
     /// [`finish_bound`] bytes. Calling it again writes nothing.
     ///
     /// # Errors
@@ -210,7 +210,7 @@ impl Stream {
         Ok(self.commit(next, bits))
     }
 
-    /// Opens the output where the stream stands, with the header if it is due.
+    /// Begins the output with the pending bits, and with the header if it is not written yet.
     fn begin<'o>(&mut self, out: &'o mut [u8]) -> Result<BitWriter<'o>> {
         let mut bits = BitWriter::new(out, self.pending, self.pending_len);
         if self.phase == Phase::Header {
@@ -253,7 +253,7 @@ pub fn compress<'s>(
     Ok(n + stream.finish(&mut out[n..])?)
 }
 
-/// [`compress`] into a new `Vec`, with scratch of its own. Convenient, not fast for small inputs.
+/// [`compress`] into a new `Vec`, with a scratch of its own. Convenient, but slow for small inputs.
 ///
 /// ```
 /// use linerate_deflate::{compress_to_vec, Format, Level};

@@ -1,4 +1,4 @@
-//! What several unit tests share.
+//! Helpers of several unit tests.
 
 use crate::Format;
 

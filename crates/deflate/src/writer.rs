@@ -1,4 +1,4 @@
-//! A `Write` adaptor that gathers small writes, because stateless calls want large ones.
+//! A `Write` adaptor that buffers small writes, because stateless calls compress large ones better.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -8,18 +8,18 @@ use crate::{Format, Level, Scratch, Stream, bound, finish_bound};
 
 /// Compresses what is written to it into an inner writer.
 ///
-/// Bytes are gathered in a buffer, by default 64 KiB, and compressed in one stateless call when it
-/// is full. The bytes that come out do not depend on how the bytes going in were cut into writes.
+/// Buffers bytes, by default 64 KiB, and compresses a full buffer in one stateless call. The output does not
+/// depend on how the input was cut into writes.
 ///
-/// Memory: twice the buffer, and a [`Scratch`] of at most 128 KiB. Whoever holds very many idle
-/// streams keeps a [`Stream`] for each instead, and one [`Scratch`] per thread.
+/// Memory: twice the buffer, and a [`Scratch`] of at most 128 KiB. For very many idle
+/// streams, keep a [`Stream`] for each instead, and one [`Scratch`] per thread.
 ///
 /// [`finish`](Self::finish) ends the stream and reports errors. Dropping the writer ends the stream
-/// too, but has nowhere to report errors to; it does not when the thread is panicking, so that
+/// too, but cannot report errors; it does not while the thread is panicking, so that
 /// the reader sees a truncated stream rather than a complete one of incomplete data.
 ///
-/// An error of the inner writer is returned as it is. The compressed bytes it did not take are
-/// kept, and sent before anything else by the next call.
+/// An error of the inner writer is returned as it is. The unwritten compressed bytes are
+/// kept, and the next call writes them first.
 ///
 /// ```
 /// use std::io::Write;
@@ -38,17 +38,17 @@ pub struct GzWriter<W: Write> {
     inner: Option<W>,
     stream: Stream,
     scratch: Box<Scratch>,
-    /// Input not compressed yet; its capacity is the size of a call.
+    /// Input not compressed yet.
     input: Vec<u8>,
     size: usize,
-    /// Output, of which `sent..ready` is still to be written.
+    /// Output, of which `sent..ready` is not written yet.
     output: Vec<u8>,
     sent: usize,
     ready: usize,
     /// Whether the stream has taken input since it was last at a byte boundary.
     unaligned: bool,
     ended: bool,
-    /// Set while the inner writer runs: after a panic in it, dropping must not call it again.
+    /// Set while the inner writer runs: after it panicked, drop must not call it again.
     inside: bool,
 }
 
@@ -79,12 +79,12 @@ impl<W: Write> GzWriter<W> {
         }
     }
 
-    /// The inner writer. Compressed bytes may still be on their way to it.
+    /// The inner writer. Compressed bytes may still be buffered.
     pub fn get_ref(&self) -> &W {
         self.inner.as_ref().expect("present until `finish` consumes self")
     }
 
-    /// The inner writer. Writing to it directly is likely to spoil the stream.
+    /// The inner writer. Writing to it directly would corrupt the stream.
     pub fn get_mut(&mut self) -> &mut W {
         self.inner.as_mut().expect("present until `finish` consumes self")
     }
@@ -98,13 +98,13 @@ impl<W: Write> GzWriter<W> {
         Ok(self.inner.take().expect("present until here"))
     }
 
-    /// Ends the stream. May be called again after an error, to send the rest; once it has
-    /// succeeded it does nothing, and writing is an error.
+    /// Ends the stream. May be called again after an error, to write the rest. After success it does nothing,
+    /// and writing is an error.
     ///
     /// # Errors
     /// Those of the inner writer.
     pub fn try_finish(&mut self) -> io::Result<()> {
-        self.compress_gathered(false)?;
+        self.compress_buffered(false)?;
         if !self.ended {
             self.ready += self.stream.finish(&mut self.output[self.ready..])?;
             self.ended = true;
@@ -112,9 +112,9 @@ impl<W: Write> GzWriter<W> {
         self.drain()
     }
 
-    /// Compresses what is gathered, as the last of the stream unless `more`. Leaves room in
-    /// `output` for a flush or the end.
-    fn compress_gathered(&mut self, more: bool) -> io::Result<()> {
+    /// Compresses the buffered input, as the end of the stream unless `more`. Leaves capacity in `output` for a
+    /// flush or the end.
+    fn compress_buffered(&mut self, more: bool) -> io::Result<()> {
         self.drain()?;
         if !self.input.is_empty() {
             self.ready = self.stream.encode(&mut self.scratch, &self.input, &mut self.output, more)?;
@@ -124,7 +124,7 @@ impl<W: Write> GzWriter<W> {
         Ok(())
     }
 
-    /// Writes all that is ready. After an error the rest stays ready.
+    /// Writes the ready output. After an error the rest stays ready.
     fn drain(&mut self) -> io::Result<()> {
         while self.sent < self.ready {
             self.inside = true;
@@ -144,17 +144,17 @@ impl<W: Write> GzWriter<W> {
 }
 
 impl<W: Write> Write for GzWriter<W> {
-    /// Takes bytes, and compresses when the buffer is full. An error means none were taken.
+    /// Buffers bytes, and compresses when the buffer is full. After an error none were taken.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.ended {
             return Err(io::Error::new(ErrorKind::InvalidInput, "data after the end of the stream"));
         }
         if self.input.len() == self.size {
-            self.compress_gathered(true)?;
+            self.compress_buffered(true)?;
             self.drain()?;
         }
-        // More than a whole buffer need not be copied. The output is sent by the next call, because
-        // an error now would say that these bytes were not taken.
+        // More than a whole buffer is not copied. The next call writes the output, because an error now would
+        // mean that these bytes were not taken.
         if self.input.is_empty() && bytes.len() > self.size {
             self.drain()?;
             let whole = &bytes[..self.size];
@@ -167,11 +167,10 @@ impl<W: Write> Write for GzWriter<W> {
         Ok(taken)
     }
 
-    /// Compresses and sends everything written so far, such that a reader can decode all of it,
-    /// and flushes the inner writer. Costs up to 5 bytes, unless nothing was written since the
-    /// last time.
+    /// Compresses and writes everything so far, so that a reader can decode all of it, and flushes the inner
+    /// writer. Costs up to 5 bytes, unless nothing was written since the last flush.
     fn flush(&mut self) -> io::Result<()> {
-        self.compress_gathered(true)?;
+        self.compress_buffered(true)?;
         if self.unaligned && !self.ended {
             self.ready += self.stream.flush(&mut self.output[self.ready..])?;
             self.unaligned = false;
@@ -195,7 +194,7 @@ impl<W: Write + fmt::Debug> fmt::Debug for GzWriter<W> {
         f.debug_struct("GzWriter")
             .field("inner", &self.inner)
             .field("stream", &self.stream)
-            .field("gathered", &self.input.len())
+            .field("buffered", &self.input.len())
             .field("unsent", &(self.ready - self.sent))
             .finish_non_exhaustive()
     }

@@ -1,11 +1,11 @@
-//! The trees of level 1: the fixed ones and three trained pairs, and the choice between them.
+//! The trees of level 1: the fixed pair, three trained pairs, and the choice among them.
 //!
 //! The lengths are printed by `examples/train_trees.rs`. A trained pair costs a header of 81 to 87
-//! bytes, which is why it is not considered for short calls.
+//! bytes, so short blocks do not use it.
 
-use super::bits::BitWriter;
-use super::huffman::Code;
 use super::tables::{DISTANCES, FIXED, LITLENS, Tables};
+use crate::coding::bits::BitWriter;
+use crate::coding::huffman::Code;
 
 /// Code lengths of a trained pair of trees.
 struct Trained {
@@ -13,16 +13,16 @@ struct Trained {
     distances: [u8; DISTANCES],
 }
 
-/// A pair of trees that level 1 can use, ready for use.
+/// A pair of trees for level 1.
 pub(crate) struct Builtin {
     pub(crate) tables: Tables,
-    /// What a block begins with behind BFINAL: the type and, if dynamic, the trees.
+    /// The block header after BFINAL: BTYPE and, if dynamic, the trees.
     header: &'static [u8],
     header_bits: u32,
 }
 
 impl Builtin {
-    /// Writes what a block begins with.
+    /// Writes the block header.
     pub(crate) fn begin(&self, bits: &mut BitWriter<'_>) {
         bits.put_or_count(0, 1);
         let mut left = self.header_bits;
@@ -35,9 +35,9 @@ impl Builtin {
     }
 }
 
-/// Blocks of fewer bytes use the fixed trees, as a header would eat what better ones gain.
+/// Shorter blocks use the fixed trees: a header would cost more than better trees save.
 const WORTH_A_HEADER: usize = 2048;
-/// Bytes looked at to choose, and the length of input they are taken from.
+/// Number of bytes sampled for the choice, and the length of input they are taken from.
 const SAMPLES: usize = 64;
 const SAMPLED: usize = 2048;
 
@@ -46,13 +46,12 @@ pub(crate) fn fixed_tables() -> &'static Tables {
     &BUILTINS[0].tables
 }
 
-/// The trees for a block over `input`: those that would make its literals shortest, judged by some.
+/// The trees for a block over `input`: those with the shortest codes for a sample of its bytes.
 pub(crate) fn choose(input: &[u8]) -> &'static Builtin {
     if input.len() < WORTH_A_HEADER {
         return &BUILTINS[0];
     }
-    // From the beginning only: it is read next anyway, while samples from all over would wait for
-    // memory.
+    // From the beginning only, which is read next anyway; samples from everywhere would miss the cache.
     let step = input.len().min(SAMPLED) / SAMPLES;
     // Four sums at once, 16 bits each.
     let sums: u64 = (0..SAMPLES).map(|i| LITERAL_LENGTHS[usize::from(input[i * step])]).sum();
@@ -60,7 +59,7 @@ pub(crate) fn choose(input: &[u8]) -> &'static Builtin {
     &BUILTINS[best]
 }
 
-/// Per literal, its length in each of the four pairs, 16 bits each.
+/// Per literal, its code length in each of the four pairs, 16 bits each.
 static LITERAL_LENGTHS: [u64; 256] = {
     let mut table = [0; 256];
     let mut i = 0;
@@ -165,14 +164,14 @@ const BINARY_HEADER: [u8; 87] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::coding::huffman::TreeWork;
     use crate::kernel::fast::MAX_LITLEN;
     use crate::kernel::header::Header;
-    use crate::kernel::huffman::TreeWork;
-    use crate::kernel::isa::Scalar;
+    use crate::kernel::scalar::Scalar;
 
-    /// The constants are what the header code makes; if the trees change, this prints new ones.
+    /// If the trees change, this prints the new constants.
     #[test]
-    fn headers_are_those_of_the_trees() {
+    fn header_constants_match_the_trees() {
         for (trained, builtin) in [MARKUP, PROSE, BINARY].iter().zip(&BUILTINS[1..]) {
             let mut header = Header::new();
             // SAFETY: every CPU supports the scalar tier.
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_stay_within_what_the_loop_can_hold() {
+    fn code_lengths_fit_the_bit_buffer() {
         for trained in [MARKUP, PROSE, BINARY] {
             assert!(trained.litlens.iter().all(|&l| 0 < l && l <= MAX_LITLEN));
             assert!(trained.distances.iter().all(|&l| 0 < l && l <= 15));
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_of_data_gets_its_trees() {
+    fn markup_prose_binary_and_short_input_select_their_trees() {
         let of = |text: &[u8]| BUILTINS.iter().position(|b| core::ptr::eq(b, choose(&text.repeat(200))));
         assert_eq!(of(b"<div class=\"row\"><a href=\"/index.html\">Home</a></div>"), Some(1));
         assert_eq!(of(b"and the rest of them went home in the evening, "), Some(2));

@@ -1,18 +1,19 @@
-//! The emitter: tokens to bits, without a branch per token.
+//! The emitter: tokens to bits, branchless per token.
 
 use linerate_core::Result;
 
-use super::bits::BitWriter;
-use super::isa::{Isa, Kernel};
+use super::dispatch::Kernel;
+use super::isa::Isa;
 use super::tables::Tables;
-use super::token::{Tokens, parts};
+use crate::coding::bits::BitWriter;
+use crate::coding::token::{Tokens, parts};
 
 /// Writes all tokens.
 pub(crate) struct Emit<'a, 'o> {
     pub(crate) tokens: &'a Tokens,
     pub(crate) tables: &'a Tables,
     pub(crate) bits: &'a mut BitWriter<'o>,
-    /// The bit position behind the block, which decides whether there is slack.
+    /// The bit position after the block, which decides whether there is slack.
     pub(crate) end: u64,
 }
 
@@ -39,7 +40,7 @@ impl Kernel for Emit<'_, '_> {
             return emit_tight(tokens, tables, bits);
         }
         let (mut acc, mut len) = (bits.acc, bits.len);
-        // SAFETY: the room has just been checked.
+        // SAFETY: the capacity has just been checked.
         unsafe {
             let start = bits.out.as_mut_ptr();
             let mut next = start.add(bits.pos);

@@ -1,22 +1,26 @@
-//! Level 1: one pass from bytes to bits, with trees known beforehand.
+//! Level 1: one pass from bytes to bits, with built-in trees.
 //!
-//! Emission needs nothing that the search for the next match waits for, so it runs in the shadow of
-//! the search's latency and costs little more than writing tokens would.
+//! Emission is not on the dependency chain of the search for the next match, so it hides in the search's
+//! latency and costs little more than writing tokens would.
 
 use core::hint::select_unpredictable;
 
-use super::barren::{LONG_RUN, Run};
-use super::bits::BitWriter;
 use super::builtin::Builtin;
+use super::dispatch::Kernel;
 use super::emit::end_block;
-use super::isa::{Isa, Kernel};
-use super::matcher::{FastTable, LAST_NUMBER, Positions, Small};
-use super::search::{LOOKAHEAD, Look, REACH, RUN, enter_first, enter_inside, hold, is_far, look_once, low};
-use super::segment::Numbered;
+use super::incompressible::{LONG_RUN, LiteralRun};
+use super::isa::Isa;
+use super::matcher::{FastTable, MAX_REBASED, PositionTable, Small};
+use super::rebased::RebasedBuffer;
+use super::search::{
+    LOOKAHEAD, MAX_PROBE_DISTANCE, Probe, SKIP_AFTER, insert_first, insert_inside, is_beyond_window,
+    keep_in_register, lowest_candidate, probe_one,
+};
 use super::tables::{Bits, Tables};
+use crate::coding::bits::BitWriter;
 
-/// More than one look can write: four literals and 32 that are passed over take 54 bytes at 12 bits
-/// each, three literals and a match less; and a store is 8 bytes wide.
+/// More bytes than one probe can write: four literals and 32 skipped ones take 54 bytes at 12 bits each,
+/// three literals and a match less; and a store is 8 bytes wide.
 const SLACK: usize = 128;
 
 /// Longest code of a literal or length that the trees of this level may have: three literals, a
@@ -24,20 +28,20 @@ const SLACK: usize = 128;
 #[cfg(test)]
 pub(crate) const MAX_LITLEN: u8 = 12;
 
-/// What the loop of this level works in: one object, so that one register addresses it all.
-pub(crate) struct FastWork {
+/// The state of this level's loop: one object, so that one register addresses it all.
+pub(crate) struct FastState {
     pub(crate) table: FastTable,
-    /// The tables of the trees in use, copied here for that register's sake.
+    /// Copy of the tables of the current trees, reachable from that register.
     tables: Tables,
     loaded: Option<&'static Builtin>,
 }
 
-impl FastWork {
+impl FastState {
     pub(crate) const fn new() -> Self {
-        FastWork { table: FastTable::new(), tables: Tables::new(), loaded: None }
+        FastState { table: FastTable::new(), tables: Tables::new(), loaded: None }
     }
 
-    /// Makes `trees` those in use.
+    /// Makes `trees` the current ones.
     pub(crate) fn load(&mut self, trees: &'static Builtin) {
         if !self.loaded.is_some_and(|loaded| core::ptr::eq(loaded, trees)) {
             self.tables.clone_from(&trees.tables);
@@ -50,15 +54,15 @@ impl FastWork {
     }
 }
 
-/// Codes bytes from `start` on, until `end` or a little beyond, or until nothing more is worth coding.
-/// What does not fit the output is counted only; the caller decides whether the block is kept.
+/// Codes bytes from `start` on, until `end` or slightly past it, or until incompressible data. Bits that do
+/// not fit the output are only counted; the caller decides whether to keep the block.
 pub(crate) struct Fast<'a, 'b, 'o> {
-    pub(crate) work: &'a mut FastWork,
-    pub(crate) call: &'a mut Numbered<'b>,
+    pub(crate) work: &'a mut FastState,
+    pub(crate) call: &'a mut RebasedBuffer<'b>,
     pub(crate) bits: &'a mut BitWriter<'o>,
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) run: Run,
+    pub(crate) run: LiteralRun,
 }
 
 impl Kernel for Fast<'_, '_, '_> {
@@ -73,15 +77,15 @@ impl Kernel for Fast<'_, '_, '_> {
         }
         // SAFETY: the caller vouches for the tier.
         unsafe {
-            let (at, flat) = self.body::<I>(at);
-            if flat { at } else { self.tail(at) }
+            let (at, incompressible) = self.body::<I>(at);
+            if incompressible { at } else { self.tail(at) }
         }
     }
 }
 
 impl Fast<'_, '_, '_> {
     fn first_literal(&mut self) -> usize {
-        enter_first::<Small, _>(&mut self.work.table, self.call);
+        insert_first::<Small, _>(&mut self.work.table, self.call);
         self.put(self.work.tables.literal(u32::from(self.call.buffer[0])));
         1
     }
@@ -90,35 +94,35 @@ impl Fast<'_, '_, '_> {
         self.bits.put_or_count(bits.value(), bits.len());
     }
 
-    /// Everything but the last bytes. Whether it stopped because nothing more is worth coding.
+    /// Everything but the last bytes. Returns the position and whether it stopped at incompressible data.
     #[inline(always)]
     unsafe fn body<I: Isa>(&mut self, mut at: usize) -> (usize, bool) {
         let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(self.end);
         while at < end {
-            let here = self.call.number(at, &mut self.work.table);
+            let here = self.call.rebased_position(at, &mut self.work.table);
             let run_start = here.saturating_sub(at - self.run.start);
-            let stop = (here + (end - at)).min(LAST_NUMBER as usize);
+            let stop = (here + (end - at)).min(MAX_REBASED as usize);
             // SAFETY: as the caller vouches.
             let here = unsafe {
                 if self.bits.pos + SLACK < self.bits.out.len() {
                     // A byte of input becomes at most 12 bits.
-                    let room = (self.bits.out.len() - SLACK - self.bits.pos) / 2;
-                    self.stretch::<I>(here, run_start, stop.min(here + room + 1))
+                    let capacity = (self.bits.out.len() - SLACK - self.bits.pos) / 2;
+                    self.stretch::<I>(here, run_start, stop.min(here + capacity + 1))
                 } else {
-                    self.one_look::<I>(here, run_start)
+                    self.probe_buffered::<I>(here, run_start)
                 }
             };
-            at = self.call.position(here);
-            if self.run.ends_in_flat(self.call.buffer, at) {
+            at = self.call.offset_of(here);
+            if self.run.literal_run_is_incompressible(self.call.buffer, at) {
                 return (at, true);
             }
         }
         (at, false)
     }
 
-    /// One look whose output goes by way of a buffer, as there is no slack behind it.
+    /// One probe whose output goes through a local buffer, because the output has no slack left.
     #[inline(never)]
-    unsafe fn one_look<I: Isa>(&mut self, here: usize, run_start: usize) -> usize {
+    unsafe fn probe_buffered<I: Isa>(&mut self, here: usize, run_start: usize) -> usize {
         let mut place = [0u8; 2 * SLACK];
         let mut bits = BitWriter { out: &mut place, pos: 0, acc: self.bits.acc, len: self.bits.len };
         let mut inner = Fast {
@@ -127,7 +131,7 @@ impl Fast<'_, '_, '_> {
             bits: &mut bits,
             start: 0,
             end: 0,
-            run: Run::new(0),
+            run: LiteralRun::new(0),
         };
         // SAFETY: as the caller vouches.
         let reached = unsafe { inner.stretch::<I>(here, run_start, here + 1) };
@@ -141,23 +145,23 @@ impl Fast<'_, '_, '_> {
         reached
     }
 
-    /// [`segment`](Self::segment), in the form for the distance from the beginning; may stop early
-    /// where that changes.
+    /// [`segment`](Self::segment), in the instance for the distance from the beginning; stops early where
+    /// that changes.
     #[inline(always)]
     unsafe fn stretch<I: Isa>(&mut self, here: usize, run_start: usize, stop: usize) -> usize {
         let lowest = self.call.lowest();
         // SAFETY: as the caller vouches.
         unsafe {
-            if is_far(here, lowest) {
+            if is_beyond_window(here, lowest) {
                 self.segment::<I, true>(here, run_start, stop)
             } else {
-                self.segment::<I, false>(here, run_start, stop.min(lowest + REACH + 1))
+                self.segment::<I, false>(here, run_start, stop.min(lowest + MAX_PROBE_DISTANCE + 1))
             }
         }
     }
 
-    /// Codes from number `here`, where the run of literals began at `run_start`, until `stop`
-    /// or a long run. Where it stops for `stop` must not show in what it does.
+    /// Codes from rebased position `here` until `stop` or a long literal run, which began at `run_start`. The
+    /// output must not depend on `stop`.
     #[inline(always)]
     unsafe fn segment<I: Isa, const FAR: bool>(
         &mut self,
@@ -165,31 +169,33 @@ impl Fast<'_, '_, '_> {
         mut run_start: usize,
         stop: usize,
     ) -> usize {
-        let checked = here + self.run.checked.saturating_sub(self.call.position(here));
-        let (origin, lowest, end) = (self.call.origin(), hold(self.call.lowest()), self.call.end());
-        let FastWork { table: Positions { slots, .. }, tables, .. } = &mut *self.work;
+        let checked = here + self.run.checked.saturating_sub(self.call.offset_of(here));
+        let (origin, lowest, end) =
+            (self.call.origin(), keep_in_register(self.call.lowest()), self.call.end());
+        let FastState { table: PositionTable { slots, .. }, tables, .. } = &mut *self.work;
         let start = self.bits.out.as_mut_ptr();
-        let mut out = Out { next: start.wrapping_add(self.bits.pos), acc: self.bits.acc, len: self.bits.len };
+        let mut out =
+            BitBuffer { next: start.wrapping_add(self.bits.pos), acc: self.bits.acc, len: self.bits.len };
         // SAFETY: `stop` leaves the lookahead within the buffer and the slack in the output.
         unsafe {
             while here < stop {
-                let look = Look::<Small>::new(slots, origin, here, low::<FAR>(here, lowest));
-                let literals = Literals::new(&look, tables);
-                if look.any(origin) {
-                    let found = look.best::<I>(origin, here, end);
-                    out.put(literals.before(found.lane).then(tables.length(found.length)));
+                let probe = Probe::<Small>::new(slots, origin, here, lowest_candidate::<FAR>(here, lowest));
+                let literals = Literals::new(&probe, tables);
+                if probe.has_match(origin) {
+                    let found = probe.best::<I>(origin, here, end);
+                    out.put(literals.before(found.literals_before).then(tables.length(found.length)));
                     out.store();
                     out.put(tables.distance(found.distance));
                     out.store();
-                    here = found.next;
+                    here = found.end;
                     run_start = here;
-                    enter_inside::<Small>(slots, origin, here, end);
+                    insert_inside::<Small>(slots, origin, here, end);
                 } else {
-                    out.put(literals.all(&look, tables));
+                    out.put(literals.all(&probe, tables));
                     out.store();
                     here += 4;
-                    if here - run_start > RUN {
-                        here = skip(&mut out, tables, origin, here, here - run_start, end);
+                    if here - run_start > SKIP_AFTER {
+                        here = skip_literals(&mut out, tables, origin, here, here - run_start, end);
                         if here - run_start > LONG_RUN && here > checked {
                             break;
                         }
@@ -199,7 +205,7 @@ impl Fast<'_, '_, '_> {
             self.bits.pos = out.next.offset_from(start) as usize;
         }
         (self.bits.acc, self.bits.len) = (out.acc, out.len);
-        self.run.start = self.call.position(run_start);
+        self.run.start = self.call.offset_of(run_start);
         here
     }
 
@@ -209,60 +215,60 @@ impl Fast<'_, '_, '_> {
         while at < self.end {
             let here = end - (self.call.buffer.len() - at);
             // SAFETY: `here` is in the buffer.
-            let found = unsafe { look_once::<Small>(&mut self.work.table.slots, origin, here, lowest, end) };
+            let found = unsafe { probe_one::<Small>(&mut self.work.table.slots, origin, here, lowest, end) };
             if found.length == 0 {
                 self.put(self.work.tables.literal(u32::from(self.call.buffer[at])));
             } else {
                 self.put(self.work.tables.length(found.length));
                 self.put(self.work.tables.distance(found.distance));
             }
-            at += found.next - here;
+            at += found.end - here;
         }
         at
     }
 }
 
-/// The first literals of a look in bits: one, two and three of them.
+/// The first one, two and three literals of a probe, in bits.
 struct Literals([Bits; 3]);
 
 impl Literals {
     #[inline(always)]
-    fn new(look: &Look<Small>, tables: &Tables) -> Self {
-        let one = tables.literal(look.literal(0));
-        let two = one.then(tables.literal(look.literal(1)));
-        Literals([one, two, two.then(tables.literal(look.literal(2)))])
+    fn new(probe: &Probe<Small>, tables: &Tables) -> Self {
+        let one = tables.literal(probe.literal(0));
+        let two = one.then(tables.literal(probe.literal(1)));
+        Literals([one, two, two.then(tables.literal(probe.literal(2)))])
     }
 
     /// All four.
     #[inline(always)]
-    fn all(&self, look: &Look<Small>, tables: &Tables) -> Bits {
-        self.0[2].then(tables.literal(look.literal(3)))
+    fn all(&self, probe: &Probe<Small>, tables: &Tables) -> Bits {
+        self.0[2].then(tables.literal(probe.literal(3)))
     }
 
-    /// Those before `lane`, which is hard to predict: without a branch.
+    /// Those before `offset`, which is unpredictable: branchless.
     #[inline(always)]
-    fn before(&self, lane: usize) -> Bits {
+    fn before(&self, offset: usize) -> Bits {
         let [one, two, three] = self.0;
-        let bits = select_unpredictable(lane > 0, one.0, 0);
-        let bits = select_unpredictable(lane > 1, two.0, bits);
-        Bits(select_unpredictable(lane > 2, three.0, bits))
+        let bits = select_unpredictable(offset > 0, one.0, 0);
+        let bits = select_unpredictable(offset > 1, two.0, bits);
+        Bits(select_unpredictable(offset > 2, three.0, bits))
     }
 }
 
-/// Passes over part of a run of `run` literals unseen: the longer the run, the more.
+/// Emits literals without probing; the longer the literal run `run`, the more.
 ///
 /// # Safety
-/// The bytes up to number `end` must be readable, the slack writable.
+/// The bytes up to position `end` must be readable, the slack writable.
 #[inline(always)]
-unsafe fn skip(
-    out: &mut Out,
+unsafe fn skip_literals(
+    out: &mut BitBuffer,
     tables: &Tables,
     origin: *const u8,
     mut here: usize,
     run: usize,
     end: usize,
 ) -> usize {
-    let skip_end = (here + 2 * (run / RUN).min(16)).min(end - 1);
+    let skip_end = (here + 2 * (run / SKIP_AFTER).min(16)).min(end - 1);
     while here < skip_end {
         // SAFETY: as the caller vouches.
         unsafe {
@@ -276,13 +282,13 @@ unsafe fn skip(
 }
 
 /// The bit writer's words, in registers.
-struct Out {
+struct BitBuffer {
     next: *mut u8,
     acc: u64,
     len: u32,
 }
 
-impl Out {
+impl BitBuffer {
     #[inline(always)]
     fn put(&mut self, bits: Bits) {
         self.acc |= bits.value() << self.len;

@@ -1,17 +1,17 @@
-//! The header of a dynamic block: two sets of code lengths, run-length coded (RFC 1951, 3.2.7).
+//! The header of a dynamic block: two sets of code lengths, run-length coded (RFC 1951, section 3.2.7).
 
 use linerate_core::Result;
 
-use super::bits::BitWriter;
-use super::huffman::{Code, TreeWork};
 use super::isa::Isa;
 use super::tables::{DISTANCES, LITLENS};
+use crate::coding::bits::BitWriter;
+use crate::coding::huffman::{Code, TreeWork};
 
 /// The order in which the code lengths of the code-length alphabet are sent.
 const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
 const MAX_RUNS: usize = LITLENS + DISTANCES;
-/// All lengths in one row, and room to compare 32 with their successors from anywhere.
+/// All lengths in one row, with slack to compare 32 with their successors from any offset.
 const ROW: usize = MAX_RUNS + 2 * 64;
 
 /// A header ready to be written.
@@ -30,7 +30,7 @@ impl Header {
         Header { runs: [0; MAX_RUNS], len: 0, litlens: 0, distances: 0, code: Code::new(), sent: 0 }
     }
 
-    /// Run-length codes the two sets of lengths and makes a code for that; returns the bits that
+    /// LiteralRun-length codes the two sets of lengths and makes a code for that; returns the bits that
     /// [`put`](Self::put) will write.
     ///
     /// # Safety
@@ -65,7 +65,7 @@ impl Header {
     /// Cuts the first `n` lengths of `row` into runs.
     ///
     /// Most lengths differ from their neighbours. A mask finds the next run that is worth a repeat
-    /// symbol, and what lies before it is copied without looking at it.
+    /// symbol; the lengths before it are copied unseen.
     ///
     /// # Safety
     /// As [`make`](Self::make).
@@ -122,7 +122,7 @@ impl Header {
         }
     }
 
-    /// Writes what follows the 3 header bits of the block, up to its first symbol.
+    /// Writes everything between the 3 header bits of the block and its first symbol.
     pub(crate) fn put(&self, bits: &mut BitWriter<'_>) -> Result<()> {
         let counts = (self.litlens - 257) | (self.distances - 1) << 5 | (self.sent - 4) << 10;
         bits.put(counts as u64, 14)?;
@@ -138,7 +138,7 @@ impl Header {
     }
 }
 
-/// How many lengths there are up to the last that is not 0.
+/// Number of lengths up to the last non-zero one.
 fn used(lengths: &[u8]) -> usize {
     lengths.iter().rposition(|&l| l != 0).map_or(0, |i| i + 1)
 }
@@ -146,8 +146,8 @@ fn used(lengths: &[u8]) -> usize {
 /// A bit per place of the row.
 type Mask = [u64; ROW / 64];
 
-/// Where a length equals its successor, and where a run begins that a repeat symbol makes shorter:
-/// three zeros or four equal lengths.
+/// Masks of lengths that equal their successor, and of beginnings of runs worth a repeat symbol: three zeros
+/// or four equal lengths.
 ///
 /// # Safety
 /// The CPU must support the tier that `I` is for.
@@ -200,7 +200,7 @@ const fn run_extra_bits(symbol: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::isa::Scalar;
+    use crate::kernel::scalar::Scalar;
 
     fn made(litlens: &[u8; LITLENS], distances: &[u8; DISTANCES]) -> Header {
         let mut header = Header::new();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_leave_no_short_rest() {
+    fn long_runs_are_split_without_a_short_rest() {
         let symbols = |run: usize| {
             let mut header = Header::new();
             header.push_run(5, run);

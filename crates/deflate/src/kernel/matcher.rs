@@ -1,34 +1,33 @@
-//! Hash tables of 16-bit position numbers that need no clearing between calls.
+//! The match finder: hash tables of 16-bit rebased positions that are not cleared between calls.
 //!
-//! Numbers go on from call to call, so an entry left by an earlier call is below the number that
-//! this call began with. Reading an entry therefore ends in one `max` with the lowest number that
-//! may be referred to: anything older, and a cleared slot, becomes that lowest position. It is
-//! inside the call's buffer, so it may be read and even matched; and it is the same whatever the
-//! table held before, so calls stay isolated.
+//! Rebased positions continue from call to call, so an entry of an earlier call is below the first position
+//! of this call. Reading an entry therefore ends in one `max` with the lowest position in reach: older
+//! entries and empty slots become that position. It is inside the call's buffer, so it may be read and even
+//! matched, and it does not depend on earlier calls, so calls stay isolated.
 //!
-//! When the 16 bits run out, between calls the table is cleared, and within a call all entries are
-//! lowered by [`REBASE`], which keeps the window of 32,768 intact.
+//! When 16 bits overflow, the table is cleared between calls; within a call all entries are lowered by
+//! [`REBASE`], which keeps the window of 32,768 intact.
 
-/// How a table of positions is addressed: 2^`BITS` buckets of `WAYS` positions, newest first.
+/// The geometry of a hash table: 2^`BITS` buckets of `WAYS` positions, newest first.
 pub(crate) trait Buckets {
     const BITS: u32;
     /// 1 or 2.
     const WAYS: usize;
-    /// Whether three positions near the end of a match are entered, rather than one.
+    /// Whether three positions near the end of a match are inserted, rather than one.
     const THOROUGH: bool;
 
-    /// Where in the table the bucket of the 4 bytes of `word` begins.
+    /// Index of the first slot of the bucket for the 4 bytes of `word`.
     #[inline(always)]
     fn bucket(word: u32) -> usize {
         (word.wrapping_mul(0x9E37_79B1) >> (32 - Self::BITS)) as usize * Self::WAYS
     }
 
-    /// Enters position number `n`, which is greater than all in the table, at `bucket`.
+    /// Inserts rebased position `n`, which is greater than all in the table, at `bucket`.
     ///
     /// # Safety
     /// `bucket` must come from [`bucket`](Self::bucket), the table have all buckets.
     #[inline(always)]
-    unsafe fn enter(slots: &mut [u16], bucket: usize, n: usize) {
+    unsafe fn insert(slots: &mut [u16], bucket: usize, n: usize) {
         // SAFETY: as the caller vouches.
         unsafe {
             if Self::WAYS == 2 {
@@ -39,11 +38,11 @@ pub(crate) trait Buckets {
     }
 }
 
-/// The buckets of level 1: 16 KiB, which leaves most of a first-level cache to the data.
+/// The buckets of level 1: 16 KiB, which leaves most of the L1 cache to the data.
 pub(crate) struct Small;
 /// The buckets of level 2.
 pub(crate) struct Single;
-/// The buckets of level 3: a second candidate gains more than anything else of its cost.
+/// The buckets of level 3: a second candidate saves more than anything else of equal cost.
 pub(crate) struct Double;
 
 impl Buckets for Small {
@@ -64,48 +63,47 @@ impl Buckets for Double {
     const THOROUGH: bool = true;
 }
 
-/// No position is given a number above this; the margin lets a loop run over a little.
-pub(crate) const LAST_NUMBER: u32 = 65_535 - 512;
-/// By how much numbers are lowered in a call that runs out of them: what is left of the numbers,
-/// `LAST_NUMBER - REBASE`, must exceed the window.
+/// Largest rebased position at the beginning of a probe; the margin lets a loop overrun a little.
+pub(crate) const MAX_REBASED: u32 = 65_535 - 512;
+/// Amount by which a rebase lowers all positions: the rest, `MAX_REBASED - REBASE`, must exceed the window.
 pub(crate) const REBASE: u32 = 31_744;
-const _: () = assert!(LAST_NUMBER - REBASE > MAX_DISTANCE as u32 + 256);
+const _: () = assert!(MAX_REBASED - REBASE > MAX_DISTANCE as u32 + 256);
 
-/// Furthest back that deflate can refer.
+/// Largest distance of deflate.
 pub(crate) const MAX_DISTANCE: usize = 32_768;
 pub(crate) const MIN_MATCH: usize = 4;
 pub(crate) const MAX_MATCH: usize = 258;
 
-/// A table of `N` position numbers.
-pub(crate) struct Positions<const N: usize> {
+/// A hash table of `N` rebased positions.
+pub(crate) struct PositionTable<const N: usize> {
     pub(crate) slots: [u16; N],
-    /// The number that the first position of the next call gets; 0 means that all is new.
+    /// Rebased position of the first byte of the next call; 0 for a new table.
     next: u32,
 }
 
-/// Serves levels 2 and 3.
-pub(crate) type Table = Positions<{ Double::WAYS << Double::BITS }>;
-pub(crate) type FastTable = Positions<{ 1 << Small::BITS }>;
+/// The table of levels 2 and 3.
+pub(crate) type MatchTable = PositionTable<{ Double::WAYS << Double::BITS }>;
+pub(crate) type FastTable = PositionTable<{ 1 << Small::BITS }>;
 
-impl<const N: usize> Positions<N> {
+impl<const N: usize> PositionTable<N> {
     pub(crate) const fn new() -> Self {
-        Positions { slots: [0; N], next: 0 }
+        PositionTable { slots: [0; N], next: 0 }
     }
 
-    /// Begins a call over `len` bytes; returns the number of its first position, at least 1.
+    /// Begins a call over `len` bytes; returns the rebased position of its first byte, at least 1.
     pub(crate) fn begin(&mut self, len: usize) -> u32 {
-        if len > LAST_NUMBER as usize - self.next.max(1) as usize {
+        if len > MAX_REBASED as usize - self.next.max(1) as usize {
             if self.next != 0 {
                 self.slots.fill(0);
             }
             self.next = 1;
         }
         let first = self.next.max(1);
-        self.next = (first as usize).saturating_add(len).min(LAST_NUMBER as usize) as u32;
+        self.next = (first as usize).saturating_add(len).min(MAX_REBASED as usize) as u32;
         first
     }
 
-    /// Lowers every number by [`REBASE`], those below to 0.
+    /// Lowers every entry by [`REBASE`], saturating at 0.
     ///
     /// Never inlined: its vector constants would occupy registers throughout a match loop.
     #[cold]
@@ -116,14 +114,14 @@ impl<const N: usize> Positions<N> {
         }
     }
 
-    /// Enters number `n` for the 4 bytes of `word`.
-    pub(crate) fn enter<B: Buckets>(&mut self, word: u32, n: usize) {
+    /// Inserts rebased position `n` for the 4 bytes of `word`.
+    pub(crate) fn insert<B: Buckets>(&mut self, word: u32, n: usize) {
         const { assert!(N >= B::WAYS << B::BITS) };
         // SAFETY: the table has all buckets.
-        unsafe { B::enter(&mut self.slots, B::bucket(word), n) };
+        unsafe { B::insert(&mut self.slots, B::bucket(word), n) };
     }
 
-    /// The newest number for the 4 bytes of `word`.
+    /// The newest candidate for the 4 bytes of `word`.
     pub(crate) fn newest<B: Buckets>(&self, word: u32) -> usize {
         usize::from(self.slots[B::bucket(word)])
     }

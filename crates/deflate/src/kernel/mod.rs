@@ -1,20 +1,20 @@
-//! The hot loops, and all `unsafe` code of this crate.
+//! The hot loops of the encoder, the tables they read, and the match finder. Loops are generic bodies,
+//! compiled per CPU tier by `dispatch`.
 #![allow(unsafe_code)]
 
-pub(crate) mod barren;
-pub(crate) mod bits;
+#[cfg(target_arch = "x86_64")]
+mod avx2;
 pub(crate) mod builtin;
+pub(crate) mod dispatch;
 pub(crate) mod emit;
 pub(crate) mod fast;
 pub(crate) mod header;
-pub(crate) mod huffman;
+pub(crate) mod incompressible;
 pub(crate) mod isa;
 pub(crate) mod matcher;
 pub(crate) mod parse;
+pub(crate) mod rebased;
+mod scalar;
 pub(crate) mod search;
-pub(crate) mod segment;
 pub(crate) mod tables;
-pub(crate) mod token;
 pub(crate) mod trees;
-#[cfg(feature = "alloc")]
-pub(crate) mod zeroed;

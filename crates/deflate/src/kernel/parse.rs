@@ -1,35 +1,37 @@
-//! The parse of levels 2 and 3: bytes to tokens.
+//! The greedy parse of levels 2 and 3: bytes to tokens.
 
 use core::marker::PhantomData;
 
-use super::barren::{LONG_RUN, Run};
-use super::isa::{Isa, Kernel};
-use super::matcher::{Buckets, LAST_NUMBER, Positions, Table};
+use super::dispatch::Kernel;
+use super::incompressible::{LONG_RUN, LiteralRun};
+use super::isa::Isa;
+use super::matcher::{Buckets, MAX_REBASED, MatchTable, PositionTable};
+use super::rebased::RebasedBuffer;
 use super::search::{
-    Found, LOOKAHEAD, Look, REACH, RUN, enter_first, enter_inside, hold, is_far, look_once, low,
+    LOOKAHEAD, MAX_PROBE_DISTANCE, Match, Probe, SKIP_AFTER, insert_first, insert_inside, is_beyond_window,
+    keep_in_register, lowest_candidate, probe_one,
 };
-use super::segment::Numbered;
-use super::token::{CAPACITY, NONE, Tokens, distance_symbol};
+use crate::coding::token::{CAPACITY, NONE, Tokens, distance_symbol};
 
-/// What a parse works in: one object, so that one register addresses it all.
-pub(crate) struct Work {
-    pub(crate) table: Table,
+/// The state of a parse: one object, so that one register addresses it all.
+pub(crate) struct ParseState {
+    pub(crate) table: MatchTable,
     pub(crate) tokens: Tokens,
 }
 
-impl Work {
+impl ParseState {
     pub(crate) const fn new() -> Self {
-        Work { table: Table::new(), tokens: Tokens::new() }
+        ParseState { table: MatchTable::new(), tokens: Tokens::new() }
     }
 }
 
 /// Parses from `start` until the tokens are full, a long run without matches, or the end of the
 /// input.
 pub(crate) struct Parse<'a, 'b, B> {
-    pub(crate) work: &'a mut Work,
-    pub(crate) call: &'a mut Numbered<'b>,
+    pub(crate) work: &'a mut ParseState,
+    pub(crate) call: &'a mut RebasedBuffer<'b>,
     pub(crate) start: usize,
-    pub(crate) run: Run,
+    pub(crate) run: LiteralRun,
     pub(crate) buckets: PhantomData<B>,
 }
 
@@ -45,34 +47,34 @@ impl<B: Buckets> Kernel for Parse<'_, '_, B> {
         }
         // SAFETY: the caller vouches for the tier.
         unsafe {
-            let (at, flat) = self.body::<I>(at);
-            let end = if flat { at } else { self.tail(at) };
-            Parsed { end, flat_throughout: flat && self.run.start == self.start }
+            let (at, incompressible) = self.body::<I>(at);
+            let end = if incompressible { at } else { self.tail(at) };
+            Parsed { end, incompressible_throughout: incompressible && self.run.start == self.start }
         }
     }
 }
 
-/// What a [`Parse`] came to.
+/// Result of a [`Parse`].
 pub(crate) struct Parsed {
-    /// Where it got to.
+    /// Position reached.
     pub(crate) end: usize,
-    /// It found no match, and stopped because nothing more is worth coding.
-    pub(crate) flat_throughout: bool,
+    /// Whether it found no match and stopped at incompressible data.
+    pub(crate) incompressible_throughout: bool,
 }
 
-/// Where tokens go: a write position in the list, and the counts.
-struct Sink<'a> {
+/// Appends tokens to the list and counts their symbols.
+struct TokenWriter<'a> {
     tokens: &'a mut Tokens,
-    /// The list, which is written through pointers derived from this one alone.
+    /// The list, written only through pointers derived from this one.
     list: *mut u32,
     next: *mut u32,
 }
 
-impl<'a> Sink<'a> {
+impl<'a> TokenWriter<'a> {
     fn new(tokens: &'a mut Tokens) -> Self {
         let list = tokens.list.as_mut_ptr();
         let next = list.wrapping_add(tokens.len);
-        Sink { tokens, list, next }
+        TokenWriter { tokens, list, next }
     }
 
     #[inline(always)]
@@ -81,10 +83,10 @@ impl<'a> Sink<'a> {
         unsafe { self.next.offset_from(self.list) as usize }
     }
 
-    /// Writes a token, and keeps and counts it only if `keep` is 1 rather than 0.
+    /// Writes a token; keeps and counts it if `keep` is 1, not if 0: branchless.
     ///
     /// # Safety
-    /// The list must have room; `first` and `second` must be in range.
+    /// The list must have free space; `first` and `second` must be in range.
     #[inline(always)]
     unsafe fn push_if(&mut self, keep: usize, first: u32, second: u32, extra: u32) {
         // SAFETY: as the caller vouches.
@@ -96,23 +98,23 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The four literals of a look without a match.
+    /// The four literals of a probe without a match.
     #[inline(always)]
-    unsafe fn push_literals<B: Buckets>(&mut self, look: &Look<B>) {
+    unsafe fn push_literals<B: Buckets>(&mut self, probe: &Probe<B>) {
         // SAFETY: as the caller vouches.
         unsafe {
-            self.push_if(1, look.literal(0), 32 + look.literal(1), 0);
-            self.push_if(1, look.literal(2), 32 + look.literal(3), 0);
+            self.push_if(1, probe.literal(0), 32 + probe.literal(1), 0);
+            self.push_if(1, probe.literal(2), 32 + probe.literal(3), 0);
         }
     }
 
-    /// The literals of a look before its match, and the match.
+    /// The literals of a probe before its match, and the match.
     #[inline(always)]
-    unsafe fn push_found<B: Buckets>(&mut self, look: &Look<B>, found: &Found) {
+    unsafe fn push_literals_and_match<B: Buckets>(&mut self, probe: &Probe<B>, found: &Match) {
         // SAFETY: as the caller vouches.
         unsafe {
-            self.push_if(found.lane >> 1, look.literal(0), 32 + look.literal(1), 0);
-            self.push_if(found.lane & 1, look.literal(found.lane & 2), NONE, 0);
+            self.push_if(found.literals_before >> 1, probe.literal(0), 32 + probe.literal(1), 0);
+            self.push_if(found.literals_before & 1, probe.literal(found.literals_before & 2), NONE, 0);
             self.push_match(found.length, found.distance);
         }
     }
@@ -126,46 +128,46 @@ impl<'a> Sink<'a> {
 }
 
 impl<B: Buckets> Parse<'_, '_, B> {
-    /// The first byte of a call has nothing before it; this lets every other have a candidate.
+    /// Emits and inserts the first byte of a call, so that every later position has a candidate.
     fn first_literal(&mut self) -> usize {
-        enter_first::<B, _>(&mut self.work.table, self.call);
-        let mut sink = Sink::new(&mut self.work.tokens);
+        insert_first::<B, _>(&mut self.work.table, self.call);
+        let mut tokens_out = TokenWriter::new(&mut self.work.tokens);
         // SAFETY: the list is empty.
-        unsafe { sink.push_if(1, u32::from(self.call.buffer[0]), NONE, 0) };
+        unsafe { tokens_out.push_if(1, u32::from(self.call.buffer[0]), NONE, 0) };
         self.work.tokens.len = 1;
         1
     }
 
-    /// Everything but the last bytes, in segments that neither the list nor the numbers outgrow.
+    /// Everything but the last bytes, in segments that overflow neither the list nor the rebased positions.
     #[inline(always)]
     unsafe fn body<I: Isa>(&mut self, mut at: usize) -> (usize, bool) {
         loop {
-            // No look makes more than one token of two bytes.
-            let room = 2 * (CAPACITY.saturating_sub(self.work.tokens.len));
-            let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(at + room);
+            // No probe makes more than one token of two bytes.
+            let capacity = 2 * (CAPACITY.saturating_sub(self.work.tokens.len));
+            let end = self.call.buffer.len().saturating_sub(LOOKAHEAD).min(at + capacity);
             if at >= end {
                 return (at, false);
             }
-            let here = self.call.number(at, &mut self.work.table);
-            let stop = (here + (end - at)).min(LAST_NUMBER as usize);
+            let here = self.call.rebased_position(at, &mut self.work.table);
+            let stop = (here + (end - at)).min(MAX_REBASED as usize);
             let (run_start, lowest) = (here.saturating_sub(at - self.run.start), self.call.lowest());
             // SAFETY: as the caller vouches.
             let here = unsafe {
-                if is_far(here, lowest) {
+                if is_beyond_window(here, lowest) {
                     self.segment::<I, true>(here, run_start, stop)
                 } else {
-                    self.segment::<I, false>(here, run_start, stop.min(lowest + REACH + 1))
+                    self.segment::<I, false>(here, run_start, stop.min(lowest + MAX_PROBE_DISTANCE + 1))
                 }
             };
-            at = self.call.position(here);
-            if self.run.ends_in_flat(self.call.buffer, at) {
+            at = self.call.offset_of(here);
+            if self.run.literal_run_is_incompressible(self.call.buffer, at) {
                 return (at, true);
             }
         }
     }
 
-    /// Parses from number `here`, where the run of literals began at `run_start`, until `stop`, or
-    /// a little beyond, or a long run. Where it stops for `stop` must not show in what it does.
+    /// Parses from rebased position `here` until `stop` or slightly past it, or until a long literal run, which
+    /// began at `run_start`. The output must not depend on `stop`.
     #[inline(always)]
     unsafe fn segment<I: Isa, const FAR: bool>(
         &mut self,
@@ -173,25 +175,26 @@ impl<B: Buckets> Parse<'_, '_, B> {
         mut run_start: usize,
         stop: usize,
     ) -> usize {
-        let (origin, lowest, end) = (self.call.origin(), hold(self.call.lowest()), self.call.end());
-        let Work { table: Positions { slots, .. }, tokens } = &mut *self.work;
-        let checked = here + self.run.checked.saturating_sub(self.call.position(here));
-        let mut sink = Sink::new(tokens);
-        // SAFETY: `stop` leaves the lookahead within the buffer and room in the list.
+        let (origin, lowest, end) =
+            (self.call.origin(), keep_in_register(self.call.lowest()), self.call.end());
+        let ParseState { table: PositionTable { slots, .. }, tokens } = &mut *self.work;
+        let checked = here + self.run.checked.saturating_sub(self.call.offset_of(here));
+        let mut tokens_out = TokenWriter::new(tokens);
+        // SAFETY: `stop` leaves the lookahead within the buffer and capacity in the list.
         unsafe {
             while here < stop {
-                let look = Look::<B>::new(slots, origin, here, low::<FAR>(here, lowest));
-                if look.any(origin) {
-                    let found = look.best::<I>(origin, here, end);
-                    sink.push_found(&look, &found);
-                    here = found.next;
+                let probe = Probe::<B>::new(slots, origin, here, lowest_candidate::<FAR>(here, lowest));
+                if probe.has_match(origin) {
+                    let found = probe.best::<I>(origin, here, end);
+                    tokens_out.push_literals_and_match(&probe, &found);
+                    here = found.end;
                     run_start = here;
-                    enter_inside::<B>(slots, origin, here, end);
+                    insert_inside::<B>(slots, origin, here, end);
                 } else {
-                    sink.push_literals(&look);
+                    tokens_out.push_literals(&probe);
                     here += 4;
-                    if here - run_start > RUN {
-                        here = skip(&mut sink, origin, here, here - run_start, end);
+                    if here - run_start > SKIP_AFTER {
+                        here = skip_literals(&mut tokens_out, origin, here, here - run_start, end);
                         if here - run_start > LONG_RUN && here > checked {
                             break;
                         }
@@ -199,43 +202,49 @@ impl<B: Buckets> Parse<'_, '_, B> {
                 }
             }
         }
-        let len = sink.len();
+        let len = tokens_out.len();
         self.work.tokens.len = len;
-        self.run.start = self.call.position(run_start);
+        self.run.start = self.call.offset_of(run_start);
         here
     }
 
     /// The last bytes, one at a time.
     unsafe fn tail(&mut self, mut at: usize) -> usize {
         let (origin, lowest, end) = (self.call.origin(), self.call.lowest(), self.call.end());
-        let mut sink = Sink::new(&mut self.work.tokens);
-        while at < self.call.buffer.len() && sink.len() < CAPACITY {
+        let mut tokens_out = TokenWriter::new(&mut self.work.tokens);
+        while at < self.call.buffer.len() && tokens_out.len() < CAPACITY {
             let here = end - (self.call.buffer.len() - at);
             // SAFETY: `here` is in the buffer, and the list is not full.
             unsafe {
-                let found = look_once::<B>(&mut self.work.table.slots, origin, here, lowest, end);
+                let found = probe_one::<B>(&mut self.work.table.slots, origin, here, lowest, end);
                 match found.length {
-                    0 => sink.push_if(1, u32::from(self.call.buffer[at]), NONE, 0),
-                    _ => sink.push_match(found.length, found.distance),
+                    0 => tokens_out.push_if(1, u32::from(self.call.buffer[at]), NONE, 0),
+                    _ => tokens_out.push_match(found.length, found.distance),
                 }
-                at += found.next - here;
+                at += found.end - here;
             }
         }
-        let len = sink.len();
+        let len = tokens_out.len();
         self.work.tokens.len = len;
         at
     }
 }
 
-/// Passes over part of a run of `run` literals unseen: the longer the run, the more.
+/// Emits literals without probing; the longer the literal run `run`, the more.
 #[inline(always)]
-unsafe fn skip(sink: &mut Sink<'_>, origin: *const u8, mut here: usize, run: usize, end: usize) -> usize {
-    let skip_end = (here + 2 * (run / RUN).min(16)).min(end - 1);
+unsafe fn skip_literals(
+    tokens_out: &mut TokenWriter<'_>,
+    origin: *const u8,
+    mut here: usize,
+    run: usize,
+    end: usize,
+) -> usize {
+    let skip_end = (here + 2 * (run / SKIP_AFTER).min(16)).min(end - 1);
     while here < skip_end {
         // SAFETY: as for `Parse::segment`.
         unsafe {
             let byte = |i| u32::from(*origin.wrapping_add(here + i));
-            sink.push_if(1, byte(0), 32 + byte(1), 0);
+            tokens_out.push_if(1, byte(0), 32 + byte(1), 0);
         }
         here += 2;
     }

@@ -1,11 +1,11 @@
-//! Emission tables: what each half of a token becomes in bits.
+//! Emission tables: the bits of each half of a token.
 
-use super::huffman::Code;
-use super::token::{FIRSTS, LENGTH_CODES, NONE, SECONDS, distance_extra_bits, distance_symbol};
+use crate::coding::huffman::Code;
+use crate::coding::token::{FIRSTS, LENGTH_CODES, NONE, SECONDS, distance_extra_bits, distance_symbol};
 
-/// Literal/length symbols that are sent: literals, end of block, 29 lengths.
+/// Literal/length symbols in use: literals, end of block, 29 lengths.
 pub(crate) const LITLENS: usize = 286;
-/// Distance symbols that are sent.
+/// Distance symbols in use.
 pub(crate) const DISTANCES: usize = 30;
 pub(crate) const END_OF_BLOCK: usize = 256;
 
@@ -25,7 +25,7 @@ impl Tables {
         Tables { firsts: [0; FIRSTS], seconds: [0; SECONDS], end_of_block: 0 }
     }
 
-    /// Fills the tables for a pair of trees. Entries of symbols without a code are meaningless.
+    /// Fills the tables for a pair of trees. Entries of symbols without a code are unspecified.
     #[inline(always)]
     pub(crate) const fn fill(&mut self, litlens: &Code<LITLENS>, distances: &Code<DISTANCES>) {
         let mut i = 0;

@@ -1,15 +1,16 @@
-//! The trees of one block: from counts to codes, and what they cost.
+//! The trees of one block: from symbol counts to codes and their cost.
 
 use linerate_core::Result;
 
-use super::bits::BitWriter;
+use super::dispatch::Kernel;
 use super::header::Header;
-use super::huffman::{Code, TreeWork};
-use super::isa::{Isa, Kernel};
+use super::isa::Isa;
 use super::tables::{DISTANCES, END_OF_BLOCK, LITLENS, Tables};
-use super::token::{LENGTH_CODES, Tokens, distance_extra_bits};
+use crate::coding::bits::BitWriter;
+use crate::coding::huffman::{Code, TreeWork};
+use crate::coding::token::{LENGTH_CODES, Tokens, distance_extra_bits};
 
-/// The trees made for a block, and what they were made from.
+/// The trees of a block, and the counts they were built from.
 pub(crate) struct Trees {
     litlen_freqs: [u32; LITLENS],
     distance_freqs: [u32; DISTANCES],
@@ -34,13 +35,13 @@ impl Trees {
         }
     }
 
-    /// Writes the 3 header bits of a block, and the trees made last.
+    /// Writes the 3 header bits of a block, and the trees built last.
     pub(crate) fn put_header(&self, last: bool, bits: &mut BitWriter<'_>) -> Result<()> {
         bits.put(0b100 | u64::from(last), 3)?;
         self.header.put(bits)
     }
 
-    /// Takes over the counts of a block; returns the bits its extra fields will take.
+    /// Takes the counts of a block; returns the number of its extra bits.
     #[inline(always)]
     fn count(&mut self, tokens: &Tokens) -> u64 {
         for literal in 0..256 {
@@ -81,7 +82,7 @@ impl Trees {
         )
     }
 
-    /// Makes the best trees for the symbols counted; returns the bits of header and symbols.
+    /// Builds the optimal trees for the symbols counted; returns the bits of header and symbols.
     ///
     /// # Safety
     /// The CPU must support the tier that `I` is for.
@@ -111,8 +112,8 @@ fn sum_codes<const N: usize, const WIDTH: usize>(lengths: &[u16; 256], start: us
     }
 }
 
-/// Counts the symbols of a block and makes the best trees for them. Gives the bits of the block
-/// with the fixed trees and with these, its 3 header bits included.
+/// Counts the symbols of a block and builds the optimal trees. Returns the bits of the block with the fixed
+/// trees and with these, including its 3 header bits.
 pub(crate) struct PlanTrees<'a> {
     pub(crate) trees: &'a mut Trees,
     pub(crate) tokens: &'a Tokens,
@@ -130,7 +131,7 @@ impl Kernel for PlanTrees<'_> {
     }
 }
 
-/// Fills the emission tables for the trees made.
+/// Fills the emission tables for the trees built.
 pub(crate) struct FillTables<'a>(pub(crate) &'a mut Trees);
 
 impl Kernel for FillTables<'_> {

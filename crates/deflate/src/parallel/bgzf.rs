@@ -1,13 +1,14 @@
-//! Blocked gzip: every block a gzip member that says how long it is.
+//! BGZF, blocked gzip (SAM specification, section 4.1): every block is a gzip member with its length in an extra
+//! field.
 
 use std::io::{self, Read, Write};
 
-use super::pipeline::{self, Job, Plan};
+use super::pipeline::{self, Job, JobSizes};
 use super::{Options, Totals, job_size, put};
 use crate::checksum::{CRC32_START, crc32};
 use crate::{Format, Result, Scratch, compress as compress_one, compress_bound};
 
-/// Most input of one block, as htslib has it: with a stored block's cost it stays within 64 KiB.
+/// Most input bytes of a block, as in htslib: also as a stored block the member stays within 64 KiB.
 const MOST: usize = 65_280;
 const HEADER: usize = 18;
 const TRAILER: usize = 8;
@@ -30,11 +31,11 @@ pub(super) fn compress<R: Read, W: Write>(
     let options = &Options { block_size: options.block_size.min(MOST), ..*options };
     let input = job_size(options.block_size);
     let block = HEADER + compress_bound(options.block_size) + TRAILER;
-    let plan =
-        Plan { threads: options.threads, input, history: 0, output: input / options.block_size * block };
+    let sizes =
+        JobSizes { threads: options.threads, input, history: 0, output: input / options.block_size * block };
     let mut totals = Totals::default();
     pipeline::run(
-        &plan,
+        &sizes,
         reader,
         |scratch, job| encode(scratch, job, options),
         |job| {

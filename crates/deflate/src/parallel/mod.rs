@@ -1,9 +1,9 @@
-//! One stream from many threads: from a reader to a writer, the same bytes for any number.
+//! Parallel compression from a reader to a writer, with the same output for any number of threads.
 //!
 //! The input is cut into blocks of [`Options::block_size`] bytes, each compressed by one stateless
 //! call. Blocks are grouped into jobs of about 128 KiB, or of one block where that is larger.
-//! Jobs are what threads take; each ends at a byte boundary, which costs up to 5 bytes.
-//! Checksums are made per job and joined.
+//! Jobs are the unit of work of a thread; each ends at a byte boundary, which costs up to 5 bytes.
+//! Checksums are computed per job and combined.
 //!
 //! ```
 //! use linerate_deflate::parallel::{compress, Options};
@@ -23,20 +23,20 @@ mod pipeline;
 
 use std::io::{self, Read, Write};
 
-use self::pipeline::{Job, Plan};
+use self::pipeline::{Job, JobSizes};
 use crate::checksum::{ADLER32_START, CRC32_START, adler32, adler32_combine, crc32, crc32_combine};
 use crate::{Format, Level, Result, Scratch, Stream, bound, finish_bound};
 
-/// Bytes of a job, unless one block is larger: enough for handing over to cost nothing.
+/// Bytes of a job, unless one block is larger: enough to make its overhead negligible.
 const JOB: usize = 128 << 10;
-/// What a match can reach back (RFC 1951, 3.2.5).
+/// Largest match distance (RFC 1951, section 3.2.5).
 const HISTORY: usize = 32 << 10;
 
-/// What the blocks are put into.
+/// Container of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Container {
-    /// One stream, as [`Stream`] makes it.
+    /// One stream, as of [`Stream`].
     Single(Format),
     /// Blocked gzip (SAM specification, section 4.1): gzip members of at most 64 KiB that carry
     /// their own length, so that a reader can find, decode and seek to them independently. Any
@@ -50,7 +50,7 @@ impl From<Format> for Container {
     }
 }
 
-/// How to compress.
+/// Options of [`compress`].
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Options {
@@ -58,20 +58,19 @@ pub struct Options {
     pub container: Container,
     /// The level of every block.
     pub level: Level,
-    /// Threads that compress, besides the calling one, which reads and writes. With 0 or 1, or
-    /// if the input is a single job, the calling thread does it all.
+    /// Compressing threads, besides the calling one, which reads and writes. With 0 or 1, or if the input is a
+    /// single job, the calling thread does everything. Default: 1.
     pub threads: usize,
     /// Bytes of one stateless call, at least 1. [`Container::Bgzf`] takes at most 65,280.
     ///
     /// Memory is about (`threads` + 2) x 2 x the greater of `block_size` and 128 KiB, and a
     /// [`Scratch`] per thread.
     pub block_size: usize,
-    /// Whether blocks are compressed without reference to earlier ones. If not, each may refer to
-    /// the 32 KiB before it, for a better ratio, above all of small blocks.
+    /// Whether blocks are compressed independently. If not, each may refer to the 32 KiB before it, for a better
+    /// ratio, above all of small blocks. Default: yes.
     /// [`Container::Bgzf`] is always isolated.
     pub isolated: bool,
-    /// Whether the caller has written the container's header (a gzip header with a name, say), so
-    /// that none is written. Has no meaning for [`Container::Bgzf`].
+    /// Whether the caller has written the container's header, for example a gzip header with a name. Ignored for [`Container::Bgzf`].
     pub after_header: bool,
 }
 
@@ -116,7 +115,7 @@ impl Options {
     }
 }
 
-/// What has been read and written.
+/// Totals of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
@@ -124,19 +123,18 @@ pub struct Totals {
     pub bytes_in: u64,
     /// Bytes written.
     pub bytes_out: u64,
-    /// CRC-32 of the input, or Adler-32 for zlib; 0 for bare deflate and BGZF.
+    /// CRC-32 of the input, or Adler-32 for zlib; 0 for raw deflate and BGZF.
     pub checksum: u32,
 }
 
-/// Compresses all that `reader` gives into `writer`, which is not flushed.
+/// Compresses `reader` to its end into `writer`, which is not flushed.
 ///
 /// # Errors
-/// Those of `reader` and `writer`, except `ErrorKind::Interrupted`, after which the call is
-/// repeated; what was written before is the beginning of the stream. A failure to start the
-/// first thread.
+/// Those of `reader` and `writer`, except `ErrorKind::Interrupted`, which is retried; the output written
+/// before is a prefix of the stream. Failure to start the first thread.
 ///
 /// # Panics
-/// If `reader` or `writer` does; all threads have ended then.
+/// If `reader` or `writer` panics; all threads have ended then.
 pub fn compress<R: Read, W: Write>(reader: R, writer: W, options: &Options) -> io::Result<Totals> {
     compress_with_progress(reader, writer, options, |_| {})
 }
@@ -171,7 +169,7 @@ fn single<R: Read, W: Write>(
     progress: &mut dyn FnMut(&Totals),
 ) -> io::Result<Totals> {
     let input = job_size(options.block_size);
-    let plan = Plan {
+    let sizes = JobSizes {
         threads: options.threads,
         input,
         history: if options.isolated { 0 } else { HISTORY },
@@ -183,7 +181,7 @@ fn single<R: Read, W: Write>(
         put(&mut writer, &mut totals, format.header())?;
     }
     pipeline::run(
-        &plan,
+        &sizes,
         reader,
         |scratch, job| {
             job.check = (check.of)(check.start, job.input());
@@ -198,7 +196,7 @@ fn single<R: Read, W: Write>(
             Ok(())
         },
     )?;
-    // The length is kept modulo 2^32 (RFC 1952, 2.3.1).
+    // ISIZE is modulo 2^32 (RFC 1952, section 2.3.1).
     let (sum, len) = (totals.checksum, totals.bytes_in as u32);
     match format {
         Format::Deflate => {}
@@ -209,7 +207,7 @@ fn single<R: Read, W: Write>(
     Ok(totals)
 }
 
-/// Compresses the blocks of a job as bare deflate, from one byte boundary to the next.
+/// Compresses the blocks of a job as raw deflate, from one byte boundary to the next.
 fn encode(scratch: &mut Scratch, job: &mut Job, options: &Options) -> Result<()> {
     let mut output = std::mem::take(&mut job.output);
     let (buffer, start) = job.with_history();
@@ -234,7 +232,7 @@ fn put(writer: &mut impl Write, totals: &mut Totals, bytes: &[u8]) -> io::Result
     Ok(())
 }
 
-/// The checksum of a container, as a row of functions.
+/// The checksum functions of a container.
 struct Check {
     start: u32,
     of: fn(u32, &[u8]) -> u32,

@@ -1,8 +1,8 @@
-//! Jobs through threads: read in order, worked on by whoever is free, written in order.
+//! The thread pool of parallel compression: jobs are read in order, compressed by any free worker, written in
+//! order.
 //!
-//! The calling thread reads and writes; the others only turn a [`Job`]'s input into its output.
-//! What a job holds depends on the sizes of the [`Plan`] alone, so the number of threads cannot
-//! show in the output.
+//! The calling thread reads and writes; workers only turn a [`Job`]'s input into its output. The content of
+//! a job depends on [`JobSizes`] alone, so the output does not depend on the number of threads.
 
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind, Read};
@@ -12,46 +12,46 @@ use std::thread;
 
 use crate::{Result, Scratch};
 
-/// Sizes, in bytes, and the number of threads that work.
-pub(super) struct Plan {
+/// Sizes in bytes, and the number of workers.
+pub(super) struct JobSizes {
     pub(super) threads: usize,
     /// Input of one job; the last may have less.
     pub(super) input: usize,
-    /// Input before the job that it may refer to.
+    /// History before the job that it may refer to.
     pub(super) history: usize,
     /// Most output of one job.
     pub(super) output: usize,
 }
 
-/// One piece of the input and what became of it. Jobs are reused: at most `threads` + 2 exist.
+/// One piece of the input and its compressed output. Jobs are reused: at most `threads` + 2 exist.
 pub(super) struct Job {
-    /// History, input, and one byte more, by which the end of the input is seen in time.
+    /// History, input, and one byte of the next job, to detect the end of the input.
     buffer: Vec<u8>,
     history: usize,
     filled: usize,
     /// Whether the input ends with this job.
     pub(super) last: bool,
-    /// Room for the output; what `used` does not cover is of earlier jobs.
+    /// Output buffer; bytes after `used` are stale.
     pub(super) output: Vec<u8>,
     pub(super) used: usize,
-    /// Checksum of the input, for the worker to set.
+    /// Checksum of the input, set by the worker.
     pub(super) check: u32,
 }
 
 impl Job {
-    fn new(plan: &Plan) -> Self {
+    fn new(sizes: &JobSizes) -> Self {
         Job {
-            buffer: vec![0; plan.history + plan.input + 1],
+            buffer: vec![0; sizes.history + sizes.input + 1],
             history: 0,
             filled: 0,
             last: false,
-            output: vec![0; plan.output],
+            output: vec![0; sizes.output],
             used: 0,
             check: 0,
         }
     }
 
-    /// The input with its history before it, and where the one ends and the other begins.
+    /// History and input, and the offset of the input.
     pub(super) fn with_history(&self) -> (&[u8], usize) {
         (&self.buffer[..self.filled], self.history)
     }
@@ -65,20 +65,20 @@ impl Job {
     }
 }
 
-/// Cuts what a reader gives into jobs.
-struct Feeder<'p, R> {
-    plan: &'p Plan,
+/// Cuts the input of a reader into jobs.
+struct JobReader<'p, R> {
+    sizes: &'p JobSizes,
     reader: R,
-    /// The last `plan.history` bytes of the job before.
+    /// The last `sizes.history` bytes of the job before.
     tail: Vec<u8>,
     /// The first byte of the next job, read with the one before.
     carried: Option<u8>,
 }
 
-impl<R: Read> Feeder<'_, R> {
+impl<R: Read> JobReader<'_, R> {
     fn fill(&mut self, job: &mut Job) -> io::Result<()> {
         let start = self.tail.len();
-        let end = start + self.plan.input;
+        let end = start + self.sizes.input;
         job.buffer[..start].copy_from_slice(&self.tail);
         let mut filled = start;
         if let Some(byte) = self.carried.take() {
@@ -100,25 +100,25 @@ impl<R: Read> Feeder<'_, R> {
         }
         (job.history, job.filled, job.used) = (start, filled, 0);
         self.tail.clear();
-        self.tail.extend_from_slice(&job.buffer[filled.saturating_sub(self.plan.history)..filled]);
+        self.tail.extend_from_slice(&job.buffer[filled.saturating_sub(self.sizes.history)..filled]);
         Ok(())
     }
 }
 
-/// Runs `work` on every piece of `reader` and `sink` on the results, these in order.
+/// Runs `work` on every job of `reader`, and `sink` on the results in order.
 ///
-/// A panic in `work` is passed on to the caller once the other threads have ended.
-pub(super) fn run<R, W, S>(plan: &Plan, reader: R, work: W, mut sink: S) -> io::Result<()>
+/// A panic in `work` propagates to the caller after the other threads have ended.
+pub(super) fn run<R, W, S>(sizes: &JobSizes, reader: R, work: W, mut sink: S) -> io::Result<()>
 where
     R: Read,
     W: Fn(&mut Scratch, &mut Job) -> Result<()> + Sync,
     S: FnMut(&Job) -> io::Result<()>,
 {
-    let mut feeder = Feeder { plan, reader, tail: Vec::new(), carried: None };
-    let mut first = Job::new(plan);
-    feeder.fill(&mut first)?;
-    if plan.threads > 1 && !first.last {
-        return run_threads(feeder, first, &work, sink);
+    let mut job_reader = JobReader { sizes, reader, tail: Vec::new(), carried: None };
+    let mut first = Job::new(sizes);
+    job_reader.fill(&mut first)?;
+    if sizes.threads > 1 && !first.last {
+        return run_threads(job_reader, first, &work, sink);
     }
     let mut scratch = Scratch::boxed();
     loop {
@@ -127,40 +127,40 @@ where
         if first.last {
             return Ok(());
         }
-        feeder.fill(&mut first)?;
+        job_reader.fill(&mut first)?;
     }
 }
 
 type Done = (Job, Result<()>);
 type Task = (Job, Sender<Done>);
 
-fn run_threads<R, W, S>(mut feeder: Feeder<'_, R>, first: Job, work: &W, mut sink: S) -> io::Result<()>
+fn run_threads<R, W, S>(mut job_reader: JobReader<'_, R>, first: Job, work: &W, mut sink: S) -> io::Result<()>
 where
     R: Read,
     W: Fn(&mut Scratch, &mut Job) -> Result<()> + Sync,
     S: FnMut(&Job) -> io::Result<()>,
 {
-    let plan = feeder.plan;
-    let most = plan.threads.saturating_add(2);
-    let (give, take) = mpsc::channel::<Task>();
-    let take = &Mutex::new(take);
+    let sizes = job_reader.sizes;
+    let max_jobs = sizes.threads.saturating_add(2);
+    let (task_sender, task_receiver) = mpsc::channel::<Task>();
+    let task_receiver = &Mutex::new(task_receiver);
     thread::scope(|scope| {
-        // Owned here, so that every way out of this closure, a panic too, ends the workers.
-        let give = give;
+        // Owned here, so that every exit of this closure, also a panic, ends the workers.
+        let task_sender = task_sender;
         let mut waiting: VecDeque<Receiver<Done>> = VecDeque::new();
         let mut free: Vec<Job> = Vec::new();
         let (mut next, mut made) = (Some(first), 1);
-        let (mut wanted, mut spawned) = (plan.threads, 0);
+        let (mut wanted, mut spawned) = (sizes.threads, 0);
         while let Some(job) = next.take() {
             let last = job.last;
             let (done, result) = mpsc::channel();
-            give.send((job, done)).map_err(|_| lost())?;
+            task_sender.send((job, done)).map_err(|_| lost())?;
             waiting.push_back(result);
             if spawned < wanted {
-                match thread::Builder::new().spawn_scoped(scope, || serve(take, work)) {
+                match thread::Builder::new().spawn_scoped(scope, || run_worker(task_receiver, work)) {
                     Ok(_) => spawned += 1,
                     Err(e) if spawned == 0 => return Err(e),
-                    // Fewer threads give the same bytes.
+                    // Fewer threads produce the same bytes.
                     Err(_) => wanted = spawned,
                 }
             }
@@ -170,13 +170,13 @@ where
             collect_ready(&mut waiting, &mut free, &mut sink)?;
             let mut job = match free.pop() {
                 Some(job) => job,
-                None if made < most => {
+                None if made < max_jobs => {
                     made += 1;
-                    Job::new(plan)
+                    Job::new(sizes)
                 }
                 None => collect(&mut waiting, &mut sink)?,
             };
-            feeder.fill(&mut job)?;
+            job_reader.fill(&mut job)?;
             next = Some(job);
         }
         while !waiting.is_empty() {
@@ -186,15 +186,15 @@ where
     })
 }
 
-/// A worker: takes tasks until there are no more givers.
-fn serve<W>(take: &Mutex<Receiver<Task>>, work: &W)
+/// A worker: runs tasks until the sender is dropped.
+fn run_worker<W>(task_receiver: &Mutex<Receiver<Task>>, work: &W)
 where
     W: Fn(&mut Scratch, &mut Job) -> Result<()>,
 {
     let mut scratch = Scratch::boxed();
     loop {
         // Nothing but `recv` runs under the lock, so a poisoned one guards a sound receiver.
-        let task = take.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let task = task_receiver.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((mut job, done)) = task else { return };
         let result = work(&mut scratch, &mut job);
         if done.send((job, result)).is_err() {

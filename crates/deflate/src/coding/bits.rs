@@ -1,23 +1,22 @@
-//! The bit writer: least significant bit first, into a slice that it never leaves.
+//! The bit writer: least significant bit first, into a slice, bounds-checked.
 //!
-//! Used for headers, trailers, stored blocks and whatever must fit an output without slack.
-//! The hot loop in [`emit`](super::emit) takes its three words out and puts them back.
+//! Used for headers, trailers, stored blocks and outputs without slack. The hot loop in [`emit`](crate::kernel::emit) keeps its fields in registers.
 
 use linerate_core::{Error, Kind, Result};
 
 pub(crate) const TOO_SMALL: Error = Error::new(Kind::OutputTooSmall, 0, "the output buffer is too small");
 
-/// Writes bits into `out`. Fewer than 8 bits wait in `acc` between calls.
+/// Writes bits into `out`. Fewer than 8 bits are pending in `acc` between calls.
 pub(crate) struct BitWriter<'a> {
-    pub(super) out: &'a mut [u8],
-    pub(super) pos: usize,
-    pub(super) acc: u64,
-    pub(super) len: u32,
+    pub(crate) out: &'a mut [u8],
+    pub(crate) pos: usize,
+    pub(crate) acc: u64,
+    pub(crate) len: u32,
 }
 
-/// A state of a [`BitWriter`] to come back to.
+/// A saved state of a [`BitWriter`].
 #[derive(Clone, Copy)]
-pub(crate) struct Mark {
+pub(crate) struct BitState {
     pos: usize,
     acc: u64,
     len: u32,
@@ -28,26 +27,26 @@ impl<'a> BitWriter<'a> {
         BitWriter { out, pos: 0, acc: u64::from(pending), len: u32::from(pending_len) }
     }
 
-    /// Bytes written, and the bits held back with their number.
+    /// Bytes written, pending bits, and their number.
     pub(crate) fn end(self) -> (usize, u8, u8) {
         (self.pos, self.acc as u8, self.len as u8)
     }
 
-    /// Goes to the byte boundary `pos`, leaving what is there for later; gives the state to
-    /// [`resume`](Self::resume) at.
-    pub(crate) fn leap(&mut self, pos: usize) -> Mark {
-        let mark = self.mark();
+    /// Jumps to the byte boundary `pos`, leaving a gap to be filled later; returns the state before it, for
+    /// [`restore`](Self::restore).
+    pub(crate) fn jump_to(&mut self, pos: usize) -> BitState {
+        let mark = self.state();
         (self.pos, self.acc, self.len) = (pos, 0, 0);
         mark
     }
 
-    /// The present state.
-    pub(crate) fn mark(&self) -> Mark {
-        Mark { pos: self.pos, acc: self.acc, len: self.len }
+    /// The current state.
+    pub(crate) fn state(&self) -> BitState {
+        BitState { pos: self.pos, acc: self.acc, len: self.len }
     }
 
-    /// Goes (back) to a state.
-    pub(crate) fn resume(&mut self, mark: Mark) {
+    /// Restores a state.
+    pub(crate) fn restore(&mut self, mark: BitState) {
         (self.pos, self.acc, self.len) = (mark.pos, mark.acc, mark.len);
     }
 
@@ -61,7 +60,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Bits since the start of `out`, those held back included.
+    /// Bits since the start of `out`, including the pending ones.
     pub(crate) fn position(&self) -> u64 {
         self.pos as u64 * 8 + u64::from(self.len)
     }
@@ -71,8 +70,8 @@ impl<'a> BitWriter<'a> {
         self.out.len() as u64 * 8
     }
 
-    /// Appends the low `n` bits of `value`, which has no others; `n` is at most 48. May scribble on
-    /// the 7 bytes behind.
+    /// Appends the low `n` bits of `value`, which has no others; `n` is at most 48. May overwrite
+    /// the 7 bytes after it.
     #[inline]
     pub(crate) fn put(&mut self, value: u64, n: u32) -> Result<()> {
         let Some(place) = self.out.get_mut(self.pos..self.pos + 8) else {
@@ -86,7 +85,7 @@ impl<'a> BitWriter<'a> {
         Ok(())
     }
 
-    /// As [`put`](Self::put), without touching what lies behind.
+    /// As [`put`](Self::put), without touching the bytes after it.
     fn put_exactly(&mut self, value: u64, n: u32) -> Result<()> {
         debug_assert!(n <= 48 && value >> n == 0);
         self.acc |= value << self.len;
@@ -105,15 +104,14 @@ impl<'a> BitWriter<'a> {
         self.len &= 7;
     }
 
-    /// As [`put`](Self::put), but past the end of `out` it only counts: for a block of which it is
-    /// still open whether it will be kept.
+    /// As [`put`](Self::put), but only counts past the end of `out`: for a block that may still be discarded.
     pub(crate) fn put_or_count(&mut self, value: u64, n: u32) {
         if self.put(value, n).is_err() {
             self.drop_whole_bytes();
         }
     }
 
-    /// Fills the byte begun, if any, with zero bits.
+    /// Pads to a byte boundary with zero bits.
     pub(crate) fn align(&mut self) -> Result<()> {
         self.put_exactly(0, self.len.wrapping_neg() & 7)
     }
@@ -127,7 +125,7 @@ impl<'a> BitWriter<'a> {
         Ok(())
     }
 
-    /// A stored block of at most 65,535 bytes. Leaves what lies behind it alone, as that may be a
+    /// A stored block of at most 65,535 bytes. Does not touch the bytes after it, which may be a
     /// block already.
     pub(crate) fn put_stored(&mut self, data: &[u8], last: bool) -> Result<()> {
         debug_assert!(data.len() <= 65_535);
@@ -139,12 +137,12 @@ impl<'a> BitWriter<'a> {
         self.put_bytes(data)
     }
 
-    /// The empty stored block that a flush consists of.
+    /// An empty stored block: a flush.
     pub(crate) fn put_empty_stored(&mut self) -> Result<()> {
         self.put_stored(&[], false)
     }
 
-    /// A block of the fixed trees with nothing but its end: 10 bits.
+    /// An empty block with the fixed trees: 10 bits.
     pub(crate) fn put_empty_fixed(&mut self, last: bool) -> Result<()> {
         self.put(0b010 | u64::from(last), 10)
     }

@@ -1,11 +1,11 @@
-//! Large values on the heap, made from zeroed pages instead of being copied from the stack.
+//! Large values on the heap, allocated zeroed instead of being copied from the stack.
 
 use alloc::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use alloc::boxed::Box;
 
 use crate::{FastScratch, Scratch};
 
-/// Types for which all bytes zero is the value of their `new`.
+/// Types whose `new` is all zero bytes.
 ///
 /// # Safety
 /// All bytes zero must be a valid value.

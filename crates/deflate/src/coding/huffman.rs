@@ -1,4 +1,5 @@
-//! Minimum-redundancy codes under a length limit.
+//! Length-limited Huffman codes (minimum-redundancy codes by the two-queue method; the limit by moving leaves
+//! down, which is not always optimal).
 
 /// A code for an alphabet of `N` symbols.
 #[derive(Clone)]
@@ -14,7 +15,7 @@ impl<const N: usize> Code<N> {
         Code { lengths: [0; N], codes: [0; N] }
     }
 
-    /// The canonical code of given lengths. For constants; slow.
+    /// The canonical code with the given lengths. For constants; slow.
     pub(crate) const fn from_lengths(lengths: [u8; N]) -> Self {
         let mut of_length = [0u16; 16];
         let mut symbol = 0;
@@ -34,10 +35,10 @@ impl<const N: usize> Code<N> {
         Code { lengths, codes }
     }
 
-    /// Makes the best code for `freqs`, each below 2^16, with no length above `limit`.
+    /// Builds the code for `freqs`, each below 2^16, with lengths up to `limit`.
     ///
-    /// With fewer than two symbols in use, two get codes of one bit, so that the set is complete,
-    /// as strict decoders ask.
+    /// With fewer than two symbols in use, two get codes of one bit, so that the set is complete, as strict
+    /// decoders require.
     #[inline(always)]
     pub(crate) fn make(&mut self, freqs: &[u32; N], limit: u32, work: &mut TreeWork) {
         const { assert!(N <= MAX_SYMBOLS) };
@@ -82,11 +83,11 @@ impl<const N: usize> Code<N> {
 /// Most symbols of an alphabet.
 const MAX_SYMBOLS: usize = 286;
 
-/// What [`Code::make`] works on; 4 KiB that are not to be on the stack.
+/// Working memory of [`Code::make`]: 4 KiB kept off the stack.
 pub(crate) struct TreeWork {
     used: [u32; MAX_SYMBOLS],
     sorted: [u32; MAX_SYMBOLS],
-    /// Weights of inner nodes; before that, the other side of the sort.
+    /// Weights of inner nodes; before that, the second buffer of the sort.
     nodes: [u32; MAX_SYMBOLS],
     parents: [u16; MAX_SYMBOLS],
     depths: [u8; MAX_SYMBOLS],
@@ -104,7 +105,7 @@ impl TreeWork {
     }
 }
 
-/// Puts `frequency << 16 | symbol` of each symbol in use into `used`, by symbol; their number.
+/// Writes `frequency << 16 | symbol` of each symbol in use to `used`, by symbol; returns their number.
 #[inline(always)]
 fn collect_used<const N: usize>(freqs: &[u32; N], used: &mut [u32; MAX_SYMBOLS]) -> usize {
     let mut n = 0;
@@ -155,8 +156,8 @@ fn radix_pass(from: &[u32], to: &mut [u32], shift: u32) {
 /// deeper than `limit` counted at `limit`.
 ///
 /// The two-queue construction: leaves in order of weight, and inner nodes, which come out in order
-/// of weight too. The two lightest of all are two leaves, two inner nodes or one of each; which is
-/// unpredictable, so it is arithmetic.
+/// of weight too. The two lightest are two leaves, two inner nodes or one of each, which is
+/// unpredictable, so the choice is branchless.
 #[inline(always)]
 fn leaves_at_depths(
     sorted: &[u32],
@@ -201,8 +202,8 @@ fn leaves_at_depths(
     of_length
 }
 
-/// Makes the set of lengths complete again after deeper leaves were counted at `limit`: while it is
-/// over-subscribed, one leaf of the deepest level above moves down and takes a sibling with it.
+/// Completes the set of lengths after deeper leaves were counted at `limit`: while it is over-subscribed, one
+/// leaf of the deepest level above moves down and gets a sibling from `limit`.
 fn limit_depths(of_length: &mut [u16; 16], limit: u32) {
     let limit = limit as usize;
     let mut used: u32 = (1..=limit).map(|l| u32::from(of_length[l]) << (limit - l)).sum();
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn complete_and_optimal_when_the_limit_does_not_bind() {
+    fn codes_are_complete_and_optimal_below_the_limit() {
         let mut x = 1u32;
         for n in 2..=286 {
             for spread in [26, 28, 30] {
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn fibonacci_frequencies_meet_the_limit() {
+    fn fibonacci_frequencies_respect_the_limit() {
         let mut freqs = vec![1u32, 1];
         while freqs.len() < 24 {
             freqs.push(freqs[freqs.len() - 1] + freqs[freqs.len() - 2]);
@@ -312,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_two_symbols_still_give_a_complete_set() {
+    fn fewer_than_two_symbols_give_a_complete_set() {
         assert_eq!(lengths_of(&[0, 0, 0], 15), [1, 1, 0]);
         assert_eq!(lengths_of(&[0, 0, 9], 15), [1, 0, 1]);
         assert_eq!(lengths_of(&[9, 0, 0], 15), [1, 1, 0]);

@@ -1,4 +1,4 @@
-//! Tokens: what a parse produces and an emitter consumes.
+//! Tokens: the output of a parse and the input of the emitter.
 //!
 //! A token is two symbols and at most 13 extra bits in 31 bits, so that a literal pair and a match
 //! are emitted by the same instructions, without a branch:
@@ -9,21 +9,21 @@
 //! | 9-17 | 30 for none, or 32 + the next literal | distance symbol |
 //! | 18-30 | 0 | extra bits of the distance |
 
-/// Tokens that one block holds at the most.
+/// Most tokens of a block.
 pub(crate) const CAPACITY: usize = 8 << 10;
-/// One iteration of a parse writes at most this many before it checks.
+/// Most tokens that one iteration of a parse writes before it checks.
 pub(crate) const SLACK: usize = 32;
 /// `first` values: 256 literals and 256 lengths, 3 to 258.
 pub(crate) const FIRSTS: usize = 512;
 /// `second` values: 30 distance symbols, none, one unused, 256 literals.
 pub(crate) const SECONDS: usize = 288;
-/// The `second` of a literal that stands alone.
+/// The `second` of a single literal.
 pub(crate) const NONE: u32 = 30;
 
-/// The tokens of one block and how often each symbol occurs in them.
+/// The tokens of one block and the counts of their symbols.
 pub(crate) struct Tokens {
-    pub(super) list: [u32; CAPACITY + SLACK],
-    pub(super) len: usize,
+    pub(crate) list: [u32; CAPACITY + SLACK],
+    pub(crate) len: usize,
     pub(crate) firsts: [u16; FIRSTS],
     pub(crate) seconds: [u16; SECONDS],
 }
@@ -52,7 +52,7 @@ pub(crate) fn parts(token: u32) -> (usize, usize, u32) {
 
 /// Symbol and extra bits of a distance, 1 to 32,768 (RFC 1951, 3.2.5).
 ///
-/// The symbol of v = distance - 1 is looked up for v below 256, else by v / 128, which decides too.
+/// The symbol of v = distance - 1 is looked up by v below 256, else by v / 128, which determines it too.
 #[inline(always)]
 pub(crate) fn distance_symbol(distance: u32) -> (u32, u32) {
     let v = distance - 1;
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_by_definition() {
+    fn distance_symbols_match_the_rfc() {
         let mut first = 1;
         for symbol in 0..30u32 {
             let bits = distance_extra_bits(symbol as usize);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn length_codes_as_in_the_rfc() {
+    fn length_codes_match_the_rfc() {
         assert_eq!(LENGTH_CODES[7], (10, 0));
         assert_eq!(LENGTH_CODES[8], (11, 1));
         assert_eq!(LENGTH_CODES[16], (35, 3));

@@ -1,0 +1,48 @@
+//! Compiles each hot loop once per CPU tier and picks one at run time.
+//!
+//! A loop is one generic body over [`Isa`], `#[inline(always)]`, and is instantiated inside one function
+//! per tier that carries the tier's target features. So the compiler uses BMI2 shifts throughout the AVX2
+//! instance although the body never mentions them.
+
+use linerate_core::Tier;
+
+#[cfg(target_arch = "x86_64")]
+use super::avx2::Avx2;
+use super::isa::Isa;
+use super::scalar::Scalar;
+
+/// A loop compiled once per tier.
+pub(crate) trait Kernel {
+    type Output;
+    /// # Safety
+    /// The CPU must support the tier that `I` is for.
+    unsafe fn run<I: Isa>(self) -> Self::Output;
+}
+
+/// Runs `kernel` as compiled for `tier`, or for the lowest tier if this CPU lacks that one.
+///
+/// The AVX-512 tier runs the AVX2 instance: the compares are 16 bytes wide by choice (see
+/// [`search`](super::search)), so there is nothing for wider registers to do.
+#[inline]
+pub(crate) fn dispatch<K: Kernel>(tier: Tier, kernel: K) -> K::Output {
+    #[cfg(target_arch = "x86_64")]
+    {
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn avx2<K: Kernel>(kernel: K) -> K::Output {
+            // SAFETY: reached only on a CPU with these features.
+            unsafe { kernel.run::<Avx2>() }
+        }
+        if tier >= Tier::Avx2 {
+            // SAFETY: `Scratch` holds only tiers that were detected.
+            return unsafe { avx2(kernel) };
+        }
+    }
+    // Kept out of the callers: their stack frames would hold what only this form needs.
+    #[inline(never)]
+    fn scalar<K: Kernel>(kernel: K) -> K::Output {
+        // SAFETY: every CPU supports the scalar tier.
+        unsafe { kernel.run::<Scalar>() }
+    }
+    let _ = tier;
+    scalar(kernel)
+}

@@ -1,0 +1,26 @@
+//! The operations of any CPU.
+
+use super::isa::{Isa, read64};
+
+/// The scalar tier.
+pub(crate) struct Scalar;
+
+impl Isa for Scalar {
+    #[inline(always)]
+    unsafe fn common16(a: *const u8, b: *const u8) -> usize {
+        for i in 0..2 {
+            // SAFETY: bytes 8i..8i+8 of the 16.
+            let differ = unsafe { read64(a.add(8 * i)) ^ read64(b.add(8 * i)) };
+            if differ != 0 {
+                return 8 * i + (differ.trailing_zeros() / 8) as usize;
+            }
+        }
+        16
+    }
+
+    #[inline(always)]
+    unsafe fn equal32(a: *const u8, b: *const u8) -> u32 {
+        // SAFETY: bytes 0..32 of both.
+        (0..32).fold(0, |mask, i| mask | u32::from(unsafe { *a.add(i) == *b.add(i) }) << i)
+    }
+}

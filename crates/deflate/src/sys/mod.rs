@@ -1,0 +1,5 @@
+//! Allocation of large values without passing through the stack.
+#![allow(unsafe_code)]
+
+#[cfg(feature = "alloc")]
+pub(crate) mod zeroed;
