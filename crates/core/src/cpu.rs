@@ -1,15 +1,14 @@
 //! CPU tiers: detected once per process, lowered by the environment variable `LINERATE_CPU`.
 //!
-//! Engines compile each hot loop once per tier and pick at run time. A tier is a *set* of
-//! features rather than a single one, because that is what a loop body is compiled for. Output
-//! never depends on the tier; tests hold every engine to that.
+//! Engines compile each hot loop once per tier and pick one at run time. A tier is a *set* of CPU features,
+//! for which loop bodies are compiled. Output never depends on the tier; every engine tests that.
 
 /// The CPU feature sets that Linerate compiles hot loops for, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 #[non_exhaustive]
 pub enum Tier {
-    /// Portable code, whatever the target's baseline is. This is the specification.
+    /// Portable code for the target's baseline: the reference for the others.
     Scalar = 1,
     /// x86-64-v3: AVX2, BMI1, BMI2, LZCNT, POPCNT (Haswell, Zen and later).
     Avx2 = 2,
@@ -21,7 +20,7 @@ impl Tier {
     /// All tiers, lowest first.
     pub const ALL: [Tier; 3] = [Tier::Scalar, Tier::Avx2, Tier::Avx512];
 
-    /// The name that `LINERATE_CPU` takes.
+    /// The name in `LINERATE_CPU`.
     pub const fn name(self) -> &'static str {
         match self {
             Tier::Scalar => "scalar",
@@ -30,7 +29,7 @@ impl Tier {
         }
     }
 
-    /// The tier of that name, if there is one.
+    /// The tier named `name`, if any.
     ///
     /// ```
     /// use linerate_core::Tier;
@@ -41,14 +40,14 @@ impl Tier {
         Tier::ALL.into_iter().find(|t| t.name() == name)
     }
 
-    /// Whether this machine can run code of this tier, whatever `LINERATE_CPU` says.
+    /// Whether this CPU supports the tier, regardless of `LINERATE_CPU`.
     pub fn is_supported(self) -> bool {
         self <= hardware()
     }
 }
 
-/// The tier to use: the best this machine has, or lower if `LINERATE_CPU` names a lower one.
-/// An unknown name is ignored. Detected on the first call, then one relaxed atomic load.
+/// The tier to use: the best supported one, or a lower one named by `LINERATE_CPU`. Unknown names are
+/// ignored. Detected on the first call; then one relaxed atomic load.
 ///
 /// Without the feature `std` this is always [`Tier::Scalar`].
 pub fn tier() -> Tier {
@@ -102,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_round_trip() {
+    fn tier_names_round_trip() {
         for tier in Tier::ALL {
             assert_eq!(Tier::from_name(tier.name()), Some(tier));
         }
     }
 
     #[test]
-    fn the_mask_only_lowers() {
+    fn environment_variable_only_lowers_the_tier() {
         assert_eq!(masked(Tier::Avx2, Some("scalar")), Tier::Scalar);
         assert_eq!(masked(Tier::Avx2, Some("avx512")), Tier::Avx2);
         assert_eq!(masked(Tier::Avx512, Some("sse9")), Tier::Avx512);

@@ -1,4 +1,4 @@
-//! The one error type of all engines: small, `Copy`, without heap.
+//! The error type of all engines: small, `Copy`, no allocation.
 
 use core::fmt;
 use core::num::NonZeroI32;
@@ -6,20 +6,20 @@ use core::num::NonZeroI32;
 /// A result whose error is [`Error`].
 pub type Result<T> = core::result::Result<T, Error>;
 
-/// What kind of thing went wrong. Callers branch on this; people read [`Error::what`].
+/// Category of an error, for callers to branch on; [`Error::message`] is for users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// The input ended before its format said it would.
+    /// The input ends early.
     Truncated,
-    /// The input contradicts its format or its checksum.
+    /// The input violates its format or its checksum.
     Corrupt,
-    /// The input is valid, but uses something this implementation does not offer.
+    /// The input is valid but uses an unsupported feature.
     Unsupported,
-    /// The output buffer cannot hold the result. Nothing the caller owns has changed, except
-    /// that the contents of the output buffer are unspecified.
+    /// The output buffer is too small. Nothing has changed, except that the contents of the output buffer are
+    /// unspecified.
     OutputTooSmall,
-    /// The caller asked for something that has no meaning, such as data after the end.
+    /// An invalid request of the caller, such as data after the end.
     BadArgument,
     /// A limit set by the caller (memory, output size) would be exceeded.
     Limit,
@@ -30,7 +30,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// A short name in plain words, for messages and logs.
+    /// A short name for messages and logs.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Truncated => "truncated",
@@ -62,11 +62,11 @@ impl fmt::Display for Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Error {
-    /// What kind of thing went wrong.
+    /// The category.
     pub kind: Kind,
     /// Offset in bytes, in the buffer or stream that the operation documents.
     pub offset: u64,
-    /// What is wrong, without a full stop.
+    /// The message, without a full stop.
     pub message: &'static str,
     /// The operating system's error number (`errno`, `GetLastError`), for [`Kind::Read`] and
     /// [`Kind::Write`].
@@ -74,13 +74,13 @@ pub struct Error {
 }
 
 impl Error {
-    /// Makes an error.
+    /// An error without an operating system error number.
     pub const fn new(kind: Kind, offset: u64, message: &'static str) -> Self {
         Error { kind, offset, message, os: None }
     }
 
     /// The error of reading (`kind` is [`Kind::Read`]) or writing at byte `offset`: keeps the system's
-    /// number. An [`Error`] inside `error`, as readers of servers make it, is returned as it is.
+    /// number. An [`Error`] inside `error`, as of remote sources, is returned unchanged.
     #[cfg(feature = "std")]
     pub fn from_io(kind: Kind, offset: u64, message: &'static str, error: &std::io::Error) -> Self {
         if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
@@ -111,7 +111,7 @@ impl Error {
         Error { offset, ..self }
     }
 
-    /// The same error, seen from `base` bytes further out: for a part of a larger input.
+    /// The same error, with `base` added to the offset: for a part of a larger input.
     #[must_use]
     pub const fn shifted(self, base: u64) -> Self {
         Error { offset: self.offset.saturating_add(base), ..self }
@@ -130,7 +130,7 @@ impl Error {
     }
 }
 
-/// Shows [`Error::reason`].
+/// Displays [`Error::reason`].
 #[derive(Clone, Copy, Debug)]
 pub struct Reason(Error);
 
@@ -148,8 +148,8 @@ impl fmt::Display for Reason {
     }
 }
 
-/// The message, the system's reason, and the offset. An error of reading or writing at byte 0 is one of
-/// the whole file, and shows none.
+/// Displays message, the system's reason, and offset. A read or write error at byte 0 concerns the whole
+/// file, and shows no offset.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(&self.reason(), f)?;
@@ -186,13 +186,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stays_small_enough_to_return_in_registers_or_one_cache_line() {
+    fn error_and_result_have_at_most_32_bytes() {
         assert!(size_of::<Error>() <= 32);
         assert!(size_of::<Result<usize>>() <= 32);
     }
 
     #[test]
-    fn shifting_saturates() {
+    fn shifted_offset_saturates() {
         let e = Error::new(Kind::Corrupt, 5, "x");
         assert_eq!(e.shifted(10).offset, 15);
         assert_eq!(e.shifted(u64::MAX).offset, u64::MAX);
@@ -200,7 +200,7 @@ mod tests {
 
     #[cfg(all(feature = "std", unix))]
     #[test]
-    fn the_systems_reason_is_kept_in_both_directions() {
+    fn os_error_number_survives_conversion_in_both_directions() {
         let io = std::io::Error::from_raw_os_error(28);
         let e = Error::from_io(Kind::Write, 0, "cannot write", &io);
         assert_eq!(e.os.map(NonZeroI32::get), Some(28));
@@ -215,7 +215,7 @@ mod tests {
 
     #[cfg(feature = "std")]
     #[test]
-    fn io_error_keeps_the_sentence() {
+    fn io_error_keeps_the_message() {
         let io: std::io::Error = Error::new(Kind::Truncated, 3, "ends early").into();
         assert_eq!(io.kind(), std::io::ErrorKind::UnexpectedEof);
         assert_eq!(io.to_string(), "ends early (at byte 3)");

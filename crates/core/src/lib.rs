@@ -1,4 +1,4 @@
-//! What every Linerate engine shares: one [`Error`] type, the CPU [`Tier`] detected once, and
+//! Shared by all Linerate engines: the [`Error`] type, CPU [`Tier`] detection, and
 //! [`prefetch_line`].
 //!
 //! This crate has no dependencies and, without its default feature `std`, needs only `core`.

@@ -1,8 +1,7 @@
-//! Files that appear under their names when they are whole.
+//! Atomic file replacement: write beside the target, sync, rename.
 //!
-//! The bytes go to a file beside the target, which is renamed over it at the end: whoever opens the
-//! name finds the old content or the new one, whatever kills the process. On Linux the new file has no
-//! name until then (`O_TMPFILE`, open(2)), so that a killed process leaves nothing; elsewhere it has a
+//! Readers see the old content or the new one, also if the process is killed. On Linux the new file has no
+//! name until the commit (`O_TMPFILE`, open(2)), so that a killed process leaves no file; elsewhere it has a
 //! [temporary name](crate::temporary_name).
 
 use std::collections::BTreeSet;
@@ -15,34 +14,32 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::folder::{Folder, write_all_at};
 use crate::leftovers::{sweep_once, temporary_name};
 
-/// What becomes of a file that has the name already.
+/// What to do if the target exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays, and that is an error.
+    /// Keep it, and fail.
     Refuse,
-    /// It is replaced in one step. Its owner, group and permissions pass to the new file.
+    /// Replace it atomically. The new file gets its owner, group and permissions.
     Replace,
 }
 
-/// Links that are followed from a target, as many as Linux follows.
+/// Most symbolic links followed from a target, as on Linux.
 const MAX_LINKS: usize = 40;
 
-/// From so many files on, their file system is put on the disk as a whole: each file by itself costs
-/// about a flush of the device.
+/// Number of files from which on the whole file system is synced (syncfs) instead of each file, which costs a
+/// device flush each.
 const WHOLE_FILE_SYSTEM: usize = 8;
 
-/// A file that appears under its name when it is [committed](Self::commit). Dropping it before removes
-/// what was written.
+/// A file that appears under its name when it is [committed](Self::commit). Dropping it before discards it.
 ///
-/// * A device, a FIFO or any other special file as target is written to as it is, never replaced.
-/// * A symbolic link as target is followed, and stays.
-/// * Until it is committed only its owner may open the file. Then, while it still has no name, it gets
-///   the [`Ownership`] that was set, or that of the file it replaces, or for a new file the permissions
-///   `0666` without those that the umask takes.
-/// * It is on the disk before it has its name, and its name is on the disk before `commit` returns,
-///   unless that is [switched off](Self::set_durable).
-/// * What killed runs left in the folder goes when the file is created (see
-///   [`sweep_once`](crate::sweep_once)).
+/// * A special file (device, FIFO, ...) as target is written to directly, never replaced.
+/// * A symbolic link as target is followed, and kept.
+/// * Until the commit the file has mode 0600. The commit sets, before the rename, the [`Ownership`] that was
+///   set, or that of the replaced file, or for a new file `0666` without the umask.
+/// * The content is synced before the rename, and the rename before `commit` returns, unless
+///   [disabled](Self::set_durable).
+/// * Creating the file removes stale temporary files of its folder
+///   ([`sweep_once`](crate::sweep_once)).
 ///
 /// ```
 /// use std::io::Write;
@@ -62,16 +59,16 @@ const WHOLE_FILE_SYSTEM: usize = 8;
 pub struct AtomicFile {
     file: File,
     target: PathBuf,
-    /// `None` for what is written to as it is.
+    /// `None` for a special file.
     pending: Option<Pending>,
 }
 
-/// What will give a file its name.
+/// The commit still to do.
 #[derive(Debug)]
 struct Pending {
     folder: Folder,
     name: OsString,
-    /// Its name until then, if it has one.
+    /// The temporary name, unless the file is unnamed.
     temporary: Option<Temporary>,
     existing: Existing,
     ownership: Option<Ownership>,
@@ -79,13 +76,13 @@ struct Pending {
 }
 
 impl AtomicFile {
-    /// A file that will have the name `target`.
+    /// Creates a file that will be named `target`.
     ///
     /// # Errors
     ///
-    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if a file, or a link that leads nowhere,
-    /// is there and is not to be replaced (it is looked for again when the file is committed);
-    /// [`io::ErrorKind::IsADirectory`] for a folder.
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if `target` exists, also as a dangling link, and
+    /// `existing` is [`Existing::Refuse`] (checked again by the commit); [`io::ErrorKind::IsADirectory`] for a
+    /// folder.
     pub fn create(target: impl AsRef<Path>, existing: Existing) -> io::Result<AtomicFile> {
         let target = target.as_ref();
         match fs::metadata(target) {
@@ -122,48 +119,46 @@ impl AtomicFile {
         Ok(AtomicFile { file, target: target.to_owned(), pending: None })
     }
 
-    /// The name that the file will have, with links followed.
+    /// The final path, with links followed.
     pub fn target(&self) -> &Path {
         &self.target
     }
 
-    /// The file itself, for times and other attributes.
+    /// The open file, to set attributes.
     pub fn get_ref(&self) -> &File {
         &self.file
     }
 
-    /// Whether the target is a device, a FIFO or another special file, which is written to as it is.
+    /// Whether the target is a special file, which is written to directly.
     pub fn is_special(&self) -> bool {
         self.pending.is_none()
     }
 
-    /// Whether the file is to be on the disk when [`commit`](Self::commit) returns, which takes a flush
-    /// of the device. It is unless this is called: then a crash of the system may leave an incomplete
-    /// file, as `cp` does.
+    /// Sets whether [`commit`](Self::commit) syncs the file and its folder (fsync). Default: yes. Without, a
+    /// system crash may leave an incomplete file, as with `cp`.
     pub fn set_durable(&mut self, durable: bool) {
         if let Some(pending) = &mut self.pending {
             pending.durable = durable;
         }
     }
 
-    /// Has the file get this owner and these permissions, instead of those of a new file or of the one
-    /// it replaces. A special file keeps its own.
+    /// Sets owner and permissions that the commit applies, instead of the default. Ignored for special files.
     pub fn set_ownership(&mut self, ownership: Ownership) {
         if let Some(pending) = &mut self.pending {
             pending.ownership = Some(ownership);
         }
     }
 
-    /// Writes all of `bytes` at `offset`, from any thread. What was never written reads as zeros.
+    /// Writes all of `bytes` at `offset`, from any thread. Gaps read as zeros.
     ///
     /// # Errors
     ///
-    /// Those of the system, also for a pipe, which has no offsets.
+    /// Those of the system; a pipe has no offsets.
     pub fn write_all_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
         write_all_at(&self.file, bytes, offset)
     }
 
-    /// Sets the length. Special files have none, and ignore it.
+    /// Sets the length in bytes. Ignored for special files.
     ///
     /// # Errors
     ///
@@ -172,7 +167,7 @@ impl AtomicFile {
         if self.is_special() { Ok(()) } else { self.file.set_len(len) }
     }
 
-    /// Puts the bytes on the disk; the file has no name yet.
+    /// Syncs the content (fsync); the file is not committed yet.
     ///
     /// # Errors
     ///
@@ -181,18 +176,18 @@ impl AtomicFile {
         if self.is_special() { Ok(()) } else { self.file.sync_all() }
     }
 
-    /// Gives the file its name.
+    /// Renames the file to its target.
     ///
     /// # Errors
     ///
-    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if a file is there and is not to be
-    /// replaced. Nothing has changed then, unless the last step failed, putting the name on the disk.
+    /// Those of the system; [`io::ErrorKind::AlreadyExists`] if the target exists and must not be replaced. Nothing
+    /// has changed then, unless the last step failed, syncing the folder.
     pub fn commit(self) -> io::Result<()> {
         AtomicFile::commit_all(vec![self]).pop().unwrap_or(Ok(()))
     }
 
-    /// Commits many files together, which costs few flushes of the device: all their bytes are on the
-    /// disk before the first has its name. Returns the result of each, in order.
+    /// Commits many files together with few device flushes: all content is synced before the first rename. Returns
+    /// the result of each, in order.
     pub fn commit_all(mut files: Vec<AtomicFile>) -> Vec<io::Result<()>> {
         let mut results: Vec<_> = files.iter().map(AtomicFile::take_ownership).collect();
         sync_files(&files, &mut results);
@@ -213,7 +208,7 @@ impl AtomicFile {
         results
     }
 
-    /// Sets owner and permissions on the file that has no name yet.
+    /// Sets owner and permissions before the rename.
     fn take_ownership(&self) -> io::Result<()> {
         let Some(pending) = &self.pending else { return Ok(()) };
         if let Some(ownership) = &pending.ownership {
@@ -232,7 +227,7 @@ impl AtomicFile {
         let temporary = match &pending.temporary {
             Some(temporary) => temporary,
             None => match folder.link(&self.file, name) {
-                // A link does not replace what is there: a name beside it first, for a moment.
+                // A link cannot replace a file: link to a temporary name first, then rename.
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists && replace => {
                     let temporary = Temporary::new(folder.clone(), folder_of(&self.target));
                     folder.link(&self.file, Path::new(&temporary.name))?;
@@ -245,7 +240,7 @@ impl AtomicFile {
     }
 }
 
-/// Puts the bytes of those files on the disk that are to be durable and have not failed.
+/// Syncs the content of durable files that have not failed.
 fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
     let wanted = |file: &AtomicFile| file.pending.as_ref().is_some_and(|pending| pending.durable);
     let count = files.iter().filter(|file| wanted(file)).count();
@@ -260,7 +255,7 @@ fn sync_files(files: &[AtomicFile], results: &mut [io::Result<()>]) {
     }
 }
 
-/// Puts the file system of a file on the disk, unless it is in `synced` by its number already.
+/// Syncs the file system of a file (syncfs), unless its device number is in `synced`.
 #[cfg(target_os = "linux")]
 fn sync_file_system(file: &File, synced: &mut BTreeSet<u64>) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
@@ -272,7 +267,7 @@ fn sync_file_system(file: &File, synced: &mut BTreeSet<u64>) -> io::Result<()> {
     Ok(())
 }
 
-/// Other systems have no such call.
+/// Other systems have no syncfs.
 #[cfg(not(target_os = "linux"))]
 fn sync_file_system(file: &File, _synced: &mut BTreeSet<u64>) -> io::Result<()> {
     file.sync_all()
@@ -294,7 +289,7 @@ impl Seek for AtomicFile {
     }
 }
 
-/// The file that a link leads to in the end, which need not be there.
+/// Follows symbolic links to the final target, which need not exist.
 fn follow_links(target: &Path) -> io::Result<PathBuf> {
     let mut path = target.to_owned();
     for _ in 0..MAX_LINKS {
@@ -325,15 +320,15 @@ pub struct Ownership {
 
 #[cfg(unix)]
 impl Ownership {
-    /// That of a file which only its owner, who makes it, may open: mode 0600.
+    /// Mode 0600, of the current user.
     pub fn private() -> Ownership {
         Ownership { user: None, group: None, mode: 0o600 }
     }
 
-    /// That of a file.
+    /// The ownership of a file.
     pub fn of(file: &Metadata) -> Ownership {
         use std::os::unix::fs::MetadataExt;
-        // Without set-user-ID and its like: who may change a file's content does not keep those.
+        // Without set-user-ID and the like, which a change of content clears.
         Ownership::new(file.uid(), file.gid(), file.mode())
     }
 
@@ -341,7 +336,7 @@ impl Ownership {
         Ownership { user: Some(user), group: Some(group), mode: mode & 0o777 }
     }
 
-    /// Sets it as far as the process may.
+    /// Applies it, as far as the process is permitted.
     ///
     /// # Errors
     ///
@@ -349,16 +344,16 @@ impl Ownership {
     pub fn apply(&self, file: &File) -> io::Result<()> {
         use std::os::unix::fs::{PermissionsExt, fchown};
         let mut mode = self.mode;
-        // Only the superuser can give files away; others keep what they make.
+        // Only the superuser can change the owner.
         let _ = fchown(file, self.user, None);
         if fchown(file, None, self.group).is_err() {
-            // Our group is another one: it gets no more than everybody.
+            // The group could not be set: give ours no more than others have.
             mode &= !0o070 | (mode & 0o007) << 3;
         }
         file.set_permissions(fs::Permissions::from_mode(mode))
     }
 
-    /// Sets what any new file has.
+    /// Applies the permissions of a new file.
     fn apply_new(file: &File) -> io::Result<()> {
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666 & !umask()))
     }
@@ -366,17 +361,17 @@ impl Ownership {
 
 #[cfg(not(unix))]
 impl Ownership {
-    /// That of any new file.
+    /// The ownership of a new file.
     pub fn private() -> Ownership {
         Ownership { permissions: None }
     }
 
-    /// That of a file.
+    /// The ownership of a file.
     pub fn of(file: &Metadata) -> Ownership {
         Ownership { permissions: Some(file.permissions()) }
     }
 
-    /// Sets it as far as the process may.
+    /// Applies it, as far as the process is permitted.
     ///
     /// # Errors
     ///
@@ -390,7 +385,7 @@ impl Ownership {
     }
 }
 
-/// The permissions that new files do not get.
+/// The umask of the process.
 #[cfg(unix)]
 fn umask() -> u32 {
     #[cfg(target_os = "linux")]
@@ -401,7 +396,7 @@ fn umask() -> u32 {
             return mask;
         }
     }
-    // It can only be read by setting it: for a moment other threads make private files.
+    // Reading it takes setting it: meanwhile other threads create private files.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let mask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
@@ -411,14 +406,14 @@ fn umask() -> u32 {
     u32::from(mask.bits())
 }
 
-/// The temporary names of this process that may exist now.
+/// Temporary names of this process that may exist.
 static TEMPORARIES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporaries() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     TEMPORARIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A name beside the target. It is removed when it is dropped; once it was renamed it is gone.
+/// A temporary name beside the target, removed on drop if it still exists.
 #[derive(Debug)]
 struct Temporary {
     folder: Folder,
@@ -430,7 +425,7 @@ impl Temporary {
     fn new(folder: Folder, folder_path: &Path) -> Temporary {
         let name = temporary_name();
         let path = folder_path.join(&name);
-        // Noted before it exists: a signal in between must find it.
+        // Registered before it exists, so that a signal handler finds it.
         temporaries().insert(path.clone());
         Temporary { folder, name, path }
     }
@@ -443,8 +438,8 @@ impl Drop for Temporary {
     }
 }
 
-/// Removes the temporary files of all [`AtomicFile`]s of this process, for a program that a signal
-/// ends. While the result lives no other is made or committed under a temporary name.
+/// Removes the temporary files of all [`AtomicFile`]s of this process, before a signal ends the program. While
+/// the returned guard lives, none is created or committed.
 pub fn remove_temporaries() -> impl Drop {
     let names = temporaries();
     for path in &*names {

@@ -1,4 +1,4 @@
-//! Folders that files are written to: held open, so that no link can lead out of them.
+//! Output folders, held open so that no symbolic link can lead out of them.
 
 #[cfg(any(test, not(unix)))]
 #[cfg_attr(all(test, unix), allow(dead_code, unreachable_pub, reason = "only tests use this kind here"))]
@@ -15,13 +15,13 @@ use std::fs::File;
 use std::io;
 use std::time::SystemTime;
 
-/// Writes all of `bytes` at `offset` of a file that several threads write to.
+/// Writes all of `bytes` at `offset` of a file shared by threads.
 #[cfg(unix)]
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, bytes, offset)
 }
 
-/// Writes all of `bytes` at `offset` of a file that several threads write to.
+/// Writes all of `bytes` at `offset` of a file shared by threads.
 #[cfg(windows)]
 pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Result<()> {
     while !bytes.is_empty() {
@@ -38,11 +38,11 @@ pub fn write_all_at(file: &File, mut bytes: &[u8], mut offset: u64) -> io::Resul
     Ok(())
 }
 
-/// Writes all of `bytes` at `offset` of a file that several threads write to.
+/// Writes all of `bytes` at `offset` of a file shared by threads.
 #[cfg(not(any(unix, windows)))]
 pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     use std::io::{Seek, SeekFrom, Write};
-    // The position is one for all.
+    // All threads share the file position.
     static ONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _one = ONE.lock();
     let mut file = file;
@@ -50,16 +50,16 @@ pub fn write_all_at(file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
     file.write_all(bytes)
 }
 
-/// What a file or folder is to have.
+/// Attributes to set on a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileAttributes {
-    /// When its content was last changed.
+    /// Modification time.
     pub modified: SystemTime,
-    /// Its permission bits, where the system has them.
+    /// Permission bits, on Unix.
     pub mode: Option<u32>,
 }
 
-/// Sets the time and the mode of an open file or folder.
+/// Sets modification time and mode of an open file or folder.
 fn set_attributes(file: &File, attributes: &FileAttributes) -> io::Result<()> {
     file.set_modified(attributes.modified)?;
     #[cfg(unix)]
@@ -76,16 +76,16 @@ mod tests {
 
     use super::*;
 
-    macro_rules! keeps_its_promises {
+    macro_rules! test_folder {
         ($name:ident, $folder:ty) => {
             #[test]
             fn $name() {
                 let place = tempfile::tempdir().unwrap();
                 let root = <$folder>::create_all(&place.path().join("a/b")).unwrap();
                 let inner = root.create_subfolder("c").unwrap();
-                assert!(root.create_subfolder("c").is_ok(), "a folder that is there");
+                assert!(root.create_subfolder("c").is_ok(), "an existing folder");
                 inner.create("temp").unwrap().write_all(b"one").unwrap();
-                assert!(inner.create("temp").is_err(), "never over a file");
+                assert!(inner.create("temp").is_err(), "never overwrites a file");
                 inner.reopen("temp").unwrap().write_all(b"two").unwrap();
                 inner.commit("temp", "final", false).unwrap();
                 assert!(inner.exists("final").unwrap() && !inner.exists("temp").unwrap());
@@ -104,23 +104,23 @@ mod tests {
         };
     }
 
-    keeps_its_promises!(portable_folders, portable::Folder);
+    test_folder!(portable_folders, portable::Folder);
     #[cfg(unix)]
-    keeps_its_promises!(unix_folders, unix::Folder);
+    test_folder!(unix_folders, unix::Folder);
 
-    /// What both kinds of folder do, for the tests.
-    trait Enter {
-        fn try_enter(&self, name: &str) -> bool;
-        fn try_publish(&self, temp: &str, name: &str) -> bool;
+    /// Operations of both kinds of folder, for the tests.
+    trait Operations {
+        fn try_create_subfolder(&self, name: &str) -> bool;
+        fn try_commit(&self, temp: &str, name: &str) -> bool;
     }
 
-    macro_rules! enter {
+    macro_rules! operations {
         ($folder:ty) => {
-            impl Enter for $folder {
-                fn try_enter(&self, name: &str) -> bool {
+            impl Operations for $folder {
+                fn try_create_subfolder(&self, name: &str) -> bool {
                     self.create_subfolder(name).is_ok()
                 }
-                fn try_publish(&self, temp: &str, name: &str) -> bool {
+                fn try_commit(&self, temp: &str, name: &str) -> bool {
                     self.create(temp).unwrap().write_all(b"x").unwrap();
                     self.commit(temp, name, true).is_ok()
                 }
@@ -128,9 +128,9 @@ mod tests {
         };
     }
 
-    enter!(portable::Folder);
+    operations!(portable::Folder);
     #[cfg(unix)]
-    enter!(unix::Folder);
+    operations!(unix::Folder);
 
     fn read(path: &Path) -> String {
         let mut text = String::new();
@@ -139,18 +139,18 @@ mod tests {
     }
 
     #[cfg(unix)]
-    fn links(root: &dyn Enter, place: &Path) {
+    fn links(root: &dyn Operations, place: &Path) {
         std::fs::create_dir(place.join("outside")).unwrap();
         std::fs::write(place.join("outside/file"), "kept").unwrap();
         std::os::unix::fs::symlink(place.join("outside"), place.join("a/b/link")).unwrap();
-        assert!(!root.try_enter("link"), "a link to a folder is not entered");
+        assert!(!root.try_create_subfolder("link"), "a link to a folder is not followed");
         std::os::unix::fs::symlink(place.join("outside/file"), place.join("a/b/to-file")).unwrap();
-        assert!(root.try_publish("temp", "to-file"), "a link is replaced");
+        assert!(root.try_commit("temp", "to-file"), "a link is replaced");
         assert_eq!(read(&place.join("outside/file")), "kept");
         std::fs::write(place.join("a/b/plain"), "x").unwrap();
-        assert!(!root.try_enter("plain"), "a file is not a folder");
+        assert!(!root.try_create_subfolder("plain"), "a file is not a folder");
     }
 
     #[cfg(not(unix))]
-    fn links(_root: &dyn Enter, _place: &Path) {}
+    fn links(_root: &dyn Operations, _place: &Path) {}
 }

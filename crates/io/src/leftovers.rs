@@ -1,9 +1,8 @@
-//! The names of files that are not complete yet, and their removal once no process completes them.
+//! Names of temporary files, and removal of stale ones whose process has ended.
 //!
-//! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, all numbers hexadecimal: PLACE stands for the
-//! machine and its process numbers (containers have their own), START for when the process began. So
-//! a number that the system gives out again is no reason to keep, and a process elsewhere none to
-//! remove.
+//! A name is `.linerate-PLACE-PROCESS-START-COUNT.tmp`, all hexadecimal: PLACE is a hash of host name and PID
+//! namespace, START the start time of the process. So a reused PID does not keep a file, and files of
+//! processes on other machines are not removed.
 
 use std::collections::HashSet;
 use std::fs;
@@ -13,17 +12,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Where it cannot be told whether a process lives, its files are left alone for so long after they
-/// were last written.
+/// Age from which files of unknown processes (another machine or container) are removed.
 const UNKNOWN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Entries of a folder that a sweep on the way to a new file looks at: some milliseconds.
+/// Most directory entries read by a sweep before a new file: some milliseconds.
 pub(crate) const SWEPT_ENTRIES: usize = 1 << 14;
 
-/// Folders that are remembered as swept; then it begins anew.
+/// Most folders remembered as swept; then the set is cleared.
 const SWEPT_FOLDERS: usize = 1 << 14;
 
-/// A name for something that is not complete yet. No other, of this process or another, is the same.
+/// A temporary name, unique across processes and machines.
 pub fn temporary_name() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -31,25 +29,25 @@ pub fn temporary_name() -> String {
     format!(".linerate-{place:x}-{:x}-{start:x}-{count:x}.tmp", std::process::id())
 }
 
-/// Whether [`temporary_name`] makes such names.
+/// Whether `name` has the format of [`temporary_name`].
 pub fn is_temporary_name(name: &str) -> bool {
-    Maker::of(name).is_some()
+    NameParts::parse(name).is_some()
 }
 
-/// Who made a temporary name.
+/// The process encoded in a temporary name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Maker {
+struct NameParts {
     place: u32,
     process: u32,
     start: u64,
 }
 
-impl Maker {
-    fn of(name: &str) -> Option<Maker> {
-        // Extraction tries with an accent whether a file system keeps forms of Unicode apart.
+impl NameParts {
+    fn parse(name: &str) -> Option<NameParts> {
+        // Extraction appends an accented letter to test a file system's Unicode normalization.
         let inner = name.strip_prefix(".linerate-")?.strip_suffix(".tmp")?.trim_end_matches('\u{e9}');
         let mut parts = inner.split('-');
-        // `from_str_radix` alone would take a sign.
+        // `from_str_radix` alone would accept a sign.
         let mut number = || {
             let digits = parts.next()?;
             let is_hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
@@ -60,10 +58,10 @@ impl Maker {
         if parts.next().is_some() {
             return None;
         }
-        Some(Maker { place: place.try_into().ok()?, process: process.try_into().ok()?, start })
+        Some(NameParts { place: place.try_into().ok()?, process: process.try_into().ok()?, start })
     }
 
-    /// Whether it still runs; `None` if that cannot be told.
+    /// Whether it still runs; `None` if unknown.
     fn runs(self) -> Option<bool> {
         if self.place != place() {
             return None;
@@ -75,7 +73,7 @@ impl Maker {
     }
 }
 
-/// Which processes a number can mean: those of a machine, or of a container.
+/// Hash of the host name and PID namespace, within which PIDs are unique.
 fn place() -> u32 {
     static PLACE: OnceLock<u32> = OnceLock::new();
     *PLACE.get_or_init(|| {
@@ -91,7 +89,7 @@ fn place() -> u32 {
     })
 }
 
-/// When this process began, in the system's ticks; 0 where that is not told.
+/// Start time of this process in clock ticks; 0 where unknown.
 fn own_start() -> u64 {
     static START: OnceLock<u64> = OnceLock::new();
     *START.get_or_init(|| start_of("self").unwrap_or(0))
@@ -109,7 +107,7 @@ fn process_runs(process: u32, start: u64) -> Option<bool> {
     let number = rustix::process::Pid::from_raw(process.try_into().ok()?)?;
     match rustix::process::test_kill_process(number) {
         Err(rustix::io::Errno::SRCH) => Some(false),
-        // Ours or somebody else's: there is one of that number. Is it the same?
+        // A process with this PID exists, of any user. Is it the same one?
         _ => Some(start_of(&process.to_string()).is_none_or(|found| found == start)),
     }
 }
@@ -119,12 +117,12 @@ fn process_runs(_process: u32, _start: u64) -> Option<bool> {
     None
 }
 
-/// Whether a file or link of that name, and of that time of its last change, is to be removed.
+/// Whether a file or link with this name and modification time is stale.
 pub(crate) fn is_abandoned(
     name: &str,
     modified: impl FnOnce() -> io::Result<SystemTime>,
 ) -> io::Result<bool> {
-    match Maker::of(name).map(Maker::runs) {
+    match NameParts::parse(name).map(NameParts::runs) {
         None => Ok(false),
         Some(Some(runs)) => Ok(!runs),
         Some(None) => {
@@ -134,27 +132,26 @@ pub(crate) fn is_abandoned(
     }
 }
 
-/// Whether something of that name is to be removed.
+/// Whether a directory entry is a stale temporary file.
 fn is_leftover(entry: &fs::DirEntry) -> io::Result<bool> {
     let name = entry.file_name();
     let Some(name) = name.to_str().filter(|name| is_temporary_name(name)) else { return Ok(false) };
-    // Files and links have such names; a folder is somebody's.
+    // Folders are never temporary.
     Ok(!entry.file_type()?.is_dir() && is_abandoned(name, || entry.metadata()?.modified())?)
 }
 
-/// What [`remove_leftovers`] did.
+/// Result of [`remove_leftovers`].
 #[derive(Debug, Default)]
 pub struct Leftovers {
-    /// What was removed, sorted.
+    /// Paths removed, sorted.
     pub removed: Vec<PathBuf>,
-    /// Folders that could not be read, and files that could not be removed.
+    /// Folders that could not be read, files that could not be removed, and their errors.
     pub failed: Vec<(PathBuf, io::Error)>,
 }
 
-/// Removes what killed runs left in a folder and, if `deep`, in all folders below: the files and links
-/// whose [temporary names](temporary_name) were made by processes that do not run any more, or of which
-/// that cannot be told, and which are a day old. Links to folders are not followed. With `dry`, nothing
-/// is removed. What cannot be read or removed is passed over; what goes meanwhile is no matter.
+/// Removes stale temporary files of a folder and, if `deep`, of all folders below: files and links with
+/// [temporary names](temporary_name) whose process has ended, or is unknown and the file is a day old. Links
+/// to folders are not followed. With `dry` nothing is removed. Errors are collected, not returned at once.
 pub fn remove_leftovers(folder: &Path, deep: bool, dry: bool) -> Leftovers {
     let mut found = Leftovers::default();
     let mut folders = vec![folder.to_owned()];
@@ -190,9 +187,8 @@ pub fn remove_leftovers(folder: &Path, deep: bool, dry: bool) -> Leftovers {
     found
 }
 
-/// Removes what killed runs left in a folder that is about to be written to, once per process and
-/// folder. Errors are no reason not to write, and in a folder of very many files only some are looked
-/// at: [`remove_leftovers`] is thorough.
+/// Removes stale temporary files of a folder before writing to it, once per process and folder. Ignores errors
+/// and reads a limited number of entries; [`remove_leftovers`] is complete.
 pub fn sweep_once(folder: &Path) {
     static SWEPT: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     {
@@ -231,11 +227,11 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_others() {
+    fn temporary_names_are_recognized() {
         let (one, other) = (temporary_name(), temporary_name());
         assert_ne!(one, other);
         assert!(is_temporary_name(&one) && is_temporary_name(&other));
-        assert_eq!(Maker::of(&one).unwrap().runs(), Some(true));
+        assert_eq!(NameParts::parse(&one).unwrap().runs(), Some(true));
         for name in [
             "",
             ".linerate-",
@@ -268,7 +264,7 @@ mod tests {
             fs::write(root.join(name), "").unwrap();
             fs::write(inner.join(name), "").unwrap();
         }
-        // A folder of that name is somebody's, and what a link leads to is left alone.
+        // A folder with a temporary name stays, and links are not followed.
         fs::create_dir(root.join("a").join(&gone)).unwrap();
         std::os::unix::fs::symlink(root, root.join("a/link")).unwrap();
 

@@ -1,10 +1,25 @@
-//! Files as Linerate reads and writes them.
+//! File input and output of all Linerate engines.
 //!
-//! * [`ReadAt`]: bytes at offsets, from memory, files, maps, web servers and buckets.
-//! * [`AtomicFile`]: a file that appears under its name when it is whole, and not before.
-//! * [`Lock`]: one writer at a time for files that are changed in place.
-//! * [`remove_leftovers`]: what killed runs left, removed.
-//! * [`Folder`]: a folder held open, so that no link can lead out of it.
+//! * [`ReadAt`]: positioned reads from memory, files, memory maps, web servers and buckets.
+//! * [`AtomicFile`]: a file written under a temporary name and renamed on commit.
+//! * [`Lock`]: an exclusive advisory lock for files changed in place.
+//! * [`remove_leftovers`]: removal of temporary files that killed runs left.
+//! * [`Folder`]: an open directory descriptor, so that no symbolic link can lead out of it.
+//!
+//! # Modules
+//!
+//! The rules that they follow are in `docs/files.md`.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `read_at` | [`ReadAt`], [`FileSource`], [`CountingSource`] |
+//! | `sys/map` | [`MapSource`]: memory maps |
+//! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
+//! | `url` | recognition of URLs |
+//! | `atomic_file` | [`AtomicFile`], [`Ownership`] |
+//! | `leftovers` | temporary names, and removal of stale temporary files |
+//! | `lock` | [`Lock`] |
+//! | `folder/` | [`Folder`] by descriptor (`unix`) or by path (`portable`) |
 
 mod atomic_file;
 mod folder;

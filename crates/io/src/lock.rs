@@ -1,64 +1,62 @@
-//! One writer at a time for files that are changed in place or replaced by a changed copy.
+//! Exclusive locks for files that are changed in place or replaced by a changed copy.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fmt, io};
 
-/// How long to wait for a lock that somebody else holds.
+/// How long to wait for a lock held by another process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Wait {
-    /// Not at all.
+    /// Do not wait.
     #[default]
     No,
-    /// As long as it takes.
+    /// Without limit.
     Forever,
-    /// At most so long.
+    /// At most this long.
     For(Duration),
 }
 
-/// Pauses between two tries begin and end with these.
-const PAUSES: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
+/// First and longest delay between two attempts.
+const RETRY_DELAYS: (Duration, Duration) = (Duration::from_millis(2), Duration::from_millis(100));
 
-/// An exclusive lock on a file, from before it is read until its successor has its name. It is
-/// advisory: it keeps others out who ask for it, and readers never do. The system gives it back when
-/// the process ends, however it ends.
+/// An exclusive advisory lock on a file, held from before it is read until its successor has its name. Readers
+/// do not take it. The system releases it when the process ends, also when it is killed.
 ///
-/// On Unix it is `flock(2)` on the file itself, so nothing is left behind. On Windows, where locked
-/// bytes cannot be read by others, it is a file beside it, `NAME.linerate-lock`, which goes with its
-/// last handle.
+/// On Unix it is `flock(2)` on the file itself. On Windows, where others cannot read locked bytes, it is a
+/// file beside it, `NAME.linerate-lock`, deleted with its last handle.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Locks the file of that name, once nobody else holds its lock.
+    /// Locks the file `path`, waiting as `wait` says.
     ///
     /// # Errors
     ///
-    /// [`LockError::Held`] if somebody holds it longer than one waits; those of opening the file.
+    /// [`LockError::Held`] if another process still holds it after `wait`; those of opening the file.
     pub fn exclusive(path: impl AsRef<Path>, wait: Wait) -> Result<Lock, LockError> {
         let path = path.as_ref();
         let begin = Instant::now();
-        let mut pause = PAUSES.0;
+        let mut delay = RETRY_DELAYS.0;
         loop {
             match try_lock(path)? {
                 Try::Locked(file) => return Ok(Lock { _file: file }),
-                // Another file has taken the name meanwhile, which can be tried at once.
+                // Another file took the name meanwhile: retry at once.
                 Try::Replaced => continue,
                 Try::Held => {}
             }
             let left = match wait {
                 Wait::No => Duration::ZERO,
-                Wait::Forever => pause,
+                Wait::Forever => delay,
                 Wait::For(most) => most.saturating_sub(begin.elapsed()),
             };
             if left.is_zero() {
                 return Err(LockError::Held { path: path.to_owned(), holder: holder(path) });
             }
-            std::thread::sleep(pause.min(left));
-            pause = (pause * 2).min(PAUSES.1);
+            std::thread::sleep(delay.min(left));
+            delay = (delay * 2).min(RETRY_DELAYS.1);
         }
     }
 }
@@ -79,7 +77,7 @@ fn try_lock(path: &Path) -> io::Result<Try> {
     try_lock_open(file, path)
 }
 
-/// Locks a file that was opened under that name.
+/// Locks a file that was opened as `path`.
 #[cfg(unix)]
 fn try_lock_open(file: File, path: &Path) -> io::Result<Try> {
     use std::fs::TryLockError;
@@ -88,7 +86,7 @@ fn try_lock_open(file: File, path: &Path) -> io::Result<Try> {
         Err(TryLockError::WouldBlock) => return Ok(Try::Held),
         Err(TryLockError::Error(e)) => return Err(e),
     }
-    // Who held it before may have put another file in its place, which is not locked.
+    // The previous holder may have replaced it by another file, which is not locked.
     Ok(if is_at(&file, path)? { Try::Locked(file) } else { Try::Replaced })
 }
 
@@ -114,7 +112,7 @@ fn try_lock(path: &Path) -> io::Result<Try> {
     match options.custom_flags(FILE_FLAG_DELETE_ON_CLOSE).open(&name) {
         Ok(file) => Ok(Try::Locked(file)),
         Err(e) if e.raw_os_error() == Some(ERROR_SHARING_VIOLATION) => Ok(Try::Held),
-        // As long as its last handle is being closed.
+        // While its last handle is being closed.
         Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Ok(Try::Held),
         Err(e) => Err(e),
     }
@@ -122,21 +120,21 @@ fn try_lock(path: &Path) -> io::Result<Try> {
 
 #[cfg(not(any(unix, windows)))]
 fn try_lock(path: &Path) -> io::Result<Try> {
-    // One process: nobody else can hold it.
+    // A single process: no other can hold it.
     File::open(path).map(Try::Locked)
 }
 
-/// Who holds a lock.
+/// The holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Holder {
-    /// The process.
+    /// Process ID.
     pub process: u32,
-    /// How it was called, where that can be read.
+    /// Command line, where readable.
     pub command: Option<String>,
 }
 
-/// The longest command that is shown.
-const SHOWN: usize = 80;
+/// Longest command line shown, in characters.
+const MAX_COMMAND_LEN: usize = 80;
 
 /// Finds the holder in `/proc/locks` (proc(5)): `1: FLOCK ADVISORY WRITE PID MAJOR:MINOR:INODE 0 EOF`.
 #[cfg(target_os = "linux")]
@@ -154,7 +152,7 @@ fn holder(path: &Path) -> Option<Holder> {
     let command = command.map(|arguments| {
         let spaced: Vec<u8> = arguments.iter().map(|&byte| if byte == 0 { b' ' } else { byte }).collect();
         let text = String::from_utf8_lossy(&spaced);
-        text.trim().chars().filter(|c| !c.is_control()).take(SHOWN).collect()
+        text.trim().chars().filter(|c| !c.is_control()).take(MAX_COMMAND_LEN).collect()
     });
     Some(Holder { process, command: command.filter(|text: &String| !text.is_empty()) })
 }
@@ -164,15 +162,15 @@ fn holder(_path: &Path) -> Option<Holder> {
     None
 }
 
-/// Why a file could not be locked.
+/// Error of [`Lock::exclusive`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum LockError {
-    /// Somebody else holds the lock.
+    /// Another process holds the lock.
     Held {
         /// The file.
         path: PathBuf,
-        /// Who, where the system says so.
+        /// Its holder, where known.
         holder: Option<Holder>,
     },
     /// The file cannot be opened or locked.
@@ -222,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn second_lock_is_refused_until_the_first_is_dropped() {
+    fn second_lock_is_an_error_until_the_first_is_dropped() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         assert!(matches!(Lock::exclusive(&path, Wait::No), Err(LockError::Io(_))), "no such file");
@@ -243,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn lock_is_of_the_file_that_has_the_name_after_a_replacement() {
+    fn waiting_lock_is_on_the_replacement() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, b"old").unwrap();
@@ -263,10 +261,10 @@ mod tests {
         drop(second);
     }
 
-    /// Who opened the file before another took its name, and locked it afterwards, has locked nothing.
+    /// A lock on a file that was replaced between open and lock protects nothing.
     #[cfg(unix)]
     #[test]
-    fn lock_of_a_file_that_lost_its_name_before_it_was_locked_is_none() {
+    fn file_replaced_between_open_and_lock_is_not_locked() {
         let folder = tempfile::tempdir().unwrap();
         let (path, next) = (folder.path().join("a"), folder.path().join("b"));
         std::fs::write(&path, b"old").unwrap();
@@ -279,7 +277,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn refusal_names_the_holder() {
+    fn held_error_names_the_holder() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a");
         std::fs::write(&path, b"x").unwrap();

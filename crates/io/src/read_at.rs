@@ -1,4 +1,4 @@
-//! Bytes at offsets: memory, files, and what else can be read so.
+//! Positioned reads: the trait, and sources in memory and files.
 
 use std::fs::File;
 use std::io;
@@ -7,21 +7,20 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use linerate_core::{Error, Kind};
 
-/// Bytes that can be read at any offset, from several threads at once.
+/// A source of positioned reads, usable by several threads at once.
 #[allow(clippy::len_without_is_empty, reason = "a source is a file, whose length counts, not a collection")]
 pub trait ReadAt: Send + Sync {
-    /// How many bytes there are.
+    /// Length in bytes.
     fn len(&self) -> u64;
 
     /// Fills `out` with the bytes at `offset`.
     ///
     /// # Errors
     ///
-    /// [`io::ErrorKind::UnexpectedEof`] if there are fewer, and those of the device. `out` is
-    /// unspecified then.
+    /// [`io::ErrorKind::UnexpectedEof`] past the end, and those of the device. `out` is unspecified then.
     fn read_at(&self, offset: u64, out: &mut [u8]) -> io::Result<()>;
 
-    /// The bytes themselves, where they are in memory already.
+    /// The bytes at `offset` without a copy, if the source is in memory.
     fn view(&self, offset: u64, len: usize) -> Option<&[u8]> {
         let _ = (offset, len);
         None
@@ -97,8 +96,7 @@ impl ReadAt for Vec<u8> {
     }
 }
 
-/// A file, read with positioned reads. Others may read, rename and delete it meanwhile, on Windows
-/// too.
+/// A file read by positioned reads. Others may read, rename and delete it meanwhile, also on Windows.
 #[derive(Debug)]
 pub struct FileSource {
     #[cfg(any(unix, windows))]
@@ -109,7 +107,7 @@ pub struct FileSource {
 }
 
 impl FileSource {
-    /// Opens the file of that name. Its length is taken now.
+    /// Opens the file `path`. Its length is read once, now.
     ///
     /// # Errors
     ///
@@ -118,7 +116,7 @@ impl FileSource {
         FileSource::new(File::open(path)?)
     }
 
-    /// Reads from an open file.
+    /// A source over an open file.
     ///
     /// # Errors
     ///
@@ -153,21 +151,21 @@ impl ReadAt for FileSource {
     }
 }
 
-/// Fills `out` with the bytes at `offset` of a file that several threads read.
+/// Fills `out` with the bytes at `offset` of a file shared by threads.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::UnexpectedEof`] if there are fewer, and those of the system.
+/// [`io::ErrorKind::UnexpectedEof`] past the end, and those of the system.
 #[cfg(unix)]
 pub fn read_exact_at(file: &File, offset: u64, out: &mut [u8]) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
 }
 
-/// Fills `out` with the bytes at `offset` of a file that several threads read.
+/// Fills `out` with the bytes at `offset` of a file shared by threads.
 ///
 /// # Errors
 ///
-/// [`io::ErrorKind::UnexpectedEof`] if there are fewer, and those of the system.
+/// [`io::ErrorKind::UnexpectedEof`] past the end, and those of the system.
 #[cfg(windows)]
 pub fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Result<()> {
     while !out.is_empty() {
@@ -184,7 +182,7 @@ pub fn read_exact_at(file: &File, mut offset: u64, mut out: &mut [u8]) -> io::Re
     Ok(())
 }
 
-/// A source that counts what is read through it.
+/// A source that counts the reads of another.
 #[derive(Debug, Default)]
 pub struct CountingSource<S> {
     inner: S,
@@ -193,17 +191,17 @@ pub struct CountingSource<S> {
 }
 
 impl<S: ReadAt> CountingSource<S> {
-    /// Counts what is read of `inner`.
+    /// Counts the reads of `inner`.
     pub fn new(inner: S) -> Self {
         CountingSource { inner, reads: AtomicU64::new(0), bytes: AtomicU64::new(0) }
     }
 
-    /// How many reads there were.
+    /// Number of reads.
     pub fn reads(&self) -> u64 {
         self.reads.load(Ordering::Relaxed)
     }
 
-    /// How many bytes they asked for.
+    /// Bytes requested by them.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -229,8 +227,8 @@ impl<S: ReadAt> ReadAt for CountingSource<S> {
     }
 }
 
-/// The error of a failed read at `offset`. Sources that know more, as those of servers do, say it in
-/// an [`Error`] of their own, which is returned as it is.
+/// The error of a failed read at `offset`. An [`Error`] inside `error`, as of remote sources, is returned
+/// unchanged.
 pub fn read_error(offset: u64, error: &io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::UnexpectedEof if error.get_ref().is_none() => {
@@ -245,7 +243,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_source_reads_the_same() {
+    fn all_sources_read_the_same_bytes() {
         let bytes: Vec<u8> = (0..10_000u32).map(|i| (i % 251) as u8).collect();
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("bytes");
@@ -274,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_are_of_reads() {
+    fn reads_and_bytes_are_counted() {
         let source = CountingSource::new(vec![0; 100]);
         source.read_at(0, &mut [0; 10]).unwrap();
         source.read_at(50, &mut [0; 7]).unwrap();
@@ -282,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_not_a_source() {
+    fn opening_a_folder_is_an_error() {
         assert!(FileSource::open(std::env::temp_dir()).is_err());
     }
 }

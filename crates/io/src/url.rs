@@ -1,13 +1,12 @@
-//! Which names of files are URLs.
+//! Recognition of URLs among file names.
 
-/// Whether `name` is that of a file on a server: it begins with `http://`, `https://` or
-/// `s3://`, in whatever case. The feature `remote` brings the source that reads the first two, the
-/// feature `s3` that of the last.
+/// Whether `name` begins with `http://`, `https://` or `s3://`, ignoring case. Reading them takes the feature
+/// `remote`, and for `s3://` the feature `s3`.
 pub fn is_url(name: &str) -> bool {
     begins(name, "http://") || begins(name, "https://") || is_s3_url(name)
 }
 
-/// Whether `name` is that of a file in a bucket: it begins with `s3://`, in whatever case.
+/// Whether `name` begins with `s3://`, ignoring case.
 pub fn is_s3_url(name: &str) -> bool {
     begins(name, "s3://")
 }
@@ -21,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_told_from_paths() {
+    fn urls_are_recognized_and_paths_are_not() {
         for url in ["http://a/b.nx", "https://a", "HTTPS://a/b?c=d", "http://"] {
             assert!(is_url(url) && !is_s3_url(url), "{url}");
         }

@@ -1,4 +1,4 @@
-//! The unsafe code of this crate.
+//! Prefetch instructions: the unsafe code of this crate.
 #![allow(unsafe_code)]
 
 pub(crate) mod prefetch;

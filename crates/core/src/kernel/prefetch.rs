@@ -1,10 +1,10 @@
-//! Cache lines, asked for before they are needed.
+//! Cache line prefetches.
 
 /// Bytes of a cache line.
 pub const CACHE_LINE: usize = 64;
 
-/// Asks for the cache line at `address`, which may be any: the memory is named and not read. Where a CPU
-/// cannot be asked, nothing happens.
+/// Prefetches the cache line at `address` into all cache levels. Any address is valid, because it is not
+/// dereferenced. Does nothing on CPUs without a prefetch instruction.
 #[inline(always)]
 pub fn prefetch_line(address: usize) {
     #[cfg(target_arch = "x86_64")]
@@ -41,18 +41,18 @@ mod tests {
     use super::*;
 
     #[inline(never)]
-    extern "C" fn alone(address: usize) {
+    extern "C" fn prefetch_only(address: usize) {
         prefetch_line(address);
     }
 
-    /// Whether the instruction stands in the code of a function that does nothing else.
+    /// The prefetch instruction is in the code of a function that does nothing else.
     #[test]
-    fn asking_for_a_line_is_an_instruction_and_not_nothing() {
-        alone(0);
-        let code = (alone as extern "C" fn(usize) as usize) as *const u8;
+    fn prefetch_line_compiles_to_a_prefetch_instruction() {
+        prefetch_only(0);
+        let code = (prefetch_only as extern "C" fn(usize) as usize) as *const u8;
         // SAFETY: code can be read on these machines, and functions follow this one.
         let code = unsafe { core::slice::from_raw_parts(code, 64) };
-        let asks = if cfg!(target_arch = "x86_64") {
+        let has_prefetch = if cfg!(target_arch = "x86_64") {
             // prefetcht0: 0f 18 /1.
             code.windows(3).any(|bytes| bytes[..2] == [0x0f, 0x18] && bytes[2] >> 3 & 7 == 1)
         } else {
@@ -61,6 +61,6 @@ mod tests {
                 .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
                 .any(|word| word & 0xffc0_001f == 0xf980_0000)
         };
-        assert!(asks, "{code:02x?}");
+        assert!(has_prefetch, "{code:02x?}");
     }
 }

@@ -30,7 +30,7 @@ impl Header {
         Header { runs: [0; MAX_RUNS], len: 0, litlens: 0, distances: 0, code: Code::new(), sent: 0 }
     }
 
-    /// LiteralRun-length codes the two sets of lengths and makes a code for that; returns the bits that
+    /// Run-length codes the two sets of lengths and builds a code for the runs; returns the bits that
     /// [`put`](Self::put) will write.
     ///
     /// # Safety

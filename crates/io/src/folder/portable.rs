@@ -1,5 +1,5 @@
-//! Folders by path, for systems without descriptors of folders. Each is checked not to be a link
-//! when it is entered; whoever can replace it meanwhile could also write there himself.
+//! Folders by path, for systems without directory descriptors. Each is checked not to be a link when it is
+//! opened; a process that can replace it afterwards could write there anyway.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -11,18 +11,18 @@ use super::FileAttributes;
 use crate::atomic_file::Ownership;
 use crate::leftovers::sweep_once;
 
-/// A folder that was there, and no link, when it was entered.
+/// A folder that existed, and was no link, when it was opened.
 #[derive(Clone, Debug)]
 pub struct Folder(Arc<PathBuf>);
 
 impl Folder {
-    /// The folder of that path, made if it is not there. This one may be a link: it is the caller's.
+    /// Opens the folder `path`, creating it and its parents. `path` itself may be a link: the caller chose it.
     pub fn create_all(path: &Path) -> io::Result<Folder> {
         fs::create_dir_all(path)?;
         Ok(Folder(Arc::new(path.canonicalize()?)))
     }
 
-    /// The folder of that path, which is there. This one may be a link: it is the caller's.
+    /// Opens the existing folder `path`, which may be a link: the caller chose it.
     pub fn existing(path: &Path) -> io::Result<Folder> {
         let path = path.canonicalize()?;
         match path.is_dir() {
@@ -31,8 +31,8 @@ impl Folder {
         }
     }
 
-    /// A folder in this one, made if it is not there. A link is refused. What killed runs left in one
-    /// that is there goes.
+    /// Opens the folder `name` in this one, creating it if absent. A link is an error. Stale temporary files in an
+    /// existing folder are removed.
     pub fn create_subfolder(&self, name: &str) -> io::Result<Folder> {
         match fs::create_dir(self.0.join(name)) {
             Ok(()) => self.subfolder(name),
@@ -45,12 +45,12 @@ impl Folder {
         }
     }
 
-    /// Removes what killed runs left in this folder, as [`sweep_once`] does.
+    /// Removes stale temporary files of this folder, as [`sweep_once`] does.
     pub fn sweep(&self) {
         sweep_once(&self.0);
     }
 
-    /// Owner and permissions of a regular file in this folder, if there is one of that name.
+    /// Owner and permissions of the regular file `name`, if it exists.
     pub fn ownership(&self, name: &str) -> io::Result<Option<Ownership>> {
         match fs::symlink_metadata(self.0.join(name)) {
             Ok(found) => Ok(found.is_file().then(|| Ownership::of(&found))),
@@ -59,37 +59,37 @@ impl Folder {
         }
     }
 
-    /// A new file, to be written.
+    /// Creates a file for writing.
     pub fn create(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).open(self.0.join(name))
     }
 
-    /// A new file. Who may open it is the system's business.
+    /// Creates a file for writing, with the system's default permissions.
     pub fn create_private(&self, name: &str) -> io::Result<File> {
         self.create(name)
     }
 
-    /// No such files here.
+    /// Not supported here.
     pub(crate) fn create_unnamed(&self) -> Option<File> {
         None
     }
 
-    /// No such files here.
+    /// Not supported here.
     pub(crate) fn link(&self, _file: &File, _name: &Path) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// A new name lasts when the system sees to it.
+    /// Left to the system.
     pub(crate) fn sync(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// A file that was created here, to be written further.
+    /// Reopens a file created here, for writing.
     pub fn reopen(&self, name: &str) -> io::Result<File> {
         OpenOptions::new().write(true).open(self.0.join(name))
     }
 
-    /// Gives `temp` its final name, in one step. Over a file that is there only if `replace`.
+    /// Renames `temp` to `name` atomically. Replaces an existing file only if `replace`.
     pub fn commit(&self, temp: &str, name: impl AsRef<Path>, replace: bool) -> io::Result<()> {
         let name = name.as_ref();
         if !replace && self.exists(name)? {
@@ -103,7 +103,7 @@ impl Folder {
         fs::remove_file(self.0.join(name))
     }
 
-    /// Whether anything has that name, a link included.
+    /// Whether `name` exists, also as a dangling link.
     pub fn exists(&self, name: impl AsRef<Path>) -> io::Result<bool> {
         let name = name.as_ref();
         match fs::symlink_metadata(self.0.join(name)) {
@@ -113,7 +113,7 @@ impl Folder {
         }
     }
 
-    /// A folder in this one, if it is there.
+    /// Opens the existing folder `name` in this one. A link is an error.
     pub fn subfolder(&self, name: &str) -> io::Result<Folder> {
         let path = self.0.join(name);
         // Of a link, this is the link's own kind. Junctions count as links too.
@@ -123,7 +123,7 @@ impl Folder {
         }
     }
 
-    /// A regular file in this folder, to be read. A link is refused.
+    /// Opens the regular file `name` for reading. A link is an error.
     pub fn open(&self, name: &str) -> io::Result<File> {
         let path = self.0.join(name);
         match fs::symlink_metadata(&path)?.is_file() {

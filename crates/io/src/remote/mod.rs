@@ -1,23 +1,23 @@
-//! Files on a server: each read is a range request over HTTP or HTTPS.
+//! Files on servers: each read is a range request over HTTP or HTTPS.
 
-mod answer;
+mod http;
+mod remote_file;
+mod request_error;
+mod response;
+mod retry;
 #[cfg(feature = "s3")]
-mod bucket;
-mod fault;
-mod link;
-mod ranges;
-mod web;
+mod s3;
 
 use std::io;
 use std::time::Duration;
 
 use linerate_core::{Error, Kind, Result};
 
+use self::http::HttpRequester;
+use self::remote_file::RemoteFile;
+use self::retry::RetryClient;
 #[cfg(feature = "s3")]
-pub use self::bucket::S3Source;
-use self::link::Link;
-use self::ranges::Ranges;
-use self::web::Page;
+pub use self::s3::S3Source;
 use crate::read_at::ReadAt;
 use crate::url::{is_s3_url, is_url};
 
@@ -116,24 +116,23 @@ impl Default for HttpOptions {
     }
 }
 
-/// A file on a server that serves ranges. Every answer is checked: that it is of the range
-/// asked for, and of the file that was opened, by its length and by its `ETag` or, without one,
-/// its `Last-Modified`.
+/// A file on a server that supports range requests. Checks that every response is the requested range of
+/// the file that was opened, by its length and its `ETag` or, without one, its `Last-Modified`.
 ///
-/// Opening asks for the first 4 KiB only, which the source keeps. Connections are kept between
-/// reads. Memory beside the buffers of the caller is those and a connection's buffers.
+/// Opening requests the first 4 KiB, which the source caches. Connections are kept between reads. Memory:
+/// these 4 KiB and the buffers of the connections.
 #[derive(Debug)]
-pub struct HttpSource(Ranges);
+pub struct HttpSource(RemoteFile);
 
 impl HttpSource {
     /// Opens the file at that URL with the default [`HttpOptions`].
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] if it is no URL; [`Kind::Read`] if the server cannot be reached, is too
-    /// slow, refuses, serves no ranges, breaks off, or redirects too often or from HTTPS to HTTP;
-    /// [`Kind::Corrupt`] if it answers with what was not asked for; [`Kind::Truncated`] if
-    /// the file is empty. Reads fail in the same ways, as [`io::Error`]s that wrap an [`Error`].
+    /// [`Kind::BadArgument`] for an invalid URL; [`Kind::Read`] if the server is unreachable, too slow, refuses,
+    /// does not support ranges, disconnects, or redirects too often or from HTTPS to HTTP; [`Kind::Corrupt`]
+    /// for another response than requested; [`Kind::Truncated`] if the file is empty. Reads have the same
+    /// errors, as [`io::Error`]s that wrap an [`Error`].
     pub fn open(url: &str) -> Result<HttpSource> {
         HttpSource::open_with(url, HttpOptions::default())
     }
@@ -147,8 +146,8 @@ impl HttpSource {
         if !is_url(url) || is_s3_url(url) {
             return Err(Error::new(Kind::BadArgument, 0, "a URL begins with http:// or https://"));
         }
-        let page = Page::new(url, &options);
-        Ranges::open(Link::new(page, options)).map(HttpSource)
+        let page = HttpRequester::new(url, &options);
+        RemoteFile::open(RetryClient::new(page, options)).map(HttpSource)
     }
 }
 
@@ -171,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_url_is_an_argument_of_the_caller() {
+    fn invalid_url_is_a_bad_argument() {
         for url in ["a.nx", "http://", "http:// /a", "https://a b/c"] {
             assert_eq!(HttpSource::open(url).unwrap_err().kind, Kind::BadArgument, "{url}");
         }

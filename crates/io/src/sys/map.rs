@@ -1,4 +1,4 @@
-//! A file as memory.
+//! Memory-mapped files.
 
 #![allow(unsafe_code)]
 
@@ -10,10 +10,10 @@ use memmap2::Mmap;
 
 use crate::read_at::ReadAt;
 
-/// A file mapped into memory: its bytes are used from there without a copy.
+/// A memory-mapped file: reads without copying.
 ///
-/// The file must stay as it is meanwhile. One that is cut short ends the program with a signal on
-/// Unix; [`FileSource`](crate::FileSource) reports an error instead.
+/// The file must not change meanwhile. Truncating it ends the program with SIGBUS on Unix;
+/// [`FileSource`](crate::FileSource) reports an error instead.
 #[derive(Debug)]
 pub struct MapSource(Mmap);
 

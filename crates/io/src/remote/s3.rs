@@ -1,5 +1,5 @@
-//! Files in buckets of S3-compatible stores. `object_store` finds the store in the environment and
-//! signs the requests; they travel as all others here do.
+//! Objects in buckets of S3-compatible stores. `object_store` configures the store from the environment and
+//! signs requests; this module's HTTP transport sends them.
 
 use core::fmt;
 use core::ops::Range;
@@ -20,34 +20,32 @@ use tokio::runtime::{Builder, Handle};
 use ureq::http::{Extensions, Request, Response};
 
 use super::HttpOptions;
-use super::answer::Known;
-use super::fault::Fault;
-use super::link::{Answer, Ask, Link};
-use super::ranges::Ranges;
-use super::web::{Web, judge};
+use super::http::{HttpTransport, range_response};
+use super::remote_file::RemoteFile;
+use super::request_error::RequestError;
+use super::response::FileVersion;
+use super::retry::{RangeRequester, RangeResponse, RetryClient};
 use crate::read_at::ReadAt;
 use crate::url::is_s3_url;
 
-/// A file in a bucket of an S3-compatible store, at `s3://BUCKET/KEY`. It is read and checked as
-/// an [`crate::HttpSource`] is, and every request after the first asks for the object that was
-/// opened, by its `ETag`.
+/// A file in a bucket of an S3-compatible store, at `s3://BUCKET/KEY`. It is read and checked like
+/// a [`crate::HttpSource`]; every request after the first requires the `ETag` of the object that was opened.
 ///
-/// The environment says where the store is and who asks, in the variables that other programs read
-/// too: `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`,
+/// Store and credentials come from the usual environment variables: `AWS_ENDPOINT_URL_S3` or `AWS_ENDPOINT_URL`, `AWS_REGION` or `AWS_DEFAULT_REGION`,
 /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`,
 /// `AWS_VIRTUAL_HOSTED_STYLE_REQUEST`, `AWS_REQUEST_PAYER`, and those of web identities and
-/// containers. Without any credentials in it requests are not signed, as public buckets want it.
+/// containers. Without credentials requests are not signed, as for public buckets.
 /// Connections are encrypted unless the endpoint begins with `http://`.
 #[derive(Debug)]
-pub struct S3Source(Ranges);
+pub struct S3Source(RemoteFile);
 
 impl S3Source {
-    /// Opens the file at that URL with the default [`HttpOptions`] and the settings of the
+    /// Opens the file at that URL with the default [`HttpOptions`] and the configuration of the
     /// environment.
     ///
     /// # Errors
     ///
-    /// [`Kind::BadArgument`] if it is no such URL, or the settings are incomplete or wrong; and those
+    /// [`Kind::BadArgument`] for an invalid URL, or incomplete or wrong configuration; and those
     /// of [`crate::HttpSource::open`].
     pub fn open(url: &str) -> Result<S3Source> {
         let text =
@@ -55,8 +53,8 @@ impl S3Source {
         S3Source::open_with(url, HttpOptions::default(), std::env::vars_os().filter_map(text))
     }
 
-    /// As [`S3Source::open`], with other options, and with settings that are named as the variables
-    /// of the environment are, which is not looked at. Empty ones are none.
+    /// As [`S3Source::open`], with other options, and with `settings` named like the environment variables,
+    /// instead of the environment. Empty values are ignored.
     ///
     /// # Errors
     ///
@@ -66,16 +64,16 @@ impl S3Source {
         options: HttpOptions,
         settings: impl IntoIterator<Item = (impl AsRef<str>, impl Into<String>)>,
     ) -> Result<S3Source> {
-        let (bucket, key) = parts(url).ok_or(bad("an S3 URL is s3://BUCKET/KEY"))?;
-        // A key that is not kept as it stands would be another one.
+        let (bucket, key) = parts(url).ok_or(bad_argument("an S3 URL is s3://BUCKET/KEY"))?;
+        // A key that parsing changes would name another object.
         let path = Path::parse(key).ok().filter(|path| path.as_ref() == key);
-        let path = path.ok_or(bad("an S3 URL whose key has an empty part, `.` or `..`"))?;
+        let path = path.ok_or(bad_argument("an S3 URL whose key has an empty part, `.` or `..`"))?;
         let object = Object::new(store(settings).with_bucket_name(bucket), path, &options)?;
-        Ranges::open(Link::new(object, options)).map(S3Source)
+        RemoteFile::open(RetryClient::new(object, options)).map(S3Source)
     }
 }
 
-/// A store with these settings, of which those of other programs are passed over.
+/// A store with these settings; names of other programs are ignored.
 fn store(settings: impl IntoIterator<Item = (impl AsRef<str>, impl Into<String>)>) -> AmazonS3Builder {
     let mut store = AmazonS3Builder::new();
     for (name, value) in settings {
@@ -104,19 +102,19 @@ impl ReadAt for S3Source {
     }
 }
 
-const fn bad(what: &'static str) -> Error {
-    Error::new(Kind::BadArgument, 0, what)
+const fn bad_argument(message: &'static str) -> Error {
+    Error::new(Kind::BadArgument, 0, message)
 }
 
-/// The bucket and the key.
+/// Splits a URL into bucket and key.
 fn parts(url: &str) -> Option<(&str, &str)> {
     let (bucket, key) = url.get(5..).filter(|_| is_s3_url(url))?.split_once('/')?;
-    // What could end the name of a host is not of a bucket's.
+    // Reject bytes that could end a host name.
     let plain = bucket.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._".contains(&b));
     (!bucket.is_empty() && !key.is_empty() && plain).then_some((bucket, key))
 }
 
-/// An object of a store.
+/// Requests ranges of an object of a store.
 #[derive(Debug)]
 struct Object {
     store: AmazonS3,
@@ -137,7 +135,7 @@ impl Object {
         };
         let plain = begins("http://");
         if endpoint.is_some() && !plain && !begins("https://") {
-            return Err(bad("the S3 endpoint does not begin with http:// or https://"));
+            return Err(bad_argument("the S3 endpoint does not begin with http:// or https://"));
         }
         let credentials = [
             AccessKeyId,
@@ -151,16 +149,16 @@ impl Object {
         let store = signed
             .with_allow_http(plain)
             .with_http_connector(Connector(options.clone()))
-            // A failed request is tried again by whoever wanted the bytes.
+            // `RetryClient` retries.
             .with_retry(RetryConfig { max_retries: 0, ..RetryConfig::default() })
             .build()
-            .map_err(|_| bad("the S3 settings (AWS_*) are incomplete or wrong"))?;
+            .map_err(|_| bad_argument("the S3 settings (AWS_*) are incomplete or wrong"))?;
         Ok(Object { store, path })
     }
 }
 
-/// Waits for work of a store, which takes place on this thread. One that belongs to another runtime
-/// may not wait, so a thread of its own does it.
+/// Runs a future of the store on this thread. A thread of another async runtime may not block, so a new thread
+/// runs it then.
 fn wait<T: Send>(work: impl Future<Output = T> + Send) -> io::Result<T> {
     let here = |work| Ok(Builder::new_current_thread().enable_time().build()?.block_on(work));
     if Handle::try_current().is_err() {
@@ -172,46 +170,50 @@ fn wait<T: Send>(work: impl Future<Output = T> + Send) -> io::Result<T> {
     })
 }
 
-impl Ask for Object {
-    fn ask(&self, wanted: Range<u64>, known: Option<&Known>) -> core::result::Result<Answer, Fault> {
+impl RangeRequester for Object {
+    fn request(
+        &self,
+        wanted: Range<u64>,
+        version: Option<&FileVersion>,
+    ) -> core::result::Result<RangeResponse, RequestError> {
         let call = Call::default();
         let mut extensions = Extensions::new();
         extensions.insert(call.clone());
         let options = GetOptions {
             range: Some(GetRange::Bounded(wanted)),
-            if_match: known.and_then(Known::tag).map(str::to_owned),
+            if_match: version.and_then(FileVersion::strong_etag).map(str::to_owned),
             extensions,
             ..GetOptions::default()
         };
-        let judged = wait(self.store.get_opts(&self.path, options));
-        let judged = judged.map_err(|_| Fault::io("not enough memory for a request"))?;
-        match (call.take(), judged) {
+        let checked = wait(self.store.get_opts(&self.path, options));
+        let checked = checked.map_err(|_| RequestError::io("not enough memory for a request"))?;
+        match (call.take(), checked) {
             (Some(Ok(answer)), Ok(_)) => Ok(answer),
-            (Some(Err(fault)), _) => Err(fault),
-            (Some(Ok(_)), Err(_)) => Err(Fault::corrupt("the server's answer is not one of S3")),
-            (None, _) => Err(Fault::io(
+            (Some(Err(error)), _) => Err(error),
+            (Some(Ok(_)), Err(_)) => Err(RequestError::corrupt("the server's answer is not one of S3")),
+            (None, _) => Err(RequestError::io(
                 "no S3 request can be made: its credentials are not given out, or its endpoint is wrong",
             )),
         }
     }
 }
 
-/// What became of the request for a range, on its way past `object_store`, which sees the head of
-/// the answer only: the body is read straight from the connection.
+/// The result of a range request, handed past `object_store`, which sees only the head of the response: the
+/// body is read directly from the connection.
 #[derive(Clone, Default)]
-struct Call(Arc<Mutex<Option<core::result::Result<Answer, Fault>>>>);
+struct Call(Arc<Mutex<Option<core::result::Result<RangeResponse, RequestError>>>>);
 
 impl Call {
-    fn put(&self, answer: core::result::Result<Answer, Fault>) {
+    fn put(&self, answer: core::result::Result<RangeResponse, RequestError>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
     }
 
-    fn take(&self) -> Option<core::result::Result<Answer, Fault>> {
+    fn take(&self) -> Option<core::result::Result<RangeResponse, RequestError>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
 
-/// Makes the connections of a store.
+/// Creates the HTTP client of a store.
 #[derive(Debug)]
 struct Connector(HttpOptions);
 
@@ -219,17 +221,17 @@ impl HttpConnector for Connector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let plain = options.get_config_value(&ClientConfigKey::AllowHttp);
         let secure = plain.as_deref() != Some("true");
-        // A redirected request would need another signature.
-        Ok(HttpClient::new(Service(Web::new(&self.0, secure, false))))
+        // A redirected request would need a new signature.
+        Ok(HttpClient::new(Service(HttpTransport::new(&self.0, secure, false))))
     }
 }
 
-/// The most that a server of credentials may send.
-const CREDENTIALS: u64 = 1 << 20;
+/// Largest response of a credentials server, in bytes.
+const MAX_CREDENTIALS_LEN: u64 = 1 << 20;
 
-/// Sends requests and waits for their answers, since each thread has nothing else to do.
+/// Sends requests synchronously: each thread waits for its own.
 #[derive(Debug)]
-struct Service(Web);
+struct Service(HttpTransport);
 
 #[async_trait]
 impl HttpService for Service {
@@ -246,9 +248,9 @@ impl HttpService for Service {
 }
 
 impl Service {
-    /// Of a range, whose answer goes to the call.
+    /// A range request; the response goes to `call`.
     fn range(&self, request: Request<()>, call: &Call) -> core::result::Result<HttpResponse, HttpError> {
-        let len = super::answer::wanted(request.headers());
+        let len = super::response::wanted(request.headers());
         let sent = self.0.send(request, len);
         let head = sent.as_ref().ok().map(|response| {
             let mut head = Response::new(Vec::new().into());
@@ -256,30 +258,30 @@ impl Service {
             *head.headers_mut() = response.headers().clone();
             head
         });
-        call.put(sent.and_then(judge));
-        head.ok_or_else(|| HttpError::new(HttpErrorKind::Unknown, Unanswered))
+        call.put(sent.and_then(range_response));
+        head.ok_or_else(|| HttpError::new(HttpErrorKind::Unknown, NoResponse))
     }
 
-    /// Of credentials.
+    /// A credentials request.
     fn other(
         &self,
         request: Request<impl ureq::AsSendBody>,
     ) -> core::result::Result<HttpResponse, HttpError> {
-        let unanswered = |_| HttpError::new(HttpErrorKind::Unknown, Unanswered);
-        let (parts, mut body) = self.0.send(request, CREDENTIALS).map_err(unanswered)?.into_parts();
-        let bytes = body.with_config().limit(CREDENTIALS).read_to_vec();
-        let bytes = bytes.map_err(|_| HttpError::new(HttpErrorKind::Decode, Unanswered))?;
+        let unanswered = |_| HttpError::new(HttpErrorKind::Unknown, NoResponse);
+        let (parts, mut body) = self.0.send(request, MAX_CREDENTIALS_LEN).map_err(unanswered)?.into_parts();
+        let bytes = body.with_config().limit(MAX_CREDENTIALS_LEN).read_to_vec();
+        let bytes = bytes.map_err(|_| HttpError::new(HttpErrorKind::Decode, NoResponse))?;
         Ok(Response::from_parts(parts, bytes.into()))
     }
 }
 
 #[derive(Debug)]
-struct Unanswered;
+struct NoResponse;
 
-impl fmt::Display for Unanswered {
+impl fmt::Display for NoResponse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the server does not answer")
     }
 }
 
-impl core::error::Error for Unanswered {}
+impl core::error::Error for NoResponse {}

@@ -1,0 +1,100 @@
+//! Errors of requests: their cause, and whether to retry.
+
+use std::io;
+use std::time::Duration;
+
+use linerate_core::{Error, Kind};
+
+/// The error of one attempt.
+#[derive(Clone, Debug)]
+pub(super) struct RequestError {
+    kind: Kind,
+    message: &'static str,
+    /// For transient errors, the shortest delay before the next attempt.
+    pub(super) retry_after: Option<Duration>,
+}
+
+impl RequestError {
+    const fn new(kind: Kind, message: &'static str) -> RequestError {
+        RequestError { kind, message, retry_after: None }
+    }
+
+    /// An error of the connection, or a missing feature of the server.
+    pub(super) const fn io(message: &'static str) -> RequestError {
+        RequestError::new(Kind::Read, message)
+    }
+
+    /// An invalid response.
+    pub(super) const fn corrupt(message: &'static str) -> RequestError {
+        RequestError::new(Kind::Corrupt, message)
+    }
+
+    /// A transient error.
+    pub(super) const fn transient(message: &'static str, pause: Duration) -> RequestError {
+        RequestError { retry_after: Some(pause), ..RequestError::io(message) }
+    }
+
+    /// The error of a read at `offset`.
+    pub(super) fn at(&self, offset: u64) -> Error {
+        Error::new(self.kind, offset, self.message)
+    }
+
+    /// The error of a response without a range. `pause` is its `Retry-After`.
+    pub(super) fn from_status(status: u16, pause: Duration) -> RequestError {
+        match status {
+            200 => RequestError::io("the server does not serve ranges of the file"),
+            401 | 403 | 407 => RequestError::io("the server denies access to the file"),
+            404 | 410 => RequestError::io("the server has no such file"),
+            408 | 429 | 500 | 502 | 503 | 504 => {
+                RequestError::transient("the server cannot answer at the moment", pause)
+            }
+            301 | 302 | 303 | 307 | 308 => {
+                RequestError::io("the file is at another address: another region or endpoint")
+            }
+            412 => RequestError::corrupt(CHANGED),
+            416 => {
+                RequestError::new(Kind::Truncated, "the file on the server ends before the range asked for")
+            }
+            _ => RequestError::io("the server refuses the request"),
+        }
+    }
+
+    /// The error of a request without a response.
+    pub(super) fn from_transport(error: &ureq::Error) -> RequestError {
+        use ureq::Error as E;
+        let transient = |message| RequestError::transient(message, Duration::ZERO);
+        match error {
+            E::Timeout(_) => transient("the server takes too long"),
+            E::Io(error) => RequestError::from_connection(error),
+            E::ConnectionFailed => transient("the server cannot be reached"),
+            E::HostNotFound => RequestError::io("no server of that name is version"),
+            E::TooManyRedirects | E::RedirectFailed => RequestError::io("the server redirects too often"),
+            E::RequireHttpsOnly(_) => RequestError::io("the server redirects from https to http"),
+            E::InvalidProxyUrl | E::ConnectProxyFailed(_) => RequestError::io("the proxy cannot be used"),
+            E::Tls(_) | E::Rustls(_) | E::Pem(_) => RequestError::io(UNTRUSTED),
+            E::BadUri(_) | E::Http(_) => RequestError::new(Kind::BadArgument, "the URL cannot be read"),
+            _ => RequestError::corrupt("the server's answer is not HTTP"),
+        }
+    }
+
+    /// The error of a failed or broken connection.
+    pub(super) fn from_connection(error: &io::Error) -> RequestError {
+        let transient = |message| RequestError::transient(message, Duration::ZERO);
+        if let Some(inner) = error.get_ref().and_then(|inner| inner.downcast_ref::<ureq::Error>()) {
+            return RequestError::from_transport(inner);
+        }
+        match error.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => transient("the server takes too long"),
+            io::ErrorKind::ConnectionRefused
+            | io::ErrorKind::HostUnreachable
+            | io::ErrorKind::NetworkUnreachable => transient("the server cannot be reached"),
+            io::ErrorKind::InvalidData => RequestError::io(UNTRUSTED),
+            _ => transient("the connection to the server broke"),
+        }
+    }
+}
+
+/// Message for another version of the file at the same URL.
+pub(super) const CHANGED: &str = "the file on the server changed while it was read";
+
+const UNTRUSTED: &str = "no trusted connection to the server: its certificate or its TLS is not accepted";

@@ -1,0 +1,127 @@
+//! Range requests with retries, exponential backoff and a cooldown after failure.
+
+use core::fmt::Debug;
+use core::ops::Range;
+use std::io::Read;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use linerate_core::Result;
+
+use super::HttpOptions;
+use super::request_error::{CHANGED, RequestError};
+use super::response::FileVersion;
+
+/// Sends range requests.
+pub(super) trait RangeRequester: Debug + Send + Sync {
+    /// Sends one request for `wanted` and checks that the response is a range. Where the protocol can, requests
+    /// this `version` of the file (`If-Match`).
+    fn request(
+        &self,
+        wanted: Range<u64>,
+        version: Option<&FileVersion>,
+    ) -> core::result::Result<RangeResponse, RequestError>;
+}
+
+/// A range response whose body is not read yet.
+pub(super) struct RangeResponse {
+    pub(super) range: Range<u64>,
+    pub(super) version: FileVersion,
+    pub(super) body: Box<dyn Read + Send>,
+}
+
+/// Longest delay between two attempts, whatever the server asks for.
+const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
+
+/// Fetches ranges of one file on a server.
+#[derive(Debug)]
+pub(super) struct RetryClient {
+    requester: Box<dyn RangeRequester>,
+    options: HttpOptions,
+    /// Time and error of the last failed fetch, if the failure was transient.
+    unavailable_since: Mutex<Option<(Instant, RequestError)>>,
+}
+
+impl RetryClient {
+    pub(super) fn new(requester: impl RangeRequester + 'static, options: HttpOptions) -> RetryClient {
+        RetryClient { requester: Box::new(requester), options, unavailable_since: Mutex::default() }
+    }
+
+    pub(super) fn options(&self) -> &HttpOptions {
+        &self.options
+    }
+
+    /// Fills `out` with the bytes from `start` on, fewer if the file ends before; returns their number.
+    /// `version` is that of the file: `None` before the first response.
+    pub(super) fn fetch(
+        &self,
+        start: u64,
+        out: &mut [u8],
+        version: &mut Option<FileVersion>,
+    ) -> Result<usize> {
+        let (mut done, mut attempt, mut delay) = (0, 1, self.options.retry_delay);
+        loop {
+            if let Some((since, error)) = &*self.unavailable_since()
+                && since.elapsed() < self.options.cooldown
+            {
+                return Err(error.at(start + done as u64));
+            }
+            let error = match self.attempt(start, out, &mut done, version) {
+                Ok(()) => return Ok(done),
+                Err(error) => error,
+            };
+            let Some(retry_after) = error.retry_after.filter(|_| attempt < self.options.max_attempts) else {
+                let failure = error.at(start + done as u64);
+                *self.unavailable_since() = error.retry_after.map(|_| (Instant::now(), error));
+                return Err(failure);
+            };
+            std::thread::sleep(retry_after.max(delay).min(MAX_RETRY_DELAY));
+            delay = delay.saturating_mul(2);
+            attempt += 1;
+        }
+    }
+
+    fn unavailable_since(&self) -> MutexGuard<'_, Option<(Instant, RequestError)>> {
+        self.unavailable_since.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// One attempt: continues after the first `done` bytes of `out`, and adds the bytes received to `done`.
+    fn attempt(
+        &self,
+        start: u64,
+        out: &mut [u8],
+        done: &mut usize,
+        version: &mut Option<FileVersion>,
+    ) -> core::result::Result<(), RequestError> {
+        let from = start + *done as u64;
+        let to = start + out.len() as u64;
+        if from == to {
+            return Ok(());
+        }
+        let mut response = self.requester.request(from..to, version.as_ref())?;
+        let version = version.get_or_insert_with(|| response.version.clone());
+        if *version != response.version {
+            return Err(RequestError::corrupt(CHANGED));
+        }
+        let to = to.min(version.len);
+        if response.range != (from..to) {
+            return Err(RequestError::corrupt("the server sends another range than it was asked for"));
+        }
+        // No more than `out` is long.
+        let out = &mut out[..(to - start) as usize];
+        while *done < out.len() {
+            match response.body.read(&mut out[*done..]) {
+                Ok(0) => {
+                    return Err(RequestError::transient("the server broke off its answer", Duration::ZERO));
+                }
+                Ok(n) => *done += n,
+                Err(e) => return Err(RequestError::from_connection(&e)),
+            }
+        }
+        // Reading its end also frees the connection for the next request.
+        match response.body.read(&mut [0]) {
+            Ok(1..) => Err(RequestError::corrupt("the server sends more than the range")),
+            _ => Ok(()),
+        }
+    }
+}
