@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chosen_tier_is_supported_and_stable() {
+    fn chosen_tier_is_supported_and_stable() {
         assert!(tier().is_supported());
         assert_eq!(tier(), tier());
     }

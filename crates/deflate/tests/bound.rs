@@ -1,5 +1,5 @@
-//! No call writes more than 5 bytes per 65,535 above its input, from whatever state and for
-//! whatever input; the constants for flush, finish and one-shot calls suffice too.
+//! No call writes more than its input plus 5 bytes per 65,535, from any state and for any input; nor do flush,
+//! finish and one-shot calls exceed their bounds.
 
 mod common;
 
@@ -10,7 +10,7 @@ use linerate_deflate::{
 };
 use proptest::prelude::*;
 
-/// Encodes at every level from `start` with exactly the room promised, and then ends the stream.
+/// Encodes at every level from `start` with exactly the capacity of the bound, and then ends the stream.
 #[track_caller]
 fn check_from(scratch: &mut Scratch, start: Stream, plain: &[u8]) {
     for level in Level::ALL {
@@ -35,7 +35,7 @@ fn check(plain: &[u8]) {
 }
 
 #[test]
-fn short_inputs() {
+fn short_inputs_stay_within_the_bound() {
     let noise = &mut Noise::new(1);
     for len in 0..150 {
         check(&data::high(noise, len));
@@ -44,9 +44,9 @@ fn short_inputs() {
     }
 }
 
-/// Matches that are too dear for what they interrupt: each ends a stored block and begins another.
+/// Matches that cost more than they save: each would end a stored block and begin another.
 #[test]
-fn runs_of_high_bytes_around_short_repeats() {
+fn runs_of_high_bytes_around_short_repeats_stay_within_the_bound() {
     let noise = &mut Noise::new(2);
     for run in [20, 30, 38, 39, 40, 41, 48, 50, 51, 52, 53, 60, 100] {
         for repeat in [3, 4, 5, 6, 8] {
@@ -61,7 +61,7 @@ fn runs_of_high_bytes_around_short_repeats() {
 }
 
 #[test]
-fn runs_of_high_bytes_around_low_ones() {
+fn runs_of_high_bytes_around_low_ones_stay_within_the_bound() {
     let noise = &mut Noise::new(3);
     for (high, low) in [(51, 52), (52, 51), (39, 1), (51, 1), (52, 4), (300, 8), (600, 20)] {
         let plain: Vec<u8> =
@@ -72,7 +72,7 @@ fn runs_of_high_bytes_around_low_ones() {
 
 /// A repeat in noise that is worth a few bytes, but less than the stored block which must follow it.
 #[test]
-fn repeats_that_hardly_pay() {
+fn repeats_that_hardly_pay_stay_within_the_bound() {
     let noise = &mut Noise::new(8);
     let mut scratch = Scratch::boxed();
     let starts = states();
@@ -89,7 +89,7 @@ fn repeats_that_hardly_pay() {
 }
 
 #[test]
-fn around_the_edges_of_stored_blocks() {
+fn lengths_around_stored_block_limits_stay_within_the_bound() {
     let noise = &mut Noise::new(4);
     for len in [65_534, 65_535, 65_536, 65_537, 131_069, 131_070, 131_071] {
         check(&noise.bytes(len));
@@ -98,7 +98,7 @@ fn around_the_edges_of_stored_blocks() {
 }
 
 #[test]
-fn coded_parts_at_the_edges_of_stored_blocks() {
+fn coded_blocks_at_stored_block_limits_stay_within_the_bound() {
     let noise = &mut Noise::new(5);
     for before in [0, 10, 500, 2_000] {
         for len in [65_520, 65_535, 65_540] {
@@ -110,7 +110,7 @@ fn coded_parts_at_the_edges_of_stored_blocks() {
 }
 
 #[test]
-fn many_calls_of_changing_levels() {
+fn calls_with_changing_levels_stay_within_the_bound() {
     let noise = &mut Noise::new(6);
     let mut scratch = Scratch::boxed();
     for seed in 0..40 {
@@ -127,9 +127,9 @@ fn many_calls_of_changing_levels() {
     }
 }
 
-/// The public bounds, with the header due; one byte more than needed is never asked for.
+/// The public bounds, with a pending header; they are tight.
 #[test]
-fn the_public_bounds_suffice() {
+fn public_bounds_suffice_with_a_header() {
     let mut scratch = Scratch::boxed();
     let noise = &mut Noise::new(7);
     for format in FORMATS {
@@ -153,7 +153,7 @@ fn the_public_bounds_suffice() {
 }
 
 #[test]
-fn flush_and_finish_from_every_state() {
+fn flush_and_finish_stay_within_their_bounds() {
     for start in states() {
         let mut flushed = start;
         assert_eq!(flushed.flush(&mut [0; 5]), Ok(5));
@@ -163,7 +163,7 @@ fn flush_and_finish_from_every_state() {
 }
 
 #[test]
-fn bounds_do_not_wrap() {
+fn bounds_saturate() {
     assert_eq!(bound(0), 10);
     assert_eq!(bound(65_535), 65_535 + 5 + 10);
     assert_eq!(bound(65_536), 65_536 + 10 + 10);

@@ -1,4 +1,4 @@
-//! Calls in any order, of any size, at any level: everything decodes, and at once after a flush.
+//! Calls in any order, of any size, at any level: everything decodes, immediately after a flush.
 
 mod common;
 
@@ -10,7 +10,7 @@ use linerate_deflate::{FastScratch, Format, Kind, Level, Scratch, Stream, bound,
 
 fn flush(stream: &mut Stream) -> Vec<u8> {
     let mut out = vec![0; flush_bound()];
-    let n = stream.flush(&mut out).expect("room of flush_bound");
+    let n = stream.flush(&mut out).expect("capacity of flush_bound");
     out.truncate(n);
     out
 }
@@ -29,7 +29,7 @@ fn check_stream(scratch: &mut Scratch, noise: &mut Noise, format: Format, plain:
         let more = end < plain.len() || !announces_end;
         let n = stream
             .encode_with_history(&mut *scratch, &plain[at - history..end], history, &mut out, more)
-            .expect("room of bound");
+            .expect("capacity of bound");
         assert!(n <= promised(end - at) + header_due, "{n} bytes for {}", end - at);
         all.extend_from_slice(&out[..n]);
         decoder.take(&out[..n]);
@@ -65,17 +65,17 @@ fn calls_up_to_70000_bytes() {
 }
 
 #[test]
-fn calls_of_a_few_thousand_bytes() {
+fn random_calls_of_a_few_thousand_bytes_decode() {
     check_streams(2, 400, 5_000, 50_000);
 }
 
 #[test]
-fn calls_of_a_few_bytes() {
+fn random_calls_of_a_few_bytes_decode() {
     check_streams(3, 3_000, 40, 600);
 }
 
 #[test]
-fn the_end_comes_once() {
+fn second_finish_writes_nothing() {
     let mut scratch = Scratch::boxed();
     for format in FORMATS {
         for level in Level::ALL {
@@ -99,9 +99,9 @@ fn the_end_comes_once() {
     }
 }
 
-/// Behind the final block a flush sends the bits held back and nothing else.
+/// After the final block a flush writes only the pending bits.
 #[test]
-fn a_flush_after_the_final_block_only_pads() {
+fn flush_after_the_final_block_only_pads() {
     let text = data::text(&mut Noise::new(4), 400);
     let mut scratch = Scratch::boxed();
     for format in FORMATS {
@@ -125,7 +125,7 @@ fn a_flush_after_the_final_block_only_pads() {
 }
 
 #[test]
-fn empty_calls_write_a_header_that_is_due_and_nothing_else() {
+fn empty_call_writes_only_a_pending_header() {
     let mut scratch = Scratch::boxed();
     for format in FORMATS {
         for level in Level::ALL {
@@ -142,7 +142,7 @@ fn empty_calls_write_a_header_that_is_due_and_nothing_else() {
 }
 
 #[test]
-fn flushes_by_themselves() {
+fn flushes_without_input_decode() {
     for format in FORMATS {
         let mut stream = Stream::new(format, Level::Default);
         let mut all: Vec<u8> = (0..5).flat_map(|_| flush(&mut stream)).collect();
@@ -152,7 +152,7 @@ fn flushes_by_themselves() {
 }
 
 #[test]
-fn the_small_scratch_is_refused_above_level_1() {
+fn fast_scratch_above_level_1_is_an_error() {
     let mut scratch = FastScratch::boxed();
     for level in [Level::Default, Level::Best] {
         let mut stream = Stream::new(Format::Gzip, level);

@@ -1,5 +1,5 @@
-//! Every level, format, CPU tier and size of calls: decoders that others wrote find what went in,
-//! and neither the tier nor the format shows in the blocks.
+//! Every level, format, CPU tier and call size round-trips through other decoders, and neither tier nor format
+//! changes the blocks.
 
 mod common;
 
@@ -99,7 +99,7 @@ for_each_level! {
 }
 
 #[test]
-fn the_systems_gzip_agrees() {
+fn gzip_program_decodes_every_member() {
     let mut scratch = Scratch::boxed();
     let (mut members, mut plain) = (Vec::new(), Vec::new());
     let inputs = linerate_testkit::testdata::corpus()
@@ -117,9 +117,9 @@ fn the_systems_gzip_agrees() {
     assert!(found.is_none_or(|found| found == plain));
 }
 
-/// Sizes say that matches are found as far as the window reaches, and no further.
+/// Compressed sizes show that matches reach the whole window, and no further.
 #[test]
-fn the_window_is_used_to_its_end() {
+fn matches_reach_the_whole_window_and_no_further() {
     for level in [Level::Fast, Level::Default, Level::Best] {
         let [within, beyond] = [32_768, 32_769].map(|distance| {
             let plain = data::repeat(&mut Noise::new(5), distance, 8_000);

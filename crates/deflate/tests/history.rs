@@ -1,4 +1,4 @@
-//! Matches into what came before the call: found as far back as the window reaches, never further.
+//! Matches into the history before a call reach the whole window, never further.
 
 mod common;
 
@@ -11,7 +11,7 @@ const CODING: [Level; 3] = [Level::Fast, Level::Default, Level::Best];
 
 fn call_with(scratch: &mut Scratch, stream: &mut Stream, buffer: &[u8], history: usize) -> Vec<u8> {
     let mut out = vec![0; bound(buffer.len() - history)];
-    let n = stream.encode_with_history(scratch, buffer, history, &mut out, true).expect("room of bound");
+    let n = stream.encode_with_history(scratch, buffer, history, &mut out, true).expect("capacity of bound");
     out.truncate(n);
     out
 }
@@ -30,7 +30,7 @@ fn encode(scratch: &mut Scratch, level: Level, plain: &[u8], chunk: usize, histo
 }
 
 #[test]
-fn files_become_smaller_and_decode() {
+fn history_shrinks_files_and_they_decode() {
     for (name, plain) in linerate_testkit::testdata::corpus() {
         let plain = &plain[..plain.len().min(150_000)];
         for level in CODING {
@@ -52,7 +52,7 @@ fn files_become_smaller_and_decode() {
 }
 
 #[test]
-fn no_history_is_an_ordinary_call() {
+fn empty_history_equals_an_ordinary_call() {
     let plain = data::text(&mut Noise::new(1), 5_000);
     let mut scratch = Scratch::boxed();
     for level in Level::ALL {
@@ -66,7 +66,7 @@ fn no_history_is_an_ordinary_call() {
 }
 
 #[test]
-fn only_the_window_counts() {
+fn history_beyond_the_window_is_ignored() {
     let noise = &mut Noise::new(2);
     let recent = data::text(noise, 32_768);
     let input = data::text(noise, 10_000);
@@ -83,9 +83,9 @@ fn only_the_window_counts() {
     }
 }
 
-/// The oldest byte of the window can be referred to, and the one before it cannot.
+/// A match can begin at the oldest byte of the window, not before it.
 #[test]
-fn the_oldest_bytes_are_found() {
+fn matches_reach_the_oldest_byte_of_the_window() {
     let oldest = data::base64(&mut Noise::new(3), 4_000);
     for level in CODING {
         let [within, beyond] = [32_768, 32_769 + 4_000].map(|distance| {
@@ -99,9 +99,9 @@ fn the_oldest_bytes_are_found() {
     }
 }
 
-/// A message that has occurred costs next to nothing.
+/// A repeated message costs a few bytes.
 #[test]
-fn a_repeated_message_is_a_reference() {
+fn repeated_message_becomes_a_match() {
     let message = data::text(&mut Noise::new(4), 200);
     for level in CODING {
         for before in [0, 1, 3, 100, 3_000] {
@@ -116,7 +116,7 @@ fn a_repeated_message_is_a_reference() {
 }
 
 #[test]
-fn short_histories_and_inputs() {
+fn short_histories_and_inputs_decode() {
     let text = data::repeat(&mut Noise::new(6), 9, 40);
     for level in CODING {
         for mut scratch in scratches() {
@@ -135,7 +135,7 @@ fn short_histories_and_inputs() {
 }
 
 #[test]
-fn the_bound_and_the_scratch_are_as_without() {
+fn history_keeps_the_bound_and_the_isolation() {
     let noise = &mut Noise::new(7);
     let mut used = Scratch::boxed();
     for (i, start) in states().into_iter().cycle().take(150).enumerate() {
@@ -151,7 +151,7 @@ fn the_bound_and_the_scratch_are_as_without() {
 }
 
 #[test]
-fn errors_change_nothing() {
+fn errors_leave_the_stream_unchanged() {
     let mut scratch = Scratch::boxed();
     let mut out = [0; 100];
     let mut stream = Stream::new(Format::Gzip, Level::Default);
@@ -160,7 +160,7 @@ fn errors_change_nothing() {
     assert_eq!((error.kind, stream), (Kind::BadArgument, before));
     assert_eq!(stream.encode_with_history(&mut scratch, b"abc", 3, &mut out, false), Ok(10));
     assert!(!stream.is_last());
-    stream.encode_with_history(&mut scratch, b"abc", 2, &mut out, false).expect("room");
+    stream.encode_with_history(&mut scratch, b"abc", 2, &mut out, false).expect("capacity");
     let last = stream;
     let error = stream.encode_with_history(&mut scratch, b"abc", 2, &mut out, true).expect_err("the end");
     assert_eq!((error.kind, stream), (Kind::BadArgument, last));

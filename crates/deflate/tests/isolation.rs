@@ -1,5 +1,5 @@
-//! What a call writes depends on the stream's few bytes of state and its input: not on earlier
-//! input, nor on what the scratch was used for, nor on where the input lies.
+//! The output of a call depends only on the stream's state and the input: not on earlier input, earlier use of
+//! the scratch, or the input's address.
 
 mod common;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 
 const CODING: [Level; 3] = [Level::Fast, Level::Default, Level::Best];
 
-/// Sizes at which the numbering of positions in the scratch's tables runs out, and its neighbours.
+/// Sizes around which rebased positions overflow.
 const EDGES: [usize; 9] = [512, 31_744, 32_768, 33_279, 34_511, 63_488, 65_023, 65_535, 65_536];
 
 /// Data in which much of every part occurs in the others, so that whatever is left of an earlier
@@ -31,7 +31,7 @@ fn alike(len: usize) -> Vec<u8> {
     data
 }
 
-/// Makes the call with `used` and with new scratch and asserts that nobody can tell.
+/// Asserts that the call has the same result with the scratch `used` and with a new one.
 #[track_caller]
 fn check_call(used: &mut Scratch, start: Stream, plain: &[u8]) {
     let (mut first, mut second) = (start, start);
@@ -41,10 +41,10 @@ fn check_call(used: &mut Scratch, start: Stream, plain: &[u8]) {
     assert_eq!(first, second);
 }
 
-/// Calls of the same length leave bare deflate streams that are equal but for the bits held back.
-/// From equal ones, the next call writes the same whatever the earlier input was.
+/// After calls of equal length, raw deflate streams differ only in their pending bits. From equal ones, the next
+/// call writes the same bytes whatever the earlier input was.
 #[test]
-fn a_call_does_not_depend_on_the_one_before() {
+fn output_is_independent_of_the_previous_call() {
     let next = alike(5_000);
     for level in CODING {
         let mut scratch = Scratch::boxed();
@@ -72,7 +72,7 @@ fn a_call_does_not_depend_on_the_one_before() {
 
 /// The same against the stream's first call, for earlier calls that happen to end in a whole byte.
 #[test]
-fn a_later_call_is_like_a_first_one() {
+fn later_call_equals_a_first_call() {
     let next = alike(5_000);
     for level in CODING {
         let mut scratch = Scratch::boxed();
@@ -92,14 +92,14 @@ fn a_later_call_is_like_a_first_one() {
 
 /// A repeat at the very edge of a call is not referred to: what follows a flush decodes alone.
 #[test]
-fn what_follows_a_flush_decodes_alone() {
+fn data_after_a_flush_decodes_alone() {
     for level in Level::ALL {
         let mut scratch = Scratch::boxed();
         for len in [5, 100, 1_000, 20_000, 40_000, 70_000] {
             let plain = alike(len);
             let mut stream = Stream::new(Format::Deflate, level);
             call(&mut scratch, &mut stream, &plain, true);
-            stream.flush(&mut [0; flush_bound()]).expect("room of flush_bound");
+            stream.flush(&mut [0; flush_bound()]).expect("capacity of flush_bound");
             let mut rest = call(&mut scratch, &mut stream, &plain, false);
             rest.extend(finish(&mut stream));
             assert!(libdeflate(Format::Deflate, &rest, len).as_deref() == Ok(&plain), "{level:?}, {len}");
@@ -110,7 +110,7 @@ fn what_follows_a_flush_decodes_alone() {
 }
 
 #[test]
-fn a_copied_stream_goes_on_like_the_original() {
+fn copied_stream_continues_like_the_original() {
     let plain = alike(3_000);
     let mut scratch = Scratch::boxed();
     for level in Level::ALL {
@@ -125,7 +125,7 @@ fn a_copied_stream_goes_on_like_the_original() {
 }
 
 #[test]
-fn the_place_of_the_input_does_not_matter() {
+fn output_is_independent_of_input_alignment() {
     let plain = alike(3_000);
     let mut scratch = Scratch::boxed();
     for level in CODING {
@@ -140,7 +140,7 @@ fn the_place_of_the_input_does_not_matter() {
 }
 
 #[test]
-fn the_small_scratch_does_what_the_large_one_does() {
+fn fast_scratch_writes_the_same_bytes_as_the_full_one() {
     let mut small = FastScratch::boxed();
     let mut large = Scratch::boxed();
     let inputs = [alike(200_000), Noise::new(2).bytes(100_000), vec![0; 100_000], alike(300)];
@@ -151,7 +151,7 @@ fn the_small_scratch_does_what_the_large_one_does() {
                     (Stream::new(Format::Gzip, level), Stream::new(Format::Gzip, level));
                 for piece in plain.chunks(chunk) {
                     let mut out = vec![0; bound(piece.len())];
-                    let n = first.encode(&mut small, piece, &mut out, true).expect("room of bound");
+                    let n = first.encode(&mut small, piece, &mut out, true).expect("capacity of bound");
                     assert!(out[..n] == call(&mut large, &mut second, piece, true));
                     assert_eq!(first, second);
                 }
@@ -160,9 +160,9 @@ fn the_small_scratch_does_what_the_large_one_does() {
     }
 }
 
-/// One call that brings the numbering anywhere, then one that meets what it left.
+/// One call that leaves the table at any rebased position, then one that reads it.
 #[test]
-fn two_calls_around_every_edge_of_the_numbering() {
+fn calls_around_every_rebase_boundary_are_isolated() {
     let data = alike(80_000);
     for level in CODING {
         let start = Stream::new(Format::Deflate, level);
@@ -178,9 +178,9 @@ fn two_calls_around_every_edge_of_the_numbering() {
     }
 }
 
-/// Thousands of calls on one scratch: the numbering runs out at every place in a call there is.
+/// Thousands of calls on one scratch: rebases occur everywhere in a call.
 #[test]
-fn one_scratch_for_many_short_calls() {
+fn thousands_of_calls_on_one_scratch_are_isolated() {
     let noise = &mut Noise::new(3);
     let data = alike(20_000);
     let mut scratch = Scratch::boxed();
@@ -193,7 +193,7 @@ fn one_scratch_for_many_short_calls() {
 }
 
 #[test]
-fn long_calls_run_out_of_numbers_by_themselves() {
+fn long_calls_with_rebases_are_isolated() {
     let data = alike(1_500_000);
     for level in CODING {
         let start = Stream::new(Format::Deflate, level);
@@ -207,7 +207,7 @@ fn long_calls_run_out_of_numbers_by_themselves() {
     }
 }
 
-/// A length: short, near an edge of the numbering, or anything up to some hundred thousand.
+/// A length: short, near a rebase boundary, or up to some hundred thousand.
 fn length() -> impl Strategy<Value = usize> {
     prop_oneof![
         4 => 0usize..3_000,
@@ -221,7 +221,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_used_scratch_is_like_a_new_one(
+    fn used_scratch_gives_the_same_bytes_as_a_new_one(
         calls in prop::collection::vec((length(), 0usize..4_000, 0usize..3, 0usize..4), 1..12)
     ) {
         let similar = alike(404_000);

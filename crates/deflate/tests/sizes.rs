@@ -53,7 +53,7 @@ fn differences(recorded: &str, measured: &str) -> String {
 }
 
 #[test]
-fn sizes_are_as_recorded() {
+fn sizes_match_the_record() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sizes.csv");
     let measured = measure();
     if env::var_os("LINERATE_UPDATE").is_some_and(|value| value == "1") {

@@ -1,4 +1,4 @@
-//! A call needs little stack: as little as the standard library lets a thread have.
+//! A call runs on the smallest stack that the standard library allows a thread.
 //!
 //! The frames of a call add up to less than 4 KiB in release builds for x86-64; builds with all
 //! checks, as in tests, need somewhat more.
@@ -25,7 +25,7 @@ fn encode(scratch: &mut Scratch, level: Level, plain: &[u8], out: &mut [u8]) -> 
 
 /// Overflowing the stack ends the process, which is how this fails.
 #[test]
-fn a_thread_of_16_kib_encodes() {
+fn call_fits_a_stack_of_16_kib() {
     let noise = &mut Noise::new(1);
     for plain in [data::text(noise, 200_000), data::mixture(noise, 300_000), noise.bytes(100_000)] {
         for level in Level::ALL {

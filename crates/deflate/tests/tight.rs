@@ -1,5 +1,5 @@
-//! Too little room is an error that changes nothing; enough room gives the same bytes however much
-//! of it there is; and nothing outside the room is touched.
+//! Output capacity: too little is an error that changes nothing, enough gives the same bytes for any capacity,
+//! and no byte outside the buffer is touched.
 
 mod common;
 
@@ -12,45 +12,46 @@ use linerate_deflate::{
 
 const GUARD: u8 = 0xA5;
 
-/// A call on a stream, with the room it gets.
+/// A call on a stream, with the capacity it gets.
 type Call<'a> = &'a mut dyn FnMut(&mut Stream, &mut [u8]) -> Result<usize>;
 
-/// Makes the call with `most` bytes of room and from the same state with other rooms: all that are
+/// Makes the call with `most` bytes of capacity and from the same state with other capacities: all that are
 /// too small if there are few, else some of them, and some that are large enough.
 #[track_caller]
 fn check(before: Stream, most: usize, call: Call<'_>) -> Stream {
     let mut wanted = vec![0; most];
     let mut after = before;
-    let n = call(&mut after, &mut wanted).expect("room of the bound");
+    let n = call(&mut after, &mut wanted).expect("capacity of the bound");
     wanted.truncate(n);
-    for room in rooms(n) {
-        let mut place = vec![GUARD; 16 + room + 16];
+    for capacity in capacities(n) {
+        let mut place = vec![GUARD; 16 + capacity + 16];
         let mut stream = before;
-        let result = call(&mut stream, &mut place[16..16 + room]);
+        let result = call(&mut stream, &mut place[16..16 + capacity]);
         let (front, rest) = place.split_at(16);
-        let (out, back) = rest.split_at(room);
-        assert!([front, back].concat().iter().all(|&byte| byte == GUARD), "touched outside {room}");
-        if room < n {
-            assert_eq!(result.map_err(|e| e.kind), Err(Kind::OutputTooSmall), "{room} of {n}");
+        let (out, back) = rest.split_at(capacity);
+        assert!([front, back].concat().iter().all(|&byte| byte == GUARD), "touched outside {capacity}");
+        if capacity < n {
+            assert_eq!(result.map_err(|e| e.kind), Err(Kind::OutputTooSmall), "{capacity} of {n}");
             assert_eq!(stream, before, "an error changed the stream");
         } else {
-            assert_eq!(result, Ok(n), "room of {room}");
-            assert!(out[..n] == wanted, "the bytes depend on the room of {room}");
-            assert_eq!(stream, after, "the state depends on the room");
+            assert_eq!(result, Ok(n), "capacity of {capacity}");
+            assert!(out[..n] == wanted, "the bytes depend on the capacity of {capacity}");
+            assert_eq!(stream, after, "the state depends on the capacity");
         }
     }
     after
 }
 
-fn rooms(n: usize) -> Vec<usize> {
+fn capacities(n: usize) -> Vec<usize> {
     let large = n..n + 70;
     if n <= 300 {
         return (0..n).chain(large).collect();
     }
     let noise = &mut Noise::new(n as u64);
-    let mut rooms: Vec<usize> = (n - 80..n).chain([0, 1, 2, 9, 10, 11]).chain(large.step_by(7)).collect();
-    rooms.extend((0..10).map(|_| noise.below(n)));
-    rooms
+    let mut capacities: Vec<usize> =
+        (n - 80..n).chain([0, 1, 2, 9, 10, 11]).chain(large.step_by(7)).collect();
+    capacities.extend((0..10).map(|_| noise.below(n)));
+    capacities
 }
 
 /// Encodes at all levels, on all tiers, from `start`, and then flushes and ends the stream.
@@ -71,7 +72,7 @@ fn check_encode(scratches: &mut [Box<Scratch>], start: Stream, plain: &[u8]) {
 }
 
 #[test]
-fn short_inputs() {
+fn every_capacity_for_short_inputs() {
     let noise = &mut Noise::new(1);
     for kind in 0..6 {
         for len in [0, 1, 2, 3, 7, 19, 64, 130] {
@@ -84,7 +85,7 @@ fn short_inputs() {
 }
 
 #[test]
-fn from_every_state() {
+fn every_capacity_from_every_state() {
     let noise = &mut Noise::new(2);
     let plain = data::mixture(noise, 400);
     for start in states() {
@@ -94,7 +95,7 @@ fn from_every_state() {
 }
 
 #[test]
-fn pieces_of_every_kind() {
+fn every_capacity_for_every_kind_of_data() {
     let noise = &mut Noise::new(3);
     let mut scratches = scratches();
     for kind in 0..6 {
@@ -104,7 +105,7 @@ fn pieces_of_every_kind() {
 }
 
 #[test]
-fn long_inputs() {
+fn selected_capacities_for_long_inputs() {
     let noise = &mut Noise::new(4);
     let mut scratches = scratches();
     for plain in [data::text(noise, 100_000), data::mixture(noise, 140_000), noise.bytes(66_000)] {
@@ -113,7 +114,7 @@ fn long_inputs() {
 }
 
 #[test]
-fn with_history() {
+fn every_capacity_with_history() {
     let noise = &mut Noise::new(5);
     let text = data::text(noise, 6_000);
     for (history, len) in [(5_000, 6_000), (5_900, 6_000), (6_000, 6_000)] {
@@ -129,16 +130,17 @@ fn with_history() {
 }
 
 #[test]
-fn one_shot() {
+fn every_capacity_for_one_shot_calls() {
     let plain = data::text(&mut Noise::new(6), 500);
     let mut scratch = Scratch::boxed();
     for format in FORMATS {
         for level in Level::ALL {
             let mut wanted = vec![0; compress_bound(plain.len())];
-            let n = compress(format, level, &mut scratch, &plain, &mut wanted).expect("room of the bound");
-            for room in 0..n {
-                let result = compress(format, level, &mut scratch, &plain, &mut vec![0; room]);
-                assert_eq!(result.map_err(|e| e.kind), Err(Kind::OutputTooSmall), "{room} of {n}");
+            let n =
+                compress(format, level, &mut scratch, &plain, &mut wanted).expect("capacity of the bound");
+            for capacity in 0..n {
+                let result = compress(format, level, &mut scratch, &plain, &mut vec![0; capacity]);
+                assert_eq!(result.map_err(|e| e.kind), Err(Kind::OutputTooSmall), "{capacity} of {n}");
             }
             let mut out = vec![0; n];
             assert_eq!(compress(format, level, &mut scratch, &plain, &mut out), Ok(n));
@@ -149,7 +151,7 @@ fn one_shot() {
 
 /// A failed call leaves nothing in the scratch that a later one would notice, either.
 #[test]
-fn a_stream_goes_on_after_too_little_room() {
+fn stream_continues_after_output_too_small() {
     let noise = &mut Noise::new(7);
     for level in Level::ALL {
         let mut patient = (Scratch::boxed(), Stream::new(Format::Gzip, level));
@@ -158,7 +160,7 @@ fn a_stream_goes_on_after_too_little_room() {
             let len = noise.below(5_000);
             let plain = data::mixture(noise, len);
             let mut wanted = vec![0; bound(len)];
-            let n = patient.1.encode(&mut patient.0, &plain, &mut wanted, true).expect("room");
+            let n = patient.1.encode(&mut patient.0, &plain, &mut wanted, true).expect("capacity");
             let mut out = vec![0; noise.below(n + 1)];
             let early: Option<Error> = hasty.1.encode(&mut hasty.0, &plain, &mut out, true).err();
             if early.is_some() {

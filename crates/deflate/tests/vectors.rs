@@ -1,5 +1,4 @@
-//! Bytes known beforehand: where the format leaves no choice they come out, and where it does, what
-//! comes out decodes like them.
+//! Known bytes: where the format leaves no choice the output equals them, else it decodes like them.
 
 mod common;
 
@@ -15,7 +14,7 @@ fn bytes(hex: &str) -> Vec<u8> {
 
 fn flush(stream: &mut Stream) -> Vec<u8> {
     let mut out = vec![0; flush_bound()];
-    let n = stream.flush(&mut out).expect("room of flush_bound");
+    let n = stream.flush(&mut out).expect("capacity of flush_bound");
     out.truncate(n);
     out
 }
@@ -23,7 +22,7 @@ fn flush(stream: &mut Stream) -> Vec<u8> {
 const GZIP_HEADER: &str = "1f8b0800 00000000 0403";
 
 #[test]
-fn empty_streams() {
+fn empty_streams_have_known_bytes() {
     for level in Level::ALL {
         assert_eq!(compress_to_vec(Format::Deflate, level, b""), bytes("0300"));
         assert_eq!(compress_to_vec(Format::Zlib, level, b""), bytes("7801 0300 00000001"));
@@ -33,7 +32,7 @@ fn empty_streams() {
 }
 
 #[test]
-fn stored_abc() {
+fn stored_abc_has_known_bytes() {
     let stored = |format| compress_to_vec(format, Level::Stored, b"abc");
     assert_eq!(stored(Format::Deflate), bytes("010300fcff 616263"));
     assert_eq!(stored(Format::Zlib), bytes("7801 010300fcff 616263 024d0127"));
@@ -51,9 +50,9 @@ fn stored_blocks_are_cut_at_65535() {
     assert!(encoded == expected);
 }
 
-/// Streams from other encoders, so that the decoders which judge ours are known to be awake.
+/// Streams of other encoders, to validate the reference decoders.
 #[test]
-fn the_decoders_take_what_is_right_and_refuse_what_is_not() {
+fn reference_decoders_accept_valid_and_reject_invalid_streams() {
     for (hex, plain) in [
         ("4b0400", &b"a"[..]),
         ("4b4c4a0600", b"abc"),
@@ -80,7 +79,7 @@ fn the_decoders_take_what_is_right_and_refuse_what_is_not() {
 }
 
 #[test]
-fn a_byte_costs_no_more_than_in_the_fixed_tree() {
+fn single_byte_uses_the_fixed_tree() {
     for (plain, most) in [(&b"a"[..], 3), (b"abc", 5), (b"\x8f", 3), (b"\x90", 3), (b"\xff", 3)] {
         for level in [Level::Fast, Level::Default, Level::Best] {
             let encoded = compress_to_vec(Format::Deflate, level, plain);
@@ -91,7 +90,7 @@ fn a_byte_costs_no_more_than_in_the_fixed_tree() {
 }
 
 #[test]
-fn a_flush_is_an_empty_stored_block() {
+fn flush_is_an_empty_stored_block() {
     for format in FORMATS {
         for level in Level::ALL {
             let mut stream = Stream::new(format, level);
@@ -111,7 +110,7 @@ fn a_flush_is_an_empty_stored_block() {
 }
 
 #[test]
-fn headers_and_trailers() {
+fn headers_and_trailers_have_known_bytes() {
     assert_eq!(Format::Deflate.header(), b"");
     assert_eq!(Format::Zlib.header(), bytes("7801"));
     assert_eq!(Format::Gzip.header(), bytes(GZIP_HEADER));
@@ -127,7 +126,7 @@ fn headers_and_trailers() {
 }
 
 #[test]
-fn a_stream_after_a_header_writes_none() {
+fn stream_after_a_header_writes_no_header() {
     for format in FORMATS {
         let mut with = Stream::new(format, Level::Default);
         let mut without = Stream::new_after_header(format, Level::Default);
@@ -152,7 +151,7 @@ fn checksums() {
 }
 
 #[test]
-fn a_stream_knows_its_checksum_and_length() {
+fn stream_reports_its_checksum_and_length() {
     for (format, empty, abc) in
         [(Format::Deflate, 0, 0), (Format::Zlib, 1, 0x024D_0127), (Format::Gzip, 0, 0x3524_41C2)]
     {

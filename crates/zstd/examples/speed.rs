@@ -114,7 +114,7 @@ fn stream(name: &str, data: &[u8], level: i32, piece: usize, rounds: usize) {
             let mut input = InBuffer::around(piece);
             while context
                 .compress_stream2(&mut output, &mut input, ZSTD_EndDirective::ZSTD_e_flush)
-                .expect("room")
+                .expect("capacity")
                 > 0
             {}
             let n = output.pos();

@@ -1,5 +1,5 @@
-//! What libzstd makes with every level, strategy, parameter and kind of dictionary decodes to what went
-//! in: at once, piece by piece, and byte by byte.
+//! Output of libzstd with every level, strategy, parameter and kind of dictionary round-trips: whole frames,
+//! streamed, and byte by byte.
 
 mod common;
 
@@ -24,7 +24,7 @@ const STRATEGIES: [Strategy; 9] = [
 ];
 
 #[test]
-fn every_level_of_real_files() {
+fn real_files_at_every_level_decode() {
     let mut checker = Checker::default();
     let levels = [-100, -30, -7, -5, -3, -2, -1].into_iter().chain(1..=22);
     for number in levels {
@@ -38,7 +38,7 @@ fn every_level_of_real_files() {
 }
 
 #[test]
-fn every_strategy_match_length_and_literal_mode() {
+fn frames_of_every_strategy_and_literal_mode_decode() {
     let mut checker = Checker::default();
     let contents =
         [json_rows(1, 90), kinds(20_000).swap_remove(7).1, corpus().swap_remove(5).1[..40_000].to_vec()];
@@ -59,7 +59,7 @@ fn every_strategy_match_length_and_literal_mode() {
 }
 
 #[test]
-fn every_kind_of_data_and_size() {
+fn every_kind_and_size_of_data_decodes() {
     let mut checker = Checker::default();
     let sizes =
         (0..40).chain([63, 64, 65, 127, 128, 255, 256, 257, 300, 511, 512, 1000, 1023, 1024, 1025, 4096]);
@@ -77,7 +77,7 @@ fn every_kind_of_data_and_size() {
 }
 
 #[test]
-fn windows_and_long_distances() {
+fn frames_with_every_window_and_long_distances_decode() {
     let mut checker = Checker::default();
     let content = [kinds(400_000).swap_remove(7).1, json_rows(3, 700)].concat();
     for log in 10..=24 {
@@ -106,7 +106,7 @@ fn windows_and_long_distances() {
 }
 
 #[test]
-fn every_way_to_split_blocks() {
+fn frames_with_every_block_split_decode() {
     let mut checker = Checker::default();
     let content =
         [json_rows(5, 500), Noise::new(5).bytes(30_000), vec![0; 40_000], json_rows(6, 100)].concat();
@@ -130,7 +130,7 @@ fn every_way_to_split_blocks() {
 }
 
 #[test]
-fn flushed_streams() {
+fn flushed_streams_decode() {
     let mut checker = Checker::default();
     let mut noise = Noise::new(9);
     for round in 0..40 {
@@ -150,7 +150,7 @@ fn flushed_streams() {
 }
 
 #[test]
-fn dictionaries_of_every_size() {
+fn frames_with_dictionaries_of_every_size_decode() {
     let mut checker = Checker::default();
     let samples = [json_rows(11, 4000), corpus().into_iter().flat_map(|row| row.1).collect()].concat();
     let raws = [8, 9, 31, 32, 33, 100, 1000, 4096, 65_536, 131_072, 524_288];
@@ -178,9 +178,9 @@ fn dictionaries_of_every_size() {
     }
 }
 
-/// Windows that the dictionary leaves while the frame goes on.
+/// Frames longer than their window, so that the dictionary leaves it.
 #[test]
-fn dictionaries_left_behind_by_the_window() {
+fn frames_whose_window_leaves_the_dictionary_decode() {
     let mut checker = Checker::default();
     let samples = json_rows(21, 2000);
     for size in [100, 4000, 40_000] {
@@ -195,7 +195,7 @@ fn dictionaries_left_behind_by_the_window() {
 }
 
 #[test]
-fn magicless_skippable_and_joined_frames() {
+fn magicless_skippable_and_concatenated_frames_decode() {
     let mut checker = Checker::default();
     let contents = [json_rows(1, 30), vec![], Noise::new(3).bytes(5000), json_rows(2, 400)];
     let mut joined = skippable(4, b"first");
@@ -221,7 +221,7 @@ fn magicless_skippable_and_joined_frames() {
 
 #[test]
 #[ignore = "takes half a minute: cargo test --release -- --ignored"]
-fn a_hundred_megabytes() {
+fn frames_of_100_mb_decode() {
     let mut checker = Checker::default();
     let content = [json_rows(1, 150_000), Noise::new(2).bytes(10_000_000), vec![7; 40_000_000]].concat();
     for parameters in [
@@ -234,9 +234,9 @@ fn a_hundred_megabytes() {
     }
 }
 
-/// Files that the repository is too small for: `LINERATE_CORPORA` names a folder of them.
+/// Files too large for the repository: `LINERATE_CORPORA` names a folder of them.
 #[test]
-fn every_file_of_the_corpora() {
+fn every_file_of_the_corpora_decodes() {
     let Some(folder) = corpora() else { return };
     let mut checker = Checker::default();
     for path in files_below(&folder) {

@@ -1,4 +1,4 @@
-//! Buffers whose neighbours are forbidden: a read or write outside ends the program.
+//! Buffers between guard pages: an access out of bounds ends the program.
 #![cfg(unix)]
 
 mod common;
@@ -12,30 +12,30 @@ use linerate_testkit::zstd::vectors::{bad, dictionary, few, good};
 use linerate_zstd::{Decoder, Dictionary, Error, Options, PrefetchQueue, Scratch, Status, StreamDecoder};
 use zstd_safe::CParameter;
 
-/// Input, output and dictionary, each with a forbidden page behind it or before it.
-struct Room {
+/// Input, output and dictionary, each next to a guard page.
+struct GuardedBuffers {
     src: Guarded,
     dst: Guarded,
     dictionary: Guarded,
-    forms: Vec<(String, Scratch)>,
+    scratches: Vec<(String, Scratch)>,
 }
 
-impl Room {
-    fn new() -> Room {
+impl GuardedBuffers {
+    fn new() -> GuardedBuffers {
         let large = || Guarded::new(400_000);
-        Room { src: large(), dst: large(), dictionary: large(), forms: ours::scratches() }
+        GuardedBuffers { src: large(), dst: large(), dictionary: large(), scratches: ours::scratches() }
     }
 
-    /// Decodes at both ends of the pages, and asserts that this makes no difference.
+    /// Decodes at both ends of the pages, and asserts equal results.
     fn decode(&mut self, name: &str, frame: &[u8], dictionary: &[u8], most: usize) -> Result<Vec<u8>, Error> {
         let mut results = Vec::new();
         for last in [true, false] {
-            let src = place(&mut self.src, frame, last);
-            let by_reference = place(&mut self.dictionary, dictionary, last);
+            let src = copy_in(&mut self.src, frame, last);
+            let by_reference = copy_in(&mut self.dictionary, dictionary, last);
             let digested = (!dictionary.is_empty()).then(|| Dictionary::by_reference(by_reference));
             let digested = digested.transpose()?;
-            for (_, scratch) in &mut self.forms {
-                let dst = room(&mut self.dst, most, last);
+            for (_, scratch) in &mut self.scratches {
+                let dst = slice_at(&mut self.dst, most, last);
                 for two_phase in [false, true] {
                     let decoder = Decoder::new(Options::new().two_phase(two_phase));
                     let result = decoder.decode(scratch, digested.as_ref(), src, dst);
@@ -57,17 +57,17 @@ impl Room {
 }
 
 /// The bytes at one end of the memory.
-fn place<'m>(memory: &'m mut Guarded, bytes: &[u8], last: bool) -> &'m [u8] {
-    let place = room(memory, bytes.len(), last);
-    place.copy_from_slice(bytes);
-    place
+fn copy_in<'m>(memory: &'m mut Guarded, bytes: &[u8], last: bool) -> &'m [u8] {
+    let target = slice_at(memory, bytes.len(), last);
+    target.copy_from_slice(bytes);
+    target
 }
 
-fn room(memory: &mut Guarded, n: usize, last: bool) -> &mut [u8] {
+fn slice_at(memory: &mut Guarded, n: usize, last: bool) -> &mut [u8] {
     if last { memory.last(n) } else { memory.first(n) }
 }
 
-/// Everything at once into all the room, which has to do.
+/// Decodes in one call into all of `dst`.
 fn in_pieces(
     scratch: &mut Scratch,
     dictionary: Option<&Dictionary<'_>>,
@@ -89,29 +89,37 @@ fn in_pieces(
 }
 
 #[test]
-fn frames_made_by_hand_stay_within_their_buffers() {
-    let mut room = Room::new();
+fn hand_made_frames_stay_within_their_buffers() {
+    let mut buffers = GuardedBuffers::new();
     for vector in good().into_iter().filter(|vector| !vector.magicless) {
         let content = vector.content.expect("known");
         if content.len() > 300_000 || vector.bytes.len() > 300_000 {
             continue;
         }
         let dictionary = vector.dictionary.map(|name| dictionary(name).bytes()).unwrap_or_default();
-        let got = room.decode(&vector.name, &vector.bytes, &dictionary, content.len());
+        let got = buffers.decode(&vector.name, &vector.bytes, &dictionary, content.len());
         assert!(got.as_ref() == Ok(&content), "{}: {:?}", vector.name, got.err());
         if let Some(less) = content.len().checked_sub(1) {
-            assert!(room.decode(&vector.name, &vector.bytes, &dictionary, less).is_err(), "{}", vector.name);
+            assert!(
+                buffers.decode(&vector.name, &vector.bytes, &dictionary, less).is_err(),
+                "{}",
+                vector.name
+            );
         }
     }
     for vector in bad() {
         let dictionary = vector.dictionary.map(|name| dictionary(name).bytes()).unwrap_or_default();
-        assert!(room.decode(&vector.name, &vector.bytes, &dictionary, 300_000).is_err(), "{}", vector.name);
+        assert!(
+            buffers.decode(&vector.name, &vector.bytes, &dictionary, 300_000).is_err(),
+            "{}",
+            vector.name
+        );
     }
 }
 
 #[test]
 fn frames_of_libzstd_stay_within_their_buffers() {
-    let mut room = Room::new();
+    let mut buffers = GuardedBuffers::new();
     let contents = kinds(3000).into_iter().chain(kinds(140_000)).chain([("rows", json_rows(1, 200))]);
     for (kind, content) in contents {
         for number in [1, 5, 19] {
@@ -119,7 +127,7 @@ fn frames_of_libzstd_stay_within_their_buffers() {
                 continue;
             }
             let frame = compress(&content, &[], &[level(number), CParameter::ChecksumFlag(number == 5)]);
-            assert!(room.decode(kind, &frame, &[], content.len()) == Ok(content.clone()), "{kind}");
+            assert!(buffers.decode(kind, &frame, &[], content.len()) == Ok(content.clone()), "{kind}");
         }
     }
     let rows = json_rows(2, 30);
@@ -127,13 +135,15 @@ fn frames_of_libzstd_stay_within_their_buffers() {
     for from in 0..100 {
         let content = &rows[from * 50..from * 90 + 400];
         let frame = compress(content, &dictionary, &[level(3)]);
-        assert!(room.decode("with dictionary", &frame, &dictionary, content.len()).as_deref() == Ok(content));
+        assert!(
+            buffers.decode("with dictionary", &frame, &dictionary, content.len()).as_deref() == Ok(content)
+        );
     }
 }
 
 #[test]
 fn damaged_frames_stay_within_their_buffers() {
-    let mut room = Room::new();
+    let mut buffers = GuardedBuffers::new();
     let mut noise = Noise::new(6);
     for (kind, content) in kinds(2000) {
         for number in [1, 19] {
@@ -145,16 +155,16 @@ fn damaged_frames_stay_within_their_buffers() {
                     frame[at] = noise.number() as u8;
                 }
                 frame.truncate(frame.len() - noise.below(frame.len()) * noise.below(2));
-                // Only that it ends, and within its bounds.
-                let _ = room.decode(kind, &frame, &[], 2000 + noise.below(100));
+                // Only termination and bounds are tested.
+                let _ = buffers.decode(kind, &frame, &[], 2000 + noise.below(100));
             }
         }
     }
 }
 
-/// The list of lines names memory that is not there any more, or never was.
+/// The queue names freed or never allocated memory.
 #[test]
-fn fetching_ahead_touches_nothing() {
+fn prefetching_freed_memory_is_harmless() {
     let gone = {
         let mut memory = Guarded::new(100_000);
         let mut list = PrefetchQueue::new();
@@ -164,23 +174,23 @@ fn fetching_ahead_touches_nothing() {
     };
     for vector in good().into_iter().filter(|vector| !vector.magicless && vector.dictionary.is_none()) {
         let content = vector.content.expect("known");
-        for (form, mut scratch) in ours::scratches() {
+        for (kernels, mut scratch) in ours::scratches() {
             let mut list = gone.clone();
             let mut out = vec![0; content.len()];
             let decoder = Decoder::new(Options::new());
             let sizes = decoder.decode_prefetching(&mut scratch, None, &vector.bytes, &mut out, &mut list);
-            // Of several frames it takes the first.
-            let sizes = sizes.unwrap_or_else(|e| panic!("{}, {form}: {e}", vector.name));
-            assert!(out[..sizes.written] == content[..sizes.written], "{}, {form}", vector.name);
+            // Decodes the first of several frames.
+            let sizes = sizes.unwrap_or_else(|e| panic!("{}, {kernels}: {e}", vector.name));
+            assert!(out[..sizes.written] == content[..sizes.written], "{}, {kernels}", vector.name);
             assert_eq!(list.lines(), 0, "{}", vector.name);
         }
     }
 }
 
-/// Regions of memory that were changed: refused, or whatever they give, within the buffers.
+/// Changed regions are rejected, or decode to anything within the buffers.
 #[test]
-fn changed_tables_of_a_dictionary_reach_nothing_else() {
-    let mut room = Room::new();
+fn corrupt_dictionary_tables_stay_within_their_buffers() {
+    let mut buffers = GuardedBuffers::new();
     let mut noise = Noise::new(8);
     let rows = json_rows(9, 20);
     let dictionary = linerate_testkit::zstd::encoder::train(&json_rows(10, 500), 370, 2048);
@@ -188,7 +198,7 @@ fn changed_tables_of_a_dictionary_reach_nothing_else() {
     let frames = [&rows[..300], &rows[..4000]].map(|content| compress(content, &dictionary, &[level(3)]));
     let mut taken = 0;
     for round in 0..3000 {
-        let region = room.dictionary.first(digest.region_len());
+        let region = buffers.dictionary.first(digest.region_len());
         drop(Dictionary::digest_into(&dictionary, region).unwrap());
         for _ in 0..round % 4 {
             let at = noise.below(digest.tables_len());
@@ -197,19 +207,18 @@ fn changed_tables_of_a_dictionary_reach_nothing_else() {
         let Ok(changed) = Dictionary::view(digest, region) else { continue };
         taken += 1;
         for frame in &frames {
-            let src = place(&mut room.src, frame, true);
-            for (_, scratch) in &mut room.forms {
-                let _ = Decoder::default().decode(scratch, Some(&changed), src, room.dst.last(5000));
+            let src = copy_in(&mut buffers.src, frame, true);
+            for (_, scratch) in &mut buffers.scratches {
+                let _ = Decoder::default().decode(scratch, Some(&changed), src, buffers.dst.last(5000));
             }
         }
     }
     assert!(taken > 800, "{taken}");
 }
 
-/// Two codes are decoded at a time where literals are many: a code that claims more cells than there are
-/// must be seen before.
+/// The pair table is used for many literals: a code that claims too many cells must be rejected before.
 #[test]
-fn a_changed_code_that_runs_over_its_table() {
+fn code_that_overruns_its_table_is_an_error() {
     let made = dictionary("tree-11");
     let literals = few(b'a', 12, 12_000);
     let frame = Frame::with(windowed(17), &made).plain(Literals::Treeless(2, literals.clone()), &[]).bytes();

@@ -18,22 +18,22 @@ fn context(level: i32, checksum: bool) -> CCtx<'static> {
     context
 }
 
-/// Scratch for each form of the loops: the specification, then every tier.
-fn forms() -> Vec<Scratch> {
+/// A scratch for the reference and for every tier.
+fn scratches() -> Vec<Scratch> {
     let tiers = linerate_testkit::tiers();
     let fast = tiers.map(|tier| Scratch::new().tier(tier));
     [Scratch::new().reference()].into_iter().chain(fast).collect()
 }
 
 #[test]
-fn what_libzstd_compresses_comes_back() {
-    let mut forms = forms();
+fn output_of_libzstd_round_trips() {
+    let mut scratches = scratches();
     for (name, data) in corpus() {
         for level in [-5, 1, 3, 9, 19] {
             for len in [0, 1, 100, 4096, 70_000, data.len()] {
                 let data = &data[..len.min(data.len())];
                 let frame = compress(&mut context(level, level % 2 == 1), data);
-                for scratch in &mut forms {
+                for scratch in &mut scratches {
                     let mut out = vec![0; data.len()];
                     let n = Decoder::default().decode(scratch, None, &frame, &mut out);
                     assert_eq!(n, Ok(data.len()), "{name} at level {level}");
@@ -45,8 +45,8 @@ fn what_libzstd_compresses_comes_back() {
 }
 
 #[test]
-fn blocks_with_dictionaries_come_back() {
-    let mut forms = forms();
+fn blocks_with_dictionaries_round_trip() {
+    let mut scratches = scratches();
     for (name, data) in corpus() {
         let sizes = vec![1000; data.len() / 1000];
         let mut trained = vec![0; 8 << 10];
@@ -59,19 +59,19 @@ fn blocks_with_dictionaries_come_back() {
             let owned = Dictionary::new(bytes).unwrap();
             let referring = Dictionary::by_reference(bytes).unwrap();
             let digest = Dictionary::measure(bytes).unwrap();
-            let mut room = vec![0u64; digest.tables_len().div_ceil(8)];
-            let room: &mut [u8] = bytemuck::cast_slice_mut(&mut room);
+            let mut buffer = vec![0u64; digest.tables_len().div_ceil(8)];
+            let buffer: &mut [u8] = bytemuck::cast_slice_mut(&mut buffer);
             if let Some(short) = digest.tables_len().checked_sub(1) {
-                let refused = Dictionary::tables_into(bytes, &mut room[..short]).err().map(|e| e.kind);
+                let refused = Dictionary::tables_into(bytes, &mut buffer[..short]).err().map(|e| e.kind);
                 assert_eq!(refused, Some(Kind::OutputTooSmall));
             }
-            let apart = Dictionary::tables_into(bytes, room).unwrap();
+            let apart = Dictionary::tables_into(bytes, buffer).unwrap();
             assert_eq!(apart.digest(), digest);
             for block in data.chunks(4096) {
                 let mut context = context(3, false);
                 context.load_dictionary(bytes).unwrap();
                 let frame = compress(&mut context, block);
-                for scratch in &mut forms {
+                for scratch in &mut scratches {
                     for dictionary in [&owned, &referring, &apart] {
                         let mut out = vec![0; block.len()];
                         let n = Decoder::default().decode(scratch, Some(dictionary), &frame, &mut out);

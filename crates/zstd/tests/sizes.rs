@@ -1,4 +1,4 @@
-//! What memory is held, in bytes: per dictionary, per stream that waits, per scratch.
+//! Memory in bytes: per dictionary, per idle stream, per scratch.
 
 use linerate_testkit::data::json_rows;
 use linerate_testkit::zstd::encoder::{compress_flushed, level, train};
@@ -10,7 +10,7 @@ use zstd_safe::CParameter;
 const KIB: usize = 1 << 10;
 
 #[test]
-fn a_dictionary_takes_at_most_9_kib_beside_its_content() {
+fn dictionary_has_at_most_9_kib_beside_its_content() {
     const { assert!(MAX_TABLES <= 9 * KIB) };
     let rows = json_rows(1, 3000);
     let trained = [1024, 8192, 112_640].map(|n| train(&rows, 370, n));
@@ -24,15 +24,15 @@ fn a_dictionary_takes_at_most_9_kib_beside_its_content() {
 }
 
 #[test]
-fn a_scratch_takes_what_it_says() {
+fn scratch_memory_is_at_most_its_bound() {
     let scratch = Scratch::new();
     assert!(scratch.memory() <= Scratch::MAX_MEMORY, "{}", scratch.memory());
     const { assert!(Scratch::MAX_MEMORY <= 320 * KIB) };
 }
 
-/// Between messages, each flushed: nothing is held of a block, only what the format demands.
+/// Between flushed messages no part of a block is kept.
 #[test]
-fn an_idle_stream_with_a_window_of_64_kib_takes_at_most_80_kb() {
+fn idle_stream_with_a_window_of_64_kib_has_at_most_80_kb() {
     let rows = json_rows(5, 1500);
     let messages: Vec<&[u8]> = rows.chunks(900).collect();
     let parameters = [level(6), CParameter::WindowLog(16)];
@@ -54,15 +54,15 @@ fn an_idle_stream_with_a_window_of_64_kib_takes_at_most_80_kb() {
     assert!(most <= 80_000, "{most} bytes at most");
 }
 
-/// Before the first frame, and after the last, next to nothing.
+/// Before the first frame.
 #[test]
-fn a_new_stream_takes_next_to_nothing() {
+fn new_stream_has_no_window_and_no_tables() {
     assert!(StreamDecoder::new(Options::new()).memory() <= 512);
 }
 
-/// A header that asks for a large window gets memory only as content arrives.
+/// A header with a large window allocates only as content arrives.
 #[test]
-fn memory_follows_the_content_and_not_the_header() {
+fn window_grows_with_the_content_not_the_header() {
     let frame = Frame::new(windowed(27)).raw(&letters(1000)).rle(b'x', BLOCK).bytes();
     let mut stream = StreamDecoder::new(Options::new());
     let mut out = vec![0; 1 << 20];
@@ -72,7 +72,7 @@ fn memory_follows_the_content_and_not_the_header() {
 }
 
 #[test]
-fn windows_above_the_limit_are_refused() {
+fn window_above_the_limit_is_an_error() {
     for log in 10..=31 {
         let frame = Frame::new(windowed(log)).raw(b"x").bytes();
         for limit in [1 << 10, 1 << 16, (1 << 23) - 1, 1 << 23, 1 << 31] {
@@ -88,9 +88,9 @@ fn windows_above_the_limit_are_refused() {
     }
 }
 
-/// A few bytes that mean gigabytes: the output stops where it is told to.
+/// A few bytes that decode to gigabytes stop at the output limit.
 #[test]
-fn bombs_stop_at_the_output_bound() {
+fn decompression_bombs_stop_at_the_output_limit() {
     let bomb = (0..20_000).fold(Frame::new(windowed(20)), |frame, _| frame.block(1, BLOCK, b"0")).bytes();
     assert!(bomb.len() < 100_000);
     let mut scratch = Scratch::new();

@@ -1,4 +1,4 @@
-//! Frames in pieces: every split gives what the whole gives.
+//! Streaming decoding equals whole-frame decoding for every split.
 
 use linerate_zstd::{Decoder, Dictionary, Kind, Options, Scratch, Status, StreamDecoder};
 use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, zstd_sys::ZSTD_EndDirective};
@@ -45,13 +45,13 @@ fn flushed(parts: &[&[u8]], window_log: u32, dictionary: &[u8]) -> Vec<Vec<u8>> 
     frames
 }
 
-/// Decodes with at most `step` bytes of input and `room` of output a call.
-fn decode(dictionary: Option<&Dictionary<'_>>, src: &[u8], step: usize, room: usize) -> (Vec<u8>, usize) {
+/// Decodes with at most `step` input bytes and `capacity` output bytes per call.
+fn decode(dictionary: Option<&Dictionary<'_>>, src: &[u8], step: usize, capacity: usize) -> (Vec<u8>, usize) {
     let (mut decoder, mut scratch) = (StreamDecoder::new(Options::default()), Scratch::new());
     let (mut out, mut read, mut frames, mut most) = (Vec::new(), 0, 0, 0);
     loop {
         let piece = &src[read..src.len().min(read + step)];
-        let mut buf = vec![0; room];
+        let mut buf = vec![0; capacity];
         let progress = decoder.decode(&mut scratch, dictionary, piece, &mut buf).expect("a sound frame");
         read += progress.read;
         out.extend_from_slice(&buf[..progress.written]);
@@ -66,7 +66,7 @@ fn decode(dictionary: Option<&Dictionary<'_>>, src: &[u8], step: usize, room: us
 }
 
 #[test]
-fn every_split_gives_the_same_bytes() {
+fn every_input_split_gives_the_same_output() {
     let (data, dictionary) = (text(30_000, 7), text(5_000, 8));
     let parts: Vec<&[u8]> = data.chunks(4_000).collect();
     for (window_log, dictionary) in [(10, &[][..]), (12, &dictionary), (16, &[]), (20, &dictionary)] {
@@ -75,12 +75,12 @@ fn every_split_gives_the_same_bytes() {
         let two = [&frame[..], b"\x50\x2a\x4d\x18\x03\0\0\0abc", &frame].concat();
         let expected = [&data[..], &data].concat();
         for step in [1, 2, 3, 100, 5000, two.len()] {
-            for room in [1, 7, 1000, 20_000, 1 << 20] {
-                if step * room < 16 {
+            for capacity in [1, 7, 1000, 20_000, 1 << 20] {
+                if step * capacity < 16 {
                     continue;
                 }
-                let (out, memory) = decode(Some(&dictionary), &two, step, room);
-                assert!(out == expected, "window {window_log}, steps of {step}, room of {room}");
+                let (out, memory) = decode(Some(&dictionary), &two, step, capacity);
+                assert!(out == expected, "window {window_log}, steps of {step}, capacity of {capacity}");
                 assert!(memory <= (1 << window_log) + (24 << 10), "{memory} bytes");
             }
         }
@@ -92,7 +92,7 @@ fn every_split_gives_the_same_bytes() {
 }
 
 #[test]
-fn what_was_flushed_comes_out_at_once() {
+fn flushed_input_is_decoded_at_once() {
     let data = text(200_000, 9);
     let parts: Vec<&[u8]> = data.chunks(1777).collect();
     let (mut decoder, mut scratch) = (StreamDecoder::new(Options::default()), Scratch::new());
@@ -106,7 +106,7 @@ fn what_was_flushed_comes_out_at_once() {
 }
 
 #[test]
-fn an_idle_stream_of_64_kib_holds_at_most_80_kb() {
+fn idle_stream_of_64_kib_has_at_most_80_kb() {
     let data = text(1 << 20, 10);
     let parts: Vec<&[u8]> = data.chunks(3000).collect();
     let (mut decoder, mut scratch) = (StreamDecoder::new(Options::default()), Scratch::new());
@@ -118,7 +118,7 @@ fn an_idle_stream_of_64_kib_holds_at_most_80_kb() {
 }
 
 #[test]
-fn the_window_limit_is_kept() {
+fn window_limit_is_enforced() {
     let frame = flushed(&[&text(100, 1), &text(100, 2)], 20, &[]).concat();
     let mut out = [0; 200];
     for (limit, fits) in [(1 << 20, true), ((1 << 20) - 1, false)] {
@@ -133,7 +133,7 @@ fn the_window_limit_is_kept() {
 }
 
 #[test]
-fn what_precedes_an_error_is_handed_over() {
+fn output_before_an_error_is_returned() {
     let parts = [text(3000, 1), text(3000, 2)];
     let mut pieces = flushed(&[&parts[0], &parts[1]], 16, &[]);
     let last = pieces[1].len() - 1;
@@ -153,7 +153,7 @@ fn what_precedes_an_error_is_handed_over() {
 }
 
 #[test]
-fn another_dictionary_within_a_frame_is_refused() {
+fn changed_dictionary_within_a_frame_is_an_error() {
     let (data, dictionary) = (text(3000, 1), text(500, 2));
     let pieces = flushed(&[&data, &data], 16, &dictionary);
     let (mut decoder, mut scratch) = (StreamDecoder::new(Options::default()), Scratch::new());

@@ -1,7 +1,7 @@
-//! Frames made by hand: each form that the format allows decodes to what its maker knows, and libzstd
+//! Frames made by hand: each construct that the format allows decodes to what its maker knows, and libzstd
 //! agrees; what the format forbids is refused.
 //!
-//! Those in `testdata/zstd` are for other decoders; `LINERATE_UPDATE=1` writes them anew.
+//! `testdata/zstd` has them for other decoders; `LINERATE_UPDATE=1` regenerates them.
 
 mod common;
 
@@ -19,7 +19,7 @@ use linerate_testkit::zstd::vectors::{Vector, bad, dictionaries, dictionary, goo
 use linerate_zstd::{Dictionary, Options};
 use twox_hash::XxHash64;
 
-/// Room for what a bad frame may give before it fails.
+/// Output capacity for invalid frames.
 const MOST: usize = 1 << 20;
 const WINDOW_LOG: u32 = 27;
 
@@ -28,7 +28,7 @@ fn dictionary_bytes(vector: &Vector) -> Vec<u8> {
 }
 
 #[test]
-fn every_good_frame_decodes_to_what_was_put_in() {
+fn every_valid_frame_decodes_to_its_content() {
     let mut checker = Checker::default();
     for vector in good() {
         let options = if vector.magicless { magicless() } else { Options::new() };
@@ -39,7 +39,7 @@ fn every_good_frame_decodes_to_what_was_put_in() {
 }
 
 #[test]
-fn libzstd_decodes_every_good_frame() {
+fn libzstd_decodes_every_valid_frame() {
     let mut oracle = Oracle::default();
     for vector in good() {
         let content = vector.content.as_ref().expect("known");
@@ -55,19 +55,19 @@ fn libzstd_decodes_every_good_frame() {
     }
 }
 
-/// Of a bad frame libzstd refuses at least one way of decoding; ours refuses both.
+/// libzstd rejects an invalid frame one-shot or streamed; ours rejects it both ways.
 #[test]
-fn every_bad_frame_is_refused() {
+fn every_invalid_frame_is_an_error() {
     let mut oracle = Oracle::default();
     for vector in bad() {
         let bytes = dictionary_bytes(&vector);
         let theirs = oracle.both(&vector.bytes, &bytes, WINDOW_LOG, MOST);
         assert!(theirs.iter().any(Result::is_err), "{}: libzstd decodes it", vector.name);
         let digested = vector.dictionary.map(|_| Dictionary::new(&bytes).expect("a good dictionary"));
-        for (form, mut scratch) in ours::scratches() {
+        for (kernels, mut scratch) in ours::scratches() {
             let got = ours::whole(Options::new(), &mut scratch, digested.as_ref(), &vector.bytes, MOST);
-            let e = got.map(|bytes| bytes.len()).expect_err(&format!("{}, {form}", vector.name));
-            assert!(e.offset <= vector.bytes.len() as u64, "{}, {form}: {e}", vector.name);
+            let e = got.map(|bytes| bytes.len()).expect_err(&format!("{}, {kernels}", vector.name));
+            assert!(e.offset <= vector.bytes.len() as u64, "{}, {kernels}: {e}", vector.name);
             for mut pieces in [Pieces::Whole, Pieces::Each(1, 1 << 17), Pieces::Each(7, 11)] {
                 let got = ours::stream(
                     Options::new(),
@@ -77,16 +77,16 @@ fn every_bad_frame_is_refused() {
                     MOST,
                     &mut pieces,
                 );
-                assert!(got.is_err(), "{}, {form} in pieces", vector.name);
+                assert!(got.is_err(), "{}, {kernels} in pieces", vector.name);
             }
         }
     }
 }
 
-/// A single segment of nothing in a compressed block: the block is larger than the content, which
-/// libzstd refuses, but the format's authors list the frame as valid, and their tool decodes it.
+/// A single-segment frame without content in a compressed block: libzstd rejects it because the block is larger
+/// than the content, but the format's authors list it as valid, and their tool decodes it.
 #[test]
-fn an_empty_compressed_block_of_an_empty_frame() {
+fn empty_compressed_block_of_an_empty_frame_is_valid() {
     let frame = [0x28, 0xb5, 0x2f, 0xfd, 0x20, 0, 0x15, 0, 0, 0, 0];
     Checker::default().check("empty block", &frame, &[], &[]);
     let made = Frame::new(linerate_testkit::zstd::frame::Header { size_flag: 0, ..SINGLE })
@@ -94,9 +94,9 @@ fn an_empty_compressed_block_of_an_empty_frame() {
     assert_eq!(made.bytes(), frame);
 }
 
-/// The committed files are what the makers make, so that the list of them is true.
+/// The committed files equal the generated ones.
 #[test]
-fn committed_files_are_the_made_ones() {
+fn committed_files_match_the_generator() {
     let mut files: BTreeMap<String, Vec<u8>> = BTreeMap::new();
     let mut list = String::from("name,dictionary,magicless,bytes,content_bytes,content_xxh64\n");
     for vector in good().into_iter().filter(is_kept) {

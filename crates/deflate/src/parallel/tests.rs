@@ -47,7 +47,7 @@ fn every_format_and_level_round_trips_with_the_same_bytes_for_any_number_of_thre
 }
 
 #[test]
-fn block_sizes_from_one_byte_to_more_than_the_input() {
+fn block_sizes_from_one_byte_to_the_whole_input_round_trip() {
     for block in [0, 1, 65_535, 65_536, JOB, JOB + 1, 250_000, 1 << 20] {
         let data = data(if block < 2 { JOB + 1000 } else { 300_000 });
         let mut out = Vec::new();
@@ -57,7 +57,7 @@ fn block_sizes_from_one_byte_to_more_than_the_input() {
 }
 
 #[test]
-fn an_input_of_one_block_gives_the_bytes_of_one_call() {
+fn single_block_input_equals_one_call() {
     let data = data(100_000);
     for format in FORMATS {
         let mut out = Vec::new();
@@ -67,7 +67,7 @@ fn an_input_of_one_block_gives_the_bytes_of_one_call() {
 }
 
 #[test]
-fn a_header_of_the_callers_is_not_repeated() {
+fn after_header_writes_no_header() {
     let mut out = Format::Gzip.header().to_vec();
     let options = options(Format::Gzip, 1, 100).after_header(true);
     let totals = compress(&b"abc"[..], &mut out, &options).unwrap();
@@ -77,7 +77,7 @@ fn a_header_of_the_callers_is_not_repeated() {
 }
 
 #[test]
-fn progress_ends_with_the_totals_and_never_goes_back() {
+fn progress_is_monotonic_and_ends_with_the_totals() {
     let data = data(500_000);
     for container in [Container::Single(Format::Zlib), Container::Bgzf] {
         let mut seen = Vec::new();
@@ -92,7 +92,7 @@ fn progress_ends_with_the_totals_and_never_goes_back() {
 }
 
 #[test]
-fn bgzf_blocks_stand_alone_and_say_how_long_they_are() {
+fn bgzf_blocks_decode_alone_and_state_their_length() {
     for len in [0, 1, 65_280, 65_281, 400_000] {
         let data = data(len);
         let mut first: Option<Vec<u8>> = None;
@@ -153,7 +153,7 @@ impl Read for FlakyReader<'_> {
 }
 
 #[test]
-fn short_and_interrupted_reads_change_nothing() {
+fn short_and_interrupted_reads_give_the_same_output() {
     let data = data(400_000);
     let mut expected = Vec::new();
     compress(&data[..], &mut expected, &options(Format::Gzip, 1, 4096)).unwrap();
@@ -166,7 +166,7 @@ fn short_and_interrupted_reads_change_nothing() {
 }
 
 #[test]
-fn a_failing_reader_is_reported_wherever_it_fails() {
+fn reader_error_at_any_offset_is_returned() {
     let data = data(800_000);
     for threads in [1, 3] {
         for fail_at in [0, 1, JOB, JOB + 1, 5 * JOB + 17, 799_999] {
@@ -177,10 +177,10 @@ fn a_failing_reader_is_reported_wherever_it_fails() {
     }
 }
 
-/// Takes at most 1000 bytes at a time, every third call interrupted, and fails after `room`.
+/// Takes at most 1000 bytes at a time, every third call interrupted, and fails after `capacity`.
 struct FlakyWriter {
     taken: Vec<u8>,
-    room: usize,
+    capacity: usize,
     calls: usize,
 }
 
@@ -190,7 +190,7 @@ impl Write for FlakyWriter {
         if self.calls.is_multiple_of(3) {
             return Err(ErrorKind::Interrupted.into());
         }
-        let n = bytes.len().min(1000).min(self.room - self.taken.len());
+        let n = bytes.len().min(1000).min(self.capacity - self.taken.len());
         if n == 0 {
             return Err(ErrorKind::StorageFull.into());
         }
@@ -204,26 +204,26 @@ impl Write for FlakyWriter {
 }
 
 #[test]
-fn a_failing_writer_is_reported_and_has_the_beginning_of_the_stream() {
+fn writer_error_is_returned_and_output_is_a_prefix() {
     let data = data(900_000);
     let options = |threads| Options { level: Level::Stored, ..options(Format::Gzip, threads, 65_535) };
     let mut whole = Vec::new();
     compress(&data[..], &mut whole, &options(1)).unwrap();
     for threads in [1, 3] {
-        for room in [0, 9, 10, 100_000, whole.len() - 1] {
-            let mut writer = FlakyWriter { taken: Vec::new(), room, calls: 0 };
+        for capacity in [0, 9, 10, 100_000, whole.len() - 1] {
+            let mut writer = FlakyWriter { taken: Vec::new(), capacity, calls: 0 };
             let error = compress(&data[..], &mut writer, &options(threads)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::StorageFull);
-            assert!(writer.taken == whole[..room]);
+            assert!(writer.taken == whole[..capacity]);
         }
-        let mut writer = FlakyWriter { taken: Vec::new(), room: usize::MAX, calls: 0 };
+        let mut writer = FlakyWriter { taken: Vec::new(), capacity: usize::MAX, calls: 0 };
         compress(&data[..], &mut writer, &options(threads)).unwrap();
         assert!(writer.taken == whole);
     }
 }
 
 #[test]
-fn a_panic_in_a_worker_reaches_the_caller() {
+fn worker_panic_propagates_to_the_caller() {
     let input = data(50_000);
     for threads in [1, 2, 4] {
         for victim in [0, 1, 7, 49] {
@@ -267,7 +267,7 @@ fn jobs_in_flight_are_bounded() {
 }
 
 #[test]
-fn history_is_used_across_blocks_and_jobs_only_when_asked_for() {
+fn history_crosses_blocks_only_without_isolation() {
     // Noise repeated every 20,000 bytes: without history no block of 10,000 can be compressed.
     let noise: Vec<u8> = data(60_000)[20_000..40_000].to_vec();
     let input = noise.repeat(20);

@@ -56,7 +56,7 @@ fn every_format_and_level_round_trips_however_the_writes_are_cut() {
 }
 
 #[test]
-fn one_buffer_gives_the_bytes_of_one_call() {
+fn single_buffer_equals_one_call() {
     let data = data(5000);
     let mut writer = GzWriter::new(Vec::new(), Format::Gzip, Level::Default);
     writer.write_all(&data).unwrap();
@@ -64,13 +64,13 @@ fn one_buffer_gives_the_bytes_of_one_call() {
 }
 
 #[test]
-fn nothing_written_is_an_empty_stream() {
+fn no_writes_give_an_empty_stream() {
     let writer = GzWriter::new(Vec::new(), Format::Zlib, Level::Fast);
     assert_eq!(inflate(Format::Zlib, &writer.finish().unwrap()), b"");
 }
 
 #[test]
-fn after_a_flush_all_is_decodable_and_a_second_flush_is_free() {
+fn flush_makes_all_decodable_and_a_second_flush_writes_nothing() {
     let mut writer = GzWriter::new(Flaky { step: 7, ..Flaky::default() }, Format::Zlib, Level::Default);
     writer.flush().unwrap();
     assert!(writer.get_ref().taken.is_empty(), "nothing to send yet");
@@ -93,7 +93,7 @@ fn after_a_flush_all_is_decodable_and_a_second_flush_is_free() {
 }
 
 #[test]
-fn interrupted_and_short_writes_change_nothing() {
+fn interrupted_and_short_writes_give_the_same_output() {
     let data = data(3000);
     let failures = (0..400).map(|i| (i * 3, ErrorKind::Interrupted)).collect();
     let inner = Flaky { step: 3, failures, ..Flaky::default() };
@@ -103,7 +103,7 @@ fn interrupted_and_short_writes_change_nothing() {
 }
 
 #[test]
-fn an_error_loses_nothing_so_that_the_call_can_be_repeated() {
+fn call_after_an_error_continues_without_loss() {
     let data = data(3000);
     let failures = (0..40).map(|i| (i * 50, ErrorKind::WouldBlock)).collect();
     let inner = Flaky { step: 20, failures, ..Flaky::default() };
@@ -127,7 +127,7 @@ fn an_error_loses_nothing_so_that_the_call_can_be_repeated() {
 }
 
 #[test]
-fn a_writer_that_takes_nothing_is_an_error_not_a_loop() {
+fn writer_that_accepts_0_bytes_is_an_error() {
     let mut writer = GzWriter::with_buffer(Flaky::default(), Format::Gzip, Level::Fast, 10);
     writer.write_all(&[0; 10]).unwrap();
     assert_eq!(writer.flush().unwrap_err().kind(), ErrorKind::WriteZero);
@@ -158,7 +158,7 @@ impl Write for Shared {
 }
 
 #[test]
-fn dropping_ends_the_stream() {
+fn drop_ends_the_stream() {
     let shared = Shared::default();
     let mut writer = GzWriter::new(shared.clone(), Format::Gzip, Level::Default);
     writer.write_all(b"dropped").unwrap();
@@ -167,7 +167,7 @@ fn dropping_ends_the_stream() {
 }
 
 #[test]
-fn a_writer_that_panicked_is_not_called_again() {
+fn drop_does_not_call_a_writer_that_panicked() {
     struct Panics(Rc<RefCell<u32>>);
     impl Write for Panics {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -188,7 +188,7 @@ fn a_writer_that_panicked_is_not_called_again() {
 }
 
 #[test]
-fn dropping_in_a_panic_leaves_the_stream_open() {
+fn drop_during_a_panic_leaves_the_stream_truncated() {
     let shared = Shared::default();
     let inner = shared.clone();
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {

@@ -1,4 +1,4 @@
-//! Decoders that others wrote.
+//! Reference decoders of other projects.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use linerate_testkit::tools::require;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 /// Decodes with zlib, zlib-rs and libdeflate, which is the strictest about trees, and asserts that
-/// each finds `plain`, and nothing behind the end.
+/// each finds `plain`, and nothing after the end.
 #[track_caller]
 pub(crate) fn assert_decodes(format: Format, encoded: &[u8], plain: &[u8]) {
     assert!(libdeflate(format, encoded, plain.len()).as_deref() == Ok(plain), "libdeflate");

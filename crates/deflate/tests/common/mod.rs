@@ -9,20 +9,20 @@ use linerate_deflate::{Format, Level, Scratch, Stream, Tier, bound, finish_bound
 
 pub(crate) const FORMATS: [Format; 3] = [Format::Deflate, Format::Zlib, Format::Gzip];
 
-/// Most bytes that a call may write for `n` bytes of input behind the header: the promise itself,
-/// without the slack that `bound` has for a header.
+/// Most bytes that a call may write for `n` bytes of input after the header: the guarantee itself,
+/// without the slack of `bound` for a header.
 pub(crate) fn promised(n: usize) -> usize {
     n + 5 * n.div_ceil(65_535)
 }
 
-/// Scratch that runs code of `tier`.
+/// A scratch that runs the kernels of `tier`.
 pub(crate) fn scratch_of(tier: Tier) -> Box<Scratch> {
     let mut scratch = Scratch::boxed();
     scratch.set_tier(tier);
     scratch
 }
 
-/// Scratch for each tier that this machine has, the portable one first.
+/// A scratch for each supported tier, the portable one first.
 pub(crate) fn scratches() -> Vec<Box<Scratch>> {
     linerate_testkit::tiers().map(scratch_of).collect()
 }
@@ -31,7 +31,7 @@ pub(crate) fn scratches() -> Vec<Box<Scratch>> {
 #[track_caller]
 pub(crate) fn call(scratch: &mut Scratch, stream: &mut Stream, input: &[u8], more: bool) -> Vec<u8> {
     let mut out = vec![0; bound(input.len())];
-    let n = stream.encode(scratch, input, &mut out, more).expect("room of bound");
+    let n = stream.encode(scratch, input, &mut out, more).expect("capacity of bound");
     out.truncate(n);
     out
 }
@@ -40,7 +40,7 @@ pub(crate) fn call(scratch: &mut Scratch, stream: &mut Stream, input: &[u8], mor
 #[track_caller]
 pub(crate) fn finish(stream: &mut Stream) -> Vec<u8> {
     let mut out = vec![0; finish_bound()];
-    let n = stream.finish(&mut out).expect("room of finish_bound");
+    let n = stream.finish(&mut out).expect("capacity of finish_bound");
     out.truncate(n);
     out
 }
@@ -59,7 +59,7 @@ pub(crate) fn encode(
     let mut left = plain;
     while !left.is_empty() {
         let (piece, rest) = left.split_at(chunk.min(left.len()));
-        let n = stream.encode(&mut *scratch, piece, &mut out, !rest.is_empty()).expect("room of bound");
+        let n = stream.encode(&mut *scratch, piece, &mut out, !rest.is_empty()).expect("capacity of bound");
         all.extend_from_slice(&out[..n]);
         left = rest;
     }
@@ -67,7 +67,7 @@ pub(crate) fn encode(
     all
 }
 
-/// How many bits a bare deflate stream holds back.
+/// Number of pending bits of a raw deflate stream.
 ///
 /// Its end, were it to come now, is 110 and seven zeros behind those bits: the highest bit set
 /// in the first byte is the second of that, for up to 6 held back.
@@ -76,7 +76,7 @@ pub(crate) fn pending(stream: &Stream) -> u32 {
     finish(&mut stream.clone())[0].ilog2() - 1
 }
 
-/// Bare deflate streams in mid-course, two for each number of bits held back, 0 to 5.
+/// Raw deflate streams between calls, two for each number of pending bits, 0 to 5.
 pub(crate) fn states() -> Vec<Stream> {
     let mut scratch = Scratch::boxed();
     let mut found: [Vec<Stream>; 6] = Default::default();

@@ -1,17 +1,17 @@
-//! A frame decoded in every way, all of which must give its content.
+//! Decodes a frame in every way and compares with its content.
 
 use linerate_zstd::{Dictionary, Options, Scratch};
 
 use super::ours::{self, Pieces};
 use linerate_testkit::data::Noise;
 
-/// Above this the specification, and single bytes, take too long.
+/// Larger contents are too slow for the reference and single bytes.
 const SMALL: usize = 100_000;
 const TINY: usize = 3_000;
 
-/// What decoding needs, used again and again.
+/// Reusable decoder state.
 pub struct Checker {
-    forms: Vec<(String, Scratch)>,
+    scratches: Vec<(String, Scratch)>,
     best: Scratch,
     noise: Noise,
     pub frames: usize,
@@ -19,7 +19,7 @@ pub struct Checker {
 
 impl Default for Checker {
     fn default() -> Self {
-        Checker { forms: ours::scratches(), best: Scratch::new(), noise: Noise::new(1), frames: 0 }
+        Checker { scratches: ours::scratches(), best: Scratch::new(), noise: Noise::new(1), frames: 0 }
     }
 }
 
@@ -52,17 +52,17 @@ impl Checker {
         };
         let best = &mut self.best;
         same("whole", ours::whole(options, best, dictionary, src, most));
-        same("more room", ours::whole(options, best, dictionary, src, most + 1000));
+        same("a larger buffer", ours::whole(options, best, dictionary, src, most + 1000));
         same("two phases", ours::whole(options.two_phase(true), best, dictionary, src, most));
         let mut random = Pieces::Random(Noise::new(self.noise.number()));
         same("pieces", ours::stream(options, best, dictionary, src, most, &mut random));
         same("one piece", ours::stream(options, best, dictionary, src, most, &mut Pieces::Whole));
         if content.len() <= SMALL {
-            for (form, scratch) in &mut self.forms {
-                same(form, ours::whole(options, scratch, dictionary, src, most));
+            for (kernels, scratch) in &mut self.scratches {
+                same(kernels, ours::whole(options, scratch, dictionary, src, most));
                 let mut random = Pieces::Random(Noise::new(self.noise.number()));
                 same(
-                    &format!("{form} in pieces"),
+                    &format!("{kernels} in pieces"),
                     ours::stream(options, scratch, dictionary, src, most, &mut random),
                 );
             }
@@ -75,7 +75,7 @@ impl Checker {
         }
         if most > 0 {
             let short = ours::whole(options, &mut self.best, dictionary, src, most - 1);
-            assert!(short.is_err(), "{name}: decoded into too little room");
+            assert!(short.is_err(), "{name}: decoded into too small a buffer");
         }
     }
 }

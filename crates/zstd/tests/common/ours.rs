@@ -1,11 +1,11 @@
-//! Our decoder in every way to call it.
+//! All ways to call our decoder.
 
 use linerate_zstd::{Decoder, Dictionary, Error, Format, Kind, Options, Scratch, Status, StreamDecoder};
 
 use linerate_testkit::data::Noise;
 use linerate_testkit::tiers;
 
-/// Every form of the hot loops that this machine can run, the specification first.
+/// A scratch for the reference, then for every supported tier.
 pub fn scratches() -> Vec<(String, Scratch)> {
     let fast = tiers().map(|tier| (format!("{tier:?}"), Scratch::new().tier(tier)));
     [("specification".to_owned(), Scratch::new().reference())].into_iter().chain(fast).collect()
@@ -25,13 +25,13 @@ pub fn whole(
     Ok(out)
 }
 
-/// How an input is cut and how much room there is for output, call by call.
+/// How an input is cut and how much capacity there is for output, call by call.
 pub enum Pieces {
-    /// All at once.
+    /// Everything in one call.
     Whole,
-    /// So many bytes of input and of room.
+    /// So many bytes of input and of capacity.
     Each(usize, usize),
-    /// At random, mostly few.
+    /// Random sizes, mostly small.
     Random(Noise),
 }
 
@@ -39,7 +39,7 @@ impl Pieces {
     fn next(&mut self) -> (usize, usize) {
         match self {
             Pieces::Whole => (usize::MAX, 1 << 17),
-            Pieces::Each(input, room) => (*input, *room),
+            Pieces::Each(input, capacity) => (*input, *capacity),
             Pieces::Random(noise) => {
                 let mut one = || noise.below(1 << noise.clone().below(17)) + usize::from(noise.below(4) > 0);
                 (one(), one())
@@ -61,7 +61,7 @@ pub fn stream(
     stream_with(&mut decoder, scratch, dictionary, src, most, pieces)
 }
 
-/// The same with a decoder that is there already. Asserts what every call promises.
+/// As [`stream`], with an existing decoder. Asserts the guarantees of every call.
 pub fn stream_with(
     decoder: &mut StreamDecoder,
     scratch: &mut Scratch,
@@ -72,17 +72,17 @@ pub fn stream_with(
 ) -> Result<Vec<u8>, Error> {
     const TOO_MUCH: Error = Error::new(Kind::OutputTooSmall, 0, "more than expected");
     let mut out = Vec::new();
-    let mut room = vec![0; 1 << 17];
+    let mut capacity = vec![0; 1 << 17];
     let mut at = 0usize;
     let mut still = 0u32;
     loop {
         let (input, space) = pieces.next();
         let end = src.len().min(at.saturating_add(input));
-        let room = &mut room[..space.min(1 << 17)];
-        let progress = decoder.decode(scratch, dictionary, &src[at..end], room)?;
-        assert!(progress.read <= end - at && progress.written <= room.len());
+        let capacity = &mut capacity[..space.min(1 << 17)];
+        let progress = decoder.decode(scratch, dictionary, &src[at..end], capacity)?;
+        assert!(progress.read <= end - at && progress.written <= capacity.len());
         at += progress.read;
-        out.extend_from_slice(&room[..progress.written]);
+        out.extend_from_slice(&capacity[..progress.written]);
         if out.len() > most {
             return Err(TOO_MUCH);
         }
@@ -91,18 +91,18 @@ pub fn stream_with(
             Status::NeedOutput => {}
             Status::FrameEnd => assert!(decoder.is_between_frames()),
         }
-        // Without input and with room there is nothing left to come.
+        // Without input and with capacity there is nothing left to come.
         if at == src.len()
             && progress.written == 0
-            && !room.is_empty()
+            && !capacity.is_empty()
             && progress.status != Status::NeedOutput
         {
             let cut = Error::new(Kind::Truncated, at as u64, "the input ends within a frame");
             return if decoder.is_between_frames() { Ok(out) } else { Err(cut) };
         }
         let moved = progress.read > 0 || progress.written > 0;
-        still = if moved || input == 0 || room.is_empty() { 0 } else { still + 1 };
-        assert!(still < 3, "calls with input and room that do nothing: {progress:?}");
+        still = if moved || input == 0 || capacity.is_empty() { 0 } else { still + 1 };
+        assert!(still < 3, "calls with input and capacity that do nothing: {progress:?}");
     }
 }
 
