@@ -1,5 +1,5 @@
-//! Frames made by hand: each construct that the format allows decodes to what its maker knows, and libzstd
-//! agrees; what the format forbids is refused.
+//! Hand-made frames: every valid construct decodes to its known content, also by libzstd; every invalid one is
+//! an error.
 //!
 //! `testdata/zstd` has them for other decoders; `LINERATE_UPDATE=1` regenerates them.
 
