@@ -132,7 +132,7 @@ fn output_is_independent_of_input_alignment() {
         let start = Stream::new(Format::Deflate, level);
         let expected = call(&mut scratch, &mut start.clone(), &plain, true);
         for shift in 1..70 {
-            let place = [&vec![b' '; shift], &plain[..], b"what lies behind"].concat();
+            let place = [&vec![b' '; shift], &plain[..], b"bytes after it"].concat();
             let input = &place[shift..shift + plain.len()];
             assert!(call(&mut scratch, &mut start.clone(), input, true) == expected, "{level:?}, {shift}");
         }

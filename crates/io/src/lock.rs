@@ -237,7 +237,7 @@ mod tests {
         drop(first);
         assert!(second.join().unwrap());
         drop(Lock::exclusive(&path, Wait::No).unwrap());
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing stays behind");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no lock file is left");
     }
 
     #[test]

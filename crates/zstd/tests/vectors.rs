@@ -127,6 +127,6 @@ fn committed_files_match_the_generator() {
     assert_eq!(
         there,
         files.len() + usize::from(folder.join("README.md").exists()),
-        "files that nobody makes"
+        "files that the generator does not make"
     );
 }

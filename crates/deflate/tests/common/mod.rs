@@ -27,7 +27,7 @@ pub(crate) fn scratches() -> Vec<Box<Scratch>> {
     linerate_testkit::tiers().map(scratch_of).collect()
 }
 
-/// One call with room of `bound`.
+/// One call with a capacity of `bound`.
 #[track_caller]
 pub(crate) fn call(scratch: &mut Scratch, stream: &mut Stream, input: &[u8], more: bool) -> Vec<u8> {
     let mut out = vec![0; bound(input.len())];
@@ -36,7 +36,7 @@ pub(crate) fn call(scratch: &mut Scratch, stream: &mut Stream, input: &[u8], mor
     out
 }
 
-/// One finish with room of `finish_bound`.
+/// One finish with a capacity of `finish_bound`.
 #[track_caller]
 pub(crate) fn finish(stream: &mut Stream) -> Vec<u8> {
     let mut out = vec![0; finish_bound()];
@@ -69,8 +69,8 @@ pub(crate) fn encode(
 
 /// Number of pending bits of a raw deflate stream.
 ///
-/// Its end, were it to come now, is 110 and seven zeros behind those bits: the highest bit set
-/// in the first byte is the second of that, for up to 6 held back.
+/// Ending it now appends 110 and seven zeros after those bits: the highest bit set in the first byte is the
+/// second of these, for up to 6 pending bits.
 pub(crate) fn pending(stream: &Stream) -> u32 {
     assert!(stream.format() == Format::Deflate && !stream.is_last());
     finish(&mut stream.clone())[0].ilog2() - 1

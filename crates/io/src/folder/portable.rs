@@ -158,7 +158,7 @@ impl Folder {
         Ok(())
     }
 
-    /// Has the system make room for open files: not here.
+    /// Does nothing on these systems.
     pub fn reserve_descriptors(&self, _count: usize) {}
 
     /// Bytes that can still be written here: not told.
@@ -166,7 +166,7 @@ impl Folder {
         None
     }
 
-    /// Takes room for a file ahead: not here.
+    /// Does nothing on these systems.
     pub fn reserve(_file: &File, _size: u64) -> io::Result<()> {
         Ok(())
     }

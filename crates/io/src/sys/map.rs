@@ -33,9 +33,9 @@ impl MapSource {
     ///
     /// Those of mapping it.
     pub fn new(file: &File) -> io::Result<MapSource> {
-        // SAFETY: the pages are mapped for reading and we never write to the file. That nobody else
-        // changes it meanwhile is what we ask of our users: bytes that change are at worst another
-        // file, none of whose bytes is trusted, and pages that vanish end the program by SIGBUS.
+        // SAFETY: the pages are mapped for reading and we never write to the file. The type's
+        // documentation demands that no one else changes it: changed bytes are at worst another file, of
+        // which no byte is trusted, and truncated pages end the program by SIGBUS.
         Ok(MapSource(unsafe { Mmap::map(file) }?))
     }
 

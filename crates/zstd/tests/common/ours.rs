@@ -87,7 +87,7 @@ pub fn stream_with(
             return Err(TOO_MUCH);
         }
         match progress.status {
-            Status::NeedInput => assert!(at == end, "input is left that nobody wants"),
+            Status::NeedInput => assert!(at == end, "unconsumed input with NeedInput"),
             Status::NeedOutput => {}
             Status::FrameEnd => assert!(decoder.is_between_frames()),
         }
