@@ -66,12 +66,12 @@ pub fn gateway(data: &[u8]) {
     let transport = Transport::ALL[usize::from(choice & 1)];
     let checks = match choice >> 1 & 3 {
         0 => Checks::NONE,
-        1 => Checks::complete(Encoding::Json).with_sequence(),
-        _ => Checks::complete(Encoding::Etf).with_sequence(),
+        1 => Checks::complete(Encoding::Json).sequence(true),
+        _ => Checks::complete(Encoding::Etf).sequence(true),
     };
     let (mut scratch, mut other_scratch) = (Scratch::new(), Scratch::new());
-    let limits = Limits::new().with_max_message(LIMIT);
-    let mut session = Session::new(transport, limits).with_checks(checks).with_recent(4, 1000);
+    let limits = Limits::new().max_message(LIMIT);
+    let mut session = Session::new(transport, limits).checks(checks).keep_recent(4, 1000);
     let mut joined = Session::new(transport, limits);
     let mut peer = Peer::new(transport);
     // The parts of a message that is not whole, and what the peer made of them.
@@ -97,11 +97,11 @@ pub fn gateway(data: &[u8]) {
                 assert_eq!(transport, Transport::Zlib);
                 continue;
             }
-            Err(fault) => {
-                assert!(fault.error.offset <= session.consumed() + data.len() as u64);
-                assert_eq!(session.message(frame, &mut scratch), Err(fault));
+            Err(error) => {
+                assert!(error.offset() <= session.consumed() + data.len() as u64);
+                assert_eq!(session.message(frame, &mut scratch), Err(error));
                 session.reset();
-                assert!(session.fault().is_none() && session.messages() == 0);
+                assert!(session.error().is_none() && session.messages() == 0);
                 joined.reset();
                 (peer, sound) = (Peer::new(transport), true);
             }
@@ -123,16 +123,16 @@ pub fn gateway_zlib(data: &[u8]) {
     let verdict = inflate.decompress(&frame, &mut expected, InflateFlush::NoFlush);
     let len = inflate.total_out() as usize;
     let mut scratch = Scratch::new();
-    let limits = Limits::new().with_max_message(LIMIT);
+    let limits = Limits::new().max_message(LIMIT);
     match Session::new(Transport::Zlib, limits).message(&frame, &mut scratch) {
         Ok(Some(message)) => {
             assert!(verdict.is_ok());
             assert_eq!(message.payload, &expected[..len]);
         }
         Ok(None) => assert!(verdict.is_ok() || len > LIMIT),
-        Err(fault) if fault.kind() == Kind::Limit => assert!(len > LIMIT || verdict.is_err()),
+        Err(error) if error.kind() == Kind::Limit => assert!(len > LIMIT || verdict.is_err()),
         // Gateways never end their streams.
-        Err(fault) if fault.error.message == "the zlib stream ends" => {}
+        Err(error) if error.error.message == "the zlib stream ends" => {}
         // A code for code lengths without any code is an error at once here, and in zlib-rs when all
         // lengths were read.
         Err(_) => assert!(

@@ -41,10 +41,10 @@ pub(crate) fn raise(py: Python<'_>, e: linerate_core::Error) -> PyErr {
 }
 
 /// A connection's error as the exception.
-pub(crate) fn raise_fault(py: Python<'_>, fault: linerate_gateway::Fault) -> PyErr {
-    let error = GatewayError::new_err(fault.to_string());
-    let error = with_attributes(py, error, fault.error.kind, fault.error.offset);
-    with(py, error, "message", fault.message)
+pub(crate) fn raise_session_error(py: Python<'_>, session_error: linerate_gateway::SessionError) -> PyErr {
+    let error = GatewayError::new_err(session_error.to_string());
+    let error = with_attributes(py, error, session_error.kind(), session_error.offset());
+    with(py, error, "message", session_error.message_index)
 }
 
 /// The error for an output of fewer bytes than `needed`.

@@ -1,13 +1,13 @@
 //! A client of a gateway: it identifies itself, sends heartbeats, decompresses with a [`Session`], and after
-//! a fault or a lost connection resumes where it was.
+//! an error or a lost connection resumes its session.
 //!
 //! ```text
 //! linerate gateway serve --close-after 20 &
 //! cargo run --package linerate-gateway --example client -- ws://127.0.0.1:PORT 41
 //! ```
 //!
-//! The second argument is how many events to wait for behind READY, the third `zlib-stream` or
-//! `zstd-stream`, which is what is used without one.
+//! The second argument is the number of events to wait for after READY, the third `zlib-stream` or
+//! `zstd-stream` (the default).
 
 use std::error::Error;
 use std::io::ErrorKind;
@@ -15,19 +15,19 @@ use std::net::TcpStream;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use linerate_gateway::{Checks, Encoding, Envelope, Fault, Limits, Scratch, Session, Transport};
+use linerate_gateway::{Checks, Encoding, Envelope, Limits, Scratch, Session, SessionError, Transport};
 use serde_json::{Value, json};
 use tungstenite::protocol::CloseFrame;
 use tungstenite::{Message, WebSocket};
 
-/// Connections that bring nothing new before the client gives up.
+/// Consecutive connections without new events before the client gives up.
 const ATTEMPTS: u32 = 5;
-/// How long a connection may take, and a message to be sent.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// The close code of a client that wants to resume.
-const RESUMES: u16 = 4000;
+/// Timeout for connecting and for sending a message.
+const TIMEOUT: Duration = Duration::from_secs(10);
+/// Close code of a client that will resume its session.
+const WILL_RESUME: u16 = 4000;
 
-/// What happened.
+/// Counts of a client.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) connections: u32,
@@ -37,8 +37,8 @@ pub(crate) struct Counts {
     pub(crate) events: u64,
     pub(crate) heartbeats: u64,
     pub(crate) acknowledgements: u64,
-    /// What the decompressor said, in its order.
-    pub(crate) faults: Vec<Fault>,
+    /// Errors of the decompressor, in order.
+    pub(crate) errors: Vec<SessionError>,
 }
 
 /// A client of one shard.
@@ -47,7 +47,7 @@ pub(crate) struct Client {
     transport: Transport,
     session: Session,
     scratch: Scratch,
-    /// The session with the gateway, and the sequence number of its last event.
+    /// The session to resume, with the sequence number of its last event.
     resume: Option<Resume>,
     pub(crate) counts: Counts,
 }
@@ -60,12 +60,12 @@ struct Resume {
 
 /// Why a connection ended.
 enum End {
-    /// Whoever handles events has enough.
+    /// The event handler is done.
     Done,
-    /// Another connection may go on.
+    /// Connection lost; another one can resume.
     Lost,
-    /// The gateway does not want this client.
-    Refused(String),
+    /// The gateway rejects this client.
+    Rejected(String),
 }
 
 impl From<tungstenite::Error> for End {
@@ -77,27 +77,27 @@ impl From<tungstenite::Error> for End {
 /// A connection: the socket, and its heartbeats.
 struct Connection {
     socket: WebSocket<TcpStream>,
-    /// When the next heartbeat is due, and the time between two.
+    /// Time of the next heartbeat, and the interval.
     due: Instant,
     interval: Duration,
-    /// Whether the last one was acknowledged.
+    /// Whether the last heartbeat was acknowledged.
     acknowledged: bool,
 }
 
 impl Client {
     pub(crate) fn new(url: &str, transport: Transport) -> Self {
-        let checks = Checks::complete(Encoding::Json).with_sequence();
+        let checks = Checks::complete(Encoding::Json).sequence(true);
         Client {
             url: url.to_owned(),
             transport,
-            session: Session::new(transport, Limits::new()).with_checks(checks),
+            session: Session::new(transport, Limits::new()).checks(checks),
             scratch: Scratch::new(),
             resume: None,
             counts: Counts::default(),
         }
     }
 
-    /// Hands events over until `each` breaks, through as many connections as it takes.
+    /// Calls `each` for every event until it breaks; reconnects as often as necessary.
     pub(crate) fn run(
         &mut self,
         mut each: impl FnMut(&Envelope<'_>, &[u8]) -> ControlFlow<()>,
@@ -106,7 +106,7 @@ impl Client {
         while fruitless < ATTEMPTS {
             let before = self.counts.events;
             match self.connect(&mut each) {
-                Err(End::Refused(why)) => return Err(why.into()),
+                Err(End::Rejected(why)) => return Err(why.into()),
                 Ok(End::Done) => return Ok(()),
                 _ => fruitless = if self.counts.events > before { 0 } else { fruitless + 1 },
             }
@@ -114,7 +114,7 @@ impl Client {
         Err(format!("{ATTEMPTS} connections brought nothing").into())
     }
 
-    /// One connection, from its beginning to its end.
+    /// Runs one connection to its end.
     fn connect(
         &mut self,
         each: &mut impl FnMut(&Envelope<'_>, &[u8]) -> ControlFlow<()>,
@@ -122,20 +122,20 @@ impl Client {
         let base = self.resume.as_ref().map_or(&self.url, |resume| &resume.url);
         let mut connection = Connection::open(base, self.transport)?;
         self.counts.connections += 1;
-        // A new connection is a new stream, also where it resumes an old one.
+        // Every connection has a new stream, also one that resumes a session.
         self.session.reset();
         if let Some(resume) = &self.resume {
             self.session.resume_after(resume.sequence);
         }
-        let end = match self.speak(&mut connection, each) {
+        let end = match self.serve(&mut connection, each) {
             Ok(never) => match never {},
             Err(end) => end,
         };
-        connection.close(if matches!(end, End::Done) { 1000 } else { RESUMES });
+        connection.close(if matches!(end, End::Done) { 1000 } else { WILL_RESUME });
         Ok(end)
     }
 
-    fn speak(
+    fn serve(
         &mut self,
         connection: &mut Connection,
         each: &mut impl FnMut(&Envelope<'_>, &[u8]) -> ControlFlow<()>,
@@ -146,8 +146,8 @@ impl Client {
             let message = match self.session.message(&frame, &mut self.scratch) {
                 Ok(Some(message)) => message,
                 Ok(None) => continue,
-                Err(fault) => {
-                    self.counts.faults.push(fault);
+                Err(error) => {
+                    self.counts.errors.push(error);
                     return Err(End::Lost);
                 }
             };
@@ -163,7 +163,7 @@ impl Client {
                 Some(1) => connection.due = Instant::now(),
                 Some(7) => return Err(End::Lost),
                 Some(9) => {
-                    // Only `true` leaves the session, and this client does not rely on that.
+                    // Only with `true` can the session be resumed; this client always starts a new one.
                     self.resume = None;
                     return Err(End::Lost);
                 }
@@ -200,7 +200,7 @@ fn identify() -> Value {
     json!({ "op": 2, "d": { "token": "test", "intents": 0, "properties": properties } })
 }
 
-/// Keeps what a RESUME needs.
+/// Updates the data for a RESUME.
 fn note(resume: &mut Option<Resume>, envelope: &Envelope<'_>, payload: &[u8]) {
     let sequence = envelope.sequence.unwrap_or(0);
     if envelope.event == Some("READY") {
@@ -219,33 +219,33 @@ impl Connection {
             Transport::Zstd => "zstd-stream",
         };
         let address =
-            base.strip_prefix("ws://").ok_or(End::Refused(format!("{base} is no ws:// address")))?;
+            base.strip_prefix("ws://").ok_or(End::Rejected(format!("{base} is no ws:// address")))?;
         let address = address.trim_end_matches('/');
         let stream = TcpStream::connect(address).map_err(|_| End::Lost)?;
         stream.set_nodelay(true).map_err(|_| End::Lost)?;
-        stream.set_read_timeout(Some(PATIENCE)).map_err(|_| End::Lost)?;
-        stream.set_write_timeout(Some(PATIENCE)).map_err(|_| End::Lost)?;
+        stream.set_read_timeout(Some(TIMEOUT)).map_err(|_| End::Lost)?;
+        stream.set_write_timeout(Some(TIMEOUT)).map_err(|_| End::Lost)?;
         let url = format!("ws://{address}/?v=10&encoding=json&compress={compress}");
         let (socket, _) = tungstenite::client::client(url, stream).map_err(|e| match e {
             tungstenite::HandshakeError::Failure(tungstenite::Error::Http(answer)) => {
-                End::Refused(format!("the gateway answers {}", answer.status()))
+                End::Rejected(format!("the gateway answers {}", answer.status()))
             }
             _ => End::Lost,
         })?;
-        let interval = PATIENCE;
+        let interval = TIMEOUT;
         Ok(Connection { socket, due: Instant::now() + interval, interval, acknowledged: true })
     }
 
-    /// Takes the time between heartbeats from HELLO.
+    /// Reads the heartbeat interval of HELLO.
     fn begin(&mut self, hello: &[u8]) {
         let hello: Value = serde_json::from_slice(hello).unwrap_or_default();
         let interval = hello["d"]["heartbeat_interval"].as_u64().filter(|&ms| ms > 0);
-        self.interval = interval.map_or(PATIENCE, Duration::from_millis);
-        // The first one comes earlier, so that not all clients beat at the same time.
+        self.interval = interval.map_or(TIMEOUT, Duration::from_millis);
+        // The first one is sent earlier, so that not all clients send at the same time.
         self.due = Instant::now() + self.interval / 2;
     }
 
-    /// Sends a heartbeat if one is due. A gateway that did not acknowledge the last one is gone.
+    /// Sends a heartbeat if one is due. Without acknowledgement of the last one the connection counts as lost.
     fn beat(&mut self, sequence: Option<u64>, counts: &mut Counts) -> Result<(), End> {
         if Instant::now() < self.due {
             return Ok(());
@@ -263,15 +263,15 @@ impl Connection {
         Ok(self.socket.send(Message::text(payload.to_string()))?)
     }
 
-    /// What the next websocket message brings; `None` if none comes before the next heartbeat.
+    /// Returns the content of the next websocket message; `None` if the next heartbeat is due first.
     fn receive(&mut self) -> Result<Option<Vec<u8>>, End> {
         let wait = self.due.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         self.socket.get_ref().set_read_timeout(Some(wait)).map_err(|_| End::Lost)?;
         match self.socket.read() {
             Ok(Message::Binary(frame)) => Ok(Some(frame.to_vec())),
             Ok(Message::Close(Some(CloseFrame { code, reason }))) => match u16::from(code) {
-                // A token, a shard, a version or intents that will not be right the next time either.
-                4004 | 4010..=4014 => Err(End::Refused(format!("{reason} ({code})"))),
+                // Invalid token, shard, version or intents: retrying does not help.
+                4004 | 4010..=4014 => Err(End::Rejected(format!("{reason} ({code})"))),
                 _ => Err(End::Lost),
             },
             Ok(Message::Close(None)) => Err(End::Lost),
@@ -285,7 +285,7 @@ impl Connection {
         }
     }
 
-    /// Says why it goes. The gateway need not hear it.
+    /// Sends a close frame and ignores errors.
     fn close(&mut self, code: u16) {
         let frame = CloseFrame { code: code.into(), reason: "".into() };
         let _ = self.socket.close(Some(frame));

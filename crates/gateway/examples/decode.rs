@@ -1,8 +1,8 @@
-//! Decodes recorded connections, for whoever counts or samples what that takes: `decode WHAT ROUNDS FILE...`
+//! Decodes recorded connections, for profilers: `decode MODE ROUNDS FILE...`
 //!
-//! WHAT is `plain`; `json` or `etf`, with checks; or `peek-json` or `peek-etf`, which reads only what the
-//! payload is. Files are messages, each behind its length in four bytes, as `linerate gateway` reads them.
-//! Prints messages, bytes and the events seen. `valgrind --tool=callgrind target/release/examples/decode json 1
+//! MODE is `plain`; `json` or `etf`, with checks; or `peek-json` or `peek-etf`, which read only the envelope.
+//! Files are messages, each preceded by its length in four bytes, as `linerate gateway` reads them. Prints the
+//! number of messages, bytes and events. `valgrind --tool=callgrind target/release/examples/decode json 1
 //! FILE.zst` counts instructions.
 
 use std::fs::File;
@@ -12,29 +12,29 @@ use linerate_gateway::{Checks, Encoding, Envelope, Limits, Messages, Scratch, Se
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
-    let what = arguments.next().expect("what");
+    let mode = arguments.next().expect("mode");
     let rounds: usize = arguments.next().and_then(|n| n.parse().ok()).expect("rounds");
-    let (checks, peek) = match what.as_str() {
+    let (checks, peek) = match mode.as_str() {
         "plain" => (Checks::NONE, None),
-        "json" => (Checks::complete(Encoding::Json).with_sequence(), None),
-        "etf" => (Checks::complete(Encoding::Etf).with_sequence(), None),
+        "json" => (Checks::complete(Encoding::Json).sequence(true), None),
+        "etf" => (Checks::complete(Encoding::Etf).sequence(true), None),
         "peek-json" => (Checks::NONE, Some(Encoding::Json)),
         "peek-etf" => (Checks::NONE, Some(Encoding::Etf)),
-        _ => panic!("not one of plain, json, etf, peek-json, peek-etf: {what}"),
+        _ => panic!("not one of plain, json, etf, peek-json, peek-etf: {mode}"),
     };
     let mut scratch = Scratch::new();
     for path in arguments {
         let file = BufReader::new(File::open(&path).expect("a file"));
         let frames: Vec<Vec<u8>> = Messages::new(file).collect::<Result<_, _>>().expect("messages");
         let transport = if path.ends_with(".zlib") { Transport::Zlib } else { Transport::Zstd };
-        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        let mut session = Session::new(transport, Limits::new()).checks(checks);
         let (mut messages, mut bytes, mut events) = (0u64, 0, 0u64);
         for _ in 0..rounds {
             session.reset();
             for frame in &frames {
-                let message = session.message(frame, &mut scratch).expect("sound").expect("whole");
+                let message = session.message(frame, &mut scratch).expect("valid").expect("complete");
                 bytes += message.payload.len();
-                let peeked = peek.map(|encoding| Envelope::peek(message.payload, encoding).expect("sound"));
+                let peeked = peek.map(|encoding| Envelope::peek(message.payload, encoding).expect("valid"));
                 let envelope = message.envelope.or(peeked);
                 events += u64::from(envelope.is_some_and(|envelope| envelope.event.is_some()));
                 messages += 1;

@@ -1,9 +1,9 @@
-//! Memory of many connections, ours beside zlib-rs and libzstd, as CSV: `rss FILE.zlib FILE.zst`
+//! Memory of many connections compared with zlib-rs and libzstd, as CSV: `rss FILE.zlib FILE.zst`
 //!
-//! Files are messages, each behind its length in four bytes, as `linerate gateway` reads them. Each row is a
-//! process of its own, which decodes the first thirty messages on each of 2,500 connections and keeps them;
-//! what its resident memory grew by meanwhile is divided by them. `CONNECTIONS` and `MESSAGES` take
-//! other numbers. Linux only.
+//! Files are messages, each preceded by its length in four bytes, as `linerate gateway` reads them. Each row is
+//! measured in a process of its own, which decodes the first thirty messages on each of 2,500 connections and
+//! keeps the connections; the growth of its resident memory is divided by their number. The environment variables
+//! `CONNECTIONS` and `MESSAGES` set other numbers. Linux only.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -13,7 +13,7 @@ use linerate_gateway::{Limits, Messages, Scratch, Session, Transport};
 use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
-/// Bytes of this process that are in memory.
+/// Resident memory of this process, in bytes.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
@@ -21,11 +21,11 @@ fn resident() -> usize {
     kib << 10
 }
 
-fn number(name: &str, otherwise: usize) -> usize {
-    std::env::var(name).map_or(otherwise, |number| number.parse().expect("a number"))
+fn number(name: &str, default: usize) -> usize {
+    std::env::var(name).map_or(default, |number| number.parse().expect("a number"))
 }
 
-/// What a connection is after some messages.
+/// A decoder whose connections are measured after some messages.
 trait Connect {
     fn connect(&mut self, messages: &[Vec<u8>]) -> Box<dyn std::any::Any>;
 }
@@ -38,7 +38,7 @@ impl Connect for Ours {
     fn connect(&mut self, messages: &[Vec<u8>]) -> Box<dyn std::any::Any> {
         let mut session = Session::new(self.0, Limits::new());
         for message in messages {
-            session.message(message, &mut self.1).expect("sound").expect("whole");
+            session.message(message, &mut self.1).expect("valid").expect("complete");
         }
         Box::new(session)
     }
@@ -48,7 +48,7 @@ impl Connect for ZlibRs {
     fn connect(&mut self, messages: &[Vec<u8>]) -> Box<dyn std::any::Any> {
         let mut inflate = Inflate::new(true, 15);
         for message in messages {
-            inflate.decompress(message, &mut self.0, InflateFlush::NoFlush).expect("sound");
+            inflate.decompress(message, &mut self.0, InflateFlush::NoFlush).expect("valid");
         }
         Box::new(inflate)
     }
@@ -62,7 +62,7 @@ impl Connect for Libzstd {
             let mut input = InBuffer::around(message);
             while input.pos() < message.len() {
                 let mut output = OutBuffer::around(&mut self.0[..]);
-                context.decompress_stream(&mut output, &mut input).expect("sound");
+                context.decompress_stream(&mut output, &mut input).expect("valid");
             }
         }
         Box::new(context)
@@ -71,16 +71,16 @@ impl Connect for Libzstd {
 
 /// One row.
 fn measure(path: &str, decoder: &str) {
-    let (connections, most) = (number("CONNECTIONS", 2500), number("MESSAGES", 30));
+    let (connections, max) = (number("CONNECTIONS", 2500), number("MESSAGES", 30));
     let transport = if path.ends_with(".zlib") { Transport::Zlib } else { Transport::Zstd };
     let file = BufReader::new(File::open(path).expect("a file"));
-    let messages: Vec<Vec<u8>> = Messages::new(file).take(most).collect::<Result<_, _>>().expect("messages");
+    let messages: Vec<Vec<u8>> = Messages::new(file).take(max).collect::<Result<_, _>>().expect("messages");
     let mut decoder: (&str, Box<dyn Connect>) = match (decoder, transport) {
         ("linerate", _) => ("linerate", Box::new(Ours(transport, Scratch::new()))),
         (_, Transport::Zlib) => ("zlib-rs", Box::new(ZlibRs(vec![0; 1 << 20]))),
         (_, Transport::Zstd) => ("libzstd", Box::new(Libzstd(vec![0; 1 << 20]))),
     };
-    // The first connection pays for what all share.
+    // The first connection allocates what all share.
     drop(decoder.1.connect(&messages));
     let mut all = Vec::with_capacity(connections);
     let before = resident();

@@ -1,15 +1,14 @@
-//! Decodes recorded connections beside zlib-rs and libzstd, in one process: `speed FILE.zlib FILE.zst ...`
+//! Decode speed compared with zlib-rs and libzstd in one process: `speed FILE.zlib FILE.zst ...`
 //!
-//! Files are messages, each behind its length in four bytes, as `linerate gateway` reads them. Three rows
-//! for each file:
+//! Files are messages, each preceded by its length in four bytes, as `linerate gateway` reads them. Three rows
+//! per file:
 //!
 //! * `whole`: one connection from its beginning.
-//! * `live`: the same, timed from a twentieth of its messages on, behind the large ones it begins with.
-//! * `cold`: 2,500 connections, which from there on take turns, a message each.
+//! * `live`: the same, timed after the first twentieth of its messages, which are large.
+//! * `cold`: 2,500 connections from that point on, one message each in turn.
 //!
-//! Figures are MB/s of payload in CPU time of the thread, median of rounds that take turns, and
-//! nanoseconds per message. `CONNECTIONS=0` leaves the last row out, which takes a
-//! minute.
+//! Results are MB/s of payload in CPU time of the thread (median of alternating rounds) and nanoseconds per
+//! message. `CONNECTIONS=0` omits the last row, which takes a minute.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -21,7 +20,7 @@ use zlib_rs::{Inflate, InflateFlush};
 use zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer};
 
 const ROUNDS: usize = 15;
-/// Messages that connections take in turns.
+/// Messages per connection in the `cold` row.
 const TURNS: usize = 10;
 
 fn cpu_time() -> Duration {
@@ -34,12 +33,12 @@ fn read(path: &str) -> Vec<Vec<u8>> {
     Messages::new(file).collect::<Result<_, _>>().expect("messages")
 }
 
-/// Decoders under test: each message gives the length of its payload.
+/// A connection of a decoder under test. Returns the payload length of each message.
 trait Connection {
     fn message(&mut self, frame: &[u8], shared: &mut Shared) -> usize;
 }
 
-/// What all connections of a thread share.
+/// Buffers that all connections of a thread share.
 struct Shared {
     scratch: Scratch,
     out: Vec<u8>,
@@ -47,14 +46,14 @@ struct Shared {
 
 impl Connection for Session {
     fn message(&mut self, frame: &[u8], shared: &mut Shared) -> usize {
-        Session::message(self, frame, &mut shared.scratch).expect("sound").expect("whole").payload.len()
+        Session::message(self, frame, &mut shared.scratch).expect("valid").expect("complete").payload.len()
     }
 }
 
 impl Connection for Inflate {
     fn message(&mut self, frame: &[u8], shared: &mut Shared) -> usize {
         let before = self.total_out();
-        self.decompress(frame, &mut shared.out, InflateFlush::NoFlush).expect("sound");
+        self.decompress(frame, &mut shared.out, InflateFlush::NoFlush).expect("valid");
         (self.total_out() - before) as usize
     }
 }
@@ -65,7 +64,7 @@ impl Connection for DCtx<'static> {
         let mut bytes = 0;
         while input.pos() < frame.len() {
             let mut output = OutBuffer::around(&mut shared.out[..]);
-            self.decompress_stream(&mut output, &mut input).expect("sound");
+            self.decompress_stream(&mut output, &mut input).expect("valid");
             bytes += output.pos();
         }
         bytes
@@ -87,7 +86,7 @@ fn theirs(transport: Transport) -> Box<dyn Connection> {
     }
 }
 
-/// Seconds and bytes of the messages behind the first `untimed`.
+/// Seconds and bytes of the messages after the first `untimed`.
 fn one(
     mut connection: Box<dyn Connection>,
     messages: &[Vec<u8>],

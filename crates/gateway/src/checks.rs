@@ -1,6 +1,6 @@
-//! What tells that a message was lost.
+//! Checks of each payload that detect lost or damaged messages.
 
-/// How payloads are written.
+/// Encoding of payloads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// One JSON object.
@@ -9,33 +9,33 @@ pub enum Encoding {
     Etf,
 }
 
-/// What is looked at in each payload.
+/// Checks of each payload.
 ///
-/// Neither format has a checksum on these streams. If a message is lost on the way or a bit is changed,
-/// the ones after it may decode to something else without any error. These checks, which cost a walk over
-/// the payload, catch most of that: payloads that are not exactly one object or term, and sequence
-/// numbers that do not count up. What is still a sound object with the right number is not caught.
+/// Neither transport has a checksum. After a lost message or a flipped bit, later messages may decode to
+/// wrong bytes without any error. These checks, which cost one pass over the payload, catch most of that:
+/// payloads that are not exactly one object or term, and gaps in the sequence numbers. Damage that leaves
+/// a valid object with the expected number is not detected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checks {
-    /// What each payload must be one of.
+    /// Encoding that each payload must have. Default: not checked.
     pub encoding: Option<Encoding>,
-    /// Whether sequence numbers must count up by one.
+    /// Whether sequence numbers must increase by one. Needs `encoding`.
     pub sequence: bool,
 }
 
 impl Checks {
-    /// None.
+    /// No checks.
     pub const NONE: Checks = Checks { encoding: None, sequence: false };
 
-    /// Each payload is exactly one object or term of `encoding`.
+    /// Each payload must be exactly one object or term of `encoding`.
     pub const fn complete(encoding: Encoding) -> Self {
         Checks { encoding: Some(encoding), sequence: false }
     }
 
-    /// Also, where it has a sequence number, that is one more than the one before.
+    /// Whether each sequence number, where a payload has one, must be the previous one plus one.
     #[must_use]
-    pub const fn with_sequence(self) -> Self {
-        Checks { sequence: true, ..self }
+    pub const fn sequence(self, sequence: bool) -> Self {
+        Checks { sequence, ..self }
     }
 }

@@ -1,10 +1,10 @@
-//! One term in Erlang's external term format, walked by its lengths.
+//! Envelopes in Erlang's external term format (ETF). Other terms are skipped by their lengths.
 
 use crate::envelope::{self, Envelope};
 
 type Result<T> = std::result::Result<T, &'static str>;
 
-const CUT_OFF: &str = "the payload is a term that is cut off";
+const TRUNCATED: &str = "the payload is a truncated term";
 const DAMAGED: &str = "the payload is a damaged term";
 
 pub(crate) const VERSION: u8 = 131;
@@ -35,7 +35,7 @@ pub(crate) fn envelope(payload: &[u8]) -> Result<Envelope<'_>> {
     if walk.rest.is_empty() { Ok(envelope) } else { Err("something follows the payload's term") }
 }
 
-/// Reads members until all of the envelope were there.
+/// Reads members until the envelope is complete.
 pub(crate) fn peek(payload: &[u8]) -> Result<Envelope<'_>> {
     let mut walk = Walk { rest: payload };
     let mut envelope = Envelope::default();
@@ -54,7 +54,7 @@ struct Walk<'p> {
 }
 
 impl<'p> Walk<'p> {
-    /// Goes into the outermost map; returns how many members it has.
+    /// Enters the outermost map; returns its number of members.
     fn enter(&mut self) -> Result<u32> {
         if self.byte()? != VERSION {
             return Err("the payload is not a term");
@@ -77,8 +77,8 @@ impl<'p> Walk<'p> {
     }
 
     fn take(&mut self, len: u64) -> Result<&'p [u8]> {
-        let len = usize::try_from(len).map_err(|_| CUT_OFF)?;
-        let (taken, rest) = self.rest.split_at_checked(len).ok_or(CUT_OFF)?;
+        let len = usize::try_from(len).map_err(|_| TRUNCATED)?;
+        let (taken, rest) = self.rest.split_at_checked(len).ok_or(TRUNCATED)?;
         self.rest = rest;
         Ok(taken)
     }
@@ -88,14 +88,14 @@ impl<'p> Walk<'p> {
     }
 
     fn u16(&mut self) -> Result<u16> {
-        Ok(u16::from_be_bytes(self.take(2)?.try_into().map_err(|_| CUT_OFF)?))
+        Ok(u16::from_be_bytes(self.take(2)?.try_into().map_err(|_| TRUNCATED)?))
     }
 
     fn u32(&mut self) -> Result<u32> {
-        Ok(u32::from_be_bytes(self.take(4)?.try_into().map_err(|_| CUT_OFF)?))
+        Ok(u32::from_be_bytes(self.take(4)?.try_into().map_err(|_| TRUNCATED)?))
     }
 
-    /// A name or a text, if the next term is one. Any other term is skipped.
+    /// Reads an atom or a binary as text. Skips any other term.
     fn text(&mut self) -> Result<Option<&'p str>> {
         let len: u64 = match self.rest.first() {
             Some(&BINARY) => {
@@ -115,7 +115,7 @@ impl<'p> Walk<'p> {
         std::str::from_utf8(self.take(len)?).map(Some).map_err(|_| DAMAGED)
     }
 
-    /// A number, if the next term is one that is not negative. Any other term is skipped.
+    /// Reads a non-negative integer. Skips any other term.
     fn number(&mut self) -> Result<Option<u64>> {
         match self.rest.first() {
             Some(&SMALL_INTEGER) => {
@@ -138,8 +138,8 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// Skips a term and all that it contains. Each term takes a byte, so that counting those to come
-    /// is all that nesting needs.
+    /// Skips a term and all that it contains. A count of the terms still to come replaces recursion; each
+    /// takes at least one byte, so the count cannot exceed the bytes left.
     fn term(&mut self) -> Result<()> {
         let mut left = 1u64;
         while left > 0 {
@@ -157,15 +157,15 @@ impl<'p> Walk<'p> {
                 NIL => (0, 0),
                 SMALL_TUPLE => (0, self.byte()?.into()),
                 LARGE_TUPLE => (0, self.u32()?.into()),
-                // A list ends with a term of its own.
+                // A list has a tail term after its elements.
                 LIST => (0, 1 + u64::from(self.u32()?)),
                 MAP => (0, 2 * u64::from(self.u32()?)),
-                _ => return Err("the payload has a term of a kind that gateways do not send"),
+                _ => return Err("the payload has a term of a type that gateways do not send"),
             };
             self.take(bytes)?;
             left += terms;
             if left > self.rest.len() as u64 {
-                return Err(CUT_OFF);
+                return Err(TRUNCATED);
             }
         }
         Ok(())
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_found() {
+    fn envelope_has_all_members() {
         let expected = Envelope { op: Some(0), sequence: Some(300), event: Some("READY") };
         assert_eq!(envelope(&sample()), Ok(expected));
         let big = [VERSION, MAP, 0, 0, 0, 1, SMALL_ATOM, 1, b's', SMALL_BIG, 2, 0, 1, 2];
@@ -204,17 +204,17 @@ mod tests {
     }
 
     #[test]
-    fn a_peek_ends_with_the_last_member_it_wants() {
+    fn peek_stops_after_the_last_envelope_member() {
         let expected = Envelope { op: Some(0), sequence: Some(300), event: Some("READY") };
         let mut term = sample();
         assert_eq!(peek(&term), Ok(expected));
-        // `t` is the last member: nothing behind it is looked at, all before it must be there.
+        // `t` is the last member: bytes after it are ignored, all bytes before it are required.
         term.extend(b"anything");
         assert_eq!(peek(&term), Ok(expected));
         for len in 0..sample().len() {
             assert!(peek(&term[..len]).is_err(), "{len}");
         }
-        // `d` comes last here, and is not looked at.
+        // `d` comes last here and is not read.
         let mut early = vec![VERSION, MAP, 0, 0, 0, 4];
         for (name, value) in [("op", &[SMALL_INTEGER, 10][..]), ("s", &[SMALL_ATOM, 3, b'n', b'i', b'l'])] {
             early.extend([SMALL_ATOM_UTF8, name.len() as u8]);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_and_every_addition_is_seen() {
+    fn truncation_and_trailing_bytes_are_errors() {
         let term = sample();
         for len in 0..term.len() {
             assert!(envelope(&term[..len]).is_err(), "{len}");
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_that_lie_are_refused_at_once() {
+    fn lengths_beyond_the_payload_are_errors() {
         for bad in [
             &[VERSION, MAP, 255, 255, 255, 255][..],
             &[VERSION, MAP, 0, 0, 0, 1, LIST, 255, 255, 255, 255, NIL],

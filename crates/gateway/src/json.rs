@@ -1,16 +1,16 @@
-//! One JSON object, walked by its brackets and strings.
+//! Envelopes in JSON. Other values are skipped by matching brackets and quotes.
 
 use crate::envelope::{self, Envelope};
 use crate::kernel;
-use crate::nesting::{CUT_OFF, DAMAGED};
+use crate::nesting::{DAMAGED, TRUNCATED};
 
 type Result<T> = std::result::Result<T, &'static str>;
 
-const NO_TEXT: &str = "the payload is not UTF-8";
-const NO_OBJECT: &str = "the payload is not a JSON object";
+const NOT_UTF8: &str = "the payload is not UTF-8";
+const NOT_AN_OBJECT: &str = "the payload is not a JSON object";
 
 pub(crate) fn envelope(payload: &[u8]) -> Result<Envelope<'_>> {
-    std::str::from_utf8(payload).map_err(|_| NO_TEXT)?;
+    std::str::from_utf8(payload).map_err(|_| NOT_UTF8)?;
     let mut walk = Walk::new(payload);
     let mut envelope = Envelope::default();
     let mut more = walk.enter()?;
@@ -20,7 +20,7 @@ pub(crate) fn envelope(payload: &[u8]) -> Result<Envelope<'_>> {
     if walk.next().is_some() { Err("something follows the payload's JSON object") } else { Ok(envelope) }
 }
 
-/// Reads members until all of the envelope were there.
+/// Reads members until the envelope is complete.
 pub(crate) fn peek(payload: &[u8]) -> Result<Envelope<'_>> {
     let mut walk = Walk::new(payload);
     let mut envelope = Envelope::default();
@@ -39,11 +39,11 @@ struct Walk<'p> {
     at: usize,
 }
 
-/// What a member was.
+/// Result of reading one member.
 struct Member {
     /// Whether it belongs to the envelope.
     wanted: bool,
-    /// Whether another follows.
+    /// Whether another member follows.
     more: bool,
 }
 
@@ -52,10 +52,10 @@ impl<'p> Walk<'p> {
         Walk { bytes, at: 0 }
     }
 
-    /// Goes into the outermost object; returns whether it has a member.
+    /// Enters the outermost object; returns whether it has a member.
     fn enter(&mut self) -> Result<bool> {
         if self.next() != Some(b'{') {
-            return Err(NO_OBJECT);
+            return Err(NOT_AN_OBJECT);
         }
         self.at += 1;
         let empty = self.next() == Some(b'}');
@@ -63,7 +63,7 @@ impl<'p> Walk<'p> {
         Ok(!empty)
     }
 
-    /// The next byte that is not a space, which stays.
+    /// Skips white space; returns the next byte without consuming it.
     fn next(&mut self) -> Option<u8> {
         let rest = &self.bytes[self.at..];
         self.at += rest.iter().take_while(|b| matches!(b, b' ' | b'\t' | b'\n' | b'\r')).count();
@@ -93,12 +93,12 @@ impl<'p> Walk<'p> {
             }
             b"t" => {
                 let text = if first == Some(b'"') { Some(&value[1..value.len() - 1]) } else { None };
-                envelope.event = text.map(std::str::from_utf8).transpose().map_err(|_| NO_TEXT)?;
+                envelope.event = text.map(std::str::from_utf8).transpose().map_err(|_| NOT_UTF8)?;
                 true
             }
             _ => false,
         };
-        let after = self.next().ok_or(CUT_OFF)?;
+        let after = self.next().ok_or(TRUNCATED)?;
         self.at += 1;
         match after {
             b',' => Ok(Member { wanted, more: true }),
@@ -107,18 +107,18 @@ impl<'p> Walk<'p> {
         }
     }
 
-    /// What stands between the quotes of a string.
+    /// Reads a string; returns the bytes between its quotes.
     fn string(&mut self) -> Result<&'p [u8]> {
         match self.bytes.get(self.at) {
             Some(b'"') => {}
             Some(_) => return Err(DAMAGED),
-            None => return Err(CUT_OFF),
+            None => return Err(TRUNCATED),
         }
         let start = self.at + 1;
         let mut at = start;
         loop {
             match self.bytes.get(at) {
-                None => return Err(CUT_OFF),
+                None => return Err(TRUNCATED),
                 Some(b'"') => break,
                 Some(b'\\') => at += 2,
                 Some(0..=0x1f) => return Err(DAMAGED),
@@ -131,10 +131,10 @@ impl<'p> Walk<'p> {
 
     fn value(&mut self) -> Result<()> {
         match self.bytes.get(self.at) {
-            None => Err(CUT_OFF),
+            None => Err(TRUNCATED),
             Some(b'"') => self.string().map(drop),
             Some(b'{' | b'[') => {
-                self.at = kernel::nested(self.bytes, self.at)?;
+                self.at = kernel::find_value_end(self.bytes, self.at)?;
                 Ok(())
             }
             Some(_) => {
@@ -148,7 +148,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// A number, if the value is one that fits.
+/// Parses a non-negative integer.
 fn number(value: &[u8]) -> Option<u64> {
     let digits = std::str::from_utf8(value).ok().filter(|digits| !digits.starts_with('+'))?;
     digits.parse().ok()
@@ -160,7 +160,7 @@ mod tests {
     use crate::nesting::MAX_DEPTH;
 
     #[test]
-    fn members_are_found_wherever_they_stand() {
+    fn members_are_found_in_any_order() {
         let text = br#" {"d":{"s":7,"t":["}",{"op":1}],"x":"\"{"},"op":0,"s":42,"t":"READY"} "#;
         let expected = Envelope { op: Some(0), sequence: Some(42), event: Some("READY") };
         assert_eq!(envelope(text), Ok(expected));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_and_every_addition_is_seen() {
+    fn truncation_and_trailing_bytes_are_errors() {
         let text = br#"{"t":"A","s":1,"op":0,"d":[{"a":"b\\\"c"},[1,2.5e+3,true,null]]}"#;
         for len in 0..text.len() {
             assert!(envelope(&text[..len]).is_err(), "{len}");
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn brackets_must_match() {
+    fn mismatched_brackets_and_excessive_depth_are_errors() {
         for bad in
             ["{\"a\":[}]", "{\"a\":{]}", "[]", "{\"a\" 1}", "{\"a\":}", "{a:1}", "{\"a\":\"\u{1}\"}", "\u{0}"]
         {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peek_ends_with_the_last_member_it_wants() {
+    fn peek_stops_after_the_last_envelope_member() {
         let expected = Envelope { op: Some(0), sequence: Some(42), event: Some("READY") };
         for text in [
             &br#"{"t":"READY","s":42,"op":0,"d":{"not":"looked at"#[..],
@@ -204,19 +204,19 @@ mod tests {
         ] {
             assert_eq!(peek(text), Ok(expected), "{}", text.escape_ascii());
         }
-        // A value of null is there; a member that is missing is looked for up to the end.
+        // null counts as present; a missing member is searched for up to the end.
         let hello = br#"{"t":null,"s":null,"op":10,"#;
         assert_eq!(peek(hello), Ok(Envelope { op: Some(10), ..Envelope::default() }));
         assert_eq!(peek(br#"{"op":11,"d":251}"#), Ok(Envelope { op: Some(11), ..Envelope::default() }));
         assert_eq!(peek(b"{}"), Ok(Envelope::default()));
-        // Names and texts are taken as they are written, escapes and all.
+        // Escapes in names and strings are not decoded.
         let escaped = peek(br#"{"\u0074":"A","op":0,"t":"B\"C","s":1}"#).unwrap();
         assert_eq!(escaped.event, Some("B\\\"C"));
         assert_eq!(peek(br#"{"op":-1,"s":1.5,"t":7}"#), Ok(Envelope::default()));
     }
 
     #[test]
-    fn a_peek_at_what_is_cut_off_before_is_an_error() {
+    fn peek_of_truncated_or_damaged_members_is_an_error() {
         let text = br#"{"t":"READY","s":42,"d":{"a":[1,"x"]},"op":0,"#;
         for len in 0..text.len() {
             assert!(peek(&text[..len]).is_err(), "{len}");
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_before_wide_characters_are_harmless() {
+    fn backslash_before_a_multibyte_character_is_accepted() {
         assert!(envelope("{\"a\":\"\\é\"}".as_bytes()).is_ok());
         assert!(envelope("{\"\\é\":1}".as_bytes()).is_ok());
     }

@@ -1,17 +1,17 @@
 //! Message streams of chat gateways: one zlib or zstd stream for as long as the connection lives,
 //! flushed after each message.
 //!
-//! * [`Session`]: one per connection. Takes what one websocket message brought and gives back exactly
-//!   one payload, or says that the rest is still to come.
-//! * [`Scratch`]: one per thread, shared by all its sessions: buffers that are of no use between two
-//!   messages. So a session holds little more than the history that its format demands.
+//! * [`Session`]: one per connection. Takes the content of each websocket message and returns exactly one
+//!   payload, or none if the message is not complete.
+//! * [`Scratch`]: one per thread, shared by all its sessions: buffers that are needed only while a message is
+//!   decoded. A session itself holds little more than the history that its format requires.
 //! * [`ScratchPool`]: for programs with a thread per connection.
 //! * [`Limits`]: the largest payload, the largest window.
-//! * [`Checks`]: what tells that a message was lost, since neither format does.
-//! * [`Envelope`]: what a payload is, also without reading the rest of it.
-//! * [`Encoder`]: the other end, for tests, recordings and gateways.
+//! * [`Checks`]: detection of lost messages, which neither format has.
+//! * [`Envelope`]: opcode, sequence number and event of a payload, also without reading the rest of it.
+//! * [`Encoder`]: the gateway's side, for tests, recordings and gateways.
 //! * [`Recorder`], [`Recording`], [`Replay`], [`Statistics`], [`transcode`]: connections kept in files,
-//!   decoded again, counted, and compressed the other way. [`Messages`]: files of messages alone.
+//!   decoded again, counted, and compressed for the other transport. [`Messages`]: files of messages alone.
 //! * `fake`, behind a feature of that name: a gateway on the loopback interface, for tests of clients.
 //!
 //! ```
@@ -26,16 +26,44 @@
 //!     let message = session.message(&wire, &mut scratch)?.expect("a whole message");
 //!     assert_eq!(message.payload, sent);
 //! }
-//! # Ok::<(), linerate_gateway::Fault>(())
+//! # Ok::<(), linerate_gateway::SessionError>(())
 //! ```
+//!
+//! # Modules
+//!
+//! | module | content |
+//! |---|---|
+//! | `session` | one connection: counters, limits, the error that persists until a reset |
+//! | `zstd`, `zlib` | where a message ends on each transport |
+//! | `inflate/` | a deflate decoder (RFC 1951) for one message at a time: `bits`, `blocks`, `codes`, `lengths`, `tables` (Huffman decode tables), `history` (the 32 KiB window) |
+//! | `kernel/inflate` | the hot loop over literals and matches |
+//! | `scratch`, `pool`, `payload` | working memory of a thread; a pool of it; the buffer of a message |
+//! | `checks`, `envelope`, `parse`, `json`, `etf` | detection of lost messages; opcode, sequence number and event of a payload |
+//! | `nesting`, `kernel/nesting` | matching brackets of JSON, 64 bytes at a time |
+//! | `recent`, `record`, `messages`, `replay` | compressed messages kept in memory and in files, and decoded again |
+//! | `encoder` | the gateway's side, through zlib-rs and libzstd |
+//! | `limits`, `message`, `transport`, `error` | small types of the interface |
+//!
+//! The fake gateway (`fake/`):
+//!
+//! | module | content |
+//! |---|---|
+//! | `server`, `state` | the listener and its threads; the state that they share |
+//! | `request`, `rest` | the HTTP request of each connection; REST endpoints |
+//! | `connection`, `payloads` | the gateway protocol with one client; HELLO, READY and control messages |
+//! | `socket` | TCP streams with deadlines, and websockets |
+//! | `sessions` | sessions that outlive connections: what was sent, which faults were injected |
+//! | `members` | guild members requests |
+//! | `wire_format`, `term` | encoding, compression, damage and fragments of payloads; JSON to ETF and back |
+//! | `script`, `events`, `sample`, `report` | what to send and which faults to inject; counts |
 
 mod checks;
 mod encoder;
 mod envelope;
+mod error;
 mod etf;
 #[cfg(feature = "fake")]
 pub mod fake;
-mod fault;
 mod inflate;
 mod json;
 mod kernel;
@@ -43,6 +71,7 @@ mod limits;
 mod message;
 mod messages;
 mod nesting;
+mod parse;
 mod payload;
 mod pool;
 mod recent;
@@ -57,15 +86,15 @@ mod zstd;
 pub use checks::{Checks, Encoding};
 pub use encoder::Encoder;
 pub use envelope::Envelope;
-pub use fault::{Fault, Result};
+pub use error::{Result, SessionError};
 pub use limits::Limits;
 pub use linerate_core::{Error, Kind};
 pub use message::Message;
 pub use messages::{Messages, write_message};
-pub use pool::{Loan, ScratchPool};
+pub use pool::{PooledScratch, ScratchPool};
 pub use recent::Recent;
 pub use record::{Entry, Recorder, Recording};
-pub use replay::{Replay, Statistics, Tally, transcode};
+pub use replay::{Counters, Replay, Statistics, transcode};
 pub use scratch::Scratch;
 pub use session::Session;
 pub use transport::Transport;

@@ -1,17 +1,17 @@
-//! One whole message.
+//! A decoded message.
 
 use crate::envelope::Envelope;
 
-/// A whole message. It stands in the scratch it was decoded with, until that is used again.
+/// A decoded message. It borrows the scratch it was decoded with until that is used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message<'s> {
-    /// What was sent.
+    /// The decompressed payload.
     pub payload: &'s [u8],
-    /// How many came before it on this connection.
+    /// Index of the message on this connection, from 0.
     pub index: u64,
-    /// Compressed bytes, those of earlier fragments too.
+    /// Compressed bytes, including those of earlier fragments.
     pub compressed: usize,
-    /// What the payload says of itself, if [`Checks`](crate::Checks) looked.
+    /// Opcode, sequence number and event of the payload, if [`Checks`](crate::Checks) read them.
     pub envelope: Option<Envelope<'s>>,
 }

@@ -1,16 +1,16 @@
-//! Files of messages and nothing else: the length of each in four bytes, lowest first, and its bytes.
+//! Files of messages: each is its length (u32, little-endian) and its bytes.
 
 use std::io::{self, Read, Write};
 
 use linerate_core::{Error, Kind};
 
-use crate::record::{LARGEST, fill};
+use crate::record::{MAX_MESSAGE, fill};
 
-/// Bytes of a length.
+/// Bytes of the length field.
 const HEAD: usize = 4;
 
-/// Reads a file of messages, payloads or compressed ones: an iterator over them. Each stands behind its
-/// length in four bytes, lowest first.
+/// Reads a file of messages, plain or compressed: an iterator over them. Each is preceded by its length (u32,
+/// little-endian).
 ///
 /// ```
 /// use linerate_gateway::{Messages, write_message};
@@ -30,36 +30,37 @@ pub struct Messages<R> {
 }
 
 impl<R: Read> Messages<R> {
-    /// Reads from the beginning of a file. Many small reads are made; a file had better be buffered.
+    /// Reads from the beginning of a file, which should be buffered: reads are small.
     pub const fn new(source: R) -> Self {
         Messages { source, at: 0, done: false }
     }
 
     fn message(&mut self) -> io::Result<Option<Vec<u8>>> {
-        let cut_off = |at| io::Error::from(Error::new(Kind::Truncated, at, "a file of messages is cut off"));
+        let truncated =
+            |at| io::Error::from(Error::new(Kind::Truncated, at, "a file of messages is cut off"));
         let mut head = [0; HEAD];
         match fill(&mut self.source, &mut head)? {
             0 => return Ok(None),
             HEAD => {}
-            _ => return Err(cut_off(self.at)),
+            _ => return Err(truncated(self.at)),
         }
         let len = u32::from_le_bytes(head);
-        if len > LARGEST {
+        if len > MAX_MESSAGE {
             return Err(Error::new(Kind::Limit, self.at, "a message of a file has more than 1 GiB").into());
         }
-        // Memory grows with what is there, whatever the length says.
+        // `read_to_end` allocates by what it reads, not by the length field.
         let mut message = Vec::new();
         self.source.by_ref().take(len.into()).read_to_end(&mut message)?;
         if message.len() < len as usize {
-            return Err(cut_off(self.at));
+            return Err(truncated(self.at));
         }
         self.at += HEAD as u64 + u64::from(len);
         Ok(Some(message))
     }
 }
 
-/// Errors are those of the source, and [`Kind::Truncated`] or [`Kind::Limit`], as [`io::Error`], for a file
-/// that ends within a message or has one of more than 1 GiB. Nothing comes after an error.
+/// Errors are those of the source, and, as [`io::Error`], [`Kind::Truncated`] for a file that ends within a
+/// message and [`Kind::Limit`] for a message of more than 1 GiB. The iterator ends after an error.
 impl<R: Read> Iterator for Messages<R> {
     type Item = io::Result<Vec<u8>>;
 
@@ -78,7 +79,7 @@ impl<R: Read> Iterator for Messages<R> {
 /// # Errors
 /// Those of `out`; [`io::ErrorKind::InvalidInput`] for more than 1 GiB.
 pub fn write_message(mut out: impl Write, message: &[u8]) -> io::Result<()> {
-    let len = u32::try_from(message.len()).ok().filter(|&len| len <= LARGEST);
+    let len = u32::try_from(message.len()).ok().filter(|&len| len <= MAX_MESSAGE);
     let len = len.ok_or(io::Error::new(io::ErrorKind::InvalidInput, "a message has more than 1 GiB"))?;
     out.write_all(&len.to_le_bytes())?;
     out.write_all(message)
@@ -89,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_whole_is_read_whatever_is_cut_off() {
+    fn truncated_file_gives_its_whole_messages_and_an_error() {
         let sent = [&b"one"[..], b"", &[7; 300]];
         let mut file = Vec::new();
         sent.iter().for_each(|message| write_message(&mut file, message).unwrap());
@@ -98,17 +99,17 @@ mod tests {
             let read: Vec<_> = Messages::new(&file[..len]).collect();
             let whole = ends.iter().filter(|&&end| end > 0 && end <= len).count();
             assert_eq!(read.iter().flatten().map(|m| &m[..]).collect::<Vec<_>>(), sent[..whole]);
-            let fault = read.last().and_then(|last| last.as_ref().err()).map(io::Error::kind);
+            let error = read.last().and_then(|last| last.as_ref().err()).map(io::Error::kind);
             let expected = (!ends.contains(&len)).then_some(io::ErrorKind::UnexpectedEof);
-            assert_eq!(fault, expected, "{len}");
+            assert_eq!(error, expected, "{len}");
         }
     }
 
     #[test]
-    fn a_length_that_lies_makes_no_memory() {
+    fn length_beyond_the_file_or_limit_is_an_error() {
         for (head, kind) in [
-            (LARGEST.to_le_bytes(), io::ErrorKind::UnexpectedEof),
-            ((LARGEST + 1).to_le_bytes(), io::ErrorKind::Other),
+            (MAX_MESSAGE.to_le_bytes(), io::ErrorKind::UnexpectedEof),
+            ((MAX_MESSAGE + 1).to_le_bytes(), io::ErrorKind::Other),
             ([0xff; 4], io::ErrorKind::Other),
         ] {
             let mut messages = Messages::new(&head[..]);

@@ -1,95 +1,99 @@
-//! From an opening bracket of JSON to the one that closes it, 64 bytes at a time.
+//! Finds the bracket that closes a JSON value, 64 bytes at a time.
 //!
-//! What a byte is depends on the strings around it: the quotes of 64 bytes as bits, each with all that
-//! follow it turned over, tell which bytes are within one. So only the brackets that are none are looked at
+//! Brackets within strings do not count. A bit mask of the quotes, XORed with all its shifts (prefix XOR, as in
+//! simdjson: Langdale and Lemire 2019), masks the bytes within strings. Only the brackets outside are visited
 //! one by one.
 
 type Result<T> = std::result::Result<T, &'static str>;
 
-pub(crate) const CUT_OFF: &str = "the payload is a JSON object that is cut off";
+pub(crate) const TRUNCATED: &str = "the payload is a truncated JSON object";
 pub(crate) const DAMAGED: &str = "the payload is a damaged JSON object";
 
-/// Words of 64 brackets that may be open at once.
+/// Maximum nesting, in words of 64 brackets.
 const DEPTH: usize = 16;
-/// Brackets that may be open at once.
+/// Maximum nesting.
 #[cfg(test)]
 pub(crate) const MAX_DEPTH: usize = 64 * DEPTH;
 
-/// Bytes that are looked at together, a bit for each in a mask.
+/// Bytes per block, one bit each in a mask.
 pub(crate) const BLOCK: usize = 64;
 
-/// Which bytes of a block are what, whether within a string or not; the lowest bit is the first byte's.
+/// Character classes of a block, regardless of strings; bit 0 is the first byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Marks {
+pub(crate) struct CharMasks {
     pub(crate) quotes: u64,
     pub(crate) backslashes: u64,
     /// `{` and `[`.
     pub(crate) opening: u64,
     /// `}` and `]`.
     pub(crate) closing: u64,
-    /// Where there is a brace or a bracket, whether it is a brace.
+    /// Of the opening and closing ones, which are braces.
     pub(crate) braces: u64,
-    /// Bytes below the space.
+    /// Bytes below 0x20.
     pub(crate) control: u64,
 }
 
-impl Marks {
-    /// One byte after the other: what the kernels must match.
-    pub(crate) fn plainly(block: &[u8; BLOCK]) -> Marks {
-        let mut marks = Marks::default();
+impl CharMasks {
+    /// The specification of the kernels: one byte after the other.
+    pub(crate) fn scalar(block: &[u8; BLOCK]) -> CharMasks {
+        let mut masks = CharMasks::default();
         for (i, &byte) in block.iter().enumerate() {
             let bit = 1 << i;
             match byte {
-                b'"' => marks.quotes |= bit,
-                b'\\' => marks.backslashes |= bit,
-                b'{' => (marks.opening, marks.braces) = (marks.opening | bit, marks.braces | bit),
-                b'}' => (marks.closing, marks.braces) = (marks.closing | bit, marks.braces | bit),
-                b'[' => marks.opening |= bit,
-                b']' => marks.closing |= bit,
-                0..=0x1f => marks.control |= bit,
+                b'"' => masks.quotes |= bit,
+                b'\\' => masks.backslashes |= bit,
+                b'{' => (masks.opening, masks.braces) = (masks.opening | bit, masks.braces | bit),
+                b'}' => (masks.closing, masks.braces) = (masks.closing | bit, masks.braces | bit),
+                b'[' => masks.opening |= bit,
+                b']' => masks.closing |= bit,
+                0..=0x1f => masks.control |= bit,
                 _ => {}
             }
         }
-        marks
+        masks
     }
 }
 
-/// Returns where the value ends that begins with the bracket at `at`.
+/// Returns the end of the value that begins with the bracket at `at`: the offset after its closing bracket.
 #[inline(always)]
-pub(crate) fn walk(bytes: &[u8], mut at: usize, marks: impl Fn(&[u8; BLOCK]) -> Marks) -> Result<usize> {
+pub(crate) fn match_brackets(
+    bytes: &[u8],
+    mut at: usize,
+    masks: impl Fn(&[u8; BLOCK]) -> CharMasks,
+) -> Result<usize> {
     let mut strings = Strings::default();
-    let mut open = Open::default();
+    let mut open = BracketStack::default();
     loop {
         let rest = bytes.get(at..).unwrap_or_default();
         let mut last = [b' '; BLOCK];
         let block = match rest.first_chunk() {
             Some(block) => block,
-            None if rest.is_empty() => return Err(CUT_OFF),
+            None if rest.is_empty() => return Err(TRUNCATED),
             None => {
                 last[..rest.len()].copy_from_slice(rest);
                 &last
             }
         };
-        let marks = marks(block);
-        let within = strings.within(&marks);
-        let mut brackets = (marks.opening | marks.closing) & !within;
+        let masks = masks(block);
+        let within = strings.mask(&masks);
+        let mut brackets = (masks.opening | masks.closing) & !within;
         let mut end = BLOCK;
         while brackets != 0 {
             let bit = brackets & brackets.wrapping_neg();
             brackets ^= bit;
-            if marks.opening & bit != 0 {
-                open.push(marks.braces & bit != 0)?;
+            if masks.opening & bit != 0 {
+                open.push(masks.braces & bit != 0)?;
             } else {
-                open.pop(marks.braces & bit != 0)?;
+                open.pop(masks.braces & bit != 0)?;
                 if open.depth == 0 {
                     end = bit.trailing_zeros() as usize + 1;
                     break;
                 }
             }
         }
-        // A backslash outside of strings is an error, so what it would escape does not matter.
-        let odd = marks.control | marks.backslashes & !within;
-        if odd != 0 && is_damaged(&block[..end], odd, within) {
+        // A backslash outside strings is an error anyway, so its escape does not matter.
+        let suspect = masks.control | masks.backslashes & !within;
+        if suspect != 0 && is_damaged(&block[..end], suspect, within) {
             return Err(DAMAGED);
         }
         at += end;
@@ -99,32 +103,32 @@ pub(crate) fn walk(bytes: &[u8], mut at: usize, marks: impl Fn(&[u8; BLOCK]) -> 
     }
 }
 
-/// Whether one of the odd bytes is something else than a space between strings.
+/// Whether one of the suspect bytes is not white space outside strings.
 #[cold]
-fn is_damaged(block: &[u8], odd: u64, within: u64) -> bool {
+fn is_damaged(block: &[u8], suspect: u64, within: u64) -> bool {
     let is = |mask: u64, i: usize| mask >> i & 1 == 1;
     let space = |byte: u8| matches!(byte, b'\t' | b'\n' | b'\r');
-    block.iter().enumerate().any(|(i, &byte)| is(odd, i) && (is(within, i) || !space(byte)))
+    block.iter().enumerate().any(|(i, &byte)| is(suspect, i) && (is(within, i) || !space(byte)))
 }
 
-/// What the bytes before a block say of it.
+/// String state carried from block to block.
 #[derive(Default)]
 struct Strings {
-    /// All ones if it begins within a string.
+    /// All ones if the block begins within a string.
     open: u64,
-    /// 1 if its first byte is escaped.
+    /// 1 if the first byte of the block is escaped.
     escaped: u64,
 }
 
 impl Strings {
-    /// Which bytes of the next block are within a string, counting its first quote and not its last.
+    /// Mask of the bytes within strings, including opening quotes but not closing ones.
     #[inline(always)]
-    fn within(&mut self, marks: &Marks) -> u64 {
-        let mut quotes = marks.quotes;
-        if marks.backslashes | self.escaped != 0 {
-            quotes &= !self.escapes(marks.backslashes);
+    fn mask(&mut self, masks: &CharMasks) -> u64 {
+        let mut quotes = masks.quotes;
+        if masks.backslashes | self.escaped != 0 {
+            quotes &= !self.escaped_mask(masks.backslashes);
         }
-        // Each bit becomes the sum, without carries, of all up to it.
+        // Prefix XOR: each bit becomes the parity of the quotes up to it.
         let mut within = quotes;
         for shift in [1, 2, 4, 8, 16, 32] {
             within ^= within << shift;
@@ -134,14 +138,14 @@ impl Strings {
         within
     }
 
-    /// Which bytes are escaped.
-    fn escapes(&mut self, backslashes: u64) -> u64 {
+    /// Mask of the escaped bytes.
+    fn escaped_mask(&mut self, backslashes: u64) -> u64 {
         let mut escaped = self.escaped;
         let mut left = backslashes & !escaped;
         self.escaped = 0;
         while left != 0 {
             let bit = left & left.wrapping_neg();
-            // The byte behind it, be it a backslash or not.
+            // The next byte is escaped, even if it is a backslash.
             escaped |= bit << 1;
             left &= !(bit | bit << 1);
             self.escaped = bit >> 63;
@@ -150,20 +154,21 @@ impl Strings {
     }
 }
 
-/// The brackets that are open.
+/// Stack of open brackets.
 #[derive(Default)]
-struct Open {
-    /// A bit for each: whether it is a brace. The word of the innermost is `top`.
+struct BracketStack {
+    /// One bit per bracket: whether it is a brace. The word of the innermost brackets is `top`.
     words: [u64; DEPTH],
     top: u64,
     depth: usize,
 }
 
-impl Open {
+impl BracketStack {
     #[inline(always)]
     fn push(&mut self, brace: bool) -> Result<()> {
         if self.depth.is_multiple_of(64) && self.depth > 0 {
-            let word = self.words.get_mut(self.depth / 64).ok_or("the payload's JSON is nested too deep")?;
+            let word =
+                self.words.get_mut(self.depth / 64).ok_or("the payload's JSON is nested too deeply")?;
             *word = self.top;
         }
         self.top = self.top << 1 | u64::from(brace);
@@ -199,8 +204,8 @@ mod tests {
         }
     }
 
-    /// The same by a walk over single bytes.
-    fn simple(bytes: &[u8]) -> Result<usize> {
+    /// The reference: one byte after the other.
+    fn reference(bytes: &[u8]) -> Result<usize> {
         let (mut open, mut within, mut escaped) = (Vec::new(), false, false);
         for (i, &byte) in bytes.iter().enumerate() {
             match byte {
@@ -224,11 +229,11 @@ mod tests {
                 return Err(DAMAGED);
             }
         }
-        Err(CUT_OFF)
+        Err(TRUNCATED)
     }
 
     #[test]
-    fn blocks_say_what_single_bytes_do() {
+    fn random_text_matches_the_reference() {
         let mut noise = Noise(5);
         let (mut whole, mut damaged) = (0, 0);
         for round in 0..20_000 {
@@ -243,7 +248,7 @@ mod tests {
             let mut open = vec![text[0]];
             for _ in 0..len {
                 let byte = symbols[noise.below(symbols.len())];
-                // Mostly what matches, so that it goes deep.
+                // Mostly matching brackets, so that nesting is deep.
                 let byte = match (byte, open.last()) {
                     (b'}' | b']', Some(b'{')) if noise.below(50) > 0 => b'}',
                     (b'}' | b']', Some(b'[')) if noise.below(50) > 0 => b']',
@@ -261,41 +266,46 @@ mod tests {
                 text.push(bracket + 2);
             }
             let text = &text[..text.len() - usize::from(noise.below(9) == 0)];
-            let expected = simple(text);
+            let expected = reference(text);
             match expected {
                 Ok(_) => whole += 1,
                 Err(_) => damaged += 1,
             }
             // Which error comes first may differ.
-            assert_eq!(walk(text, 0, Marks::plainly).ok(), expected.ok(), "{}", text.escape_ascii());
-            assert_eq!(kernel::nested(text, 0), walk(text, 0, Marks::plainly));
+            assert_eq!(
+                match_brackets(text, 0, CharMasks::scalar).ok(),
+                expected.ok(),
+                "{}",
+                text.escape_ascii()
+            );
+            assert_eq!(kernel::find_value_end(text, 0), match_brackets(text, 0, CharMasks::scalar));
         }
         assert!(whole > 2000 && damaged > 2000, "{whole} {damaged}");
     }
 
     #[test]
-    fn deep_nesting_is_followed_and_has_an_end() {
+    fn nesting_up_to_the_maximum_is_matched() {
         for depth in [1, 63, 64, 65, 127, 128, 129, MAX_DEPTH - 1, MAX_DEPTH] {
             let mut text: Vec<u8> = (0..depth).map(|i| if i % 3 == 0 { b'{' } else { b'[' }).collect();
             let closing: Vec<u8> = text.iter().rev().map(|bracket| bracket + 2).collect();
             text.extend(closing);
-            assert_eq!(kernel::nested(&text, 0), Ok(2 * depth));
+            assert_eq!(kernel::find_value_end(&text, 0), Ok(2 * depth));
             let last = text.len() - 1;
             text[last] = if text[last] == b'}' { b']' } else { b'}' };
-            assert_eq!(kernel::nested(&text, 0), Err(DAMAGED));
+            assert_eq!(kernel::find_value_end(&text, 0), Err(DAMAGED));
         }
-        assert!(kernel::nested(&[b'['; MAX_DEPTH + 1], 0).is_err());
-        assert_eq!(kernel::nested(&[b'['; MAX_DEPTH], 0), Err(CUT_OFF));
+        assert!(kernel::find_value_end(&[b'['; MAX_DEPTH + 1], 0).is_err());
+        assert_eq!(kernel::find_value_end(&[b'['; MAX_DEPTH], 0), Err(TRUNCATED));
     }
 
     #[test]
-    fn escapes_reach_over_blocks() {
+    fn escapes_continue_across_blocks() {
         for before in 0..140 {
             for backslashes in 0..70 {
                 let text = [&b"[\""[..], &vec![b'a'; before], &vec![b'\\'; backslashes], b"\"]\"]"].concat();
                 let escaped = backslashes % 2 == 1;
                 let end = if escaped { text.len() } else { text.len() - 2 };
-                assert_eq!(kernel::nested(&text, 0), Ok(end), "{before} {backslashes}");
+                assert_eq!(kernel::find_value_end(&text, 0), Ok(end), "{before} {backslashes}");
             }
         }
     }

@@ -1,19 +1,19 @@
-//! Scratch for many threads that decode a little each.
+//! A pool of scratch for programs with a thread per connection.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 
 use crate::scratch::Scratch;
 
-/// Scratch for any number of threads, as much of it as decode at the same time.
+/// A pool of [`Scratch`] for any number of threads; its size depends on how many decode at the same time.
 ///
-/// A client with a thread per connection would hold a [`Scratch`] for each, which is many times what the
-/// sessions hold. Here a thread borrows one for as long as it takes to decode a message and to copy it
-/// out. Nobody waits: if all are lent, one is made and thrown away afterwards.
+/// A client with a thread per connection would hold a [`Scratch`] for each, many times the memory of its
+/// sessions. Here a thread takes one while it decodes a message and copies it out. Nobody waits: if all are
+/// in use, a temporary one is allocated.
 ///
-/// The first that is free is taken, so that few are in use, and those are warm. At rest each holds the
-/// 320 KiB that a scratch takes and a payload's buffer of at most 1 MiB; only the first one, which is
-/// the busiest, keeps room for larger payloads, and that for 256 messages.
+/// The first free one is taken, so that few are used, and those are in the CPU's caches. An unused one
+/// holds 320 KiB and a payload buffer of at most 1 MiB; only the first, which is used most, keeps larger
+/// buffers, for 256 messages.
 ///
 /// ```
 /// use linerate_gateway::{Encoder, Limits, ScratchPool, Session, Transport};
@@ -27,98 +27,99 @@ use crate::scratch::Scratch;
 ///     session.message(&wire, scratch).map(|message| message.map_or(0, |m| m.payload.len()))
 /// })?;
 /// assert_eq!(len, 2);
-/// # Ok::<(), linerate_gateway::Fault>(())
+/// # Ok::<(), linerate_gateway::SessionError>(())
 /// ```
 pub struct ScratchPool {
-    slots: [Slot; ScratchPool::MOST],
-    most: usize,
+    slots: [Slot; ScratchPool::MAX],
+    max: usize,
 }
 
-/// A line of the cache for each, since different threads write them.
+/// Aligned to two cache lines: different threads write them.
 #[repr(align(128))]
 struct Slot(Mutex<Scratch>);
 
 impl ScratchPool {
-    /// The most that can be kept.
-    pub const MOST: usize = 64;
+    /// Upper bound of the pool's size.
+    pub const MAX: usize = 64;
 
-    /// A pool that keeps at most `most`, and none before it is needed. As many as there are processors
-    /// will do.
-    pub const fn new(most: usize) -> Self {
-        let most = if most > Self::MOST { Self::MOST } else { most };
-        ScratchPool { slots: [const { Slot(Mutex::new(Scratch::empty())) }; Self::MOST], most }
+    /// A pool that keeps at most `max` (and at most [`MAX`](Self::MAX)), each allocated on first use. The
+    /// number of processors is enough.
+    pub const fn new(max: usize) -> Self {
+        let max = if max > Self::MAX { Self::MAX } else { max };
+        ScratchPool { slots: [const { Slot(Mutex::new(Scratch::empty())) }; Self::MAX], max }
     }
 
-    /// Calls `decode` with a scratch that nobody else uses meanwhile.
+    /// Calls `decode` with a scratch for exclusive use.
     pub fn with<T>(&self, decode: impl FnOnce(&mut Scratch) -> T) -> T {
-        decode(&mut self.lend())
+        decode(&mut self.acquire())
     }
 
-    /// Lends a scratch until the loan is dropped.
-    pub fn lend(&self) -> Loan<'_> {
-        let free = self.slots[..self.most].iter().enumerate().find_map(|(i, slot)| Some((i, slot.take()?)));
-        Loan(match free {
-            Some((index, scratch)) => Lent::Kept { scratch, first: index == 0 },
-            None => Lent::Extra(Box::default()),
+    /// Takes a scratch for exclusive use until the guard is dropped.
+    pub fn acquire(&self) -> PooledScratch<'_> {
+        let free =
+            self.slots[..self.max].iter().enumerate().find_map(|(i, slot)| Some((i, slot.try_acquire()?)));
+        PooledScratch(match free {
+            Some((index, scratch)) => Source::Slot { scratch, first: index == 0 },
+            None => Source::Temporary(Box::default()),
         })
     }
 
-    /// Bytes held, without those that are lent now.
+    /// Bytes held, without scratch that is in use.
     pub fn memory(&self) -> usize {
-        self.slots.iter().filter_map(Slot::take).map(|scratch| scratch.memory()).sum()
+        self.slots.iter().filter_map(Slot::try_acquire).map(|scratch| scratch.memory()).sum()
     }
 
-    /// Gives back the memory of all that are not lent now.
+    /// Frees the memory of all scratch that is not in use.
     pub fn clear(&self) {
-        self.slots.iter().filter_map(Slot::take).for_each(|mut scratch| *scratch = Scratch::empty());
+        self.slots.iter().filter_map(Slot::try_acquire).for_each(|mut scratch| *scratch = Scratch::empty());
     }
 }
 
 impl Slot {
-    /// Its scratch, if nobody has it.
-    fn take(&self) -> Option<MutexGuard<'_, Scratch>> {
+    /// The scratch, unless it is in use.
+    fn try_acquire(&self) -> Option<MutexGuard<'_, Scratch>> {
         match self.0.try_lock() {
             Ok(scratch) => Some(scratch),
-            // A panic elsewhere leaves nothing in a scratch that the next message can see.
+            // No message depends on a scratch's content, so a panic while it was in use does no harm.
             Err(TryLockError::Poisoned(scratch)) => Some(scratch.into_inner()),
             Err(TryLockError::WouldBlock) => None,
         }
     }
 }
 
-/// A [`Scratch`] on loan from a [`ScratchPool`].
-pub struct Loan<'p>(Lent<'p>);
+/// A [`Scratch`] from a [`ScratchPool`], returned to it on drop.
+pub struct PooledScratch<'p>(Source<'p>);
 
-enum Lent<'p> {
-    /// One that stays. Its slot is locked, which is what keeps others away from it.
-    Kept { scratch: MutexGuard<'p, Scratch>, first: bool },
-    /// One for this time, since all others are lent.
-    Extra(Box<Scratch>),
+enum Source<'p> {
+    /// A slot of the pool, whose lock excludes other threads.
+    Slot { scratch: MutexGuard<'p, Scratch>, first: bool },
+    /// Temporary, since all slots were in use.
+    Temporary(Box<Scratch>),
 }
 
-impl Deref for Loan<'_> {
+impl Deref for PooledScratch<'_> {
     type Target = Scratch;
 
     fn deref(&self) -> &Scratch {
         match &self.0 {
-            Lent::Kept { scratch, .. } => scratch,
-            Lent::Extra(scratch) => scratch,
+            Source::Slot { scratch, .. } => scratch,
+            Source::Temporary(scratch) => scratch,
         }
     }
 }
 
-impl DerefMut for Loan<'_> {
+impl DerefMut for PooledScratch<'_> {
     fn deref_mut(&mut self) -> &mut Scratch {
         match &mut self.0 {
-            Lent::Kept { scratch, .. } => scratch,
-            Lent::Extra(scratch) => scratch,
+            Source::Slot { scratch, .. } => scratch,
+            Source::Temporary(scratch) => scratch,
         }
     }
 }
 
-impl Drop for Loan<'_> {
+impl Drop for PooledScratch<'_> {
     fn drop(&mut self) {
-        if let Lent::Kept { scratch, first: false } = &mut self.0 {
+        if let Source::Slot { scratch, first: false } = &mut self.0 {
             scratch.trim();
         }
     }

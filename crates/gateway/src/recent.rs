@@ -1,4 +1,4 @@
-//! The last compressed messages of a connection, for whoever looks for the cause of a fault.
+//! The last compressed messages of a connection, to find the cause of an error.
 
 use std::collections::VecDeque;
 use std::io::{self, Write};
@@ -7,30 +7,29 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::record::Recorder;
 use crate::transport::Transport;
 
-/// The last compressed messages of a connection, as they came, the failed one too, each with the time
-/// when it came.
+/// The last compressed messages of a connection, including one that failed, each with its time of receipt.
 ///
-/// Since each message builds on all before it, they can be replayed only if none was forgotten:
-/// [`is_whole`](Self::is_whole).
+/// Each message depends on all before it, so they can be replayed only if none was dropped:
+/// [`is_complete`](Self::is_complete).
 #[derive(Clone, Debug, Default)]
 pub struct Recent {
     frames: VecDeque<Frame>,
     bytes: usize,
-    most_messages: usize,
-    most_bytes: usize,
-    forgotten: u64,
+    max_messages: usize,
+    max_bytes: usize,
+    dropped: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Frame {
     /// Nanoseconds since 1970.
     time: i64,
-    /// Bytes of its payload, if it made a message whole.
+    /// Bytes of the payload, if the frame completed a message.
     payload: Option<u32>,
     wire: Box<[u8]>,
 }
 
-/// Nanoseconds since 1970, before it below zero.
+/// Nanoseconds since 1970; negative before.
 fn now() -> i64 {
     let nanoseconds = match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(since) => i128::try_from(since.as_nanos()).unwrap_or(i128::MAX),
@@ -40,45 +39,45 @@ fn now() -> i64 {
 }
 
 impl Recent {
-    /// Keeps at most so many messages, and of these as many as `bytes` hold.
+    /// Keeps at most `messages` messages of at most `bytes` bytes in total.
     pub(crate) fn new(messages: usize, bytes: usize) -> Self {
-        Recent { most_messages: messages, most_bytes: bytes, ..Self::default() }
+        Recent { max_messages: messages, max_bytes: bytes, ..Self::default() }
     }
 
     pub(crate) fn clear(&mut self) {
-        *self = Self::new(self.most_messages, self.most_bytes);
+        *self = Self::new(self.max_messages, self.max_bytes);
     }
 
     pub(crate) fn push(&mut self, wire: &[u8]) {
         self.frames.push_back(Frame { time: now(), payload: None, wire: wire.into() });
         self.bytes += wire.len();
-        while self.frames.len() > self.most_messages || self.bytes > self.most_bytes {
+        while self.frames.len() > self.max_messages || self.bytes > self.max_bytes {
             let Some(oldest) = self.frames.pop_front() else { break };
             self.bytes -= oldest.wire.len();
-            self.forgotten += 1;
+            self.dropped += 1;
         }
     }
 
-    /// Notes what the last frame has made whole.
-    pub(crate) fn gave(&mut self, payload: usize) {
+    /// Sets the payload length of the message that the last frame completed.
+    pub(crate) fn set_payload_len(&mut self, payload: usize) {
         if let Some(last) = self.frames.back_mut() {
             last.payload = u32::try_from(payload).ok();
         }
     }
 
-    /// What came, oldest first: one item for each call of [`Session::message`](crate::Session::message).
+    /// Compressed bytes, oldest first: one item per call of [`Session::message`](crate::Session::message).
     pub fn frames(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.frames.iter().map(|frame| &frame.wire[..])
     }
 
-    /// Whether everything since the beginning of the connection is there.
-    pub fn is_whole(&self) -> bool {
-        self.forgotten == 0
+    /// Whether no message since the beginning of the connection was dropped.
+    pub fn is_complete(&self) -> bool {
+        self.dropped == 0
     }
 
-    /// How many came before the ones that are there.
-    pub fn forgotten(&self) -> u64 {
-        self.forgotten
+    /// Number of messages dropped.
+    pub fn dropped(&self) -> u64 {
+        self.dropped
     }
 
     /// Bytes held.
@@ -86,9 +85,8 @@ impl Recent {
         self.bytes + self.frames.capacity() * size_of::<Frame>()
     }
 
-    /// Writes them as a recording, which [`Recording`](crate::Recording) reads. `transport` is that of
-    /// the connection. If some were forgotten, the recording begins in the middle of a connection, and
-    /// replaying it fails.
+    /// Writes them as a recording for [`Recording`](crate::Recording). `transport` is that of the connection.
+    /// If messages were dropped, the recording begins in the middle of a connection, and replaying it fails.
     ///
     /// # Errors
     /// Those of `out`.
@@ -106,20 +104,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_go_first() {
+    fn oldest_frames_are_dropped_first() {
         let mut recent = Recent::new(3, 10);
         for frame in [&b"one"[..], b"two", b"four"] {
             recent.push(frame);
         }
-        assert!(recent.is_whole());
+        assert!(recent.is_complete());
         recent.push(b"x");
         assert_eq!(recent.frames().collect::<Vec<_>>(), [&b"two"[..], b"four", b"x"]);
         recent.push(b"eightlong");
         assert_eq!(recent.frames().collect::<Vec<_>>(), [&b"x"[..], b"eightlong"]);
-        assert_eq!(recent.forgotten(), 3);
+        assert_eq!(recent.dropped(), 3);
         recent.push(b"longer than all of it");
         assert_eq!((recent.frames().len(), recent.bytes), (0, 0));
         recent.clear();
-        assert!(recent.is_whole());
+        assert!(recent.is_complete());
     }
 }

@@ -1,17 +1,17 @@
 //! Files of recorded connections.
 //!
-//! A file begins with `LGWR`, the version 1, the transport (0 zlib, 1 zstd) and two zero bytes. Entries
-//! follow, numbers lowest byte first:
+//! The header is `LGWR`, the version 1, the transport (0 zlib, 1 zstd) and two zero bytes. Entries follow,
+//! with little-endian numbers:
 //!
 //! | bytes | |
 //! |---|---|
-//! | 8 | when it came: nanoseconds since 1970, signed |
+//! | 8 | time of receipt: nanoseconds since 1970, signed |
 //! | 4 | compressed bytes |
-//! | 4 | bytes of the payload; 2^32 - 1 if that is not known, or the message is not whole |
-//! | 2 | what it is: 0 a message, 1 a new connection, which has no bytes |
-//! | as said | compressed bytes |
+//! | 4 | bytes of the payload; 2^32 - 1 if unknown or the message is incomplete |
+//! | 2 | type: 0 a message, 1 a new connection, which has no bytes |
+//! | n | compressed bytes |
 //!
-//! Recordings hold what people wrote to each other. They are made only where they are asked for.
+//! Recordings contain private messages. They are made only on request.
 
 use std::io::{self, Read, Write};
 
@@ -24,24 +24,24 @@ const VERSION: u8 = 1;
 const HEADER: usize = 8;
 const HEAD: usize = 18;
 const UNKNOWN: u32 = u32::MAX;
-/// The largest message that is taken from a file.
-pub(crate) const LARGEST: u32 = 1 << 30;
+/// The largest message accepted from a file, in bytes.
+pub(crate) const MAX_MESSAGE: u32 = 1 << 30;
 
-/// What an entry of a recording is.
+/// An entry of a recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// The connection was lost, and what follows is a new one.
+    /// The connection ended; the following entries belong to a new one.
     Connection {
         /// Nanoseconds since 1970.
         time: i64,
     },
-    /// What a websocket message brought.
+    /// The content of one websocket message.
     Frame {
         /// Nanoseconds since 1970.
         time: i64,
-        /// Bytes of its payload, if they were known and it was whole.
+        /// Bytes of the payload, if it was known and complete.
         payload: Option<u32>,
-        /// What came over the wire.
+        /// Compressed bytes.
         wire: Vec<u8>,
     },
 }
@@ -52,7 +52,7 @@ pub struct Recorder<W> {
 }
 
 impl<W: Write> Recorder<W> {
-    /// Begins a recording.
+    /// Writes the header.
     ///
     /// # Errors
     /// Those of `out`.
@@ -77,7 +77,7 @@ impl<W: Write> Recorder<W> {
         }
     }
 
-    /// Adds what a websocket message brought, as [`Entry::Frame`] does.
+    /// Adds the content of a websocket message, like [`Entry::Frame`].
     ///
     /// # Errors
     /// As [`add`](Self::add).
@@ -86,7 +86,7 @@ impl<W: Write> Recorder<W> {
     }
 
     fn entry(&mut self, time: i64, payload: u32, wire: &[u8], kind: u16) -> io::Result<()> {
-        let len = u32::try_from(wire.len()).ok().filter(|&len| len <= LARGEST);
+        let len = u32::try_from(wire.len()).ok().filter(|&len| len <= MAX_MESSAGE);
         let len = len.ok_or(io::Error::new(io::ErrorKind::InvalidInput, "a message has more than 1 GiB"))?;
         self.out.write_all(&time.to_le_bytes())?;
         self.out.write_all(&len.to_le_bytes())?;
@@ -95,7 +95,7 @@ impl<W: Write> Recorder<W> {
         self.out.write_all(wire)
     }
 
-    /// Writes out what is buffered, and gives the writer back.
+    /// Flushes and returns the writer.
     ///
     /// # Errors
     /// Those of `out`.
@@ -118,62 +118,65 @@ impl<R: Read> Recording<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// Those of `source`; [`Kind::Corrupt`], [`Kind::Truncated`] or [`Kind::Unsupported`], as
-    /// [`io::Error`], for what is no recording or one of a later version.
+    /// Those of `source`; [`Kind::Corrupt`] for a file that is not a recording, [`Kind::Truncated`], and
+    /// [`Kind::Unsupported`] for an unknown version, all as [`io::Error`].
     pub fn open(mut source: R) -> io::Result<Self> {
         let mut header = [0; HEADER];
         if fill(&mut source, &mut header)? < HEADER {
             return Err(Error::new(Kind::Truncated, 0, "a recording is cut off").into());
         }
         if header[..4] != MAGIC {
-            return Err(Error::new(Kind::Corrupt, 0, "this is no recording").into());
+            return Err(Error::new(Kind::Corrupt, 0, "this is not a recording").into());
         }
         let transport = match header[4..] {
             [VERSION, 0, 0, 0] => Transport::Zlib,
             [VERSION, 1, 0, 0] => Transport::Zstd,
             _ => {
-                return Err(Error::new(Kind::Unsupported, 4, "a recording is of an unknown version").into());
+                return Err(Error::new(Kind::Unsupported, 4, "a recording has an unknown version").into());
             }
         };
         Ok(Recording { source, transport, at: HEADER as u64, done: false })
     }
 
-    /// How the recorded gateway compressed.
+    /// Transport of the recorded gateway.
     pub fn transport(&self) -> Transport {
         self.transport
     }
 
     fn entry(&mut self) -> io::Result<Option<Entry>> {
-        let cut_off = |at| Error::new(Kind::Truncated, at, "a recording is cut off");
+        let truncated = |at| Error::new(Kind::Truncated, at, "a recording is cut off");
         let mut head = [0; HEAD];
         match fill(&mut self.source, &mut head)? {
             0 => return Ok(None),
             HEAD => {}
-            _ => return Err(cut_off(self.at).into()),
+            _ => return Err(truncated(self.at).into()),
         }
         let (time, rest) = head.split_first_chunk::<8>().expect("eighteen bytes");
         let (len, rest) = rest.split_first_chunk::<4>().expect("ten bytes");
         let (payload, kind) = rest.split_first_chunk::<4>().expect("six bytes");
         let (time, len) = (i64::from_le_bytes(*time), u32::from_le_bytes(*len));
         let payload = Some(u32::from_le_bytes(*payload)).filter(|&len| len != UNKNOWN);
-        if len > LARGEST {
+        if len > MAX_MESSAGE {
             return Err(Error::new(Kind::Limit, self.at, "a recorded message has more than 1 GiB").into());
         }
         let entry = match kind {
             [0, 0] => {
-                // Memory grows with what is there, whatever the length says.
+                // `read_to_end` allocates by what it reads, not by the length field.
                 let mut wire = Vec::new();
                 self.source.by_ref().take(len.into()).read_to_end(&mut wire)?;
                 if wire.len() < len as usize {
-                    return Err(cut_off(self.at).into());
+                    return Err(truncated(self.at).into());
                 }
                 Entry::Frame { time, payload, wire }
             }
             [1, 0] if len == 0 => Entry::Connection { time },
             _ => {
-                return Err(
-                    Error::new(Kind::Corrupt, self.at, "an entry of a recording is of no kind").into()
-                );
+                return Err(Error::new(
+                    Kind::Corrupt,
+                    self.at,
+                    "an entry of a recording has an unknown type",
+                )
+                .into());
             }
         };
         self.at += HEAD as u64 + u64::from(len);
@@ -194,7 +197,7 @@ impl<R: Read> Iterator for Recording<R> {
     }
 }
 
-/// Reads up to the end of `into` or of the source; returns how much.
+/// Fills `into` as far as the source goes; returns the number of bytes read.
 pub(crate) fn fill(source: &mut impl Read, into: &mut [u8]) -> io::Result<usize> {
     let mut at = 0;
     while at < into.len() {
@@ -224,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn entries_round_trip() {
         let (entries, file) = sample();
         let recording = Recording::open(&file[..]).unwrap();
         assert_eq!(recording.transport(), Transport::Zstd);
@@ -232,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_keeps_what_was_whole() {
+    fn truncated_recording_gives_its_whole_entries_and_an_error() {
         let (entries, file) = sample();
         let ends = [8, 8 + 18 + 300, 8 + 2 * 18 + 300, file.len()];
         for len in 0..file.len() {
@@ -251,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_refused() {
+    fn damaged_header_length_and_type_are_errors() {
         let (_, file) = sample();
         for (at, byte) in [(0, b'X'), (4, 2), (5, 9), (6, 1)] {
             let mut bad = file.clone();

@@ -1,33 +1,33 @@
-//! A recorded connection, decoded again.
+//! Replay, transcoding and statistics of recorded connections.
 
 use std::collections::BTreeMap;
 
 use crate::checks::Encoding;
 use crate::encoder::Encoder;
 use crate::envelope::Envelope;
-use crate::fault::{Fault, Result};
+use crate::error::{Result, SessionError};
 use crate::scratch::Scratch;
 use crate::session::Session;
 
-/// What came of replaying frames.
+/// Result of a replay.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Replay {
     /// Whole messages.
     pub messages: u64,
-    /// Frames, which are more where messages came in parts.
+    /// Frames; more than messages if some came in fragments.
     pub frames: u64,
     /// Compressed bytes.
     pub compressed: u64,
     /// Bytes of payloads.
     pub payload: u64,
-    /// The first fault, at which replaying ends.
-    pub fault: Option<Fault>,
+    /// The error that ended the replay.
+    pub error: Option<SessionError>,
 }
 
 impl Replay {
-    /// Decodes frames in order with a new or reset session, up to the first fault, and hands each payload
-    /// to `each`.
+    /// Decodes frames in order with a new or reset session, up to the first error, and calls `each` with every
+    /// payload.
     pub fn run<'f>(
         session: &mut Session,
         scratch: &mut Scratch,
@@ -45,8 +45,8 @@ impl Replay {
                     each(message.payload);
                 }
                 Ok(None) => {}
-                Err(fault) => {
-                    replay.fault = Some(fault);
+                Err(error) => {
+                    replay.error = Some(error);
                     break;
                 }
             }
@@ -55,7 +55,7 @@ impl Replay {
     }
 }
 
-/// Compresses payloads anew, as the transport of `encoder` does it: what goes over the wire for each.
+/// Compresses payloads with `encoder`; returns the compressed bytes of each.
 ///
 /// # Errors
 /// As [`Encoder::message`].
@@ -70,10 +70,10 @@ pub fn transcode<'p>(
     payloads.into_iter().map(one).collect()
 }
 
-/// Messages counted together.
+/// Counters of a group of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Tally {
+pub struct Counters {
     /// Messages.
     pub messages: u64,
     /// Compressed bytes.
@@ -82,39 +82,39 @@ pub struct Tally {
     pub payload: u64,
 }
 
-impl Tally {
+impl Counters {
     fn add(&mut self, compressed: usize, payload: usize) {
         self.messages += 1;
         self.compressed += compressed as u64;
         self.payload += payload as u64;
     }
 
-    /// Bytes of payload for each compressed one; 0 if there are none.
+    /// Compression ratio: payload bytes per compressed byte; 0 without messages.
     pub fn ratio(&self) -> f64 {
         if self.compressed == 0 { 0.0 } else { self.payload as f64 / self.compressed as f64 }
     }
 }
 
-/// Messages by their size and by what they are.
+/// Counters of messages by size, opcode and event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// All of them.
-    pub all: Tally,
-    /// By the bits that the length of the payload has: 0 for empty ones, then `1 << (n - 1)` bytes and
-    /// more.
-    pub by_size: BTreeMap<u32, Tally>,
-    /// By opcode; `None` for payloads that have none.
-    pub by_opcode: BTreeMap<Option<u64>, Tally>,
+    /// All messages.
+    pub all: Counters,
+    /// By the number of bits of the payload length: 0 for empty payloads; `n` for `1 << (n - 1)` bytes to
+    /// `(1 << n) - 1`.
+    pub by_size: BTreeMap<u32, Counters>,
+    /// By opcode; `None` for payloads without one.
+    pub by_opcode: BTreeMap<Option<u64>, Counters>,
     /// By the name of the event.
-    pub by_event: BTreeMap<String, Tally>,
+    pub by_event: BTreeMap<String, Counters>,
 }
 
 impl Statistics {
-    /// Names of events that are told apart; all others are counted as `other`.
-    pub const MOST_EVENTS: usize = 1000;
+    /// Maximum number of distinct event names; the others are counted as `other`.
+    pub const MAX_EVENTS: usize = 1000;
 
-    /// Nothing counted yet.
+    /// Statistics of no messages.
     pub fn new() -> Self {
         Self::default()
     }
@@ -127,10 +127,10 @@ impl Statistics {
         self.by_size.entry(usize::BITS - size.leading_zeros()).or_default().add(compressed, size);
         self.by_opcode.entry(envelope.op).or_default().add(compressed, size);
         if let Some(event) = envelope.event {
-            let known = self.by_event.contains_key(event) || self.by_event.len() < Self::MOST_EVENTS;
+            let known = self.by_event.contains_key(event) || self.by_event.len() < Self::MAX_EVENTS;
             let name = if known { event } else { "other" };
             match self.by_event.get_mut(name) {
-                Some(tally) => tally.add(compressed, size),
+                Some(counters) => counters.add(compressed, size),
                 None => self.by_event.entry(name.to_owned()).or_default().add(compressed, size),
             }
         }
@@ -142,13 +142,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_counted_by_size_and_kind() {
+    fn messages_are_counted_by_size_opcode_and_event() {
         let mut statistics = Statistics::new();
         statistics.add(10, br#"{"op":0,"t":"A","s":1,"d":0}"#, Encoding::Json);
         statistics.add(20, br#"{"op":11}"#, Encoding::Json);
         statistics.add(30, b"garbage", Encoding::Json);
         statistics.add(0, b"", Encoding::Json);
-        assert_eq!(statistics.all, Tally { messages: 4, compressed: 60, payload: 28 + 9 + 7 });
+        assert_eq!(statistics.all, Counters { messages: 4, compressed: 60, payload: 28 + 9 + 7 });
         assert_eq!(statistics.by_size.keys().copied().collect::<Vec<_>>(), [0, 3, 4, 5]);
         let opcodes: Vec<_> = statistics.by_opcode.iter().map(|(op, t)| (*op, t.messages)).collect();
         assert_eq!(opcodes, [(None, 2), (Some(0), 1), (Some(11), 1)]);
@@ -156,12 +156,12 @@ mod tests {
     }
 
     #[test]
-    fn names_without_end_are_one() {
+    fn event_names_above_the_maximum_are_counted_as_other() {
         let mut statistics = Statistics::new();
-        for i in 0..Statistics::MOST_EVENTS + 50 {
+        for i in 0..Statistics::MAX_EVENTS + 50 {
             statistics.add(1, format!("{{\"t\":\"E{i}\"}}").as_bytes(), Encoding::Json);
         }
-        assert_eq!(statistics.by_event.len(), Statistics::MOST_EVENTS + 1);
+        assert_eq!(statistics.by_event.len(), Statistics::MAX_EVENTS + 1);
         assert_eq!(statistics.by_event["other"].messages, 50);
     }
 }

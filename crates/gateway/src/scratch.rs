@@ -1,13 +1,12 @@
-//! What sessions need only while they decode.
+//! Working memory that sessions need only while they decode.
 
 use crate::inflate::Tables;
 use crate::payload::Payload;
 
-/// Buffers for the sessions of one thread, one after the other. Nothing in them is of use to the next
-/// message.
+/// Working memory of one thread, used by its sessions in turn. No message depends on its content.
 ///
-/// It holds the last payload, up to 1 MiB for good and more for a while after larger ones, 320 KiB at
-/// most for zstd and 8 KB for zlib once a session with them was decoded.
+/// It holds the buffer of the last payload (up to 1 MiB permanently, more for some time after larger
+/// payloads), and, once used, at most 320 KiB for zstd and 8 KB for zlib.
 #[derive(Default)]
 pub struct Scratch {
     pub(crate) payload: Payload,
@@ -25,17 +24,17 @@ impl Scratch {
         Scratch { payload: Payload::new(), zstd: None, tables: None }
     }
 
-    /// The buffers of both.
+    /// The payload buffer and the scratch of zstd.
     pub(crate) fn for_zstd(&mut self) -> (&mut Payload, &mut linerate_zstd::Scratch) {
         (&mut self.payload, self.zstd.get_or_insert_with(linerate_zstd::Scratch::new))
     }
 
-    /// The buffers of both.
+    /// The payload buffer and the tables of zlib.
     pub(crate) fn for_zlib(&mut self) -> (&mut Payload, &mut Tables) {
         (&mut self.payload, self.tables.get_or_insert_with(|| Box::new(Tables::new())))
     }
 
-    /// Gives back at once what only a large message needed. The last payload is gone then.
+    /// Frees the part of the payload buffer above 1 MiB. The last payload is lost.
     pub fn trim(&mut self) {
         self.payload.trim();
     }

@@ -1,10 +1,10 @@
-//! One connection.
+//! The decompressor of one connection.
 
 use linerate_core::{Error, Kind};
 
 use crate::checks::Checks;
 use crate::envelope::Envelope;
-use crate::fault::{Fault, Result};
+use crate::error::{Result, SessionError};
 use crate::limits::Limits;
 use crate::message::Message;
 use crate::payload::Payload;
@@ -16,19 +16,19 @@ use crate::zstd::Zstd;
 
 /// The decompressor of one connection.
 ///
-/// It keeps what the format demands from message to message and nothing else: for zstd the window, which
-/// grows with what was sent up to its size, and the tables; for zlib the state of the decoder. All else
-/// is in the [`Scratch`] of the thread.
+/// It keeps only what the format requires between messages: for zstd the window, which grows with the data up
+/// to its size, and the tables; for zlib the last 32 KiB of output. All other memory is in the [`Scratch`] of
+/// the thread.
 ///
-/// Each message is decoded whole before it is handed over, so a reader who stops in the middle of one
-/// leaves nothing behind. After an error every call returns that error until [`reset`](Self::reset).
+/// Each message is decoded completely before it is returned, so a caller that reads only part of it loses
+/// nothing. After an error every call returns that error until [`reset`](Self::reset).
 pub struct Session {
     codec: Codec,
     limits: Limits,
     checks: Checks,
-    /// What fragments of a message that is not whole have given so far.
+    /// Output of the fragments of an incomplete message.
     partial: Option<Payload>,
-    /// Their compressed bytes.
+    /// Compressed bytes of these fragments.
     partial_compressed: usize,
     /// Whole messages of the connection.
     messages: u64,
@@ -37,7 +37,7 @@ pub struct Session {
     /// The last sequence number.
     sequence: Option<u64>,
     recent: Option<Recent>,
-    fault: Option<Fault>,
+    error: Option<SessionError>,
 }
 
 enum Codec {
@@ -46,7 +46,7 @@ enum Codec {
 }
 
 impl Session {
-    /// A session at the beginning of a connection. It allocates nothing until the first message.
+    /// A session for a new connection. It allocates nothing until the first message.
     pub fn new(transport: Transport, limits: Limits) -> Self {
         let codec = match transport {
             Transport::Zlib => Codec::Zlib(Zlib::default()),
@@ -62,19 +62,19 @@ impl Session {
             consumed: 0,
             sequence: None,
             recent: None,
-            fault: None,
+            error: None,
         }
     }
 
-    /// Looks at each payload.
+    /// Sets the checks of each payload. Default: none.
     #[must_use]
-    pub fn with_checks(self, checks: Checks) -> Self {
+    pub fn checks(self, checks: Checks) -> Self {
         Session { checks, ..self }
     }
 
-    /// Keeps the last `messages` compressed messages, as many of them as `bytes` hold.
+    /// Keeps the last `messages` compressed messages, of at most `bytes` bytes in total. Default: none.
     #[must_use]
-    pub fn with_recent(self, messages: usize, bytes: usize) -> Self {
+    pub fn keep_recent(self, messages: usize, bytes: usize) -> Self {
         Session { recent: Some(Recent::new(messages, bytes)), ..self }
     }
 
@@ -101,9 +101,9 @@ impl Session {
         self.consumed
     }
 
-    /// What went wrong, if anything did since the beginning of the connection.
-    pub fn fault(&self) -> Option<Fault> {
-        self.fault
+    /// The error of this connection, if one occurred.
+    pub fn error(&self) -> Option<SessionError> {
+        self.error
     }
 
     /// The last compressed messages, if they are kept.
@@ -111,15 +111,14 @@ impl Session {
         self.recent.as_ref()
     }
 
-    /// The last compressed messages as the bytes of a recording, if they are kept: what
-    /// [`Recent::write`] writes.
+    /// The last compressed messages as a recording (see [`Recent::write`]), if they are kept.
     pub fn recording(&self) -> Option<Vec<u8>> {
         let mut file = Vec::new();
         self.recent.as_ref()?.write(self.transport(), &mut file).ok()?;
         Some(file)
     }
 
-    /// Bytes held: itself, its history and tables, a part of a message, the recent messages.
+    /// Bytes held: the session, its history and tables, an incomplete message, the recent messages.
     pub fn memory(&self) -> usize {
         let codec = match &self.codec {
             Codec::Zlib(zlib) => zlib.memory(),
@@ -130,8 +129,8 @@ impl Session {
         size_of::<Self>() + codec + partial + recent
     }
 
-    /// Begins a new connection, also one that resumes an old one: history, fragments, counts, recent
-    /// messages and the error are forgotten.
+    /// Starts a new connection, also one that resumes an old session: clears history, fragments, counters,
+    /// recent messages and the error.
     pub fn reset(&mut self) {
         match &mut self.codec {
             Codec::Zlib(zlib) => zlib.reset(),
@@ -140,27 +139,28 @@ impl Session {
         self.partial = None;
         self.partial_compressed = 0;
         (self.messages, self.consumed) = (0, 0);
-        (self.sequence, self.fault) = (None, None);
+        (self.sequence, self.error) = (None, None);
         if let Some(recent) = &mut self.recent {
             recent.clear();
         }
     }
 
-    /// Tells the last sequence number before this connection, when one is resumed that broke off.
+    /// Sets the last sequence number before this connection, when a session is resumed. Call it after
+    /// [`reset`](Self::reset).
     pub fn resume_after(&mut self, sequence: u64) {
         self.sequence = Some(sequence);
     }
 
-    /// Decodes what one websocket message brought. `None` if it was only a part of a message, which
-    /// zlib streams may send; the rest must come in the following calls.
+    /// Decodes the content of one websocket message. Returns `None` for a fragment of a message, which zlib
+    /// streams may send; the next calls take the rest.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for what is no such stream, or fails the [`Checks`]; [`Kind::Truncated`] for a
-    /// zstd message that ends within a block; [`Kind::Limit`] for a payload or window above the
-    /// limits, or no memory; [`Kind::Unsupported`] for a stream that needs a dictionary.
+    /// [`Kind::Corrupt`] for a damaged stream or a payload that fails the [`Checks`]; [`Kind::Truncated`] for a
+    /// zstd message that ends within a block; [`Kind::Limit`] for a payload or window above the limits, or if
+    /// memory runs out; [`Kind::Unsupported`] for a stream that needs a dictionary.
     pub fn message<'s>(&mut self, frame: &[u8], scratch: &'s mut Scratch) -> Result<Option<Message<'s>>> {
-        if let Some(fault) = self.fault {
-            return Err(fault);
+        if let Some(error) = self.error {
+            return Err(error);
         }
         if let Some(recent) = &mut self.recent {
             recent.push(frame);
@@ -170,10 +170,10 @@ impl Session {
         self.consumed += frame.len() as u64;
         self.partial_compressed += frame.len();
         if !whole {
-            // The buffer itself moves, so that many small fragments cost no copies. Mostly nothing was
-            // decoded yet, and a connection that waits must not keep the thread's buffer for that.
+            // Moves the buffer, so that many small fragments cost no copies. Usually nothing was decoded
+            // yet; then a waiting connection must not keep the thread's buffer.
             if scratch.payload.len() > 0 {
-                self.partial = Some(std::mem::take(&mut scratch.payload).fitted());
+                self.partial = Some(std::mem::take(&mut scratch.payload).shrunk());
             }
             return Ok(None);
         }
@@ -182,14 +182,14 @@ impl Session {
         let envelope =
             self.check(payload).map_err(|what| self.fail(Error::new(Kind::Corrupt, begin, what)))?;
         if let Some(recent) = &mut self.recent {
-            recent.gave(payload.len());
+            recent.set_payload_len(payload.len());
         }
         let index = self.messages;
         self.messages += 1;
         Ok(Some(Message { payload, index, compressed, envelope }))
     }
 
-    /// Decodes into the scratch; returns whether the message is whole.
+    /// Decodes into the scratch; returns whether the message is complete.
     fn decode(&mut self, frame: &[u8], scratch: &mut Scratch) -> Result<bool, Error> {
         match self.partial.take() {
             Some(partial) => scratch.payload = partial,
@@ -208,16 +208,16 @@ impl Session {
             && let Some(sequence) = envelope.sequence
         {
             if self.sequence.is_some_and(|last| last.wrapping_add(1) != sequence) {
-                return Err("the sequence number is not the one that comes next: messages were lost");
+                return Err("the sequence number is not the next one: messages were lost");
             }
             self.sequence = Some(sequence);
         }
         Ok(Some(envelope))
     }
 
-    fn fail(&mut self, error: Error) -> Fault {
-        let fault = Fault { error, message: self.messages };
-        self.fault = Some(fault);
-        fault
+    fn fail(&mut self, error: Error) -> SessionError {
+        let error = SessionError { error, message_index: self.messages };
+        self.error = Some(error);
+        error
     }
 }

@@ -1,26 +1,26 @@
-//! How a gateway compresses what it sends.
+//! Transport compression of a gateway.
 
 use std::fmt;
 use std::str::FromStr;
 
 use linerate_core::{Error, Kind};
 
-/// How a gateway compresses what it sends.
+/// Transport compression of a gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Transport {
-    /// One zlib stream, brought to a byte boundary with an empty stored block after each message
-    /// (`Z_SYNC_FLUSH`). A message may come in several websocket messages.
+    /// One zlib stream (RFC 1950), flushed with an empty stored block after each message (`Z_SYNC_FLUSH`). A
+    /// message may be sent in several websocket messages.
     Zlib,
-    /// One zstd frame that never ends, flushed after each message (`ZSTD_e_flush`), each of which
-    /// is one websocket message.
+    /// One endless zstd frame (RFC 8878), flushed after each message (`ZSTD_e_flush`), which is exactly one
+    /// websocket message.
     Zstd,
 }
 
 impl Transport {
-    /// All of them.
+    /// All transports.
     pub const ALL: [Transport; 2] = [Transport::Zlib, Transport::Zstd];
 
-    /// Its name in the `compress` parameter of a gateway's address.
+    /// Its name in the `compress` parameter of a gateway's URL.
     pub const fn name(self) -> &'static str {
         match self {
             Transport::Zlib => "zlib-stream",

@@ -1,4 +1,4 @@
-//! Messages of a zstd stream: each is the whole blocks that a flush ended.
+//! Messages of a zstd stream: each consists of whole blocks, ended by a flush.
 
 use linerate_core::{Error, Kind};
 use linerate_zstd::{Options, Status, StreamDecoder};
@@ -6,9 +6,8 @@ use linerate_zstd::{Options, Status, StreamDecoder};
 use crate::limits::Limits;
 use crate::scratch::Scratch;
 
-/// Room that is at least tried: a block of the window that gateways use, which is then decoded where
-/// it stays.
-const ROOM: usize = 64 << 10;
+/// Minimum output space per call: one block at the window size of gateways, which is then decoded in place.
+const OUTPUT_SPACE: usize = 64 << 10;
 
 pub(crate) struct Zstd {
     decoder: StreamDecoder,
@@ -21,7 +20,7 @@ impl Zstd {
     }
 
     pub(crate) fn reset(&mut self, limits: &Limits) {
-        // The window goes, too: a connection may rest long before it is used again.
+        // Frees the window too: a connection may be idle for long before it is used again.
         *self = Self::new(limits);
     }
 
@@ -29,8 +28,8 @@ impl Zstd {
         self.decoder.memory()
     }
 
-    /// Decodes one message behind what the payload holds. `before` bytes came before it, from which
-    /// the decoder counts.
+    /// Decodes one message and appends it to the payload. `before` is the number of compressed bytes before it
+    /// on the connection, since the decoder's offsets count from there.
     pub(crate) fn message(
         &mut self,
         mut src: &[u8],
@@ -42,11 +41,12 @@ impl Zstd {
         let (limit, len) = (limits.max_message, src.len());
         loop {
             let read = (len - src.len()) as u64;
-            let room = payload.room(ROOM, limit).map_err(|e| e.shifted(read))?;
-            let relative = |e: Error| named_dictionary(e).with_offset(e.offset.saturating_sub(before));
-            let progress = self.decoder.decode(buffers, None, src, room).map_err(relative)?;
+            let output = payload.spare(OUTPUT_SPACE, limit).map_err(|e| e.shifted(read))?;
+            let relative =
+                |e: Error| dictionary_is_unsupported(e).with_offset(e.offset.saturating_sub(before));
+            let progress = self.decoder.decode(buffers, None, src, output).map_err(relative)?;
             src = &src[progress.read..];
-            payload.wrote(progress.written, limit).map_err(|e| e.shifted(read + progress.read as u64))?;
+            payload.advance(progress.written, limit).map_err(|e| e.shifted(read + progress.read as u64))?;
             if progress.status == Status::NeedInput || (progress.status == Status::FrameEnd && src.is_empty())
             {
                 break;
@@ -60,8 +60,8 @@ impl Zstd {
     }
 }
 
-/// Gateways have no dictionary to give, so it is the stream that asks too much, not the caller.
-fn named_dictionary(error: Error) -> Error {
+/// Gateways have no dictionaries: a frame that needs one is unsupported, not a caller's mistake.
+fn dictionary_is_unsupported(error: Error) -> Error {
     match error.kind {
         Kind::BadArgument => error.with_kind(Kind::Unsupported),
         _ => error,

@@ -31,8 +31,8 @@ fn check(path: &Path) {
         let wire = wire(path, transport);
         assert_eq!(wire.len(), sent.len());
         let mut scratch = Scratch::new();
-        let checks = Checks::complete(Encoding::Json).with_sequence();
-        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        let checks = Checks::complete(Encoding::Json).sequence(true);
+        let mut session = Session::new(transport, Limits::new()).checks(checks);
         for (index, (wire, sent)) in wire.iter().zip(&sent).enumerate() {
             let message = session.message(wire, &mut scratch).unwrap().expect("whole");
             assert!(message.payload == sent, "{} {transport} {index}", path.display());
@@ -66,13 +66,13 @@ fn fragments(wire: &[Vec<u8>], sent: &[Vec<u8>]) {
 }
 
 #[test]
-fn the_sample_is_decoded() {
+fn sample_decodes_to_its_payloads() {
     check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gateway/sample"));
     check(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/gateway/hello"));
 }
 
 #[test]
-fn messages_of_the_sample_come_in_two_fragments_cut_anywhere() {
+fn sample_messages_in_two_fragments_split_anywhere_decode() {
     let (wire, sent) = (sample("zlib"), sample("msgs"));
     let mut scratch = Scratch::new();
     // The first two, and a small one behind the large.
@@ -90,7 +90,7 @@ fn messages_of_the_sample_come_in_two_fragments_cut_anywhere() {
 }
 
 #[test]
-fn many_connections_take_turns() {
+fn interleaved_connections_decode() {
     let sent = sample("msgs");
     let mut scratch = Scratch::new();
     for transport in Transport::ALL {
@@ -108,7 +108,7 @@ fn many_connections_take_turns() {
 
 /// `gateway/shard-*` below the folder that `LINERATE_CORPORA` names.
 #[test]
-fn every_connection_of_the_corpora() {
+fn corpora_decode_to_their_payloads() {
     let Some(folder) = corpora() else { return };
     let entries = folder.join("gateway").read_dir();
     for path in entries.into_iter().flatten().flatten().map(|entry| entry.path()) {

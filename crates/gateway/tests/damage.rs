@@ -1,16 +1,16 @@
-//! Streams that are damaged, hostile or incomplete: each gives what was sent, or a typed error that stays.
+//! Damaged, hostile and incomplete streams: each gives what was sent, or an error that persists.
 
 mod common;
 
 use common::{hex, traffic, wire};
 use linerate_gateway::{Checks, Encoding, Entry, Kind, Limits, Recording, Scratch, Session, Transport};
 
-fn first_fault(transport: Transport, limits: Limits, frame: &[u8]) -> Kind {
+fn first_error(transport: Transport, limits: Limits, frame: &[u8]) -> Kind {
     Session::new(transport, limits).message(frame, &mut Scratch::new()).unwrap_err().kind()
 }
 
 #[test]
-fn every_truncation_of_a_zstd_message_is_an_error() {
+fn truncated_zstd_message_is_an_error() {
     let sent = traffic(1, 1, 5);
     let wire = wire(Transport::Zstd, &sent);
     let mut scratch = Scratch::new();
@@ -20,33 +20,33 @@ fn every_truncation_of_a_zstd_message_is_an_error() {
         for wire in &wire[..wire.len() - 1] {
             session.message(wire, &mut scratch).unwrap();
         }
-        let fault = session.message(&last[..len], &mut scratch).unwrap_err();
-        assert_eq!((fault.kind(), fault.message), (Kind::Truncated, wire.len() as u64 - 1), "{len}");
+        let error = session.message(&last[..len], &mut scratch).unwrap_err();
+        assert_eq!((error.kind(), error.message_index), (Kind::Truncated, wire.len() as u64 - 1), "{len}");
         let consumed: usize = wire[..wire.len() - 1].iter().map(Vec::len).sum();
-        assert_eq!(fault.error.offset, (consumed + len) as u64);
+        assert_eq!(error.offset(), (consumed + len) as u64);
     }
 }
 
 #[test]
-fn a_truncated_zlib_message_waits_and_the_next_one_is_no_silent_error() {
+fn truncated_zlib_message_is_detected_at_a_later_message() {
     let sent = traffic(1, 1, 5);
     let wire = wire(Transport::Zlib, &sent);
     let mut scratch = Scratch::new();
     for len in 0..wire[2].len() {
         let mut session = Session::new(Transport::Zlib, Limits::new())
-            .with_checks(Checks::complete(Encoding::Json).with_sequence());
+            .checks(Checks::complete(Encoding::Json).sequence(true));
         for wire in &wire[..2] {
             session.message(wire, &mut scratch).unwrap().unwrap();
         }
         assert_eq!(session.message(&wire[2][..len], &mut scratch).unwrap(), None);
-        // The rest is lost; what follows is garbage to the decoder, or a payload that is not one object.
+        // The rest is lost: what follows is garbage to the decoder, or a payload that is not one object.
         let next = wire[3..].iter().map(|wire| session.message(wire, &mut scratch).map(|m| m.is_some()));
         assert!(next.into_iter().any(|result| result.is_err()), "{len}");
     }
 }
 
-/// Flips each bit of a message in the middle of a connection; returns how many of them were errors at
-/// once, errors later, right, and never noticed.
+/// Flips each bit of a message in the middle of a connection; counts immediate errors, later errors, correct
+/// payloads, and undetected damage.
 fn flips(transport: Transport, checks: Checks) -> [usize; 4] {
     let sent = traffic(4, 1, 9);
     let wire = wire(transport, &sent);
@@ -54,7 +54,7 @@ fn flips(transport: Transport, checks: Checks) -> [usize; 4] {
     let mut counts = [0; 4];
     let at = 4;
     for bit in 0..8 * wire[at].len() {
-        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        let mut session = Session::new(transport, Limits::new()).checks(checks);
         let mut wrong = false;
         let mut failed = None;
         for (i, (wire, sent)) in wire.iter().zip(&sent).enumerate() {
@@ -65,8 +65,8 @@ fn flips(transport: Transport, checks: Checks) -> [usize; 4] {
             match session.message(&frame, &mut scratch) {
                 Ok(Some(message)) => wrong |= message.payload != sent,
                 Ok(None) => wrong = true,
-                Err(fault) => {
-                    assert_eq!(session.fault(), Some(fault));
+                Err(error) => {
+                    assert_eq!(session.error(), Some(error));
                     failed = Some(i);
                     break;
                 }
@@ -78,7 +78,7 @@ fn flips(transport: Transport, checks: Checks) -> [usize; 4] {
             (None, false) => 2,
             (None, true) => 3,
         }] += 1;
-        // A new connection knows nothing of it.
+        // A new connection is not affected.
         session.reset();
         for (wire, sent) in wire.iter().zip(&sent) {
             assert_eq!(session.message(wire, &mut scratch).unwrap().unwrap().payload, sent);
@@ -88,27 +88,27 @@ fn flips(transport: Transport, checks: Checks) -> [usize; 4] {
 }
 
 #[test]
-fn flipped_bits_are_errors_or_harmless_or_beyond_what_the_format_tells() {
+fn flipped_bits_are_detected_where_the_format_allows() {
     for transport in Transport::ALL {
         let plain = flips(transport, Checks::NONE);
-        let checked = flips(transport, Checks::complete(Encoding::Json).with_sequence());
+        let checked = flips(transport, Checks::complete(Encoding::Json).sequence(true));
         println!("{transport}: at once, later, right, unnoticed: {plain:?}, with checks {checked:?}");
         assert!(checked[0] > plain[0] && checked[3] < plain[3]);
     }
 }
 
 #[test]
-fn a_lost_message_is_noticed_with_checks() {
+fn checks_detect_a_lost_message() {
     let sent = traffic(5, 2, 100);
     for transport in Transport::ALL {
         let wire = wire(transport, &sent);
         let mut scratch = Scratch::new();
-        // Answers to heartbeats have no number, and need not change what follows.
+        // Heartbeat acknowledgements have no sequence number, and later messages may not depend on them.
         let numbered = |message: &Vec<u8>| !message.starts_with(b"{\"t\":null");
         let most = wire.len() - 40;
         for (lost, _) in sent[..most].iter().enumerate().filter(|(_, message)| numbered(message)) {
             let mut session = Session::new(transport, Limits::new())
-                .with_checks(Checks::complete(Encoding::Json).with_sequence());
+                .checks(Checks::complete(Encoding::Json).sequence(true));
             let mut rest = wire.iter().enumerate().filter(|(i, _)| *i != lost);
             let noticed = rest.find(|(_, wire)| session.message(wire, &mut scratch).is_err());
             assert!(noticed.is_some_and(|(i, _)| i > lost && i < lost + 40), "{transport} {lost}");
@@ -135,12 +135,12 @@ fn term(sequence: u8, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn terms_are_checked_as_objects_are() {
+fn checks_work_on_terms_as_on_objects() {
     let sent: Vec<_> = (1..20).map(|s| term(s, &[s; 30])).collect();
-    let checks = Checks::complete(Encoding::Etf).with_sequence();
+    let checks = Checks::complete(Encoding::Etf).sequence(true);
     let mut scratch = Scratch::new();
     for transport in Transport::ALL {
-        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        let mut session = Session::new(transport, Limits::new()).checks(checks);
         for (i, (wire, sent)) in wire(transport, &sent).iter().zip(&sent).enumerate() {
             let message = session.message(wire, &mut scratch).unwrap().unwrap();
             let envelope = message.envelope.unwrap();
@@ -148,21 +148,21 @@ fn terms_are_checked_as_objects_are() {
             assert_eq!((envelope.op, envelope.sequence), (Some(0), Some(i as u64 + 1)));
             assert_eq!(envelope.event, Some("TEST"));
         }
-        // A number that is left out, one that comes twice, a term with something behind it, an object.
+        // A skipped number, a repeated one, a term with a trailing byte, a JSON object.
         let object = br#"{"op":0,"s":2,"t":"TEST"}"#.to_vec();
         for second in [term(3, b""), term(1, b""), [term(2, b""), vec![0]].concat(), object] {
             session.reset();
             let wire = wire(transport, &[term(1, b"first"), second]);
             session.message(&wire[0], &mut scratch).unwrap().unwrap();
-            let fault = session.message(&wire[1], &mut scratch).unwrap_err();
-            assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, 1));
-            assert_eq!(fault.error.offset, wire[0].len() as u64, "where the message begins");
+            let error = session.message(&wire[1], &mut scratch).unwrap_err();
+            assert_eq!((error.kind(), error.message_index), (Kind::Corrupt, 1));
+            assert_eq!(error.offset(), wire[0].len() as u64, "where the message begins");
         }
     }
 }
 
 #[test]
-fn two_frames_in_one_message_are_both_read() {
+fn two_zstd_frames_in_one_message_are_both_decoded() {
     let (a, b) = (traffic(6, 0, 1), traffic(7, 0, 1));
     let mut ended = wire(Transport::Zstd, &a)[0].clone();
     ended.extend([1, 0, 0]); // an empty last block
@@ -172,49 +172,49 @@ fn two_frames_in_one_message_are_both_read() {
     let mut session = Session::new(Transport::Zstd, Limits::new());
     let message = session.message(&frame, &mut scratch).unwrap().unwrap();
     assert_eq!(message.payload, [&a[0][..], &b[0]].concat());
-    // The connection goes on within the second frame.
+    // The connection continues within the second frame.
     let next = &wire(Transport::Zstd, &b)[1];
     assert_eq!(session.message(next, &mut scratch).unwrap().unwrap().payload, b[1]);
 }
 
 #[test]
-fn frames_that_ask_for_too_much_are_refused_before_memory_is_made() {
+fn oversized_windows_are_rejected_before_allocation() {
     let window = |log: u8| [&hex("28b52ffd 00")[..], &[(log - 10) << 3], &hex("010000")].concat();
     let limits = Limits::new();
-    assert_eq!(first_fault(Transport::Zstd, limits, &window(17)), Kind::Limit);
-    assert_eq!(first_fault(Transport::Zstd, limits, &window(27)), Kind::Limit);
-    let mut session = Session::new(Transport::Zstd, limits.with_window_log(17));
+    assert_eq!(first_error(Transport::Zstd, limits, &window(17)), Kind::Limit);
+    assert_eq!(first_error(Transport::Zstd, limits, &window(27)), Kind::Limit);
+    let mut session = Session::new(Transport::Zstd, limits.window_log(17));
     assert_eq!(session.message(&window(17), &mut Scratch::new()).unwrap().unwrap().payload, b"");
     assert!(session.memory() < 20 << 10);
 }
 
 #[test]
-fn streams_that_are_none_are_refused() {
+fn invalid_streams_are_errors_of_the_right_kind() {
     let limits = Limits::new();
-    let zstd = |digits: &str| first_fault(Transport::Zstd, limits, &hex(digits));
+    let zstd = |digits: &str| first_error(Transport::Zstd, limits, &hex(digits));
     assert_eq!(zstd("28b52ffe 00 30 010000"), Kind::Corrupt); // the magic number
     assert_eq!(zstd("28b52ffd 08 30 010000"), Kind::Corrupt); // a reserved bit
     assert_eq!(zstd("28b52ffd 01 30 07 010000"), Kind::Unsupported); // a dictionary
-    assert_eq!(zstd("28b52ffd 00 30 070000"), Kind::Corrupt); // a block of no type
+    assert_eq!(zstd("28b52ffd 00 30 070000"), Kind::Corrupt); // an invalid block type
     assert_eq!(zstd("28b52ffd 04 30 010000 00000000"), Kind::Corrupt); // a wrong checksum
-    // What looks like the end of a message is what starts the decoder.
-    let zlib = |digits: &str| first_fault(Transport::Zlib, limits, &hex(&format!("{digits}0000ffff")));
+    // Decoding starts when a fragment ends with the flush marker.
+    let zlib = |digits: &str| first_error(Transport::Zlib, limits, &hex(&format!("{digits}0000ffff")));
     assert_eq!(zlib("789d"), Kind::Corrupt); // the check of the header
     assert_eq!(zlib("7820 00000000"), Kind::Unsupported); // a dictionary
-    assert_eq!(zlib("789c 010000ffff 00000001"), Kind::Corrupt); // a last block
-    assert_eq!(zlib("789c 06"), Kind::Corrupt); // a block of no type
-    assert_eq!(zlib("789c 000100ffff"), Kind::Corrupt); // a length that is not that of its complement
-    assert_eq!(zlib("789c 02 02 00"), Kind::Corrupt); // a copy from before the beginning
-    assert_eq!(first_fault(Transport::Zlib, limits, &hex("789d")), Kind::Corrupt); // at once
+    assert_eq!(zlib("789c 010000ffff 00000001"), Kind::Corrupt); // a final block
+    assert_eq!(zlib("789c 06"), Kind::Corrupt); // an invalid block type
+    assert_eq!(zlib("789c 000100ffff"), Kind::Corrupt); // a length that does not match its complement
+    assert_eq!(zlib("789c 02 02 00"), Kind::Corrupt); // a match before the beginning
+    assert_eq!(first_error(Transport::Zlib, limits, &hex("789d")), Kind::Corrupt); // at once
 }
 
 #[test]
-fn half_a_message_is_forgotten_by_a_reset() {
+fn reset_discards_an_incomplete_message() {
     let sent = traffic(8, 1, 5);
     for transport in Transport::ALL {
         let wire = wire(transport, &sent);
         let mut scratch = Scratch::new();
-        let mut session = Session::new(transport, Limits::new()).with_recent(10, 1 << 20);
+        let mut session = Session::new(transport, Limits::new()).keep_recent(10, 1 << 20);
         for len in 0..wire[0].len() {
             let _ = session.message(&wire[0][..len], &mut scratch);
             session.reset();
@@ -232,14 +232,14 @@ fn recent_messages_can_be_replayed() {
     let sent = traffic(9, 1, 20);
     let wire = wire(Transport::Zstd, &sent);
     let mut scratch = Scratch::new();
-    let mut session = Session::new(Transport::Zstd, Limits::new()).with_recent(100, 1 << 20);
+    let mut session = Session::new(Transport::Zstd, Limits::new()).keep_recent(100, 1 << 20);
     for wire in &wire {
         session.message(wire, &mut scratch).unwrap();
     }
     session.message(b"garbage", &mut scratch).unwrap_err();
     let recent = session.recent().unwrap();
-    assert!(recent.is_whole());
-    // As a file, they know when they came and what they were.
+    assert!(recent.is_complete());
+    // The recording has times and payload lengths.
     let recording = Recording::open(&session.recording().unwrap()[..]).map(|file| {
         assert_eq!(file.transport(), Transport::Zstd);
         file.collect::<Result<Vec<_>, _>>().unwrap()
@@ -253,6 +253,6 @@ fn recent_messages_can_be_replayed() {
     }
     assert_eq!(Session::new(Transport::Zstd, Limits::new()).recording(), None);
     let mut again = Session::new(Transport::Zstd, Limits::new());
-    let faults = recent.frames().filter(|frame| again.message(frame, &mut scratch).is_err()).count();
-    assert_eq!((faults, again.messages()), (1, sent.len() as u64));
+    let errors = recent.frames().filter(|frame| again.message(frame, &mut scratch).is_err()).count();
+    assert_eq!((errors, again.messages()), (1, sent.len() as u64));
 }

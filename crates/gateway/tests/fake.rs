@@ -1,4 +1,4 @@
-//! The gateway on loopback: what a client of it gets, with and without trouble.
+//! The fake gateway: what a client receives, with and without injected faults.
 
 #[path = "../examples/client.rs"]
 #[allow(dead_code)]
@@ -12,23 +12,23 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use client::{Client, Counts};
-use linerate_gateway::fake::{Events, Report, Script, Server, Trouble};
+use linerate_gateway::fake::{Events, InjectedFault, Report, Script, Server};
 use linerate_gateway::{Encoder, Encoding, Envelope, Kind, Limits, Scratch, Session, Transport};
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
 const BOTH: [Transport; 2] = [Transport::Zlib, Transport::Zstd];
 
-/// Messages as a recording has them, and a script that serves them. A server that is left running by a
-/// failure ends by itself.
+/// Messages as in a recording, and a script that serves them. A server left running by a failed test ends by
+/// itself.
 fn script(events: usize) -> (Vec<Vec<u8>>, Script) {
     let messages = common::traffic(7, 3, events);
-    let mut script = Script::new().with_events(Events::new(&messages).unwrap());
-    script.time = Duration::from_secs(60);
+    let mut script = Script::new().events(Events::new(&messages).unwrap());
+    script.max_duration = Duration::from_secs(60);
     (messages, script)
 }
 
-/// What of the messages is an event and not the connection's own, each without its number.
+/// The messages that are events, without sequence numbers.
 fn expected(messages: &[Vec<u8>]) -> Vec<String> {
     let texts = messages.iter().map(|m| std::str::from_utf8(m).unwrap());
     texts.filter(|t| t.contains("\"op\":0") && !t.contains("\"READY\"")).map(without_number).collect()
@@ -40,7 +40,7 @@ fn without_number(text: &str) -> String {
     format!("{}{}", &text[..start], &text[end..])
 }
 
-/// Runs the client of the example until it has so many events besides READY and RESUMED.
+/// Runs the example's client until it has `wanted` events besides READY and RESUMED.
 fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<String>, Counts) {
     let mut got = Vec::new();
     let mut client = Client::new(url, transport);
@@ -48,8 +48,8 @@ fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<String>, Counts
     client
         .run(|envelope, payload| {
             let number = envelope.sequence.unwrap();
-            // A session that begins anew begins at 1.
-            assert!(number == sequence + 1 || number == 1, "{number} behind {sequence}");
+            // A new session starts at 1.
+            assert!(number == sequence + 1 || number == 1, "{number} after {sequence}");
             sequence = number;
             if !matches!(envelope.event, Some("READY" | "RESUMED")) {
                 got.push(without_number(std::str::from_utf8(payload).unwrap()));
@@ -60,8 +60,8 @@ fn fetch(url: &str, transport: Transport, wanted: usize) -> (Vec<String>, Counts
     (got, client.counts)
 }
 
-/// Both transports with the same script: all events arrive, each once and in their order.
-fn all_arrive(events: usize, change: impl Fn(&mut Script) + Sync) -> [(Counts, Report); 2] {
+/// Asserts for both transports that all events of a script arrive once and in order.
+fn assert_all_arrive(events: usize, change: impl Fn(&mut Script) + Sync) -> [(Counts, Report); 2] {
     let one = |transport| {
         let (messages, mut script) = script(events);
         change(&mut script);
@@ -78,8 +78,8 @@ fn all_arrive(events: usize, change: impl Fn(&mut Script) + Sync) -> [(Counts, R
 }
 
 #[test]
-fn everything_arrives_as_it_was_given() {
-    for (counts, report) in all_arrive(300, |_| {}) {
+fn all_events_arrive_unchanged() {
+    for (counts, report) in assert_all_arrive(300, |_| {}) {
         assert_eq!((counts.connections, counts.identifies, counts.resumes), (1, 1, 0));
         assert_eq!((report.connections, report.identifies, report.resumes), (1, 1, 0));
         assert_eq!(report.events, counts.events);
@@ -91,53 +91,53 @@ fn everything_arrives_as_it_was_given() {
 
 #[test]
 fn lost_connections_are_resumed() {
-    for trouble in [Trouble::Close(4000), Trouble::Disconnect, Trouble::Reconnect] {
-        let made = all_arrive(100, |script| {
-            script.trouble(1, trouble).trouble(40, trouble).trouble(41, trouble);
+    for fault in [InjectedFault::Close(4000), InjectedFault::Disconnect, InjectedFault::Reconnect] {
+        let made = assert_all_arrive(100, |script| {
+            script.inject_fault(1, fault).inject_fault(40, fault).inject_fault(41, fault);
         });
         for (counts, report) in made {
-            assert_eq!((counts.identifies, counts.resumes), (1, 3), "{trouble:?}");
-            assert_eq!(counts.faults, []);
-            assert_eq!((report.identifies, report.resumes, report.troubles), (1, 3, 3));
+            assert_eq!((counts.identifies, counts.resumes), (1, 3), "{fault:?}");
+            assert_eq!(counts.errors, []);
+            assert_eq!((report.identifies, report.resumes, report.faults), (1, 3, 3));
             assert_eq!(report.connections, 4);
         }
     }
 }
 
 #[test]
-fn sessions_that_end_begin_anew() {
-    for (transport, trouble) in BOTH.into_iter().zip([Trouble::Invalidate, Trouble::Close(4009)]) {
+fn client_identifies_again_after_its_session_ends() {
+    for (transport, fault) in BOTH.into_iter().zip([InjectedFault::Invalidate, InjectedFault::Close(4009)]) {
         let (messages, mut script) = script(100);
-        // It does not take a session that it ended itself for the end of its client.
+        // The server does not count a session that it invalidated as ended by the client.
         script.once = true;
-        script.trouble(30, trouble);
+        script.inject_fault(30, fault);
         let server = Server::start(script).unwrap();
         let expected = expected(&messages);
         let (got, counts) = fetch(server.url(), transport, 29 + expected.len());
         assert!(got[..29] == expected[..29] && got[29..] == expected);
         // After 4009 the client tries to resume first.
-        let tries = u32::from(trouble != Trouble::Invalidate);
+        let tries = u32::from(fault != InjectedFault::Invalidate);
         assert_eq!((counts.identifies, counts.resumes), (2, tries));
         assert_eq!(server.stop().invalid, u64::from(tries));
     }
 }
 
 #[test]
-fn fragments_are_put_together() {
+fn fragmented_messages_are_reassembled() {
     for bytes in [1, 4, 700] {
-        let made = all_arrive(20, |script| script.fragment = NonZeroUsize::new(bytes));
-        assert!(made.iter().all(|(counts, _)| counts.connections == 1 && counts.faults.is_empty()));
+        let made = assert_all_arrive(20, |script| script.fragment = NonZeroUsize::new(bytes));
+        assert!(made.iter().all(|(counts, _)| counts.connections == 1 && counts.errors.is_empty()));
     }
 }
 
 #[test]
-fn damage_is_noticed_and_repaired_by_resuming() {
-    for trouble in [Trouble::Flip(1), Trouble::Truncate, Trouble::Drop] {
-        let made = all_arrive(120, |script| {
-            script.trouble(20, trouble).trouble(50, trouble);
+fn damaged_messages_are_detected_and_sent_again_after_resume() {
+    for fault in [InjectedFault::Flip(1), InjectedFault::Truncate, InjectedFault::Drop] {
+        let made = assert_all_arrive(120, |script| {
+            script.inject_fault(20, fault).inject_fault(50, fault);
         });
         for (counts, report) in made {
-            assert_eq!(counts.faults.len(), 2, "{trouble:?}: {counts:?}");
+            assert_eq!(counts.errors.len(), 2, "{fault:?}: {counts:?}");
             assert_eq!((counts.identifies, counts.resumes), (1, 2));
             assert_eq!(report.closed_by_clients, [(1000, 1), (4000, 2)].into());
         }
@@ -145,35 +145,38 @@ fn damage_is_noticed_and_repaired_by_resuming() {
 }
 
 #[test]
-fn a_flip_in_the_type_of_a_block_is_a_fault_at_once() {
-    let made = all_arrive(120, |script| {
-        script.trouble(20, Trouble::Flip(1));
+fn flipped_block_type_is_an_error_at_that_message() {
+    let made = assert_all_arrive(120, |script| {
+        script.inject_fault(20, InjectedFault::Flip(1));
     });
     for (counts, _) in made {
-        // HELLO and nineteen events came before it.
+        // HELLO and nineteen events precede it.
         assert_eq!(
-            counts.faults.iter().map(|f| (f.kind(), f.message)).collect::<Vec<_>>(),
+            counts.errors.iter().map(|e| (e.kind(), e.message_index)).collect::<Vec<_>>(),
             [(Kind::Corrupt, 20)]
         );
     }
 }
 
 #[test]
-fn everything_at_once() {
-    let made = all_arrive(200, |script| {
+fn all_faults_in_one_run() {
+    let made = assert_all_arrive(200, |script| {
         script.fragment = NonZeroUsize::new(100);
-        script.trouble(10, Trouble::Close(4000)).trouble(11, Trouble::Flip(1)).trouble(30, Trouble::Drop);
         script
-            .trouble(60, Trouble::Truncate)
-            .trouble(90, Trouble::Disconnect)
-            .trouble(120, Trouble::Reconnect);
+            .inject_fault(10, InjectedFault::Close(4000))
+            .inject_fault(11, InjectedFault::Flip(1))
+            .inject_fault(30, InjectedFault::Drop);
+        script
+            .inject_fault(60, InjectedFault::Truncate)
+            .inject_fault(90, InjectedFault::Disconnect)
+            .inject_fault(120, InjectedFault::Reconnect);
     });
-    assert!(made.iter().all(|(counts, report)| counts.faults.len() == 3 && report.troubles >= 6));
+    assert!(made.iter().all(|(counts, report)| counts.errors.len() == 3 && report.faults >= 6));
 }
 
 #[test]
 fn heartbeats_are_acknowledged() {
-    for (counts, report) in all_arrive(20, |script| {
+    for (counts, report) in assert_all_arrive(20, |script| {
         script.heartbeat_interval = Duration::from_millis(500);
         script.pause = Duration::from_millis(60);
     }) {
@@ -184,8 +187,8 @@ fn heartbeats_are_acknowledged() {
 }
 
 #[test]
-fn a_heartbeat_without_acknowledgement_costs_the_connection() {
-    for (counts, report) in all_arrive(30, |script| {
+fn client_reconnects_after_an_unacknowledged_heartbeat() {
+    for (counts, report) in assert_all_arrive(30, |script| {
         script.heartbeat_interval = Duration::from_millis(500);
         script.pause = Duration::from_millis(60);
         script.unacknowledged = 1;
@@ -196,44 +199,44 @@ fn a_heartbeat_without_acknowledgement_costs_the_connection() {
 }
 
 #[test]
-fn events_keep_their_pause() {
+fn events_are_sent_with_the_scripted_pause() {
     let begun = Instant::now();
-    all_arrive(0, |script| script.pause = Duration::from_millis(20));
-    // READY and three groups: three pauses, whatever the machine is doing.
+    assert_all_arrive(0, |script| script.pause = Duration::from_millis(20));
+    // READY and three groups: three pauses, however slow the machine is.
     assert!(begun.elapsed() >= Duration::from_millis(3 * 20));
 }
 
 #[test]
-fn times_may_be_endless() {
+fn maximum_durations_are_accepted() {
     let (_, mut script) = script(0);
     script.heartbeat_interval = Duration::MAX;
     script.pause = Duration::MAX;
-    script.time = Duration::MAX;
-    script.bounds.patience = Duration::MAX;
-    script.bounds.resume = Duration::MAX;
+    script.max_duration = Duration::MAX;
+    script.limits.timeout = Duration::MAX;
+    script.limits.resume_timeout = Duration::MAX;
     let server = Server::start(script).unwrap();
     let mut talker = Talker::connect(&server, "");
     talker.identify();
     talker.say(&json!({ "op": 1, "d": 1 }));
-    // READY is all there is for a long time.
+    // Only READY is sent for a long time.
     assert_eq!(talker.payload()["op"], 11);
     drop(talker);
     server.stop();
 }
 
-/// A client that says exactly what a test wants it to.
+/// A client that sends exactly what a test tells it to.
 struct Talker {
     socket: WebSocket<TcpStream>,
     session: Option<Session>,
     scratch: Scratch,
 }
 
-/// What a talker hears.
+/// What a talker receives.
 #[derive(Debug, PartialEq)]
 enum Heard {
     Payload(Value),
     Closed(u16),
-    /// The end without a word.
+    /// The connection ended without a close frame.
     Cut,
 }
 
@@ -285,7 +288,7 @@ impl Talker {
         }
     }
 
-    /// The close code, after whatever else comes.
+    /// The close code, after any other messages.
     fn closed(&mut self) -> u16 {
         loop {
             match self.hear() {
@@ -311,7 +314,7 @@ fn resume(id: &Value, sequence: u64) -> Value {
 }
 
 #[test]
-fn ready_has_what_clients_look_for_in_every_transport() {
+fn ready_has_all_required_members_on_every_transport() {
     let (messages, script) = script(5);
     let server = Server::start(script).unwrap();
     let given: Value = serde_json::from_slice(&messages[1]).unwrap();
@@ -328,7 +331,7 @@ fn ready_has_what_clients_look_for_in_every_transport() {
 }
 
 #[test]
-fn compressed_bytes_are_those_of_the_encoder() {
+fn compressed_bytes_equal_those_of_the_encoder() {
     let (_, script) = script(0);
     let server = Server::start(script).unwrap();
     let mut talker = Talker::connect(&server, "?compress=zstd-stream");
@@ -343,10 +346,10 @@ fn compressed_bytes_are_those_of_the_encoder() {
 }
 
 #[test]
-fn what_the_protocol_forbids_is_closed_with_its_code() {
+fn protocol_violations_close_with_their_code() {
     let (_, mut script) = script(3);
-    script.bounds.messages_per_minute = 20;
-    script.bounds.message = 1000;
+    script.limits.messages_per_minute = 20;
+    script.limits.message = 1000;
     let server = Server::start(script).unwrap();
     let hello = |query| {
         let mut talker = Talker::connect(&server, query);
@@ -381,7 +384,7 @@ fn what_the_protocol_forbids_is_closed_with_its_code() {
 }
 
 #[test]
-fn sessions_are_resumed_by_their_name_and_number_only() {
+fn resume_needs_a_known_session_id_and_a_sent_sequence_number() {
     let (_, script) = script(3);
     let server = Server::start(script).unwrap();
     let mut first = Talker::connect(&server, "?compress=zlib-stream");
@@ -400,7 +403,7 @@ fn sessions_are_resumed_by_their_name_and_number_only() {
 }
 
 #[test]
-fn what_was_missed_comes_again_then_resumed_then_the_rest() {
+fn resume_sends_missed_events_then_resumed_then_the_rest() {
     let (messages, script) = script(0);
     let server = Server::start(script).unwrap();
     let mut first = Talker::connect(&server, "?compress=zstd-stream");
@@ -421,7 +424,7 @@ fn what_was_missed_comes_again_then_resumed_then_the_rest() {
 }
 
 #[test]
-fn a_session_that_is_resumed_elsewhere_leaves_its_connection() {
+fn resume_on_another_connection_closes_the_first() {
     let (_, mut script) = script(100);
     script.pause = Duration::from_millis(20);
     let server = Server::start(script).unwrap();
@@ -451,9 +454,9 @@ fn commands_are_counted() {
 }
 
 #[test]
-fn members_that_were_asked_for_come_as_an_event_and_again_after_a_resume() {
-    let mut script = Script::new().with_events(Events::sample());
-    script.time = Duration::from_secs(60);
+fn requested_members_are_an_event_and_are_sent_again_after_resume() {
+    let mut script = Script::new().events(Events::sample());
+    script.max_duration = Duration::from_secs(60);
     let events = script.events.len() as u64;
     let server = Server::start(script).unwrap();
     let mut first = Talker::connect(&server, "?compress=zlib-stream");
@@ -472,13 +475,13 @@ fn members_that_were_asked_for_come_as_an_event_and_again_after_a_resume() {
     let mut second = Talker::connect(&server, "?compress=zlib-stream");
     second.say(&resume(&id, 2));
     assert_eq!(chunk(&mut second), answer);
-    // All events, READY, the answer, RESUMED: none is missing, and each number is there once.
+    // All events, READY, the answer, RESUMED: none is missing, each sequence number occurs once.
     let last = answer["s"].as_u64().unwrap();
     let rest: Vec<u64> = (last..events + 3).map(|_| second.payload()["s"].as_u64().unwrap()).collect();
     assert_eq!(rest, (last + 1..=events + 3).collect::<Vec<_>>());
 }
 
-/// A request over HTTP: the status and the body.
+/// Sends an HTTP request; returns status and body.
 fn request(server: &Server, text: &str) -> (u16, String) {
     let mut stream = TcpStream::connect(server.addr).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
@@ -497,7 +500,7 @@ fn get(server: &Server, path: &str) -> (u16, Value) {
 }
 
 #[test]
-fn clients_find_the_gateway_and_themselves_over_http() {
+fn rest_endpoints_return_gateway_url_and_user() {
     let (messages, script) = script(0);
     let server = Server::start(script).unwrap();
     let given: Value = serde_json::from_slice(&messages[1]).unwrap();
@@ -515,7 +518,7 @@ fn clients_find_the_gateway_and_themselves_over_http() {
 }
 
 #[test]
-fn what_the_server_does_not_speak_is_refused_with_a_sentence() {
+fn unsupported_parameters_are_rejected_with_a_message() {
     let (_, script) = script(0);
     let server = Server::start(script).unwrap();
     let upgrade = |query: &str, more: &str| {
@@ -539,10 +542,10 @@ fn what_the_server_does_not_speak_is_refused_with_a_sentence() {
 }
 
 #[test]
-fn it_ends_by_itself_after_its_clients_or_its_time() {
+fn server_ends_after_its_clients_or_its_maximum_duration() {
     let (messages, mut once) = script(10);
     once.once = true;
-    once.trouble(5, Trouble::Close(4000));
+    once.inject_fault(5, InjectedFault::Close(4000));
     let server = Server::start(once).unwrap();
     let (got, _) = fetch(server.url(), Transport::Zstd, expected(&messages).len());
     assert_eq!(got, expected(&messages));
@@ -551,7 +554,7 @@ fn it_ends_by_itself_after_its_clients_or_its_time() {
     assert!(TcpStream::connect(addr).is_err());
 
     let (_, mut short) = script(0);
-    short.time = Duration::from_millis(1500);
+    short.max_duration = Duration::from_millis(1500);
     let server = Server::start(short).unwrap();
     let mut talker = Talker::connect(&server, "");
     talker.identify();
@@ -560,10 +563,10 @@ fn it_ends_by_itself_after_its_clients_or_its_time() {
 }
 
 #[test]
-fn a_client_that_never_comes_back_ends_it_too() {
+fn server_with_once_ends_when_the_session_can_no_longer_be_resumed() {
     let (_, mut script) = script(0);
     script.once = true;
-    script.bounds.resume = Duration::from_millis(100);
+    script.limits.resume_timeout = Duration::from_millis(100);
     let server = Server::start(script).unwrap();
     Talker::connect(&server, "").identify();
     let report = server.wait();
@@ -571,9 +574,9 @@ fn a_client_that_never_comes_back_ends_it_too() {
 }
 
 #[test]
-fn each_shard_has_its_own_trouble() {
+fn each_shard_gets_each_fault_once() {
     let (_, mut script) = script(0);
-    script.trouble(1, Trouble::Disconnect);
+    script.inject_fault(1, InjectedFault::Disconnect);
     let server = Server::start(script).unwrap();
     let run = |id: u64| {
         let mut talker = Talker::connect(&server, "");
@@ -587,7 +590,7 @@ fn each_shard_has_its_own_trouble() {
     assert!(matches!(run(0), Heard::Payload(_)));
 }
 
-/// A value as a term: texts as binaries, numbers as integers of four bytes.
+/// A value as a term: strings as binaries, numbers as four-byte integers.
 fn term(value: &Value) -> Vec<u8> {
     let binary = |text: &str| [&[109][..], &(text.len() as u32).to_be_bytes(), text.as_bytes()].concat();
     match value {
@@ -602,7 +605,7 @@ fn term(value: &Value) -> Vec<u8> {
     }
 }
 
-/// A client that speaks ETF, and what it hears: opcodes, numbers and names.
+/// Runs a client with ETF; returns opcodes, sequence numbers and names of events.
 fn fetch_terms(server: &Server, query: &str, most: usize) -> Vec<(Option<u64>, Option<u64>, Option<String>)> {
     let transport = query.contains("zlib").then_some(Transport::Zlib);
     let transport = transport.or(query.contains("zstd").then_some(Transport::Zstd));
@@ -631,7 +634,7 @@ fn fetch_terms(server: &Server, query: &str, most: usize) -> Vec<(Option<u64>, O
 }
 
 #[test]
-fn clients_that_ask_for_etf_get_the_same_events_as_terms() {
+fn etf_clients_get_the_same_events_as_terms() {
     let (messages, script) = script(50);
     let names = messages.iter().map(|message| serde_json::from_slice::<Value>(message).unwrap());
     let names: Vec<String> = names.filter_map(|message| Some(message["t"].as_str()?.to_owned())).collect();
@@ -645,7 +648,7 @@ fn clients_that_ask_for_etf_get_the_same_events_as_terms() {
         assert!(heard[1..].iter().map(|(_, _, name)| name.as_ref().unwrap()).eq(&names), "{query}");
     }
     assert_eq!(server.report().identifies, 3);
-    // JSON is no term.
+    // JSON is not a valid term.
     let mut talker = Talker::connect(&server, "?encoding=etf");
     talker.socket.read().unwrap();
     talker.say(&json!({ "op": 2, "d": { "token": "t" } }));
@@ -657,7 +660,7 @@ fn clients_that_ask_for_etf_get_the_same_events_as_terms() {
     assert_eq!(u16::from(closed), 4002);
 }
 
-/// As many as descriptors allow, of which each takes two here.
+/// As many connections as descriptors allow; each takes two here.
 fn many() -> usize {
     #[cfg(unix)]
     let descriptors = rustix::process::getrlimit(rustix::process::Resource::Nofile).current;
@@ -668,14 +671,14 @@ fn many() -> usize {
 }
 
 #[test]
-fn thousands_are_served_at_the_same_time() {
+fn thousands_of_connections_are_served_concurrently() {
     let mut script = Script::new();
-    script.time = Duration::from_secs(120);
-    script.bounds.patience = script.time;
+    script.max_duration = Duration::from_secs(120);
+    script.limits.timeout = script.max_duration;
     let server = Server::start(script).unwrap();
     let count = many();
     let mut all: Vec<Talker> = (0..count).map(|_| Talker::connect(&server, "")).collect();
-    // READY comes while all of them are connected, and then they are all still there.
+    // READY arrives while all are connected, and afterwards all are still connected.
     all.iter_mut().for_each(|talker| drop(talker.identify()));
     for talker in &mut all {
         talker.say(&json!({ "op": 1, "d": 1 }));

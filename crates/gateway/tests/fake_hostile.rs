@@ -1,5 +1,4 @@
-//! The gateway on loopback, and clients that mean it no good: each is turned away in its time, and others
-//! are served meanwhile.
+//! The fake gateway and hostile clients: each is disconnected in time, and others are served meanwhile.
 
 mod common;
 
@@ -10,9 +9,9 @@ use std::time::{Duration, Instant};
 use linerate_gateway::fake::{Events, Script, Server};
 use tungstenite::Message;
 
-/// Of servers that are to lose it.
+/// Timeout of servers that should time out.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// What no part of a test may last, however slow the machine is.
+/// Upper bound for any part of a test, however slow the machine is.
 const LONG: Duration = Duration::from_secs(30);
 
 const UPGRADE: &str = "GET /?compress=zlib-stream HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\
@@ -20,13 +19,13 @@ const UPGRADE: &str = "GET /?compress=zlib-stream HTTP/1.1\r\nHost: x\r\nUpgrade
 
 fn script() -> Script {
     let mut script = Script::new();
-    script.time = 2 * LONG;
-    script.bounds.patience = LONG;
+    script.max_duration = 2 * LONG;
+    script.limits.timeout = LONG;
     script
 }
 
-fn impatient(mut script: Script) -> Script {
-    script.bounds.patience = PATIENCE;
+fn with_short_timeout(mut script: Script) -> Script {
+    script.limits.timeout = PATIENCE;
     script
 }
 
@@ -37,11 +36,11 @@ fn connect(server: &Server) -> TcpStream {
     stream
 }
 
-/// All that the server sends until it ends the connection.
+/// Reads until the server ends the connection.
 fn rest(stream: &mut TcpStream) -> Vec<u8> {
     let mut all = Vec::new();
     let begun = Instant::now();
-    // A connection that is cut while something is still on its way ends with an error.
+    // A connection closed while data is in transit ends with an error.
     let _ = stream.read_to_end(&mut all);
     assert!(begun.elapsed() < LONG, "the server did not end the connection");
     all
@@ -52,7 +51,7 @@ fn status(answer: &[u8]) -> u16 {
     text.get(9..12).and_then(|status| status.parse().ok()).unwrap_or_else(|| panic!("no answer: {text}"))
 }
 
-/// A client that does everything right is still served.
+/// Whether a well-behaved client is still served.
 fn serves(server: &Server) -> bool {
     let mut stream = connect(server);
     // A server that is full does not read this.
@@ -61,7 +60,7 @@ fn serves(server: &Server) -> bool {
 }
 
 #[test]
-fn garbage_is_answered_as_such() {
+fn garbage_is_answered_with_400() {
     let server = Server::start(script()).unwrap();
     for garbage in
         [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"[..], b"\0\0\0\0", b"hello\r\n\r\n", b"GET\r\n\r\n"]
@@ -75,7 +74,7 @@ fn garbage_is_answered_as_such() {
 }
 
 #[test]
-fn a_request_that_never_ends_is_cut_off() {
+fn endless_request_is_closed() {
     let server = Server::start(script()).unwrap();
     let endless =
         [(&b"GET /"[..], &b"a"[..]), (b"GET / HTTP/1.1\r\nX: ", b"b"), (b"GET / HTTP/1.1\r\n", b"c: d\r\n")];
@@ -84,7 +83,7 @@ fn a_request_that_never_ends_is_cut_off() {
         stream.write_all(begin).unwrap();
         let piece = more.repeat(1000);
         let begun = Instant::now();
-        // It fails once the server has had enough.
+        // Writing fails once the server has closed the connection.
         while stream.write_all(&piece).is_ok() {
             assert!(begun.elapsed() < LONG, "the server reads on");
         }
@@ -94,8 +93,8 @@ fn a_request_that_never_ends_is_cut_off() {
 }
 
 #[test]
-fn a_slow_request_has_its_time() {
-    let server = Server::start(impatient(script())).unwrap();
+fn slow_request_times_out() {
+    let server = Server::start(with_short_timeout(script())).unwrap();
     let mut slow = connect(&server);
     let begun = Instant::now();
     slow.write_all(b"GET / HTTP/1.1\r\nX: ").unwrap();
@@ -110,8 +109,8 @@ fn a_slow_request_has_its_time() {
 }
 
 #[test]
-fn a_websocket_without_identify_has_its_time() {
-    let server = Server::start(impatient(script())).unwrap();
+fn websocket_without_identify_times_out() {
+    let server = Server::start(with_short_timeout(script())).unwrap();
     let mut stream = connect(&server);
     stream.write_all(UPGRADE.as_bytes()).unwrap();
     assert_eq!(status(&rest(&mut stream)), 101);
@@ -119,8 +118,8 @@ fn a_websocket_without_identify_has_its_time() {
 }
 
 #[test]
-fn a_session_without_heartbeats_has_its_time() {
-    let mut script = impatient(script());
+fn session_without_heartbeats_times_out() {
+    let mut script = with_short_timeout(script());
     script.heartbeat_interval = Duration::from_millis(10);
     let server = Server::start(script).unwrap();
     let mut socket = identified(&server);
@@ -130,7 +129,7 @@ fn a_session_without_heartbeats_has_its_time() {
     assert_eq!(server.stop().closed_by_server, [(4009, 1)].into());
 }
 
-/// A masked frame's header and as much of it as is given.
+/// A masked frame's header and the given part of its payload.
 fn frame(opcode: u8, length: u64, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![0x80 | opcode, 0x80 | 127];
     frame.extend(length.to_be_bytes());
@@ -140,7 +139,7 @@ fn frame(opcode: u8, length: u64, payload: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn frames_above_the_limit_are_refused_by_their_header() {
+fn frames_above_the_limit_are_rejected_by_their_header() {
     let server = Server::start(script()).unwrap();
     for length in [(64 << 10) + 1, 1 << 40, u64::MAX] {
         let mut stream = connect(&server);
@@ -148,14 +147,14 @@ fn frames_above_the_limit_are_refused_by_their_header() {
         stream.write_all(&frame(1, length, b"{")).unwrap();
         rest(&mut stream);
     }
-    // A length whose first bit is set is no length.
+    // A length with the first bit set is invalid (RFC 6455, section 5.2).
     let codes = server.stop().closed_by_server;
     assert!(codes == [(1009, 3)].into() || codes == [(1009, 2), (1002, 1)].into(), "{codes:?}");
 }
 
 #[test]
-fn frames_that_trickle_do_not_hold_the_connection() {
-    let server = Server::start(impatient(script())).unwrap();
+fn slowly_sent_frame_times_out() {
+    let server = Server::start(with_short_timeout(script())).unwrap();
     let mut stream = connect(&server);
     stream.write_all(UPGRADE.as_bytes()).unwrap();
     stream.write_all(&frame(1, 60_000, b"")).unwrap();
@@ -168,7 +167,7 @@ fn frames_that_trickle_do_not_hold_the_connection() {
 }
 
 #[test]
-fn what_is_no_frame_ends_the_connection() {
+fn invalid_frames_close_the_connection() {
     let unmasked = b"\x81\x02{}".to_vec();
     let reserved = b"\xff\x80\0\0\0\0".to_vec();
     let continued = frame(0, 2, b"{}");
@@ -184,7 +183,7 @@ fn what_is_no_frame_ends_the_connection() {
 }
 
 #[test]
-fn random_bytes_end_their_connection_and_no_other() {
+fn random_bytes_close_only_their_own_connection() {
     let server = Server::start(script()).unwrap();
     let mut noise = common::Noise::new(11);
     let json =
@@ -194,7 +193,7 @@ fn random_bytes_end_their_connection_and_no_other() {
         for text in json {
             bytes.extend(frame(1, text.len() as u64, text.as_bytes()));
         }
-        // Some are damaged in the request, most behind it; some end early.
+        // Some are damaged in the request, most after it; some end early.
         let from = if round % 5 == 0 { 0 } else { UPGRADE.len() };
         for _ in 0..1 + noise.below(4) {
             let at = from + noise.below(bytes.len() - from);
@@ -204,7 +203,7 @@ fn random_bytes_end_their_connection_and_no_other() {
             bytes.truncate(from + noise.below(bytes.len() - from));
         }
         let mut stream = connect(&server);
-        // The server may have had enough before all is written.
+        // The server may close the connection before all is written.
         let _ = stream.write_all(&bytes);
         let _ = stream.shutdown(Shutdown::Write);
         rest(&mut stream);
@@ -214,10 +213,10 @@ fn random_bytes_end_their_connection_and_no_other() {
     assert!(report.connections > 50 && report.refused > 5, "{report:?}");
 }
 
-/// A server with much to say: 40 MB in one session, more than sockets hold.
+/// A script of 40 MB in one session, more than socket buffers hold.
 fn much() -> Script {
     let event = format!(r#"{{"op":0,"t":"LONG","s":1,"d":"{}"}}"#, "abcdefghij".repeat(100_000));
-    script().with_events(Events::new(std::iter::repeat_n(event, 40)).unwrap())
+    script().events(Events::new(std::iter::repeat_n(event, 40)).unwrap())
 }
 
 /// Identifies itself over a socket without compression.
@@ -228,15 +227,15 @@ fn identified(server: &Server) -> tungstenite::WebSocket<TcpStream> {
 }
 
 #[test]
-fn a_client_that_does_not_read_loses_its_connection() {
-    let server = Server::start(impatient(much())).unwrap();
+fn client_that_does_not_read_is_disconnected() {
+    let server = Server::start(with_short_timeout(much())).unwrap();
     let socket = identified(&server);
     let begun = Instant::now();
     while server.report().identifies == 0 {
         assert!(begun.elapsed() < LONG);
         std::thread::sleep(Duration::from_millis(5));
     }
-    // Nothing more is sent once the buffers between are full.
+    // The server stops sending once the socket buffers are full.
     let mut before = 0;
     let mut since = Instant::now();
     while since.elapsed() < PATIENCE + PATIENCE / 2 {
@@ -253,13 +252,13 @@ fn a_client_that_does_not_read_loses_its_connection() {
 }
 
 #[test]
-fn pings_that_are_not_read_do_not_pile_up() {
-    let server = Server::start(impatient(much())).unwrap();
+fn unread_pongs_do_not_accumulate() {
+    let server = Server::start(with_short_timeout(much())).unwrap();
     let socket = identified(&server);
     let mut writer = socket.get_ref().try_clone().unwrap();
     let ping = frame(9, 100, &[b'p'; 100]).repeat(100);
     let begun = Instant::now();
-    // The server, which cannot send, gives up; then writing fails.
+    // The server, which cannot send, times out; then writing fails.
     while writer.write_all(&ping).is_ok() {
         assert!(begun.elapsed() < LONG, "the server reads on");
     }
@@ -267,7 +266,7 @@ fn pings_that_are_not_read_do_not_pile_up() {
 }
 
 #[test]
-fn a_server_that_stops_does_not_wait_for_anyone() {
+fn stop_does_not_wait_for_slow_clients() {
     let server = Server::start(much()).unwrap();
     let silent = connect(&server);
     let mut half = connect(&server);
@@ -287,9 +286,9 @@ fn a_server_that_stops_does_not_wait_for_anyone() {
 }
 
 #[test]
-fn there_are_no_more_connections_than_allowed() {
+fn connections_above_the_limit_are_rejected() {
     let mut script = script();
-    script.bounds.connections = 3;
+    script.limits.connections = 3;
     let server = Server::start(script).unwrap();
     let held: Vec<_> = (0..3).map(|_| identified(&server)).collect();
     let mut fourth = connect(&server);
@@ -303,10 +302,10 @@ fn there_are_no_more_connections_than_allowed() {
 }
 
 #[test]
-fn sessions_make_room_for_new_ones() {
+fn oldest_session_is_evicted_at_the_limit() {
     let mut script = script();
-    script.bounds.sessions = 2;
-    script.bounds.resume = LONG;
+    script.limits.sessions = 2;
+    script.limits.resume_timeout = LONG;
     let server = Server::start(script).unwrap();
     for _ in 0..5 {
         let mut socket = identified(&server);
@@ -316,7 +315,7 @@ fn sessions_make_room_for_new_ones() {
 }
 
 #[test]
-fn a_message_in_many_frames_has_a_limit_too() {
+fn fragmented_message_above_the_limit_is_rejected() {
     let server = Server::start(script()).unwrap();
     let mut stream = connect(&server);
     stream.write_all(UPGRADE.as_bytes()).unwrap();

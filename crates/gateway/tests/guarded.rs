@@ -1,4 +1,4 @@
-//! Frames and payloads whose neighbours are forbidden: a read outside ends the program.
+//! Frames and payloads between guard pages: an out-of-bounds access ends the program.
 #![cfg(unix)]
 
 mod common;
@@ -7,14 +7,14 @@ use common::{Noise, traffic, wire};
 use linerate_gateway::{Encoding, Envelope, Limits, Scratch, Session, Transport};
 use linerate_testkit::sys::guarded::Guarded;
 
-/// The bytes at one end of the memory.
+/// Copies the bytes to one end of the memory.
 fn place<'a>(memory: &'a mut Guarded, bytes: &[u8], last: bool) -> &'a [u8] {
     let to = if last { memory.last(bytes.len()) } else { memory.first(bytes.len()) };
     to.copy_from_slice(bytes);
     to
 }
 
-/// Decodes a connection up to the first fault; what it gave.
+/// Decodes a connection up to the first error; returns the payloads.
 fn decode(
     session: &mut Session,
     memory: &mut Guarded,
@@ -34,7 +34,7 @@ fn decode(
 }
 
 #[test]
-fn nothing_is_read_beside_a_frame() {
+fn frames_are_not_read_out_of_bounds() {
     let sent = traffic(21, 2, 30);
     for transport in Transport::ALL {
         let wire = wire(transport, &sent);
@@ -48,7 +48,7 @@ fn nothing_is_read_beside_a_frame() {
 }
 
 #[test]
-fn nothing_is_read_beside_a_frame_that_is_cut_off_or_damaged() {
+fn truncated_and_damaged_frames_are_not_read_out_of_bounds() {
     let sent = traffic(22, 1, 6);
     let mut noise = Noise::new(22);
     for transport in Transport::ALL {
@@ -71,7 +71,7 @@ fn nothing_is_read_beside_a_frame_that_is_cut_off_or_damaged() {
                 }
             }
             if transport == Transport::Zlib {
-                // Without the marker nothing is decoded.
+                // Without the flush marker nothing is decoded.
                 frame.extend([0, 0, 0xff, 0xff]);
             }
             let [one, other] =
@@ -82,7 +82,7 @@ fn nothing_is_read_beside_a_frame_that_is_cut_off_or_damaged() {
 }
 
 #[test]
-fn nothing_is_read_beside_a_payload() {
+fn payloads_are_not_read_out_of_bounds() {
     let text =
         br#"{"t":"A\"B","s":7,"op":0,"d":{"list":[1,2,{"x":"]}\\"}],"text":"some words, and more of them"}}"#;
     let mut memory = Guarded::new(4096);

@@ -1,6 +1,5 @@
-//! What went wrong in other decoders of gateway streams, and what a stream can do to one, each with the
-//! tests that show that it does not: [`COVER`] is the list. Below it are those tests that belong nowhere
-//! else.
+//! Known defects of other decoders of gateway streams, and hazards of the formats: [`COVER`] lists them with the
+//! tests against each. The tests that fit no other file are below it.
 
 mod common;
 
@@ -10,7 +9,7 @@ use std::path::Path;
 use common::{traffic, wire};
 use linerate_gateway::{Checks, Encoding, Kind, Limits, Scratch, ScratchPool, Session, Transport};
 
-/// A hazard, and the tests against it: files of the repository, and functions in them.
+/// A hazard and the tests against it: files of the repository, and functions in them.
 type Cover = (&'static str, &'static [(&'static str, &'static [&'static str])]);
 
 const HERE: &str = "crates/gateway/tests/hazards.rs";
@@ -26,133 +25,133 @@ const PYTHON_DAMAGE: &str = "bindings/python/tests/test_gateway_damage.py";
 const COVER: &[Cover] = &[
     // Defects of other decoders.
     (
-        "a virtual machine that hangs, since it collects garbage while a decoder holds its arrays",
+        "a virtual machine that hangs because a decoder holds its arrays during garbage collection",
         &[
             ("{java}/SmallHeapTest.java", &[]),
-            ("{java}/CheckedCallsTest.java", &["theVirtualMachineHasNothingToSay"]),
+            ("{java}/CheckedCallsTest.java", &["checkedJniReportsNothing"]),
         ],
     ),
     (
-        "a bomb: 32 KB that decode to 1 GiB",
+        "decompression bomb: 32 KB that decode to 1 GiB",
         &[
-            (STREAMS, &["a_bomb_ends_at_the_limit"]),
-            ("{java}/BombTest.java", &["aGibibyteOfZlibIsRefused", "aGibibyteOfZstdIsRefused"]),
+            (STREAMS, &["decompression_bomb_stops_at_the_limit"]),
+            ("{java}/BombTest.java", &["zlibBombOfOneGibibyteIsAnError", "zstdBombOfOneGibibyteIsAnError"]),
             (PYTHON_DAMAGE, &["test_bombs"]),
         ],
     ),
     (
-        "a header that asks for a large window",
+        "a header that declares a large window",
         &[
-            (ZSTD, &["windows_are_as_large_as_the_limit_and_no_larger"]),
-            (DAMAGE, &["frames_that_ask_for_too_much_are_refused_before_memory_is_made"]),
-            ("{java}/BombTest.java", &["largeWindowsAreRefusedBeforeTheyAreAllocated"]),
+            (ZSTD, &["window_above_the_limit_is_an_error"]),
+            (DAMAGE, &["oversized_windows_are_rejected_before_allocation"]),
+            ("{java}/BombTest.java", &["largeWindowsAreErrorsBeforeAllocation"]),
         ],
     ),
     (
-        "two frames in one message, of which only the first is given",
+        "two frames in one message, of which only the first is decoded",
         &[
-            (ZSTD, &["frames_end_within_messages_and_others_begin"]),
-            (DAMAGE, &["two_frames_in_one_message_are_both_read"]),
+            (ZSTD, &["frames_may_end_and_begin_within_messages"]),
+            (DAMAGE, &["two_zstd_frames_in_one_message_are_both_decoded"]),
             (ZLIB, &["two_messages_in_one_frame_are_one_payload"]),
-            ("{java}/StreamEndTest.java", &["twoFramesInOneMessageAreBothGiven"]),
+            ("{java}/StreamEndTest.java", &["twoFramesInOneMessageAreBothDecoded"]),
         ],
     ),
     (
-        "a reader that stops early, after which the next message is another one",
+        "a reader that stops early, so that the next message decodes wrongly",
         &[
-            (HERE, &["who_does_not_look_at_a_payload_loses_nothing"]),
+            (HERE, &["ignoring_a_payload_does_not_affect_the_next_message"]),
             ("{java}/ReaderTest.java", &["readersMayStopEarly", "parsersMayThrow"]),
         ],
     ),
     (
         "a message that is skipped",
         &[
-            (DAMAGE, &["a_lost_message_is_noticed_with_checks"]),
-            (ZSTD, &["what_was_never_sent_cannot_be_repeated"]),
-            ("{java}/LossTest.java", &["checksNoticeALostMessageAtTheNextEvent"]),
+            (DAMAGE, &["checks_detect_a_lost_message"]),
+            (ZSTD, &["repeat_mode_without_previous_tables_is_an_error"]),
+            ("{java}/LossTest.java", &["checksDetectALostMessageAtTheNextEvent"]),
             (PYTHON_DAMAGE, &["test_a_skipped_message"]),
         ],
     ),
     (
-        "bits that are flipped",
+        "flipped bits",
         &[
-            (DAMAGE, &["flipped_bits_are_errors_or_harmless_or_beyond_what_the_format_tells"]),
+            (DAMAGE, &["flipped_bits_are_detected_where_the_format_allows"]),
             (PYTHON_DAMAGE, &["test_sixty_flipped_bits"]),
         ],
     ),
     (
-        "a read or write beside what was given",
+        "out-of-bounds reads and writes",
         &[
             (
                 "crates/gateway/tests/guarded.rs",
                 &[
-                    "nothing_is_read_beside_a_frame",
-                    "nothing_is_read_beside_a_frame_that_is_cut_off_or_damaged",
-                    "nothing_is_read_beside_a_payload",
+                    "frames_are_not_read_out_of_bounds",
+                    "truncated_and_damaged_frames_are_not_read_out_of_bounds",
+                    "payloads_are_not_read_out_of_bounds",
                 ],
             ),
-            ("crates/gateway/src/kernel/inflate.rs", &["nothing_is_touched_beside_input_and_output"]),
+            ("crates/gateway/src/kernel/inflate.rs", &["random_input_stays_within_its_buffers"]),
         ],
     ),
     (
-        "a message that is cut off and gives nothing, without an error",
+        "a truncated message that gives nothing and no error",
         &[
-            (DAMAGE, &["every_truncation_of_a_zstd_message_is_an_error"]),
-            (DAMAGE, &["a_truncated_zlib_message_waits_and_the_next_one_is_no_silent_error"]),
-            ("{java}/StreamEndTest.java", &["zstdThatEndsAnywhereInAMessageIsAnError"]),
+            (DAMAGE, &["truncated_zstd_message_is_an_error"]),
+            (DAMAGE, &["truncated_zlib_message_is_detected_at_a_later_message"]),
+            ("{java}/StreamEndTest.java", &["truncatedZstdMessageIsAnError"]),
         ],
     ),
     (
-        "use after close, and close while somebody decodes",
+        "use after close, and close during decoding",
         &[(
             "{java}/LifetimeTest.java",
-            &["useAfterCloseIsToldByAllMethods", "closeWhileAnotherThreadDecodesAndReads"],
+            &["allMethodsThrowAfterClose", "closeWhileAnotherThreadDecodesAndReads"],
         )],
     ),
     (
-        "memory that stays when nobody closes, or for each message",
+        "memory leaks: of connections that are not closed, or per message",
         &[
             ("{java}/CrowdTest.java", &[]),
-            ("crates/gateway/tests/resident.rs", &["thousands_of_connections_take_little"]),
+            ("crates/gateway/tests/resident.rs", &["resident_memory_of_2500_sessions_is_bounded"]),
         ],
     ),
     (
         "half a message, then a new connection",
         &[
-            (DAMAGE, &["half_a_message_is_forgotten_by_a_reset"]),
-            ("{java}/LifetimeTest.java", &["resetBeginsANewConnectionAfterAnything"]),
+            (DAMAGE, &["reset_discards_an_incomplete_message"]),
+            ("{java}/LifetimeTest.java", &["resetStartsANewConnectionInAnyState"]),
             (PYTHON_DAMAGE, &["test_half_a_message_is_forgotten_by_a_reset"]),
-            (JDA, &["resetInHalfAMessageForgetsTheHalf", "resetBeginsANewStream"]),
+            (JDA, &["resetDiscardsAnIncompleteMessage", "resetStartsANewStream"]),
         ],
     ),
-    // What streams are.
+    // Properties of the formats.
     (
-        "whole connections, and zlib messages cut at every byte and anywhere",
+        "whole connections, and zlib messages split at every byte",
         &[
             (
                 CORPUS,
                 &[
-                    "the_sample_is_decoded",
-                    "messages_of_the_sample_come_in_two_fragments_cut_anywhere",
-                    "many_connections_take_turns",
-                    "every_connection_of_the_corpora",
+                    "sample_decodes_to_its_payloads",
+                    "sample_messages_in_two_fragments_split_anywhere_decode",
+                    "interleaved_connections_decode",
+                    "corpora_decode_to_their_payloads",
                 ],
             ),
-            (STREAMS, &["zlib_messages_come_in_any_number_of_fragments"]),
+            (STREAMS, &["zlib_message_in_any_number_of_fragments_decodes"]),
         ],
     ),
     (
-        "the first message; a connection that is resumed",
+        "the first message; a resumed connection",
         &[
-            (STREAMS, &["the_first_messages_of_two_gateways"]),
-            (HERE, &["a_resumed_connection_has_a_new_stream_and_the_old_numbers"]),
+            (STREAMS, &["recorded_first_messages_decode"]),
+            (HERE, &["resumed_connection_has_a_new_stream_and_continues_sequence_numbers"]),
         ],
     ),
     (
-        "sizes at every border, and none",
+        "sizes around every limit, and zero",
         &[
-            (STREAMS, &["messages_of_every_size_that_is_close_to_a_border"]),
-            (HERE, &["an_empty_message_is_a_payload_of_nothing"]),
+            (STREAMS, &["payload_sizes_around_block_and_buffer_limits_round_trip"]),
+            (HERE, &["empty_message_gives_an_empty_payload"]),
         ],
     ),
     (
@@ -160,12 +159,12 @@ const COVER: &[Cover] = &[
         &[(
             ZSTD,
             &[
-                "every_form_of_a_frame_is_a_message",
-                "every_bad_frame_is_an_error_or_ends_between_blocks",
-                "blocks_raw_rle_and_compressed_in_one_connection",
-                "literals_of_one_byte_and_tables_of_one_symbol",
-                "trees_tables_and_repeat_offsets_stay_from_message_to_message",
-                "a_match_reaches_back_the_whole_window_and_no_byte_more",
+                "all_frame_forms_decode_as_messages",
+                "every_invalid_frame_is_an_error_or_ends_between_blocks",
+                "raw_rle_and_compressed_blocks_decode_in_one_connection",
+                "rle_literals_and_rle_tables_decode",
+                "trees_tables_and_repeat_offsets_persist_across_messages",
+                "match_distance_is_at_most_the_window",
             ],
         )],
     ),
@@ -174,58 +173,58 @@ const COVER: &[Cover] = &[
         &[(
             ZSTD,
             &[
-                "skippable_frames_alone_and_between_are_no_payload",
-                "checksums_count_over_all_messages_of_a_frame",
-                "a_window_of_128_kib_holds_what_its_matches_reach",
-                "dictionaries_reserved_bits_and_other_magic_are_refused",
+                "skippable_frames_give_no_payload",
+                "checksum_covers_all_messages_of_a_frame",
+                "window_of_128_kib_serves_matches_up_to_its_size",
+                "dictionaries_reserved_bits_and_unknown_magic_are_errors",
             ],
         )],
     ),
     (
-        "zlib: headers, ends that are none, final blocks, codes, distances",
+        "zlib: headers, false message ends, final blocks, codes, distances",
         &[
             (
                 ZLIB,
                 &[
-                    "headers_are_checked",
-                    "a_header_may_come_alone_and_a_bad_one_is_refused_at_once",
-                    "bytes_that_look_like_an_end_are_none",
-                    "a_final_block_is_an_error_with_its_place",
-                    "blocks_of_no_type_and_of_a_wrong_length_are_refused",
-                    "codes_that_are_none_are_refused",
-                    "codes_of_every_length_are_read",
-                    "codes_for_nothing_are_refused",
-                    "matches_reach_32_kib_back_over_messages_and_no_farther",
-                    "matches_before_the_first_byte_are_refused",
+                    "invalid_stream_headers_are_errors",
+                    "header_may_be_a_fragment_and_a_bad_one_is_an_error_at_once",
+                    "flush_marker_in_the_middle_of_any_block_is_no_end",
+                    "final_block_is_an_error_with_its_offset",
+                    "invalid_block_type_and_stored_length_are_errors",
+                    "invalid_huffman_codes_are_errors",
+                    "codes_of_every_length_decode",
+                    "unused_symbols_are_errors",
+                    "match_distance_is_at_most_32_kib_across_messages",
+                    "match_before_the_first_byte_is_an_error",
                 ],
             ),
-            (STREAMS, &["the_marker_within_a_message_does_not_end_it"]),
+            (STREAMS, &["flush_marker_within_a_message_does_not_end_it"]),
         ],
     ),
     (
         "limits, at N and N + 1",
         &[
-            (STREAMS, &["a_payload_may_have_exactly_the_limit"]),
-            (HERE, &["limits_hold_to_the_byte_in_the_middle_of_a_connection"]),
-            ("{java}/BombTest.java", &["theLimitHoldsToTheByte"]),
+            (STREAMS, &["payload_of_exactly_the_limit_is_accepted"]),
+            (HERE, &["payload_limit_is_exact_in_the_middle_of_a_connection"]),
+            ("{java}/BombTest.java", &["limitIsExactToTheByte"]),
         ],
     ),
     (
         "streams of Java that end early, or are read byte by byte",
-        &[("{java}/ReaderTest.java", &["aReadGivesSomethingOrTheEnd", "resetWhileAStreamIsOpen"])],
+        &[("{java}/ReaderTest.java", &["readReturnsBytesOrTheEnd", "resetWhileAStreamIsOpen"])],
     ),
     (
-        "connections that go from thread to thread",
+        "connections that move between threads",
         &[
-            (HERE, &["sessions_go_from_thread_to_thread"]),
-            ("crates/gateway/tests/pool.rs", &["threads_decode_with_scratch_from_a_pool"]),
-            ("{java}/LifetimeTest.java", &["threadsAtOnceAreTold"]),
+            (HERE, &["sessions_can_move_between_threads"]),
+            ("crates/gateway/tests/pool.rs", &["threads_share_a_pool"]),
+            ("{java}/LifetimeTest.java", &["concurrentThreadsGetAnException"]),
         ],
     ),
 ];
 
 #[test]
-fn each_hazard_has_its_tests() {
+fn every_hazard_names_existing_tests() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for (hazard, cover) in COVER {
         for (file, tests) in *cover {
@@ -239,9 +238,9 @@ fn each_hazard_has_its_tests() {
     }
 }
 
-/// There is nothing to drain: a message is decoded whole before anybody sees it.
+/// A message is decoded completely before it is returned, so there is nothing to drain.
 #[test]
-fn who_does_not_look_at_a_payload_loses_nothing() {
+fn ignoring_a_payload_does_not_affect_the_next_message() {
     let sent = traffic(3, 3, 60);
     for transport in Transport::ALL {
         let mut scratch = Scratch::new();
@@ -251,7 +250,7 @@ fn who_does_not_look_at_a_payload_loses_nothing() {
             if i % 7 == 6 {
                 assert!(message.payload == sent);
             }
-            // Nor is anything in a scratch that the next message needs.
+            // The next message does not depend on the scratch either.
             if i % 3 == 0 {
                 scratch = Scratch::new();
             } else {
@@ -262,9 +261,9 @@ fn who_does_not_look_at_a_payload_loses_nothing() {
 }
 
 #[test]
-fn an_empty_message_is_a_payload_of_nothing() {
+fn empty_message_gives_an_empty_payload() {
     let mut scratch = Scratch::new();
-    // A zstd message of no bytes is whole; zlib waits for an empty stored block.
+    // An empty zstd message is complete; zlib waits for an empty stored block.
     let mut zstd = Session::new(Transport::Zstd, Limits::new());
     assert_eq!(zstd.message(b"", &mut scratch).unwrap().unwrap().payload, b"");
     assert_eq!((zstd.messages(), zstd.consumed()), (1, 0));
@@ -273,14 +272,13 @@ fn an_empty_message_is_a_payload_of_nothing() {
     let flush = [0x78, 0x9c, 0, 0, 0, 0xff, 0xff];
     assert_eq!(zlib.message(&flush, &mut scratch).unwrap().unwrap().payload, b"");
     assert_eq!(zlib.message(&flush[2..], &mut scratch).unwrap().unwrap().payload, b"");
-    // To a check it is no object.
-    let mut checked =
-        Session::new(Transport::Zstd, Limits::new()).with_checks(Checks::complete(Encoding::Json));
+    // An empty payload fails the JSON check.
+    let mut checked = Session::new(Transport::Zstd, Limits::new()).checks(Checks::complete(Encoding::Json));
     assert_eq!(checked.message(b"", &mut scratch).unwrap_err().kind(), Kind::Corrupt);
 }
 
 #[test]
-fn limits_hold_to_the_byte_in_the_middle_of_a_connection() {
+fn payload_limit_is_exact_in_the_middle_of_a_connection() {
     for len in [1, 700, 65_535, 65_536, 65_537, 131_072, 300_000] {
         let noise = traffic(len as u64, 2, 10).concat();
         let large: Vec<u8> = noise.iter().copied().cycle().take(len).collect();
@@ -289,9 +287,9 @@ fn limits_hold_to_the_byte_in_the_middle_of_a_connection() {
             let wire = wire(transport, &sent);
             for (limit, fits) in [(len.max(6), true), (len - 1, false)] {
                 let mut scratch = Scratch::new();
-                let mut session = Session::new(transport, Limits::new().with_max_message(limit.max(6)));
+                let mut session = Session::new(transport, Limits::new().max_message(limit.max(6)));
                 let fits = fits || len <= 6;
-                // zlib's come in two parts, which count together.
+                // zlib: in two fragments, which count together.
                 let mut each = |wire: &Vec<u8>| {
                     let half = if transport == Transport::Zlib { wire.len() / 2 } else { 0 };
                     if half > 0 {
@@ -307,7 +305,7 @@ fn limits_hold_to_the_byte_in_the_middle_of_a_connection() {
                         assert!(payload == sent[1]);
                         assert_eq!(each(&wire[2]).as_ref(), Ok(&sent[2]));
                     }
-                    Err(fault) => assert_eq!((fault.kind(), fault.message), (Kind::Limit, 1)),
+                    Err(error) => assert_eq!((error.kind(), error.message_index), (Kind::Limit, 1)),
                 }
             }
         }
@@ -315,7 +313,7 @@ fn limits_hold_to_the_byte_in_the_middle_of_a_connection() {
 }
 
 #[test]
-fn a_resumed_connection_has_a_new_stream_and_the_old_numbers() {
+fn resumed_connection_has_a_new_stream_and_continues_sequence_numbers() {
     let sent = traffic(12, 1, 40);
     let number = |message: &Vec<u8>| {
         let envelope = linerate_gateway::Envelope::peek(message, Encoding::Json);
@@ -324,11 +322,11 @@ fn a_resumed_connection_has_a_new_stream_and_the_old_numbers() {
     let cut = sent.len() / 2;
     let last = sent[..cut].iter().rev().find_map(number).unwrap();
     for transport in Transport::ALL {
-        // The gateway begins a new stream with what was missed.
+        // The gateway starts a new stream with the missed events.
         let (first, second) = (wire(transport, &sent[..cut]), wire(transport, &sent[cut..]));
-        let checks = Checks::complete(Encoding::Json).with_sequence();
+        let checks = Checks::complete(Encoding::Json).sequence(true);
         let mut scratch = Scratch::new();
-        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        let mut session = Session::new(transport, Limits::new()).checks(checks);
         for wire in &first {
             session.message(wire, &mut scratch).unwrap().unwrap();
         }
@@ -342,7 +340,7 @@ fn a_resumed_connection_has_a_new_stream_and_the_old_numbers() {
 }
 
 #[test]
-fn sessions_go_from_thread_to_thread() {
+fn sessions_can_move_between_threads() {
     static POOL: ScratchPool = ScratchPool::new(4);
     let sent = traffic(13, 2, 40);
     for transport in Transport::ALL {

@@ -1,4 +1,4 @@
-//! What a session holds, by its own account and by that of the allocator.
+//! Memory of a session: as it reports it, and as the allocator counts it.
 
 mod common;
 #[path = "kernel/counting.rs"]
@@ -8,7 +8,7 @@ use common::{traffic, wire};
 use counting::held;
 use linerate_gateway::{Limits, Scratch, Session, Transport};
 
-/// Bytes for each of 200 sessions that have had a megabyte of traffic.
+/// Bytes per session of 200 after a megabyte of traffic.
 fn per_session(transport: Transport) -> usize {
     const SESSIONS: usize = 200;
     let wire = wire(transport, &traffic(1, 20, 300));
@@ -21,7 +21,7 @@ fn per_session(transport: Transport) -> usize {
         session
     };
     let mut sessions = Vec::with_capacity(SESSIONS);
-    // The first one also pays for the scratch.
+    // The first one also allocates the scratch.
     drop(run());
     let before = held();
     sessions.extend((0..SESSIONS).map(|_| run()));
@@ -32,7 +32,7 @@ fn per_session(transport: Transport) -> usize {
 }
 
 #[test]
-fn sessions_are_small() {
+fn memory_per_session_is_bounded() {
     let [zlib, zstd] = Transport::ALL.map(per_session);
     println!("bytes per session: zlib {zlib}, zstd {zstd}");
     assert!(zlib <= 33 << 10, "{zlib}");

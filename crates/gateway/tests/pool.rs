@@ -1,4 +1,4 @@
-//! Scratch shared by threads.
+//! Scratch pools shared by threads.
 
 mod common;
 
@@ -8,9 +8,9 @@ use common::{traffic, wire};
 use linerate_gateway::{Limits, ScratchPool, Session, Transport};
 
 #[test]
-fn threads_decode_with_scratch_from_a_pool() {
+fn threads_share_a_pool() {
     static POOL: ScratchPool = ScratchPool::new(2);
-    // More threads than are kept: some decode with scratch of their own.
+    // More threads than slots: some use temporary scratch.
     let together = Barrier::new(5);
     std::thread::scope(|scope| {
         for seed in 0..5 {
@@ -34,11 +34,11 @@ fn threads_decode_with_scratch_from_a_pool() {
 }
 
 #[test]
-fn all_lent_is_no_reason_to_wait_and_only_the_first_keeps_much() {
+fn exhausted_pool_does_not_block_and_only_the_first_slot_keeps_large_buffers() {
     let pool = ScratchPool::new(2);
     let sent = vec![vec![b'x'; 3 << 20]];
     let wire = &wire(Transport::Zlib, &sent)[0];
-    let mut loans: Vec<_> = (0..3).map(|_| pool.lend()).collect();
+    let mut loans: Vec<_> = (0..3).map(|_| pool.acquire()).collect();
     for loan in &mut loans {
         let mut session = Session::new(Transport::Zlib, Limits::new());
         assert_eq!(session.message(wire, loan).unwrap().unwrap().payload, sent[0]);
@@ -48,12 +48,12 @@ fn all_lent_is_no_reason_to_wait_and_only_the_first_keeps_much() {
     drop(loans);
     let kept = pool.memory();
     assert!((4 << 20..8 << 20).contains(&kept), "the first keeps its room, the second a megabyte: {kept}");
-    let again = pool.lend();
+    let again = pool.acquire();
     assert!(again.memory() > 3 << 20, "the first is lent first");
 }
 
 #[test]
-fn a_panic_costs_no_scratch() {
+fn panic_does_not_lose_a_scratch() {
     let pool = ScratchPool::new(1);
     let panics = || pool.with(|_| -> () { std::panic::resume_unwind(Box::new(())) });
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(panics)).is_err());

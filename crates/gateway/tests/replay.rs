@@ -1,4 +1,4 @@
-//! Recordings replayed, and compressed anew.
+//! Replaying and transcoding of recordings.
 
 mod common;
 
@@ -9,7 +9,7 @@ use linerate_gateway::{
 };
 
 #[test]
-fn a_recording_is_replayed_up_to_its_first_fault() {
+fn replay_stops_at_the_first_error() {
     let sent = traffic(1, 3, 50);
     for transport in Transport::ALL {
         let mut recorder = Recorder::new(Vec::new(), transport).unwrap();
@@ -27,28 +27,28 @@ fn a_recording_is_replayed_up_to_its_first_fault() {
             })
             .collect();
         let mut scratch = Scratch::new();
-        let checks = Checks::complete(Encoding::Json).with_sequence();
-        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        let checks = Checks::complete(Encoding::Json).sequence(true);
+        let mut session = Session::new(transport, Limits::new()).checks(checks);
         let mut at = 0;
         let replay = Replay::run(&mut session, &mut scratch, frames.iter().map(|f| &f[..]), |payload| {
             assert_eq!(payload, sent[at]);
             at += 1;
         });
-        assert_eq!((replay.fault, replay.messages), (None, sent.len() as u64));
+        assert_eq!((replay.error, replay.messages), (None, sent.len() as u64));
         assert_eq!(replay.payload, sent.iter().map(Vec::len).sum::<usize>() as u64);
         frames[30] = b"\x05\0\0\0\0\0\xff\xff".to_vec();
         session.reset();
         let replay = Replay::run(&mut session, &mut scratch, frames.iter().map(|f| &f[..]), |_| {});
-        let fault = replay.fault.unwrap();
-        assert_eq!((fault.message, replay.messages, replay.frames), (30, 30, 31));
+        let error = replay.error.unwrap();
+        assert_eq!((error.message_index, replay.messages, replay.frames), (30, 30, 31));
         let before: usize = frames[..30].iter().map(Vec::len).sum();
-        assert!(fault.error.offset >= before as u64);
-        assert!(matches!(fault.kind(), Kind::Corrupt | Kind::Truncated), "{fault}");
+        assert!(error.offset() >= before as u64);
+        assert!(matches!(error.kind(), Kind::Corrupt | Kind::Truncated), "{error}");
     }
 }
 
 #[test]
-fn a_connection_is_compressed_anew() {
+fn transcoded_connection_decodes_to_the_same_payloads() {
     let sent = traffic(2, 3, 50);
     let payloads = || sent.iter().map(|payload| &payload[..]);
     for transport in Transport::ALL {
@@ -59,6 +59,6 @@ fn a_connection_is_compressed_anew() {
             Replay::run(&mut session, &mut Scratch::new(), frames.iter().map(|f| &f[..]), |payload| {
                 again.push(payload.to_vec())
             });
-        assert_eq!((replay.fault, again), (None, sent.clone()));
+        assert_eq!((replay.error, again), (None, sent.clone()));
     }
 }

@@ -1,4 +1,4 @@
-//! What the system says that many connections take. One test, since it is about the whole process.
+//! Resident memory of many connections. A single test, since it measures the whole process.
 
 #![cfg(target_os = "linux")]
 
@@ -7,7 +7,7 @@ mod common;
 use common::{traffic, wire};
 use linerate_gateway::{Limits, Scratch, Session, Transport};
 
-/// Bytes of this process that are in memory.
+/// Resident memory of this process, in bytes.
 fn resident() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -15,11 +15,11 @@ fn resident() -> usize {
 }
 
 #[test]
-fn thousands_of_connections_take_little() {
+fn resident_memory_of_2500_sessions_is_bounded() {
     const CONNECTIONS: usize = 2500;
     let sent = traffic(1, 4, 30);
     let mut scratch = Scratch::new();
-    // Bytes for all: 2,500 times 33 KB and 72 KB, and what the allocator needs.
+    // Bytes for all: 2,500 times 33 KB and 72 KB, and the allocator's overhead.
     for (transport, most) in [(Transport::Zlib, 100_000_000), (Transport::Zstd, 190_000_000)] {
         let wire = wire(transport, &sent);
         let mut connect = || {

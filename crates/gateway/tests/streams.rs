@@ -1,24 +1,24 @@
-//! Whole connections, in every division that their transport allows.
+//! Whole connections, split into fragments in every way that their transport allows.
 
 mod common;
 
 use common::{Noise, hex, traffic, wire};
 use linerate_gateway::{Checks, Encoding, Kind, Limits, Scratch, Session, Transport};
 
-/// Takes a whole message, which must be what was sent.
+/// Decodes a whole message, which must equal `sent`.
 fn receive(session: &mut Session, scratch: &mut Scratch, wire: &[u8], sent: &[u8]) {
     let message = session.message(wire, scratch).expect("a sound message").expect("a whole one");
     assert_eq!(message.payload, sent);
 }
 
 #[test]
-fn connections_give_what_was_sent() {
+fn connections_round_trip() {
     let sent = traffic(1, 20, 600);
     for transport in Transport::ALL {
         let wire = wire(transport, &sent);
         let mut scratch = Scratch::new();
-        let checks = Checks::complete(Encoding::Json).with_sequence();
-        let mut session = Session::new(transport, Limits::new()).with_checks(checks);
+        let checks = Checks::complete(Encoding::Json).sequence(true);
+        let mut session = Session::new(transport, Limits::new()).checks(checks);
         for round in 0..2 {
             let mut consumed = 0;
             for (i, (wire, sent)) in wire.iter().zip(&sent).enumerate() {
@@ -34,7 +34,7 @@ fn connections_give_what_was_sent() {
 }
 
 #[test]
-fn sessions_share_a_scratch() {
+fn interleaved_sessions_share_a_scratch() {
     let sent: Vec<_> = (0..6).map(|seed| traffic(seed, 3, 50)).collect();
     let mut scratch = Scratch::new();
     let mut sessions: Vec<(Session, Vec<Vec<u8>>)> = sent
@@ -53,7 +53,7 @@ fn sessions_share_a_scratch() {
 }
 
 #[test]
-fn the_first_messages_of_two_gateways() {
+fn recorded_first_messages_decode() {
     let text = br#"{"t":null,"s":null,"op":10,"d":{"heartbeat_interval":41250,"_trace":["[\"gateway-prd-us-east1-d-0\",{\"micros\":0.0}]"]}}"#;
     let zlib = hex(
         "789c34c9410ac2301005d0bbfc752289e866aed29432368316625b26534542eeae1b770f5e8381d6a31487fac7b6836270c8a08687b0da4dd8\
@@ -70,7 +70,7 @@ fn the_first_messages_of_two_gateways() {
 }
 
 #[test]
-fn zlib_messages_come_in_two_fragments_cut_anywhere() {
+fn zlib_message_in_two_fragments_split_anywhere_decodes() {
     let sent = traffic(2, 1, 12);
     let wire = wire(Transport::Zlib, &sent);
     let mut scratch = Scratch::new();
@@ -91,7 +91,7 @@ fn zlib_messages_come_in_two_fragments_cut_anywhere() {
 }
 
 #[test]
-fn zlib_messages_come_in_any_number_of_fragments() {
+fn zlib_message_in_any_number_of_fragments_decodes() {
     let sent = traffic(3, 4, 60);
     let wire = wire(Transport::Zlib, &sent);
     let mut scratch = Scratch::new();
@@ -126,9 +126,9 @@ fn stored(content: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn the_marker_within_a_message_does_not_end_it() {
-    // Content that looks like the end of a message, cut right behind it: in front of further content, of
-    // the real end, and of another one that looks the same.
+fn flush_marker_within_a_message_does_not_end_it() {
+    // A fragment ends after content that looks like the end of a message, followed by further content, by the
+    // real end, or by the same content.
     let head = [0x78, 0x9c];
     let block = stored(b"ab\x00\x00\xff\xff");
     for after in [stored(b"c"), stored(b""), block.clone()] {
@@ -140,14 +140,14 @@ fn the_marker_within_a_message_does_not_end_it() {
         let message = session.message(&[&after[..], &stored(b"")].concat(), &mut scratch);
         let expected = [b"ab\x00\x00\xff\xff", &after[5..]].concat();
         assert_eq!(message.unwrap().unwrap().payload, expected);
-        // A length of zero that is cut off within its complement.
+        // A zero length that is split within its complement.
         assert_eq!(session.message(&stored(b"")[..3], &mut scratch).unwrap(), None);
         assert_eq!(session.message(&stored(b"")[3..], &mut scratch).unwrap().unwrap().payload, b"");
     }
 }
 
 #[test]
-fn messages_of_every_size_that_is_close_to_a_border() {
+fn payload_sizes_around_block_and_buffer_limits_round_trip() {
     let mut sizes = vec![0, 1];
     for near in [4000, 8000, 8192, 16_384, 32_768, 65_536, 131_072, 1 << 20] {
         sizes.extend([near - 1, near, near + 1]);
@@ -170,31 +170,31 @@ fn messages_of_every_size_that_is_close_to_a_border() {
 }
 
 #[test]
-fn a_payload_may_have_exactly_the_limit() {
+fn payload_of_exactly_the_limit_is_accepted() {
     let sent = vec![b'x'; 100_000];
     for transport in Transport::ALL {
         let wire = wire(transport, std::slice::from_ref(&sent));
         let mut scratch = Scratch::new();
-        let with = |limit| Session::new(transport, Limits::new().with_max_message(limit));
+        let with = |limit| Session::new(transport, Limits::new().max_message(limit));
         receive(&mut with(100_000), &mut scratch, &wire[0], &sent);
         let mut session = with(99_999);
-        let fault = session.message(&wire[0], &mut scratch).unwrap_err();
-        assert_eq!((fault.kind(), fault.message), (Kind::Limit, 0));
-        // It stays until the connection is a new one.
-        assert_eq!(session.message(&wire[0], &mut scratch).unwrap_err(), fault);
+        let error = session.message(&wire[0], &mut scratch).unwrap_err();
+        assert_eq!((error.kind(), error.message_index), (Kind::Limit, 0));
+        // The error persists until a reset.
+        assert_eq!(session.message(&wire[0], &mut scratch).unwrap_err(), error);
         session.reset();
-        assert!(session.fault().is_none());
+        assert!(session.error().is_none());
         receive(&mut with(1 << 20), &mut scratch, &wire[0], &sent);
     }
 }
 
 #[test]
-fn a_bomb_ends_at_the_limit() {
+fn decompression_bomb_stops_at_the_limit() {
     let sent = vec![0; 64 << 20];
     for transport in Transport::ALL {
         let wire = wire(transport, std::slice::from_ref(&sent));
         let mut scratch = Scratch::new();
-        let mut session = Session::new(transport, Limits::new().with_max_message(1 << 20));
+        let mut session = Session::new(transport, Limits::new().max_message(1 << 20));
         assert_eq!(session.message(&wire[0], &mut scratch).unwrap_err().kind(), Kind::Limit);
         assert!(scratch.memory() < 4 << 20 && session.memory() < 200 << 10, "{transport}");
     }

@@ -1,4 +1,4 @@
-//! Connections between two parts of a message.
+//! Memory of connections that wait for the rest of a message.
 
 mod common;
 
@@ -7,7 +7,7 @@ use linerate_gateway::{Limits, Scratch, Session, Transport};
 
 /// Many connections may wait for the rest of a message while their thread has decoded large ones.
 #[test]
-fn sessions_that_wait_hold_what_came() {
+fn waiting_sessions_hold_only_their_fragments() {
     let mut scratch = Scratch::new();
     let large = vec![b'x'; 3 << 20];
     let small = b"few words".to_vec();
@@ -20,7 +20,7 @@ fn sessions_that_wait_hold_what_came() {
     assert_eq!(session.message(first, &mut scratch).unwrap(), None);
     assert!(session.memory() <= before + 64, "nothing is decoded before the message may be whole");
     assert_eq!(session.message(rest, &mut scratch).unwrap().unwrap().payload, sent[1]);
-    // A stored block that looks like the end: its content is kept, but no room for three megabytes.
+    // A stored block that looks like the end: its content is kept, but not the three-megabyte buffer.
     let block = [&[0, 4, 0, 0xfb, 0xff][..], &[0, 0, 0xff, 0xff]].concat();
     assert_eq!(session.message(&block, &mut scratch).unwrap(), None);
     assert!(session.memory() <= before + 64);

@@ -1,5 +1,5 @@
-//! What the formats of zlib and deflate allow and forbid, through a session: blocks made by hand, since
-//! encoders that gateways use show only a part of it.
+//! What zlib and deflate (RFC 1950, RFC 1951) allow and forbid, through a session: hand-made blocks, since
+//! gateways' encoders use only a part of the formats.
 
 mod common;
 
@@ -9,7 +9,7 @@ use linerate_gateway::{Kind, Limits, Message, Scratch, Session, Transport};
 const HEADER: [u8; 2] = [0x78, 0x9c];
 const MARKER: [u8; 4] = [0, 0, 0xff, 0xff];
 
-/// Bits, lowest first.
+/// A bit writer, lowest bit first.
 #[derive(Default)]
 struct Bits {
     bytes: Vec<u8>,
@@ -29,7 +29,7 @@ impl Bits {
         self
     }
 
-    /// A code: its highest bit first.
+    /// Appends a Huffman code, highest bit first.
     fn code(&mut self, value: u32, count: u32) -> &mut Self {
         (0..count).rev().for_each(|i| {
             self.push(value >> i & 1, 1);
@@ -37,7 +37,7 @@ impl Bits {
         self
     }
 
-    /// A symbol of the agreed code for literals and lengths.
+    /// Appends a symbol of the fixed literal/length code.
     fn fixed(&mut self, symbol: u32) -> &mut Self {
         match symbol {
             0..144 => self.code(0x30 + symbol, 8),
@@ -47,14 +47,14 @@ impl Bits {
         }
     }
 
-    /// An empty stored block, which ends a message.
+    /// Appends an empty stored block, which ends a message.
     fn flush(&mut self) -> Vec<u8> {
         self.push(0, 3);
         [&self.bytes[..], &MARKER].concat()
     }
 }
 
-/// A message of one block with the agreed codes.
+/// A message of one block with fixed codes.
 fn fixed(symbols: impl FnOnce(&mut Bits)) -> Vec<u8> {
     let mut bits = Bits::default();
     bits.push(0b010, 3);
@@ -62,7 +62,7 @@ fn fixed(symbols: impl FnOnce(&mut Bits)) -> Vec<u8> {
     bits.fixed(256).flush()
 }
 
-/// Symbols for matches: three bytes, and the most that there are, from the farthest distances.
+/// Appends matches of the smallest and the largest length from the largest distances.
 fn farthest(bits: &mut Bits, distance: u32) {
     assert!((24_577..=32_768).contains(&distance));
     bits.fixed(257).code(29, 5).push(distance - 24_577, 13);
@@ -77,7 +77,7 @@ fn session() -> Session {
     Session::new(Transport::Zlib, Limits::new())
 }
 
-/// A session that has had some messages.
+/// A session that has decoded `messages`.
 fn after(messages: &[Vec<u8>]) -> Session {
     let mut session = session();
     let mut scratch = Scratch::new();
@@ -90,24 +90,24 @@ fn after(messages: &[Vec<u8>]) -> Session {
     session
 }
 
-/// The first fault of a new connection that begins with these bytes and what ends a message.
+/// The first error of a new connection that begins with these bytes and a flush.
 #[track_caller]
 fn refused(bytes: &[u8]) -> (Kind, &'static str) {
     let mut scratch = Scratch::new();
     let mut session = session();
     let frame = [bytes, &stored(b"")].concat();
-    let fault = session.message(&frame, &mut scratch).unwrap_err();
-    assert_eq!(fault.message, 0);
-    assert!(fault.error.offset <= frame.len() as u64);
-    assert_eq!(session.message(b"", &mut scratch), Err(fault), "it stays");
+    let error = session.message(&frame, &mut scratch).unwrap_err();
+    assert_eq!(error.message_index, 0);
+    assert!(error.offset() <= frame.len() as u64);
+    assert_eq!(session.message(b"", &mut scratch), Err(error), "it stays");
     session.reset();
     let good = [&HEADER[..], &stored(b"good"), &stored(b"")].concat();
     assert_eq!(session.message(&good, &mut scratch).unwrap().unwrap().payload, b"good");
-    (fault.kind(), fault.error.message)
+    (error.kind(), error.error.message)
 }
 
 #[test]
-fn headers_are_checked() {
+fn invalid_stream_headers_are_errors() {
     let mut good = 0;
     for method in 0..=255u8 {
         for flags in 0..=255u8 {
@@ -120,8 +120,8 @@ fn headers_are_checked() {
                     assert_eq!(message.unwrap().payload, b"x");
                     good += 1;
                 }
-                Err(fault) if fault.kind() == Kind::Unsupported => assert!(sound && flags & 0x20 != 0),
-                Err(fault) => assert!(fault.kind() == Kind::Corrupt && !sound),
+                Err(error) if error.kind() == Kind::Unsupported => assert!(sound && flags & 0x20 != 0),
+                Err(error) => assert!(error.kind() == Kind::Corrupt && !sound),
             }
         }
     }
@@ -129,7 +129,7 @@ fn headers_are_checked() {
 }
 
 #[test]
-fn a_header_may_come_alone_and_a_bad_one_is_refused_at_once() {
+fn header_may_be_a_fragment_and_a_bad_one_is_an_error_at_once() {
     let mut scratch = Scratch::new();
     let mut session = session();
     assert_eq!(session.message(&HEADER[..1], &mut scratch).unwrap(), None);
@@ -142,7 +142,7 @@ fn a_header_may_come_alone_and_a_bad_one_is_refused_at_once() {
 }
 
 #[test]
-fn matches_reach_32_kib_back_over_messages_and_no_farther() {
+fn match_distance_is_at_most_32_kib_across_messages() {
     let before = |len: usize| {
         let content: Vec<u8> = (0..len).map(|i| (i * i / 7) as u8).collect();
         let cut: Vec<Vec<u8>> =
@@ -159,12 +159,12 @@ fn matches_reach_32_kib_back_over_messages_and_no_farther() {
         assert_eq!(message.payload, &content[len - most..][..3], "{len}");
         if len < 32_768 {
             let mut session = after(&cut);
-            let fault = session.message(&fixed(|bits| farthest(bits, most as u32 + 1)), &mut scratch);
-            let fault = fault.unwrap_err();
-            assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, cut.len() as u64));
+            let error = session.message(&fixed(|bits| farthest(bits, most as u32 + 1)), &mut scratch);
+            let error = error.unwrap_err();
+            assert_eq!((error.kind(), error.message_index), (Kind::Corrupt, cut.len() as u64));
         }
     }
-    // A match from before the message that runs on into what it writes.
+    // A match that begins before the message and overlaps its own output.
     let (content, cut) = before(3);
     let mut session = after(&cut);
     let message = fixed(|bits| {
@@ -175,7 +175,7 @@ fn matches_reach_32_kib_back_over_messages_and_no_farther() {
 }
 
 #[test]
-fn matches_before_the_first_byte_are_refused() {
+fn match_before_the_first_byte_is_an_error() {
     for (literals, distance_code) in [(0, 0), (1, 1), (2, 2), (3, 3)] {
         let message = fixed(|bits| {
             (0..literals).for_each(|i| {
@@ -188,7 +188,7 @@ fn matches_before_the_first_byte_are_refused() {
 }
 
 #[test]
-fn codes_for_nothing_are_refused() {
+fn unused_symbols_are_errors() {
     for symbol in [286, 287] {
         let message = fixed(|bits| {
             bits.fixed(b'a'.into()).fixed(symbol);
@@ -204,7 +204,7 @@ fn codes_for_nothing_are_refused() {
 }
 
 #[test]
-fn blocks_of_no_type_and_of_a_wrong_length_are_refused() {
+fn invalid_block_type_and_stored_length_are_errors() {
     let with = |bytes: &[u8]| refused(&[&HEADER[..], bytes].concat());
     assert_eq!(with(&[0b110]), (Kind::Corrupt, "a deflate block has no known type"));
     for bit in 0..16 {
@@ -214,10 +214,10 @@ fn blocks_of_no_type_and_of_a_wrong_length_are_refused() {
     }
 }
 
-/// A stream that ends says that nothing more will come, which a connection's never does.
+/// A final block ends the stream, which a connection's never does.
 #[test]
-fn a_final_block_is_an_error_with_its_place() {
-    // The whole stream as an encoder ends it: an empty block with the agreed codes, and Adler-32 of "a".
+fn final_block_is_an_error_with_its_offset() {
+    // A complete stream as an encoder ends it: an empty block with fixed codes, and the Adler-32 of "a".
     let ended = [&HEADER[..], &stored(b"a"), &hex("0300 0062 0062")].concat();
     assert_eq!(refused(&ended), (Kind::Corrupt, "the zlib stream ends"));
     for last in [&[1, 0, 0, 0xff, 0xff][..], &[3, 0], &[5, 0]] {
@@ -226,18 +226,17 @@ fn a_final_block_is_an_error_with_its_place() {
     let mut scratch = Scratch::new();
     let mut session = after(&[[stored(b"one"), stored(b"")].concat()]);
     let consumed = session.consumed();
-    let fault = session.message(&[&stored(b"two")[..], &[1], &MARKER].concat(), &mut scratch).unwrap_err();
-    assert_eq!(fault.message, 1);
-    assert!(fault.error.offset >= consumed + 8 && fault.error.offset <= consumed + 9, "{fault}");
+    let error = session.message(&[&stored(b"two")[..], &[1], &MARKER].concat(), &mut scratch).unwrap_err();
+    assert_eq!(error.message_index, 1);
+    assert!(error.offset() >= consumed + 8 && error.offset() <= consumed + 9, "{error}");
 }
 
-/// Lengths of codes as they are sent: those of literals and lengths, then those of distances, each by a
-/// code of five bits.
+/// A dynamic block header with the given code lengths, each sent with a four-bit code.
 fn dynamic(symbols: &[u32], distances: &[u32]) -> Bits {
     const ORDER: [u32; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
     let mut bits = Bits::default();
     bits.push(0b100, 3).push(symbols.len() as u32 - 257, 5).push(distances.len() as u32 - 1, 5).push(15, 4);
-    // Sixteen lengths from 0 to 15, with codes of four bits that count up; none for repeats.
+    // Sixteen lengths from 0 to 15, with consecutive four-bit codes; none for repeats.
     ORDER.iter().for_each(|&len| {
         bits.push(if len < 16 { 4 } else { 0 }, 3);
     });
@@ -248,7 +247,7 @@ fn dynamic(symbols: &[u32], distances: &[u32]) -> Bits {
 }
 
 #[test]
-fn codes_that_are_none_are_refused() {
+fn invalid_huffman_codes_are_errors() {
     let lens = |pairs: &[(usize, u32)]| {
         let mut lens = vec![0; 257];
         pairs.iter().for_each(|&(symbol, len)| lens[symbol] = len);
@@ -260,7 +259,7 @@ fn codes_that_are_none_are_refused() {
         let bytes = [&HEADER[..], &dynamic(symbols, distances).code(0, 1).code(1, 1).flush()].concat();
         session().message(&bytes, &mut scratch).map(|message| message.map(|m| m.payload.to_vec()))
     };
-    // One literal and the end, one bit each; a distance alone, or none, or a pair.
+    // One literal and the end, one bit each; one distance, or none, or two.
     let two = lens(&[(usize::from(b'a'), 1), (end, 1)]);
     for distances in [&[0][..], &[1], &[1, 1]] {
         assert_eq!(of(&two, distances), Ok(Some(b"a".to_vec())));
@@ -275,13 +274,13 @@ fn codes_that_are_none_are_refused() {
         (vec![8; 287], &[1, 1]), // more symbols than there are
         (two.clone(), &[5; 31]), // more distances
     ] {
-        let fault = of(&symbols, distances).unwrap_err();
-        assert_eq!(fault.kind(), Kind::Corrupt, "{} {distances:?}", symbols.len());
+        let error = of(&symbols, distances).unwrap_err();
+        assert_eq!(error.kind(), Kind::Corrupt, "{} {distances:?}", symbols.len());
     }
 }
 
 #[test]
-fn codes_of_every_length_are_read() {
+fn codes_of_every_length_decode() {
     // Lengths 1 to 14, and 15 twice, for letters and the end.
     let mut symbols = vec![0; 257];
     (1..=15).for_each(|len| symbols[96 + len as usize] = len);
@@ -307,9 +306,9 @@ fn two_messages_in_one_frame_are_one_payload() {
     assert_eq!((payload, compressed), (&b"one two"[..], both.len()));
 }
 
-/// The four bytes that end a message, in the middle of every kind of block, with a cut right behind them.
+/// The four bytes of the flush marker in the middle of every type of block, with a fragment ending after them.
 #[test]
-fn bytes_that_look_like_an_end_are_none() {
+fn flush_marker_in_the_middle_of_any_block_is_no_end() {
     let mut noise = Noise::new(3);
     for round in 0..200 {
         let (before, after) = (noise.below(40), noise.below(40));
@@ -320,7 +319,7 @@ fn bytes_that_look_like_an_end_are_none() {
         let mut scratch = Scratch::new();
         let mut session = session();
         assert_eq!(session.message(&[&HEADER[..], head].concat(), &mut scratch).unwrap(), None);
-        // The same again within the same message.
+        // Once more within the same message.
         let tail = [tail, &block, &stored(b"")].concat();
         let message = session.message(&tail, &mut scratch).unwrap().unwrap();
         assert_eq!(message.payload, [&content[..], &content].concat());
@@ -328,16 +327,16 @@ fn bytes_that_look_like_an_end_are_none() {
     }
 }
 
-/// A block that goes on and on, in fragments that each look like the end of the message. Whatever came of
-/// the block is decoded anew for each of them, so that without a bound the work would be quadratic.
+/// An endless block in fragments that each look like the end of the message. The block is decoded again for each
+/// of them, so that without a limit the work would be quadratic.
 struct Endless {
     first: Vec<u8>,
-    /// Comes again and again, and ends with the first bit of a match.
+    /// Repeated in each fragment; ends with the first bit of a match.
     more: [u8; 5],
 }
 
 impl Endless {
-    /// Bytes of payload that a fragment adds.
+    /// Payload bytes that a fragment adds.
     const STEP: usize = 3 + 3 + 8 + 5 * 3;
 
     fn new() -> Endless {
@@ -347,45 +346,48 @@ impl Endless {
         [97, 98, 256, 257].iter().for_each(|&symbol| symbols[symbol] = 2);
         let mut bits = dynamic(&symbols, &[1, 1]);
         bits.code(0, 2).code(0, 2).code(0b111, 3).code(0, 6);
-        // The first bit of a match, whose other two begin the next fragment.
+        // The first bit of a match, whose other two are in the next fragment.
         bits.push(1, 1);
         assert_eq!(bits.used % 8, 0);
         Endless { first: [&HEADER[..], &bits.bytes].concat(), more: [0b11, 0, 0, 0xff, 0xff] }
     }
 
-    /// The fragment with this number.
+    /// The fragment with this index.
     fn fragment(&self, number: usize) -> Vec<u8> {
         if number == 0 { [&self.first[..], &self.more].concat() } else { self.more.to_vec() }
     }
 }
 
 #[test]
-fn fragments_that_each_look_like_the_end_of_a_message_are_refused_after_four_times_the_limit() {
+fn fragments_that_look_like_message_ends_are_an_error_after_four_times_the_limit() {
     let limit = 10_000;
     let endless = Endless::new();
     let mut scratch = Scratch::new();
-    let mut session = Session::new(Transport::Zlib, Limits::new().with_max_message(limit));
+    let mut session = Session::new(Transport::Zlib, Limits::new().max_message(limit));
     let (mut payload, mut vain) = (8, 0);
-    let fault = (0..)
+    let error = (0..)
         .find_map(|number| {
             payload += Endless::STEP;
             vain += payload;
-            // Not because the payload is too long: that is far from its limit.
+            // Not because of the payload, which is far below its limit.
             assert!(payload < limit / 2, "decoded {vain} bytes in vain, and still goes on");
             session.message(&endless.fragment(number), &mut scratch).err()
         })
-        .expect("a fault");
-    assert_eq!((fault.kind(), fault.error.message), (Kind::Limit, "a message seems to end too often"));
-    // What the last few symbols gave is not counted.
+        .expect("an error");
+    assert_eq!(
+        (error.kind(), error.error.message),
+        (Kind::Limit, "too many fragments look like the end of a message")
+    );
+    // The output of the last symbols is not counted.
     assert!((4 * limit..5 * limit).contains(&vain), "{vain}");
 }
 
 #[test]
-fn what_was_decoded_in_vain_is_forgotten_with_each_whole_message() {
+fn complete_message_resets_the_count_of_discarded_bytes() {
     let limit = 10_000;
     let endless = Endless::new();
     let mut scratch = Scratch::new();
-    let mut session = Session::new(Transport::Zlib, Limits::new().with_max_message(limit));
+    let mut session = Session::new(Transport::Zlib, Limits::new().max_message(limit));
     for message in 0..10 {
         let fragments = 40;
         for number in 0..fragments {

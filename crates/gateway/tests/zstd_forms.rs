@@ -1,7 +1,7 @@
-//! Everything that the format of zstd allows, through a session: frames made by hand, cut into messages
-//! wherever a block ends, since encoders that gateways use show only a part of it.
+//! What the zstd format (RFC 8878) allows, through a session: hand-made frames, split into messages at block
+//! boundaries, since gateways' encoders use only a part of the format.
 
-use linerate_gateway::{Fault, Kind, Limits, Scratch, Session, Transport};
+use linerate_gateway::{Kind, Limits, Scratch, Session, SessionError, Transport};
 use linerate_testkit::zstd::frame::{
     BLOCK, Frame, Header, Literals, MAGIC, SINGLE, plain, skippable, windowed,
 };
@@ -15,10 +15,10 @@ const GREETING: [u8; 6] = [0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x30];
 const PREDEFINED: [Mode; 3] = [Mode::Predefined, Mode::Predefined, Mode::Predefined];
 
 fn session(window_log: u8) -> Session {
-    Session::new(Transport::Zstd, Limits::new().with_window_log(window_log))
+    Session::new(Transport::Zstd, Limits::new().window_log(window_log))
 }
 
-/// A frame that does not end, cut into a message for each block, the first one with the header.
+/// An unfinished frame as one message per block; the first one includes the header.
 fn messages(frame: &Frame) -> Vec<Vec<u8>> {
     let bytes = frame.bytes();
     assert_eq!(bytes[..6], GREETING);
@@ -34,10 +34,10 @@ fn messages(frame: &Frame) -> Vec<Vec<u8>> {
     cuts.windows(2).map(|cut| open[cut[0]..cut[1]].to_vec()).collect()
 }
 
-/// Decodes messages in one connection; the sum of their payloads.
-fn decode(session: &mut Session, messages: &[Vec<u8>]) -> Result<Vec<u8>, Fault> {
+/// Decodes messages in one connection; returns their concatenated payloads.
+fn decode(session: &mut Session, messages: &[Vec<u8>]) -> Result<Vec<u8>, SessionError> {
     let mut scratch = Scratch::new();
-    // Another connection of the same thread is served in between, with other tables.
+    // Another connection with other tables uses the same scratch in between.
     let other = Frame::new(windowed(16)).compressed(
         Literals::Coded(0, Tree::flat(b'a', 4, Form::Direct), letters_of(16, 40)),
         &[copy(3, 3, 9), copy(4, 9, 20)],
@@ -60,12 +60,12 @@ fn session_of((wire, content): &(Vec<u8>, Vec<u8>), scratch: &mut Scratch) {
     assert_eq!(session(16).message(wire, scratch).expect("sound").expect("whole").payload, content);
 }
 
-/// So many bytes of that many letters.
+/// `len` bytes of `symbols` different letters.
 fn letters_of(symbols: usize, len: usize) -> Vec<u8> {
     (0..len).map(|i| b'a' + (i * i / 5 % symbols) as u8).collect()
 }
 
-/// Asserts that the frame decodes, a message for each block and all in one.
+/// Asserts that the frame decodes as one message per block and as a single message.
 fn check(frame: &Frame) {
     let content = frame.content().expect("a sound frame");
     let cut = messages(frame);
@@ -74,13 +74,13 @@ fn check(frame: &Frame) {
 }
 
 #[test]
-fn every_form_of_a_frame_is_a_message() {
+fn all_frame_forms_decode_as_messages() {
     let mut scratch = Scratch::new();
     let mut frames = 0;
     let mut session = session(27);
     for vector in good().into_iter().filter(|vector| vector.dictionary.is_none() && !vector.magicless) {
         let message = session.message(&vector.bytes, &mut scratch);
-        let message = message.unwrap_or_else(|fault| panic!("{}: {fault}", vector.name)).expect("whole");
+        let message = message.unwrap_or_else(|error| panic!("{}: {error}", vector.name)).expect("whole");
         assert!(Some(message.payload) == vector.content.as_deref(), "{}", vector.name);
         frames += 1;
     }
@@ -88,18 +88,18 @@ fn every_form_of_a_frame_is_a_message() {
 }
 
 #[test]
-fn every_bad_frame_is_an_error_or_ends_between_blocks() {
+fn every_invalid_frame_is_an_error_or_ends_between_blocks() {
     let mut scratch = Scratch::new();
     let (mut oracle, mut refused, mut open) = (Oracle::default(), 0, Vec::new());
     for vector in bad() {
         let mut session = session(27);
         match session.message(&vector.bytes, &mut scratch) {
-            Err(fault) => {
-                assert!(fault.error.offset <= vector.bytes.len() as u64 && fault.message == 0);
-                assert_eq!(session.message(b"", &mut scratch), Err(fault), "it stays");
+            Err(error) => {
+                assert!(error.offset() <= vector.bytes.len() as u64 && error.message_index == 0);
+                assert_eq!(session.message(b"", &mut scratch), Err(error), "it stays");
                 refused += 1;
             }
-            // What is no error is only not at its end, which that of a connection never is.
+            // Otherwise only the end of the frame is missing, which a connection's frame never has.
             Ok(_) => {
                 let verdict = oracle.stream(&vector.bytes, &[], 27, 1 << 20);
                 assert!(verdict.is_ok() || verdict == Err("Src size is incorrect"), "{}", vector.name);
@@ -114,7 +114,7 @@ fn every_bad_frame_is_an_error_or_ends_between_blocks() {
 }
 
 #[test]
-fn blocks_raw_rle_and_compressed_in_one_connection() {
+fn raw_rle_and_compressed_blocks_decode_in_one_connection() {
     let tree = Tree::skewed(b'a', 6, Form::Fse(6));
     check(
         &Frame::new(windowed(16))
@@ -129,7 +129,7 @@ fn blocks_raw_rle_and_compressed_in_one_connection() {
 }
 
 #[test]
-fn literals_of_one_byte_and_tables_of_one_symbol() {
+fn rle_literals_and_rle_tables_decode() {
     let sequences = [copy(4, 13, 20), copy(4, 14, 20), copy(4, 15, 20)];
     check(
         &Frame::new(windowed(16))
@@ -142,7 +142,7 @@ fn literals_of_one_byte_and_tables_of_one_symbol() {
 }
 
 #[test]
-fn trees_tables_and_repeat_offsets_stay_from_message_to_message() {
+fn trees_tables_and_repeat_offsets_persist_across_messages() {
     let sequences = [copy(5, 90, 30), copy(2, 91, 7), copy(9, 300, 18), copy(5, 90, 4)];
     let repeats = [again(5, 1, 30), again(0, 1, 7), again(9, 3, 18), again(0, 3, 5), again(0, 2, 5)];
     const ALL: [Mode; 3] = [Mode::Repeat, Mode::Repeat, Mode::Repeat];
@@ -157,7 +157,7 @@ fn trees_tables_and_repeat_offsets_stay_from_message_to_message() {
                     [Mode::Fse(6), Mode::Fse(5), Mode::Fse(6)],
                 )
                 .compressed(Literals::Treeless(0, text(77)), &sequences, ALL)
-                // A message that needs none of it lies in between.
+                // A message that uses none of it is in between.
                 .raw(&letters(10))
                 .compressed(Literals::Treeless(1, text(900)), &repeats, PREDEFINED)
                 .compressed(Literals::Treeless(2, text(9000)), &sequences, ALL),
@@ -166,7 +166,7 @@ fn trees_tables_and_repeat_offsets_stay_from_message_to_message() {
 }
 
 #[test]
-fn what_was_never_sent_cannot_be_repeated() {
+fn repeat_mode_without_previous_tables_is_an_error() {
     let tree = Tree::flat(b'a', 4, Form::Direct);
     let sequences = [copy(5, 3, 30)];
     let coded = || Literals::Coded(0, tree.clone(), letters_of(16, 60));
@@ -177,14 +177,14 @@ fn what_was_never_sent_cannot_be_repeated() {
         .compressed(plain(&letters(20)), &sequences, [Mode::Repeat, Mode::Predefined, Mode::Predefined]);
     let cut = messages(&frame);
     assert!(decode(&mut session(16), &cut).is_ok());
-    // Without the message that brought them; with a frame that ended in between; with a reset.
+    // Without the message that defined them; after the end of the frame; after a reset.
     let lost = |message: &[u8]| [&GREETING[..], message].concat();
     for message in &cut[1..] {
-        let fault = decode(&mut session(16), &[lost(message)]).unwrap_err();
-        assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, 0));
+        let error = decode(&mut session(16), &[lost(message)]).unwrap_err();
+        assert_eq!((error.kind(), error.message_index), (Kind::Corrupt, 0));
         let ended = [&cut[0][..], &[1, 0, 0]].concat();
-        let fault = decode(&mut session(16), &[ended, lost(message)]).unwrap_err();
-        assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, 1));
+        let error = decode(&mut session(16), &[ended, lost(message)]).unwrap_err();
+        assert_eq!((error.kind(), error.message_index), (Kind::Corrupt, 1));
         let mut again = session(16);
         decode(&mut again, &cut).unwrap();
         again.reset();
@@ -192,9 +192,9 @@ fn what_was_never_sent_cannot_be_repeated() {
     }
 }
 
-/// As with libzstd, it is the beginning of its block that a match reaches back the window from.
+/// As in libzstd, the window is counted back from the beginning of the block.
 #[test]
-fn a_match_reaches_back_the_whole_window_and_no_byte_more() {
+fn match_distance_is_at_most_the_window() {
     let fill = |len: usize| {
         let mut frame = Frame::new(windowed(16));
         for piece in letters(len).chunks(50_000) {
@@ -209,18 +209,18 @@ fn a_match_reaches_back_the_whole_window_and_no_byte_more() {
                 |offset| fill(before).plain(plain(&letters(literals)), &[copy(literals as u32, offset, 9)]);
             let most = (before.min(65_536) + literals) as u32;
             check(&at(most));
-            let fault = decode(&mut session(16), &messages(&at(most + 1))).unwrap_err();
-            assert_eq!(fault.kind(), Kind::Corrupt, "{before} {literals}");
+            let error = decode(&mut session(16), &messages(&at(most + 1))).unwrap_err();
+            assert_eq!(error.kind(), Kind::Corrupt, "{before} {literals}");
         }
     }
-    // In one message, too, and from the middle of a match that is longer than what lies behind it.
+    // Also within one message, and from the middle of a match longer than the data after it.
     check(&fill(65_536).plain(plain(b""), &[copy(0, 65_536, 65_000)]));
     let far = fill(65_536).plain(plain(b""), &[copy(0, 65_537, 3)]);
     assert_eq!(decode(&mut session(16), &[messages(&far).concat()]).unwrap_err().kind(), Kind::Corrupt);
 }
 
 #[test]
-fn frames_end_within_messages_and_others_begin() {
+fn frames_may_end_and_begin_within_messages() {
     let first = Frame::new(windowed(16)).raw(b"first ").plain(plain(b"and"), &[copy(3, 9, 6)]);
     let second = Frame::new(SINGLE).plain(plain(b"second"), &[copy(6, 6, 7)]);
     let third = Frame::new(Header { checksum: true, ..windowed(10) }).raw(b"third").rle(b'!', 5);
@@ -231,17 +231,17 @@ fn frames_end_within_messages_and_others_begin() {
     let mut scratch = Scratch::new();
     let mut session = session(16);
     assert_eq!(session.message(&frame, &mut scratch).unwrap().unwrap().payload, contents);
-    // It goes on within the last one: a raw block, which is not the last.
+    // The connection continues within the last frame: a raw block that is not the last.
     let block = [&[4 << 3, 0, 0][..], b"more"].concat();
     assert_eq!(session.message(&block, &mut scratch).unwrap().unwrap().payload, b"more");
-    // And a match does not reach into the frames before.
+    // A match does not reach into earlier frames.
     let matching = Frame::new(windowed(16)).raw(b"last ").raw(b"more").plain(plain(b""), &[copy(0, 10, 3)]);
-    let fault = session.message(&messages(&matching)[2], &mut scratch).unwrap_err();
-    assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, 2));
+    let error = session.message(&messages(&matching)[2], &mut scratch).unwrap_err();
+    assert_eq!((error.kind(), error.message_index), (Kind::Corrupt, 2));
 }
 
 #[test]
-fn skippable_frames_alone_and_between_are_no_payload() {
+fn skippable_frames_give_no_payload() {
     let mut scratch = Scratch::new();
     let mut session = session(16);
     for variant in 0..16 {
@@ -251,24 +251,24 @@ fn skippable_frames_alone_and_between_are_no_payload() {
     let frame = Frame::new(windowed(16)).raw(b"one").bytes();
     let both = [skippable(3, b""), frame.clone(), skippable(4, b"x")].concat();
     assert_eq!(session.message(&both, &mut scratch).unwrap().unwrap().payload, b"one");
-    // One that does not end with its message, or stands within a frame, is an error.
+    // A skippable frame that is truncated by its message, or is within a frame, is an error.
     let cut = &skippable(0, &[7; 30])[..20];
-    let fault = session.message(cut, &mut scratch).unwrap_err();
-    assert_eq!((fault.kind(), fault.message), (Kind::Truncated, 17));
+    let error = session.message(cut, &mut scratch).unwrap_err();
+    assert_eq!((error.kind(), error.message_index), (Kind::Truncated, 17));
     session.reset();
     let open = messages(&Frame::new(windowed(16)).raw(b"one")).concat();
     session.message(&open, &mut scratch).unwrap();
-    assert_eq!(session.message(&skippable(0, b""), &mut scratch).unwrap_err().message, 1);
+    assert_eq!(session.message(&skippable(0, b""), &mut scratch).unwrap_err().message_index, 1);
 }
 
 #[test]
-fn checksums_count_over_all_messages_of_a_frame() {
+fn checksum_covers_all_messages_of_a_frame() {
     let mut scratch = Scratch::new();
     for (lie, right) in [(0, true), (1, false), (1 << 31, false)] {
         let header = Header { checksum: true, checksum_lie: lie, ..windowed(16) };
         let frame = Frame::new(header).raw(&letters(70)).plain(plain(&letters(9)), &[copy(3, 60, 60)]);
         let bytes = frame.bytes();
-        // Cut behind the first block, whose header says that another follows.
+        // Split after the first block, whose header says that another follows.
         let (first, second) = bytes.split_at(6 + 3 + 70);
         let mut session = session(16);
         assert_eq!(session.message(first, &mut scratch).unwrap().unwrap().payload, letters(70));
@@ -278,17 +278,17 @@ fn checksums_count_over_all_messages_of_a_frame() {
                 assert_eq!(message.unwrap().payload, &frame.content().unwrap()[70..]);
                 assert_eq!(session.message(&bytes, &mut scratch).unwrap().unwrap().payload.len(), 139);
             }
-            Err(fault) => {
+            Err(error) => {
                 assert!(!right);
-                assert_eq!((fault.kind(), fault.message), (Kind::Corrupt, 1));
-                assert_eq!(fault.error.message, "the content does not match its checksum");
+                assert_eq!((error.kind(), error.message_index), (Kind::Corrupt, 1));
+                assert_eq!(error.error.message, "the content does not match its checksum");
             }
         }
     }
 }
 
 #[test]
-fn windows_are_as_large_as_the_limit_and_no_larger() {
+fn window_above_the_limit_is_an_error() {
     let header = |window: u8| [&MAGIC[..], &[0, window, 0, 0, 0]].concat();
     for (limit, window, allowed) in [
         (16, 16, true),
@@ -307,14 +307,14 @@ fn windows_are_as_large_as_the_limit_and_no_larger() {
         let done = session.message(&header((window - 10) << 3), &mut scratch);
         match done {
             Ok(message) => assert!(allowed && message.unwrap().payload.is_empty()),
-            Err(fault) => assert!(!allowed && fault.kind() == Kind::Limit, "{limit} {window}: {fault}"),
+            Err(error) => assert!(!allowed && error.kind() == Kind::Limit, "{limit} {window}: {error}"),
         }
         assert!(session.memory() < 4096, "nothing is allocated for what was not sent");
     }
-    // One eighth above the limit is above it.
-    let fault = session(16).message(&header((6 << 3) + 1), &mut Scratch::new()).unwrap_err();
-    assert_eq!(fault.kind(), Kind::Limit);
-    // A single segment is as large as its content, which is counted the same way.
+    // One eighth above the limit is rejected.
+    let error = session(16).message(&header((6 << 3) + 1), &mut Scratch::new()).unwrap_err();
+    assert_eq!(error.kind(), Kind::Limit);
+    // The window of a single segment frame is its content size.
     for (len, allowed) in [(65_536, true), (65_537, false)] {
         let frame = Frame::new(SINGLE).raw(&letters(len)).bytes();
         assert_eq!(session(16).message(&frame, &mut Scratch::new()).is_ok(), allowed);
@@ -322,7 +322,7 @@ fn windows_are_as_large_as_the_limit_and_no_larger() {
 }
 
 #[test]
-fn a_window_of_128_kib_holds_what_its_matches_reach() {
+fn window_of_128_kib_serves_matches_up_to_its_size() {
     let mut frame = Frame::new(windowed(17));
     for piece in letters(300_000).chunks(BLOCK) {
         frame = frame.raw(piece);
@@ -334,13 +334,13 @@ fn a_window_of_128_kib_holds_what_its_matches_reach() {
 }
 
 #[test]
-fn dictionaries_reserved_bits_and_other_magic_are_refused() {
+fn dictionaries_reserved_bits_and_unknown_magic_are_errors() {
     let frame = |header| Frame::new(header).raw(b"text").bytes();
     let first = |bytes: &[u8]| session(16).message(bytes, &mut Scratch::new()).unwrap_err();
     for id_flag in 1..4 {
-        let fault = first(&frame(Header { id_flag, id: 200, ..windowed(16) }));
-        assert_eq!(fault.kind(), Kind::Unsupported);
-        // A dictionary of number 0 is none.
+        let error = first(&frame(Header { id_flag, id: 200, ..windowed(16) }));
+        assert_eq!(error.kind(), Kind::Unsupported);
+        // Dictionary id 0 means no dictionary.
         let none = frame(Header { id_flag, ..windowed(16) });
         assert!(session(16).message(&none, &mut Scratch::new()).is_ok());
     }
@@ -349,7 +349,7 @@ fn dictionaries_reserved_bits_and_other_magic_are_refused() {
     for (at, bit) in (0..4).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
         let mut bytes = good.clone();
         bytes[at] ^= 1 << bit;
-        let fault = first(&bytes);
-        assert_eq!((fault.kind(), fault.error.offset), (Kind::Corrupt, 0), "{at} {bit}");
+        let error = first(&bytes);
+        assert_eq!((error.kind(), error.offset()), (Kind::Corrupt, 0), "{at} {bit}");
     }
 }

@@ -1,35 +1,35 @@
-//! One connection, as Java holds it.
+//! A connection held by Java.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use linerate_gateway::{Error, Fault, Kind, Message, Scratch, Session};
+use linerate_gateway::{Error, Kind, Message, Scratch, Session, SessionError};
 
-use crate::settings::Settings;
+use crate::options::Options;
 
-/// Connections that were not released yet.
+/// Number of connections that are not freed.
 static LIVE: AtomicI64 = AtomicI64::new(0);
 
-const NO_MEMORY: &str = "there is no memory for a message";
+const NO_MEMORY: &str = "out of memory for a message";
 const TOO_LONG: &str = "the parts of a websocket message are longer than the limit on payloads allows";
 
-/// A session and what Java may ask of its last message.
+/// A session and the envelope of its last message.
 pub(crate) struct Connection {
-    settings: Settings,
+    options: Options,
     session: Session,
-    /// Parts of a websocket message whose last part is still to come.
+    /// Received parts of an incomplete websocket message.
     parts: Vec<u8>,
-    /// A payload that had no room where it should go, until it is fetched.
-    waiting: Option<Vec<u8>>,
-    seen: Seen,
-    /// What went wrong outside the session.
-    fault: Option<Fault>,
-    /// A panic left the session in a state that nobody knows.
+    /// A payload that did not fit into the caller's buffer, until it is fetched.
+    unfetched: Option<Vec<u8>>,
+    last: LastMessage,
+    /// An error outside the session.
+    error: Option<SessionError>,
+    /// Whether a panic left the session in an unknown state.
     broken: bool,
 }
 
-/// What the last message said of itself.
+/// The envelope of the last message.
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct LastMessage {
     pub(crate) op: Option<u64>,
     pub(crate) sequence: Option<u64>,
     has_event: bool,
@@ -37,53 +37,53 @@ pub(crate) struct Seen {
 }
 
 impl Connection {
-    pub(crate) fn new(settings: Settings) -> Self {
+    pub(crate) fn new(options: Options) -> Self {
         LIVE.fetch_add(1, Ordering::Relaxed);
-        let session = settings.session();
+        let session = options.session();
         Connection {
-            settings,
+            options,
             session,
             parts: Vec::new(),
-            waiting: None,
-            seen: Seen::default(),
-            fault: None,
+            unfetched: None,
+            last: LastMessage::default(),
+            error: None,
             broken: false,
         }
     }
 
-    /// How many there are.
+    /// Number of connections that are not freed.
     pub(crate) fn live() -> i64 {
         LIVE.load(Ordering::Relaxed)
     }
 
-    /// Decodes a frame. The payload stands in the scratch; `None` if the message is not whole.
+    /// Decodes a frame into the scratch; `None` if the message is incomplete.
     pub(crate) fn message<'s>(
         &mut self,
         frame: &[u8],
         scratch: &'s mut Scratch,
-    ) -> Result<Option<&'s [u8]>, Fault> {
-        self.waiting = None;
-        if let Some(fault) = self.fault {
-            return Err(fault);
+    ) -> Result<Option<&'s [u8]>, SessionError> {
+        self.unfetched = None;
+        if let Some(error) = self.error {
+            return Err(error);
         }
         let Some(message) = self.session.message(frame, scratch)? else { return Ok(None) };
-        self.seen.note(&message);
+        self.last.set(&message);
         Ok(Some(message.payload))
     }
 
-    /// Parts of a websocket message that wait for its last one.
+    /// Received parts of an incomplete websocket message.
     pub(crate) fn parts(&mut self) -> &mut Vec<u8> {
         &mut self.parts
     }
 
-    /// Makes room behind the parts for `len` more bytes. Of parts that wait for more there are never as
-    /// many as no message within the limits has.
-    pub(crate) fn reserve_part(&mut self, len: usize, last: bool) -> Result<(), Fault> {
-        if let Some(fault) = self.fault() {
-            return Err(fault);
+    /// Reserves `len` more bytes for parts. Fails if the incomplete message exceeds what a message within the
+    /// limits can have.
+    pub(crate) fn reserve_part(&mut self, len: usize, last: bool) -> Result<(), SessionError> {
+        if let Some(error) = self.error() {
+            return Err(error);
         }
         if !last && self.parts.len() + len > self.session.limits().max_compressed() {
-            return Err(self.lose(TOO_LONG));
+            return Err(self.fail(TOO_LONG));
         }
         if self.parts.try_reserve(len).is_err() {
             return Err(self.no_memory());
@@ -92,38 +92,38 @@ impl Connection {
     }
 
     /// Keeps a payload until it is fetched.
-    pub(crate) fn wait(&mut self, payload: &[u8]) -> Result<(), Fault> {
+    pub(crate) fn keep(&mut self, payload: &[u8]) -> Result<(), SessionError> {
         let mut kept = Vec::new();
         if kept.try_reserve_exact(payload.len()).is_err() {
             return Err(self.no_memory());
         }
         kept.extend_from_slice(payload);
-        self.waiting = Some(kept);
+        self.unfetched = Some(kept);
         Ok(())
     }
 
-    /// What [`wait`](Self::wait) has kept.
+    /// Takes the payload kept by [`keep`](Self::keep).
     pub(crate) fn fetch(&mut self) -> Option<Vec<u8>> {
-        self.waiting.take()
+        self.unfetched.take()
     }
 
-    /// A message was lost for want of memory, and with it all that follow.
-    pub(crate) fn no_memory(&mut self) -> Fault {
-        self.lose(NO_MEMORY)
+    /// Records that a message, and so all later ones, was lost because memory ran out.
+    pub(crate) fn no_memory(&mut self) -> SessionError {
+        self.fail(NO_MEMORY)
     }
 
-    fn lose(&mut self, why: &'static str) -> Fault {
-        let error = Error::new(Kind::Limit, self.session.consumed() + self.parts.len() as u64, why);
+    fn fail(&mut self, message: &'static str) -> SessionError {
+        let error = Error::new(Kind::Limit, self.session.consumed() + self.parts.len() as u64, message);
         self.parts = Vec::new();
-        *self.fault.get_or_insert(Fault { error, message: self.session.messages() })
+        *self.error.get_or_insert(SessionError { error, message_index: self.session.messages() })
     }
 
-    pub(crate) fn fault(&self) -> Option<Fault> {
-        self.fault.or(self.session.fault())
+    pub(crate) fn error(&self) -> Option<SessionError> {
+        self.error.or(self.session.error())
     }
 
-    /// To be called where a panic was caught.
-    pub(crate) fn break_off(&mut self) {
+    /// Marks the connection as unusable after a panic.
+    pub(crate) fn set_broken(&mut self) {
         self.broken = true;
     }
 
@@ -133,28 +133,28 @@ impl Connection {
 
     pub(crate) fn reset(&mut self) {
         if self.broken {
-            self.session = self.settings.session();
+            self.session = self.options.session();
         } else {
             self.session.reset();
         }
         self.parts = Vec::new();
-        (self.waiting, self.fault, self.broken) = (None, None, false);
-        self.seen = Seen::default();
+        (self.unfetched, self.error, self.broken) = (None, None, false);
+        self.last = LastMessage::default();
     }
 
     pub(crate) fn session(&mut self) -> &mut Session {
         &mut self.session
     }
 
-    pub(crate) fn seen(&self) -> &Seen {
-        &self.seen
+    pub(crate) fn last(&self) -> &LastMessage {
+        &self.last
     }
 
     /// Bytes held.
     pub(crate) fn memory(&self) -> usize {
         let own = size_of::<Self>() - size_of::<Session>();
-        let waiting = self.waiting.as_ref().map_or(0, Vec::capacity);
-        own + self.session.memory() + self.parts.capacity() + waiting + self.seen.event.capacity()
+        let unfetched = self.unfetched.as_ref().map_or(0, Vec::capacity);
+        own + self.session.memory() + self.parts.capacity() + unfetched + self.last.event.capacity()
     }
 }
 
@@ -164,8 +164,8 @@ impl Drop for Connection {
     }
 }
 
-impl Seen {
-    fn note(&mut self, message: &Message<'_>) {
+impl LastMessage {
+    fn set(&mut self, message: &Message<'_>) {
         let Some(envelope) = message.envelope else { return };
         (self.op, self.sequence) = (envelope.op, envelope.sequence);
         self.has_event = envelope.event.is_some();
@@ -184,8 +184,8 @@ mod tests {
 
     use super::*;
 
-    fn settings(checks: i32) -> Settings {
-        Settings { transport: 1, max_message: 100, window_log: 16, checks, keep_messages: 0, keep_bytes: 0 }
+    fn options(checks: i32) -> Options {
+        Options { transport: 1, max_message: 100, window_log: 16, checks, keep_messages: 0, keep_bytes: 0 }
     }
 
     fn wire(server: &mut Encoder, text: &[u8]) -> Vec<u8> {
@@ -195,65 +195,65 @@ mod tests {
     }
 
     #[test]
-    fn a_message_says_what_it_is() {
+    fn envelope_of_the_last_message_is_kept() {
         let mut server = Encoder::new(Transport::Zstd).unwrap();
         let scratch = &mut Scratch::new();
-        let mut connection = Connection::new(settings(3));
+        let mut connection = Connection::new(options(3));
         let text = br#"{"op":0,"s":7,"t":"READY","d":null}"#;
         assert_eq!(connection.message(&wire(&mut server, text), scratch).unwrap(), Some(&text[..]));
-        let seen = connection.seen();
-        assert_eq!((seen.op, seen.sequence, seen.event()), (Some(0), Some(7), Some("READY")));
+        let last = connection.last();
+        assert_eq!((last.op, last.sequence, last.event()), (Some(0), Some(7), Some("READY")));
         let text = br#"{"op":11,"s":null,"t":null}"#;
         assert_eq!(connection.message(&wire(&mut server, text), scratch).unwrap(), Some(&text[..]));
-        let seen = connection.seen();
-        assert_eq!((seen.op, seen.sequence, seen.event()), (Some(11), None, None));
+        let last = connection.last();
+        assert_eq!((last.op, last.sequence, last.event()), (Some(11), None, None));
     }
 
     #[test]
-    fn a_payload_waits_until_the_next_message() {
+    fn kept_payload_is_dropped_with_the_next_message() {
         let mut server = Encoder::new(Transport::Zstd).unwrap();
         let scratch = &mut Scratch::new();
-        let mut connection = Connection::new(settings(0));
+        let mut connection = Connection::new(options(0));
         connection.message(&wire(&mut server, b"one"), scratch).unwrap();
-        connection.wait(b"one").unwrap();
+        connection.keep(b"one").unwrap();
         assert_eq!(connection.fetch().as_deref(), Some(&b"one"[..]));
-        connection.wait(b"one").unwrap();
+        connection.keep(b"one").unwrap();
         connection.message(&wire(&mut server, b"two"), scratch).unwrap();
         assert_eq!(connection.fetch(), None);
     }
 
     #[test]
-    fn parts_that_no_message_within_the_limits_has_are_a_fault_that_stays() {
-        let mut connection = Connection::new(settings(0));
+    fn parts_above_the_limit_are_an_error_that_persists() {
+        let mut connection = Connection::new(options(0));
         let most = connection.session().limits().max_compressed();
         connection.reserve_part(most, false).unwrap();
         connection.parts().resize(most, 0);
         assert!(connection.memory() > most);
-        // What comes last waits for nothing.
+        // The last part is not limited: it is decoded at once.
         connection.reserve_part(1, true).unwrap();
-        let fault = connection.reserve_part(1, false).unwrap_err();
-        assert_eq!((fault.kind(), fault.error.offset), (Kind::Limit, most as u64));
+        let error = connection.reserve_part(1, false).unwrap_err();
+        assert_eq!((error.kind(), error.offset()), (Kind::Limit, most as u64));
         assert!(connection.memory() < most);
-        assert_eq!(connection.reserve_part(0, true), Err(fault));
+        assert_eq!(connection.reserve_part(0, true), Err(error));
         connection.reset();
         connection.reserve_part(most, false).unwrap();
     }
 
     #[test]
-    fn faults_stay_until_a_reset() {
+    fn errors_persist_until_a_reset() {
         let scratch = &mut Scratch::new();
-        let mut connection = Connection::new(settings(0));
-        let fault = connection.no_memory();
-        assert_eq!(fault.kind(), Kind::Limit);
+        let mut connection = Connection::new(options(0));
+        let error = connection.no_memory();
+        assert_eq!(error.kind(), Kind::Limit);
         let mut server = Encoder::new(Transport::Zstd).unwrap();
-        assert_eq!(connection.message(&wire(&mut server, b"x"), scratch), Err(fault));
-        connection.break_off();
+        assert_eq!(connection.message(&wire(&mut server, b"x"), scratch), Err(error));
+        connection.set_broken();
         connection.reset();
-        assert!(connection.fault().is_none() && !connection.is_broken());
+        assert!(connection.error().is_none() && !connection.is_broken());
         let mut server = Encoder::new(Transport::Zstd).unwrap();
         assert_eq!(connection.message(&wire(&mut server, b"x"), scratch).unwrap(), Some(&b"x"[..]));
-        let fault = connection.message(&wire(&mut server, &[b'x'; 101]), scratch).unwrap_err();
-        assert_eq!((fault.kind(), fault.message), (Kind::Limit, 1));
-        assert_eq!(connection.fault(), Some(fault));
+        let error = connection.message(&wire(&mut server, &[b'x'; 101]), scratch).unwrap_err();
+        assert_eq!((error.kind(), error.message_index), (Kind::Limit, 1));
+        assert_eq!(connection.error(), Some(error));
     }
 }

@@ -1,29 +1,29 @@
-//! What a websocket message brought, copied from Java.
+//! The content of a websocket message, copied from Java.
 
 use std::mem::MaybeUninit;
 
-/// Bytes that need no memory of their own: most frames are shorter.
-const SHORT: usize = 2048;
+/// Bytes kept on the stack: most frames are shorter.
+const INLINE: usize = 2048;
 
-/// A frame, where Java cannot write to it while it is looked at.
+/// A frame in memory that Java cannot write to while it is decoded.
 pub(crate) struct Frame {
-    short: [MaybeUninit<u8>; SHORT],
+    short: [MaybeUninit<u8>; INLINE],
     long: Vec<u8>,
 }
 
-/// No memory for a frame.
+/// Memory for a frame ran out.
 #[derive(Debug)]
 pub(crate) struct NoMemory;
 
 impl Frame {
-    /// A frame without room.
+    /// An empty frame.
     pub(crate) fn new() -> Self {
-        Frame { short: [const { MaybeUninit::uninit() }; SHORT], long: Vec::new() }
+        Frame { short: [const { MaybeUninit::uninit() }; INLINE], long: Vec::new() }
     }
 
-    /// Room for `len` bytes, not cleared: all of it is written next.
-    pub(crate) fn room(&mut self, len: usize) -> Result<&mut [MaybeUninit<u8>], NoMemory> {
-        if len <= SHORT {
+    /// Returns an uninitialized buffer of `len` bytes, all of which the caller must write.
+    pub(crate) fn buffer(&mut self, len: usize) -> Result<&mut [MaybeUninit<u8>], NoMemory> {
+        if len <= INLINE {
             return Ok(&mut self.short[..len]);
         }
         self.long.try_reserve_exact(len).map_err(|_| NoMemory)?;
@@ -36,10 +36,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_as_long_as_asked_for() {
-        for len in [0, 1, SHORT - 1, SHORT, SHORT + 1, 100_000] {
-            assert_eq!(Frame::new().room(len).unwrap().len(), len);
+    fn buffer_has_the_requested_length() {
+        for len in [0, 1, INLINE - 1, INLINE, INLINE + 1, 100_000] {
+            assert_eq!(Frame::new().buffer(len).unwrap().len(), len);
         }
-        assert!(Frame::new().room(usize::MAX).is_err());
+        assert!(Frame::new().buffer(usize::MAX).is_err());
     }
 }

@@ -1,17 +1,22 @@
 //! The native library of the Java binding: what the class `dev.linerate.gateway.Native` calls.
 //!
-//! * A connection is a `Connection` in a box, whose address Java holds. The state word that keeps two
-//!   threads apart, and use apart from release, is Java's.
-//! * What is needed only while a message is decoded comes from a pool of the process, not from the
-//!   thread: clients have a thread for each connection.
-//! * Bytes are copied in and out. The garbage collector never waits for a decoder, nothing calls back
-//!   into Java, and exceptions are made there from what `Connection::fault` says.
-//! * No panic gets out: the connection that had it is of no use until it is reset, the others are.
+//! * A connection is a boxed `Connection` whose address Java holds. Exclusion of threads, and of use and release, is
+//!   Java's responsibility (the state word of `Handle`).
+//! * Working memory comes from a pool of the process, not of the thread: clients have a thread per connection.
+//! * Bytes are copied in and out. The garbage collector never waits for a decoder, no Java method is called, and
+//!   Java creates exceptions from `Connection::error`.
+//! * Panics are caught; the connection is unusable until it is reset, others are not affected.
+//!
+//! | module | content |
+//! |---|---|
+//! | `connection`, `options` | a session and its last message; its options |
+//! | `frame`, `pool` | a frame copied from Java; the process's working memory |
+//! | `sys/exports`, `sys/env` | the native methods; the JNI functions they call |
 
 mod connection;
 mod frame;
-mod kernel;
-mod settings;
-mod shared;
+mod options;
+mod pool;
+mod sys;
 
 use connection::Connection;

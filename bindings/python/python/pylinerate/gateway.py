@@ -1,7 +1,7 @@
 """Message streams of chat gateways: one zlib or zstd stream for as long as the connection lives.
 
-For programs with one or with thousands of connections. Each takes 33 KB (zlib) or 72 KB (zstd) once it has
-seen as much, gives one payload per message, and says when a stream went wrong.
+For programs with one or thousands of connections. Each takes up to 33 KB (zlib) or 72 KB (zstd), returns one
+payload per message, and reports damaged streams.
 
 >>> import zlib
 >>> from pylinerate.gateway import Decompressor
@@ -13,8 +13,8 @@ seen as much, gives one payload per message, and says when a stream went wrong.
 b'{"op":10,"d":{}}'
 b'{"op":11,"d":null}'
 
-What is decoded with one decompressor must come from one connection, in order. An event loop may decode in
-its own thread. While a message of 16 KiB or more, compressed, is decoded, other Python threads run.
+A decompressor must get the messages of one connection, in order. An event loop may decode in its own thread.
+While a message of 16 KiB or more (compressed) is decoded, other Python threads run.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from ._process import OfThisProcess
 if TYPE_CHECKING:
     from ._slices import AnyBuffer
 
-    #: How a gateway compresses, by the name in its address.
+    #: Transport of a gateway: the ``compress`` parameter of its URL.
     Kind: TypeAlias = Literal["zlib-stream", "zstd-stream"]
 
 __all__ = ["Decompressor", "Envelope", "GatewayError", "ZlibContext", "ZstdContext", "peek"]
 
 
 class Envelope(NamedTuple):
-    """What a payload says of itself."""
+    """Opcode, sequence number and event of a payload."""
 
     #: The opcode; 0 for events.
     op: int | None
     #: The sequence number of an event.
     s: int | None
-    #: The name of an event, as it is written, escapes and all.
+    #: The name of an event; escapes are not decoded.
     t: str | None
 
 
 def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") -> Envelope:
-    """What a payload says of itself, read only as far as that takes: to tell whether it is worth parsing.
+    """Read the envelope of a payload without the rest, to decide whether it is worth parsing.
 
-    Gateways that write JSON put these members first. What comes behind them is not looked at.
+    Gateways that write JSON put these members first. Bytes after them are not checked.
 
     >>> peek(b'{"t":"TYPING_START","s":7,"op":0,"d":{"user_id":"1"}}')
     Envelope(op=0, s=7, t='TYPING_START')
@@ -56,7 +56,7 @@ def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") ->
     Raises
     ------
     Error
-        For what is no object or term, or is damaged before the last of the members.
+        If the payload is not an object or term, or is damaged before the last of the members.
     """
     return Envelope(*_pylinerate.gateway_peek(payload, encoding))
 
@@ -64,37 +64,37 @@ def peek(payload: AnyBuffer | str, encoding: Literal["json", "etf"] = "json") ->
 class Decompressor(OfThisProcess, _pylinerate.GatewayDecompressor):
     """The decompressor of one connection.
 
-    Before the first message it holds next to nothing; its history grows with what it has seen. What is needed
-    only while a message is decoded belongs to the process and is shared by all connections.
+    Before the first message it holds almost no memory; its history grows with the data. Memory needed only while
+    a message is decoded is shared by all connections of the process.
 
     Parameters
     ----------
     kind : "zlib-stream" or "zstd-stream"
-        How the gateway compresses: what the address asked for with ``compress=``.
+        The transport: the ``compress`` parameter of the gateway's URL.
     max_message : int
-        Bytes of the largest payload. One byte more is an error.
+        Largest payload in bytes. One byte more is an error.
     window_log : int
-        Logarithm of the largest window of a zstd frame. Gateways use 16, 64 KiB; what asks for more is
-        refused before any memory is made for it.
+        Base-2 logarithm of the largest window of a zstd frame. Gateways use 16 (64 KiB); a frame with a larger
+        window is an error before any memory is allocated for it.
     checks : "json", "etf" or None
         Whether each payload must be exactly one JSON object, or one term in Erlang's external format. The
-        streams have no checksums, so this is what tells that a message was lost or damaged. It costs a
-        walk over the payload, and gives its :attr:`envelope`.
+        streams have no checksums, so only this detects lost or damaged messages. It costs one pass over the
+        payload and sets :attr:`envelope`.
     sequence : bool
-        With ``checks``, whether sequence numbers must also count up by one.
+        With ``checks``, whether sequence numbers must also increase by one.
     recent : tuple of int, optional
-        Messages to keep as they came, and at most how many bytes of them: see :meth:`recording`.
+        Maximum number and maximum total bytes of compressed messages to keep; see :meth:`recording`.
 
-    Errors stay: after a :class:`GatewayError` every call raises it again until :meth:`reset`. A message that
-    could not be handed over, since ``out`` was too small or memory short, is not lost: the next call, with
-    the same data, gets it.
+    Errors persist: after a :class:`GatewayError` every call raises it again until :meth:`reset`. A message that
+    could not be delivered, because ``out`` was too small or memory ran out, is not lost: the next call with the
+    same data returns it.
     """
 
     __slots__ = ()
 
     @property
     def envelope(self) -> Envelope | None:
-        """What the last message said of itself, if ``checks`` looked."""
+        """Envelope of the last message; None without ``checks``."""
         members = self._envelope()
         return None if members is None else Envelope(*members)
 
@@ -104,21 +104,21 @@ class Decompressor(OfThisProcess, _pylinerate.GatewayDecompressor):
 
 
 class _Context:
-    """What discord.py makes for each connection."""
+    """Base of discord.py's decompression contexts, one per connection."""
 
     __slots__ = ("decompressor",)
 
-    #: What it asks the gateway for.
+    #: The transport to request from the gateway.
     COMPRESSION_TYPE: str
     _kind: ClassVar[Kind]
-    #: Arguments of the decompressor, but for its kind.
+    #: Arguments of the decompressor, except its kind.
     options: ClassVar[dict[str, Any]] = {}
 
     def __init__(self) -> None:
         self.decompressor = Decompressor(self._kind, **self.options)
 
     def decompress(self, data: bytes, /) -> str | None:
-        """The payload as text, or None if more of it is to come."""
+        """Return the payload as text, or None if the message is incomplete."""
         return self.decompressor.decompress_text(data)
 
 
@@ -134,8 +134,8 @@ class ZlibContext(_Context):
 class ZstdContext(_Context):
     """A decompression context of discord.py for zstd-stream. Subclasses may set ``options``.
 
-    discord.py, since 2.5, makes one for each connection, of the class that
-    ``discord.utils._ActiveDecompressionContext`` is.
+    discord.py (since 2.5) creates one per connection, of the class
+    ``discord.utils._ActiveDecompressionContext``.
     """
 
     __slots__ = ()

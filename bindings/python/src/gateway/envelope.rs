@@ -1,4 +1,4 @@
-//! What payloads say of themselves.
+//! Envelopes of payloads: opcode, sequence number, event.
 
 use linerate_core::{Error, Kind};
 use linerate_gateway::{Encoding, Envelope};
@@ -12,7 +12,7 @@ use crate::error::raise;
 /// Opcode, sequence number and event.
 pub(super) type Members = (Option<u64>, Option<u64>, Option<String>);
 
-/// Those of a payload: text, or bytes.
+/// Reads the envelope of a payload, which is `str` or a buffer.
 #[pyfunction]
 pub(crate) fn gateway_peek(py: Python<'_>, payload: &Bound<'_, PyAny>, encoding: &str) -> PyResult<Members> {
     let encoding = encoding_of(encoding)?;
@@ -31,6 +31,8 @@ pub(super) fn encoding_of(name: &str) -> PyResult<Encoding> {
     match name {
         "json" => Ok(Encoding::Json),
         "etf" => Ok(Encoding::Etf),
-        _ => Err(PyValueError::new_err(format!("{name:?} is no encoding: payloads are \"json\" or \"etf\""))),
+        _ => Err(PyValueError::new_err(format!(
+            "{name:?} is not an encoding: payloads are \"json\" or \"etf\""
+        ))),
     }
 }

@@ -1,15 +1,15 @@
-//! What one websocket message brought.
+//! The content of one websocket message.
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::kernel::buffers::Input;
 
-/// Compressed bytes that nobody changes.
+/// Immutable compressed bytes.
 pub(super) enum Frame<'py> {
-    /// As websocket libraries give them.
+    /// A `bytes` object, as websocket libraries return it.
     Bytes(Bound<'py, PyBytes>),
-    /// Those of any other buffer: a copy, since its owner may write to it while they are decoded.
+    /// A copy of any other buffer, which could be written to during decoding.
     Copy(Vec<u8>),
 }
 

@@ -1,4 +1,4 @@
-//! Message streams of gateways: the class that `pylinerate.gateway.Decompressor` is made of.
+//! Gateway message streams: the native base class of `pylinerate.gateway.Decompressor`.
 
 mod connection;
 mod decompressor;

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use linerate_gateway::fake::{Script, Server, Trouble};
+use linerate_gateway::fake::{InjectedFault, Script, Server};
 use serde_json::Value;
 
 use crate::data::{FAILED, WARNED};
@@ -15,7 +15,7 @@ const IDENTIFY: &str =
 /// A server that ends by itself if a test fails.
 fn served(change: impl FnOnce(&mut Script)) -> Server {
     let mut script = Script::new();
-    script.time = Duration::from_secs(60);
+    script.max_duration = Duration::from_secs(60);
     change(&mut script);
     Server::start(script).expect("a server on loopback")
 }
@@ -77,10 +77,12 @@ fn messages_in_parts_stay_in_parts() {
 
 #[test]
 fn a_gateway_that_leaves_ends_it_and_what_came_is_kept() {
-    for (trouble, end) in [(Trouble::Close(4000), Some("closed, 4000")), (Trouble::Disconnect, None)] {
+    for (trouble, end) in
+        [(InjectedFault::Close(4000), Some("closed, 4000")), (InjectedFault::Disconnect, None)]
+    {
         let folder = Folder::new();
         let server = served(|script| {
-            script.trouble(6, trouble);
+            script.inject_fault(6, trouble);
         });
         let run = recorded(&folder, &server, "zstd-stream", &[]);
         match end {
@@ -100,7 +102,7 @@ fn a_gateway_that_leaves_ends_it_and_what_came_is_kept() {
 fn damage_on_the_way_is_recorded_and_said() {
     let folder = Folder::new();
     let server = served(|script| {
-        script.trouble(4, Trouble::Flip(1));
+        script.inject_fault(4, InjectedFault::Flip(1));
     });
     let run = recorded(&folder, &server, "zstd-stream", &["--for", "0.5"]);
     assert_eq!(run.status, Some(WARNED), "{run:?}");

@@ -110,7 +110,7 @@ fn hand_on(from: &mut impl Read, to: &mut impl Write) -> bool {
 /// A gateway, and a recording of it through a front with that certificate.
 fn recorded(folder: &Folder, certificate: &Certificate, host: &str, args: &[&str]) -> Run {
     let mut script = Script::new();
-    script.time = Duration::from_secs(60);
+    script.max_duration = Duration::from_secs(60);
     let server = Server::start(script).expect("a server on loopback");
     let front = Front::start(server.addr, &certificate.config);
     folder.write("identify", IDENTIFY.as_bytes());
@@ -170,7 +170,7 @@ fn a_gateway_whose_certificate_is_wrong_is_refused_with_the_reason_and_nothing_i
 #[test]
 fn a_gateway_that_does_not_encrypt_is_refused() {
     let mut script = Script::new();
-    script.time = Duration::from_secs(60);
+    script.max_duration = Duration::from_secs(60);
     let server = Server::start(script).expect("a server on loopback");
     let folder = Folder::new();
     let url = format!("wss://localhost:{}/?compress=zlib-stream", server.addr.port());

@@ -118,7 +118,7 @@ fn every_trouble_can_be_asked_for() {
             (&"listening".into(), &*format!("ws://127.0.0.1:{}", listening["port"]))
         );
         let (got, counts) = fetch(url, transport, 41);
-        assert_eq!((got.len(), counts.resumes, counts.faults.len()), (41, 8, 4), "{counts:?}");
+        assert_eq!((got.len(), counts.resumes, counts.errors.len()), (41, 8, 4), "{counts:?}");
         let (report, status) = server.end();
         assert!(status.success());
         let report: Value = serde_json::from_str(&report).expect("an object");

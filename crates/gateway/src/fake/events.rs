@@ -1,4 +1,4 @@
-//! What is served after READY.
+//! Events that are served after READY.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,47 +8,48 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{payloads, sample};
-use crate::fault::{Fault, Result};
+use crate::error::{Result, SessionError};
 
-/// Events in their order, and what READY says.
+/// Events in order, and the content of READY.
 #[derive(Clone, Debug)]
 pub struct Events {
     list: Vec<Event>,
-    /// Which of them describe guilds, by the guilds' numbers.
+    /// Index of the event that describes a guild, by guild id.
     guilds: BTreeMap<String, usize>,
-    /// The `d` of READY, without what belongs to one session.
+    /// The `d` of READY, without the members that belong to one session.
     ready: Map<String, Value>,
 }
 
 #[derive(Clone, Debug)]
 struct Event {
     payload: Vec<u8>,
-    /// Where its sequence number stands.
+    /// Position of its sequence number in `payload`.
     number: Range<usize>,
 }
 
-/// What an object of the protocol has.
+/// Members of a gateway payload.
 struct Members<'p> {
     op: Option<u64>,
     event: Option<String>,
-    /// Where the sequence number stands, if there is one.
+    /// Position of the sequence number, if there is one.
     number: Option<Range<usize>>,
     data: Option<&'p RawValue>,
 }
 
 impl Events {
-    /// Takes payloads as a gateway sends them, in JSON. Events are kept byte for byte, but for their
-    /// sequence numbers, which the server sets. A READY says what that of the server says. All else that
-    /// belongs to a connection, such as HELLO, is left out, since the server has its own.
+    /// Reads payloads as a gateway sends them, in JSON. Events keep their bytes except for the sequence
+    /// numbers, which the server sets. A READY replaces the content of the server's READY. Payloads that
+    /// belong to a connection, such as HELLO, are skipped: the server has its own.
     ///
     /// # Errors
-    /// [`Kind::Corrupt`] for what is no JSON object with an opcode.
+    /// [`Kind::Corrupt`] for a message that is not a JSON object with an opcode.
     pub fn new<M: AsRef<[u8]>>(messages: impl IntoIterator<Item = M>) -> Result<Events> {
         let mut events = Events { list: Vec::new(), guilds: BTreeMap::new(), ready: Map::new() };
         for (index, message) in messages.into_iter().enumerate() {
-            events
-                .add(message.as_ref())
-                .map_err(|what| Fault { error: Error::new(Kind::Corrupt, 0, what), message: index as u64 })?;
+            events.add(message.as_ref()).map_err(|what| SessionError {
+                error: Error::new(Kind::Corrupt, 0, what),
+                message_index: index as u64,
+            })?;
         }
         let in_order = |(id, index): (&String, &usize)| (*index, id.clone());
         let mut guilds: Vec<_> = events.guilds.iter().map(in_order).collect();
@@ -62,12 +63,12 @@ impl Events {
         Events::new(sample::messages()).expect("the sample is made of objects")
     }
 
-    /// How many there are, without READY.
+    /// Number of events, without READY.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether READY is all there is.
+    /// Whether there is no event besides READY.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -100,7 +101,7 @@ impl Events {
         Ok(())
     }
 
-    /// The payload of an event under a sequence number.
+    /// The payload of an event with a sequence number.
     pub(super) fn payload(&self, index: usize, sequence: u64) -> Option<Vec<u8>> {
         let Event { payload, number } = self.list.get(index)?;
         let sequence = sequence.to_string();
@@ -111,26 +112,26 @@ impl Events {
         self.guilds.contains_key(id)
     }
 
-    /// What is said of a guild: the `d` of its event.
+    /// The guild object: the `d` of its event.
     pub(super) fn guild(&self, id: &str) -> Option<Value> {
         let event = &self.list[*self.guilds.get(id)?];
         let mut payload: Value = serde_json::from_slice(&event.payload).ok()?;
         Some(payload["d"].take())
     }
 
-    /// What READY says to all sessions.
+    /// The members of READY that all sessions share.
     pub(super) fn ready(&self) -> &Map<String, Value> {
         &self.ready
     }
 
-    /// Bytes of the largest one.
+    /// Bytes of the largest event.
     pub(super) fn largest(&self) -> usize {
         self.list.iter().map(|event| event.payload.len()).max().unwrap_or(0)
     }
 }
 
 impl Event {
-    /// An event that had no number, with room for one.
+    /// Adds a sequence number to an event without one.
     fn numbered(payload: &[u8]) -> Event {
         let brace = payload.iter().position(|&b| b == b'{').map_or(0, |at| at + 1);
         let (before, after) = payload.split_at(brace);
@@ -163,7 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_set_and_nothing_else_is_changed() {
+    fn payload_changes_only_the_sequence_number() {
         let events = Events::new([
             r#"{"op":10,"d":{"heartbeat_interval":1}}"#,
             r#"{"t":"READY","s":1,"op":0,"d":{"v":10,"user":{"id":"5"},"session_id":"old"}}"#,
@@ -182,16 +183,16 @@ mod tests {
     }
 
     #[test]
-    fn guilds_of_events_are_announced() {
+    fn guilds_of_events_are_listed_in_ready() {
         let events = Events::new([r#"{"op":0,"t":"GUILD_CREATE","d":{"id":"77"}}"#]).unwrap();
         assert_eq!(events.ready()["guilds"], serde_json::json!([{ "id": "77", "unavailable": true }]));
     }
 
     #[test]
-    fn what_is_no_message_is_refused_by_its_number() {
+    fn a_malformed_message_is_an_error_with_its_index() {
         for bad in [&b"[]"[..], b"{", b"{\"d\":1}", b"{\"op\":\"0\"}", b"\xff"] {
-            let fault = Events::new([&b"{\"op\":1}"[..], bad]).unwrap_err();
-            assert_eq!((fault.message, fault.kind()), (1, Kind::Corrupt));
+            let error = Events::new([&b"{\"op\":1}"[..], bad]).unwrap_err();
+            assert_eq!((error.message_index, error.kind()), (1, Kind::Corrupt));
         }
     }
 }

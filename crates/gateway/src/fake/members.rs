@@ -1,28 +1,29 @@
-//! Members of a guild, which clients may ask for (opcode 8).
+//! Guild members requests (opcode 8) and their answers.
 
 use serde_json::{Value, json};
 
 use super::events::Events;
+use super::payloads::member_of;
 
-/// Users that can be asked for at once, as gateways have it, and bytes of what an answer repeats.
-const MOST_USERS: usize = 100;
-const LONGEST_NONCE: usize = 32;
+/// Users of one request, and bytes of the nonce that the answer repeats; both as at Discord's gateway.
+const MAX_USERS: usize = 100;
+const MAX_NONCE: usize = 32;
 
-/// What a client asked for.
+/// A request for guild members.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct MemberRequest {
     guild: String,
-    /// Members by the numbers of their users; else those whose names begin with `query`.
+    /// Members by user id; otherwise those whose names start with `query`.
     users: Option<Vec<String>>,
     query: String,
-    /// At most so many; 0 for all.
+    /// Maximum number of members by `query`; 0 means unlimited.
     limit: usize,
     nonce: Option<String>,
 }
 
-impl Asked {
-    /// Reads the `d` of a request. `None` if it asks for nothing that can be answered.
-    pub(super) fn read(data: &Value, events: &Events) -> Option<Asked> {
+impl MemberRequest {
+    /// Reads the `d` of a request; `None` for an unknown guild or a malformed request.
+    pub(super) fn read(data: &Value, events: &Events) -> Option<MemberRequest> {
         // Ids come as numbers in ETF.
         let text = |value: &Value| match value {
             Value::String(text) => Some(text.clone()),
@@ -30,16 +31,16 @@ impl Asked {
             _ => None,
         };
         let users = match &data["user_ids"] {
-            Value::Array(all) => Some(all.iter().filter_map(text).take(MOST_USERS).collect()),
+            Value::Array(all) => Some(all.iter().filter_map(text).take(MAX_USERS).collect()),
             one => text(one).map(|one| vec![one]),
         };
         let guild = text(&data["guild_id"]).filter(|guild| events.has_guild(guild))?;
-        let nonce = text(&data["nonce"]).filter(|nonce| nonce.len() <= LONGEST_NONCE);
+        let nonce = text(&data["nonce"]).filter(|nonce| nonce.len() <= MAX_NONCE);
         let limit = data["limit"].as_u64().unwrap_or(0) as usize;
-        Some(Asked { guild, users, query: text(&data["query"]).unwrap_or_default(), limit, nonce })
+        Some(MemberRequest { guild, users, query: text(&data["query"]).unwrap_or_default(), limit, nonce })
     }
 
-    /// GUILD_MEMBERS_CHUNK, all in one.
+    /// Returns GUILD_MEMBERS_CHUNK, always a single chunk.
     pub(super) fn answer(&self, sequence: u64, events: &Events) -> Value {
         let guild = events.guild(&self.guild).unwrap_or_default();
         let members = guild["members"].as_array().map_or(&[][..], Vec::as_slice);
@@ -61,34 +62,25 @@ impl Asked {
     }
 }
 
-/// A member by its user's number. The client is one of every guild.
+/// Finds a member by user id. The client is a member of every guild.
 fn member(members: &[Value], id: &str, client: &Value) -> Option<Value> {
     let found = members.iter().find(|member| member["user"]["id"] == id).cloned();
     found.or_else(|| (client["id"] == id).then(|| member_of(client)))
-}
-
-/// The member that a user is when nothing more is known.
-pub(super) fn member_of(user: &Value) -> Value {
-    json!({
-        "user": user, "roles": [], "nick": null, "avatar": null,
-        "joined_at": "2026-01-01T00:00:00.000000+00:00", "premium_since": null, "pending": false,
-        "deaf": false, "mute": false, "flags": 0, "communication_disabled_until": null,
-    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn answer(asked: &Value) -> Option<Value> {
+    fn answer(request: &Value) -> Option<Value> {
         let events = Events::sample();
-        Asked::read(asked, &events).map(|asked| asked.answer(9, &events))
+        MemberRequest::read(request, &events).map(|request| request.answer(9, &events))
     }
 
     const GUILD: &str = "2000000000000000001";
 
     #[test]
-    fn members_are_found_by_number_and_the_client_among_them() {
+    fn members_are_found_by_id_including_the_client() {
         let ids = json!(["3000000000000000001", "1000000000000000001", "77"]);
         let chunk = answer(&json!({ "guild_id": GUILD, "user_ids": ids, "nonce": "n" })).unwrap();
         assert_eq!((&chunk["t"], &chunk["s"]), (&json!("GUILD_MEMBERS_CHUNK"), &json!(9)));
@@ -100,22 +92,22 @@ mod tests {
     }
 
     #[test]
-    fn ids_may_be_numbers() {
+    fn numeric_ids_are_accepted() {
         let guild: u64 = GUILD.parse().unwrap();
         let chunk = answer(&json!({ "guild_id": guild, "user_ids": 3_000_000_000_000_000_001u64 })).unwrap();
         assert_eq!(chunk["d"]["members"][0]["user"]["username"], "member1");
     }
 
     #[test]
-    fn the_client_is_a_member_of_guilds_that_do_not_name_it() {
+    fn the_client_is_a_member_of_guilds_without_members() {
         let events = Events::new([r#"{"op":0,"t":"GUILD_CREATE","d":{"id":"5","members":[]}}"#]).unwrap();
         let id = events.ready()["user"]["id"].clone();
-        let asked = Asked::read(&json!({ "guild_id": "5", "user_ids": id }), &events).unwrap();
-        assert_eq!(asked.answer(2, &events)["d"]["members"][0]["user"]["id"], id);
+        let request = MemberRequest::read(&json!({ "guild_id": "5", "user_ids": id }), &events).unwrap();
+        assert_eq!(request.answer(2, &events)["d"]["members"][0]["user"]["id"], id);
     }
 
     #[test]
-    fn members_are_found_by_the_beginning_of_their_names() {
+    fn members_are_found_by_name_prefix() {
         let count = |query, limit| {
             let chunk = answer(&json!({ "guild_id": GUILD, "query": query, "limit": limit })).unwrap();
             chunk["d"]["members"].as_array().unwrap().len()
@@ -124,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_answered_is_not() {
+    fn unknown_guild_and_malformed_request_have_no_answer() {
         assert_eq!(answer(&json!({ "guild_id": "1", "query": "" })), None);
         assert_eq!(answer(&json!("x")), None);
         let long = json!({ "guild_id": GUILD, "user_ids": [], "nonce": "x".repeat(33) });

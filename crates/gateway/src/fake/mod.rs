@@ -1,15 +1,14 @@
 //! A gateway on the loopback interface, for tests of clients without a live service.
 //!
-//! [`Server::start`] answers websockets and the few HTTP requests that clients make before them. What it
-//! sends, and what goes wrong on the way, is a [`Script`]: events in their order, and [`Trouble`] at some
-//! of them. Sessions, sequence numbers, heartbeats and close codes are those of the protocol, version 10,
-//! in JSON or ETF.
+//! [`Server::start`] serves websockets and the few REST endpoints that clients request before them. A
+//! [`Script`] has the events to send and the faults to inject ([`InjectedFault`]). Sessions, sequence numbers,
+//! heartbeats and close codes follow version 10 of Discord's gateway protocol, in JSON or ETF.
 //!
 //! ```
-//! use linerate_gateway::fake::{Script, Server, Trouble};
+//! use linerate_gateway::fake::{Script, Server, InjectedFault};
 //!
 //! let mut script = Script::new();
-//! script.trouble(5, Trouble::Close(4000));
+//! script.inject_fault(5, InjectedFault::Close(4000));
 //! let server = Server::start(script)?;
 //! println!("connect to {}", server.url());
 //! // ... the client under test ...
@@ -20,7 +19,6 @@
 
 mod connection;
 mod events;
-mod line;
 mod members;
 mod payloads;
 mod report;
@@ -31,9 +29,11 @@ mod script;
 mod server;
 mod sessions;
 mod socket;
+mod state;
 mod term;
+mod wire_format;
 
 pub use events::Events;
 pub use report::Report;
-pub use script::{Bounds, Script, Trouble};
+pub use script::{ClientLimits, InjectedFault, Script};
 pub use server::Server;

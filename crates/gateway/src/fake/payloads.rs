@@ -1,4 +1,4 @@
-//! What a gateway says of itself: payloads that are not events of guilds.
+//! Payloads that are not part of the script: HELLO, READY, RESUMED and control messages.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub(super) fn resumed(sequence: u64) -> Value {
     json!({ "t": "RESUMED", "s": sequence, "op": 0, "d": { "_trace": ["linerate"] } })
 }
 
-/// READY: what it says to all, and what belongs to one session.
+/// READY of a session: the shared members in `all` plus those of the session.
 pub(super) fn ready(all: &Map<String, Value>, session: &str, url: &str, shard: [u64; 2]) -> Value {
     let mut data = all.clone();
     data.insert("session_id".into(), session.into());
@@ -38,7 +38,7 @@ pub(super) fn ready(all: &Map<String, Value>, session: &str, url: &str, shard: [
     json!({ "t": "READY", "s": 1, "op": 0, "d": data })
 }
 
-/// The user that the client is, unless READY of the messages has another.
+/// The client's user, unless READY of the script has another.
 pub(super) fn user() -> Value {
     json!({
         "id": "1000000000000000001", "username": "linerate", "global_name": "Linerate",
@@ -47,7 +47,16 @@ pub(super) fn user() -> Value {
     })
 }
 
-/// Adds what clients look for and takes away what belongs to a session.
+/// The guild member object of a user, with default values.
+pub(super) fn member_of(user: &Value) -> Value {
+    json!({
+        "user": user, "roles": [], "nick": null, "avatar": null,
+        "joined_at": "2026-01-01T00:00:00.000000+00:00", "premium_since": null, "pending": false,
+        "deaf": false, "mute": false, "flags": 0, "communication_disabled_until": null,
+    })
+}
+
+/// Adds the members that clients require and removes those that belong to a session.
 pub(super) fn complete_ready(ready: &mut Map<String, Value>, guilds: impl Iterator<Item = String>) {
     for session in ["session_id", "resume_gateway_url", "shard"] {
         ready.remove(session);

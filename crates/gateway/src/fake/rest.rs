@@ -1,37 +1,37 @@
-//! What clients ask before they connect, over HTTP.
+//! REST endpoints that clients request before they connect.
 
 use std::io::{Read, Write};
 
 use serde_json::{Value, json};
 
-use super::request::{Refused, Request};
-use super::server::Shared;
-use super::socket::{Patient, after, is_timeout};
+use super::request::{HttpError, Request};
+use super::socket::{DeadlineStream, deadline_in, is_timeout};
+use super::state::ServerState;
 
-/// Bytes of a body that are read, to be ignored.
-const LARGEST_BODY: usize = 1 << 20;
+/// Bytes of a request body that are read and ignored.
+const MAX_BODY: usize = 1 << 20;
 
-/// The answer to a request: a status, and an object.
-fn answer(request: &Request, shared: &Shared) -> (u16, Value) {
+/// Returns the answer to a request: status code and body.
+fn answer(request: &Request, state: &ServerState) -> (u16, Value) {
     let Some(resource) = resource(&request.path) else { return error(404, "404: Not Found") };
     let answer = match resource {
-        "gateway" => json!({ "url": shared.url }),
+        "gateway" => json!({ "url": state.url }),
         "gateway/bot" => json!({
-            "url": shared.url,
+            "url": state.url,
             "shards": 1,
             "session_start_limit": {
                 "total": 1000, "remaining": 1000, "reset_after": 86_400_000, "max_concurrency": 16,
             },
         }),
-        "users/@me" => shared.script.events.ready()["user"].clone(),
-        "applications/@me" | "oauth2/applications/@me" => application(shared),
+        "users/@me" => state.script.events.ready()["user"].clone(),
+        "applications/@me" | "oauth2/applications/@me" => application(state),
         _ => return error(404, "404: Not Found"),
     };
     if request.method == "GET" { (200, answer) } else { error(405, "405: Method Not Allowed") }
 }
 
-fn application(shared: &Shared) -> Value {
-    let user = &shared.script.events.ready()["user"];
+fn application(state: &ServerState) -> Value {
+    let user = &state.script.events.ready()["user"];
     json!({
         "id": user["id"], "name": user["username"], "icon": null, "description": "",
         "bot_public": false, "bot_require_code_grant": false, "flags": 0, "owner": user, "team": null,
@@ -39,7 +39,7 @@ fn application(shared: &Shared) -> Value {
     })
 }
 
-/// What stands behind `/api/v10/`, or another version.
+/// Returns the path after `/api/` and an optional version such as `v10/`.
 fn resource(path: &str) -> Option<&str> {
     let path = path.strip_prefix("/api/")?;
     match path.split_once('/') {
@@ -54,35 +54,35 @@ fn error(status: u16, message: &str) -> (u16, Value) {
     (status, json!({ "message": message, "code": 0 }))
 }
 
-/// Answers a request and ends the connection.
-pub(super) fn serve(stream: &mut Patient, request: &Request, shared: &Shared) {
+/// Answers a request and closes the connection.
+pub(super) fn serve(stream: &mut DeadlineStream, request: &Request, state: &ServerState) {
     let length = request.header("content-length").and_then(|n| n.parse::<usize>().ok()).unwrap_or(0);
-    let left = length.min(LARGEST_BODY).saturating_sub(request.rest.len());
-    stream.wait_until(after(shared.script.bounds.patience));
+    let left = length.min(MAX_BODY).saturating_sub(request.rest.len());
+    stream.set_deadline(deadline_in(state.script.limits.timeout));
     discard(stream, left);
-    let (status, body) = answer(request, shared);
-    respond(stream, status, &body, shared);
+    let (status, body) = answer(request, state);
+    respond(stream, status, &body, state);
 }
 
-/// Says why a request is refused, and ends the connection.
-pub(super) fn refuse(stream: &mut Patient, Refused(status, why): Refused, shared: &Shared) {
-    let (status, body) = error(status, why);
-    respond(stream, status, &body, shared);
+/// Answers with an error and closes the connection.
+pub(super) fn reject(stream: &mut DeadlineStream, rejection: HttpError, state: &ServerState) {
+    let (status, body) = error(rejection.status, rejection.message);
+    respond(stream, status, &body, state);
 }
 
-fn respond(stream: &mut Patient, status: u16, body: &Value, shared: &Shared) {
+fn respond(stream: &mut DeadlineStream, status: u16, body: &Value, state: &ServerState) {
     let body = body.to_string();
     let answer = format!(
         "HTTP/1.1 {status} {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         reason(status),
         body.len()
     );
-    stream.wait_until(after(shared.script.bounds.patience));
+    stream.set_deadline(deadline_in(state.script.limits.timeout));
     let mut left = answer.as_bytes();
     while !left.is_empty() {
         match stream.write(left) {
             Ok(n) => left = &left[n..],
-            Err(e) if is_timeout(&e) && !stream.gives_up() => {}
+            Err(e) if is_timeout(&e) && !stream.must_abort() => {}
             Err(_) => return,
         }
     }
@@ -102,12 +102,12 @@ fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Reads a body, to be ignored.
-fn discard(stream: &mut Patient, mut left: usize) {
+/// Reads and ignores a body of `left` bytes.
+fn discard(stream: &mut DeadlineStream, mut left: usize) {
     let mut piece = [0; 4096];
-    while left > 0 && !stream.is_over() && !stream.is_late() {
-        let room = left.min(piece.len());
-        match stream.read(&mut piece[..room]) {
+    while left > 0 && !stream.is_stopping() && !stream.is_past_deadline() {
+        let len = left.min(piece.len());
+        match stream.read(&mut piece[..len]) {
             Ok(n @ 1..) => left -= n,
             Err(e) if is_timeout(&e) => {}
             _ => return,
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_all_the_same() {
+    fn resource_ignores_the_api_version() {
         assert_eq!(resource("/api/v10/gateway/bot"), Some("gateway/bot"));
         assert_eq!(resource("/api/v9/users/@me"), Some("users/@me"));
         assert_eq!(resource("/api/gateway"), Some("gateway"));

@@ -1,16 +1,15 @@
-//! A few events of one small guild, for those who bring none.
+//! Default events: one small guild and its messages.
 
 use serde_json::{Value, json};
 
-use super::members::member_of;
-use super::payloads;
+use super::payloads::{self, member_of};
 
 const GUILD: &str = "2000000000000000001";
 const CHANNEL: &str = "2000000000000000002";
 const JOINED: &str = "2026-01-01T00:00:00.000000+00:00";
 const MESSAGES: u64 = 40;
 
-/// As they would come over the wire. The server numbers them.
+/// Payloads as a gateway sends them. The server sets their sequence numbers.
 pub(super) fn messages() -> Vec<Vec<u8>> {
     let guild = event("GUILD_CREATE", guild());
     let texts = (0..MESSAGES).map(|i| match i % 4 {
@@ -35,7 +34,7 @@ fn member(id: u64) -> Value {
     member_of(&user(id))
 }
 
-/// The client's own, without which some clients ask for more.
+/// The client's own member, without which some clients request more.
 fn own_member() -> Value {
     member_of(&payloads::user())
 }

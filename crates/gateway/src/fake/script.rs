@@ -1,109 +1,111 @@
-//! What a server does, and what goes wrong.
+//! Script of a fake server: events, injected faults, limits on clients.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
 use super::events::Events;
 
-/// What goes wrong at one event. The event is named by its sequence number, READY being 1. Each trouble
-/// comes once for each shard: what is sent again after a RESUME arrives. Trouble that was on its way when
-/// the client turned away comes again, so that a client meets all of them, one after the other.
+/// A fault injected at one event, which is given by its sequence number (READY is 1).
+///
+/// Each fault is injected once per shard, so events sent again after a RESUME arrive. A fault that was
+/// already sent but not received when the client disconnected is injected again, so that a client meets
+/// all of them in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Trouble {
-    /// Behind the event the server closes with this code. After 4000 a client may resume.
+pub enum InjectedFault {
+    /// After the event the server closes the websocket with this code. After 4000 a client may resume.
     Close(u16),
-    /// Behind the event the connection ends without a word.
+    /// After the event the TCP connection ends without a close frame.
     Disconnect,
-    /// Behind the event the server asks for a new connection (opcode 7).
+    /// After the event the server asks for a new connection (opcode 7).
     Reconnect,
-    /// Behind the event the server ends the session (opcode 9), which cannot be resumed.
+    /// After the event the server invalidates the session (opcode 9); it cannot be resumed.
     Invalidate,
-    /// This bit is flipped in what goes over the wire for the event; bits are counted from the lowest of
-    /// the first byte, round the end. Bit 1 belongs to the type of a block in both formats, which decoders
-    /// notice; most others may go unnoticed.
+    /// This bit of the event's compressed bytes is flipped; bits count from the lowest of the first byte,
+    /// modulo the length. Bit 1 belongs to a block type in both formats, so decoders notice it; most other
+    /// flips may go undetected.
     Flip(usize),
-    /// The second half of what goes over the wire for the event is missing.
+    /// The second half of the event's compressed bytes is missing.
     Truncate,
-    /// What goes over the wire for the event is lost.
+    /// The event's compressed bytes are not sent.
     Drop,
 }
 
-/// What a server serves, and how.
+/// Script of a server: what it sends, and what goes wrong.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Script {
-    /// The port on 127.0.0.1; 0, the default, for any that is free.
+    /// Port on 127.0.0.1. Default: 0, any free port.
     pub port: u16,
-    /// What follows READY.
+    /// Events after READY.
     pub events: Events,
-    /// What goes wrong: sequence numbers, and what happens there.
-    pub troubles: Vec<(u64, Trouble)>,
-    /// Payloads come in pieces of at most so many bytes: for zlib as several websocket messages, otherwise
-    /// as several frames of one.
+    /// Injected faults by sequence number.
+    pub faults: Vec<(u64, InjectedFault)>,
+    /// Largest fragment in bytes: payloads are sent as several websocket messages (zlib) or as several
+    /// frames of one message (otherwise). Default: not fragmented.
     pub fragment: Option<NonZeroUsize>,
-    /// Time between two events; none by default.
+    /// Time between two events. Default: zero.
     pub pause: Duration,
-    /// Heartbeats of each shard that are not acknowledged, from the first one on; 0 by default.
+    /// Number of heartbeats of each shard, from the first one on, that are not acknowledged. Default: 0.
     pub unacknowledged: u64,
-    /// What HELLO asks for: 41.25 s by default. Clients that send nothing for three times as long, and for
-    /// [`Bounds::patience`] at least, are closed with 4009.
+    /// Heartbeat interval in HELLO. Default: 41.25 s. A client that sends nothing for three intervals, and
+    /// at least [`ClientLimits::timeout`], is closed with 4009.
     pub heartbeat_interval: Duration,
-    /// Whether the server stops after its first clients: once there was a session, and there is none left
-    /// that is connected or could be resumed.
+    /// Whether the server stops after its first clients: once there was a session and none is left that is
+    /// connected or can be resumed.
     pub once: bool,
-    /// How long the server runs; one hour by default.
-    pub time: Duration,
-    /// What clients may cost.
-    pub bounds: Bounds,
+    /// Longest run time of the server. Default: one hour.
+    pub max_duration: Duration,
+    /// Limits on clients.
+    pub limits: ClientLimits,
 }
 
-/// What clients may cost.
+/// Limits on the resources that clients can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Bounds {
-    /// Connections at a time, 10,000; more are not answered. Each takes a thread, a file descriptor
-    /// and memory: some 40 KB as text, 290 KB with zstd, 360 KB with zlib.
+pub struct ClientLimits {
+    /// Concurrent connections; more are not answered. Each takes a thread, a file descriptor and memory:
+    /// some 40 KB as text, 290 KB with zstd, 360 KB with zlib. Default: 10,000.
     pub connections: usize,
-    /// Sessions that are kept, 20,000; the oldest that is not connected makes room.
+    /// Sessions kept; the oldest one without a connection is evicted. Default: 20,000.
     pub sessions: usize,
-    /// Bytes of a client's message, 64 KiB; after a larger one the connection is closed with 1009.
+    /// Bytes of a client's message; a larger one closes the connection with 1009. Default: 64 KiB.
     pub message: usize,
-    /// Messages of a client per minute, 1,200; after more the connection is closed with 4008.
+    /// Messages of a client per minute; more close the connection with 4008. Default: 1,200.
     pub messages_per_minute: u32,
-    /// Time for a request, for IDENTIFY, for taking a message, and for a closing handshake: 10 s.
-    pub patience: Duration,
-    /// How long a session without a connection can be resumed, 10 s.
-    pub resume: Duration,
+    /// Time for a request, for IDENTIFY, for sending a message, and for a closing handshake. Default: 10 s.
+    pub timeout: Duration,
+    /// How long a session without a connection can be resumed. Default: 10 s.
+    pub resume_timeout: Duration,
 }
 
 impl Script {
-    /// A few events of one small guild, without trouble.
+    /// A few events of one small guild, without faults.
     pub fn new() -> Self {
         Script {
             port: 0,
             events: Events::sample(),
-            troubles: Vec::new(),
+            faults: Vec::new(),
             fragment: None,
             pause: Duration::ZERO,
             unacknowledged: 0,
             heartbeat_interval: Duration::from_millis(41_250),
             once: false,
-            time: Duration::from_secs(3600),
-            bounds: Bounds::new(),
+            max_duration: Duration::from_secs(3600),
+            limits: ClientLimits::new(),
         }
     }
 
-    /// The same with these events.
+    /// Sets the events.
     #[must_use]
-    pub fn with_events(self, events: Events) -> Self {
+    pub fn events(self, events: Events) -> Self {
         Script { events, ..self }
     }
 
-    /// Adds trouble at the event with this sequence number. Several at one event come in their order; the
-    /// first that ends the connection is the last.
-    pub fn trouble(&mut self, sequence: u64, trouble: Trouble) -> &mut Self {
-        self.troubles.push((sequence, trouble));
+    /// Injects a fault at the event with this sequence number. Several at one event are injected in order,
+    /// up to the first one that ends the connection.
+    pub fn inject_fault(&mut self, sequence: u64, fault: InjectedFault) -> &mut Self {
+        self.faults.push((sequence, fault));
         self
     }
 }
@@ -114,21 +116,21 @@ impl Default for Script {
     }
 }
 
-impl Bounds {
+impl ClientLimits {
     /// The defaults.
     pub const fn new() -> Self {
-        Bounds {
+        ClientLimits {
             connections: 10_000,
             sessions: 20_000,
             message: 64 << 10,
             messages_per_minute: 1200,
-            patience: Duration::from_secs(10),
-            resume: Duration::from_secs(10),
+            timeout: Duration::from_secs(10),
+            resume_timeout: Duration::from_secs(10),
         }
     }
 }
 
-impl Default for Bounds {
+impl Default for ClientLimits {
     fn default() -> Self {
         Self::new()
     }

@@ -1,99 +1,99 @@
-//! Sessions, which outlive their connections: what each was sent, so that it can be sent again.
+//! Session table. Sessions outlive their connections and keep what was sent, so that it can be sent again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::members::Asked;
-use super::script::{Bounds, Script, Trouble};
+use super::members::MemberRequest;
+use super::script::{ClientLimits, InjectedFault, Script};
 
-/// What one session is sent at most besides the events of the script. A session that has more is not
-/// resumed, and not answered.
-const MOST_EXTRAS: usize = 1000;
+/// Maximum number of events of a session besides the script's. A session with more is neither resumed nor
+/// answered.
+const MAX_EXTRA_EVENTS: usize = 1000;
 
-/// A session's number. Its text is what clients get to see.
+/// A session's number; see [`Sessions::name`] for the text that clients get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SessionId(u64);
 
-/// What belongs to a sequence number.
+/// Content of a sequence number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Ready,
     Event(usize),
-    Extra(Extra),
+    Extra(ExtraEvent),
 }
 
-/// An event that is not the script's.
+/// An event that is not in the script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Extra {
+pub(super) enum ExtraEvent {
     Resumed,
-    Members(Arc<Asked>),
+    Members(Arc<MemberRequest>),
 }
 
-/// Why a session is not resumed.
+/// Why a session cannot be resumed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
-    /// There is none of that name any more.
-    Unknown,
-    /// It never came that far.
-    Sequence,
+pub(super) enum ResumeError {
+    /// There is no session with this name, or not any more.
+    UnknownSession,
+    /// The sequence number is above the last one sent.
+    SequenceTooHigh,
 }
 
 struct Session {
     shard: [u64; 2],
-    /// The connection that has it, until that is gone.
+    /// The attached connection, if any.
     connection: Option<u64>,
-    /// Since when none has it.
-    left: Instant,
-    /// The sequence number that comes next on the connection.
+    /// Time since which no connection is attached.
+    detached_at: Instant,
+    /// Next sequence number on the connection.
     next: u64,
-    /// The highest one that was given away, on whatever connection.
+    /// Highest sequence number assigned, on any connection.
     highest: u64,
-    /// Whether the server ended it. It stays for a while all the same, since its client is expected back.
+    /// Whether the server ended it. It is kept for a while, since its client is expected to reconnect.
     ended: bool,
-    /// What went to those that are not of the script.
-    extras: BTreeMap<u64, Extra>,
+    /// Events that are not in the script, by sequence number.
+    extras: BTreeMap<u64, ExtraEvent>,
 }
 
 #[derive(Default)]
 struct Table {
     sessions: BTreeMap<SessionId, Session>,
-    /// How many there ever were.
-    begun: u64,
-    /// Troubles that came, by shard and place in the script.
-    troubled: BTreeSet<(u64, usize)>,
-    /// Heartbeats that were left without an answer, by shard.
+    /// Number of sessions ever created.
+    created: u64,
+    /// Faults already injected, by shard and index in the script.
+    injected: BTreeSet<(u64, usize)>,
+    /// Number of heartbeats not acknowledged, by shard.
     unanswered: BTreeMap<u64, u64>,
 }
 
 /// The sessions of a server.
 pub(super) struct Sessions {
     table: Mutex<Table>,
-    bounds: Bounds,
-    /// What distinguishes names of sessions from those of other servers.
+    limits: ClientLimits,
+    /// Distinguishes session names from those of other servers.
     salt: u64,
-    /// Events of each session.
+    /// Number of scripted events.
     events: usize,
-    /// What goes wrong, and at which sequence numbers.
-    troubles: Vec<(u64, Trouble)>,
+    /// Injected faults by sequence number.
+    faults: Vec<(u64, InjectedFault)>,
 }
 
 impl Sessions {
     pub(super) fn new(script: &Script, salt: u64) -> Self {
-        let (events, troubles) = (script.events.len(), script.troubles.clone());
-        Sessions { table: Mutex::default(), bounds: script.bounds, salt, events, troubles }
+        let (events, faults) = (script.events.len(), script.faults.clone());
+        Sessions { table: Mutex::default(), limits: script.limits, salt, events, faults }
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What clients call a session.
+    /// The `session_id` that clients get.
     pub(super) fn name(&self, id: SessionId) -> String {
         format!("{:016x}{:016x}", self.salt, id.0)
     }
 
-    /// Which shard a session is of, and of how many.
+    /// Shard id and shard count of a session.
     pub(super) fn shard(&self, id: SessionId) -> [u64; 2] {
         self.table().sessions.get(&id).map_or([0, 1], |session| session.shard)
     }
@@ -103,22 +103,22 @@ impl Sessions {
         (self.name(id) == name).then_some(id)
     }
 
-    /// A new session; `None` if there is no room.
+    /// Creates a session; `None` if the table is full of connected ones.
     pub(super) fn begin(&self, shard: [u64; 2], connection: u64) -> Option<SessionId> {
         let mut table = self.table();
-        self.forget(&mut table);
+        self.expire(&mut table);
         table.sessions.retain(|_, s| !(s.ended && s.shard == shard));
-        if table.sessions.len() >= self.bounds.sessions {
+        if table.sessions.len() >= self.limits.sessions {
             let idle = table.sessions.iter().filter(|(_, s)| s.connection.is_none());
-            let oldest = idle.min_by_key(|(_, s)| s.left).map(|(id, _)| *id)?;
+            let oldest = idle.min_by_key(|(_, s)| s.detached_at).map(|(id, _)| *id)?;
             table.sessions.remove(&oldest);
         }
-        let id = SessionId(table.begun);
-        table.begun += 1;
+        let id = SessionId(table.created);
+        table.created += 1;
         let session = Session {
             shard,
             connection: Some(connection),
-            left: Instant::now(),
+            detached_at: Instant::now(),
             next: 1,
             highest: 0,
             ended: false,
@@ -128,33 +128,39 @@ impl Sessions {
         Some(id)
     }
 
-    /// Gives a session to another connection, which goes on behind `sequence`. A connection that still has
-    /// it loses it.
-    pub(super) fn resume(&self, name: &str, sequence: u64, connection: u64) -> Result<SessionId, Refusal> {
-        let id = self.id(name).ok_or(Refusal::Unknown)?;
+    /// Attaches a session to another connection, which continues after `sequence`. A connection that is still
+    /// attached is detached.
+    pub(super) fn resume(
+        &self,
+        name: &str,
+        sequence: u64,
+        connection: u64,
+    ) -> Result<SessionId, ResumeError> {
+        let id = self.id(name).ok_or(ResumeError::UnknownSession)?;
         let mut table = self.table();
-        self.forget(&mut table);
-        let session = table.sessions.get_mut(&id).ok_or(Refusal::Unknown)?;
-        if session.highest == 0 || session.ended || session.extras.len() >= MOST_EXTRAS {
-            return Err(Refusal::Unknown);
+        self.expire(&mut table);
+        let session = table.sessions.get_mut(&id).ok_or(ResumeError::UnknownSession)?;
+        if session.highest == 0 || session.ended || session.extras.len() >= MAX_EXTRA_EVENTS {
+            return Err(ResumeError::UnknownSession);
         }
         if sequence > session.highest {
-            return Err(Refusal::Sequence);
+            return Err(ResumeError::SequenceTooHigh);
         }
-        session.add(Extra::Resumed);
+        session.add(ExtraEvent::Resumed);
         session.next = sequence + 1;
         session.connection = Some(connection);
-        // What went wrong behind the next event was sent ahead, and the client did not get to see it.
+        // Faults after the next event were sent ahead but not received: they are injected again.
         let shard = session.shard[0];
-        table.troubled.retain(|&(of, place)| of != shard || self.troubles[place].0 <= sequence + 1);
+        table.injected.retain(|&(of, index)| of != shard || self.faults[index].0 <= sequence + 1);
         Ok(id)
     }
 
-    /// The next sequence number and what belongs to it. `Ok(None)` if all was sent, an error if another
-    /// connection has the session.
-    pub(super) fn next(&self, id: SessionId, connection: u64) -> Result<Option<(u64, Content)>, Lost> {
+    /// Returns the next sequence number and its content. `Ok(None)` if all was sent; an error if another
+    /// connection has taken the session over.
+    pub(super) fn next(&self, id: SessionId, connection: u64) -> Result<Option<(u64, Content)>, TakenOver> {
         let mut table = self.table();
-        let session = table.sessions.get_mut(&id).filter(|s| s.connection == Some(connection)).ok_or(Lost)?;
+        let session =
+            table.sessions.get_mut(&id).filter(|s| s.connection == Some(connection)).ok_or(TakenOver)?;
         let sequence = session.next;
         let content = session.content(sequence);
         if matches!(content, Content::Event(index) if index >= self.events) {
@@ -165,75 +171,80 @@ impl Sessions {
         Ok(Some((sequence, content)))
     }
 
-    /// Lets members be sent that the client asked for.
-    pub(super) fn ask(&self, id: SessionId, asked: Asked) {
+    /// Queues the answer to a guild members request.
+    pub(super) fn request_members(&self, id: SessionId, request: MemberRequest) {
         if let Some(session) = self.table().sessions.get_mut(&id)
             && session.highest > 0
-            && session.extras.len() < MOST_EXTRAS
+            && session.extras.len() < MAX_EXTRA_EVENTS
         {
-            session.add(Extra::Members(Arc::new(asked)));
+            session.add(ExtraEvent::Members(Arc::new(request)));
         }
     }
 
-    /// The session has no connection any more.
-    pub(super) fn leave(&self, id: SessionId, connection: u64, how: Left) {
+    /// Detaches a session from its connection.
+    pub(super) fn detach(&self, id: SessionId, connection: u64, reason: DetachReason) {
         let mut table = self.table();
         if let Some(session) = table.sessions.get_mut(&id)
             && session.connection == Some(connection)
         {
-            (session.connection, session.left) = (None, Instant::now());
-            session.ended = how == Left::EndedByServer;
-            if how == Left::EndedByClient {
+            (session.connection, session.detached_at) = (None, Instant::now());
+            session.ended = reason == DetachReason::EndedByServer;
+            if reason == DetachReason::EndedByClient {
                 table.sessions.remove(&id);
             }
         }
     }
 
-    fn forget(&self, table: &mut Table) {
-        table.sessions.retain(|_, s| s.connection.is_some() || s.left.elapsed() < self.bounds.resume);
+    /// Removes sessions that can no longer be resumed.
+    fn expire(&self, table: &mut Table) {
+        table
+            .sessions
+            .retain(|_, s| s.connection.is_some() || s.detached_at.elapsed() < self.limits.resume_timeout);
     }
 
-    /// Whether there were sessions, and none is left.
-    pub(super) fn are_over(&self) -> bool {
+    /// Whether there were sessions and none is left.
+    pub(super) fn all_ended(&self) -> bool {
         let mut table = self.table();
-        self.forget(&mut table);
-        table.begun > 0 && table.sessions.is_empty()
+        self.expire(&mut table);
+        table.created > 0 && table.sessions.is_empty()
     }
 
-    /// The troubles at a sequence number that did not come yet. They count as having come then.
-    pub(super) fn troubles(&self, id: SessionId, sequence: u64) -> Vec<Trouble> {
-        if self.troubles.is_empty() {
+    /// Returns the faults at a sequence number that were not injected yet, and marks them as injected.
+    pub(super) fn faults(&self, id: SessionId, sequence: u64) -> Vec<InjectedFault> {
+        if self.faults.is_empty() {
             return Vec::new();
         }
         let mut table = self.table();
         let Some([shard, _]) = table.sessions.get(&id).map(|s| s.shard) else { return Vec::new() };
-        let here = self.troubles.iter().enumerate().filter(|(_, (at, _))| *at == sequence);
-        here.filter(|(place, _)| table.troubled.insert((shard, *place))).map(|(_, (_, what))| *what).collect()
+        let here = self.faults.iter().enumerate().filter(|(_, (at, _))| *at == sequence);
+        here.filter(|(index, _)| table.injected.insert((shard, *index)))
+            .map(|(_, (_, fault))| *fault)
+            .collect()
     }
 
-    /// Whether a heartbeat is to be left without an answer, of which each shard has `most`.
-    pub(super) fn ignores_heartbeat(&self, id: SessionId, most: u64) -> bool {
+    /// Whether to leave a heartbeat unacknowledged; `max` of them per shard.
+    pub(super) fn ignores_heartbeat(&self, id: SessionId, max: u64) -> bool {
         let mut table = self.table();
         let Some([shard, _]) = table.sessions.get(&id).map(|s| s.shard) else { return false };
         let unanswered = table.unanswered.entry(shard).or_default();
-        let ignored = *unanswered < most;
+        let ignored = *unanswered < max;
         *unanswered += u64::from(ignored);
         ignored
     }
 }
 
-/// How a session comes to be without a connection.
+/// Why a session is detached from its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Left {
-    /// It can be resumed.
+pub(super) enum DetachReason {
+    /// The connection ended; the session can be resumed.
     Resumable,
     EndedByServer,
     EndedByClient,
 }
 
-/// Another connection has the session.
+/// Another connection has taken the session over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Lost;
+pub(super) struct TakenOver;
 
 impl Session {
     fn content(&self, sequence: u64) -> Content {
@@ -246,8 +257,8 @@ impl Session {
         }
     }
 
-    /// Gives the next number that no event has to something else.
-    fn add(&mut self, extra: Extra) {
+    /// Assigns the next sequence number to an event that is not in the script.
+    fn add(&mut self, extra: ExtraEvent) {
         self.highest += 1;
         self.extras.insert(self.highest, extra);
     }

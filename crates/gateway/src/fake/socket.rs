@@ -1,4 +1,4 @@
-//! Connections none of whose calls wait for long.
+//! TCP streams and websockets whose calls return after a short time.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -9,100 +9,98 @@ use tungstenite::protocol::frame::coding::CloseCode;
 use tungstenite::protocol::{CloseFrame, Role, WebSocketConfig};
 use tungstenite::{Error, Message, WebSocket};
 
-use super::server::Shared;
+use super::state::{ServerState, TICK};
 
-/// The longest that a call waits before it looks whether the server is to stop, with few connections.
-pub(super) const TICK: Duration = Duration::from_millis(25);
-/// The same for writing, which waits only for clients that do not read.
+/// [`TICK`] of writes, which wait only for clients that do not read.
 const WRITE_TICK: Duration = Duration::from_millis(100);
-/// How much longer than asked what is under way goes on: one reading without waiting, say.
-const AFTER: Duration = Duration::from_millis(5);
+/// Time after the deadline in which a call is still tried, without waiting.
+const GRACE: Duration = Duration::from_millis(5);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
-/// Time for the end of a connection, and when the server is to stop.
-const LAST_WORDS: Duration = Duration::from_millis(500);
-const LAST_WORDS_AT_STOP: Duration = Duration::from_millis(200);
+/// Time for the end of a connection, and the same while the server stops.
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(500);
+const CLOSE_TIMEOUT_AT_STOP: Duration = Duration::from_millis(200);
 /// Bytes that are read and ignored at the end of a connection.
-const MOST_IGNORED: usize = 1 << 20;
+const MAX_DRAINED: usize = 1 << 20;
 
-/// The time from now, within reason: scripts may say never.
-pub(super) fn after(time: Duration) -> Instant {
+/// Returns now plus `time`, at most a year: scripts may set `Duration::MAX`.
+pub(super) fn deadline_in(time: Duration) -> Instant {
     Instant::now() + time.min(YEAR)
 }
 
-/// A stream whose calls return soon, with [`ErrorKind::WouldBlock`] if there is nothing to read or no room to
-/// write. Whoever writes looks between calls whether to go on.
-pub(super) struct Patient {
+/// A stream with a deadline. Its calls return within a tick, with [`ErrorKind::WouldBlock`] if there is nothing
+/// to read or the send buffer is full. Writers check [`must_abort`](Self::must_abort) between calls.
+pub(super) struct DeadlineStream {
     stream: TcpStream,
-    shared: Arc<Shared>,
-    until: Instant,
-    /// Whether this is its end, which has a short time of its own.
-    ending: bool,
+    state: Arc<ServerState>,
+    deadline: Instant,
+    /// Whether the connection is being closed, which has a deadline of its own.
+    closing: bool,
 }
 
-impl Patient {
-    pub(super) fn new(stream: TcpStream, shared: Arc<Shared>) -> io::Result<Self> {
+impl DeadlineStream {
+    pub(super) fn new(stream: TcpStream, state: Arc<ServerState>) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         stream.set_write_timeout(Some(WRITE_TICK))?;
-        Ok(Patient { stream, shared, until: Instant::now(), ending: false })
+        Ok(DeadlineStream { stream, state, deadline: Instant::now(), closing: false })
     }
 
-    /// Sets until when to wait.
-    pub(super) fn wait_until(&mut self, until: Instant) {
-        self.until = until;
+    pub(super) fn set_deadline(&mut self, deadline: Instant) {
+        self.deadline = deadline;
     }
 
-    pub(super) fn is_over(&self) -> bool {
-        self.shared.is_over()
+    pub(super) fn is_stopping(&self) -> bool {
+        self.state.is_stopping()
     }
 
-    pub(super) fn is_late(&self) -> bool {
-        Instant::now() >= self.until
+    pub(super) fn is_past_deadline(&self) -> bool {
+        Instant::now() >= self.deadline
     }
 
-    /// Whether writing is to be given up, because it takes too long or the server is to stop.
-    pub(super) fn gives_up(&self) -> bool {
-        self.is_late() || self.is_over() && !self.ending
+    /// Whether to abort writing: the deadline has passed or the server stops.
+    pub(super) fn must_abort(&self) -> bool {
+        self.is_past_deadline() || self.is_stopping() && !self.closing
     }
 
-    /// Begins its end; returns when that must be over, also if the server is to stop.
-    fn begin_end(&mut self) -> Instant {
-        self.ending = true;
-        let most = if self.is_over() { LAST_WORDS_AT_STOP } else { LAST_WORDS };
-        let until = after(self.shared.script.bounds.patience.min(most));
-        self.wait_until(until);
-        until
+    /// Starts closing; returns the deadline, which holds also while the server stops.
+    fn begin_close(&mut self) -> Instant {
+        self.closing = true;
+        let timeout = if self.is_stopping() { CLOSE_TIMEOUT_AT_STOP } else { CLOSE_TIMEOUT };
+        let deadline = deadline_in(self.state.script.limits.timeout.min(timeout));
+        self.set_deadline(deadline);
+        deadline
     }
 
-    /// Ends the connection in good order: a client that is still sending gets to read what was sent.
+    /// Closes the connection in order (lingering close): shuts down writing, then drains what the client
+    /// still sends, so that no reset discards the bytes that it has not read.
     pub(super) fn linger(&mut self) {
         let _ = self.stream.shutdown(Shutdown::Write);
-        self.begin_end();
-        let (mut piece, mut ignored) = ([0; 4096], 0);
-        while ignored < MOST_IGNORED && !self.is_late() {
+        self.begin_close();
+        let (mut piece, mut drained) = ([0; 4096], 0);
+        while drained < MAX_DRAINED && !self.is_past_deadline() {
             match self.read(&mut piece) {
-                Ok(n @ 1..) => ignored += n,
+                Ok(n @ 1..) => drained += n,
                 Err(e) if is_timeout(&e) => {}
                 _ => return,
             }
         }
     }
 
-    /// Ends the connection at once.
-    fn cut(&self) {
+    /// Shuts the connection down at once.
+    fn abort(&self) {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 }
 
-/// Whether a call had nothing to read, or no room to write, in its time.
+/// Whether a call had nothing to read, or could not write, within its time.
 pub(super) fn is_timeout(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }
 
-impl Read for Patient {
+impl Read for DeadlineStream {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let now = Instant::now();
-        let wait = self.until.saturating_duration_since(now).min(self.shared.tick());
-        if now > self.until + AFTER {
+        let wait = self.deadline.saturating_duration_since(now).min(self.state.tick());
+        if now > self.deadline + GRACE {
             return Err(ErrorKind::WouldBlock.into());
         }
         if wait.is_zero() {
@@ -119,10 +117,10 @@ impl Read for Patient {
     }
 }
 
-impl Write for Patient {
+impl Write for DeadlineStream {
     fn write(&mut self, from: &[u8]) -> io::Result<usize> {
-        // tungstenite writes on as long as something goes out, however slowly.
-        if Instant::now() > self.until + AFTER || self.is_over() && !self.ending {
+        // tungstenite repeats writes as long as any byte is accepted, however slowly.
+        if Instant::now() > self.deadline + GRACE || self.is_stopping() && !self.closing {
             return Err(ErrorKind::WouldBlock.into());
         }
         self.stream.write(from).map_err(|e| match e.kind() {
@@ -138,96 +136,96 @@ impl Write for Patient {
 
 /// Why a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// The client closed with a code, or 1005 without one, or is gone.
-    Client(Option<u16>),
-    /// The server closes.
-    Server(u16, &'static str),
-    /// The server cuts the connection.
-    Cut,
+pub(super) enum CloseReason {
+    /// The client closed with a code, 1005 for a close frame without one; `None` if it disconnected.
+    ByClient(Option<u16>),
+    /// The server closes with a code and a reason.
+    ByServer(u16, &'static str),
+    /// The server drops the connection without a close frame.
+    Abort,
 }
 
-/// A websocket.
+/// The server's side of a websocket.
 pub(super) struct Socket {
-    socket: WebSocket<Patient>,
-    patience: Duration,
+    socket: WebSocket<DeadlineStream>,
+    timeout: Duration,
 }
 
 impl Socket {
-    /// Takes over behind the handshake. `rest` came with it; `largest` is the largest payload to be sent.
-    pub(super) fn new(stream: Patient, rest: Vec<u8>, largest: usize) -> Self {
-        let bounds = stream.shared.script.bounds;
-        // Pings that cannot be answered must not pile up. Deflate and zstd add little to what does not
-        // compress.
+    /// Takes over after the handshake. `rest` are bytes received after it; `max_payload` is the largest
+    /// payload to be sent, in bytes.
+    pub(super) fn new(stream: DeadlineStream, rest: Vec<u8>, max_payload: usize) -> Self {
+        let limits = stream.state.script.limits;
+        // Unanswered pings must not accumulate. Deflate and zstd add little to incompressible payloads.
         let config = WebSocketConfig::default()
             .read_buffer_size(4 << 10)
             .write_buffer_size(0)
-            .max_write_buffer_size(largest + largest / 8 + (64 << 10))
-            .max_message_size(Some(bounds.message))
-            .max_frame_size(Some(bounds.message));
+            .max_write_buffer_size(max_payload + max_payload / 8 + (64 << 10))
+            .max_message_size(Some(limits.message))
+            .max_frame_size(Some(limits.message));
         let socket = WebSocket::from_partially_read(stream, rest, Role::Server, Some(config));
-        Socket { socket, patience: bounds.patience }
+        Socket { socket, timeout: limits.timeout }
     }
 
-    /// What the client sent, if something comes in this time.
-    pub(super) fn receive(&mut self, wait: Duration) -> Result<Option<Vec<u8>>, End> {
-        self.socket.get_mut().wait_until(after(wait));
+    /// Returns the next message of the client, if one is received within `wait`.
+    pub(super) fn receive(&mut self, wait: Duration) -> Result<Option<Vec<u8>>, CloseReason> {
+        self.socket.get_mut().set_deadline(deadline_in(wait));
         match self.socket.read() {
             Ok(Message::Text(text)) => Ok(Some(text.as_bytes().to_vec())),
             Ok(Message::Binary(bytes)) => Ok(Some(bytes.to_vec())),
             Ok(Message::Close(frame)) => {
-                self.socket.get_mut().wait_until(after(self.patience));
+                self.socket.get_mut().set_deadline(deadline_in(self.timeout));
                 let _ = self.socket.flush();
-                Err(End::Client(Some(frame.map_or(1005, |frame| frame.code.into()))))
+                Err(CloseReason::ByClient(Some(frame.map_or(1005, |frame| frame.code.into()))))
             }
             Ok(_) => Ok(None),
             Err(Error::Io(e)) if is_timeout(&e) => Ok(None),
-            Err(Error::Capacity(_)) => Err(End::Server(1009, "the message is too long")),
+            Err(Error::Capacity(_)) => Err(CloseReason::ByServer(1009, "the message is too long")),
             Err(Error::Protocol(_) | Error::Utf8(_) | Error::AttackAttempt) => {
-                Err(End::Server(1002, "this is no websocket message"))
+                Err(CloseReason::ByServer(1002, "invalid websocket message"))
             }
-            Err(_) => Err(End::Client(None)),
+            Err(_) => Err(CloseReason::ByClient(None)),
         }
     }
 
-    /// Sends, as fast as the client reads.
-    pub(super) fn send(&mut self, message: Message) -> Result<(), End> {
-        self.socket.get_mut().wait_until(after(self.patience));
+    /// Sends a message; waits for a slow client until the timeout.
+    pub(super) fn send(&mut self, message: Message) -> Result<(), CloseReason> {
+        self.socket.get_mut().set_deadline(deadline_in(self.timeout));
         let mut done = self.socket.write(message);
         loop {
             match done {
                 Ok(()) => break,
-                Err(Error::Io(e)) if is_timeout(&e) && !self.socket.get_ref().gives_up() => {
+                Err(Error::Io(e)) if is_timeout(&e) && !self.socket.get_ref().must_abort() => {
                     done = self.socket.flush();
                 }
-                Err(_) => return Err(End::Client(None)),
+                Err(_) => return Err(CloseReason::ByClient(None)),
             }
         }
         Ok(())
     }
 
     /// Ends the connection.
-    pub(super) fn end(mut self, end: End) {
-        match end {
-            End::Cut => self.socket.get_ref().cut(),
-            End::Client(_) => self.socket.get_mut().linger(),
-            End::Server(code, reason) => self.close(code, reason),
+    pub(super) fn end(mut self, reason: CloseReason) {
+        match reason {
+            CloseReason::Abort => self.socket.get_ref().abort(),
+            CloseReason::ByClient(_) => self.socket.get_mut().linger(),
+            CloseReason::ByServer(code, reason) => self.close(code, reason),
         }
     }
 
-    /// Says why, and waits a little for the client to say the same.
+    /// Sends a close frame and waits a short time for the client's.
     fn close(&mut self, code: u16, reason: &'static str) {
-        let until = self.socket.get_mut().begin_end();
+        let deadline = self.socket.get_mut().begin_close();
         let frame = CloseFrame { code: CloseCode::from(code), reason: reason.into() };
         let mut done = self.socket.close(Some(frame));
         while let Err(Error::Io(e)) = &done
             && is_timeout(e)
-            && !self.socket.get_ref().gives_up()
+            && !self.socket.get_ref().must_abort()
         {
             done = self.socket.flush();
         }
-        while done.is_ok() && Instant::now() < until {
-            self.socket.get_mut().wait_until(Instant::now() + TICK);
+        while done.is_ok() && Instant::now() < deadline {
+            self.socket.get_mut().set_deadline(Instant::now() + TICK);
             match self.socket.read() {
                 Ok(_) => {}
                 Err(Error::Io(e)) if is_timeout(&e) => {}

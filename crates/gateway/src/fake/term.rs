@@ -1,6 +1,6 @@
-//! JSON values as terms of Erlang's external term format (ETF), and back, as gateways and their clients
-//! write them: keys and `null`, `true`, `false` are atoms, texts are binaries, and ids, which are texts in
-//! JSON, are integers.
+//! Conversion between JSON and Erlang's external term format (ETF), as gateways and their clients write it:
+//! keys and `null`, `true`, `false` are atoms, strings are binaries, and ids, which are strings in JSON, are
+//! integers.
 
 use serde_json::{Map, Number, Value};
 
@@ -9,15 +9,15 @@ use crate::etf::{
     SMALL_ATOM_UTF8, SMALL_BIG, SMALL_INTEGER, STRING, VERSION,
 };
 
-/// Terms within each other that a client may send; serde_json has the same limit.
-const DEPTH: usize = 128;
-/// Digits of an id: those of 2015 have 18.
+/// Maximum nesting of a client's terms; serde_json has the same limit.
+const MAX_DEPTH: usize = 128;
+/// Digits of an id (snowflake): those of 2015 have 18.
 const ID_DIGITS: std::ops::RangeInclusive<usize> = 15..=20;
-/// How many times longer a term can be than its JSON: `""` and the comma behind it are a binary of five
+/// Maximum ratio of a term's length to that of its JSON: `""` and the comma after it are a binary of five
 /// bytes, `[]` and a comma after an atom are fewer, numbers take at most twice their digits.
 pub(super) const EXPANSION: usize = 3;
 
-/// A JSON payload as a term. What is no JSON stays as it is.
+/// Converts a JSON payload to a term. Returns other bytes unchanged.
 pub(super) fn from_json(payload: &[u8]) -> Vec<u8> {
     match serde_json::from_slice::<Value>(payload) {
         Ok(value) => encode(&value),
@@ -31,12 +31,12 @@ fn encode(value: &Value) -> Vec<u8> {
     term
 }
 
-/// Whether texts under this name are ids.
+/// Whether strings under this key are ids.
 fn names_ids(key: &str) -> bool {
     key == "id" || key.ends_with("_id") || key.ends_with("_ids") || key == "roles" || key == "mention_roles"
 }
 
-/// Appends a term. `ids` says that digits are an id.
+/// Appends a term. With `ids`, strings of digits are written as integers.
 fn write(value: &Value, ids: bool, term: &mut Vec<u8>) {
     match value {
         Value::Null => atom("nil", term),
@@ -71,11 +71,11 @@ fn write(value: &Value, ids: bool, term: &mut Vec<u8>) {
 
 fn id(text: &str) -> Option<u64> {
     let digits = ID_DIGITS.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
-    // A zero in front would be lost.
+    // A leading zero would be lost.
     (digits && !text.starts_with('0')).then(|| text.parse().ok())?
 }
 
-/// A name. Atoms are short; a longer one is a binary, which clients take as well.
+/// Appends a key as an atom; one of more than 255 bytes as a binary, which clients accept too.
 fn atom(name: &str, term: &mut Vec<u8>) {
     match u8::try_from(name.len()) {
         Ok(len) => term.extend([SMALL_ATOM_UTF8, len]),
@@ -115,8 +115,8 @@ fn write_number(number: &Number, term: &mut Vec<u8>) {
     term.extend(&magnitude.to_le_bytes()[..len]);
 }
 
-/// Reads what a client sent. `None` for what is no such term, goes on behind one, or has terms that
-/// clients do not send.
+/// Decodes a client's term. `None` if it is malformed, has trailing bytes, or contains a type that clients do
+/// not send.
 pub(super) fn decode(term: &[u8]) -> Option<Value> {
     let mut reader = Reader { rest: term };
     let value = (reader.byte()? == VERSION).then(|| reader.term(0)).flatten()?;
@@ -176,13 +176,13 @@ impl<'t> Reader<'t> {
         }
     }
 
-    /// Terms that say how many there are cannot be more than bytes that are left: each takes one or more.
+    /// Reads an element count. It cannot exceed the bytes left, since each element takes at least one.
     fn count(&mut self) -> Option<usize> {
         self.u32().filter(|&count| count <= self.rest.len())
     }
 
     fn term(&mut self, depth: usize) -> Option<Value> {
-        if depth == DEPTH {
+        if depth == MAX_DEPTH {
             return None;
         }
         Some(match self.byte()? {
@@ -210,7 +210,7 @@ impl<'t> Reader<'t> {
                 let len = self.u32()?;
                 self.text(len)?.into()
             }
-            // A list of small integers.
+            // STRING_EXT: a list of small integers.
             STRING => {
                 let len = self.u16()?;
                 self.take(len)?.into()
@@ -241,7 +241,7 @@ mod tests {
     use crate::{Encoding, Envelope};
 
     #[test]
-    fn values_come_back() {
+    fn values_round_trip() {
         let value = json!({
             "op": 0, "s": 300, "t": "READY", "none": null, "yes": true, "no": false, "empty": [], "object": {},
             "list": [1, "two", [3.5], {"four": -4}], "text": "é\u{0}", "large": u64::MAX, "small": i64::MIN,
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_integers_and_other_digits_stay_texts() {
+    fn ids_are_integers_and_other_digits_stay_strings() {
         let payload =
             br#"{"id":"1000000000000000001","channel_id":null,"user_ids":["1000000000000000002","x"],
             "roles":["1000000000000000003"],"name":"1000000000000000004","permissions":"104324673104324673",
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_as_other_libraries_write_them_are_read() {
+    fn terms_of_other_encoders_are_decoded() {
         let term = |bytes: &[u8]| decode(&[&[VERSION], bytes].concat());
         assert_eq!(term(b"d\0\x04null"), Some(Value::Null));
         assert_eq!(term(b"k\0\x02\x07\x08"), Some(json!([7, 8])));
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_that_lie_or_go_too_deep_are_refused() {
+    fn oversized_counts_and_deep_nesting_are_rejected() {
         for bad in [
             &b"m\xff\xff\xff\xff"[..],
             b"l\xff\xff\xff\xff",
@@ -298,8 +298,8 @@ mod tests {
         let nested = |depth: usize| {
             [&[VERSION][..], &b"l\0\0\0\x01".repeat(depth), b"j", &b"j".repeat(depth)].concat()
         };
-        assert!(decode(&nested(DEPTH - 1)).is_some());
-        assert_eq!(decode(&nested(DEPTH)), None);
+        assert!(decode(&nested(MAX_DEPTH - 1)).is_some());
+        assert_eq!(decode(&nested(MAX_DEPTH)), None);
         assert_eq!(decode(&nested(10_000)), None);
     }
 }

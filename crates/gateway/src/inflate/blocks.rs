@@ -1,123 +1,120 @@
-//! The blocks of a message.
+//! Deflate blocks of one message (RFC 1951, section 3.2.3).
 
 use linerate_core::{Error, Kind};
 
 use super::bits::{Bits, Exhausted};
-use super::codes::{self, MAX_LEN};
+use super::codes::{self, MAX_LEN, MAX_MATCH};
 use super::history::History;
-use super::lengths::Coded;
+use super::lengths::CodeLength;
 use super::tables::{Tables, fill};
 use crate::kernel;
 use crate::payload::Payload;
 
-/// The longest match.
-pub(crate) const MAX_MATCH: usize = 258;
-/// Room that is made for output at once.
-const ROOM: usize = 16 << 10;
+/// Output space reserved at once, in bytes.
+const OUTPUT_SPACE: usize = 16 << 10;
 
-/// Why decoding ended.
+/// Where decoding ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    /// With an empty stored block, behind which nothing comes.
+pub(crate) enum MessageEnd {
+    /// After an empty stored block at the end of the input: the message is complete.
     Flushed,
-    /// The input ended elsewhere; decoding goes on from the block that is not whole, to which `Blocks`
-    /// and the payload have gone back.
-    Within {
-        /// Bytes of output of that block.
-        dropped: usize,
+    /// Elsewhere. Decoding continues from the beginning of the incomplete block, to which `Blocks` and the
+    /// payload were reset.
+    Incomplete {
+        /// Discarded output of that block, in bytes.
+        discarded: usize,
     },
 }
 
-/// What stops a block.
-enum Stop {
+/// Why a block was not decoded.
+enum BlockError {
+    /// The input ended.
     Exhausted,
     Failed(Error),
 }
 
-impl From<Exhausted> for Stop {
+impl From<Exhausted> for BlockError {
     fn from(_: Exhausted) -> Self {
-        Stop::Exhausted
+        BlockError::Exhausted
     }
 }
 
-impl From<Error> for Stop {
+impl From<Error> for BlockError {
     fn from(error: Error) -> Self {
-        Stop::Failed(error)
+        BlockError::Failed(error)
     }
 }
 
-/// Reads the blocks of one message.
+/// Decodes the blocks of one message.
 pub(crate) struct Blocks<'a> {
     pub(crate) tables: &'a mut Tables,
     pub(crate) history: &'a History,
     pub(crate) payload: &'a mut Payload,
-    /// Bytes of the longest payload.
+    /// Bytes of the largest payload.
     pub(crate) limit: usize,
-    /// Whether the fast loop may run; without it, the careful one does all.
+    /// Whether to use the fast loop; otherwise the checked one decodes everything.
     pub(crate) fast: bool,
-    /// Where the next block begins.
+    /// Position of the next block.
     pub(crate) bits: Bits,
 }
 
-/// Whose codes a block has.
+/// Huffman codes of a block (RFC 1951, section 3.2.3).
 #[derive(Clone, Copy)]
 enum Codes {
-    /// Those of the format.
-    Agreed,
-    /// Its own.
-    Sent,
+    Fixed,
+    Dynamic,
 }
 
-/// What a block was.
+/// A decoded block.
 enum Block {
     Stored { len: usize },
-    Coded,
+    Compressed,
 }
 
 impl Blocks<'_> {
     /// Decodes blocks up to the end of `src`.
     ///
     /// # Errors
-    /// At a byte of `src`.
-    pub(crate) fn decode(&mut self, src: &[u8]) -> Result<End, Error> {
+    /// With offsets in `src`.
+    pub(crate) fn decode(&mut self, src: &[u8]) -> Result<MessageEnd, Error> {
         loop {
             let (bits, len) = (self.bits, self.payload.len());
             match self.block(src) {
-                // Here the bits are at a whole byte.
-                Ok(Block::Stored { len: 0 }) if self.bits.at == src.len() => return Ok(End::Flushed),
-                Ok(_) => self.bits.settle(),
-                Err(Stop::Exhausted) => {
+                // After a stored block the position is at a byte boundary.
+                Ok(Block::Stored { len: 0 }) if self.bits.at == src.len() => return Ok(MessageEnd::Flushed),
+                Ok(_) => self.bits.unread_bytes(),
+                Err(BlockError::Exhausted) => {
                     self.bits = bits;
-                    let dropped = self.payload.len() - len;
+                    let discarded = self.payload.len() - len;
                     self.payload.truncate(len);
-                    return Ok(End::Within { dropped });
+                    return Ok(MessageEnd::Incomplete { discarded });
                 }
-                Err(Stop::Failed(error)) => {
-                    self.bits.settle();
+                Err(BlockError::Failed(error)) => {
+                    self.bits.unread_bytes();
                     return Err(error.shifted(self.bits.at as u64));
                 }
             }
         }
     }
 
-    fn block(&mut self, src: &[u8]) -> Result<Block, Stop> {
-        let head = self.bits.take(src, 3)?;
-        if head & 1 == 1 {
+    fn block(&mut self, src: &[u8]) -> Result<Block, BlockError> {
+        let header = self.bits.take(src, 3)?;
+        if header & 1 == 1 {
             return Err(corrupt("the zlib stream ends"));
         }
-        match head >> 1 {
+        match header >> 1 {
             0 => return self.stored(src),
-            1 => self.coded(src, Codes::Agreed)?,
+            1 => self.compressed(src, Codes::Fixed)?,
             2 => {
-                self.codes(src)?;
-                self.coded(src, Codes::Sent)?;
+                self.read_codes(src)?;
+                self.compressed(src, Codes::Dynamic)?;
             }
-            _ => return Err(corrupt("a deflate block has no known type")),
+            _ => return Err(corrupt("a deflate block has an invalid type")),
         }
-        Ok(Block::Coded)
+        Ok(Block::Compressed)
     }
 
-    fn stored(&mut self, src: &[u8]) -> Result<Block, Stop> {
+    fn stored(&mut self, src: &[u8]) -> Result<Block, BlockError> {
         self.bits.align();
         let lens = src.get(self.bits.at..self.bits.at + 4).ok_or(Exhausted)?;
         let len = u16::from_le_bytes([lens[0], lens[1]]);
@@ -127,45 +124,48 @@ impl Blocks<'_> {
         let (from, len) = (self.bits.at + 4, usize::from(len));
         let content = src.get(from..from + len).ok_or(Exhausted)?;
         let (out, at) = self.payload.output(len, self.limit)?;
-        let Some(room) = out.get_mut(at..at + len) else { return Err(Stop::Failed(Payload::TOO_LONG)) };
-        room.copy_from_slice(content);
-        self.payload.reached(at + len, self.limit)?;
+        let Some(output) = out.get_mut(at..at + len) else {
+            return Err(BlockError::Failed(Payload::TOO_LONG));
+        };
+        output.copy_from_slice(content);
+        self.payload.set_len(at + len, self.limit)?;
         self.bits.at = from + len;
         Ok(Block::Stored { len })
     }
 
-    /// Reads the codes of a block.
-    fn codes(&mut self, src: &[u8]) -> Result<(), Stop> {
+    /// Reads the dynamic Huffman codes of a block (RFC 1951, section 3.2.7).
+    fn read_codes(&mut self, src: &[u8]) -> Result<(), BlockError> {
         const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
         const ROOT: u32 = 7;
-        let head = self.bits.take(src, 14)? as usize;
-        let (symbols, distances, count) = (257 + (head & 31), 1 + (head >> 5 & 31), 4 + (head >> 10));
+        let header = self.bits.take(src, 14)? as usize;
+        let (symbols, distances, count) = (257 + (header & 31), 1 + (header >> 5 & 31), 4 + (header >> 10));
         if symbols > 286 || distances > 30 {
             return Err(corrupt("a deflate block has codes for too many symbols"));
         }
         let mut lens = [0u8; 19];
-        for &place in &ORDER[..count] {
-            lens[usize::from(place)] = self.bits.take(src, 3)? as u8;
+        for &symbol in &ORDER[..count] {
+            lens[usize::from(symbol)] = self.bits.take(src, 3)? as u8;
         }
-        let mut used = [Coded::default(); 19];
-        let mut of = 0;
+        let mut used = [CodeLength::default(); 19];
+        let mut used_count = 0;
         for (symbol, &len) in lens.iter().enumerate().filter(|(_, len)| **len > 0) {
-            used[of] = Coded::new(symbol, len.into());
-            of += 1;
+            used[used_count] = CodeLength::new(symbol, len.into());
+            used_count += 1;
         }
         let mut table = [0; 1 << ROOT];
-        let whole = lens.iter().map(|&len| if len == 0 { 0 } else { 128 >> len }).sum::<u32>() == 128;
-        let root = if whole { fill(&mut table, ROOT, &used[..of], 0, &codes::LENGTHS) } else { None };
-        let root = root.ok_or_else(|| corrupt("the code for code lengths of a deflate block is none"))?;
+        let complete = lens.iter().map(|&len| if len == 0 { 0 } else { 128 >> len }).sum::<u32>() == 128;
+        let root =
+            if complete { fill(&mut table, ROOT, &used[..used_count], 0, &codes::LENGTHS) } else { None };
+        let root = root.ok_or_else(|| corrupt("the code length code of a deflate block is invalid"))?;
         let lengths = &mut self.tables.lengths;
         lengths.clear();
         let (mut at, mut last) = (0, 0);
         while at < symbols + distances {
             // A code and its extra bits.
-            self.bits.want(src, ROOT + 7);
-            let cell = table[(self.bits.buffer & ((1 << root) - 1)) as usize & ((1 << ROOT) - 1)];
-            self.bits.skip(codes::bits(cell))?;
-            let symbol = codes::value(cell);
+            self.bits.ensure(src, ROOT + 7);
+            let entry = table[(self.bits.buffer & ((1 << root) - 1)) as usize & ((1 << ROOT) - 1)];
+            self.bits.skip(codes::bits(entry))?;
+            let symbol = codes::value(entry);
             if symbol < 16 {
                 if symbol > 0 {
                     lengths.push(at, symbol);
@@ -173,7 +173,7 @@ impl Blocks<'_> {
                 (at, last) = (at + 1, symbol);
                 continue;
             }
-            let (least, bits) = match symbol {
+            let (base, bits) = match symbol {
                 16 => (3, 2),
                 17 => (3, 3),
                 _ => (11, 7),
@@ -181,7 +181,7 @@ impl Blocks<'_> {
             if symbol == 16 && at == 0 {
                 return Err(corrupt("a deflate block repeats a code length before the first"));
             }
-            let repeat = least + (self.bits.skip(bits)? & ((1 << bits) - 1)) as usize;
+            let repeat = base + (self.bits.skip(bits)? & ((1 << bits) - 1)) as usize;
             if at + repeat > symbols + distances {
                 return Err(corrupt("a deflate block has too many code lengths"));
             }
@@ -192,37 +192,37 @@ impl Blocks<'_> {
             }
             at += repeat;
         }
-        self.tables.make(symbols).map_err(corrupt)
+        self.tables.build(symbols).map_err(corrupt)
     }
 
     /// Decodes literals and matches up to the end of the block.
-    fn coded(&mut self, src: &[u8], codes: Codes) -> Result<(), Stop> {
+    fn compressed(&mut self, src: &[u8], codes: Codes) -> Result<(), BlockError> {
         loop {
-            if self.fast && self.some(src, codes, fast)? {
+            if self.fast && self.decode_symbols(src, codes, fast)? {
                 return Ok(());
             }
-            if self.some(src, codes, careful)? {
+            if self.decode_symbols(src, codes, checked)? {
                 return Ok(());
             }
         }
     }
 
-    /// Decodes some symbols with one of the loops; returns whether the block has ended.
-    fn some(&mut self, src: &[u8], codes: Codes, symbols: Loop) -> Result<bool, Stop> {
+    /// Decodes symbols with one of the loops; returns whether the block has ended.
+    fn decode_symbols(&mut self, src: &[u8], codes: Codes, decode: SymbolLoop) -> Result<bool, BlockError> {
         let tables = match codes {
-            Codes::Agreed => Tables::agreed(),
-            Codes::Sent => self.tables,
+            Codes::Fixed => Tables::fixed(),
+            Codes::Dynamic => self.tables,
         };
-        let (out, mut at) = self.payload.output(ROOM, self.limit)?;
-        let ended = symbols(tables, self.history, src, &mut self.bits, out, &mut at)?;
-        self.payload.reached(at, self.limit)?;
+        let (out, mut at) = self.payload.output(OUTPUT_SPACE, self.limit)?;
+        let ended = decode(tables, self.history, src, &mut self.bits, out, &mut at)?;
+        self.payload.set_len(at, self.limit)?;
         Ok(ended)
     }
 }
 
-/// Decodes symbols of a block from bits of the input to a place in the output, for which there is a
-/// [`ROOM`] unless the payload may not be so long.
-type Loop = fn(&Tables, &History, &[u8], &mut Bits, &mut [u8], &mut usize) -> Result<bool, Stop>;
+/// Decodes symbols of a block from a bit position of the input to an offset in the output, after which there
+/// are [`OUTPUT_SPACE`] bytes unless the limit on the payload is nearer. Returns whether the block has ended.
+type SymbolLoop = fn(&Tables, &History, &[u8], &mut Bits, &mut [u8], &mut usize) -> Result<bool, BlockError>;
 
 fn fast(
     tables: &Tables,
@@ -231,61 +231,61 @@ fn fast(
     bits: &mut Bits,
     out: &mut [u8],
     at: &mut usize,
-) -> Result<bool, Stop> {
+) -> Result<bool, BlockError> {
     Ok(kernel::inflate(tables, history, src, bits, out, at))
 }
 
-fn corrupt(what: &'static str) -> Stop {
-    Stop::Failed(Error::new(Kind::Corrupt, 0, what))
+fn corrupt(message: &'static str) -> BlockError {
+    BlockError::Failed(Error::new(Kind::Corrupt, 0, message))
 }
 
-/// Looks a code up in a table and those behind it, and uses its bits and the extra ones; returns the
-/// cell and the sum of its value and the extra bits.
-fn lookup(table: &[codes::Cell], root: u32, bits: &mut Bits) -> Result<(codes::Cell, usize), Exhausted> {
-    let mut cell = table[(bits.buffer & ((1 << root) - 1)) as usize];
-    if codes::is_table(cell) {
+/// Looks a code up in a table and its subtables and consumes it with its extra bits; returns the entry, and the
+/// sum of its base and the extra bits.
+fn lookup(table: &[codes::Entry], root: u32, bits: &mut Bits) -> Result<(codes::Entry, usize), Exhausted> {
+    let mut entry = table[(bits.buffer & ((1 << root) - 1)) as usize];
+    if codes::is_subtable(entry) {
         bits.skip(root)?;
-        let index = bits.buffer & ((1 << codes::code_bits(cell)) - 1);
-        cell = table[codes::value(cell) as usize + index as usize];
+        let index = bits.buffer & ((1 << codes::code_bits(entry)) - 1);
+        entry = table[codes::value(entry) as usize + index as usize];
     }
-    let buffer = bits.skip(codes::bits(cell))?;
-    Ok((cell, codes::sum(cell, buffer)))
+    let buffer = bits.skip(codes::bits(entry))?;
+    Ok((entry, codes::base_plus_extra(entry, buffer)))
 }
 
-/// Symbols that the careful loop decodes before the fast one is tried again.
-const CAREFUL: usize = 8;
-const _: () = assert!(CAREFUL * MAX_MATCH < ROOM);
+/// Symbols that the checked loop decodes before the fast one is tried again.
+const CHECKED_SYMBOLS: usize = 8;
+const _: () = assert!(CHECKED_SYMBOLS * MAX_MATCH < OUTPUT_SPACE);
 
-/// Decodes a few symbols, checking everything. Returns whether the block has ended. Every call gets on by
-/// a symbol or more, or fails.
-fn careful(
+/// Decodes [`CHECKED_SYMBOLS`] symbols with all checks; the specification of the fast loop. Returns whether the
+/// block has ended. Every call decodes at least one symbol or fails.
+fn checked(
     tables: &Tables,
     history: &History,
     src: &[u8],
     bits: &mut Bits,
     out: &mut [u8],
     at: &mut usize,
-) -> Result<bool, Stop> {
+) -> Result<bool, BlockError> {
     const { assert!(2 * MAX_LEN + 5 + 13 <= 56) };
-    for _ in 0..CAREFUL {
+    for _ in 0..CHECKED_SYMBOLS {
         bits.refill(src);
-        let (cell, len) = lookup(&tables.symbols, tables.symbol_root, bits)?;
-        if codes::is_literal(cell) {
-            let Some(room) = out.get_mut(*at) else { return Err(Stop::Failed(Payload::TOO_LONG)) };
-            *room = codes::value(cell) as u8;
+        let (entry, len) = lookup(&tables.litlen, tables.litlen_root, bits)?;
+        if codes::is_literal(entry) {
+            let Some(byte) = out.get_mut(*at) else { return Err(BlockError::Failed(Payload::TOO_LONG)) };
+            *byte = codes::value(entry) as u8;
             *at += 1;
             continue;
         }
-        if codes::is_special(cell) {
-            return if codes::is_end(cell) {
+        if codes::is_special(entry) {
+            return if codes::is_end(entry) {
                 Ok(true)
             } else {
-                Err(corrupt("a deflate block has a code for nothing"))
+                Err(corrupt("a deflate block has an invalid literal/length code"))
             };
         }
-        let (cell, distance) = lookup(&tables.distances, tables.distance_root, bits)?;
-        if codes::is_special(cell) {
-            return Err(corrupt("a deflate block has a code for no distance"));
+        let (entry, distance) = lookup(&tables.distances, tables.distance_root, bits)?;
+        if codes::is_special(entry) {
+            return Err(corrupt("a deflate block has an invalid distance code"));
         }
         if distance > *at + history.len() {
             return Err(corrupt("a match begins before the beginning of the stream"));
@@ -296,10 +296,10 @@ fn careful(
     Ok(false)
 }
 
-/// Copies a match, which may begin before the message and run on into what it copies.
-fn copy(history: &History, out: &mut [u8], at: usize, distance: usize, len: usize) -> Result<(), Stop> {
-    let Some(room) = out.get_mut(at..at + len) else { return Err(Stop::Failed(Payload::TOO_LONG)) };
-    let done = if distance > at { history.copy(distance - at, room) } else { 0 };
+/// Copies a match, which may begin before the message and overlap its own output.
+fn copy(history: &History, out: &mut [u8], at: usize, distance: usize, len: usize) -> Result<(), BlockError> {
+    let Some(output) = out.get_mut(at..at + len) else { return Err(BlockError::Failed(Payload::TOO_LONG)) };
+    let done = if distance > at { history.copy(distance - at, output) } else { 0 };
     for i in at + done..at + len {
         out[i] = out[i - distance];
     }

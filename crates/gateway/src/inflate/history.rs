@@ -1,14 +1,14 @@
-//! The last output of a connection.
+//! The deflate window of a connection.
 
-/// How far matches reach back.
+/// Largest match distance, in bytes.
 const WINDOW: usize = 32 << 10;
 
-/// The last 32 KiB of a connection's output, or all there was; memory grows with it.
+/// The last 32 KiB of a connection's output; memory grows with the output up to that size.
 #[derive(Default)]
 pub(crate) struct History {
-    /// Linear until it is full, then a ring.
+    /// Linear until it is full, then a ring buffer.
     bytes: Vec<u8>,
-    /// The oldest byte of a full ring.
+    /// Index of the oldest byte of a full ring buffer.
     at: usize,
 }
 
@@ -22,7 +22,7 @@ impl History {
         self.bytes.capacity()
     }
 
-    /// Adds output. Fails without memory.
+    /// Appends output. Fails if memory runs out.
     pub(crate) fn push(&mut self, output: &[u8]) -> Result<(), std::collections::TryReserveError> {
         let output = &output[output.len().saturating_sub(WINDOW)..];
         let free = WINDOW - self.bytes.len();
@@ -40,18 +40,18 @@ impl History {
         Ok(())
     }
 
-    /// The `len` bytes that begin `back` bytes before the end, and `slack` more of any kind, if all that
-    /// stands in one piece. `back` is at most [`len`](Self::len).
+    /// Returns `len` bytes from `back` bytes before the end, plus `slack` arbitrary bytes, if they are contiguous.
+    /// `back` is at most [`len`](Self::len).
     #[inline(always)]
-    pub(crate) fn piece(&self, back: usize, len: usize, slack: usize) -> Option<&[u8]> {
-        // The newest byte stands before `at`, or last.
+    pub(crate) fn contiguous(&self, back: usize, len: usize, slack: usize) -> Option<&[u8]> {
+        // The newest byte is before `at`, or last.
         let start = self.at + self.bytes.len() - back;
         let start = if start >= self.bytes.len() { start - self.bytes.len() } else { start };
         if len <= back { self.bytes.get(start..start + len + slack) } else { None }
     }
 
-    /// Copies into `into` what begins `back` bytes before the end, as far as it goes; returns how far.
-    /// `back` is at most [`len`](Self::len).
+    /// Copies the bytes from `back` before the end into `into`; returns how many there were. `back` is at most
+    /// [`len`](Self::len).
     pub(crate) fn copy(&self, back: usize, into: &mut [u8]) -> usize {
         let len = into.len().min(back);
         let (new, old) = self.bytes.split_at(self.at);
@@ -69,9 +69,9 @@ impl History {
 mod tests {
     use super::*;
 
-    /// Against all output there was.
+    /// Compares with a copy of all output.
     #[test]
-    fn it_holds_the_end_of_all_output() {
+    fn history_holds_the_last_32_kib_of_output() {
         let mut all: Vec<u8> = Vec::new();
         let mut history = History::default();
         let mut seed = 3u32;
@@ -95,7 +95,7 @@ mod tests {
                 let n = history.copy(back, &mut into);
                 assert_eq!(n, into.len().min(back));
                 assert_eq!(into[..n], all[all.len() - back..][..n]);
-                if let Some(piece) = history.piece(back, into.len(), 7) {
+                if let Some(piece) = history.contiguous(back, into.len(), 7) {
                     assert_eq!((&piece[..n], piece.len()), (&into[..n], into.len() + 7));
                 }
             }

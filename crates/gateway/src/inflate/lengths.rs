@@ -1,19 +1,19 @@
-//! The lengths of a block's codes: of most symbols there is none, so only the others are listed.
+//! Code lengths of a block. Most symbols are unused, so only the used ones are listed.
 
 use super::codes::MAX_LEN;
 
-/// Symbols of both alphabets of a block that a length can be sent for.
-const MOST: usize = 286 + 30;
+/// Symbols of both alphabets of a block that can have a code length.
+const MAX_SYMBOLS: usize = 286 + 30;
 
-/// A symbol that has a code, and the length of that.
+/// A symbol and the length of its code, in bits.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Coded(u16);
+pub(crate) struct CodeLength(u16);
 
-impl Coded {
+impl CodeLength {
     /// `len` is from 1 to 15.
     pub(crate) const fn new(symbol: usize, len: u32) -> Self {
         debug_assert!(symbol < 512 && len >= 1 && len <= MAX_LEN);
-        Coded((symbol as u16) << 4 | len as u16)
+        CodeLength((symbol as u16) << 4 | len as u16)
     }
 
     #[inline(always)]
@@ -27,32 +27,31 @@ impl Coded {
     }
 }
 
-/// Symbols that have a code, in rising order.
+/// Used symbols with their code lengths, in ascending order.
 pub(crate) struct Lengths {
-    list: [Coded; MOST],
+    list: [CodeLength; MAX_SYMBOLS],
     count: usize,
 }
 
 impl Lengths {
     pub(crate) const fn new() -> Self {
-        Lengths { list: [Coded(0); MOST], count: 0 }
+        Lengths { list: [CodeLength(0); MAX_SYMBOLS], count: 0 }
     }
 
-    /// Forgets all.
     pub(crate) fn clear(&mut self) {
         self.count = 0;
     }
 
-    /// Adds a symbol behind all that are there.
+    /// Appends a symbol, which must be larger than all before.
     #[inline(always)]
     pub(crate) fn push(&mut self, symbol: usize, len: u32) {
-        self.list[self.count] = Coded::new(symbol, len);
+        self.list[self.count] = CodeLength::new(symbol, len);
         self.count += 1;
     }
 
-    /// Those below `end`, and the others.
-    pub(crate) fn split(&self, end: usize) -> (&[Coded], &[Coded]) {
+    /// Splits into the symbols below `end` and the others.
+    pub(crate) fn split(&self, end: usize) -> (&[CodeLength], &[CodeLength]) {
         let all = &self.list[..self.count];
-        all.split_at(all.partition_point(|coded| coded.symbol() < end))
+        all.split_at(all.partition_point(|code| code.symbol() < end))
     }
 }

@@ -1,9 +1,9 @@
-//! Both loops against zlib-rs: the same verdict and the same bytes, for what encoders write and for damage.
+//! Compares both loops with zlib-rs: the same verdict and the same bytes, for valid and damaged streams.
 
 use linerate_core::{Error, Kind};
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush, Status};
 
-use super::{Bits, Blocks, End, History, Tables};
+use super::{Bits, Blocks, History, MessageEnd, Tables};
 use crate::payload::Payload;
 
 struct Noise(u64);
@@ -15,7 +15,7 @@ impl Noise {
     }
 }
 
-/// Content of some kind: noise, few symbols, repeats near and far.
+/// Random content: noise, few symbols, matches at short and long distances.
 fn content(noise: &mut Noise, len: usize) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::with_capacity(len + 300);
     let symbols = 1 + noise.below(256);
@@ -34,7 +34,7 @@ fn content(noise: &mut Noise, len: usize) -> Vec<u8> {
     out
 }
 
-/// Messages of one stream without a header.
+/// Compresses a message of a raw deflate stream.
 fn compress(deflate: &mut Deflate, mut payload: &[u8]) -> Vec<u8> {
     let mut wire = Vec::new();
     loop {
@@ -50,8 +50,8 @@ fn compress(deflate: &mut Deflate, mut payload: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Ours: what became of a message, and its bytes.
-fn ours(history: &History, src: &[u8], fast: bool) -> (Result<End, &'static str>, Vec<u8>, usize) {
+/// Our result: end or error, payload, and bytes consumed.
+fn ours(history: &History, src: &[u8], fast: bool) -> (Result<MessageEnd, &'static str>, Vec<u8>, usize) {
     let (mut tables, mut payload) = (Tables::new(), Payload::default());
     let mut blocks = Blocks {
         tables: &mut tables,
@@ -61,17 +61,18 @@ fn ours(history: &History, src: &[u8], fast: bool) -> (Result<End, &'static str>
         fast,
         bits: Bits::default(),
     };
-    let end = blocks.decode(src).map_err(|Error { kind, message: what, .. }| {
+    let end = blocks.decode(src).map_err(|Error { kind, message, .. }| {
         assert_eq!(kind, Kind::Corrupt);
-        what
+        message
     });
     let used = blocks.bits.at;
-    // How far it came before it stopped says nothing.
-    let end = end.map(|end| if end == End::Flushed { end } else { End::Within { dropped: 0 } });
+    // The amount discarded depends on the loop.
+    let end =
+        end.map(|end| if end == MessageEnd::Flushed { end } else { MessageEnd::Incomplete { discarded: 0 } });
     if end.is_ok() { (end, payload.bytes().to_vec(), used) } else { (end, Vec::new(), 0) }
 }
 
-/// zlib-rs: whether the input is sound as far as it goes, and what it gives.
+/// Result of zlib-rs: whether the input is valid as far as it goes, and the output.
 fn theirs(history: &[u8], src: &[u8]) -> (bool, Vec<u8>) {
     let mut inflate = Inflate::new(false, 15);
     inflate.set_dictionary(history).unwrap();
@@ -84,23 +85,23 @@ fn theirs(history: &[u8], src: &[u8]) -> (bool, Vec<u8>) {
 
 fn compare(history: &History, before: &[u8], src: &[u8]) {
     let (expected, bytes) = theirs(before, src);
-    let careful = ours(history, src, false);
-    assert_eq!(ours(history, src, true), careful);
-    let (end, output, used) = careful;
+    let checked = ours(history, src, false);
+    assert_eq!(ours(history, src, true), checked);
+    let (end, output, used) = checked;
     match end {
-        // Gateways never end their streams.
+        // Ours rejects final blocks: gateways never end their streams.
         Err("the zlib stream ends") => return,
         _ => assert_eq!(end.is_ok(), expected, "{end:?}, {used} of {}", src.len()),
     }
     match end {
-        Ok(End::Flushed) => assert_eq!((output, used), (bytes, src.len())),
-        Ok(End::Within { .. }) => assert!(bytes.starts_with(&output)),
+        Ok(MessageEnd::Flushed) => assert_eq!((output, used), (bytes, src.len())),
+        Ok(MessageEnd::Incomplete { .. }) => assert!(bytes.starts_with(&output)),
         Err(_) => {}
     }
 }
 
 #[test]
-fn streams_and_their_damage() {
+fn valid_and_damaged_streams_match_zlib_rs() {
     let mut noise = Noise(1);
     for round in 0..60 {
         let mut deflate = Deflate::new(round % 10, false, 15);
@@ -112,7 +113,7 @@ fn streams_and_their_damage() {
             let wire = compress(&mut deflate, &payload);
             compare(&history, &before, &wire);
             let (end, output, _) = ours(&history, &wire, true);
-            assert_eq!((end, &output), (Ok(End::Flushed), &payload));
+            assert_eq!((end, &output), (Ok(MessageEnd::Flushed), &payload));
             for _ in 0..20 {
                 let mut damaged = wire.clone();
                 let at = noise.below(damaged.len().min(200));
@@ -128,12 +129,12 @@ fn streams_and_their_damage() {
 }
 
 #[test]
-fn noise() {
+fn random_bytes_match_zlib_rs() {
     let mut noise = Noise(2);
     let history = History::default();
     for _ in 0..20_000 {
         let mut src: Vec<u8> = (0..1 + noise.below(300)).map(|_| noise.below(256) as u8).collect();
-        // Not the last block, and of each type as often.
+        // Not a final block; each type equally often.
         src[0] = src[0] & 0xf8 | (noise.below(3) as u8) << 1;
         compare(&history, &[], &src);
     }

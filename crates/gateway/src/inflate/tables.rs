@@ -1,49 +1,51 @@
-//! Tables that a code's bits lead through.
+//! Huffman decode tables: a primary table and subtables for longer codes, as in zlib's `inflate_table`.
 
 use std::sync::LazyLock;
 
-use super::codes::{self, Cell, DISTANCE_CELLS, DISTANCE_ROOT, MAX_LEN, NOTHING, SYMBOL_CELLS, SYMBOL_ROOT};
-use super::lengths::{Coded, Lengths};
+use super::codes::{
+    self, DISTANCE_ENTRIES, DISTANCE_ROOT, Entry, LITLEN_ENTRIES, LITLEN_ROOT, MAX_LEN, UNUSED,
+};
+use super::lengths::{CodeLength, Lengths};
 
-/// Codes for literals and lengths, and for distances, that are not sent but agreed.
+/// Symbols of the fixed codes (RFC 1951, section 3.2.6).
 const FIXED_SYMBOLS: usize = 288;
 const FIXED_DISTANCES: usize = 32;
 
-/// The tables of a block. Their first parts have as many bits as the longest code, so that small blocks
-/// have small tables, but no more than [`SYMBOL_ROOT`] and [`DISTANCE_ROOT`].
+/// The decode tables of a block. A primary table is indexed by as many bits as the longest code has, so that
+/// small blocks have small tables, but by no more than [`LITLEN_ROOT`] and [`DISTANCE_ROOT`].
 pub(crate) struct Tables {
-    pub(crate) symbols: [Cell; SYMBOL_CELLS],
-    pub(crate) distances: [Cell; DISTANCE_CELLS],
-    pub(crate) symbol_root: u32,
+    pub(crate) litlen: [Entry; LITLEN_ENTRIES],
+    pub(crate) distances: [Entry; DISTANCE_ENTRIES],
+    pub(crate) litlen_root: u32,
     pub(crate) distance_root: u32,
-    /// What they are made of.
+    /// Code lengths that the tables are built from.
     pub(crate) lengths: Lengths,
 }
 
 impl Tables {
     pub(crate) fn new() -> Self {
         Tables {
-            symbols: [NOTHING; SYMBOL_CELLS],
-            distances: [NOTHING; DISTANCE_CELLS],
-            symbol_root: 1,
+            litlen: [UNUSED; LITLEN_ENTRIES],
+            distances: [UNUSED; DISTANCE_ENTRIES],
+            litlen_root: 1,
             distance_root: 1,
             lengths: Lengths::new(),
         }
     }
 
-    /// The tables of the agreed codes. A third of small messages uses them, so they are made once.
-    pub(crate) fn agreed() -> &'static Tables {
-        static AGREED: LazyLock<Tables> = LazyLock::new(|| {
+    /// The tables of the fixed codes. A third of small messages uses them, so they are built once.
+    pub(crate) fn fixed() -> &'static Tables {
+        static FIXED: LazyLock<Tables> = LazyLock::new(|| {
             let mut tables = Tables::new();
-            tables.agree();
+            tables.build_fixed();
             tables
         });
-        &AGREED
+        &FIXED
     }
 
-    fn agree(&mut self) {
-        const SYMBOLS: [Coded; FIXED_SYMBOLS] = {
-            let mut all = [Coded::new(0, 8); FIXED_SYMBOLS];
+    fn build_fixed(&mut self) {
+        const SYMBOLS: [CodeLength; FIXED_SYMBOLS] = {
+            let mut all = [CodeLength::new(0, 8); FIXED_SYMBOLS];
             let mut symbol = 0;
             while symbol < FIXED_SYMBOLS {
                 let len = match symbol {
@@ -51,72 +53,71 @@ impl Tables {
                     144..256 => 9,
                     _ => 7,
                 };
-                all[symbol] = Coded::new(symbol, len);
+                all[symbol] = CodeLength::new(symbol, len);
                 symbol += 1;
             }
             all
         };
-        const DISTANCES: [Coded; FIXED_DISTANCES] = {
-            let mut all = [Coded::new(0, 5); FIXED_DISTANCES];
+        const DISTANCES: [CodeLength; FIXED_DISTANCES] = {
+            let mut all = [CodeLength::new(0, 5); FIXED_DISTANCES];
             let mut symbol = 0;
             while symbol < FIXED_DISTANCES {
-                all[symbol] = Coded::new(symbol, 5);
+                all[symbol] = CodeLength::new(symbol, 5);
                 symbol += 1;
             }
             all
         };
-        let symbols = fill(&mut self.symbols, SYMBOL_ROOT, &SYMBOLS, 0, &codes::SYMBOLS);
+        let symbols = fill(&mut self.litlen, LITLEN_ROOT, &SYMBOLS, 0, &codes::LITLEN);
         let distances = fill(&mut self.distances, DISTANCE_ROOT, &DISTANCES, 0, &codes::DISTANCES);
-        (self.symbol_root, self.distance_root) = (symbols.unwrap_or(1), distances.unwrap_or(1));
+        (self.litlen_root, self.distance_root) = (symbols.unwrap_or(1), distances.unwrap_or(1));
         debug_assert!(symbols.is_some() && distances.is_some());
     }
 
-    /// Makes the tables of the codes whose lengths were listed: those of literals and lengths below
-    /// `symbols`, those of distances from there on.
-    pub(crate) fn make(&mut self, symbols: usize) -> Result<(), &'static str> {
+    /// Builds the tables from `lengths`: literal/length symbols below `symbols`, distance symbols from there
+    /// on.
+    pub(crate) fn build(&mut self, symbols: usize) -> Result<(), &'static str> {
         const END: usize = 256;
-        let (of_symbols, of_distances) = self.lengths.split(symbols);
-        let last = of_symbols.iter().rev().find(|coded| coded.symbol() <= END);
-        if last.is_none_or(|coded| coded.symbol() != END) {
-            return Err("a deflate block has no code for its end");
+        let (litlen_lengths, distance_lengths) = self.lengths.split(symbols);
+        let last = litlen_lengths.iter().rev().find(|code| code.symbol() <= END);
+        if last.is_none_or(|code| code.symbol() != END) {
+            return Err("a deflate block has no end-of-block code");
         }
-        self.symbol_root = fill(&mut self.symbols, SYMBOL_ROOT, of_symbols, 0, &codes::SYMBOLS)
-            .ok_or("the code for literals and lengths of a deflate block is none")?;
+        self.litlen_root = fill(&mut self.litlen, LITLEN_ROOT, litlen_lengths, 0, &codes::LITLEN)
+            .ok_or("the literal/length code of a deflate block is invalid")?;
         self.distance_root =
-            fill(&mut self.distances, DISTANCE_ROOT, of_distances, symbols, &codes::DISTANCES)
-                .ok_or("the code for distances of a deflate block is none")?;
+            fill(&mut self.distances, DISTANCE_ROOT, distance_lengths, symbols, &codes::DISTANCES)
+                .ok_or("the distance code of a deflate block is invalid")?;
         Ok(())
     }
 }
 
-/// The code that comes after `code` among those of `len` bits, whose first bit is the lowest. The last
-/// one is followed by 0.
+/// Increments a bit-reversed code of `len` bits. The last code is followed by 0.
 fn next(code: u32, len: u32) -> u32 {
     let all = (1 << len) - 1;
     let Some(top) = (code ^ all).checked_ilog2() else { return 0 };
-    // Adding one from the other end: the highest bits that are set become zero, the next one is set.
+    // Addition with carries towards the low bits: the leading ones become zero, the next bit is set.
     code & ((1 << top) - 1) | 1 << top
 }
 
-/// Makes the table of the code of these symbols, which count from `first`: a table of the longest code's
-/// bits, at most `most`, and tables for what is longer. Returns the bits of the first one, or none if it is
-/// no code: that is prefixes of none, all used up; or a single code of one bit; or none at all.
+/// Builds the decode table of a canonical Huffman code: a primary table of at most `max_root` bits, and subtables
+/// for longer codes. Symbols count from `first`. Returns the index bits of the primary table; `None` for an
+/// invalid code. Valid are complete prefix codes, a single code of one bit, and no codes at all.
 pub(crate) fn fill(
-    table: &mut [Cell],
-    most: u32,
-    coded: &[Coded],
+    table: &mut [Entry],
+    max_root: u32,
+    lengths: &[CodeLength],
     first: usize,
-    cells: &[Cell],
+    entries: &[Entry],
 ) -> Option<u32> {
     let mut counts = [0u16; MAX_LEN as usize + 1];
-    for coded in coded {
-        counts[coded.len()] += 1;
+    for code in lengths {
+        counts[code.len()] += 1;
     }
-    let mut place = [0u16; MAX_LEN as usize + 2];
+    let mut next_index = [0u16; MAX_LEN as usize + 2];
     let mut left = 1i32;
     let mut longest = 0;
     for len in 1..=MAX_LEN as usize {
-        place[len + 1] = place[len] + counts[len];
+        next_index[len + 1] = next_index[len] + counts[len];
         left = 2 * left - i32::from(counts[len]);
         if left < 0 {
             return None;
@@ -126,44 +127,44 @@ pub(crate) fn fill(
         }
     }
     if left > 0 {
-        table[..2].fill(NOTHING);
-        match coded {
+        table[..2].fill(UNUSED);
+        match lengths {
             [] => {}
-            [only] if only.len() == 1 => table[0] = codes::coded(cells[only.symbol() - first], 1),
+            [only] if only.len() == 1 => table[0] = codes::with_len(entries[only.symbol() - first], 1),
             _ => return None,
         }
         return Some(1);
     }
     let mut sorted = [0u16; 288];
-    for coded in coded {
-        let place = &mut place[coded.len()];
-        sorted[usize::from(*place)] = (coded.symbol() - first) as u16;
-        *place += 1;
+    for code in lengths {
+        let index = &mut next_index[code.len()];
+        sorted[usize::from(*index)] = (code.symbol() - first) as u16;
+        *index += 1;
     }
-    let root = longest.min(most);
-    let mut symbols = sorted[..coded.len()].iter().map(|&s| usize::from(s));
+    let root = longest.min(max_root);
+    let mut symbols = sorted[..lengths.len()].iter().map(|&s| usize::from(s));
     let mut code = 0;
-    // What is said of short codes holds whatever comes behind them: the table doubles with each bit.
+    // An entry of a short code is repeated for all following bits: the table doubles with each bit.
     for len in 1..=root {
         for symbol in symbols.by_ref().take(counts[len as usize].into()) {
-            table[code as usize] = codes::coded(cells[symbol], len);
+            table[code as usize] = codes::with_len(entries[symbol], len);
             code = next(code, len);
         }
         if len < root {
             table.copy_within(..1 << len, 1 << len);
         }
     }
-    longer(table, root, &counts, code, symbols, cells).then_some(root)
+    fill_subtables(table, root, &counts, code, symbols, entries).then_some(root)
 }
 
-/// The part of a code that is longer than `root` bits: a further table for each beginning of it.
-fn longer(
-    table: &mut [Cell],
+/// Builds the subtables for codes longer than `root` bits, one per prefix of `root` bits.
+fn fill_subtables(
+    table: &mut [Entry],
     root: u32,
     counts: &[u16; MAX_LEN as usize + 1],
     mut code: u32,
     mut symbols: impl Iterator<Item = usize>,
-    cells: &[Cell],
+    entries: &[Entry],
 ) -> bool {
     let mask = (1 << root) - 1;
     let (mut begin, mut end) = (0usize, 1usize << root);
@@ -174,16 +175,16 @@ fn longer(
             if prefix != Some(code & mask) {
                 prefix = Some(code & mask);
                 begin = end;
-                let bits = width(len - root, root, counts, counts[len as usize] - done);
+                let bits = subtable_bits(len - root, root, counts, counts[len as usize] - done);
                 end = begin + (1 << bits);
                 if end > table.len() {
                     return false;
                 }
-                table[(code & mask) as usize] = codes::further(begin, bits, root);
+                table[(code & mask) as usize] = codes::subtable(begin, bits, root);
             }
             let step = 1 << (len - root);
             let first = begin + (code >> root) as usize;
-            let value = codes::coded(cells[symbol], len - root);
+            let value = codes::with_len(entries[symbol], len - root);
             table[first..end].iter_mut().step_by(step).for_each(|c| *c = value);
             code = next(code, len);
         }
@@ -191,9 +192,9 @@ fn longer(
     true
 }
 
-/// Bits that a further table needs whose first code has `bits` more than the root, when `count` codes of
-/// that length are left: as many as use up what the beginning leaves.
-fn width(mut bits: u32, root: u32, counts: &[u16; MAX_LEN as usize + 1], count: u16) -> u32 {
+/// Index bits of a subtable whose first code has `bits` more than the root, when `count` codes of that length
+/// are left: enough for the codes that complete the prefix.
+fn subtable_bits(mut bits: u32, root: u32, counts: &[u16; MAX_LEN as usize + 1], count: u16) -> u32 {
     let mut left = (1i32 << bits) - i32::from(count);
     while left > 0 && root + bits < MAX_LEN {
         bits += 1;
@@ -207,39 +208,39 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_count_up_from_the_other_end() {
+    fn next_increments_the_bit_reversed_code() {
         let all: Vec<u32> = std::iter::successors(Some(0), |&code| Some(next(code, 3))).take(8).collect();
         assert_eq!(all, [0b000, 0b100, 0b010, 0b110, 0b001, 0b101, 0b011, 0b111]);
         assert_eq!(next(7, 3), 0);
     }
 
-    /// The symbols that have a code.
-    fn coded(lens: &[u8]) -> Vec<Coded> {
+    /// The used symbols.
+    fn used(lens: &[u8]) -> Vec<CodeLength> {
         let all = lens.iter().enumerate().filter(|(_, len)| **len > 0);
-        all.map(|(symbol, &len)| Coded::new(symbol, len.into())).collect()
+        all.map(|(symbol, &len)| CodeLength::new(symbol, len.into())).collect()
     }
 
     /// Looks a code up as a decoder does.
-    fn find(table: &[Cell], root: u32, bits: u32) -> (u32, u32) {
-        let cell = table[(bits & ((1 << root) - 1)) as usize];
-        if !codes::is_table(cell) {
-            return (codes::value(cell), codes::code_bits(cell));
+    fn find(table: &[Entry], root: u32, bits: u32) -> (u32, u32) {
+        let entry = table[(bits & ((1 << root) - 1)) as usize];
+        if !codes::is_subtable(entry) {
+            return (codes::value(entry), codes::code_bits(entry));
         }
-        let index = (bits >> root) & ((1 << codes::code_bits(cell)) - 1);
-        let inner = table[(codes::value(cell) + index) as usize];
+        let index = (bits >> root) & ((1 << codes::code_bits(entry)) - 1);
+        let inner = table[(codes::value(entry) + index) as usize];
         (codes::value(inner), root + codes::code_bits(inner))
     }
 
-    /// Every code of every length leads to its symbol, for random sound codes.
+    /// For random complete codes, every code of every length is decoded to its symbol.
     #[test]
-    fn every_code_is_found() {
+    fn lookup_finds_every_code() {
         let mut seed = 1u64;
         let mut random = |n: u64| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) % n
         };
         for _ in 0..300 {
-            // Splitting a random leaf makes a sound code of one more symbol.
+            // Splitting a random leaf gives a complete code of one more symbol.
             let mut lens = vec![0u8];
             let skew = random(4);
             let count = 2 + random(284) as usize;
@@ -254,10 +255,10 @@ mod tests {
                     break;
                 }
             }
-            let plain: Vec<Cell> = (0..lens.len() as u32).map(|s| s << 16).collect();
-            let mut table = [NOTHING; SYMBOL_CELLS];
-            let root = fill(&mut table, SYMBOL_ROOT, &coded(&lens), 0, &plain).unwrap();
-            assert_eq!(root, u32::from(*lens.iter().max().unwrap()).min(SYMBOL_ROOT));
+            let plain: Vec<Entry> = (0..lens.len() as u32).map(|s| s << 16).collect();
+            let mut table = [UNUSED; LITLEN_ENTRIES];
+            let root = fill(&mut table, LITLEN_ROOT, &used(&lens), 0, &plain).unwrap();
+            assert_eq!(root, u32::from(*lens.iter().max().unwrap()).min(LITLEN_ROOT));
             let mut order: Vec<usize> = (0..lens.len()).collect();
             order.sort_by_key(|&s| (lens[s], s));
             let mut code = 0;
@@ -272,10 +273,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_code_is_refused() {
-        let mut table = [NOTHING; DISTANCE_CELLS];
+    fn incomplete_and_oversubscribed_codes_are_invalid() {
+        let mut table = [UNUSED; DISTANCE_ENTRIES];
         let mut try_lens =
-            |lens: &[u8]| fill(&mut table, DISTANCE_ROOT, &coded(lens), 0, &codes::DISTANCES).is_some();
+            |lens: &[u8]| fill(&mut table, DISTANCE_ROOT, &used(lens), 0, &codes::DISTANCES).is_some();
         assert!(!try_lens(&[1, 1, 1]));
         assert!(!try_lens(&[1, 2]));
         assert!(!try_lens(&[2]));

@@ -1,26 +1,31 @@
-//! Literals and matches of a deflate block, as long as there is room on both sides.
+//! Literals and matches of a deflate block, far from the ends of input and output.
 //!
-//! Input and output are checked once for each round, which refills the bits twice and writes at most three
-//! literals or a match behind two. What does not fit ends here with the symbol before it, and the careful
-//! loop, of which this is a faster form, goes on.
+//! Bounds are checked once per iteration, which refills the bit buffer twice and writes at most three literals,
+//! or two literals and a match. Near the ends, and for invalid codes, the loop stops before the symbol, and the
+//! checked loop (`inflate/blocks.rs`) continues. Caller's contract: `tables` were built by `Tables`, and `bits`
+//! is a position in `src`; both are checked types, so every call is safe.
 
 use core::ptr::copy_nonoverlapping;
 
 use linerate_core::Tier;
 
-use crate::inflate::{
-    Bits, DISTANCE_ROOT, History, MAX_MATCH, SYMBOL_ROOT, Tables, bits, code_bits, is_end, is_literal,
-    is_special, is_table, sum, value,
+use crate::inflate::bits::Bits;
+use crate::inflate::codes::{
+    DISTANCE_ROOT, LITLEN_ROOT, MAX_MATCH, base_plus_extra, bits, code_bits, is_end, is_literal, is_special,
+    is_subtable, value,
 };
+use crate::inflate::history::History;
+use crate::inflate::tables::Tables;
 
-/// Bytes of a copy's step, which may go so far beyond its end.
+/// Bytes per step of a copy, which may write up to this many bytes past its end.
 const STEP: usize = 16;
-/// Bytes of input that a round may look at.
-const IN_ROUND: usize = 16;
-/// Bytes of output that a round may write.
-const OUT_ROUND: usize = 2 + MAX_MATCH + STEP;
+/// Input bytes that an iteration may read.
+const INPUT_SLACK: usize = 16;
+/// Output bytes that an iteration may write.
+const OUTPUT_SLACK: usize = 2 + MAX_MATCH + STEP;
 
-/// Decodes what fits from `bits` in `src` to `at` in `out`. Returns whether the block has ended.
+/// Decodes symbols from `bits` in `src` to `out[*at..]` as distance_entry as the slack allows. Returns whether the block
+/// has ended.
 pub(crate) fn inflate(
     tables: &Tables,
     history: &History,
@@ -31,16 +36,16 @@ pub(crate) fn inflate(
 ) -> bool {
     #[cfg(target_arch = "x86_64")]
     if linerate_core::cpu::tier() >= Tier::Avx2 {
-        // SAFETY: the tier says that the CPU has these features.
-        return unsafe { wide(tables, history, src, bits, out, at) };
+        // SAFETY: the tier implies that the CPU has these features.
+        return unsafe { avx2(tables, history, src, bits, out, at) };
     }
-    rounds(tables, history, src, bits, out, at)
+    decode_loop(tables, history, src, bits, out, at)
 }
 
-/// The loop compiled for shifts and masks by a register, and 16-byte copies.
+/// The loop compiled for BMI shifts and masks, and 16-byte copies.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn wide(
+fn avx2(
     tables: &Tables,
     history: &History,
     src: &[u8],
@@ -48,115 +53,117 @@ fn wide(
     out: &mut [u8],
     at: &mut usize,
 ) -> bool {
-    rounds(tables, history, src, bits, out, at)
+    decode_loop(tables, history, src, bits, out, at)
 }
 
 #[inline(always)]
-fn rounds(
+fn decode_loop(
     tables: &Tables,
     history: &History,
     src: &[u8],
-    place: &mut Bits,
+    position: &mut Bits,
     out: &mut [u8],
     at: &mut usize,
 ) -> bool {
-    let (Some(last_in), Some(last_out)) = (src.len().checked_sub(IN_ROUND), out.len().checked_sub(OUT_ROUND))
+    let (Some(last_in), Some(last_out)) =
+        (src.len().checked_sub(INPUT_SLACK), out.len().checked_sub(OUTPUT_SLACK))
     else {
         return false;
     };
-    // No more than the bounds of the tables, which the compiler then need not check.
-    let symbol_root = tables.symbol_root.min(SYMBOL_ROOT);
+    // The minimum lets the compiler omit bounds checks of the tables.
+    let litlen_root = tables.litlen_root.min(LITLEN_ROOT);
     let distance_root = tables.distance_root.min(DISTANCE_ROOT);
-    place.settle();
-    let mut b = *place;
+    position.unread_bytes();
+    let mut b = *position;
     let mut o = *at;
     if b.at > last_in {
         return false;
     }
-    // SAFETY: there are sixteen bytes.
+    // SAFETY: there are sixteen bytes at `b.at`, as just checked.
     unsafe { refill(&mut b, src) };
-    let mut cell = tables.symbols[index(b.buffer, symbol_root)];
-    // At the beginning of a round there are 56 bits or more, of which `cell` is the first code.
+    let mut entry = tables.litlen[index(b.buffer, litlen_root)];
+    // At the beginning of an iteration the buffer has at least 56 bits, and `entry` is that of the first code.
     while b.at <= last_in && o <= last_out {
         let mut before = b;
-        consume(&mut b, bits(cell));
-        // Codes in the first table have ten bits or fewer: two literals leave enough for a length.
-        if is_literal(cell) {
-            // SAFETY: three bytes at most, and `o` leaves room for them.
-            unsafe { *out.get_unchecked_mut(o) = value(cell) as u8 };
+        consume(&mut b, bits(entry));
+        // Codes in the primary table have at most ten bits: two literals leave enough for a length.
+        if is_literal(entry) {
+            // SAFETY: at most three bytes, and `o <= last_out` leaves `OUTPUT_SLACK`.
+            unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
             o += 1;
-            cell = tables.symbols[index(b.buffer, symbol_root)];
+            entry = tables.litlen[index(b.buffer, litlen_root)];
             before = b;
-            consume(&mut b, bits(cell));
-            if is_literal(cell) {
+            consume(&mut b, bits(entry));
+            if is_literal(entry) {
                 // SAFETY: as above.
-                unsafe { *out.get_unchecked_mut(o) = value(cell) as u8 };
+                unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
                 o += 1;
-                cell = tables.symbols[index(b.buffer, symbol_root)];
+                entry = tables.litlen[index(b.buffer, litlen_root)];
                 before = b;
-                consume(&mut b, bits(cell));
-                if is_literal(cell) {
+                consume(&mut b, bits(entry));
+                if is_literal(entry) {
                     // SAFETY: as above.
-                    unsafe { *out.get_unchecked_mut(o) = value(cell) as u8 };
+                    unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
                     o += 1;
-                    // SAFETY: a round refills twice at most, each time moving by at most eight bytes and
-                    // looking at eight, and at its beginning there are sixteen.
+                    // SAFETY: an iteration refills at most twice, each time advancing by at most eight bytes and
+                    // reading eight; at its beginning there are sixteen (`b.at <= last_in`).
                     unsafe { refill(&mut b, src) };
-                    cell = tables.symbols[index(b.buffer, symbol_root)];
+                    entry = tables.litlen[index(b.buffer, litlen_root)];
                     continue;
                 }
             }
         }
         let mut inner = before.buffer;
-        if is_special(cell) {
-            if is_table(cell) {
+        if is_special(entry) {
+            if is_subtable(entry) {
                 inner = b.buffer;
-                cell = tables.symbols[value(cell) as usize + index(inner, code_bits(cell))];
-                consume(&mut b, bits(cell));
-                if is_literal(cell) {
-                    // SAFETY: as above: this is the third at most.
-                    unsafe { *out.get_unchecked_mut(o) = value(cell) as u8 };
+                entry = tables.litlen[value(entry) as usize + index(inner, code_bits(entry))];
+                consume(&mut b, bits(entry));
+                if is_literal(entry) {
+                    // SAFETY: as above: this is at most the third literal.
+                    unsafe { *out.get_unchecked_mut(o) = value(entry) as u8 };
                     o += 1;
                     // SAFETY: as above.
                     unsafe { refill(&mut b, src) };
-                    cell = tables.symbols[index(b.buffer, symbol_root)];
+                    entry = tables.litlen[index(b.buffer, litlen_root)];
                     continue;
                 }
             }
-            if is_special(cell) {
-                let ended = is_end(cell);
-                (*place, *at) = (if ended { b } else { before }, o);
-                place.settle();
+            if is_special(entry) {
+                let ended = is_end(entry);
+                (*position, *at) = (if ended { b } else { before }, o);
+                position.unread_bytes();
                 return ended;
             }
         }
-        let length = sum(cell, inner);
-        // SAFETY: as above, the first time.
+        let length = base_plus_extra(entry, inner);
+        // SAFETY: as above, the first refill.
         unsafe { refill(&mut b, src) };
         let mut inner = b.buffer;
-        let mut far = tables.distances[index(inner, distance_root)];
-        consume(&mut b, bits(far));
-        if is_table(far) {
+        let mut distance_entry = tables.distances[index(inner, distance_root)];
+        consume(&mut b, bits(distance_entry));
+        if is_subtable(distance_entry) {
             inner = b.buffer;
-            far = tables.distances[value(far) as usize + index(inner, code_bits(far))];
-            consume(&mut b, bits(far));
+            distance_entry =
+                tables.distances[value(distance_entry) as usize + index(inner, code_bits(distance_entry))];
+            consume(&mut b, bits(distance_entry));
         }
-        let distance = sum(far, inner);
-        if is_special(far) || distance > o + history.len() {
+        let distance = base_plus_extra(distance_entry, inner);
+        if is_special(distance_entry) || distance > o + history.len() {
             b = before;
             break;
         }
-        // The next code is looked up before the copy, which it need not wait for.
-        // SAFETY: as above, the second time.
+        // The next code is looked up before the copy, so that it does not wait for it.
+        // SAFETY: as above, the second refill.
         unsafe { refill(&mut b, src) };
-        cell = tables.symbols[index(b.buffer, symbol_root)];
+        entry = tables.litlen[index(b.buffer, litlen_root)];
         if distance <= o {
-            // SAFETY: the distance is at least 1 and within what was written, and behind `o` there is room
-            // for the longest match and a step.
+            // SAFETY: the distance is at least 1 and at most `o`, and after `o` there is space for the longest
+            // match and a step (`OUTPUT_SLACK`).
             unsafe { copy(out, o, distance, length) };
-        } else if let Some(piece) = history.piece(distance - o, length, STEP) {
-            // SAFETY: the piece is as long, and so is the room, as above.
-            unsafe { bring(piece.as_ptr(), out.as_mut_ptr().add(o), length) };
+        } else if let Some(piece) = history.contiguous(distance - o, length, STEP) {
+            // SAFETY: `piece` has `length + STEP` bytes, and so has the output, as above.
+            unsafe { copy_steps(piece.as_ptr(), out.as_mut_ptr().add(o), length) };
         } else {
             let done = history.copy(distance - o, &mut out[o..o + length]);
             for i in o + done..o + length {
@@ -165,8 +172,8 @@ fn rounds(
         }
         o += length;
     }
-    (*place, *at) = (b, o);
-    place.settle();
+    (*position, *at) = (b, o);
+    position.unread_bytes();
     false
 }
 
@@ -181,36 +188,36 @@ fn consume(b: &mut Bits, count: u32) {
     b.count = b.count.wrapping_sub(count);
 }
 
-/// Fills the buffer to 56 bits or more. Bits above `count` may already be those that come next, which
-/// does no harm: the same ones are put there again.
+/// Fills the buffer to at least 56 bits. Bits above `count` may already be those that follow; the same bits
+/// are ORed in again.
 ///
 /// # Safety
 /// `src` has eight bytes at `b.at`.
 #[inline(always)]
 unsafe fn refill(b: &mut Bits, src: &[u8]) {
     debug_assert!(b.at + 8 <= src.len() && b.count < 64);
-    // SAFETY: the caller vouches.
+    // SAFETY: the caller guarantees eight bytes at `b.at`.
     let word = unsafe { src.as_ptr().add(b.at).cast::<u64>().read_unaligned() };
     b.buffer |= u64::from_le(word) << b.count;
     b.at += (63 - b.count as usize) / 8;
     b.count |= 56;
 }
 
-/// Copies `length` bytes from `distance` before `at`, which may be some of those it writes.
+/// Copies `length` bytes from `distance` before `at`; source and destination may overlap.
 ///
 /// # Safety
 /// `distance` is from 1 to `at`, and `out` has `length + STEP` bytes at `at`.
 #[inline(always)]
 unsafe fn copy(out: &mut [u8], at: usize, distance: usize, length: usize) {
     debug_assert!(distance >= 1 && distance <= at && at + length + STEP <= out.len());
-    // SAFETY: reads end before `at + length + STEP - distance`, writes before `at + length + STEP`; no
-    // step reads what it writes itself, since its size is at most the distance.
+    // SAFETY: reads end before `at + length + STEP - distance`, writes before `at + length + STEP`; the two
+    // sides of a step do not overlap, since its size is at most the distance.
     unsafe {
         let mut to = out.as_mut_ptr().add(at);
         let end = to.add(length);
         let mut from = to.sub(distance);
         if distance >= STEP {
-            bring(from, to, length);
+            copy_steps(from, to, length);
         } else if distance >= 8 {
             while to < end {
                 copy_nonoverlapping(from, to, 8);
@@ -225,13 +232,13 @@ unsafe fn copy(out: &mut [u8], at: usize, distance: usize, length: usize) {
     }
 }
 
-/// Copies `length` bytes and up to a step more.
+/// Copies `length` bytes in steps of [`STEP`], up to a step too many.
 ///
 /// # Safety
-/// Both sides have `length + STEP` bytes, and `to` is a step or more behind `from`, or elsewhere.
+/// Both sides have `length + STEP` bytes, and `to` is at least a step after `from`, or in other memory.
 #[inline(always)]
-unsafe fn bring(mut from: *const u8, mut to: *mut u8, length: usize) {
-    // SAFETY: the caller vouches; no step reads what it writes.
+unsafe fn copy_steps(mut from: *const u8, mut to: *mut u8, length: usize) {
+    // SAFETY: the caller guarantees the bytes; the two sides of a step do not overlap.
     unsafe {
         let end = to.add(length);
         loop {
@@ -249,16 +256,15 @@ mod tests {
     use super::*;
     use linerate_testkit::sys::guarded::Guarded;
 
-    /// Random codes between forbidden pages: whatever they say, nothing is touched outside, and what comes
-    /// is the same in a large buffer.
+    /// Random codes between guard pages: no access outside, and the same result at both ends of the buffer.
     #[test]
-    fn nothing_is_touched_beside_input_and_output() {
+    fn random_input_stays_within_its_buffers() {
         let mut seed = 1u64;
         let mut random = |end: usize| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize % end
         };
-        let tables = Tables::agreed();
+        let tables = Tables::fixed();
         let (mut input, mut output) = (Guarded::new(4096), Guarded::new(4096));
         let mut far = 0;
         for round in 0..3000 {

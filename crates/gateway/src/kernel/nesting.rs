@@ -1,37 +1,37 @@
-//! Quotes and brackets of 64 bytes as bits.
+//! Character classes of 64 bytes as bit masks.
 
 #[cfg(target_arch = "x86_64")]
 use linerate_core::Tier;
 
 #[cfg(target_arch = "x86_64")]
 use crate::nesting::BLOCK;
-use crate::nesting::{Marks, walk};
+use crate::nesting::{CharMasks, match_brackets};
 
-/// Where the value ends that begins with the bracket at `at`, as [`walk`] finds it.
-pub(crate) fn nested(bytes: &[u8], at: usize) -> Result<usize, &'static str> {
+/// Returns the end of the value that begins with the bracket at `at`; see [`match_brackets`].
+pub(crate) fn find_value_end(bytes: &[u8], at: usize) -> Result<usize, &'static str> {
     #[cfg(target_arch = "x86_64")]
     if linerate_core::cpu::tier() >= Tier::Avx2 {
-        // SAFETY: the tier says that the CPU has these features.
-        return unsafe { wide(bytes, at) };
+        // SAFETY: the tier implies that the CPU has these features.
+        return unsafe { avx2(bytes, at) };
     }
-    walk(bytes, at, Marks::plainly)
+    match_brackets(bytes, at, CharMasks::scalar)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn wide(bytes: &[u8], at: usize) -> Result<usize, &'static str> {
-    walk(bytes, at, |block| marks(block))
+fn avx2(bytes: &[u8], at: usize) -> Result<usize, &'static str> {
+    match_brackets(bytes, at, |block| masks(block))
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[inline]
-fn marks(block: &[u8; BLOCK]) -> Marks {
+fn masks(block: &[u8; BLOCK]) -> CharMasks {
     use core::arch::x86_64::{
         __m256i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8,
         _mm256_or_si256, _mm256_set1_epi8, _mm256_slli_epi16,
     };
-    // SAFETY: the block has twice 32 bytes.
+    // SAFETY: the block has 64 bytes.
     let halves: [__m256i; 2] = [0, 32].map(|at| unsafe { _mm256_loadu_si256(block.as_ptr().add(at).cast()) });
     let mask = |bits: [__m256i; 2]| {
         let [low, high] = bits.map(|half| _mm256_movemask_epi8(half).cast_unsigned());
@@ -41,7 +41,7 @@ fn marks(block: &[u8; BLOCK]) -> Marks {
         let to = _mm256_set1_epi8(to.cast_signed());
         mask(halves.map(|half| _mm256_cmpeq_epi8(half, to)))
     };
-    // Braces are brackets with one bit more, the sixth.
+    // A brace differs from the bracket by one more bit, 0x20.
     let folded = halves.map(|half| _mm256_or_si256(half, _mm256_set1_epi8(0x20)));
     let equal_folded = |to: u8| {
         let to = _mm256_set1_epi8(to.cast_signed());
@@ -49,7 +49,7 @@ fn marks(block: &[u8; BLOCK]) -> Marks {
     };
     let control = _mm256_set1_epi8(0x1f);
     let (opening, closing) = (equal_folded(b'{'), equal_folded(b'}'));
-    Marks {
+    CharMasks {
         quotes: equal(b'"'),
         backslashes: equal(b'\\'),
         opening,
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     #[cfg(target_arch = "x86_64")]
-    fn every_byte_has_the_same_marks() {
+    fn avx2_masks_equal_scalar_masks_for_every_byte() {
         if linerate_core::cpu::tier() < Tier::Avx2 {
             println!("SKIP: this CPU has no AVX2");
             return;
@@ -76,7 +76,7 @@ mod tests {
                 block[at] = byte;
                 block[(at + 7) % BLOCK] = byte.wrapping_add(3);
                 // SAFETY: the CPU has the features.
-                assert_eq!(unsafe { marks(&block) }, Marks::plainly(&block), "{byte} at {at}");
+                assert_eq!(unsafe { masks(&block) }, CharMasks::scalar(&block), "{byte} at {at}");
             }
         }
     }

@@ -1,9 +1,9 @@
-//! Made-up gateway traffic.
+//! Synthetic gateway traffic.
 #![allow(dead_code)]
 
 use linerate_gateway::{Encoder, Transport};
 
-/// A small generator of numbers, the same on every machine.
+/// A deterministic pseudorandom generator (xorshift64*).
 pub(crate) struct Noise(u64);
 
 impl Noise {
@@ -23,8 +23,7 @@ impl Noise {
     }
 }
 
-/// A connection's messages: a greeting, a state, some large descriptions of groups, then many small events
-/// about their members.
+/// A connection's messages: HELLO, READY, some large GUILD_CREATE, then many small events.
 pub(crate) fn traffic(seed: u64, groups: usize, events: usize) -> Vec<Vec<u8>> {
     let mut noise = Noise::new(seed);
     let mut sequence = 0;
@@ -61,7 +60,7 @@ pub(crate) fn traffic(seed: u64, groups: usize, events: usize) -> Vec<Vec<u8>> {
     messages
 }
 
-/// What goes over the wire for each message.
+/// Compressed bytes of each message.
 pub(crate) fn wire(transport: Transport, messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut encoder = Encoder::new(transport).expect("an encoder");
     let one = |message: &Vec<u8>| {

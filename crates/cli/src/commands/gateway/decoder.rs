@@ -41,8 +41,8 @@ impl PayloadDecoder {
             PayloadDecoder::Ours { session, scratch } => match session.message(wire, scratch) {
                 Ok(message) => Ok(message.map(|message| message.payload)),
                 Err(fault) => Err(PayloadError {
-                    kind: fault.error.kind,
-                    at: Some(fault.error.offset),
+                    kind: fault.kind(),
+                    at: Some(fault.offset()),
                     what: fault.error.message.into(),
                 }),
             },

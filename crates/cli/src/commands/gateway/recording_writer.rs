@@ -42,7 +42,7 @@ impl<W: Write> RecordingWriter<W> {
 
     /// Adds a websocket message, whether it decodes or not; returns the payload of a complete message.
     pub(super) fn frame(&mut self, time: i64, wire: Vec<u8>) -> io::Result<Option<&[u8]>> {
-        let decoded = match self.session.fault() {
+        let decoded = match self.session.error() {
             // What came before it has been lost; from the next connection on it is known again.
             Some(_) => None,
             None => match self.session.message(&wire, &mut self.scratch) {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use clap::ValueHint;
 use linerate_core::Kind;
 use linerate_gateway::Messages;
-use linerate_gateway::fake::{Events, Report, Script, Server, Trouble};
+use linerate_gateway::fake::{Events, InjectedFault, Report, Script, Server};
 use serde_json::{Value, json};
 
 use crate::ui::error::CliError;
@@ -61,7 +61,7 @@ pub(crate) struct ServeArgs {
 
     /// Close after event N, with 4000 or another code
     #[arg(long, value_name = "N[:CODE]", value_parser = close)]
-    close_after: Vec<(u64, Trouble)>,
+    close_after: Vec<(u64, InjectedFault)>,
 
     /// End the connection after event N without a close frame
     #[arg(long, value_name = "N")]
@@ -77,7 +77,7 @@ pub(crate) struct ServeArgs {
 
     /// Flip a bit of event N as it goes over the wire: bit 1, which decoders notice, or another
     #[arg(long, value_name = "N[:BIT]", value_parser = flip)]
-    corrupt_at: Vec<(u64, Trouble)>,
+    corrupt_at: Vec<(u64, InjectedFault)>,
 
     /// Send only the first half of event N
     #[arg(long, value_name = "N")]
@@ -143,7 +143,7 @@ fn serve(
     } else {
         to_stdout(format_args!("listening on {}", server.url()));
     }
-    while !server.is_over() && !cancel.is_cancelled() {
+    while !server.is_finished() && !cancel.is_cancelled() {
         std::thread::sleep(GLANCE);
     }
     tell(&server.stop(), &mut summary);
@@ -156,13 +156,13 @@ fn serve(
 /// Raises the limit of file descriptors to that of all connections the script allows. Prints a note and
 /// accepts fewer where the system does not permit it.
 fn admit(script: &mut Script, reporter: &mut Reporter) {
-    let wanted = script.bounds.connections + DESCRIPTORS;
+    let wanted = script.limits.connections + DESCRIPTORS;
     let allowed = descriptors(wanted);
     if allowed < wanted {
-        script.bounds.connections = allowed.saturating_sub(DESCRIPTORS).max(1);
+        script.limits.connections = allowed.saturating_sub(DESCRIPTORS).max(1);
         let what = format!(
             "the system allows {allowed} open files, so {} connections at a time; `ulimit -Hn` raises that",
-            script.bounds.connections
+            script.limits.connections
         );
         reporter.note("gateway serve", &what);
     }
@@ -202,16 +202,16 @@ fn script(args: &ServeArgs) -> Result<Script, CliError> {
     script.unacknowledged = args.no_ack.unwrap_or(0);
     script.heartbeat_interval = Duration::from_millis(args.heartbeat);
     script.once = args.once;
-    script.time = args.time;
+    script.max_duration = args.time;
     // What damages an event stands before what ends its connection.
-    let at = |numbers: &[u64], trouble| numbers.iter().map(move |&n| (n, trouble)).collect::<Vec<_>>();
-    script.troubles = [
+    let at = |numbers: &[u64], fault| numbers.iter().map(move |&n| (n, fault)).collect::<Vec<_>>();
+    script.faults = [
         args.corrupt_at.clone(),
-        at(&args.truncate_at, Trouble::Truncate),
-        at(&args.drop_at, Trouble::Drop),
-        at(&args.invalidate_after, Trouble::Invalidate),
-        at(&args.reconnect_after, Trouble::Reconnect),
-        at(&args.disconnect_after, Trouble::Disconnect),
+        at(&args.truncate_at, InjectedFault::Truncate),
+        at(&args.drop_at, InjectedFault::Drop),
+        at(&args.invalidate_after, InjectedFault::Invalidate),
+        at(&args.reconnect_after, InjectedFault::Reconnect),
+        at(&args.disconnect_after, InjectedFault::Disconnect),
         args.close_after.clone(),
     ]
     .concat();
@@ -229,8 +229,8 @@ fn events(path: &Path) -> Result<Events, CliError> {
         messages.push(message);
     }
     Events::new(&messages).map_err(|fault| {
-        let what = format!("message {}: {}", fault.message, fault.error.message);
-        CliError::data(fault.kind(), begins[fault.message as usize], what)
+        let what = format!("message {}: {}", fault.message_index, fault.error.message);
+        CliError::data(fault.kind(), begins[fault.message_index as usize], what)
     })
 }
 
@@ -247,7 +247,7 @@ fn unreadable(error: std::io::Error, at: u64) -> CliError {
 
 fn tell(report: &Report, summary: &mut RunSummary) {
     let Report { connections, requests, refused, identifies, resumes, invalid, .. } = *report;
-    let Report { heartbeats, commands, events, messages, bytes, compressed, troubles, .. } = *report;
+    let Report { heartbeats, commands, events, messages, bytes, compressed, faults, .. } = *report;
     for (name, count) in [
         ("connections", connections),
         ("requests", requests),
@@ -261,7 +261,7 @@ fn tell(report: &Report, summary: &mut RunSummary) {
         ("messages", messages),
         ("bytes", bytes),
         ("compressed", compressed),
-        ("troubles", troubles),
+        ("troubles", faults),
     ] {
         summary.set(name, count);
     }
@@ -272,7 +272,7 @@ fn tell(report: &Report, summary: &mut RunSummary) {
         format!("sessions     {identifies}, resumed: {resumes}, not known: {invalid}"),
         format!("sent         {events} events in {messages} messages, {bytes} bytes as {compressed}"),
         format!("received     {heartbeats} heartbeats, {commands} other messages"),
-        format!("troubles     {troubles}"),
+        format!("troubles     {faults}"),
     ];
     summary.text = Some(format!("{events} events to {connections} connections"));
 }
@@ -293,17 +293,17 @@ fn number_and_more<T: std::str::FromStr>(text: &str) -> Result<(u64, Option<T>),
     Ok((number.parse().map_err(|_| bad())?, more))
 }
 
-fn close(text: &str) -> Result<(u64, Trouble), String> {
+fn close(text: &str) -> Result<(u64, InjectedFault), String> {
     let (at, code) = number_and_more::<u16>(text)?;
     match code.unwrap_or(4000) {
-        code @ (1000 | 1001 | 1011..=1014 | 3000..=4999) => Ok((at, Trouble::Close(code))),
+        code @ (1000 | 1001 | 1011..=1014 | 3000..=4999) => Ok((at, InjectedFault::Close(code))),
         code => Err(format!("{code} is no code that a server may close with: 4000 to 4999, say")),
     }
 }
 
-fn flip(text: &str) -> Result<(u64, Trouble), String> {
+fn flip(text: &str) -> Result<(u64, InjectedFault), String> {
     let (at, bit) = number_and_more::<usize>(text)?;
-    Ok((at, Trouble::Flip(bit.unwrap_or(1))))
+    Ok((at, InjectedFault::Flip(bit.unwrap_or(1))))
 }
 
 /// The time between events.
@@ -324,10 +324,10 @@ mod tests {
 
     #[test]
     fn numbers_come_alone_or_with_what_belongs_to_them() {
-        assert_eq!(close("7"), Ok((7, Trouble::Close(4000))));
-        assert_eq!(close("7:4009"), Ok((7, Trouble::Close(4009))));
-        assert_eq!(flip("3"), Ok((3, Trouble::Flip(1))));
-        assert_eq!(flip("3:77"), Ok((3, Trouble::Flip(77))));
+        assert_eq!(close("7"), Ok((7, InjectedFault::Close(4000))));
+        assert_eq!(close("7:4009"), Ok((7, InjectedFault::Close(4009))));
+        assert_eq!(flip("3"), Ok((3, InjectedFault::Flip(1))));
+        assert_eq!(flip("3:77"), Ok((3, InjectedFault::Flip(77))));
         for bad in ["", "x", "7:", ":4000", "7:1005", "7:999", "7:70000", "-1"] {
             assert!(close(bad).is_err(), "{bad}");
         }

@@ -41,8 +41,8 @@ impl Check {
             Check::None => Checks::NONE,
             Check::Json => Checks::complete(Encoding::Json),
             Check::Etf => Checks::complete(Encoding::Etf),
-            Check::JsonSequence => Checks::complete(Encoding::Json).with_sequence(),
-            Check::EtfSequence => Checks::complete(Encoding::Etf).with_sequence(),
+            Check::JsonSequence => Checks::complete(Encoding::Json).sequence(true),
+            Check::EtfSequence => Checks::complete(Encoding::Etf).sequence(true),
         }
     }
 }
@@ -65,7 +65,7 @@ impl SessionArgs {
 
     pub(crate) fn session(&self, transport: Transport) -> Session {
         let most = self.max_message();
-        let limits = Limits::new().with_max_message(most).with_window_log(self.window_log);
-        Session::new(transport, limits).with_checks(self.check.checks())
+        let limits = Limits::new().max_message(most).window_log(self.window_log);
+        Session::new(transport, limits).checks(self.check.checks())
     }
 }

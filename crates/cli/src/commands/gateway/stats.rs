@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueHint;
-use linerate_gateway::{Encoder, Encoding, Envelope, Statistics, Tally, Transport};
+use linerate_gateway::{Counters, Encoder, Encoding, Envelope, Statistics, Transport};
 use serde_json::{Value, json};
 
 use super::columns::aligned;
@@ -202,7 +202,7 @@ impl Counted {
     /// Names of groups, and how each side counted them.
     fn groups(&self) -> [(&'static str, Vec<Group>); 3] {
         let first = &self.sides[0].statistics;
-        let tallies = |of: &dyn Fn(&Statistics) -> Tally| -> Vec<Tally> {
+        let counters = |of: &dyn Fn(&Statistics) -> Counters| -> Vec<Counters> {
             self.sides.iter().map(|side| of(&side.statistics)).collect()
         };
         let sizes = first.by_size.keys().map(|bits| {
@@ -210,18 +210,18 @@ impl Counted {
             Group {
                 key: json!(low),
                 name: if low < 2 { low.to_string() } else { format!("{low} - {}", 2 * low - 1) },
-                tallies: tallies(&|all| all.by_size[bits]),
+                counters: counters(&|all| all.by_size[bits]),
             }
         });
         let opcodes = first.by_opcode.keys().map(|op| Group {
             key: json!(op),
             name: op.map_or_else(|| "none".into(), |op| op.to_string()),
-            tallies: tallies(&|all| all.by_opcode[op]),
+            counters: counters(&|all| all.by_opcode[op]),
         });
         let events = first.by_event.keys().map(|event| Group {
             key: json!(event),
             name: event.clone(),
-            tallies: tallies(&|all| all.by_event[event]),
+            counters: counters(&|all| all.by_event[event]),
         });
         [("payload bytes", sizes.collect()), ("opcode", opcodes.collect()), ("event", events.collect())]
     }
@@ -233,11 +233,11 @@ impl Counted {
         }
         let all = self.sides[0].statistics.all.messages.max(1) as f64;
         let mut rows = vec![heads];
-        rows.extend(groups.iter().map(|Group { name, tallies, .. }| {
-            let Tally { messages, payload, .. } = tallies[0];
+        rows.extend(groups.iter().map(|Group { name, counters, .. }| {
+            let Counters { messages, payload, .. } = counters[0];
             let share = format!("{:.1} %", 100.0 * messages as f64 / all);
             let mut row = vec![name.clone(), messages.to_string(), share, payload.to_string()];
-            row.extend(tallies.iter().flat_map(|t| [t.compressed.to_string(), format!("{:.3}", t.ratio())]));
+            row.extend(counters.iter().flat_map(|t| [t.compressed.to_string(), format!("{:.3}", t.ratio())]));
             row
         }));
         rows
@@ -267,11 +267,11 @@ impl Counted {
     }
 
     fn object(&self, key: &str, group: Group) -> Value {
-        let Tally { messages, payload, .. } = group.tallies[0];
+        let Counters { messages, payload, .. } = group.counters[0];
         let mut object = json!({ "messages": messages, "payload_bytes": payload });
         object[key] = group.key;
-        for (side, tally) in self.sides.iter().zip(&group.tallies) {
-            object[format!("{}_bytes", short(side.transport))] = json!(tally.compressed);
+        for (side, counters) in self.sides.iter().zip(&group.counters) {
+            object[format!("{}_bytes", short(side.transport))] = json!(counters.compressed);
         }
         object
     }
@@ -281,7 +281,7 @@ impl Counted {
 struct Group {
     key: Value,
     name: String,
-    tallies: Vec<Tally>,
+    counters: Vec<Counters>,
 }
 
 fn short(transport: Transport) -> &'static str {

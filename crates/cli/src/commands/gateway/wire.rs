@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
 use linerate_core::{Error, Kind};
-use linerate_gateway::{Entry, Fault, Messages, Recording, Transport};
+use linerate_gateway::{Entry, Messages, Recording, SessionError, Transport};
 
 use crate::ui::error::CliError;
 use crate::ui::input;
@@ -160,9 +160,9 @@ fn reading(error: io::Error) -> CliError {
 }
 
 /// A fault of a session or an encoder.
-pub(crate) fn fault(fault: Fault) -> CliError {
+pub(crate) fn fault(fault: SessionError) -> CliError {
     let Error { kind, offset: at, message: what, .. } = fault.error;
-    CliError::data(kind, at, format!("message {}: {what}", fault.message))
+    CliError::data(kind, at, format!("message {}: {what}", fault.message_index))
 }
 
 #[cfg(test)]

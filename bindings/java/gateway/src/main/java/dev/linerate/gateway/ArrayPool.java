@@ -3,20 +3,20 @@ package dev.linerate.gateway;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
 /**
- * Arrays for the streams of all decompressors: as many as there are processors. A stream needs one only
- * until it is read to its end.
+ * A pool of arrays for the streams of all decompressors, one per processor. A stream holds one until it is read to
+ * its end.
  */
 final class ArrayPool {
-    /** Longer arrays are left to the garbage collector. */
-    static final int LONGEST = 1 << 20;
+    /** Longer arrays are not pooled. */
+    static final int MAX_POOLED = 1 << 20;
 
-    private static final int SHORTEST = 64 << 10;
+    private static final int MIN_LENGTH = 64 << 10;
     private static final AtomicReferenceArray<byte[]> IDLE =
             new AtomicReferenceArray<>(Runtime.getRuntime().availableProcessors());
 
     private ArrayPool() {}
 
-    /** An array of at least 64 KiB, for the caller alone. */
+    /** Takes an array of at least 64 KiB for exclusive use. */
     static byte[] take() {
         for (int i = 0; i < IDLE.length(); i++) {
             byte[] array = IDLE.get(i) == null ? null : IDLE.getAndSet(i, null);
@@ -24,12 +24,12 @@ final class ArrayPool {
                 return array;
             }
         }
-        return new byte[SHORTEST];
+        return new byte[MIN_LENGTH];
     }
 
-    /** Gives an array back. */
-    static void give(byte[] array) {
-        if (array.length > LONGEST) {
+    /** Returns an array to the pool. */
+    static void release(byte[] array) {
+        if (array.length > MAX_POOLED) {
             return;
         }
         for (int i = 0; i < IDLE.length(); i++) {

@@ -4,9 +4,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.Objects;
 
-/** Reads the beginning of an array. Unlike those of the platform it can begin anew with another one. */
+/** Reads the beginning of an array. Unlike {@link java.io.ByteArrayInputStream} it can be reused for another array. */
 final class ArrayStream extends InputStream {
-    /** Null where there is nothing to read any more. */
+    /** Null after {@link #end}. */
     private byte[] array;
     private int position;
     private int end;
@@ -17,14 +17,14 @@ final class ArrayStream extends InputStream {
         end = length;
     }
 
-    /** Ends: another payload takes the place in the array. */
+    /** Ends the stream, since another payload is written to the array. */
     void end() {
         array = null;
     }
 
     private void mustBeOpen() throws IOException {
         if (array == null) {
-            throw new IOException("the next payload came; ask the buffer for its stream again");
+            throw new IOException("the buffer has a new payload; get its stream again");
         }
     }
 

@@ -1,21 +1,21 @@
 package dev.linerate.gateway;
 
 /**
- * What is looked at in each payload.
+ * Checks of each payload.
  *
- * <p>Neither transport has a checksum. If a message is lost on the way or a bit is changed, the ones after
- * it may decode to something else without any error. These checks, which cost a walk over the payload,
- * catch most of that. What is still a sound object with the right number is not caught.
+ * <p>Neither transport has a checksum. After a lost message or a flipped bit, later messages may decode to wrong
+ * bytes without any error. These checks, which cost one pass over the payload, detect most of that. Damage that
+ * leaves a valid object with the expected number is not detected.
  */
 public enum Checks {
-    /** Nothing. */
+    /** No checks. */
     NONE,
-    /** Each payload is exactly one JSON object. */
+    /** Each payload must be exactly one JSON object. */
     JSON,
-    /** Each payload is exactly one map in Erlang's external term format. */
+    /** Each payload must be exactly one map in Erlang's external term format. */
     ETF,
-    /** As {@link #JSON}, and sequence numbers count up by one. */
+    /** Like {@link #JSON}; also, sequence numbers must increase by one. */
     JSON_SEQUENCE,
-    /** As {@link #ETF}, and sequence numbers count up by one. */
+    /** Like {@link #ETF}; also, sequence numbers must increase by one. */
     ETF_SEQUENCE
 }

@@ -4,40 +4,40 @@ import java.io.IOException;
 import java.util.Objects;
 
 /**
- * What a gateway sent is no sound stream, or more than the limits allow.
+ * Signals a damaged stream, or one above the limits.
  *
- * <p>It stays: every further call of the decompressor throws the same until
- * {@link GatewayDecompressor#reset}, because each message builds on all before it.
+ * <p>It persists: every further call of the decompressor throws the same until {@link GatewayDecompressor#reset},
+ * because each message depends on all before it.
  */
 public class DecompressionException extends IOException {
     private static final long serialVersionUID = 1L;
 
-    /** What kind of thing went wrong. */
+    /** Kind of an error. */
     public enum Kind {
-        /** The bytes contradict their format, or the payload fails the {@link Checks}. */
+        /** The bytes violate the format, or the payload fails the {@link Checks}. */
         CORRUPT,
         /** A zstd message ends within a block. */
         TRUNCATED,
-        /** A payload or window is above the limits, or there is no memory for it. */
+        /** A payload or window is above the limits, or memory ran out. */
         LIMIT,
-        /** The stream is valid, but needs a dictionary or another thing that gateways do not use. */
+        /** The stream is valid, but uses a feature that gateways do not use, such as a dictionary. */
         UNSUPPORTED
     }
 
-    /** What kind of thing went wrong. */
+    /** Kind of the error. */
     private final Kind kind;
-    /** The compressed byte of the connection. */
+    /** Compressed bytes of the connection before the error. */
     private final long offset;
-    /** The message of the connection. */
+    /** Index of the message on the connection. */
     private final long message;
 
     /**
-     * Makes one.
+     * Creates an exception.
      *
-     * @param kind what kind of thing went wrong
-     * @param text a sentence
-     * @param offset the compressed byte of the connection, from 0
-     * @param message the message of the connection, from 0
+     * @param kind the kind of the error
+     * @param text the detail message
+     * @param offset compressed bytes of the connection before the error
+     * @param message the index of the message on the connection, from 0
      */
     public DecompressionException(Kind kind, String text, long offset, long message) {
         super(text);
@@ -47,7 +47,7 @@ public class DecompressionException extends IOException {
     }
 
     /**
-     * What kind of thing went wrong.
+     * Returns the kind of the error.
      *
      * @return the kind
      */
@@ -56,18 +56,18 @@ public class DecompressionException extends IOException {
     }
 
     /**
-     * Where it went wrong.
+     * Returns the offset of the error.
      *
-     * @return compressed bytes of the connection before that place
+     * @return compressed bytes of the connection before the error
      */
     public long offset() {
         return offset;
     }
 
     /**
-     * In which message it went wrong.
+     * Returns the index of the message that failed.
      *
-     * @return whole messages of the connection before it
+     * @return the number of complete messages of the connection before it
      */
     public long message() {
         return message;

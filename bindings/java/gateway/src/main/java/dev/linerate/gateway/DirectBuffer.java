@@ -3,19 +3,19 @@ package dev.linerate.gateway;
 import java.nio.ByteBuffer;
 
 /**
- * Memory outside the heap for payloads, one after the other. It grows to the longest and makes no garbage
- * from then on.
+ * A reusable buffer outside the heap for payloads. It grows to the longest payload and allocates nothing after
+ * that.
  *
- * <p>It belongs to the caller and is not for two threads at once.
+ * <p>It belongs to the caller and is not thread-safe.
  */
 public final class DirectBuffer {
     private ByteBuffer buffer;
     private int length;
 
     /**
-     * A buffer.
+     * Creates a buffer.
      *
-     * @param capacity bytes of room at first
+     * @param capacity the initial capacity in bytes
      */
     public DirectBuffer(int capacity) {
         buffer = allocate(capacity);
@@ -30,29 +30,28 @@ public final class DirectBuffer {
     }
 
     /**
-     * The payload. It is the same object each time, until a longer payload demands a larger one.
+     * Returns the payload. The result is the same object until a longer payload needs a larger one.
      *
-     * @return the memory itself, no copy, as the last message left it: position 0, and the length of the
-     *     payload as limit
+     * @return the buffer itself, not a copy, with position 0 and the length of the payload as limit
      */
     public ByteBuffer buffer() {
         return buffer;
     }
 
     /**
-     * The length of the payload.
+     * Returns the length of the payload.
      *
-     * @return bytes; 0 if there is none
+     * @return the length in bytes; 0 if there is no payload
      */
     public int length() {
         return length;
     }
 
     /**
-     * Gives memory back that only a long payload needed. If there is more room, a smaller buffer takes its
-     * place, and the payload is gone.
+     * Frees memory that only a long payload needed. A buffer above the given capacity is replaced by a smaller one,
+     * and its payload is lost.
      *
-     * @param capacity bytes of room that stay
+     * @param capacity the capacity to keep, in bytes
      */
     public void trim(int capacity) {
         if (buffer.capacity() > Math.max(capacity, 1)) {
@@ -61,8 +60,8 @@ public final class DirectBuffer {
         }
     }
 
-    /** The memory with room for so many bytes; what was in it is gone. */
-    ByteBuffer room(int bytes) {
+    /** Returns the buffer with at least this capacity; its content is lost. */
+    ByteBuffer ensureCapacity(int bytes) {
         if (buffer.capacity() < bytes) {
             buffer = allocate(ReusableBuffer.grown(bytes));
         }
@@ -72,7 +71,7 @@ public final class DirectBuffer {
 
     void setLength(int bytes) {
         length = bytes;
-        // Through the superclass: buffers have had such methods of their own only since Java 9.
+        // Through the superclass: ByteBuffer overrides these methods only since Java 9.
         ((java.nio.Buffer) buffer).clear();
         ((java.nio.Buffer) buffer).limit(bytes);
     }

@@ -4,27 +4,30 @@ import java.io.Closeable;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Objects;
+import java.util.function.LongFunction;
+import java.util.function.LongUnaryOperator;
 
 /**
  * The decompressor of one connection to a gateway: one zlib or zstd stream for as long as the connection
  * lives, flushed after each message.
  *
- * <p>It takes what one binary websocket message brought, the <em>frame</em>, and gives back exactly one
- * payload. A message of {@link Transport#ZLIB} may come in several frames; until the last one the result is
- * null, or -1 where it is a length. The forms of the result:
+ * <p>Each call takes the content of one binary websocket message, the <em>frame</em>, and returns exactly one
+ * payload. A message of {@link Transport#ZLIB} may be sent in several frames; until the last one the result is
+ * null, or -1 where it is a length. Results are available as:
  *
  * <ul>
  *   <li>{@link #decompress(byte[])}: a new array
- *   <li>{@link #decompress(byte[], ReusableBuffer)}: an array of the caller, for all payloads, without garbage
- *   <li>{@link #open(byte[])}: an input stream for parsers, a small object for each payload
+ *   <li>{@link #decompress(byte[], ReusableBuffer)}: an array of the caller, reused without garbage
+ *   <li>{@link #open(byte[])}: an input stream for parsers; one small object per payload
  *   <li>{@link #decompress(ByteBuffer, DirectBuffer)}: memory outside the heap
  * </ul>
  *
- * <p><strong>Parts.</strong> Some websockets give a message in parts as they come, with a flag for the last one, and
- * in a {@link ByteBuffer} of whatever kind. Each form takes such: {@link #decompress(ByteBuffer, boolean)},
- * {@link #decompress(ByteBuffer, boolean, ReusableBuffer)}, {@link #decompress(ByteBuffer, boolean, DirectBuffer)}
- * and {@link #open(ByteBuffer, boolean)}. Parts are kept outside the heap until the last one; what the
- * methods without that flag are given is the last one. With {@code java.net.http.WebSocket}:
+ * <p><strong>Parts.</strong> Some websocket clients deliver a message in parts as they are received, with a flag for
+ * the last one, in a {@link ByteBuffer} of any kind. These methods take such parts:
+ * {@link #decompress(ByteBuffer, boolean)}, {@link #decompress(ByteBuffer, boolean, ReusableBuffer)},
+ * {@link #decompress(ByteBuffer, boolean, DirectBuffer)} and {@link #open(ByteBuffer, boolean)}. Parts are kept
+ * outside the heap until the last one; methods without the flag take the last part. With
+ * {@code java.net.http.WebSocket}:
  *
  * <pre>{@code
  * public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer part, boolean last) {
@@ -41,38 +44,38 @@ import java.util.Objects;
  * }
  * }</pre>
  *
- * <p><strong>Threads.</strong> A decompressor is for one thread at a time, not always the same. If two use it
- * at once, the second gets an {@link IllegalStateException} and nothing is harmed. Only {@link #close} and
- * {@link #isClosed} may be called at any time. Different decompressors have nothing to do with each other.
+ * <p><strong>Threads.</strong> A decompressor may be used by different threads, one at a time. On concurrent use
+ * the second thread gets an {@link IllegalStateException}, and the state is unaffected. Only {@link #close} and
+ * {@link #isClosed} may be called at any time. Different decompressors are independent.
  *
  * <p><strong>Errors.</strong> After a {@link DecompressionException} every call throws the same until
- * {@link #reset}. Messages are decoded whole before they are handed over: a reader who stops in the middle of
- * one leaves nothing behind that the next one would trip over. All methods but {@code close} and
- * {@code isClosed} throw {@link IllegalStateException} once the decompressor is closed.
+ * {@link #reset}. Each message is decoded completely before it is returned, so a reader that stops early does not
+ * affect the next message. All methods except {@code close} and {@code isClosed} throw
+ * {@link IllegalStateException} once the decompressor is closed.
  *
- * <p><strong>Memory.</strong> The native part of a connection grows with what it has seen, up to 34 KB for
- * zlib and 72 KB for zstd with its usual window. What is needed only while a message is decoded belongs to the
- * process: as much as there are processors, see {@link #sharedMemory}. A decompressor that is forgotten
- * instead of closed is freed some time after the garbage collector has found it.
+ * <p><strong>Memory.</strong> The native memory of a connection grows with its data, up to 34 KB for zlib and
+ * 72 KB for zstd with the usual window. Memory needed only while a message is decoded is shared by the process,
+ * one set per processor at most; see {@link #sharedMemory}. A decompressor that becomes unreachable without
+ * {@link #close} is freed some time after garbage collection.
  */
 public final class GatewayDecompressor implements Closeable {
     private final Transport transport;
     private final Handle handle;
-    /** The payload that may still be read; null if there is none. */
+    /** The stream of the last payload, if it may still be read; otherwise null. */
     private PayloadStream stream;
 
-    private GatewayDecompressor(Builder settings) {
+    private GatewayDecompressor(Builder options) {
         NativeLoader.load();
-        transport = settings.transport;
+        transport = options.transport;
         long connection = Native.create(
                 transport.ordinal(),
-                settings.maxMessage,
-                settings.windowLog,
-                settings.checks.ordinal(),
-                settings.keepMessages,
-                settings.keepBytes);
+                options.maxMessage,
+                options.windowLog,
+                options.checks.ordinal(),
+                options.keepMessages,
+                options.keepBytes);
         if (connection == 0) {
-            throw defect();
+            throw NativeResult.defect();
         }
         Handle watched = null;
         try {
@@ -86,10 +89,10 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * A decompressor with the default settings of {@link Builder}.
+     * Creates a decompressor with the default options of {@link Builder}.
      *
-     * @param transport how the gateway compresses
-     * @return a decompressor at the beginning of a connection
+     * @param transport the gateway's compression
+     * @return a decompressor for a new connection
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
      */
     public static GatewayDecompressor create(Transport transport) {
@@ -97,16 +100,16 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Settings for a decompressor.
+     * Returns a builder with the default options.
      *
-     * @param transport how the gateway compresses
-     * @return settings with which more than one decompressor may be built
+     * @param transport the gateway's compression
+     * @return a builder, which may build more than one decompressor
      */
     public static Builder builder(Transport transport) {
         return new Builder(transport);
     }
 
-    /** Settings for decompressors. Not for two threads at once. */
+    /** Options of decompressors. Not thread-safe. */
     public static final class Builder {
         private final Transport transport;
         private int maxMessage = 64 << 20;
@@ -120,11 +123,11 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Limits payloads. One byte more is an error of kind {@link DecompressionException.Kind#LIMIT}. What
-         * a message in several frames or parts waits with has a limit that follows: an eighth and 64 KiB
-         * more.
+         * Limits the size of payloads. One byte more is an error of kind
+         * {@link DecompressionException.Kind#LIMIT}. The compressed bytes of an incomplete message are limited to
+         * an eighth plus 64 KiB more.
          *
-         * @param bytes bytes of the largest payload; 64 MiB unless told
+         * @param bytes the largest payload in bytes; default: 64 MiB
          * @return this
          * @throws IllegalArgumentException if it is negative
          */
@@ -137,11 +140,11 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Limits the window of zstd frames, and with it the memory of the connection. A frame that asks for
-         * more is an error of kind {@link DecompressionException.Kind#LIMIT} before anything is allocated for
-         * it. zlib's window is 32 KiB at most anyway.
+         * Limits the window of zstd frames, and with it the memory of the connection. A frame with a larger
+         * window is an error of kind {@link DecompressionException.Kind#LIMIT} before anything is allocated for
+         * it. zlib's window is always at most 32 KiB.
          *
-         * @param log the logarithm of the window in bytes, 10 to 27; 16 unless told, which is what gateways use
+         * @param log the base-2 logarithm of the window in bytes, 10 to 27; default: 16, as gateways use
          * @return this
          * @throws IllegalArgumentException if it is not within that range
          */
@@ -154,22 +157,22 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Looks at each payload.
+         * Sets the checks of each payload.
          *
-         * @param what what is looked at; {@link Checks#NONE} unless told
+         * @param checks the checks; default: {@link Checks#NONE}
          * @return this
          */
-        public Builder checks(Checks what) {
-            checks = Objects.requireNonNull(what, "checks");
+        public Builder checks(Checks checks) {
+            this.checks = Objects.requireNonNull(checks, "checks");
             return this;
         }
 
         /**
-         * Keeps the last compressed messages for {@link #recording}. They are what people wrote to each
-         * other, and they count as memory of the connection.
+         * Keeps the last compressed messages for {@link #recording}. They contain private messages, and they
+         * count as memory of the connection.
          *
-         * @param messages how many at most; 0, which keeps none, unless told
-         * @param bytes how many compressed bytes of them at most
+         * @param messages the maximum number of messages; default: 0
+         * @param bytes the maximum total of compressed bytes
          * @return this
          * @throws IllegalArgumentException if one of them is negative
          */
@@ -183,9 +186,9 @@ public final class GatewayDecompressor implements Closeable {
         }
 
         /**
-         * Makes a decompressor.
+         * Builds a decompressor.
          *
-         * @return a decompressor at the beginning of a connection
+         * @return a decompressor for a new connection
          * @throws UnsatisfiedLinkError if there is no native library for this platform; see
          *     {@link NativeLoader}
          */
@@ -195,7 +198,7 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * How the gateway compresses.
+     * Returns the gateway's compression.
      *
      * @return the transport
      */
@@ -206,9 +209,9 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses into a new array.
      *
-     * @param frame what one websocket message brought
-     * @return the payload; null if the message is not whole yet
-     * @throws DecompressionException if the stream is not sound or above the limits
+     * @param frame the content of one websocket message
+     * @return the payload; null if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
      */
     public byte[] decompress(byte[] frame) throws DecompressionException {
         return decompress(frame, 0, frame.length);
@@ -217,14 +220,13 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses into a new array.
      *
-     * @param frame has what one websocket message brought
-     * @param offset where that begins
-     * @param length its bytes
-     * @return the payload; null if the message is not whole yet
-     * @throws DecompressionException if the stream is not sound or above the limits
-     * @throws IndexOutOfBoundsException if the range is not within the array; nothing is decoded then
-     * @throws OutOfMemoryError if the heap has no room for the payload. The message is lost then, but not
-     *     those that follow
+     * @param frame an array with the content of one websocket message
+     * @param offset the offset of the content
+     * @param length the length of the content in bytes
+     * @return the payload; null if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
+     * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is decoded
+     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later ones are not
      */
     public byte[] decompress(byte[] frame, int offset, int length) throws DecompressionException {
         Ranges.check(frame.length, offset, length);
@@ -234,12 +236,12 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses a part of a websocket message into a new array.
      *
-     * @param part bytes from its position to its limit, in a buffer of any kind. Its position is at its limit
-     *     afterwards, except after an exception, which leaves it where it is
-     * @param last whether the websocket message ends with it
-     * @return the payload; null if the message is not whole yet
-     * @throws DecompressionException if the stream is not sound or above the limits
-     * @throws OutOfMemoryError if the heap has no room for the payload, or a copy of a part that is read-only
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
+     *     limit; after an exception it is unchanged
+     * @param last whether this is the last part of the websocket message
+     * @return the payload; null if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
+     * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the heap
      */
     public byte[] decompress(ByteBuffer part, boolean last) throws DecompressionException {
         Object memory = Parts.memory(part);
@@ -248,7 +250,7 @@ public final class GatewayDecompressor implements Closeable {
             Parts.consume(part);
             return payload;
         } finally {
-            Parts.giveBack(part, memory);
+            Parts.release(part, memory);
         }
     }
 
@@ -259,7 +261,7 @@ public final class GatewayDecompressor implements Closeable {
             endStream();
             byte[] payload = Native.decode(connection, part, direct, offset, length, last);
             if (payload == null) {
-                whole(connection, Native.outcome(connection));
+                NativeResult.isComplete(connection, Native.outcome(connection));
             }
             return payload;
         } finally {
@@ -268,29 +270,28 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Decompresses into an array that is used again.
+     * Decompresses into a reused array.
      *
-     * @param frame what one websocket message brought
-     * @param into has the payload then; without one its length is 0
-     * @return the length of the payload in bytes; -1 if the message is not whole yet
-     * @throws DecompressionException if the stream is not sound or above the limits
+     * @param frame the content of one websocket message
+     * @param into receives the payload; its length is 0 if there is none
+     * @return the length of the payload in bytes; -1 if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
      */
     public int decompress(byte[] frame, ReusableBuffer into) throws DecompressionException {
         return decompress(frame, 0, frame.length, into);
     }
 
     /**
-     * Decompresses into an array that is used again.
+     * Decompresses into a reused array.
      *
-     * @param frame has what one websocket message brought
-     * @param offset where that begins
-     * @param length its bytes
-     * @param into has the payload then; without one its length is 0
-     * @return the length of the payload in bytes; -1 if the message is not whole yet
-     * @throws DecompressionException if the stream is not sound or above the limits
-     * @throws IndexOutOfBoundsException if the range is not within the array; nothing is decoded then
-     * @throws OutOfMemoryError if the heap has no room for the payload. The message is lost then, but not
-     *     those that follow
+     * @param frame an array with the content of one websocket message
+     * @param offset the offset of the content
+     * @param length the length of the content in bytes
+     * @param into receives the payload; its length is 0 if there is none
+     * @return the length of the payload in bytes; -1 if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
+     * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is decoded
+     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later ones are not
      */
     public int decompress(byte[] frame, int offset, int length, ReusableBuffer into)
             throws DecompressionException {
@@ -299,15 +300,15 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Decompresses a part of a websocket message into an array that is used again.
+     * Decompresses a part of a websocket message into a reused array.
      *
-     * @param part bytes from its position to its limit, in a buffer of any kind. Its position is at its limit
-     *     afterwards, except after an exception, which leaves it where it is
-     * @param last whether the websocket message ends with it
-     * @param into has the payload then; without one its length is 0
-     * @return the length of the payload in bytes; -1 if the message is not whole yet
-     * @throws DecompressionException if the stream is not sound or above the limits
-     * @throws OutOfMemoryError if the heap has no room for the payload, or a copy of a part that is read-only
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
+     *     limit; after an exception it is unchanged
+     * @param last whether this is the last part of the websocket message
+     * @param into receives the payload; its length is 0 if there is none
+     * @return the length of the payload in bytes; -1 if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
+     * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the heap
      */
     public int decompress(ByteBuffer part, boolean last, ReusableBuffer into) throws DecompressionException {
         Object memory = Parts.memory(part);
@@ -317,24 +318,24 @@ public final class GatewayDecompressor implements Closeable {
             Parts.consume(part);
             return payload;
         } finally {
-            Parts.giveBack(part, memory);
+            Parts.release(part, memory);
         }
     }
 
     private int decodeInto(
             Object part, boolean direct, int offset, int length, boolean last, ReusableBuffer into)
             throws DecompressionException {
-        byte[] array = into.room(0);
+        byte[] array = into.ensureCapacity(0);
         long connection = enter();
         try {
             endStream();
             int payload = (int)
                     Native.decodeInto(connection, part, direct, offset, length, last, array, array.length);
-            if (!whole(connection, payload)) {
+            if (!NativeResult.isComplete(connection, payload)) {
                 return -1;
             }
             if (payload > array.length) {
-                Native.fetch(connection, into.room(payload));
+                Native.fetch(connection, into.ensureCapacity(payload));
             }
             into.setLength(payload);
             return payload;
@@ -346,12 +347,13 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses into memory outside the heap.
      *
-     * @param frame what one websocket message brought, as {@code decompress(frame, true, into)} takes it
-     * @param into has the payload then; without one its length is 0
-     * @return whether there is a payload; false if the message is not whole yet
-     * @throws DecompressionException if the stream is not sound or above the limits
+     * @param frame the content of one websocket message; its position is set as by
+     *     {@code decompress(frame, true, into)}
+     * @param into receives the payload; its length is 0 if there is none
+     * @return whether there is a payload; false if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IllegalArgumentException if the frame is the buffer of {@code into} itself
-     * @throws OutOfMemoryError if there is no room for the payload, or a copy of a frame that is read-only
+     * @throws OutOfMemoryError if there is not enough memory for the payload, or for a copy of a read-only frame
      */
     public boolean decompress(ByteBuffer frame, DirectBuffer into) throws DecompressionException {
         return decompress(frame, true, into);
@@ -360,14 +362,14 @@ public final class GatewayDecompressor implements Closeable {
     /**
      * Decompresses a part of a websocket message into memory outside the heap.
      *
-     * @param part bytes from its position to its limit, in a buffer of any kind. Its position is at its limit
-     *     afterwards, except after an exception, which leaves it where it is
-     * @param last whether the websocket message ends with it
-     * @param into has the payload then; without one its length is 0
-     * @return whether there is a payload; false if the message is not whole yet
-     * @throws DecompressionException if the stream is not sound or above the limits
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
+     *     limit; after an exception it is unchanged
+     * @param last whether this is the last part of the websocket message
+     * @param into receives the payload; its length is 0 if there is none
+     * @return whether there is a payload; false if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
      * @throws IllegalArgumentException if the part is the buffer of {@code into} itself
-     * @throws OutOfMemoryError if there is no room for the payload, or a copy of a part that is read-only
+     * @throws OutOfMemoryError if there is not enough memory for the payload, or for a copy of a read-only part
      */
     public boolean decompress(ByteBuffer part, boolean last, DirectBuffer into) throws DecompressionException {
         if (part == into.buffer()) {
@@ -376,62 +378,61 @@ public final class GatewayDecompressor implements Closeable {
         Object memory = Parts.memory(part);
         try {
             int offset = Parts.offset(part);
-            boolean whole = decodeDirect(memory, part.isDirect(), offset, part.remaining(), last, into);
+            boolean complete = decodeDirect(memory, part.isDirect(), offset, part.remaining(), last, into);
             Parts.consume(part);
-            return whole;
+            return complete;
         } finally {
-            Parts.giveBack(part, memory);
+            Parts.release(part, memory);
         }
     }
 
     private boolean decodeDirect(
             Object part, boolean direct, int offset, int length, boolean last, DirectBuffer into)
             throws DecompressionException {
-        ByteBuffer memory = into.room(0);
+        ByteBuffer memory = into.ensureCapacity(0);
         long connection = enter();
         try {
             endStream();
             int payload =
                     (int) Native.decodeDirect(connection, part, direct, offset, length, last, memory);
-            boolean whole = whole(connection, payload);
-            if (whole && payload > memory.capacity()) {
-                Native.fetchDirect(connection, into.room(payload));
+            boolean complete = NativeResult.isComplete(connection, payload);
+            if (complete && payload > memory.capacity()) {
+                Native.fetchDirect(connection, into.ensureCapacity(payload));
             }
-            into.setLength(whole ? payload : 0);
-            return whole;
+            into.setLength(complete ? payload : 0);
+            return complete;
         } finally {
             exit();
         }
     }
 
     /**
-     * Decompresses, to be read by a parser. The message is decoded when this returns, so the reader need not
-     * read it to its end.
+     * Decompresses a message to be read as a stream. The message is decoded completely before this returns, so the
+     * stream need not be read to its end.
      *
-     * @param frame what one websocket message brought
-     * @return the payload; null if the message is not whole yet. Each payload has a stream of its own. Once it is
-     *     closed, or the next call for a message or {@link #reset} came, it throws {@link java.io.IOException}. Its
-     *     reads count as calls of this decompressor
-     * @throws DecompressionException if the stream is not sound or above the limits
+     * @param frame the content of one websocket message
+     * @return the payload; null if the message is incomplete. Each payload has a stream of its own, which throws
+     *     {@link java.io.IOException} after it is closed, after the next message, and after {@link #reset}. Its reads
+     *     count as calls of this decompressor
+     * @throws DecompressionException if the stream is damaged or above the limits
      */
     public InputStream open(byte[] frame) throws DecompressionException {
         return open(frame, 0, frame.length);
     }
 
     /**
-     * Decompresses, to be read by a parser. The message is decoded when this returns, so the reader need not
-     * read it to its end.
+     * Decompresses a message to be read as a stream. The message is decoded completely before this returns, so the
+     * stream need not be read to its end.
      *
-     * @param frame has what one websocket message brought
-     * @param offset where that begins
-     * @param length its bytes
-     * @return the payload; null if the message is not whole yet. Each payload has a stream of its own. Once it is
-     *     closed, or the next call for a message or {@link #reset} came, it throws {@link java.io.IOException}. Its
-     *     reads count as calls of this decompressor
-     * @throws DecompressionException if the stream is not sound or above the limits
-     * @throws IndexOutOfBoundsException if the range is not within the array; nothing is decoded then
-     * @throws OutOfMemoryError if the heap has no room for the payload. The message is lost then, but not
-     *     those that follow
+     * @param frame an array with the content of one websocket message
+     * @param offset the offset of the content
+     * @param length the length of the content in bytes
+     * @return the payload; null if the message is incomplete. Each payload has a stream of its own, which throws
+     *     {@link java.io.IOException} after it is closed, after the next message, and after {@link #reset}. Its reads
+     *     count as calls of this decompressor
+     * @throws DecompressionException if the stream is damaged or above the limits
+     * @throws IndexOutOfBoundsException if the range is not within the array; then nothing is decoded
+     * @throws OutOfMemoryError if the payload does not fit on the heap. This message is lost, later ones are not
      */
     public InputStream open(byte[] frame, int offset, int length) throws DecompressionException {
         Ranges.check(frame.length, offset, length);
@@ -439,14 +440,14 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Decompresses a part of a websocket message, to be read by a parser.
+     * Decompresses a part of a websocket message to be read as a stream.
      *
-     * @param part bytes from its position to its limit, in a buffer of any kind. Its position is at its limit
-     *     afterwards, except after an exception, which leaves it where it is
-     * @param last whether the websocket message ends with it
-     * @return the payload, as {@link #open(byte[])} returns it; null if the message is not whole yet
-     * @throws DecompressionException if the stream is not sound or above the limits
-     * @throws OutOfMemoryError if the heap has no room for the payload, or a copy of a part that is read-only
+     * @param part the bytes from its position to its limit, in a buffer of any kind. Afterwards its position is its
+     *     limit; after an exception it is unchanged
+     * @param last whether this is the last part of the websocket message
+     * @return the payload, as {@link #open(byte[])} returns it; null if the message is incomplete
+     * @throws DecompressionException if the stream is damaged or above the limits
+     * @throws OutOfMemoryError if the payload, or a copy of a read-only part, does not fit on the heap
      */
     public InputStream open(ByteBuffer part, boolean last) throws DecompressionException {
         Object memory = Parts.memory(part);
@@ -456,7 +457,7 @@ public final class GatewayDecompressor implements Closeable {
             Parts.consume(part);
             return payload;
         } finally {
-            Parts.giveBack(part, memory);
+            Parts.release(part, memory);
         }
     }
 
@@ -467,11 +468,11 @@ public final class GatewayDecompressor implements Closeable {
         try {
             endStream();
             byte[] array = ArrayPool.take();
-            int payload = Native.PART;
+            int payload = Native.INCOMPLETE;
             try {
                 payload = (int)
                         Native.decodeInto(connection, part, direct, offset, length, last, array, array.length);
-                if (!whole(connection, payload)) {
+                if (!NativeResult.isComplete(connection, payload)) {
                     return null;
                 }
                 if (payload > array.length) {
@@ -483,7 +484,7 @@ public final class GatewayDecompressor implements Closeable {
                 return next;
             } finally {
                 if (payload < 0) {
-                    ArrayPool.give(array);
+                    ArrayPool.release(array);
                 }
             }
         } finally {
@@ -492,50 +493,35 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * The opcode of the last whole message.
+     * Returns the opcode of the last complete message.
      *
      * @return its {@code op}; -1 if it has none, or without {@link Checks}
      */
     public int lastOpcode() {
-        long connection = enter();
-        try {
-            return Native.lastOpcode(connection);
-        } finally {
-            exit();
-        }
+        return (int) queryLong(Native::lastOpcode);
     }
 
     /**
-     * The sequence number of the last whole message.
+     * Returns the sequence number of the last complete message.
      *
      * @return its {@code s}; -1 if it has none, or without {@link Checks}
      */
     public long lastSequence() {
-        long connection = enter();
-        try {
-            return Native.lastSequence(connection);
-        } finally {
-            exit();
-        }
+        return queryLong(Native::lastSequence);
     }
 
     /**
-     * The event of the last whole message.
+     * Returns the event name of the last complete message.
      *
-     * @return its {@code t} as it is written; null if it has none, or without {@link Checks}
+     * @return its {@code t} with escapes not decoded; null if it has none, or without {@link Checks}
      */
     public String lastEvent() {
-        long connection = enter();
-        try {
-            return Native.lastEvent(connection);
-        } finally {
-            exit();
-        }
+        return query(Native::lastEvent);
     }
 
     /**
-     * Begins a new connection, also one that resumes an old one. History, fragments and parts, counts, recent messages
-     * and the error are forgotten, and memory is given back.
+     * Starts a new connection, also one that resumes an old session. Clears history, fragments, parts, counters,
+     * recent messages and the error, and frees their memory.
      */
     public void reset() {
         long connection = enter();
@@ -548,10 +534,10 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Tells the last sequence number before this connection, when one is resumed that broke off. To be called
-     * after {@link #reset}; of use only with checks of the sequence.
+     * Sets the last sequence number before this connection, when a session is resumed. Call it after {@link #reset};
+     * it is used only by checks of the sequence.
      *
-     * @param sequence the {@code s} of the last event that came
+     * @param sequence the {@code s} of the last event received
      * @throws IllegalArgumentException if it is negative
      */
     public void resumeAfter(long sequence) {
@@ -567,51 +553,36 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * Whole messages of this connection.
+     * Returns the number of complete messages of this connection.
      *
      * @return their number since the last {@link #reset}
      */
     public long messages() {
-        long connection = enter();
-        try {
-            return Native.messages(connection);
-        } finally {
-            exit();
-        }
+        return queryLong(Native::messages);
     }
 
     /**
-     * Compressed bytes of this connection.
+     * Returns the number of compressed bytes of this connection.
      *
      * @return bytes since the last {@link #reset}
      */
     public long compressedBytes() {
-        long connection = enter();
-        try {
-            return Native.compressedBytes(connection);
-        } finally {
-            exit();
-        }
+        return queryLong(Native::compressedBytes);
     }
 
     /**
-     * Memory of this connection.
+     * Returns the native memory of this connection.
      *
      * @return bytes outside the heap: history, tables, parts of a message, recent messages
      */
     public long memory() {
-        long connection = enter();
-        try {
-            return Native.memory(connection);
-        } finally {
-            exit();
-        }
+        return queryLong(Native::memory);
     }
 
     /**
-     * Memory that all connections of the process share, and which is of use only while a message is decoded.
+     * Returns the native memory that all connections of the process share, needed only while messages are decoded.
      *
-     * @return bytes outside the heap, without what threads are using at the moment
+     * @return bytes outside the heap, without those that threads are using at the moment
      */
     public static long sharedMemory() {
         NativeLoader.load();
@@ -619,37 +590,50 @@ public final class GatewayDecompressor implements Closeable {
     }
 
     /**
-     * The recent messages of this connection, the failed one too, as a file for {@code linerate gateway
-     * replay}. They can be replayed only if none was forgotten since the beginning of the connection.
+     * Returns the recent messages of this connection, including a failed one, as a file for {@code linerate gateway
+     * replay}. They can be replayed only if none since the beginning of the connection was dropped.
      *
      * @return the bytes of the file
-     * @throws IllegalStateException unless {@link Builder#keepRecent} was told to keep some
+     * @throws IllegalStateException unless {@link Builder#keepRecent} was set
      */
     public byte[] recording() {
+        byte[] file = query(Native::recording);
+        if (file == null) {
+            throw new IllegalStateException("recent messages are not kept: see Builder.keepRecent");
+        }
+        return file;
+    }
+
+    private long queryLong(LongUnaryOperator function) {
         long connection = enter();
         try {
-            byte[] file = Native.recording(connection);
-            if (file == null) {
-                throw new IllegalStateException("recent messages are not kept: see Builder.keepRecent");
-            }
-            return file;
+            return function.applyAsLong(connection);
+        } finally {
+            exit();
+        }
+    }
+
+    private <T> T query(LongFunction<T> function) {
+        long connection = enter();
+        try {
+            return function.apply(connection);
         } finally {
             exit();
         }
     }
 
     /**
-     * Whether {@link #close} was called.
+     * Returns whether {@link #close} was called.
      *
-     * @return true from then on
+     * @return true after {@link #close}
      */
     public boolean isClosed() {
         return handle.isClosed();
     }
 
     /**
-     * Frees the memory of the connection. It may be called from any thread and more than once. If another
-     * thread is decoding a message, it ends that, and the memory is freed then.
+     * Frees the memory of the connection. It may be called from any thread and more than once. If another thread is
+     * decoding a message, that thread finishes the message and frees the memory.
      */
     @Override
     public void close() {
@@ -658,7 +642,7 @@ public final class GatewayDecompressor implements Closeable {
         }
     }
 
-    /** To be called inside, or when nobody can get inside any more. */
+    /** Ends the stream of the last payload. Call it between enter and exit, or after close. */
     private void endStream() {
         if (stream != null) {
             stream.end();
@@ -672,33 +656,5 @@ public final class GatewayDecompressor implements Closeable {
 
     void exit() {
         handle.exit();
-    }
-
-    /** Whether there is a payload, by the number that the native library returned in place of its length. */
-    private static boolean whole(long connection, int length) throws DecompressionException {
-        if (length >= 0) {
-            return true;
-        }
-        if (length == Native.PART) {
-            return false;
-        }
-        if (length == Native.FAULT) {
-            throw fault(connection);
-        }
-        throw defect();
-    }
-
-    private static DecompressionException fault(long connection) {
-        long[] where = new long[3];
-        String text = Native.fault(connection, where);
-        if (text == null) {
-            throw defect();
-        }
-        return new DecompressionException(
-                DecompressionException.Kind.values()[(int) where[0]], text, where[1], where[2]);
-    }
-
-    private static InternalError defect() {
-        return new InternalError("a defect of linerate-gateway; what it is was written to the standard error");
     }
 }

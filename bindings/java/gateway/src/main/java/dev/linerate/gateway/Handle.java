@@ -5,11 +5,11 @@ import java.lang.ref.ReferenceQueue;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
 /**
- * The native connection of a decompressor, and the word that says whether it may be used.
+ * The native connection of a decompressor, and the state word that guards it.
  *
- * <p>One thread at a time is inside. Who closes while another is inside only says so, and that other
- * thread frees the memory when it leaves. So memory is freed once, never under a decoder, whoever closes:
- * the program, or the reaper when the program forgot to.
+ * <p>One thread at a time is between {@link #enter} and {@link #exit}. A close during that time only sets the state,
+ * and the thread inside frees the memory in {@code exit}. So memory is freed exactly once and never during
+ * decoding, whether by the program or by the {@link Reaper}.
  */
 final class Handle extends PhantomReference<GatewayDecompressor> {
     private static final AtomicIntegerFieldUpdater<Handle> STATE =
@@ -17,7 +17,7 @@ final class Handle extends PhantomReference<GatewayDecompressor> {
 
     private static final int IDLE = 0;
     private static final int BUSY = 1;
-    /** Busy, and to be freed then. */
+    /** Busy; the thread inside frees the connection. */
     private static final int CLOSING = 2;
     private static final int CLOSED = 3;
 
@@ -29,7 +29,7 @@ final class Handle extends PhantomReference<GatewayDecompressor> {
         this.connection = connection;
     }
 
-    /** Goes inside, until {@link #exit}. */
+    /** Acquires the connection until {@link #exit}. */
     long enter() {
         if (STATE.compareAndSet(this, IDLE, BUSY)) {
             return connection;
@@ -45,7 +45,7 @@ final class Handle extends PhantomReference<GatewayDecompressor> {
         }
     }
 
-    /** Frees the connection, or has the thread inside do it. True if this call has freed it. */
+    /** Frees the connection, or leaves that to the thread inside. Returns true if this call has freed it. */
     boolean close() {
         while (true) {
             if (STATE.compareAndSet(this, IDLE, CLOSED)) {

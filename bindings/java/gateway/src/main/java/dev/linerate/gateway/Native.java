@@ -5,21 +5,21 @@ import java.nio.ByteBuffer;
 /**
  * The functions of the native library.
  *
- * <p>A connection is what {@link #create} returned, until {@link #free}, used by one thread at a time:
- * {@link Handle} sees to that. Arrays are not null, and ranges were checked.
+ * <p>Contract of the caller, ensured by {@link Handle}: a connection is a result of {@link #create} that was not
+ * passed to {@link #free}, and is used by one thread at a time. Arrays are not null, and ranges are valid.
  *
- * <p>A part of a websocket message is {@code length} bytes from {@code offset} on of a {@code byte[]}, or, if
- * {@code direct}, of a direct {@code ByteBuffer}. It is kept until one comes that is the {@code last}.
+ * <p>A part of a websocket message is {@code length} bytes from {@code offset} of a {@code byte[]}, or, if
+ * {@code direct}, of a direct {@code ByteBuffer}. Parts are kept until the {@code last} one.
  */
 final class Native {
-    /** What this class and the library must agree on. */
-    static final int VERSION = 2;
+    /** Version of the interface between this class and the library. */
+    static final int VERSION = 3;
 
-    /** In place of a length: the message is not whole yet. */
-    static final int PART = -1;
-    /** In place of a length: {@link #fault} tells what went wrong. */
-    static final int FAULT = -2;
-    // Where an exception waits, no result gets here.
+    /** In place of a length: the message is incomplete. */
+    static final int INCOMPLETE = -1;
+    /** In place of a length: the stream is in error; see {@link #error}. */
+    static final int ERROR = -2;
+    // -3 means a pending exception, so it is never returned.
     /** In place of a length: a defect of the library. */
     static final int DEFECT = -4;
 
@@ -32,15 +32,15 @@ final class Native {
 
     static native void free(long connection);
 
-    /** The payload; null where {@link #outcome} tells why not. */
+    /** Returns the payload; null if there is none, see {@link #outcome}. */
     static native byte[] decode(
             long connection, Object part, boolean direct, int offset, int length, boolean last);
 
     static native int outcome(long connection);
 
     /**
-     * The length of the payload. If that is more than {@code room}, the length of {@code into}, the payload waits for
-     * {@link #fetch}.
+     * Returns the length of the payload. If it exceeds {@code capacity}, the length of {@code into}, the payload is kept
+     * for {@link #fetch}.
      */
     static native long decodeInto(
             long connection,
@@ -50,7 +50,7 @@ final class Native {
             int length,
             boolean last,
             byte[] into,
-            int room);
+            int capacity);
 
     static native long fetch(long connection, byte[] into);
 
@@ -65,8 +65,8 @@ final class Native {
 
     static native long fetchDirect(long connection, ByteBuffer into);
 
-    /** A sentence; into {@code where} the kind, the compressed byte and the message. Null after a defect. */
-    static native String fault(long connection, long[] where);
+    /** Returns the error message; writes kind, offset and message index to {@code where}. Null after a defect. */
+    static native String error(long connection, long[] where);
 
     static native void reset(long connection);
 
@@ -86,7 +86,7 @@ final class Native {
 
     static native byte[] recording(long connection);
 
-    /** Connections that were not freed yet. */
+    /** Returns the number of connections that are not freed. */
     static native long live();
 
     static native long sharedMemory();

@@ -5,15 +5,14 @@ import java.io.IOException;
 import java.util.Locale;
 
 /**
- * Loads the native library, which the first decompressor does by itself.
+ * Loads the native library. The first decompressor calls it implicitly.
  *
- * <p>It is taken from the jar, where it lies for the platforms that the jar was built for, and extracted
- * into a folder of the user below {@code java.io.tmpdir}, whose name has a hash of the library, so that versions
- * do not meet. The system property {@value #PATH_PROPERTY} names a library to be loaded instead, or the folder
- * it is in.
+ * <p>The library for the platform is extracted from the jar to a directory of the user below
+ * {@code java.io.tmpdir}, whose name contains a hash of the library, so that versions do not conflict. The system
+ * property {@value #PATH_PROPERTY} names a library to load instead, or its directory.
  */
 public final class NativeLoader {
-    /** The system property that names a library, or the folder it is in. */
+    /** The system property that names a library or its directory. */
     public static final String PATH_PROPERTY = "linerate.native.path";
 
     private static final String NAME = System.mapLibraryName("linerate_java");
@@ -23,16 +22,16 @@ public final class NativeLoader {
                     + " library with -D" + PATH_PROPERTY + "=FILE";
 
     private static volatile File loaded;
-    /** Why it was not loaded. It is not tried again. */
+    /** Why loading failed. It is not tried again. */
     private static String failure;
 
     private NativeLoader() {}
 
     /**
-     * Loads the library, if that was not done yet.
+     * Loads the library if it is not loaded yet.
      *
-     * @throws UnsatisfiedLinkError if there is none for this platform or it cannot be loaded. The message is
-     *     one line that says why; the same comes with each further call
+     * @throws UnsatisfiedLinkError if there is none for this platform, or it cannot be loaded. The message is one
+     *     line with the reason; further calls throw the same
      */
     public static void load() {
         if (loaded == null) {
@@ -41,9 +40,9 @@ public final class NativeLoader {
     }
 
     /**
-     * Whether there is a library and it can be loaded.
+     * Returns whether the library can be loaded.
      *
-     * @return false where {@link #load} throws
+     * @return false if {@link #load} throws
      */
     public static boolean isAvailable() {
         try {
@@ -55,7 +54,7 @@ public final class NativeLoader {
     }
 
     /**
-     * The file that was loaded. It is loaded if that was not done yet.
+     * Returns the file of the library, which is loaded if necessary.
      *
      * @return the absolute path
      * @throws UnsatisfiedLinkError as {@link #load}
@@ -66,9 +65,9 @@ public final class NativeLoader {
     }
 
     /**
-     * The platform, as folders of the jar are named.
+     * Returns the platform name, as used in the jar.
      *
-     * @return system and processor, such as {@code linux-x86_64}
+     * @return operating system and architecture, such as {@code linux-x86_64}
      */
     public static String platform() {
         String system = System.getProperty("os.name", "").toLowerCase(Locale.ROOT);
@@ -140,7 +139,7 @@ public final class NativeLoader {
                     throw e;
                 }
             }
-            // Another class loader of this process has loaded that file, and each may load a file only once.
+            // Another class loader of this process has loaded that file, and a file can be loaded only once.
             return loadFrom(resource.extractAnother(), EXTRACTED);
         } catch (IOException e) {
             throw failed(
@@ -173,7 +172,7 @@ public final class NativeLoader {
         return file;
     }
 
-    /** What the system says, once and without the name of the file, which it says more than once. */
+    /** First line of the system's message, without the file name, which it repeats. */
     private static String reason(UnsatisfiedLinkError e, File file) {
         return String.valueOf(e.getMessage()).split("\\R", 2)[0].replace(file + ": ", "");
     }

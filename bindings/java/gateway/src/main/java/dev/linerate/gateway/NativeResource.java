@@ -20,7 +20,7 @@ import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.Set;
 
-/** The library in the jar, and the file that it becomes: only files can be loaded. */
+/** The library in the jar, and its extraction to a file, since only files can be loaded. */
 final class NativeResource {
     private static final Set<PosixFilePermission> PRIVATE = PosixFilePermissions.fromString("rwx------");
 
@@ -32,7 +32,7 @@ final class NativeResource {
         this.content = content;
     }
 
-    /** The library for a platform; null if the jar has none. */
+    /** Finds the library for a platform; null if the jar has none. */
     static NativeResource find(String platform, String name) {
         try (InputStream in = NativeResource.class.getResourceAsStream("natives/" + platform + "/" + name)) {
             return in == null ? null : new NativeResource(name, readAll(in));
@@ -50,7 +50,7 @@ final class NativeResource {
         return all.toByteArray();
     }
 
-    /** The file, which processes of the same user share. */
+    /** Extracts to a file that processes of the same user share. */
     File extract() throws IOException {
         Path folder = folder();
         Path file = folder.resolve(name);
@@ -58,7 +58,7 @@ final class NativeResource {
             Path temporary = Files.createTempFile(folder, name, ".tmp");
             try {
                 Files.write(temporary, content);
-                intoPlace(temporary, file);
+                moveIntoPlace(temporary, file);
             } finally {
                 Files.deleteIfExists(temporary);
             }
@@ -66,7 +66,7 @@ final class NativeResource {
         return file.toAbsolutePath().toFile();
     }
 
-    /** A file of its own. It is deleted when the process ends. */
+    /** Extracts to a new file, which is deleted when the process ends. */
     File extractAnother() throws IOException {
         Path file = Files.createTempFile(folder(), "copy-", "-" + name);
         file.toFile().deleteOnExit();
@@ -74,14 +74,14 @@ final class NativeResource {
         return file.toAbsolutePath().toFile();
     }
 
-    /** Whole or not at all, so that no process loads a half of it. */
-    private static void intoPlace(Path from, Path to) throws IOException {
+    /** Renames atomically, so that no process loads a partial file. */
+    private static void moveIntoPlace(Path from, Path to) throws IOException {
         try {
             Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
         } catch (AtomicMoveNotSupportedException e) {
             Files.move(from, to, StandardCopyOption.REPLACE_EXISTING);
         } catch (IOException e) {
-            // Windows keeps a file that is loaded. If it is the same, all is well.
+            // Windows does not replace a loaded file. Its content is the same, as the directory has its hash.
             if (!Files.exists(to)) {
                 throw e;
             }
@@ -94,7 +94,7 @@ final class NativeResource {
                 && Arrays.equals(Files.readAllBytes(file), content);
     }
 
-    /** A folder that only this user can write to, else somebody could put another library there. */
+    /** A directory that only this user can write to; otherwise another user could replace the library. */
     private Path folder() throws IOException {
         Path parent = Paths.get(System.getProperty("java.io.tmpdir"));
         String user = System.getProperty("user.name", "").replaceAll("[^A-Za-z0-9._-]", "_");
@@ -106,12 +106,12 @@ final class NativeResource {
             Files.createDirectory(folder, attributes);
             return folder;
         } catch (FileAlreadyExistsException e) {
-            return isOurs(folder) ? folder : another(parent);
+            return isOurs(folder) ? folder : createAnother(parent);
         }
     }
 
-    /** Somebody else has made the folder. */
-    private static Path another(Path parent) throws IOException {
+    /** A new directory, since another user has created the first one. */
+    private static Path createAnother(Path parent) throws IOException {
         Path folder = Files.createTempDirectory(parent, "linerate-gateway-");
         folder.toFile().deleteOnExit();
         return folder;
@@ -130,7 +130,7 @@ final class NativeResource {
         if (!found.isDirectory() || !found.permissions().equals(PRIVATE)) {
             return false;
         }
-        // What this process makes is the user's: there is no other way to learn who that is.
+        // A file of this process belongs to the user; Java has no other way to find the user's principal.
         Path probe = Files.createTempFile("linerate-gateway-", ".tmp");
         try {
             return Files.getOwner(probe).equals(found.owner());
@@ -139,7 +139,7 @@ final class NativeResource {
         }
     }
 
-    /** Sixteen digits of the library's SHA-256. */
+    /** The first sixteen hexadecimal digits of the library's SHA-256. */
     private String hash() {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(content);

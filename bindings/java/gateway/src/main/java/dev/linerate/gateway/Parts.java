@@ -3,14 +3,11 @@ package dev.linerate.gateway;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 
-/**
- * Where the native library finds the bytes of a buffer: in the buffer itself if it is direct, or else in an
- * array.
- */
+/** Locates the bytes of a buffer for the native library: in the buffer itself if it is direct, otherwise in an array. */
 final class Parts {
     private Parts() {}
 
-    /** What has the bytes; of a read-only buffer in the heap, which hides its array, a copy. */
+    /** Returns the object with the bytes: for a read-only heap buffer, whose array is inaccessible, a copy. */
     static Object memory(ByteBuffer part) {
         if (part.isDirect()) {
             return part;
@@ -21,7 +18,7 @@ final class Parts {
         int length = part.remaining();
         byte[] copy = ArrayPool.take();
         if (copy.length < length) {
-            ArrayPool.give(copy);
+            ArrayPool.release(copy);
             copy = new byte[ReusableBuffer.grown(length)];
         }
         int position = part.position();
@@ -30,7 +27,7 @@ final class Parts {
         return copy;
     }
 
-    /** Where they begin in it. */
+    /** Returns the offset of the bytes in the object. */
     static int offset(ByteBuffer part) {
         if (part.isDirect()) {
             return part.position();
@@ -38,20 +35,20 @@ final class Parts {
         return part.hasArray() ? part.arrayOffset() + part.position() : 0;
     }
 
-    /** All bytes were used. */
+    /** Sets the position to the limit. */
     static void consume(ByteBuffer part) {
         setPosition(part, part.limit());
     }
 
-    /** To be called once nobody uses what {@link #memory} gave any more. */
-    static void giveBack(ByteBuffer part, Object memory) {
+    /** Releases the result of {@link #memory} after use. */
+    static void release(ByteBuffer part, Object memory) {
         if (!part.isDirect() && !part.hasArray()) {
-            ArrayPool.give((byte[]) memory);
+            ArrayPool.release((byte[]) memory);
         }
     }
 
     private static void setPosition(ByteBuffer part, int position) {
-        // Through the superclass: buffers have had such methods of their own only since Java 9.
+        // Through the superclass: ByteBuffer overrides these methods only since Java 9.
         ((Buffer) part).position(position);
     }
 }

@@ -5,15 +5,14 @@ import java.io.InputStream;
 import java.util.Objects;
 
 /**
- * Reads the payload of a message, which is decoded whole before that. So a reader may stop anywhere.
+ * Reads the payload of a message. The message is decoded completely before, so a reader may stop anywhere.
  *
- * <p>Each payload has its own, so that who holds an old one cannot read, or close, what came later. The array
- * is that of {@link ArrayPool} and goes back there when the last byte was read, when the stream is closed, or
- * with the next message. A reader is inside the {@link Handle} meanwhile, so that no array goes back under
- * it.
+ * <p>Each payload has its own stream, so that an old stream cannot read or close a later payload. The array is from
+ * {@link ArrayPool} and is released when the last byte is read, when the stream is closed, or with the next
+ * message. Reads hold the {@link Handle}, so that no array is released during a read.
  */
 final class PayloadStream extends InputStream {
-    /** Keeps the decompressor, too, as long as somebody reads. */
+    /** Keeps the decompressor reachable as long as the stream is. */
     private final GatewayDecompressor owner;
 
     private byte[] array;
@@ -25,32 +24,32 @@ final class PayloadStream extends InputStream {
         this.owner = owner;
     }
 
-    /** Begins with a payload. To be called inside. */
+    /** Starts with a payload. Call it between enter and exit. */
     void begin(byte[] array, int length) {
         this.array = array;
         position = 0;
         end = length;
         open = true;
-        giveBackAtEnd();
+        releaseAtEnd();
     }
 
-    /** Ends, whatever is left. To be called inside, or when nobody can get inside any more. */
+    /** Ends the stream. Call it between enter and exit, or after the decompressor was closed. */
     void end() {
         open = false;
         position = end;
-        giveBackAtEnd();
+        releaseAtEnd();
     }
 
-    private void giveBackAtEnd() {
+    private void releaseAtEnd() {
         if (position == end && array != null) {
-            ArrayPool.give(array);
+            ArrayPool.release(array);
             array = null;
         }
     }
 
     private void mustBeOpen() throws IOException {
         if (!open) {
-            throw new IOException("the stream is closed, or the next message came");
+            throw new IOException("the stream is closed, or the next message was decoded");
         }
     }
 
@@ -63,7 +62,7 @@ final class PayloadStream extends InputStream {
                 return -1;
             }
             int value = array[position++] & 0xff;
-            giveBackAtEnd();
+            releaseAtEnd();
             return value;
         } finally {
             owner.exit();
@@ -85,7 +84,7 @@ final class PayloadStream extends InputStream {
             }
             System.arraycopy(array, position, into, offset, count);
             position += count;
-            giveBackAtEnd();
+            releaseAtEnd();
             return count;
         } finally {
             owner.exit();
@@ -99,7 +98,7 @@ final class PayloadStream extends InputStream {
             mustBeOpen();
             int skipped = (int) Math.max(0, Math.min(count, end - position));
             position += skipped;
-            giveBackAtEnd();
+            releaseAtEnd();
             return skipped;
         } finally {
             owner.exit();
@@ -117,7 +116,7 @@ final class PayloadStream extends InputStream {
         }
     }
 
-    /** Ends the stream; the decompressor stays. It may be called again, and after the decompressor was closed. */
+    /** Closes the stream, not the decompressor. It may be called again, and after the decompressor was closed. */
     @Override
     public void close() {
         try {

@@ -1,6 +1,6 @@
 package dev.linerate.gateway;
 
-/** Ranges within arrays. */
+/** Range checks of array arguments. */
 final class Ranges {
     private Ranges() {}
 

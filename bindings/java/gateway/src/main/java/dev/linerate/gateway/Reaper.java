@@ -5,26 +5,26 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Frees the connections of decompressors that were forgotten.
+ * Frees the connections of decompressors that became unreachable without close.
  *
- * <p>Its thread runs only while there are decompressors. So it does not keep a class loader alive whose
- * program has closed them all.
+ * <p>Its thread runs only while there are decompressors, so it does not keep the class loader of a program alive
+ * that has closed them all.
  */
 final class Reaper implements Runnable {
-    /** How long the thread waits before it looks whether it is still needed. */
-    private static final long PATIENCE_MILLIS = 2_000;
+    /** Interval at which the thread checks whether it is still needed. */
+    private static final long CHECK_INTERVAL_MILLIS = 2_000;
 
-    private static final ReferenceQueue<GatewayDecompressor> FORGOTTEN = new ReferenceQueue<>();
-    /** What is not freed yet: references are of use only as long as they are reachable themselves. */
+    private static final ReferenceQueue<GatewayDecompressor> UNREACHABLE = new ReferenceQueue<>();
+    /** Handles that are not freed: phantom references are enqueued only while they are reachable themselves. */
     private static final Set<Handle> LIVE = new HashSet<>();
-    /** Whether the thread runs. As {@link #LIVE}, guarded by that. */
+    /** Whether the thread runs. Guarded by {@link #LIVE}, like its content. */
     private static boolean running;
 
     private Reaper() {}
 
-    /** The handle of a connection that is freed when {@code owner} is forgotten. */
+    /** Creates the handle of a connection, which is freed when {@code owner} becomes unreachable. */
     static Handle watch(GatewayDecompressor owner, long connection) {
-        Handle handle = new Handle(owner, FORGOTTEN, connection);
+        Handle handle = new Handle(owner, UNREACHABLE, connection);
         synchronized (LIVE) {
             if (!running) {
                 start();
@@ -52,12 +52,12 @@ final class Reaper implements Runnable {
     public void run() {
         do {
             try {
-                Handle handle = (Handle) FORGOTTEN.remove(PATIENCE_MILLIS);
+                Handle handle = (Handle) UNREACHABLE.remove(CHECK_INTERVAL_MILLIS);
                 if (handle != null) {
                     handle.close();
                 }
             } catch (InterruptedException e) {
-                // Nobody has a reason to interrupt this thread. It goes on.
+                // Interrupts have no meaning for this thread.
                 continue;
             }
         } while (isNeeded());

@@ -5,29 +5,28 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 
 /**
- * An array for payloads, one after the other. It grows to the longest and makes no garbage from then on.
+ * A reusable array for payloads. It grows to the longest payload and allocates nothing after that.
  *
- * <p>It belongs to the caller and is not for two threads at once. One for each thread is enough for all
- * connections of that thread.
+ * <p>It belongs to the caller and is not thread-safe. One per thread suffices for all connections of that thread.
  */
 public final class ReusableBuffer {
     private static final int DEFAULT_CAPACITY = 64 << 10;
-    /** What virtual machines can allocate. */
-    private static final int MOST = Integer.MAX_VALUE - 8;
+    /** The longest array that virtual machines can allocate. */
+    private static final int MAX_LENGTH = Integer.MAX_VALUE - 8;
 
     private final ArrayStream stream = new ArrayStream();
     private byte[] array;
     private int length;
 
-    /** A buffer with room for 64 KiB. */
+    /** Creates a buffer of 64 KiB. */
     public ReusableBuffer() {
         this(DEFAULT_CAPACITY);
     }
 
     /**
-     * A buffer.
+     * Creates a buffer.
      *
-     * @param capacity bytes of room at first
+     * @param capacity the initial capacity in bytes
      */
     public ReusableBuffer(int capacity) {
         if (capacity < 0) {
@@ -37,29 +36,29 @@ public final class ReusableBuffer {
     }
 
     /**
-     * The array, whose first {@link #length} bytes are the payload. Another one may take its place when a
-     * longer payload comes.
+     * Returns the array whose first {@link #length} bytes are the payload. A longer payload may replace it by
+     * another array.
      *
-     * @return the array itself, no copy
+     * @return the array itself, not a copy
      */
     public byte[] array() {
         return array;
     }
 
     /**
-     * The length of the payload.
+     * Returns the length of the payload.
      *
-     * @return bytes; 0 if there is none
+     * @return the length in bytes; 0 if there is no payload
      */
     public int length() {
         return length;
     }
 
     /**
-     * Reads the payload from its beginning, without garbage: it is the same object each time. Once the next
-     * payload came it throws {@link java.io.IOException}, until this is called again.
+     * Returns a stream that reads the payload from its beginning. It is the same object each time, so it makes no
+     * garbage. After the next payload it throws {@link java.io.IOException} until this method is called again.
      *
-     * @return a stream over the array; to close it does nothing
+     * @return a stream over the array; closing it has no effect
      */
     public InputStream stream() {
         stream.begin(array, length);
@@ -67,16 +66,16 @@ public final class ReusableBuffer {
     }
 
     /**
-     * The payload without a copy.
+     * Returns a view of the payload.
      *
-     * @return a new buffer over the array, from position 0 up to the limit {@link #length}
+     * @return a new buffer over the array, from position 0 to limit {@link #length}
      */
     public ByteBuffer toByteBuffer() {
         return ByteBuffer.wrap(array, 0, length);
     }
 
     /**
-     * The payload copied.
+     * Returns a copy of the payload.
      *
      * @return a new array
      */
@@ -85,10 +84,10 @@ public final class ReusableBuffer {
     }
 
     /**
-     * Gives memory back that only a long payload needed. If the array is longer, a shorter one takes its
-     * place, and the payload is gone.
+     * Frees memory that only a long payload needed. An array above the given capacity is replaced by a shorter one,
+     * and its payload is lost.
      *
-     * @param capacity bytes of room that stay
+     * @param capacity the capacity to keep, in bytes
      */
     public void trim(int capacity) {
         if (capacity < 0) {
@@ -101,8 +100,8 @@ public final class ReusableBuffer {
         }
     }
 
-    /** The array with room for so many bytes; what was in it is gone. */
-    byte[] room(int bytes) {
+    /** Returns the array with at least this capacity; its content is lost. */
+    byte[] ensureCapacity(int bytes) {
         length = 0;
         stream.end();
         if (array.length < bytes) {
@@ -115,9 +114,9 @@ public final class ReusableBuffer {
         length = bytes;
     }
 
-    /** Room that is made for so many bytes: the next power of two. */
+    /** Returns the capacity to allocate for so many bytes: the next power of two. */
     static int grown(int bytes) {
         int power = Integer.highestOneBit(Math.max(bytes, 1) - 1 | 1) << 1;
-        return power > 0 ? power : MOST;
+        return power > 0 ? power : MAX_LENGTH;
     }
 }

@@ -2,11 +2,11 @@ package dev.linerate.gateway;
 
 import java.util.Objects;
 
-/** How a gateway compresses what it sends. */
+/** Transport compression of a gateway. */
 public enum Transport {
-    /** One zlib stream for each connection, flushed after each message. History of 32 KiB. */
+    /** One zlib stream per connection, flushed after each message; window of 32 KiB. */
     ZLIB("zlib-stream"),
-    /** One zstd frame for each connection, flushed after each message. History of 64 KiB. */
+    /** One zstd frame per connection, flushed after each message; window of 64 KiB. */
     ZSTD("zstd-stream");
 
     private final String queryName;
@@ -16,7 +16,7 @@ public enum Transport {
     }
 
     /**
-     * The value of {@code compress=} in the query of the address that the connection is made to.
+     * Returns the value of the {@code compress} parameter of the gateway's URL.
      *
      * @return {@code "zlib-stream"} or {@code "zstd-stream"}
      */
@@ -25,9 +25,9 @@ public enum Transport {
     }
 
     /**
-     * The transport of a name as {@link #queryName} gives it.
+     * Returns the transport with this {@link #queryName}.
      *
-     * @param name the value of {@code compress=}
+     * @param name the value of {@code compress}
      * @return the transport
      * @throws IllegalArgumentException for any other name
      */

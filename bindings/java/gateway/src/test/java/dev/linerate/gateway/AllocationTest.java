@@ -11,19 +11,19 @@ import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Messages make no garbage, to the byte, or what is said. */
+/** Allocation per message: exactly zero, or the documented number of bytes. */
 class AllocationTest {
     private static final com.sun.management.ThreadMXBean THREADS =
             (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
 
     private static final int ROUNDS = 20;
 
-    /** Bytes of a stream: its header, two references, two numbers, a flag. */
+    /** Bytes of a stream object: header, two references, two ints, a boolean. */
     private static final long STREAM = 32;
 
     private static InputStream kept;
 
-    /** One message of those that repeat. */
+    /** One message of a repeating sequence. */
     interface Step {
         int message(int index) throws Exception;
     }
@@ -82,7 +82,7 @@ class AllocationTest {
         }
     }
 
-    /** Whatever memory the frame is in, and in parts, too. */
+    /** For frames in any kind of memory, and in parts. */
     @ParameterizedTest
     @EnumSource
     void partsInBuffers(Transport transport) throws Exception {
@@ -116,7 +116,7 @@ class AllocationTest {
         }
     }
 
-    /** A stream for each message is all that this form allocates, however large the message is. */
+    /** This form allocates only a stream per message, however large the message is. */
     @ParameterizedTest
     @EnumSource
     void stream(Transport transport) throws Exception {
@@ -133,20 +133,20 @@ class AllocationTest {
                 in.close();
                 return length;
             }));
-            // Nor more where it is not read to its end.
+            // Also if it is not read to its end.
             assertEquals(
                     streams,
                     allocated(decompressor, frames.length, i -> keep(decompressor.open(frames[i])).read()));
         }
     }
 
-    /** Lets nothing be optimised away. */
+    /** Prevents the optimizer from removing the work. */
     private static InputStream keep(InputStream stream) {
         kept = stream;
         return stream;
     }
 
-    /** A new array is all that the simplest form allocates. */
+    /** The simplest form allocates only the new array. */
     @ParameterizedTest
     @EnumSource
     void newArray(Transport transport) throws Exception {

@@ -17,12 +17,12 @@ import org.junit.platform.launcher.core.LauncherFactory;
 import org.junit.platform.launcher.listeners.SummaryGeneratingListener;
 import org.junit.platform.launcher.listeners.TestExecutionSummary;
 
-/** All tests of this package once more, where the virtual machine looks at each call of its functions. */
+/** Runs all tests of this package with {@code -Xcheck:jni}. */
 @Tag("children")
 class CheckedJniTest {
-    /** Runs the tests that start no other virtual machine, and prints what fails and how many passed. */
+    /** Runs the tests that start no other virtual machine; prints failures and the number that passed. */
     static final class Main {
-        public static void main(String[] arguments) {
+        public static void main(String[] invalidArgumentsThrow) {
             LauncherDiscoveryRequest request = LauncherDiscoveryRequestBuilder.request()
                     .selectors(selectPackage("dev.linerate.gateway"))
                     .filters(
@@ -38,12 +38,12 @@ class CheckedJniTest {
     }
 
     @Test
-    void noWarning() throws Exception {
+    void checkedJniReportsNoWarning() throws Exception {
         List<String> options =
                 Arrays.asList("-Xcheck:jni", "-Dlinerate.testdata=" + System.getProperty("linerate.testdata"));
         Child child = Child.run(options, Main.class);
         assertEquals(0, child.exitCode, child.output);
-        // Warnings of the virtual machine would stand before or behind it.
+        // Warnings of the virtual machine would be before or after it.
         assertTrue(child.output.matches("passed: \\d{3}"), child.output);
     }
 }

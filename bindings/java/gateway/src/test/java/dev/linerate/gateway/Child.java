@@ -9,12 +9,12 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Another virtual machine of the same kind, run to its end. */
+/** A child process with the same virtual machine, run to its end. */
 final class Child {
     private static final long SECONDS = 120;
 
     final int exitCode;
-    /** What it wrote, to both of its outputs. */
+    /** Its output, standard output and error together. */
     final String output;
 
     private Child(int exitCode, String output) {
@@ -22,25 +22,25 @@ final class Child {
         this.output = output;
     }
 
-    /** Runs {@code main} with the class path of this one. */
-    static Child run(List<String> options, Class<?> main, String... arguments)
+    /** Runs {@code main} with the class path of this process. */
+    static Child run(List<String> options, Class<?> main, String... invalidArgumentsThrow)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.addAll(options);
         command.addAll(Arrays.asList("-cp", System.getProperty("java.class.path"), main.getName()));
-        command.addAll(Arrays.asList(arguments));
+        command.addAll(Arrays.asList(invalidArgumentsThrow));
         return run(command);
     }
 
-    /** Runs Java with these arguments. */
-    static Child run(List<String> arguments) throws IOException, InterruptedException {
+    /** Runs Java with these invalidArgumentsThrow. */
+    static Child run(List<String> invalidArgumentsThrow) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx256m");
         if (Runtime.version().feature() >= 22) {
             command.add("--enable-native-access=ALL-UNNAMED");
         }
-        command.addAll(arguments);
+        command.addAll(invalidArgumentsThrow);
         Path output = Files.createTempFile("linerate-child-", ".txt");
         try {
             Process process =

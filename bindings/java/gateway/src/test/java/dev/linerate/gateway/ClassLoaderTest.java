@@ -11,7 +11,7 @@ import java.net.URLClassLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The classes more than once in a process, as in servers of applications. */
+/** The classes loaded more than once in a process, as in application servers. */
 @Timeout(60)
 class ClassLoaderTest {
     private static URLClassLoader another() {
@@ -34,7 +34,7 @@ class ClassLoaderTest {
     }
 
     @Test
-    void eachHasALibraryOfItsOwn() throws Exception {
+    void eachClassLoaderHasItsOwnLibrary() throws Exception {
         String ours = NativeLoader.path();
         try (URLClassLoader one = another(); URLClassLoader two = another()) {
             String first = use(one);
@@ -47,7 +47,7 @@ class ClassLoaderTest {
     }
 
     @Test
-    void goesWithItsLoader() throws Exception {
+    void libraryIsUnloadedWithItsClassLoader() throws Exception {
         WeakReference<ClassLoader> gone = useAndForget();
         LifetimeTest.await(() -> gone.get() == null);
     }

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What is wrong is told, by the same words in each form, until a reset. */
+/** Errors are the same in every form, and persist until a reset. */
 class ErrorsTest {
     private static byte[] ascii(String text) {
         return text.getBytes(StandardCharsets.US_ASCII);
@@ -30,10 +30,10 @@ class ErrorsTest {
 
     @ParameterizedTest
     @MethodSource("dev.linerate.gateway.FormsTest#everyForm")
-    void errorsStay(Transport transport, Form form) throws Exception {
+    void errorsPersist(Transport transport, Form form) throws Exception {
         byte[] garbage = new byte[40];
         Arrays.fill(garbage, (byte) 0xff);
-        // For zlib the end of a message, before which nothing is decoded.
+        // For zlib with the flush marker, before which nothing is decoded.
         Arrays.fill(garbage, 36, 38, (byte) 0);
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
@@ -195,7 +195,7 @@ class ErrorsTest {
     }
 
     @Test
-    void arguments() {
+    void invalidArgumentsThrow() {
         assertThrows(NullPointerException.class, () -> GatewayDecompressor.create(null));
         GatewayDecompressor.Builder builder = GatewayDecompressor.builder(Transport.ZSTD);
         assertThrows(IllegalArgumentException.class, () -> builder.maxMessage(-1));
@@ -214,7 +214,7 @@ class ErrorsTest {
         }
     }
 
-    /** None of them decodes anything or leaves the decompressor in another state. */
+    /** Invalid invalidArgumentsThrow decode nothing and do not change the decompressor. */
     @ParameterizedTest
     @EnumSource
     void frames(Transport transport) throws Exception {

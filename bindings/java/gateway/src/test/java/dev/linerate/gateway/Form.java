@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 
-/** A way to decompress. */
+/** A form of the result. */
 enum Form {
     NEW_ARRAY {
         @Override
@@ -49,7 +49,7 @@ enum Form {
         }
     };
 
-    /** The payload of a part of {@code bytes}; null if the message is not whole. */
+    /** The payload of a part of {@code bytes}; null if the message is incomplete. */
     abstract byte[] decode(GatewayDecompressor decompressor, byte[] bytes, int offset, int length)
             throws IOException;
 

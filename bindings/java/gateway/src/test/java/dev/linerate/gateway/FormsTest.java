@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Each form gives the same payloads, however frames come. */
+/** Every form of the result has the same payloads, however frames are split. */
 class FormsTest {
     static Stream<Arguments> everyForm() {
         return Arrays.stream(Transport.values())
@@ -31,7 +31,7 @@ class FormsTest {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
-            // The second time as a new connection.
+            // The second time on a new connection.
             for (int round = 0; round < 2; round++) {
                 long compressed = 0;
                 for (int i = 0; i < frames.size(); i++) {
@@ -51,7 +51,7 @@ class FormsTest {
 
     @ParameterizedTest
     @EnumSource
-    void formsTakeTurns(Transport transport) throws Exception {
+    void formsMayAlternate(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
@@ -133,7 +133,7 @@ class FormsTest {
     }
 
     @Test
-    void buffersHaveTheLastPayload() throws Exception {
+    void buffersHoldTheLastPayload() throws Exception {
         byte[] first = Hello.wire(Transport.ZLIB);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZLIB)) {
             ReusableBuffer into = new ReusableBuffer();
@@ -155,7 +155,7 @@ class FormsTest {
             assertSame(memory, direct.buffer());
             assertEquals(ByteBuffer.wrap(Hello.TEXT), memory);
 
-            // Half a message leaves no payload of the one before.
+            // An incomplete message clears the previous payload.
             assertEquals(-1, decompressor.decompress(new byte[0], into));
             assertEquals(0, into.length());
             assertEquals(-1, into.stream().read());
@@ -167,7 +167,7 @@ class FormsTest {
     }
 
     @Test
-    void buffersGiveMemoryBack() throws Exception {
+    void trimFreesMemoryOfBuffers() throws Exception {
         byte[] payload = new byte[300_000];
         byte[] frame = Traffic.first(Transport.ZSTD, payload);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
@@ -212,7 +212,7 @@ class FormsTest {
     /** Frames are copied before anything is written. */
     @ParameterizedTest
     @EnumSource
-    void frameAndPayloadInTheSamePlace(Transport transport) throws Exception {
+    void frameAndPayloadMayShareMemory(Transport transport) throws Exception {
         byte[] wire = Hello.wire(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             ReusableBuffer buffer = new ReusableBuffer();
@@ -231,7 +231,7 @@ class FormsTest {
     }
 
     @Test
-    void roomIsTheNextPowerOfTwo() {
+    void capacityIsTheNextPowerOfTwo() {
         int[][] pairs = {{0, 2}, {1, 2}, {2, 2}, {3, 4}, {65536, 65536}, {65537, 131072}, {1 << 30, 1 << 30}};
         for (int[] pair : pairs) {
             assertEquals(pair[1], ReusableBuffer.grown(pair[0]));

@@ -8,16 +8,16 @@ import java.util.Collections;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Payloads for which the heap has no room. */
+/** Payloads that do not fit on the heap. */
 @Tag("children")
 class FullHeapTest {
     private static final int LARGE = 60 << 20;
 
-    /** Decodes a message that has no room and one behind it, in each form. */
+    /** Decodes a message that does not fit on the heap and the next one, in each form. */
     static final class Main {
-        public static void main(String[] arguments) throws Exception {
+        public static void main(String[] invalidArgumentsThrow) throws Exception {
             byte[] large = large();
-            // A raw block, and one that repeats a byte.
+            // A raw block and an RLE block.
             byte[] small = {5 << 3 & 0xff, 0, 0, 's', 'm', 'a', 'l', 'l', 3 << 3 | 2, 0, 0, 'x'};
             for (Form form : Form.values()) {
                 if (form == Form.DIRECT) {
@@ -49,7 +49,7 @@ class FullHeapTest {
     }
 
     @Test
-    void theMessageIsLostAndNothingElse() throws Exception {
+    void onlyTheMessageThatDoesNotFitIsLost() throws Exception {
         Child child = Child.run(Collections.singletonList("-Xmx32m"), Main.class);
         assertEquals("NEW_ARRAY\nREUSABLE\nSTREAM", child.output.replace("\r", ""));
         assertEquals(0, child.exitCode);

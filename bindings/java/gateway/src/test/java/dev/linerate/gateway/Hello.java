@@ -3,7 +3,7 @@ package dev.linerate.gateway;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** What a gateway says first, compressed by zlib and libzstd. */
+/** HELLO of a gateway, compressed by zlib and libzstd. */
 final class Hello {
     static final byte[] TEXT =
             ("{\"t\":null,\"s\":null,\"op\":10,\"d\":{\"heartbeat_interval\":41250,\"_trace\":"

@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The first message of a connection, compressed by others. */
+/** The first message of a connection, compressed by zlib and libzstd. */
 class HelloTest {
     @ParameterizedTest
     @EnumSource
@@ -25,7 +25,7 @@ class HelloTest {
     @ParameterizedTest
     @EnumSource
     void reusableBuffer(Transport transport) throws Exception {
-        // With room and without.
+        // With and without sufficient capacity.
         for (int capacity : new int[] {0, 1, Hello.TEXT.length - 1, Hello.TEXT.length, 1000}) {
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
                 ReusableBuffer into = new ReusableBuffer(capacity);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Memory is freed once, and never under somebody. */
+/** Memory is freed exactly once, and never during use. */
 @Timeout(60)
 class LifetimeTest {
     private static List<Executable> everyCall(GatewayDecompressor decompressor) {
@@ -53,7 +53,7 @@ class LifetimeTest {
                 decompressor::recording);
     }
 
-    /** Waits, while garbage is collected, until something is so. */
+    /** Runs garbage collections until a condition holds. */
     static void await(BooleanSupplier so) throws InterruptedException {
         long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
         while (!so.getAsBoolean()) {
@@ -63,7 +63,7 @@ class LifetimeTest {
         }
     }
 
-    /** How many native connections there are, once those are gone that other tests forgot. */
+    /** Number of native connections, after those of other tests are freed. */
     private static long live() throws InterruptedException {
         NativeLoader.load();
         long live = -1;
@@ -114,7 +114,7 @@ class LifetimeTest {
     }
 
     @Test
-    void closeWhileSomebodyIsInside() throws Exception {
+    void closeDuringACallFreesAfterIt() throws Exception {
         long before = live();
         GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD);
         decompressor.enter();
@@ -132,7 +132,7 @@ class LifetimeTest {
     }
 
     @Test
-    void secondThreadIsRefused() throws Exception {
+    void secondThreadGetsAnException() throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZLIB)) {
             InputStream stream = decompressor.open(Hello.wire(Transport.ZLIB));
             decompressor.enter();
@@ -159,10 +159,10 @@ class LifetimeTest {
         }
     }
 
-    /** Threads that do what they should not: some are refused, nothing breaks, all memory is freed. */
+    /** Concurrent use: some threads get an exception, nothing breaks, all memory is freed. */
     @ParameterizedTest
     @EnumSource
-    void manyThreadsOnOne(Transport transport) throws Exception {
+    void concurrentUseBreaksNothing(Transport transport) throws Exception {
         long before = live();
         for (int round = 0; round < 20; round++) {
             GatewayDecompressor decompressor = GatewayDecompressor.create(transport);
@@ -185,7 +185,7 @@ class LifetimeTest {
                         try {
                             calls.get(next++ % calls.size()).execute();
                         } catch (IllegalStateException | java.io.IOException e) {
-                            // Refused, or what comes of messages in no order.
+                            // Concurrent use, or an error because messages are out of order.
                         } catch (Throwable e) {
                             wrong.set(e);
                             return;
@@ -247,7 +247,7 @@ class LifetimeTest {
 
     @ParameterizedTest
     @EnumSource
-    void forgottenOnesAreFreed(Transport transport) throws Exception {
+    void unreachableConnectionsAreFreed(Transport transport) throws Exception {
         long before = live();
         for (int i = 0; i < 200; i++) {
             GatewayDecompressor decompressor = GatewayDecompressor.create(transport);
@@ -257,7 +257,7 @@ class LifetimeTest {
     }
 
     @Test
-    void aStreamKeepsItsDecompressor() throws Exception {
+    void streamKeepsItsDecompressorReachable() throws Exception {
         InputStream stream = GatewayDecompressor.create(Transport.ZSTD).open(Hello.wire(Transport.ZSTD));
         for (int i = 0; i < 5; i++) {
             System.gc();
@@ -267,7 +267,7 @@ class LifetimeTest {
     }
 
     @Test
-    void theReaperEndsWithItsWork() throws Exception {
+    void reaperThreadEndsWithoutDecompressors() throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZLIB)) {
             assertTrue(reaperRuns());
             assertEquals(0, decompressor.messages());
@@ -284,7 +284,7 @@ class LifetimeTest {
 
     @ParameterizedTest
     @EnumSource
-    void aThreadForEachConnection(Transport transport) throws Exception {
+    void oneThreadPerConnection(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         AtomicReference<Throwable> wrong = new AtomicReference<>();
@@ -311,7 +311,7 @@ class LifetimeTest {
         }
     }
 
-    /** A virtual thread where there are such. */
+    /** A virtual thread if the platform has them. */
     private static Thread start(Runnable body) {
         try {
             return (Thread) Thread.class.getMethod("startVirtualThread", Runnable.class).invoke(null, body);

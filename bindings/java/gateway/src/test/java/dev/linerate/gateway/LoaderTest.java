@@ -23,16 +23,16 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where the native library comes from, each time in a virtual machine of its own. */
+/** Loading of the native library, each case in a virtual machine of its own. */
 @Tag("children")
 class LoaderTest {
     private static final String NAME = System.mapLibraryName("linerate_java");
 
     @TempDir Path folder;
 
-    /** Prints the file that was loaded and decodes a message, or prints what is wrong, twice. */
+    /** Prints the loaded file and decodes a message, or prints the error, twice. */
     static final class Main {
-        public static void main(String[] arguments) throws Exception {
+        public static void main(String[] invalidArgumentsThrow) throws Exception {
             if (!NativeLoader.isAvailable()) {
                 for (int i = 0; i < 2; i++) {
                     try {
@@ -64,10 +64,10 @@ class LoaderTest {
         return Path.of(child.output);
     }
 
-    /** The one line that says why, which comes each time. */
+    /** The one-line message, which is the same each time. */
     private static String refused(Child child) {
         assertEquals(3, child.exitCode, child.output);
-        // The virtual machine may have said something of its own.
+        // The virtual machine may have printed warnings.
         List<String> lines = child.output
                 .lines()
                 .filter(line -> line.startsWith("linerate-gateway: "))
@@ -82,14 +82,14 @@ class LoaderTest {
     }
 
     @Test
-    void extractedOnce() throws Exception {
+    void libraryIsExtractedOnce() throws Exception {
         Path first = loaded(child());
         assertTrue(first.startsWith(folder));
         assertEquals("rwx------", PosixFilePermissions.toString(Files.getPosixFilePermissions(first.getParent())));
         Object key = Files.readAttributes(first, BasicFileAttributes.class).fileKey();
         assertEquals(first, loaded(child()));
         assertEquals(key, Files.readAttributes(first, BasicFileAttributes.class).fileKey());
-        // Nothing else is left behind.
+        // No other files are left.
         try (java.util.stream.Stream<Path> files = Files.list(first.getParent())) {
             assertEquals(1, files.count());
         }
@@ -110,7 +110,7 @@ class LoaderTest {
     }
 
     @Test
-    void aDamagedFileIsReplaced() throws Exception {
+    void damagedFileIsReplaced() throws Exception {
         Path file = loaded(child());
         byte[] content = Files.readAllBytes(file);
         for (byte[] damaged : new byte[][] {new byte[0], Arrays.copyOf(content, 999), new byte[content.length]}) {
@@ -121,7 +121,7 @@ class LoaderTest {
     }
 
     @Test
-    void aLinkInItsPlaceIsReplaced() throws Exception {
+    void linkInPlaceOfTheFileIsReplaced() throws Exception {
         Path file = loaded(child());
         Path elsewhere = folder.resolve("elsewhere");
         Files.move(file, elsewhere);
@@ -131,7 +131,7 @@ class LoaderTest {
     }
 
     @Test
-    void aFolderThatOthersCanWriteToIsNotUsed() throws Exception {
+    void directoryWritableByOthersIsNotUsed() throws Exception {
         Path file = loaded(child());
         Files.setPosixFilePermissions(file.getParent(), PosixFilePermissions.fromString("rwxrwxrwx"));
         Path other = loaded(child());
@@ -140,7 +140,7 @@ class LoaderTest {
     }
 
     @Test
-    void aLinkToAFolderIsNotUsed() throws Exception {
+    void linkToADirectoryIsNotUsed() throws Exception {
         Path file = loaded(child());
         Path elsewhere = folder.resolve("elsewhere");
         Files.move(file.getParent(), elsewhere);
@@ -149,7 +149,7 @@ class LoaderTest {
     }
 
     @Test
-    void anotherLibraryByName() throws Exception {
+    void libraryNamedByThePropertyIsLoaded() throws Exception {
         Path extracted = loaded(child());
         Path elsewhere = Files.createDirectory(folder.resolve("elsewhere"));
         Path copy = Files.copy(extracted, elsewhere.resolve(NAME));
@@ -160,7 +160,7 @@ class LoaderTest {
     }
 
     @Test
-    void noLibrary() throws Exception {
+    void missingLibraryIsAnError() throws Exception {
         Path absent = folder.resolve("absent");
         String why = refused(child("linerate.native.path=" + absent));
         assertContains(why, "there is no file " + absent + ", which linerate.native.path asks for");
@@ -169,7 +169,7 @@ class LoaderTest {
     }
 
     @Test
-    void notALibrary() throws Exception {
+    void invalidLibraryIsAnError() throws Exception {
         Path text = Files.writeString(folder.resolve("text"), "not a library");
         assertContains(refused(child("linerate.native.path=" + text)), "cannot load " + text + " on ");
         Path foreign = Path.of(System.getProperty("java.home"), "lib", System.mapLibraryName("net"));
@@ -179,21 +179,21 @@ class LoaderTest {
     }
 
     @Test
-    void anotherPlatform() throws Exception {
+    void unknownPlatformIsAnError() throws Exception {
         String why = refused(child("os.name=Plan 9", "os.arch=PDP11"));
         assertContains(why, "this jar has no library for plan_9-pdp11");
         assertContains(why, "-Dlinerate.native.path=FILE");
     }
 
     @Test
-    void noFolderForIt() throws Exception {
+    void missingTemporaryDirectoryIsAnError() throws Exception {
         Path absent = folder.resolve("absent");
         String why = refused(child("java.io.tmpdir=" + absent));
         assertContains(why, "cannot extract the library into " + absent);
     }
 
     @Test
-    void asAModule() throws Exception {
+    void loadsAsAModule() throws Exception {
         String classes =
                 Path.of(GatewayDecompressor.class.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
         Child child = Child.run(Arrays.asList("--module-path", classes, "--describe-module", "dev.linerate.gateway"));

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What is in the jar beside the classes, and which Java these are for. */
+/** Content of the jar besides the classes, and the class file versions. */
 class PackagingTest {
     private static final String LIBRARY =
             "dev/linerate/gateway/natives/" + NativeLoader.platform() + "/" + System.mapLibraryName("linerate_java");
@@ -44,7 +44,7 @@ class PackagingTest {
         }
     }
 
-    /** GraalVM takes only the resources into a program that are named. */
+    /** GraalVM includes only registered resources in a native image. */
     @Test
     void nativeImage() throws Exception {
         String glob = metadata("reachability-metadata.json", "glob");
@@ -63,7 +63,7 @@ class PackagingTest {
         assertEquals(53, version("module-info.class"));
     }
 
-    /** The version of a class file beside the classes under test. */
+    /** The version of a class file in the classes under test. */
     private static int version(String name) throws Exception {
         Path classes =
                 Path.of(GatewayDecompressor.class.getProtectionDomain().getCodeSource().getLocation().toURI());

@@ -21,9 +21,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Websocket messages as websockets give them: in buffers of any kind, and in parts. */
+/** Websocket messages in buffers of any kind and in parts. */
 class PartsTest {
-    /** A way to take a part; null if the message is not whole. */
+    /** A way to decode a part; null if the message is incomplete. */
     enum Into {
         NEW_ARRAY {
             @Override
@@ -68,11 +68,11 @@ class PartsTest {
                 throws IOException;
     }
 
-    /** A kind of buffer. All have other bytes around those that count. */
+    /** A kind of buffer. All have other bytes before and after the content. */
     enum Memory {
         DIRECT,
         DIRECT_READ_ONLY,
-        /** What {@code java.net.http.WebSocket} gives. */
+        /** As {@code java.net.http.WebSocket} delivers. */
         HEAP,
         HEAP_SLICE,
         HEAP_READ_ONLY,
@@ -107,7 +107,7 @@ class PartsTest {
         return payload;
     }
 
-    /** Only direct buffers were. */
+    /** Regression: only direct buffers were accepted. */
     @ParameterizedTest
     @MethodSource("everyFormAndMemory")
     void frameInAnyKindOfBufferIsTaken(Into into, Memory memory) throws Exception {
@@ -126,9 +126,9 @@ class PartsTest {
         }
     }
 
-    /** The signature that took direct buffers alone. */
+    /** Regression: this signature accepted only direct buffers. */
     @Test
-    void heapFrameIntoADirectBufferIsNotRefused() throws Exception {
+    void heapFrameIntoADirectBufferIsAccepted() throws Exception {
         DirectBuffer into = new DirectBuffer(1000);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
             for (Memory memory : Memory.values()) {
@@ -140,10 +140,10 @@ class PartsTest {
         }
     }
 
-    /** For zstd that was an error that stayed. */
+    /** Regression: with zstd this was a persistent error. */
     @ParameterizedTest
     @MethodSource("dev.linerate.gateway.FormsTest#everyForm")
-    void messageInTwoPartsIsGivenWithTheLastWhereverItWasSplit(Transport transport, Form whole) throws Exception {
+    void messageInTwoPartsDecodesWithTheLastPart(Transport transport, Form whole) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         Into into = Into.values()[whole.ordinal()];
@@ -162,7 +162,7 @@ class PartsTest {
                 assertEquals(1, decompressor.messages());
                 assertArrayEquals(
                         payloads.get(1), take(decompressor, into, memory, frame, split, frame.length, true), where);
-                // Those without a flag are the last, and what comes after is not harmed.
+                // Methods without the flag take the last part; later messages are not affected.
                 byte[] third = frames.get(2);
                 int half = third.length / 2;
                 assertNull(take(decompressor, into, memory, third, 0, half, false), where);
@@ -177,10 +177,10 @@ class PartsTest {
         }
     }
 
-    /** Two zlib messages in one websocket message are one payload, also where the parts end with them. */
+    /** Two zlib messages in one websocket message are one payload, also if parts end where they end. */
     @ParameterizedTest
     @EnumSource
-    void partThatEndsWithAMessageWaitsForTheLast(Transport transport) throws Exception {
+    void partThatEndsWithAMessageWaitsForTheLastPart(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
@@ -193,9 +193,9 @@ class PartsTest {
         }
     }
 
-    /** A zlib message may still come in several websocket messages. */
+    /** A zlib message may also be sent in several websocket messages. */
     @Test
-    void zlibMessageInSeveralWebsocketMessagesInPartsIsGivenWithTheLast() throws Exception {
+    void zlibMessageInFragmentsAndPartsDecodesWithTheLast() throws Exception {
         byte[] wire = Hello.wire(Transport.ZLIB);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZLIB)) {
             for (int i = 0; i < wire.length; i++) {
@@ -207,7 +207,7 @@ class PartsTest {
 
     @ParameterizedTest
     @MethodSource("everyFormAndMemory")
-    void longMessageInPartsOfAnySizeIsGiven(Into into, Memory memory) throws Exception {
+    void longMessageInPartsOfAnySizeDecodes(Into into, Memory memory) throws Exception {
         Random random = new Random(5);
         byte[] payload = new byte[3 << 20];
         random.nextBytes(payload);
@@ -225,7 +225,7 @@ class PartsTest {
 
     @ParameterizedTest
     @EnumSource
-    void partsThatNeverEndAreRefused(Transport transport) throws Exception {
+    void endlessPartsAreAnError(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor =
                 GatewayDecompressor.builder(transport).maxMessage(100_000).build()) {
             ByteBuffer part = ByteBuffer.allocate(10_000);
@@ -239,7 +239,7 @@ class PartsTest {
             assertEquals(Kind.LIMIT, fault.kind());
             assertEquals(170_000, fault.offset());
             assertEquals(0, part.position());
-            // Nothing is held any more, and the error stays.
+            // The parts are freed, and the error persists.
             assertTrue(decompressor.memory() < 20_000);
             for (boolean last : new boolean[] {false, true}) {
                 DecompressionException again =
@@ -253,7 +253,7 @@ class PartsTest {
 
     @ParameterizedTest
     @EnumSource
-    void resetForgetsParts(Transport transport) throws Exception {
+    void resetDiscardsParts(Transport transport) throws Exception {
         byte[] wire = Hello.wire(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             long before = decompressor.memory();
@@ -280,7 +280,7 @@ class PartsTest {
     }
 
     @Test
-    void aPartEndsTheStreamOfTheMessageBefore() throws Exception {
+    void partEndsTheStreamOfThePreviousMessage() throws Exception {
         List<byte[]> frames = Traffic.frames(Transport.ZSTD);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
             InputStream stream = decompressor.open(frames.get(0));

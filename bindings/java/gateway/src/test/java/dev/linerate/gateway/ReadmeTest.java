@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The example of the README, run as it stands there. */
+/** Runs the example of the README. */
 @Tag("children")
 class ReadmeTest {
     @TempDir Path folder;
@@ -24,8 +24,8 @@ class ReadmeTest {
         Matcher block = Pattern.compile("```java\n([^`]*public class Example \\{[^`]*)```").matcher(readme);
         assertTrue(block.find());
         Path source = Files.writeString(folder.resolve("Example.java"), block.group(1));
-        List<String> arguments = Arrays.asList("-cp", System.getProperty("java.class.path"), source.toString());
-        Child child = Child.run(arguments);
+        List<String> invalidArgumentsThrow = Arrays.asList("-cp", System.getProperty("java.class.path"), source.toString());
+        Child child = Child.run(invalidArgumentsThrow);
         assertEquals(0, child.exitCode, child.output);
         assertEquals(
                 Arrays.asList("{\"op\":10,\"d\":{}}", "{\"op\":11,\"d\":null}"),

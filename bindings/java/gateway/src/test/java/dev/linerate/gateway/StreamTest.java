@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What readers may do with the stream of a message. */
+/** Streams of payloads. */
 class StreamTest {
     private static final int LENGTH = Hello.TEXT.length;
 
@@ -26,7 +26,7 @@ class StreamTest {
 
     @ParameterizedTest
     @EnumSource
-    void readsNeverReturnNothing(Transport transport) throws Exception {
+    void readsNeverReturnZero(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             for (int size = 1; size <= LENGTH + 1; size++) {
                 InputStream in = hello(decompressor);
@@ -94,7 +94,7 @@ class StreamTest {
         }
     }
 
-    /** A parser that throws, a caller that has seen enough. */
+    /** A parser that throws, a caller that stops early. */
     @ParameterizedTest
     @EnumSource
     void earlyClose(Transport transport) throws Exception {
@@ -106,7 +106,7 @@ class StreamTest {
                 InputStream in = decompressor.open(frames.get(i));
                 byte[] begin = in.readNBytes(enough);
                 assertArrayEquals(Arrays.copyOf(payloads.get(i), begin.length), begin);
-                // Some are not even closed.
+                // Some are not closed.
                 if (i % 3 != 0) {
                     in.close();
                     in.close();
@@ -120,10 +120,10 @@ class StreamTest {
         }
     }
 
-    /** It used to be one object for all messages, and an old reader read what came later. */
+    /** Regression: one object for all messages let an old reader read later payloads. */
     @ParameterizedTest
     @EnumSource
-    void aStreamOfAnEarlierMessageFailsInsteadOfReadingTheNext(Transport transport) throws Exception {
+    void earlierStreamThrowsAfterTheNextMessage(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
@@ -132,7 +132,7 @@ class StreamTest {
             InputStream second = decompressor.open(frames.get(1));
             assertFails(first);
             assertArrayEquals(payloads.get(1), second.readAllBytes());
-            // Nor does one that was read to its end, or closed.
+            // Also one that was read to its end, or closed.
             InputStream third = decompressor.open(frames.get(2));
             assertFails(second);
             third.close();
@@ -142,10 +142,10 @@ class StreamTest {
         }
     }
 
-    /** Parsers close their input, some of them late. */
+    /** Some parsers close their input late. */
     @ParameterizedTest
     @EnumSource
-    void aLateCloseOfAnEarlierStreamDoesNotEndTheNext(Transport transport) throws Exception {
+    void lateCloseOfAnEarlierStreamDoesNotEndTheNext(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
@@ -162,7 +162,7 @@ class StreamTest {
 
     @ParameterizedTest
     @EnumSource
-    void aStreamEndsWithEachCallForAMessage(Transport transport) throws Exception {
+    void nextMessageEndsTheStream(Transport transport) throws Exception {
         List<byte[]> payloads = Traffic.payloads();
         List<byte[]> frames = Traffic.frames(transport);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
@@ -178,9 +178,9 @@ class StreamTest {
         }
     }
 
-    /** The array of the buffer has bytes of the next message then. */
+    /** By then the array of the buffer has the next message. */
     @Test
-    void aStreamOfABufferFailsInsteadOfReadingTheNextPayload() throws Exception {
+    void bufferStreamThrowsAfterTheNextPayload() throws Exception {
         ReusableBuffer buffer = new ReusableBuffer();
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
             byte[] wire = Hello.wire(Transport.ZSTD);
@@ -205,7 +205,7 @@ class StreamTest {
     }
 
     @Test
-    void whatIsNotWholeHasNoStream() throws Exception {
+    void incompleteMessageHasNoStream() throws Exception {
         byte[] wire = Hello.wire(Transport.ZLIB);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZLIB)) {
             assertNull(decompressor.open(wire, 0, 50));
@@ -217,7 +217,7 @@ class StreamTest {
 
     @ParameterizedTest
     @EnumSource
-    void anEmptyMessage(Transport transport) throws Exception {
+    void emptyMessage(Transport transport) throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
             InputStream in = decompressor.open(Traffic.first(transport, new byte[0]));
             assertEquals(0, in.available());
@@ -226,7 +226,7 @@ class StreamTest {
         }
     }
 
-    /** Many streams that nobody reads to the end have arrays of their own, however small the pool is. */
+    /** Open streams have distinct arrays, also more of them than the pool has. */
     @Test
     void manyOpenStreams() throws Exception {
         List<GatewayDecompressor> decompressors = new ArrayList<>();

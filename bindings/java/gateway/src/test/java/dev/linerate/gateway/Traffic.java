@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.Deflater;
 
-/** What gateways send. */
+/** Frames as gateways send them. */
 final class Traffic {
-    /** Bytes of the largest block of a zstd frame with the window of gateways. */
+    /** Largest block of a zstd frame with the window of gateways, in bytes. */
     private static final int BLOCK = 64 << 10;
 
     private Traffic() {}
@@ -23,7 +23,7 @@ final class Traffic {
         return read("sample.msgs");
     }
 
-    /** Their frames, compressed by zlib or libzstd. */
+    /** Frames of these payloads, compressed by zlib or libzstd. */
     static List<byte[]> frames(Transport transport) throws IOException {
         return read(transport == Transport.ZLIB ? "sample.zlib" : "sample.zst");
     }
@@ -40,7 +40,7 @@ final class Traffic {
         return messages;
     }
 
-    /** The first frame of a connection, with a payload of any bytes. */
+    /** The first frame of a connection, with an arbitrary payload. */
     static byte[] first(Transport transport, byte[] payload) {
         return transport == Transport.ZLIB ? zlib(payload) : zstd(payload);
     }
@@ -62,7 +62,7 @@ final class Traffic {
         }
     }
 
-    /** A frame that does not end, of raw blocks, or of such that repeat one byte where that does. */
+    /** An unfinished zstd frame of raw blocks, or RLE blocks where the content allows. */
     private static byte[] zstd(byte[] payload) {
         ByteArrayOutputStream frame = new ByteArrayOutputStream();
         frame.writeBytes(zstdHeader(16));
@@ -81,7 +81,7 @@ final class Traffic {
         return frame.toByteArray();
     }
 
-    /** How a zstd frame begins whose window has {@code 1 << windowLog} bytes. */
+    /** The header of a zstd frame with a window of {@code 1 << windowLog} bytes. */
     static byte[] zstdHeader(int windowLog) {
         return new byte[] {0x28, (byte) 0xb5, 0x2f, (byte) 0xfd, 0, (byte) (windowLog - 10 << 3)};
     }

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("children")
 class WebSocketExampleTest {
-    /** What RFC 6455 has servers put behind a client's key. */
+    /** The GUID that servers append to a client's key (RFC 6455, section 1.3). */
     private static final String GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
     private static final int CONTINUATION = 0;
@@ -43,7 +43,7 @@ class WebSocketExampleTest {
     @TempDir Path folder;
 
     @Test
-    void exampleGivesEachMessageHoweverItComes() throws Exception {
+    void exampleReceivesFragmentedMessages() throws Exception {
         List<String> payloads = new ArrayList<>();
         for (byte[] payload : Traffic.payloads()) {
             payloads.add(new String(payload, StandardCharsets.UTF_8));
@@ -95,13 +95,13 @@ class WebSocketExampleTest {
             out.write(answer.getBytes(StandardCharsets.US_ASCII));
             int message = 0;
             for (byte[] frame : Traffic.frames(Transport.ZSTD)) {
-                // Whole, in two, in fragments of few bytes, some of them empty.
+                // In one, in two, in fragments of few bytes, some of them empty.
                 int piece = new int[] {frame.length, frame.length / 2 + 1, 7, frame.length - 1}[message++ % 4];
                 out.write(fragments(frame, Math.max(piece, 1)));
             }
             out.write(fragment(FINAL | CLOSE, new byte[] {3, (byte) 0xe8}, 0, 2));
             out.flush();
-            // Until the client has closed, too.
+            // Until the client has closed too.
             while (in.read() >= 0) {}
             return request;
         } catch (Exception e) {

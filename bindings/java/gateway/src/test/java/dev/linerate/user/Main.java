@@ -4,16 +4,16 @@ import dev.linerate.gateway.GatewayDecompressor;
 import dev.linerate.gateway.NativeLoader;
 import dev.linerate.gateway.Transport;
 
-/** A program that uses the module. */
+/** A program that uses the module from outside. */
 public final class Main {
     private Main() {}
 
     /**
-     * Prints the file that was loaded.
+     * Prints the file of the loaded library.
      *
-     * @param arguments none
+     * @param invalidArgumentsThrow none
      */
-    public static void main(String[] arguments) {
+    public static void main(String[] invalidArgumentsThrow) {
         if (!GatewayDecompressor.class.getModule().isNamed()) {
             throw new IllegalStateException("this is no module");
         }

@@ -25,7 +25,7 @@ public final class Bench {
             + "[--iterations N] [--millis N] [--only hot,cold,tree] [--quick] [--convert]\n"
             + "--convert reads the JSON files that an earlier run left in --json DIR instead of measuring\n";
 
-    /** A parser is much code, and is compiled for as long. Decoders are warm from the comparison before. */
+    /** A parser is much code and takes long to compile. Decoders are warmed up by the comparison. */
     private static final int TREE_WARM_UP = 3;
 
     private Path data;
@@ -123,7 +123,7 @@ public final class Bench {
         }
         for (int round = 1; round <= rounds; round++) {
             System.err.println("round " + round + " of " + rounds);
-            // Rows stand in the order of the files' names.
+            // Rows are in the order of the file names.
             if (only.contains("hot")) {
                 measure(round + "-1-hot", Hot.class, Work.BYTES);
             }

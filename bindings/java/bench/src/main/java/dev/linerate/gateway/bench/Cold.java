@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.TearDown;
 public class Cold {
     static final int CONNECTIONS = 2500;
 
-    /** Messages before the clock starts, more on every connection than on the one before, so that each is elsewhere. */
+    /** Messages before the measurement, more on each connection than on the previous one, so that all are at different messages. */
     private static final int BEFORE = 100;
     private static final int SPREAD = 400;
 
@@ -85,7 +85,7 @@ public class Cold {
         return taker.sum();
     }
 
-    /** The next message of connection {@code c}; at the stream's end it begins anew. Returns the payload's bytes. */
+    /** Decodes the next message of connection {@code c}, which restarts at the end. Returns the payload's length. */
     private int step(int c) throws IOException {
         int shard = c % streams.length;
         Frame[] stream = streams[shard];

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 
-/** Compares payloads, byte for byte, with what was sent. */
+/** Compares payloads byte for byte with those sent. */
 final class Compare implements Taker {
     private final String who;
     private byte[] expected;
@@ -16,7 +16,7 @@ final class Compare implements Taker {
         this.who = who;
     }
 
-    /** Says what the next payload must be. Fails if the one before never came. */
+    /** Sets the next expected payload. Fails if the previous one was not received. */
     void expect(byte[] payload) {
         if (taken != index) {
             throw new IllegalStateException(who + " gave no payload for message " + (index - 1));

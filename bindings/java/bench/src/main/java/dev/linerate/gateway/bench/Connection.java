@@ -2,7 +2,7 @@ package dev.linerate.gateway.bench;
 
 import java.io.IOException;
 
-/** The receiving end of one connection: frames in their order go in, payloads come out. */
+/** The decoder of one connection: frames in, payloads out. */
 interface Connection extends AutoCloseable {
     /**
      * Decodes a frame that is a whole message and hands its payload to the taker, in the shape that this kind of
@@ -10,7 +10,7 @@ interface Connection extends AutoCloseable {
      */
     void message(Frame frame, Taker taker) throws IOException;
 
-    /** Goes back to the beginning of a stream. */
+    /** Resets to the beginning of a stream. */
     void reset() throws IOException;
 
     @Override

@@ -3,7 +3,7 @@ package dev.linerate.gateway.bench;
 import dev.linerate.gateway.Transport;
 import java.io.IOException;
 
-/** Who is measured. */
+/** The decoders under test. */
 public enum Contender {
     JDA_BULK("JDK bulk, as JDA", Transport.ZLIB, JdaInflater::new),
     JDK_STREAM("JDK stream", Transport.ZLIB, JdkStream::new),
@@ -28,7 +28,7 @@ public enum Contender {
         this.opening = opening;
     }
 
-    /** As the records name it. */
+    /** Name in the records. */
     String title() {
         return title;
     }
@@ -41,7 +41,7 @@ public enum Contender {
         return title.startsWith("linerate");
     }
 
-    /** A connection at its beginning. */
+    /** Creates a connection. */
     Connection connect() throws IOException {
         return opening.open();
     }

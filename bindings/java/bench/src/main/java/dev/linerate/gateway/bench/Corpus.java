@@ -18,7 +18,7 @@ final class Corpus {
     /** The folder's property, which the forks inherit. */
     static final String PROPERTY = "linerate.bench.data";
 
-    /** The property of how many shards of it are read; all unless told. */
+    /** The property with the number of shards to read; default: all. */
     static final String SHARDS = "linerate.bench.shards";
 
     private final Path folder;
@@ -58,7 +58,7 @@ final class Corpus {
         return records(folder.resolve("shard-" + shard + (transport == Transport.ZLIB ? ".zlib" : ".zst")));
     }
 
-    /** The last part of the folder's name, for the records. */
+    /** The folder's name, for the records. */
     String name() {
         return folder.toAbsolutePath().normalize().getFileName().toString();
     }

@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 
-/** Payloads that nobody looks at: streams are read in pieces of 8 KiB, as Jackson and most others do. */
+/** Discards payloads; streams are read in pieces of 8 KiB, as by Jackson and most parsers. */
 final class Count implements Taker {
     private final byte[] piece = new byte[8192];
     private long sum;

@@ -12,7 +12,7 @@ import java.util.stream.Collectors;
 final class Csv {
     private Csv() {}
 
-    /** Adds rows to a file, whose first line names the columns. */
+    /** Appends rows to a file whose first line has the column names. */
     static void append(Path file, List<String> columns, List<List<String>> rows) throws IOException {
         List<String> lines = new ArrayList<>();
         if (Files.notExists(file) || Files.size(file) == 0) {

@@ -8,7 +8,7 @@ import java.io.InputStream;
  * reader left.
  */
 abstract class DrainedStream extends InputStream {
-    /** Shared by all: they are read by one thread, and what is in it is of no use. */
+    /** Shared by all streams: one thread reads them, and the content is discarded. */
     private static final byte[] REST = new byte[512];
 
     @Override

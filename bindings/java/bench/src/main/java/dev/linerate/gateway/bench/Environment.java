@@ -14,7 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Where and with what a measurement was made. */
+/** Environment of a measurement: machine, versions, command. */
 final class Environment {
     private static final String VERSION = "0.1.0";
 
@@ -25,7 +25,7 @@ final class Environment {
         return LocalDate.now(ZoneOffset.UTC).toString();
     }
 
-    /** The processor's name, with family and model, because virtual machines give several generations one name. */
+    /** The processor's name with family and model, since virtual machines use one name for several generations. */
     static String cpu() throws IOException {
         Map<String, String> info = new HashMap<>();
         for (String line : Files.readAllLines(Path.of("/proc/cpuinfo"))) {
@@ -43,7 +43,7 @@ final class Environment {
         return System.getProperty("java.vm.vendor") + " " + System.getProperty("java.vm.version");
     }
 
-    /** Options for a virtual machine like this one, which from 22 on wants to be told of native libraries. */
+    /** Options for native access, required from Java 22 on. */
     static String[] options(String... own) {
         List<String> options = new ArrayList<>(List.of(own));
         if (Runtime.version().feature() >= 22) {
@@ -68,7 +68,7 @@ final class Environment {
         }
     }
 
-    /** The version of what decodes. */
+    /** The decoder's version. */
     static String version(Contender contender) {
         switch (contender) {
             case JDA_BULK:
@@ -86,7 +86,7 @@ final class Environment {
         return "Jackson " + PackageVersion.VERSION;
     }
 
-    /** The command, without what belongs to one machine: of absolute paths the last part, and no output files. */
+    /** The command without machine-specific parts: absolute paths are shortened to the last part, output files omitted. */
     static String command(String program, String[] args) {
         List<String> words = new ArrayList<>(List.of(program));
         for (int k = 0; k < args.length; k++) {

@@ -2,7 +2,7 @@ package dev.linerate.gateway.bench;
 
 import java.nio.ByteBuffer;
 
-/** What one websocket message brings: in a Java array, as websocket libraries for Java hand it over, and outside the heap. */
+/** The content of one websocket message: in a Java array, as websocket libraries deliver it, and outside the heap. */
 final class Frame {
     final byte[] heap;
     final ByteBuffer direct;
@@ -12,7 +12,7 @@ final class Frame {
         this.direct = direct;
     }
 
-    /** The frames of one stream. Their copies outside the heap lie in one piece of memory. */
+    /** The frames of one stream. Their copies outside the heap are contiguous. */
     static Frame[] of(byte[][] stream) {
         int total = 0;
         for (byte[] frame : stream) {

@@ -15,12 +15,12 @@ import java.util.stream.Stream;
  * else, so that the process grows only by what lies outside of it.
  */
 final class Held {
-    /** Less than this is no difference. */
+    /** Smaller differences are ignored. */
     private static final long SETTLED = 50_000;
 
     private Held() {}
 
-    /** RSS in KB before and after, bytes of the heap in use before and after. */
+    /** RSS in KB and used heap in bytes, each before and after. */
     static long[] inItsOwnMachine(Contender contender, Path data, int connections, int messages)
             throws IOException, InterruptedException {
         List<String> command = new ArrayList<>();
@@ -45,7 +45,7 @@ final class Held {
         Contender contender = Contender.valueOf(args[0]);
         Frame[][] streams = streams(contender, Integer.parseInt(args[2]));
         Taker taker = new Count();
-        // Classes are loaded, code is compiled, and what all connections share has its size before the count.
+        // Before the measurement: load classes, compile code, allocate what all connections share.
         turns(connect(contender, 20), streams, taker, true);
         long rss = rss();
         long heap = heap();
@@ -54,7 +54,7 @@ final class Held {
         long rssAfter = rss();
         long heapAfter = heap();
         System.out.println(rss + " " + rssAfter + " " + heap + " " + heapAfter);
-        // They are all in use until here.
+        // All are reachable until here.
         for (Connection connection : connections) {
             connection.close();
         }
@@ -79,7 +79,7 @@ final class Held {
         return connections;
     }
 
-    /** The first message to each connection, then the second, and so on. */
+    /** Decodes the first message of each connection, then the second, and so on. */
     private static void turns(Connection[] connections, Frame[][] streams, Taker taker, boolean close) throws IOException {
         for (int k = 0; k < streams[0].length; k++) {
             for (int c = 0; c < connections.length; c++) {
@@ -93,7 +93,7 @@ final class Held {
         }
     }
 
-    /** KB of the process in memory. */
+    /** Resident memory of the process in KB. */
     private static long rss() throws IOException {
         try (Stream<String> lines = Files.lines(Path.of("/proc/self/status"))) {
             return lines.filter(line -> line.startsWith("VmRSS:"))
@@ -103,7 +103,7 @@ final class Held {
         }
     }
 
-    /** Bytes of the heap in use after collections, as many as find something that the one before did not free. */
+    /** Used heap in bytes after collecting garbage until nothing more is freed. */
     private static long heap() throws InterruptedException {
         long least = Long.MAX_VALUE;
         while (true) {

@@ -12,7 +12,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
-/** All messages of all shards, one shard after the other: one connection whose state stays in the cache. */
+/** All messages of all shards, one shard after the other: a connection whose state stays in the CPU's cache. */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
@@ -27,7 +27,7 @@ public class Hot {
     private Frame[][] streams;
     private Taker taker;
 
-    /** Reads the data and compares all that the contender makes of it. */
+    /** Reads the data and verifies all payloads of the contender. */
     @Setup
     public void open() throws IOException {
         Corpus corpus = Corpus.chosen();

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.util.zip.DataFormatException;
 import java.util.zip.Inflater;
 
-/** The JDK's {@link Inflater} as one input stream for all messages of a connection: no copy but into the reader's array. */
+/** The JDK's {@link Inflater} as one input stream for all messages of a connection, without intermediate copies. */
 final class JdkStream implements Connection {
     private final Inflater inflater = new Inflater();
     private final InputStream stream = new Inflating(inflater);
@@ -27,7 +27,7 @@ final class JdkStream implements Connection {
         inflater.end();
     }
 
-    /** What the inflater makes of its present input. */
+    /** The inflater's output of its current input. */
     private static final class Inflating extends DrainedStream {
         private final Inflater inflater;
 

@@ -4,7 +4,7 @@ import dev.linerate.gateway.GatewayDecompressor;
 import dev.linerate.gateway.Transport;
 import java.io.IOException;
 
-/** A new array for each payload. */
+/** A new array per payload. */
 final class LinerateBulk implements Connection {
     private final GatewayDecompressor decompressor;
 

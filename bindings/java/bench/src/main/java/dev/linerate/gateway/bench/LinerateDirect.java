@@ -5,7 +5,7 @@ import dev.linerate.gateway.GatewayDecompressor;
 import dev.linerate.gateway.Transport;
 import java.io.IOException;
 
-/** From direct buffers into one direct buffer, which the connections share. */
+/** Decodes from direct buffers into one direct buffer shared by the connections. */
 final class LinerateDirect implements Connection {
     private static final DirectBuffer BUFFER = new DirectBuffer(64 << 10);
 

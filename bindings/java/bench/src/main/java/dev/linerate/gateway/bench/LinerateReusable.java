@@ -5,7 +5,7 @@ import dev.linerate.gateway.ReusableBuffer;
 import dev.linerate.gateway.Transport;
 import java.io.IOException;
 
-/** All payloads into one array, which the connections share. */
+/** Decodes into one array shared by the connections. */
 final class LinerateReusable implements Connection {
     private static final ReusableBuffer BUFFER = new ReusableBuffer();
 

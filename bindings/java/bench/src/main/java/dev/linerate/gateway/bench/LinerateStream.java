@@ -5,7 +5,7 @@ import dev.linerate.gateway.Transport;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** A stream for each payload. */
+/** A stream per payload. */
 final class LinerateStream implements Connection {
     private final GatewayDecompressor decompressor;
 

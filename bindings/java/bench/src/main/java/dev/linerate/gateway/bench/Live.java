@@ -23,7 +23,7 @@ final class Live {
         return Arrays.copyOfRange(all, Math.max(0, all.length - MESSAGES), all.length);
     }
 
-    /** With the settings of the gateways: zlib level 6; zstd level 7, a window of 64 KiB, tables of 2^15. */
+    /** With the parameters of gateways: zlib level 6; zstd level 7, a window of 64 KiB, tables of 2^15. */
     static byte[][] compressed(byte[][] payloads, Transport transport) throws IOException {
         ByteArrayOutputStream wire = new ByteArrayOutputStream();
         byte[][] frames = new byte[payloads.length][];

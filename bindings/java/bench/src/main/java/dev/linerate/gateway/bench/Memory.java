@@ -72,7 +72,7 @@ public final class Memory {
         }
     }
 
-    /** Prints and returns what was found: RSS in KB before and after, bytes of the heap before and after. */
+    /** Prints and returns RSS in KB and used heap in bytes, each before and after. */
     private List<String> row(Contender contender, Corpus corpus, long each, long[] found, String command) throws IOException {
         long outside = (found[1] - found[0]) * 1024 / connections;
         long heap = (found[3] - found[2]) / connections;

@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** One SVG file for all rows: a bar of MB/s for each, with the garbage per message beside it. */
+/** One SVG file with a bar of MB/s per row and the allocation per message. */
 final class Plot {
     private static final String OURS = "#c43020";
     private static final String PEERS = "#3c5a82";

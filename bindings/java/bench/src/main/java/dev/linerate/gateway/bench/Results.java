@@ -12,7 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** JMH's JSON files as rows: what several of them say of one contender is one row. */
+/** JMH's JSON files as rows: several files of one contender give one row. */
 final class Results {
     private static final String ALLOCATED = "gc.alloc.rate.norm";
 

@@ -39,7 +39,7 @@ record Row(
         return (double) bytes / messages / median();
     }
 
-    /** The fields of its line in a record, with the medians' ratio to each peer's that did the same. */
+    /** The fields of its line in a record, with the ratio of its median to those of its peers. */
     List<String> fields(List<Row> all, String date, String cpu, String jdk, String linerate, String data, String command) {
         return List.of(
                 "messages", date, cpu, jdk, linerate, data, scenario, transport, contender, version, work,
@@ -48,7 +48,7 @@ record Row(
                 against(all, Contender.JDK_STREAM), against(all, Contender.ZSTD_JNI_STREAM), command);
     }
 
-    /** The ratio of the medians, or nothing where that peer did not do this. */
+    /** The ratio of the medians, empty if the peer has no such row. */
     String against(List<Row> all, Contender peer) {
         return all.stream()
                 .filter(r -> r.scenario.equals(scenario) && r.work.equals(work) && r.contender.equals(peer.title()))

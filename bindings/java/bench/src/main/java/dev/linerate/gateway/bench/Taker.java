@@ -4,15 +4,15 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
 
-/** What becomes of a payload. Each decoder calls the one method that fits the shape of its output. */
+/** Consumes payloads. Each decoder calls the method that fits its form of output. */
 interface Taker {
     void array(byte[] array, int length) throws IOException;
 
-    /** Reads the stream. Whether it is read to its end or closed before, the connection sees to the rest. */
+    /** Reads the stream. The connection handles a stream that is not read to its end. */
     void stream(InputStream stream) throws IOException;
 
     void buffer(ByteBuffer buffer) throws IOException;
 
-    /** Something that depends on every payload taken, so that none of the work can be left out. */
+    /** A value that depends on every payload, so that no work is optimized away. */
     long sum();
 }

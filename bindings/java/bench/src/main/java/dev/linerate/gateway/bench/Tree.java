@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 
-/** Payloads parsed by Jackson to maps, as JDA does before it looks at them. */
+/** Payloads parsed by Jackson to maps, as in JDA. */
 final class Tree implements Taker {
     private final ObjectMapper mapper = new ObjectMapper();
     private final JavaType map = mapper.getTypeFactory().constructRawMapType(HashMap.class);

@@ -1,6 +1,6 @@
 package dev.linerate.gateway.bench;
 
-/** What becomes of the payloads that are measured. */
+/** How payloads are consumed. */
 public enum Work {
     BYTES,
     TREE;
@@ -9,7 +9,7 @@ public enum Work {
         return this == BYTES ? new Count() : new Tree();
     }
 
-    /** As the records name it. */
+    /** Name in the records. */
     String title() {
         return this == BYTES ? "bytes" : "Jackson tree";
     }

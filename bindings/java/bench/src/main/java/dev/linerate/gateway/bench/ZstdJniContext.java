@@ -17,7 +17,7 @@ final class ZstdJniContext implements Connection {
     public void message(Frame frame, Taker taker) throws IOException {
         ByteBuffer input = frame.direct.rewind();
         ByteBuffer output = OUTPUT.clear();
-        // One that uses up all the input can have output left, since the blocks of a message are written one at a time.
+        // A call that consumes all input can have output left, since the blocks of a message are written one at a time.
         int before;
         do {
             before = output.position();

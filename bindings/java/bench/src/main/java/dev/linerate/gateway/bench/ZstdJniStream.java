@@ -30,7 +30,7 @@ final class ZstdJniStream implements Connection {
         stream.zstd.close();
     }
 
-    /** What the decoder makes of the present frame. Without input it reads 0 bytes or fails; that is the message's end. */
+    /** The decoder's output of the current frame. Without input it reads 0 bytes or fails: the end of the message. */
     private static final class Decoding extends DrainedStream {
         final ZstdInputStreamNoFinalizer zstd;
         private final Source source;
@@ -47,7 +47,7 @@ final class ZstdJniStream implements Connection {
         }
     }
 
-    /** The present frame. */
+    /** The current frame. */
     private static final class Source extends InputStream {
         byte[] frame = {};
         int at;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What is measured is right, on the messages in testdata/gateway. */
+/** All contenders decode the messages in testdata/gateway correctly. */
 class ContenderTest {
     private static final Path TESTDATA = Path.of(System.getProperty("linerate.testdata"));
 
@@ -34,7 +34,7 @@ class ContenderTest {
 
     @ParameterizedTest
     @EnumSource(Contender.class)
-    void decodesWhatWasSent(Contender contender) throws IOException {
+    void payloadsEqualThoseSent(Contender contender) throws IOException {
         Frame[] frames = Frame.of(corpus.stream(0, contender.transport()));
         byte[][] payloads = corpus.payloads(0);
         assertEquals(306, payloads.length);
@@ -43,10 +43,10 @@ class ContenderTest {
         assertThrows(IllegalStateException.class, () -> Compare.all(contender, frames, payloads));
     }
 
-    /** Each reads its streams to their end and starts anew; Jackson gets the same trees. */
+    /** Each decodes its streams to the end, twice; Jackson parses the same trees. */
     @ParameterizedTest
     @EnumSource(Contender.class)
-    void startsAnewAndIsParsed(Contender contender) throws IOException {
+    void contendersReadStreamsAgainAndParse(Contender contender) throws IOException {
         Frame[] frames = Frame.of(corpus.stream(0, contender.transport()));
         Taker trees = Work.TREE.taker();
         try (Connection connection = contender.connect()) {
@@ -66,13 +66,13 @@ class ContenderTest {
 
     @ParameterizedTest
     @EnumSource(Contender.class)
-    void decodesWhatWasCompressedAnew(Contender contender) throws IOException {
+    void recompressedMessagesDecode(Contender contender) throws IOException {
         byte[][] payloads = Live.payloads(corpus, 0);
         Compare.all(contender, Frame.of(Live.compressed(payloads, contender.transport())), payloads);
     }
 
     @Test
-    void shardsThatAreCutAreNotRead() throws IOException {
+    void truncatedShardsAreErrors() throws IOException {
         Path file = folder.resolve("shard-0.zst");
         byte[] all = Files.readAllBytes(file);
         Files.write(file, Arrays.copyOf(all, all.length - 1));

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** From JMH's files to a record and a plot. */
+/** Conversion of JMH's results to a record and a plot. */
 class ResultsTest {
     private static final String HOT = "{'benchmark':'dev.linerate.gateway.bench.Hot.shards',"
             + "'params':{'contender':'%s','work':'BYTES'},'primaryMetric':{'rawData':[[%s]]},"
@@ -27,7 +27,7 @@ class ResultsTest {
     Path folder;
 
     @Test
-    void severalRoundsAreOneRow() throws IOException {
+    void roundsAreMergedIntoOneRow() throws IOException {
         // Two messages of 400 and 600 bytes.
         ByteBuffer messages = ByteBuffer.allocate(4 + 400 + 4 + 600).order(ByteOrder.LITTLE_ENDIAN);
         messages.putInt(400).putInt(404, 600);
@@ -69,7 +69,7 @@ class ResultsTest {
     }
 
     @Test
-    void commandsNameNoFolderOfTheMachine() {
+    void commandsContainNoAbsolutePaths() {
         String[] args = {"--data", "/a/b/shards", "--csv", "/x.csv", "--rounds", "3"};
         assertEquals("bench --data shards --rounds 3", Environment.command("bench", args));
     }

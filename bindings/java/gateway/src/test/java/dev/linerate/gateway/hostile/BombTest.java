@@ -17,10 +17,10 @@ import java.util.zip.DeflaterOutputStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 
-/** Small messages that grow without bounds, and windows that ask for memory before anything is decoded. */
+/** Decompression bombs, and windows that would allocate much memory before decoding. */
 class BombTest {
     @Test
-    void aGibibyteOfZlibIsRefused() throws IOException {
+    void zlibBombOfOneGibibyteIsAnError() throws IOException {
         ByteArrayOutputStream bomb = new ByteArrayOutputStream();
         try (OutputStream encoder = new DeflaterOutputStream(bomb, new Deflater(1), true)) {
             byte[] zeros = new byte[1 << 20];
@@ -34,7 +34,7 @@ class BombTest {
 
     /** 16,384 blocks of one byte repeated 65,536 times. */
     @Test
-    void aGibibyteOfZstdIsRefused() throws IOException {
+    void zstdBombOfOneGibibyteIsAnError() throws IOException {
         ByteArrayOutputStream bomb = new ByteArrayOutputStream();
         bomb.write(Wire.prefix(Wire.storedFrame(16, false, ""), 6));
         int header = 65_536 << 3 | 1 << 1;
@@ -50,7 +50,7 @@ class BombTest {
                 decompressor.reset();
                 assertLimit(() -> form.decode(decompressor, bomb));
                 assertTrue(decompressor.memory() < 200_000, form + " holds " + decompressor.memory());
-                // The error stays until there is a new connection.
+                // The error persists until a reset.
                 assertLimit(() -> form.decode(decompressor, bomb));
             }
             Wire.assertGoodConnection(decompressor);
@@ -58,7 +58,7 @@ class BombTest {
     }
 
     @Test
-    void theLimitHoldsToTheByte() throws IOException {
+    void limitIsExactToTheByte() throws IOException {
         int limit = 100_000;
         for (Transport transport : Transport.values()) {
             try (GatewayDecompressor decompressor = GatewayDecompressor.builder(transport).maxMessage(limit).build()) {
@@ -76,7 +76,7 @@ class BombTest {
     }
 
     @Test
-    void aMessageThatNeverEndsIsRefused() throws IOException {
+    void endlessMessageIsAnError() throws IOException {
         byte[] noise = new byte[60_000];
         new Random(1).nextBytes(noise);
         byte[] whole = Wire.stream(Transport.ZLIB, Wire.concat(noise, noise))[0];
@@ -95,13 +95,13 @@ class BombTest {
     }
 
     @Test
-    void largeWindowsAreRefusedBeforeTheyAreAllocated() throws IOException {
+    void largeWindowsAreErrorsBeforeAllocation() throws IOException {
         for (int windowLog : new int[] {17, 20, 27, 30, 41}) {
             byte[] frame = Wire.storedFrame(windowLog, false, "{}");
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
                 DecompressionException e =
                         assertThrows(DecompressionException.class, () -> decompressor.decompress(frame), "window log " + windowLog);
-                // From 4 GiB on zstd itself does not know such windows.
+                // libzstd itself rejects windows of 4 GiB and more.
                 DecompressionException.Kind kind =
                         windowLog < 32 ? DecompressionException.Kind.LIMIT : DecompressionException.Kind.UNSUPPORTED;
                 assertEquals(kind, e.kind(), e::toString);

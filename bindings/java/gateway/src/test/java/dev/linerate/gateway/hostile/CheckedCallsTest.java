@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.Locale;
 import org.junit.jupiter.api.Test;
 
-/** The tests of this package where the virtual machine checks every call of the native library: it has nothing to say. */
+/** Runs the tests of this package with {@code -Xcheck:jni}: no warnings. */
 class CheckedCallsTest {
     @Test
-    void theVirtualMachineHasNothingToSay() throws Exception {
+    void checkedJniReportsNothing() throws Exception {
         String said = Child.run(
                 300, List.of("-Xcheck:jni", "-Xmx1g"), CheckedCalls.class, BombTest.class.getName(),
                 StreamEndTest.class.getName(), LossTest.class.getName(), ReaderTest.class.getName(),

@@ -18,18 +18,18 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** A program in a Java virtual machine of its own, which ends in time or is ended. */
+/** A child process with a timeout. */
 final class Child {
     private Child() {}
 
-    /** Runs it and returns what it printed. Fails unless it ends by itself within the time and without an error. */
-    static String run(int seconds, List<String> options, Class<?> program, String... arguments) throws Exception {
+    /** Runs it and returns its output. Fails unless it exits with 0 within the timeout. */
+    static String run(int seconds, List<String> options, Class<?> program, String... invalidArgumentsThrow) throws Exception {
         Path output = Files.createTempFile("linerate-child", ".txt");
         try {
-            Process process = start(output, options, program, arguments);
+            Process process = start(output, options, program, invalidArgumentsThrow);
             boolean ended = process.waitFor(seconds, TimeUnit.SECONDS);
             if (!ended) {
-                // What hangs within the virtual machine does not listen to a polite request.
+                // A hanging virtual machine does not react to destroy().
                 process.destroyForcibly().waitFor();
             }
             String said = new String(Files.readAllBytes(output), StandardCharsets.UTF_8);
@@ -41,7 +41,7 @@ final class Child {
         }
     }
 
-    private static Process start(Path output, List<String> options, Class<?> program, String... arguments)
+    private static Process start(Path output, List<String> options, Class<?> program, String... invalidArgumentsThrow)
             throws IOException {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
@@ -54,14 +54,14 @@ final class Child {
             command.add("-Dlinerate.native.path=" + library);
         }
         command.addAll(List.of("-cp", classPath(), program.getName()));
-        command.addAll(List.of(arguments));
+        command.addAll(List.of(invalidArgumentsThrow));
         return new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(output.toFile())
                 .start();
     }
 
-    /** The places that the classes came from, however this virtual machine was told of them. */
+    /** Class path of this process, including modules. */
     private static String classPath() {
         return Stream.of(Child.class, GatewayDecompressor.class, Zstd.class, Test.class, org.opentest4j.AssertionFailedError.class,
                         org.junit.platform.commons.util.ExceptionUtils.class, org.apiguardian.api.API.class)

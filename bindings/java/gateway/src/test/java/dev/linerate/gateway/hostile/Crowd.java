@@ -15,8 +15,8 @@ public final class Crowd {
 
     private Crowd() {}
 
-    public static void main(String[] arguments) throws Exception {
-        Transport transport = Transport.valueOf(arguments[1]);
+    public static void main(String[] invalidArgumentsThrow) throws Exception {
+        Transport transport = Transport.valueOf(invalidArgumentsThrow[1]);
         byte[][] payloads = new byte[30][];
         for (int k = 0; k < payloads.length; k++) {
             payloads[k] = Wire.sized(5000 + k);
@@ -27,7 +27,7 @@ public final class Crowd {
             use(transport, frames, into).close();
         }
         long before = Resident.kilobytes();
-        if (arguments[0].equals("live")) {
+        if (invalidArgumentsThrow[0].equals("live")) {
             live(transport, frames, into);
         } else {
             forget(transport, frames, into);

@@ -9,25 +9,25 @@ import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The memory of many connections, in programs of their own, as the system sees it. */
+/** Resident memory of many connections, measured in child processes. */
 @EnabledOnOs(OS.LINUX)
 class CrowdTest {
-    /** Touched before the count, so that the process grows only by what is outside the heap. */
+    /** Heap that is touched first, so that the process grows only by memory outside the heap. */
     private static final List<String> HEAP = List.of("-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC");
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void connectionsAreSmall(Transport transport) throws Exception {
+    void memoryPerConnectionIsBounded(Transport transport) throws Exception {
         long kilobytes = growth("live", transport);
         long most = transport == Transport.ZLIB ? 2500 * 40 : 2500 * 90;
         System.out.println("2,500 connections, " + transport + ": " + kilobytes + " KB");
         assertTrue(kilobytes < most, kilobytes + " KB");
     }
 
-    /** 12,000 that hold 33 and 76 KB each would be 390 and 890 MB. */
+    /** 12,000 leaked connections of 33 and 76 KB would be 390 and 890 MB. */
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void forgottenConnectionsAreFreed(Transport transport) throws Exception {
+    void unreachableConnectionsAreFreed(Transport transport) throws Exception {
         long kilobytes = growth("forgotten", transport);
         System.out.println("12,000 connections forgotten, " + transport + ": " + kilobytes + " KB");
         assertTrue(kilobytes < 200_000, kilobytes + " KB");

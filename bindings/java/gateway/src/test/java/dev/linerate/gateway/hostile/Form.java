@@ -9,7 +9,7 @@ import java.io.InputStream;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 
-/** The forms in which a payload is given. All give {@code null} for a part of a message. */
+/** The forms of the result. All return {@code null} for a part of a message. */
 enum Form {
     BULK {
         @Override
@@ -51,7 +51,7 @@ enum Form {
 
     abstract byte[] decode(GatewayDecompressor decompressor, byte[] frame) throws IOException;
 
-    /** What is left of a stream. A read that gives nothing is a fault of the stream. */
+    /** Reads the rest of a stream. A read must not return zero bytes. */
     static byte[] all(InputStream stream) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] piece = new byte[1000];

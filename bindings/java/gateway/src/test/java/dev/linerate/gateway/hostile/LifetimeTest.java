@@ -26,7 +26,7 @@ import org.junit.jupiter.api.function.Executable;
 /** Decompressors that are closed too early, too often, at the wrong moment, or never. */
 class LifetimeTest {
     @Test
-    void useAfterCloseIsToldByAllMethods() throws IOException {
+    void allMethodsThrowAfterClose() throws IOException {
         for (Transport transport : Transport.values()) {
             byte[] frame = Wire.stream(transport, Wire.events(1))[0];
             GatewayDecompressor decompressor = GatewayDecompressor.create(transport);
@@ -58,7 +58,7 @@ class LifetimeTest {
     }
 
     @Test
-    void aStreamWhoseDecompressorWasClosedSaysSo() throws IOException {
+    void streamOfAClosedDecompressorThrows() throws IOException {
         for (Transport transport : Transport.values()) {
             GatewayDecompressor decompressor = GatewayDecompressor.create(transport);
             InputStream stream = decompressor.open(Wire.stream(transport, Wire.sized(5000))[0]);
@@ -75,7 +75,7 @@ class LifetimeTest {
         assertTrue(e instanceof IllegalStateException || e instanceof IOException, e::toString);
     }
 
-    /** The one who closes does not wait, and the one who decodes ends its message or is told. */
+    /** The closing thread does not wait; the decoding thread finishes its message or gets an exception. */
     @Test
     void closeWhileAnotherThreadDecodesAndReads() throws Exception {
         AtomicInteger decoded = new AtomicInteger();
@@ -127,9 +127,9 @@ class LifetimeTest {
         }
     }
 
-    /** All but one are told. What that one gets is right or, as the others took messages away, an error. */
+    /** All threads but one get an exception. That one gets correct payloads, or an error since others took messages. */
     @Test
-    void threadsAtOnceAreTold() throws Exception {
+    void concurrentThreadsGetAnException() throws Exception {
         for (Transport transport : Transport.values()) {
             byte[][] frames = Wire.stream(transport, Wire.sized(20_000), Wire.sized(20_000), Wire.sized(20_000));
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
@@ -145,7 +145,7 @@ class LifetimeTest {
                                 try {
                                     form.decode(decompressor, frames[k % frames.length]);
                                 } catch (IllegalStateException | IOException e) {
-                                    // Told.
+                                    // Expected.
                                     resetIfFree(decompressor);
                                 }
                             }
@@ -171,20 +171,20 @@ class LifetimeTest {
         try {
             decompressor.reset();
         } catch (IllegalStateException e) {
-            // Another thread is inside.
+            // Another thread is decoding.
         }
     }
 
-    /** It has happened that a reset went to another object than the one that decodes. */
+    /** Regression of another decoder: reset acted on another object than the one that decodes. */
     @Test
-    void resetBeginsANewConnectionAfterAnything() throws IOException {
+    void resetStartsANewConnectionInAnyState() throws IOException {
         for (Transport transport : Transport.values()) {
             byte[][] payloads = {Wire.sized(3000), Wire.sized(70_000), Wire.sized(500)};
             byte[][] frames = Wire.stream(transport, payloads);
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {
                 decompressor.reset();
                 Wire.assertGoodConnection(decompressor);
-                // In the middle of a stream, of a reader, of a message, and after an error.
+                // In the middle of a stream, of a read, of a message, and after an error.
                 decompressor.reset();
                 decompressor.decompress(frames[0]);
                 Wire.assertGoodConnection(decompressor);

@@ -15,14 +15,14 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Messages lost and bits changed on the way: neither format has a checksum that tells. */
+/** Lost messages and flipped bits: neither format has a checksum. */
 class LossTest {
     private static final int MESSAGES = 200;
     private static final int LOST = 100;
 
-    /** The payloads after it may be wrong without an error, as docs/gateway.md says; those before it are right. */
+    /** Payloads after it may be wrong without an error (docs/gateway.md); those before it are correct. */
     @Test
-    void withoutChecksALostMessageCanPassInSilence() throws IOException {
+    void lostMessageMayGoUndetectedWithoutChecks() throws IOException {
         byte[][] payloads = Wire.events(MESSAGES);
         for (Transport transport : Transport.values()) {
             byte[][] frames = Wire.stream(transport, payloads);
@@ -52,9 +52,9 @@ class LossTest {
         }
     }
 
-    /** The next event shows it by its number, if not before. */
+    /** Its sequence number reveals the loss at the latest. */
     @Test
-    void checksNoticeALostMessageAtTheNextEvent() throws IOException {
+    void checksDetectALostMessageAtTheNextEvent() throws IOException {
         byte[][] payloads = Wire.events(MESSAGES);
         for (Transport transport : Transport.values()) {
             byte[][] frames = Wire.stream(transport, payloads);
@@ -68,7 +68,7 @@ class LossTest {
                         assertThrows(DecompressionException.class, () -> decompressor.decompress(frames[LOST + 1]), transport.name());
                 assertEquals(DecompressionException.Kind.CORRUPT, e.kind());
                 assertEquals(LOST, e.message());
-                // It stays, and says the same, until the connection is a new one.
+                // The error persists until a reset.
                 DecompressionException again = assertThrows(DecompressionException.class, () -> decompressor.decompress(frames[LOST]));
                 assertEquals(e.getMessage(), again.getMessage());
                 assertSame(e.kind(), again.kind());
@@ -77,9 +77,9 @@ class LossTest {
         }
     }
 
-    /** 60 bits of one message, spread over it. What comes is an error of the right type, or a payload. */
+    /** 60 bits spread over one message. The result is a DecompressionException or a payload. */
     @Test
-    void changedBitsGiveErrorsOrPayloadsAndChecksFindMoreOfThem() throws IOException {
+    void checksDetectMoreFlippedBits() throws IOException {
         byte[][] payloads = Wire.events(50);
         for (Transport transport : Transport.values()) {
             byte[][] frames = Wire.stream(transport, payloads);
@@ -97,7 +97,7 @@ class LossTest {
                 + outcomes[3] + " that wait for more";
     }
 
-    /** How many flips gave an error, a wrong payload, the right payload, a message that is not whole. */
+    /** Counts of flips: error, wrong payload, correct payload, incomplete message. */
     private static int[] flips(Transport transport, Checks checks, byte[][] payloads, byte[][] frames) throws IOException {
         int target = frames.length - 1;
         int bits = frames[target].length * 8;

@@ -12,11 +12,11 @@ import java.io.InputStream;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Readers of streams that do not read as one would like. */
+/** Readers that stop early, throw, or read in unusual ways. */
 class ReaderTest {
     private static final int[] STOPS = {0, 1, 10, 100};
 
-    /** What they left does not turn up in the next message, and does not spoil it. */
+    /** Unread bytes do not appear in the next message or damage it. */
     @Test
     void readersMayStopEarly() throws IOException {
         byte[][] payloads = large(20);
@@ -65,9 +65,9 @@ class ReaderTest {
         }
     }
 
-    /** Jackson takes a read of 0 bytes for a broken reader. */
+    /** Jackson treats a read of 0 bytes as an error. */
     @Test
-    void aReadGivesSomethingOrTheEnd() throws IOException {
+    void readReturnsBytesOrTheEnd() throws IOException {
         byte[][] payloads = large(6);
         for (Transport transport : Transport.values()) {
             byte[][] frames = Wire.stream(transport, payloads);
@@ -92,7 +92,7 @@ class ReaderTest {
         }
     }
 
-    /** A stream whose connection began anew gives nothing of the old one, nor of the new one. */
+    /** After a reset a stream returns nothing of the old or the new connection. */
     @Test
     void resetWhileAStreamIsOpen() throws IOException {
         byte[][] payloads = large(4);
@@ -105,7 +105,7 @@ class ReaderTest {
                 try {
                     assertEquals(-1, old.read(new byte[8]));
                 } catch (IOException e) {
-                    // The other thing that it may say.
+                    // Also allowed.
                 }
                 for (int k = 0; k < frames.length; k++) {
                     assertArrayEquals(payloads[k], Form.STREAM.decode(decompressor, frames[k]), "message " + k);
@@ -114,7 +114,7 @@ class ReaderTest {
         }
     }
 
-    /** Every second one above all the buffers that streams pass through. */
+    /** Every second one exceeds all buffers of streams. */
     private static byte[][] large(int n) {
         byte[][] payloads = new byte[n][];
         for (int k = 0; k < n; k++) {

@@ -4,13 +4,13 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** The memory of this process. */
+/** Resident memory of this process. */
 final class Resident {
     private static final Path STATUS = Path.of("/proc/self/status");
 
     private Resident() {}
 
-    /** Only Linux tells it so. */
+    /** Linux only. */
     static boolean isKnown() {
         return Files.isReadable(STATUS);
     }

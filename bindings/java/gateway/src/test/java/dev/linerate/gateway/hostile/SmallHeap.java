@@ -25,8 +25,8 @@ public final class SmallHeap {
 
     private SmallHeap() {}
 
-    public static void main(String[] arguments) throws Exception {
-        long seconds = Long.parseLong(arguments[0]);
+    public static void main(String[] invalidArgumentsThrow) throws Exception {
+        long seconds = Long.parseLong(invalidArgumentsThrow[0]);
         Thread[] threads = new Thread[3];
         for (int k = 0; k < 2; k++) {
             threads[k] = new Thread(SmallHeap::allocate);
@@ -48,7 +48,7 @@ public final class SmallHeap {
         System.out.println(MESSAGES + " messages");
     }
 
-    /** Ends the program at once if no message comes. */
+    /** Ends the program at once if no message is decoded in time. */
     private static void watch(long seconds) throws InterruptedException {
         long end = System.nanoTime() + seconds * 1_000_000_000L;
         long last = -1;
@@ -90,7 +90,7 @@ public final class SmallHeap {
         }
     }
 
-    /** New connections, one for each form; most messages in the form that allocates. */
+    /** New connections, one per form; most messages in the form that allocates. */
     private static void round(Transport transport, byte[][] frames, ReusableBuffer reusable, DirectBuffer direct)
             throws Exception {
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(transport)) {

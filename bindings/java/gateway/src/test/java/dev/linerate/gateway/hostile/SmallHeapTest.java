@@ -15,7 +15,7 @@ class SmallHeapTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"G1", "Parallel", "Serial"})
-    void nothingStandsStill(String collector) throws Exception {
+    void garbageCollectionIsNotBlocked(String collector) throws Exception {
         String said = Child.run(SECONDS + 60, List.of("-Xmx128m", "-XX:+Use" + collector + "GC"), SmallHeap.class, "" + SECONDS);
         System.out.println(collector + ", " + SECONDS + " s: " + said.trim());
         int messages = Integer.parseInt(said.trim().replaceAll(" messages$", ""));

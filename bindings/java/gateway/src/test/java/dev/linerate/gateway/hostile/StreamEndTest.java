@@ -14,11 +14,11 @@ import java.io.IOException;
 import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
-/** Messages that hold more or less than one stream's next payload. */
+/** Messages that contain more or less than exactly one payload. */
 class StreamEndTest {
-    /** The first frame must not be all that is given. */
+    /** Regression of other decoders: only the first frame was decoded. */
     @Test
-    void twoFramesInOneMessageAreBothGiven() throws IOException {
+    void twoFramesInOneMessageAreBothDecoded() throws IOException {
         byte[] both = Wire.concat(Wire.storedFrame(16, true, "{\"a\":1,"), Wire.storedFrame(16, false, "\"b\":2}"));
         for (Form form : Form.values()) {
             try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
@@ -28,9 +28,9 @@ class StreamEndTest {
         }
     }
 
-    /** Checks tell that there were two. */
+    /** Checks detect that there were two. */
     @Test
-    void twoMessagesInOneAreGivenOrNoticed() throws IOException {
+    void twoMessagesInOneAreDecodedOrDetected() throws IOException {
         for (Transport transport : Transport.values()) {
             byte[][] payloads = Wire.events(3);
             byte[][] frames = Wire.stream(transport, payloads);
@@ -51,9 +51,9 @@ class StreamEndTest {
         }
     }
 
-    /** A zstd message is whole with its websocket message, so a part of one is an error. */
+    /** A zstd message is exactly one websocket message, so a part of one is an error. */
     @Test
-    void zstdThatEndsAnywhereInAMessageIsAnError() throws IOException {
+    void truncatedZstdMessageIsAnError() throws IOException {
         byte[][] frames = Wire.stream(Transport.ZSTD, Wire.events(4));
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
             for (int cut = 1; cut < frames[3].length; cut++) {
@@ -72,9 +72,9 @@ class StreamEndTest {
         }
     }
 
-    /** A part of a zlib message waits for the rest, wherever it was cut, and a new connection forgets it. */
+    /** A part of a zlib message waits for the rest, wherever it is split; a new connection discards it. */
     @Test
-    void zlibThatEndsAnywhereInAMessageWaits() throws IOException {
+    void truncatedZlibMessageWaitsForTheRest() throws IOException {
         byte[][] payloads = Wire.events(5);
         byte[][] frames = Wire.stream(Transport.ZLIB, payloads);
         try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZLIB)) {
@@ -103,9 +103,9 @@ class StreamEndTest {
         }
     }
 
-    /** A zlib message that lost its end cannot be told from one whose rest is still to come. The next one shows it to checks. */
+    /** A zlib message without its end looks like an incomplete one. Checks detect it with the next message. */
     @Test
-    void zlibThatLostItsEndIsNoticedByChecks() throws IOException {
+    void checksDetectAZlibMessageWithoutItsEnd() throws IOException {
         byte[][] payloads = Wire.events(6);
         byte[][] frames = Wire.stream(Transport.ZLIB, payloads);
         int length = frames[3].length;
@@ -124,7 +124,7 @@ class StreamEndTest {
                 } catch (DecompressionException e) {
                     error = e;
                 }
-                // Without its last bytes, which hold no text, a message is whole with the next one's first.
+                // Its last bytes contain no text, so the first bytes of the next message may complete it.
                 assertTrue(error != null || cut >= length - 5, "cut at " + cut + " of " + length);
             }
             Wire.assertGoodConnection(decompressor);

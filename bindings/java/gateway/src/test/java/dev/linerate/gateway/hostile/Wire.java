@@ -15,7 +15,7 @@ import java.util.Random;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 
-/** Streams as gateways send them, made by encoders that others wrote. */
+/** Streams as gateways send them, made by zlib and libzstd. */
 final class Wire {
     private static final String[] WORDS = {
         "gateway", "presence", "member", "guild", "channel", "the", "quick", "message", "of", "rather", "plain", "words",
@@ -24,7 +24,7 @@ final class Wire {
 
     private Wire() {}
 
-    /** Events whose sequence numbers count up from 1, after a greeting that has none. */
+    /** Events with sequence numbers from 1, after a HELLO without one. */
     static byte[][] events(int n) {
         Random random = new Random(n);
         byte[][] payloads = new byte[n][];
@@ -48,7 +48,7 @@ final class Wire {
         return text.getBytes(StandardCharsets.UTF_8);
     }
 
-    /** An object of exactly {@code size} bytes that does not compress to nothing. */
+    /** A poorly compressible object of exactly {@code size} bytes. */
     static byte[] sized(int size) {
         byte[] bytes = new byte[size];
         Random random = new Random(size);
@@ -84,7 +84,7 @@ final class Wire {
         return new ZstdOutputStreamNoFinalizer(wire, 7).setWindowLog(16).setChainLog(15).setHashLog(15);
     }
 
-    /** A frame of zstd with one stored block, whose window is {@code 1 << windowLog} bytes. */
+    /** A zstd frame of one raw block with a window of {@code 1 << windowLog} bytes. */
     static byte[] storedFrame(int windowLog, boolean last, String text) {
         byte[] content = utf8(text);
         int header = content.length << 3 | (last ? 1 : 0);
@@ -112,7 +112,7 @@ final class Wire {
         return Arrays.copyOf(bytes, length);
     }
 
-    /** Resets the decompressor and takes a whole correct connection through it, in all forms. */
+    /** Resets the decompressor and decodes a whole valid connection with it, in all forms. */
     static void assertGoodConnection(GatewayDecompressor decompressor) throws IOException {
         byte[][] payloads = events(40);
         byte[][] frames = stream(decompressor.transport(), payloads);

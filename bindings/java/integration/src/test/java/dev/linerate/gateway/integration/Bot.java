@@ -19,7 +19,7 @@ import net.dv8tion.jda.api.requests.RestConfig;
 import net.dv8tion.jda.api.utils.Compression;
 import net.dv8tion.jda.api.utils.SessionControllerAdapter;
 
-/** A JDA whose Discord is a local gateway, and what it has seen. */
+/** A JDA client of a local gateway, and the events it received. */
 final class Bot implements AutoCloseable, EventListener {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -27,12 +27,12 @@ final class Bot implements AutoCloseable, EventListener {
     private final List<String> contents = new CopyOnWriteArrayList<>();
     private final JDA jda;
 
-    /** A client that connects to an address, such as that of a gateway. */
+    /** Connects to the address of a gateway. */
     Bot(String url, LocalGateway gateway, Compression compression, WebSocketFactory sockets) {
         this(url, gateway, compression, sockets, UnaryOperator.identity());
     }
 
-    /** One whose builder is changed in the end. */
+    /** Connects with a customized builder. */
     Bot(
             String url,
             LocalGateway gateway,
@@ -65,12 +65,12 @@ final class Bot implements AutoCloseable, EventListener {
         }
     }
 
-    /** How many events of a class there were. */
+    /** Number of events of a class. */
     int count(Class<? extends GenericEvent> event) {
         return seen.getOrDefault(event.getSimpleName(), 0);
     }
 
-    /** What the messages said, in their order. */
+    /** Contents of the messages, in order. */
     List<String> contents() {
         return contents;
     }
@@ -80,7 +80,7 @@ final class Bot implements AutoCloseable, EventListener {
         return jda;
     }
 
-    /** Waits until the events have brought something about. */
+    /** Waits until a condition holds. */
     synchronized void await(String what, BooleanSupplier isThere) throws InterruptedException {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (!isThere.getAsBoolean()) {

@@ -11,14 +11,14 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A certificate for names of this test alone, made by the JDK's keytool. */
+/** A self-signed certificate for this test, made by the JDK's keytool. */
 final class Certificates {
     static final String PASSWORD = "no secret";
 
     private final Path file;
     private final KeyStore store;
 
-    /** Makes one. Names are such as {@code dns:localhost}. */
+    /** Creates one for names such as {@code dns:localhost}. */
     Certificates(Path folder, String... names) throws Exception {
         file = folder.resolve("certificate-" + names[0].replace(':', '-') + ".p12");
         String keytool = Path.of(System.getProperty("java.home"), "bin", "keytool").toString();
@@ -39,12 +39,12 @@ final class Certificates {
         }
     }
 
-    /** The key store, which trusts itself, too. */
+    /** The key store, also used as trust store. */
     Path file() {
         return file;
     }
 
-    /** For a server with the certificate, and for clients that trust nothing else. */
+    /** A context for a server with the certificate, and for clients that trust only it. */
     SSLContext context() throws GeneralSecurityException {
         KeyManagerFactory keys = KeyManagerFactory.getInstance(KeyManagerFactory.getDefaultAlgorithm());
         keys.init(store, PASSWORD.toCharArray());

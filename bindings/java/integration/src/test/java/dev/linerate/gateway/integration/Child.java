@@ -3,7 +3,7 @@ package dev.linerate.gateway.integration;
 import java.io.IOException;
 import java.util.concurrent.TimeUnit;
 
-/** A process that does not outlive the tests. */
+/** A child process that ends with the tests. */
 final class Child implements AutoCloseable {
     private final Process process;
     private final Thread atExit;
@@ -22,7 +22,7 @@ final class Child implements AutoCloseable {
         return process;
     }
 
-    /** Asks it to end, and ends it if it does not. */
+    /** Terminates it, forcibly if necessary. */
     @Override
     public void close() {
         process.destroy();

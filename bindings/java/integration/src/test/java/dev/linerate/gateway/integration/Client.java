@@ -51,7 +51,7 @@ final class Client implements AutoCloseable {
                 .build();
     }
 
-    /** Receives until there are so many events, READY and RESUMED not counted. */
+    /** Receives events until there are so many, READY and RESUMED not counted. */
     void receive(int number) throws Exception {
         while (events.size() < number) {
             BlockingQueue<byte[]> frames = new LinkedBlockingQueue<>();
@@ -61,7 +61,7 @@ final class Client implements AutoCloseable {
             } catch (DecompressionException unsound) {
                 faults.add(unsound);
             } finally {
-                // 1000 would end the session, too.
+                // 1000 would also end the session.
                 socket.disconnect(4000);
             }
         }
@@ -77,7 +77,7 @@ final class Client implements AutoCloseable {
         return sockets.createSocket(url + query).addListener(new Frames(frames)).connect();
     }
 
-    /** One connection, up to its end or the last event that is wanted. */
+    /** Runs one connection to its end or the last wanted event. */
     private void converse(WebSocket socket, BlockingQueue<byte[]> frames, int number)
             throws IOException, InterruptedException {
         while (events.size() < number) {
@@ -96,7 +96,7 @@ final class Client implements AutoCloseable {
         }
     }
 
-    /** Acts on a payload; false if the gateway asks for a new connection. */
+    /** Handles a payload; false if the gateway asks for a new connection. */
     private boolean understand(WebSocket socket) {
         switch (decompressor.lastOpcode()) {
             case 0:
@@ -158,7 +158,7 @@ final class Client implements AutoCloseable {
         return events;
     }
 
-    /** The numbers of the events. */
+    /** Sequence numbers of the events. */
     List<Long> sequences() {
         return sequences;
     }
@@ -179,7 +179,7 @@ final class Client implements AutoCloseable {
         return acknowledged;
     }
 
-    /** Frames behind which a message was not whole. */
+    /** Number of frames that left a message incomplete. */
     int incomplete() {
         return incomplete;
     }
@@ -189,9 +189,9 @@ final class Client implements AutoCloseable {
         decompressor.close();
     }
 
-    /** Puts binary messages into a queue. */
+    /** Queues binary messages. */
     private static final class Frames extends WebSocketAdapter {
-        /** Behind the last message. */
+        /** Marks the end of the messages. */
         static final byte[] END = {};
 
         private final BlockingQueue<byte[]> frames;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A small client over the decompressor alone: what arrives is what was given to the gateway, to the byte. */
+/** A small client over the decompressor alone receives exactly the bytes given to the gateway. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ClientTest {
     private static final Traffic TRAFFIC = new Traffic(200);
@@ -49,7 +49,7 @@ class ClientTest {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--fragment", "40");
                 Client client = new Client(gateway.url(), transport)) {
             assertAllArrives(client);
-            // Pieces of zstd are frames of one websocket message, which the client's library puts together.
+            // zstd fragments are frames of one websocket message, which the client's library reassembles.
             assertEquals(transport == Transport.ZLIB, client.incomplete() > EVENTS);
         }
     }
@@ -70,7 +70,7 @@ class ClientTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void aBrokenStreamIsAnErrorAndANewOneIsNot(Transport transport) throws Exception {
+    void damagedStreamIsAnErrorAndANewStreamIsNot(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--corrupt-at", "50");
                 Client client = new Client(gateway.url(), transport)) {
             assertAllArrives(client);
@@ -81,10 +81,10 @@ class ClientTest {
         }
     }
 
-    /** The codecs cannot see that; the check of sequence numbers can. */
+    /** Only the check of sequence numbers can detect that. */
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void aLostMessageIsAnError(Transport transport) throws Exception {
+    void lostMessageIsAnError(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--drop-at", "50");
                 Client client = new Client(gateway.url(), transport)) {
             assertAllArrives(client);
@@ -95,7 +95,7 @@ class ClientTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void halfAMessageIsAnError(Transport transport) throws Exception {
+    void truncatedMessageIsAnError(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--truncate-at", "50");
                 Client client = new Client(gateway.url(), transport)) {
             assertAllArrives(client);

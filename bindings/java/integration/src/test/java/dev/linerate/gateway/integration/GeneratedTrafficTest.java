@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** JDA, which keeps all that it can, on the traffic that {@code linerate gateway generate} makes. */
+/** JDA with all caches on traffic of {@code linerate gateway generate}. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class GeneratedTrafficTest {
     private static final int GUILDS = 4;
@@ -67,7 +67,7 @@ class GeneratedTrafficTest {
         }
     }
 
-    /** How many events of a name there are in a file of messages, each behind its length. */
+    /** Number of events of a name in a file of messages with length prefixes. */
     private static int count(Path messages, String name) throws IOException {
         ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(messages)).order(ByteOrder.LITTLE_ENDIAN);
         Pattern event = Pattern.compile("\\{\"t\":\"" + name + "\"");

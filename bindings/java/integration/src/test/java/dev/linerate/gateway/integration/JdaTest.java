@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** JDA as it is released: with its own decompressor, which proves the gateway, and with ours beneath it. */
+/** Released JDA: with its own decompressor, as a test of the gateway, and with ours below it. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class JdaTest {
     private static final Traffic TRAFFIC = new Traffic(100);
@@ -41,7 +41,7 @@ class JdaTest {
     }
 
     @Test
-    void jdaWithItsOwnDecompressorSurvivesAForcedClose() throws Exception {
+    void jdaWithItsOwnDecompressorResumesAfterAForcedClose() throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--close-after", "40");
                 Bot bot = new Bot(gateway.url(), gateway, Compression.ZLIB, new WebSocketFactory())) {
             assertAllArrives(bot, 1);
@@ -50,26 +50,26 @@ class JdaTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void jdaWithOursSurvivesAForcedClose(Transport transport) throws Exception {
+    void jdaWithOursResumesAfterAForcedClose(Transport transport) throws Exception {
         try (LocalGateway gateway = LocalGateway.start("--messages", messages, "--close-after", "40");
                 Bot bot = bot(gateway, Compression.NONE, GatewaySockets.of(transport))) {
             assertAllArrives(bot, 1);
         }
     }
 
-    /** Also where JDA believes it decompresses, and with payloads in fragments. */
+    /** Also with JDA's own compression enabled, and with fragmented payloads. */
     @ParameterizedTest
     @EnumSource(Transport.class)
     void jdaWithOursResumesAfterCorruption(Transport transport) throws Exception {
         List<DecompressionException> faults = Collections.synchronizedList(new ArrayList<>());
         try (LocalGateway gateway =
                         LocalGateway.start("--messages", messages, "--fragment", "50", "--corrupt-at", "60");
-                Bot bot = bot(gateway, Compression.ZLIB, GatewaySockets.of(transport).onFault(faults::add))) {
+                Bot bot = bot(gateway, Compression.ZLIB, GatewaySockets.of(transport).onError(faults::add))) {
             assertAllArrives(bot, 1);
         }
         assertEquals(1, faults.size(), faults.toString());
         assertEquals(DecompressionException.Kind.CORRUPT, faults.get(0).kind());
-        // HELLO and one message for each number; an acknowledged heartbeat is another one.
+        // HELLO and one message per sequence number; each acknowledged heartbeat is one more.
         long index = faults.get(0).message();
         assertTrue(index >= 60 && index < 64, "message " + index);
     }
@@ -91,7 +91,7 @@ class JdaTest {
 
     private static void assertAllArrives(Bot bot, int resumed) throws InterruptedException {
         bot.await("messages", () -> bot.contents().size() >= TRAFFIC.contents().size());
-        // The gateway says that it resumed behind the last message.
+        // The gateway reports that it resumed after the last message.
         bot.await("the end of resuming", () -> bot.count(SessionResumeEvent.class) >= resumed);
         assertEquals(TRAFFIC.contents(), bot.contents());
         assertEquals(1, bot.count(ReadyEvent.class));

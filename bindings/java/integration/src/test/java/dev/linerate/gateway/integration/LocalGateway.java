@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Assumptions;
 
-/** {@code linerate gateway serve} on a free port of this machine, for as long as it is open. */
+/** Runs {@code linerate gateway serve} on a free port until closed. */
 final class LocalGateway implements AutoCloseable {
     private static final String READY = "listening on ";
 
@@ -39,7 +39,7 @@ final class LocalGateway implements AutoCloseable {
         }
     }
 
-    /** What {@code linerate gateway generate} makes with these options: the file of the first connection. */
+    /** Runs {@code linerate gateway generate}; returns the file of the first connection. */
     static Path generate(Path folder, String... options) throws IOException, InterruptedException {
         List<String> command =
                 new ArrayList<>(List.of(command().toString(), "gateway", "generate", "-q", "-o", folder.toString()));
@@ -61,7 +61,7 @@ final class LocalGateway implements AutoCloseable {
         return line.substring(READY.length()).trim();
     }
 
-    /** The command: that of LINERATE_BIN, or what cargo has built last. Without one the test is skipped. */
+    /** The command: LINERATE_BIN, or the newest cargo build. Without one the test is skipped. */
     private static Path command() {
         String named = System.getenv("LINERATE_BIN");
         if (named != null) {

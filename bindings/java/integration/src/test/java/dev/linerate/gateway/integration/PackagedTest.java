@@ -18,7 +18,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What is in the adapter, and what is not. */
+/** Content of the adapter's jar. */
 class PackagedTest {
     @Test
     void noClassOfJdaIsInTheAdapter() throws Exception {
@@ -44,7 +44,7 @@ class PackagedTest {
         }
     }
 
-    /** The double that the adapter is compiled against must not come with it either. */
+    /** The test double that the adapter is compiled against must not be packaged either. */
     @Test
     void releasedJdaHasNoInterfaceForDecompressors() {
         assertThrows(NoClassDefFoundError.class, () -> new BufferedDecompressor(Transport.ZSTD));

@@ -18,18 +18,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Examples of the documentation, compiled and run as they stand there. */
+/** Compiles and runs examples of the documentation unchanged. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ReadmeTest {
-    /** Every address that JDA knows by itself. */
+    /** The default hosts of JDA. */
     private static final String[] NAMES = {"dns:discord.com", "dns:gateway.discord.gg"};
 
     @TempDir
     Path folder;
 
-    /** It believes that it talks to Discord, but all addresses are those of a local gateway. */
+    /** All hosts of Discord are redirected to a local gateway. */
     @Test
-    void theExampleRunsAsItStands() throws Exception {
+    void readmeExampleRuns() throws Exception {
         Path classes = compiled(example("README.md", "GatewaySockets"));
         Traffic traffic = new Traffic(10);
         String messages = traffic.write(folder.resolve("traffic.msgs")).toString();
@@ -42,9 +42,9 @@ class ReadmeTest {
         }
     }
 
-    /** It lacks but imports, and the number of the port that is free. */
+    /** Only imports and the port number are added. */
     @Test
-    void theExampleOfTestsOfBotsGetsReadyAsItStands() throws Exception {
+    void exampleOfBotTestsRuns() throws Exception {
         try (LocalGateway gateway = LocalGateway.start()) {
             String example =
                     example("docs/java.md", "JDABuilder.createLight").replace(":40000", ":" + gateway.port());
@@ -57,7 +57,7 @@ class ReadmeTest {
                     "import net.dv8tion.jda.api.requests.RestConfig;",
                     "import net.dv8tion.jda.api.utils.*;",
                     "class Bot {",
-                    "public static void main(String[] arguments) throws Exception {",
+                    "public static void main(String[] invalidArgumentsThrow) throws Exception {",
                     example,
                     "System.out.println(jda.awaitReady().getStatus());",
                     "jda.shutdownNow();",
@@ -69,7 +69,7 @@ class ReadmeTest {
         }
     }
 
-    /** The example in a file of the repository in which a word stands. */
+    /** The code block of a file of the repository that contains a word. */
     private static String example(String file, String word) throws IOException {
         String text = Files.readString(Path.of(System.getProperty("linerate.workspace"), file));
         Matcher block = Pattern.compile("```java\n(.*?)```", Pattern.DOTALL).matcher(text);
@@ -92,7 +92,7 @@ class ReadmeTest {
         return folder;
     }
 
-    /** A machine to which all names of Discord are here. */
+    /** Redirects all host names of Discord to this machine. */
     private List<String> discord(Path classes, Certificates certificates, int proxy) throws IOException {
         Path hosts = Files.writeString(folder.resolve("hosts"), "127.0.0.1 discord.com gateway.discord.gg\n");
         List<String> options = List.of(
@@ -104,7 +104,7 @@ class ReadmeTest {
         return java(options, classes, "no.real.token");
     }
 
-    private static List<String> java(List<String> options, Path classes, String... arguments) {
+    private static List<String> java(List<String> options, Path classes, String... invalidArgumentsThrow) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(options);
@@ -115,11 +115,11 @@ class ReadmeTest {
         command.add("-cp");
         command.add(classes + System.getProperty("path.separator") + System.getProperty("java.class.path"));
         command.add("Bot");
-        command.addAll(List.of(arguments));
+        command.addAll(List.of(invalidArgumentsThrow));
         return command;
     }
 
-    /** Reads what the bot says until every message was in it. */
+    /** Reads the bot's output until it has every message. */
     private static void assertSays(Process bot, List<String> contents) throws IOException {
         List<String> said = new ArrayList<>();
         BufferedReader lines = new BufferedReader(new InputStreamReader(bot.getInputStream(), StandardCharsets.UTF_8));

@@ -43,7 +43,7 @@ final class SecureFront implements AutoCloseable {
         return server.getLocalPort();
     }
 
-    /** Something that ends with an exception when the sockets are closed. */
+    /** A task that ends with an exception when the sockets are closed. */
     private interface Work {
         void run() throws IOException;
     }
@@ -54,7 +54,7 @@ final class SecureFront implements AutoCloseable {
                     try {
                         work.run();
                     } catch (IOException closed) {
-                        // The end of the connection, or of the test.
+                        // End of the connection or of the test.
                     }
                 },
                 name);
@@ -100,7 +100,7 @@ final class SecureFront implements AutoCloseable {
         }
     }
 
-    /** RFC 1928, without authentication. */
+    /** Answers a SOCKS 5 request (RFC 1928) without authentication. */
     private static void answerSocks(Socket socket) throws IOException {
         DataInputStream in = new DataInputStream(socket.getInputStream());
         OutputStream out = socket.getOutputStream();

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** JDA over an encrypted connection, as to Discord. */
+/** JDA over an encrypted connection. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SecureJdaTest {
     @TempDir
@@ -46,7 +46,7 @@ class SecureJdaTest {
     }
 
     @Test
-    void namesAreChecked() throws Exception {
+    void hostNamesAreVerified() throws Exception {
         try (LocalGateway gateway = LocalGateway.start();
                 SecureFront front = SecureFront.of(gateway, elsewhere)) {
             assertThrows(HostnameUnverifiedException.class, () -> sockets(elsewhere)
@@ -56,7 +56,7 @@ class SecureJdaTest {
     }
 
     @Test
-    void certificatesAreChecked() throws Exception {
+    void certificatesAreVerified() throws Exception {
         try (LocalGateway gateway = LocalGateway.start();
                 SecureFront front = SecureFront.of(gateway, localhost)) {
             assertThrows(WebSocketException.class, () -> sockets(elsewhere)

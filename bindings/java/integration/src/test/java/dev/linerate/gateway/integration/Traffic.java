@@ -16,14 +16,14 @@ import java.util.Random;
  * them; READY is 1, and a RESUMED takes a number, too.
  */
 final class Traffic {
-    /** Who the client is, as the gateway says when no READY is given. */
+    /** The client's user in the gateway's default READY. */
     private static final String SELF = "1000000000000000001";
 
     private static final String EVERYONE = "100";
 
     private static final String CHANNEL = "200";
 
-    /** Where the sequence number comes. */
+    /** Placeholder of the sequence number. */
     private static final String NUMBER = "\0";
 
     private final List<String> events = new ArrayList<>();
@@ -34,7 +34,7 @@ final class Traffic {
         Random random = new Random(messages);
         for (int i = 0; i < messages; i++) {
             StringBuilder content = new StringBuilder().append(i);
-            // A few of several blocks, beyond what goes into one read.
+            // A few of several blocks, longer than one read.
             int words = i % 25 == 24 ? 20_000 : random.nextInt(60);
             for (int word = 0; word < words; word++) {
                 content.append(' ').append(Integer.toString(random.nextInt(1 << 20), 36));
@@ -48,22 +48,22 @@ final class Traffic {
         events.add("{\"t\":\"" + name + "\",\"s\":" + NUMBER + ",\"op\":0,\"d\":" + data + "}");
     }
 
-    /** How many events there are, READY not among them. */
+    /** Number of events, without READY. */
     int events() {
         return events.size();
     }
 
-    /** An event as it comes over the wire under a sequence number. */
+    /** The payload of an event with a sequence number. */
     byte[] event(int index, long sequence) {
         return events.get(index).replace(NUMBER, Long.toString(sequence)).getBytes(StandardCharsets.UTF_8);
     }
 
-    /** What the messages say. */
+    /** Contents of the messages. */
     List<String> contents() {
         return contents;
     }
 
-    /** Writes what {@code linerate gateway serve --messages} reads. */
+    /** Writes a file for {@code linerate gateway serve --messages}. */
     Path write(Path file) throws IOException {
         try (OutputStream out = Files.newOutputStream(file)) {
             for (int index = 0; index < events(); index++) {

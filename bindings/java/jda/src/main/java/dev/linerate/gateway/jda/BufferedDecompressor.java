@@ -5,67 +5,68 @@ import net.dv8tion.jda.api.exceptions.DecompressionException;
 import net.dv8tion.jda.api.requests.gateway.compression.GatewayDecompressor.Transport.Buffered;
 
 /**
- * Whole payloads for the decompression interface of JDA's pull request 2985, which is not released yet.
+ * Implements the buffered decompression interface of JDA's pull request 2985, which is not released yet: each payload
+ * is an array.
  *
  * <pre>{@code
  * GatewayConfig.builder().useBufferedTransportDecompression(() -> new BufferedDecompressor(Transport.ZSTD))
  * }</pre>
  *
- * <p>Each shard needs its own. Only {@link #shutdown} may come from another thread.
+ * <p>Each shard needs its own. Only {@link #shutdown} may be called from another thread.
  */
 public final class BufferedDecompressor implements Buffered {
     private final Shard shard;
 
     /**
-     * A decompressor with limits that suit gateways.
+     * Creates a decompressor with the default limits.
      *
-     * @param transport what the gateway is asked to send
+     * @param transport the transport to request from the gateway
      */
     public BufferedDecompressor(dev.linerate.gateway.Transport transport) {
         this(GatewayDecompressor.create(transport));
     }
 
     /**
-     * The same as a decompressor with limits and checks of one's own. It belongs to this object from now on.
+     * Wraps a decompressor with limits and checks of the caller, and takes ownership of it.
      *
-     * @param decompressor one that nobody else uses
+     * @param decompressor a decompressor that is not used otherwise
      */
     public BufferedDecompressor(GatewayDecompressor decompressor) {
         shard = new Shard(decompressor);
     }
 
-    /** {@code zlib-stream} or {@code zstd-stream}. */
+    /** Returns {@code zlib-stream} or {@code zstd-stream}. */
     @Override
     public String getQueryParameter() {
         return shard.queryName();
     }
 
     /**
-     * Takes a websocket message.
+     * Decompresses a websocket message.
      *
      * @param data the message
-     * @return the payload, or null if more messages are needed for it
-     * @throws DecompressionException if the stream is not sound, and at every further call until {@link #reset};
-     *     also after {@link #shutdown}
+     * @return the payload, or null if it is incomplete
+     * @throws DecompressionException if the stream is damaged, and at every further call until {@link #reset}; also
+     *     after {@link #shutdown}
      */
     @Override
     public byte[] decompress(byte[] data) throws DecompressionException {
         try {
             return shard.decompressor().decompress(data);
-        } catch (dev.linerate.gateway.DecompressionException fault) {
-            throw Shard.translated(fault);
-        } catch (IllegalStateException state) {
-            throw shard.shutDown(state);
+        } catch (dev.linerate.gateway.DecompressionException error) {
+            throw Shard.translate(error);
+        } catch (IllegalStateException e) {
+            throw shard.shutDownError(e);
         }
     }
 
-    /** A new connection begins: history, fragments and errors of the last one are gone. */
+    /** Starts a new connection: clears history, fragments and the error of the last one. */
     @Override
     public void reset() {
         shard.reset();
     }
 
-    /** Gives the memory back. It may be called again, and from any thread. */
+    /** Frees the memory. It may be called again, and from any thread. */
     @Override
     public void shutdown() {
         shard.shutdown();

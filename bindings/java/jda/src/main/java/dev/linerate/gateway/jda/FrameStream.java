@@ -6,10 +6,10 @@ import java.util.Objects;
 import java.util.function.Supplier;
 
 /**
- * What the client receives: the server's answer, then websocket frames (RFC 6455), compressed messages of a
- * gateway as uncompressed ones.
+ * The bytes that the client receives: the HTTP response, then websocket frames (RFC 6455) in which compressed
+ * messages of a gateway are replaced by uncompressed ones.
  *
- * <p>All progress is in fields, so that a read that times out goes on later where it was.
+ * <p>All progress is in fields, so that a read can continue after a timeout.
  */
 final class FrameStream extends InputStream {
     private static final int FINAL = 0x80;
@@ -19,48 +19,48 @@ final class FrameStream extends InputStream {
     private static final int TEXT = 1;
     private static final int BINARY = 2;
     private static final int MASKED = 0x80;
-    private static final int LONGEST_HEAD = 14;
+    private static final int MAX_HEADER = 14;
 
     private enum Phase {
-        /** The head of the server's answer. */
-        ANSWER,
+        /** In the HTTP response. */
+        RESPONSE,
         /** Between frames. */
         FRAME,
-        /** In a piece of a compressed message. */
-        PIECE,
-        /** In a frame that goes to the client as it is. */
-        PASSED,
-        /** In a payload. */
+        /** In a frame of a compressed message. */
+        COMPRESSED,
+        /** In a frame that is passed through. */
+        PASS_FRAME,
+        /** In a decompressed payload. */
         PAYLOAD,
-        /** No gateway: the rest is not looked at. */
-        ALL
+        /** Not a gateway, or a protocol error: everything is passed through. */
+        PASS_ALL
     }
 
     private final InputStream below;
-    private final Supplier<GatewayConnection> asked;
+    private final Supplier<GatewayConnection> requested;
     private GatewayConnection gateway;
-    private Phase phase = Phase.ANSWER;
+    private Phase phase = Phase.RESPONSE;
 
-    /** Bytes from below that were not used yet. */
+    /** Received bytes that were not consumed. */
     private final byte[] buffer = new byte[8 << 10];
     private int position;
     private int limit;
 
-    /** The head of a frame for the client. */
-    private final byte[] head = new byte[LONGEST_HEAD];
-    private int headPosition;
-    private int headLimit;
+    /** The header of a frame for the client. */
+    private final byte[] header = new byte[MAX_HEADER];
+    private int headerPosition;
+    private int headerLimit;
 
-    private final AnswerHead answer = new AnswerHead();
-    /** Bytes left of the frame. */
+    private final ResponseHeader response = new ResponseHeader();
+    /** Bytes left of the current frame. */
     private long left;
-    private boolean lastPiece;
-    private boolean inPieces;
+    private boolean lastFrame;
+    private boolean inMessage;
     private InputStream payload;
 
-    FrameStream(InputStream below, Supplier<GatewayConnection> asked) {
+    FrameStream(InputStream below, Supplier<GatewayConnection> requested) {
         this.below = below;
-        this.asked = asked;
+        this.requested = requested;
     }
 
     @Override
@@ -78,31 +78,31 @@ final class FrameStream extends InputStream {
             return 0;
         }
         while (true) {
-            int count = headPosition < headLimit ? takeHead(into, offset, length) : take(into, offset, length);
+            int count = headerPosition < headerLimit ? takeHeader(into, offset, length) : step(into, offset, length);
             if (count != 0) {
                 return count;
             }
         }
     }
 
-    private int takeHead(byte[] into, int offset, int length) {
-        int count = Math.min(length, headLimit - headPosition);
-        System.arraycopy(head, headPosition, into, offset, count);
-        headPosition += count;
+    private int takeHeader(byte[] into, int offset, int length) {
+        int count = Math.min(length, headerLimit - headerPosition);
+        System.arraycopy(header, headerPosition, into, offset, count);
+        headerPosition += count;
         return count;
     }
 
-    /** One step: bytes for the client, 0 if it needs another step, -1 at the end. */
-    private int take(byte[] into, int offset, int length) throws IOException {
+    /** Does one step. Returns the number of bytes for the client, 0 if another step is needed, -1 at the end. */
+    private int step(byte[] into, int offset, int length) throws IOException {
         switch (phase) {
-            case ANSWER:
-                return takeAnswer(into, offset, length);
+            case RESPONSE:
+                return takeResponse(into, offset, length);
             case FRAME:
                 return beginFrame();
-            case PIECE:
-                return takePiece();
-            case PASSED:
-                return takePassed(into, offset, length);
+            case COMPRESSED:
+                return takeCompressed();
+            case PASS_FRAME:
+                return takePassedFrame(into, offset, length);
             case PAYLOAD:
                 return takePayload(into, offset, length);
             default:
@@ -110,55 +110,55 @@ final class FrameStream extends InputStream {
         }
     }
 
-    private int takeAnswer(byte[] into, int offset, int length) throws IOException {
-        if (!buffered(1)) {
+    private int takeResponse(byte[] into, int offset, int length) throws IOException {
+        if (!ensureBuffered(1)) {
             return -1;
         }
-        gateway = asked.get();
+        gateway = requested.get();
         if (gateway == null) {
-            phase = Phase.ALL;
+            phase = Phase.PASS_ALL;
             return 0;
         }
-        int count = answer.count(buffer, position, Math.min(limit, position + length));
+        int count = response.count(buffer, position, Math.min(limit, position + length));
         System.arraycopy(buffer, position, into, offset, count);
         position += count;
-        if (answer.isWhole()) {
-            phase = answer.isUpgrade() ? Phase.FRAME : Phase.ALL;
+        if (response.isComplete()) {
+            phase = response.isUpgrade() ? Phase.FRAME : Phase.PASS_ALL;
         }
         return count;
     }
 
-    /** Reads the head of a frame and decides what becomes of the frame. */
+    /** Reads the header of a frame and chooses the next phase. */
     private int beginFrame() throws IOException {
-        if (!buffered(2)) {
+        if (!ensureBuffered(2)) {
             return position == limit ? -1 : passAll();
         }
         int first = buffer[position];
         int second = buffer[position + 1];
-        int size = headSize(second);
-        if (!buffered(size)) {
+        int size = headerSize(second);
+        if (!ensureBuffered(size)) {
             return passAll();
         }
         left = payloadLength(size, second & 0x7f);
-        // Frames of a server have no mask, and the longest length has its top bit clear.
+        // Frames of a server have no mask, and a 64-bit length has its top bit clear.
         if ((second & MASKED) != 0 || left < 0) {
             return passAll();
         }
-        if (isPiece(first)) {
-            gateway.mustFit(left);
+        if (isCompressed(first)) {
+            gateway.checkLength(left);
             position += size;
-            lastPiece = (first & FINAL) != 0;
-            inPieces = true;
-            phase = Phase.PIECE;
+            lastFrame = (first & FINAL) != 0;
+            inMessage = true;
+            phase = Phase.COMPRESSED;
         } else {
-            takeBuffered(head, 0, size);
-            setHead(size);
-            phase = Phase.PASSED;
+            takeBuffered(header, 0, size);
+            setHeader(size);
+            phase = Phase.PASS_FRAME;
         }
         return 0;
     }
 
-    private static int headSize(int second) {
+    private static int headerSize(int second) {
         int length = second & 0x7f;
         int mask = (second & MASKED) != 0 ? 4 : 0;
         return mask + (length < 126 ? 2 : length == 126 ? 4 : 10);
@@ -175,15 +175,15 @@ final class FrameStream extends InputStream {
         return length;
     }
 
-    /** Whether a frame is of a compressed message: binary, or what continues such a one. */
-    private boolean isPiece(int first) {
+    /** Whether a frame belongs to a compressed message: binary, or a continuation of one. */
+    private boolean isCompressed(int first) {
         int opcode = first & OPCODE;
-        return (first & RESERVED) == 0 && (opcode == BINARY && !inPieces || opcode == CONTINUATION && inPieces);
+        return (first & RESERVED) == 0 && (opcode == BINARY && !inMessage || opcode == CONTINUATION && inMessage);
     }
 
-    private int takePiece() throws IOException {
-        if (isWholeMessage() && left <= buffer.length) {
-            if (!buffered((int) left)) {
+    private int takeCompressed() throws IOException {
+        if (isSingleFrame() && left <= buffer.length) {
+            if (!ensureBuffered((int) left)) {
                 return -1;
             }
             payload = gateway.payload(buffer, position, (int) left);
@@ -192,13 +192,13 @@ final class FrameStream extends InputStream {
             return 0;
         }
         while (left > 0) {
-            int count = copyPiece();
+            int count = copyCompressed();
             if (count < 0) {
                 return -1;
             }
             left -= count;
         }
-        if (lastPiece) {
+        if (lastFrame) {
             payload = gateway.payload();
             endMessage();
         } else {
@@ -207,53 +207,53 @@ final class FrameStream extends InputStream {
         return 0;
     }
 
-    private boolean isWholeMessage() {
-        return lastPiece && gateway.length() == 0;
+    private boolean isSingleFrame() {
+        return lastFrame && gateway.length() == 0;
     }
 
-    /** Memory grows with what arrives, not with what a frame's head declares. */
-    private int copyPiece() throws IOException {
-        int most = (int) Math.min(left, buffer.length);
-        byte[] pieces = gateway.room(most);
+    /** Copies received bytes. Memory grows with them, not with the declared length of the frame. */
+    private int copyCompressed() throws IOException {
+        int max = (int) Math.min(left, buffer.length);
+        byte[] message = gateway.ensureCapacity(max);
         int count = position < limit
-                ? takeBuffered(pieces, gateway.length(), most)
-                : below.read(pieces, gateway.length(), most);
+                ? takeBuffered(message, gateway.length(), max)
+                : below.read(message, gateway.length(), max);
         gateway.add(Math.max(count, 0));
         return count;
     }
 
     private void endMessage() throws IOException {
-        inPieces = false;
+        inMessage = false;
         if (payload == null) {
             phase = Phase.FRAME;
             return;
         }
-        writeHead(FINAL | (gateway.isEtf() ? BINARY : TEXT), available(payload));
+        writeHeader(FINAL | (gateway.isEtf() ? BINARY : TEXT), available(payload));
         phase = Phase.PAYLOAD;
     }
 
-    private void writeHead(int first, int length) {
-        head[0] = (byte) first;
+    private void writeHeader(int first, int length) {
+        header[0] = (byte) first;
         int size = length < 126 ? 2 : length < 1 << 16 ? 4 : 10;
-        head[1] = (byte) (size == 2 ? length : size == 4 ? 126 : 127);
+        header[1] = (byte) (size == 2 ? length : size == 4 ? 126 : 127);
         for (int i = size - 1, rest = length; i > 1; i--, rest >>>= 8) {
-            head[i] = (byte) rest;
+            header[i] = (byte) rest;
         }
-        setHead(size);
+        setHeader(size);
     }
 
-    private void setHead(int size) {
-        headPosition = 0;
-        headLimit = size;
+    private void setHeader(int size) {
+        headerPosition = 0;
+        headerLimit = size;
     }
 
-    private int takePassed(byte[] into, int offset, int length) throws IOException {
+    private int takePassedFrame(byte[] into, int offset, int length) throws IOException {
         if (left == 0) {
             phase = Phase.FRAME;
             return 0;
         }
-        int most = (int) Math.min(left, length);
-        int count = position < limit ? takeBuffered(into, offset, most) : below.read(into, offset, most);
+        int max = (int) Math.min(left, length);
+        int count = position < limit ? takeBuffered(into, offset, max) : below.read(into, offset, max);
         left -= Math.max(count, 0);
         return count;
     }
@@ -264,8 +264,8 @@ final class FrameStream extends InputStream {
             if (count >= 0) {
                 return count;
             }
-        } catch (IllegalStateException state) {
-            throw gateway.closed(state);
+        } catch (IllegalStateException e) {
+            throw gateway.closedError(e);
         }
         payload = null;
         phase = Phase.FRAME;
@@ -273,7 +273,7 @@ final class FrameStream extends InputStream {
     }
 
     private int passAll() {
-        phase = Phase.ALL;
+        phase = Phase.PASS_ALL;
         return 0;
     }
 
@@ -284,8 +284,8 @@ final class FrameStream extends InputStream {
         return count;
     }
 
-    /** Sees to it that so many bytes are in the buffer. False if the stream ends before. */
-    private boolean buffered(int bytes) throws IOException {
+    /** Fills the buffer to at least so many bytes. Returns false if the stream ends before. */
+    private boolean ensureBuffered(int bytes) throws IOException {
         if (limit - position >= bytes) {
             return true;
         }
@@ -304,13 +304,13 @@ final class FrameStream extends InputStream {
 
     @Override
     public int available() throws IOException {
-        int ready = headLimit - headPosition;
+        int ready = headerLimit - headerPosition;
         switch (phase) {
-            case PASSED:
+            case PASS_FRAME:
                 return ready + (int) Math.min(left, limit - position);
             case PAYLOAD:
                 return ready + available(payload);
-            case ALL:
+            case PASS_ALL:
                 return ready + limit - position + below.available();
             default:
                 return ready;
@@ -320,8 +320,8 @@ final class FrameStream extends InputStream {
     private int available(InputStream payload) throws IOException {
         try {
             return payload.available();
-        } catch (IllegalStateException state) {
-            throw gateway.closed(state);
+        } catch (IllegalStateException e) {
+            throw gateway.closedError(e);
         }
     }
 

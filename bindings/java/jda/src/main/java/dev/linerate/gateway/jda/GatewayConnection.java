@@ -8,24 +8,22 @@ import java.io.InputStream;
 import java.net.SocketException;
 import java.util.Arrays;
 
-/**
- * The decompressor of one connection, and the compressed websocket message that arrives in pieces.
- */
+/** The decompressor of one connection, and the compressed websocket message received so far. */
 final class GatewayConnection {
-    /** The longest compressed websocket message; payloads have the limit of the decompressor. */
-    static final int LONGEST = 64 << 20;
+    /** The longest compressed websocket message in bytes; payloads have the limit of the decompressor. */
+    static final int MAX_MESSAGE = 64 << 20;
 
-    /** Longer arrays are given up behind their message. */
-    private static final int KEPT = 16 << 10;
+    /** Longer arrays are released after their message. */
+    private static final int MAX_RETAINED = 16 << 10;
 
-    private static final byte[] NOTHING = {};
+    private static final byte[] EMPTY = {};
 
     private final GatewaySockets sockets;
     private final GatewayDecompressor decompressor;
     private final boolean etf;
-    private byte[] pieces = NOTHING;
+    private byte[] message = EMPTY;
     private int length;
-    private DecompressionException fault;
+    private DecompressionException error;
 
     GatewayConnection(GatewaySockets sockets, boolean etf) {
         this.sockets = sockets;
@@ -37,32 +35,32 @@ final class GatewayConnection {
         return decompressor.transport();
     }
 
-    /** Payloads of ETF stay binary messages, those of JSON become text. */
+    /** Whether payloads are ETF, which stay binary messages; JSON payloads become text messages. */
     boolean isEtf() {
         return etf;
     }
 
-    /** Refuses a piece that would make the message too long. */
-    void mustFit(long bytes) throws IOException {
-        if (fault != null) {
-            throw fault;
+    /** Throws if so many more bytes would make the message too long. */
+    void checkLength(long bytes) throws IOException {
+        if (error != null) {
+            throw error;
         }
-        if (bytes > LONGEST - length) {
+        if (bytes > MAX_MESSAGE - length) {
             throw failed(new DecompressionException(
                     DecompressionException.Kind.LIMIT,
-                    "a websocket message of more than " + LONGEST + " bytes",
+                    "a websocket message of more than " + MAX_MESSAGE + " bytes",
                     decompressor.compressedBytes(),
                     decompressor.messages()));
         }
     }
 
-    /** The array that takes the next bytes of the message, from {@link #length} on. */
-    byte[] room(int bytes) {
+    /** Returns the array for the next bytes of the message, to be written from {@link #length} on. */
+    byte[] ensureCapacity(int bytes) {
         int needed = length + bytes;
-        if (pieces.length < needed) {
-            pieces = Arrays.copyOf(pieces, Math.max(needed, Math.min(2 * pieces.length, LONGEST)));
+        if (this.message.length < needed) {
+            this.message = Arrays.copyOf(this.message, Math.max(needed, Math.min(2 * this.message.length, MAX_MESSAGE)));
         }
-        return pieces;
+        return this.message;
     }
 
     int length() {
@@ -73,38 +71,38 @@ final class GatewayConnection {
         length += bytes;
     }
 
-    /** The payload of the pieces; null if the gateway has not sent all of it. */
+    /** Decompresses the message received; null if the payload is incomplete. */
     InputStream payload() throws IOException {
-        InputStream payload = payload(pieces, 0, length);
+        InputStream payload = payload(this.message, 0, length);
         length = 0;
-        if (pieces.length > KEPT) {
-            pieces = NOTHING;
+        if (this.message.length > MAX_RETAINED) {
+            this.message = EMPTY;
         }
         return payload;
     }
 
-    /** The payload of a message that came in one piece; null if the gateway has not sent all of it. */
+    /** Decompresses a message in one frame; null if the payload is incomplete. */
     InputStream payload(byte[] message, int offset, int length) throws IOException {
-        if (fault != null) {
-            throw fault;
+        if (error != null) {
+            throw error;
         }
         try {
             return decompressor.open(message, offset, length);
-        } catch (DecompressionException unsound) {
-            throw failed(unsound);
+        } catch (DecompressionException e) {
+            throw failed(e);
         } catch (IllegalStateException state) {
-            throw closed(state);
+            throw closedError(state);
         }
     }
 
-    private DecompressionException failed(DecompressionException unsound) {
-        fault = unsound;
-        sockets.tell(unsound);
-        return unsound;
+    private DecompressionException failed(DecompressionException e) {
+        error = e;
+        sockets.report(e);
+        return e;
     }
 
-    /** The socket was closed meanwhile; misuse by two threads at once stays what it is. */
-    SocketException closed(IllegalStateException state) {
+    /** The exception of a socket closed meanwhile. Rethrows {@code state} if it reports concurrent use. */
+    SocketException closedError(IllegalStateException state) {
         if (!decompressor.isClosed()) {
             throw state;
         }

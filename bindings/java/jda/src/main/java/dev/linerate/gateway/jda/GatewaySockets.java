@@ -11,8 +11,8 @@ import javax.net.SocketFactory;
 import javax.net.ssl.SSLSocketFactory;
 
 /**
- * zstd-stream or zlib-stream, decompressed by Linerate, for released versions of JDA, which have no
- * interface for it.
+ * Socket factories that add zstd-stream or zlib-stream to released versions of JDA, which have no interface for
+ * decompressors.
  *
  * <pre>{@code
  * JDABuilder.createDefault(token)
@@ -22,90 +22,89 @@ import javax.net.ssl.SSLSocketFactory;
  *     .build();
  * }</pre>
  *
- * <p>JDA lets programs choose the sockets of its websockets. These ask the gateway for the transport, by the
- * {@code compress} parameter of the request, and turn each compressed websocket message (RFC 6455) into an
- * uncompressed one before the websocket client reads it. Nothing of JDA or of its websocket client is
- * patched, and none of their classes is used. Each connection has its own decompressor, which begins with it;
- * it is closed with the socket.
+ * <p>JDA lets programs choose the sockets of its websockets. These sockets request the transport from the gateway,
+ * with the {@code compress} parameter of the request, and replace each compressed websocket message (RFC 6455) by an
+ * uncompressed one before the websocket client reads it. Nothing of JDA or of its websocket client is patched, and
+ * none of their classes is used. Each connection has its own decompressor, which is closed with the socket.
  *
- * <p>Only gateways are touched: requests with an {@code encoding} parameter. Voice connections, which go
- * through the same factory, stay what they are. Text (JSON) works whatever JDA's own compression is set to; ETF needs
- * {@code Compression.NONE}. Extensions of the websocket protocol, such as permessage-deflate, are not for these
- * connections, nor does JDA ask for them.
+ * <p>Only gateway connections are changed: requests with an {@code encoding} parameter. Voice connections through the
+ * same factory are passed through. JSON works with any compression setting of JDA; ETF needs
+ * {@code Compression.NONE}. Extensions of the websocket protocol, such as permessage-deflate, are not supported; JDA
+ * does not request them.
  *
- * <p>When a stream is not sound, reading from the socket throws a {@link DecompressionException}. JDA then
- * connects anew and resumes its session. JDA itself logs it at debug level only, so {@link #onFault} tells.
+ * <p>For a damaged stream, reading from the socket throws a {@link DecompressionException}. JDA then reconnects and
+ * resumes its session. JDA itself logs the exception only at debug level; use {@link #onError} to be notified.
  *
- * <p>Instances cannot be changed and serve all shards of a program.
+ * <p>Instances are immutable and serve all shards of a program.
  */
 public final class GatewaySockets {
     private final Supplier<GatewayDecompressor> decompressors;
-    private final Consumer<? super DecompressionException> onFault;
+    private final Consumer<? super DecompressionException> onError;
 
     private GatewaySockets(
-            Supplier<GatewayDecompressor> decompressors, Consumer<? super DecompressionException> onFault) {
+            Supplier<GatewayDecompressor> decompressors, Consumer<? super DecompressionException> onError) {
         this.decompressors = decompressors;
-        this.onFault = onFault;
+        this.onError = onError;
     }
 
     /**
-     * Sockets whose decompressors have limits that suit gateways.
+     * Returns sockets whose decompressors have the default limits.
      *
-     * @param transport what the gateway is asked to send
+     * @param transport the transport to request from the gateway
      * @return the sockets
      * @throws UnsatisfiedLinkError if there is no native library for this platform; see {@link NativeLoader}
      */
     public static GatewaySockets of(Transport transport) {
         Objects.requireNonNull(transport, "transport");
-        // Here, rather than on a thread of JDA that connects.
+        // Fail here rather than on a connecting thread of JDA.
         NativeLoader.load();
         return of(() -> GatewayDecompressor.create(transport));
     }
 
     /**
-     * Sockets whose decompressors have limits and checks of one's own.
+     * Returns sockets with decompressors of the caller, for other limits and checks.
      *
-     * @param decompressors gives a new one for each connection, which belongs to the connection; it is called by
-     *     the threads of the connections
+     * @param decompressors supplies a new decompressor for each connection, which takes ownership; called by the
+     *     threads of the connections
      * @return the sockets
      */
     public static GatewaySockets of(Supplier<GatewayDecompressor> decompressors) {
-        return new GatewaySockets(Objects.requireNonNull(decompressors, "decompressors"), fault -> {});
+        return new GatewaySockets(Objects.requireNonNull(decompressors, "decompressors"), error -> {});
     }
 
     /**
-     * The same sockets, which tell of streams that were not sound.
+     * Returns the same sockets with a listener for errors.
      *
-     * @param listener is called once for such a connection, by the thread that reads it
+     * @param listener called once per damaged stream, by the thread that reads it
      * @return new sockets
      */
-    public GatewaySockets onFault(Consumer<? super DecompressionException> listener) {
+    public GatewaySockets onError(Consumer<? super DecompressionException> listener) {
         return new GatewaySockets(decompressors, Objects.requireNonNull(listener, "listener"));
     }
 
     /**
-     * For {@code wss} addresses, over the sockets of the virtual machine.
+     * Returns a factory for {@code wss} addresses over the default sockets of the virtual machine.
      *
-     * @return a factory, such as {@code WebSocketFactory.setSSLSocketFactory} takes
+     * @return a factory for {@code WebSocketFactory.setSSLSocketFactory}
      */
     public SSLSocketFactory secure() {
         return secure((SSLSocketFactory) SSLSocketFactory.getDefault());
     }
 
     /**
-     * For {@code wss} addresses, over sockets of one's own.
+     * Returns a factory for {@code wss} addresses over another factory's sockets.
      *
-     * @param below what makes the sockets that encrypt
-     * @return a factory, such as {@code WebSocketFactory.setSSLSocketFactory} takes
+     * @param below the factory of the encrypting sockets
+     * @return a factory for {@code WebSocketFactory.setSSLSocketFactory}
      */
     public SSLSocketFactory secure(SSLSocketFactory below) {
         return new SecureSocketFactory(Objects.requireNonNull(below, "below"), this);
     }
 
     /**
-     * For {@code ws} addresses, such as those of a gateway on this machine.
+     * Returns a factory for {@code ws} addresses, such as a gateway on the same machine.
      *
-     * @return a factory, such as {@code WebSocketFactory.setSocketFactory} takes
+     * @return a factory for {@code WebSocketFactory.setSocketFactory}
      */
     public SocketFactory plain() {
         return new PlainSocketFactory(this);
@@ -115,12 +114,12 @@ public final class GatewaySockets {
         return Objects.requireNonNull(decompressors.get(), "the supplier's decompressor");
     }
 
-    /** A listener that fails itself does not hide the fault. */
-    void tell(DecompressionException fault) {
+    /** Calls the listener. Its own exceptions are added to the error as suppressed. */
+    void report(DecompressionException error) {
         try {
-            onFault.accept(fault);
+            onError.accept(error);
         } catch (RuntimeException failure) {
-            fault.addSuppressed(failure);
+            error.addSuppressed(failure);
         }
     }
 }

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.net.Socket;
 
-/** A socket without encryption whose gateway messages come decompressed. */
+/** An unencrypted socket that decompresses gateway messages. */
 final class PlainSocket extends Socket {
     private final SocketStreams streams;
 
@@ -28,7 +28,7 @@ final class PlainSocket extends Socket {
         try {
             super.close();
         } finally {
-            // A constructor of the superclass may close, too.
+            // The superclass's constructor may call close.
             if (streams != null) {
                 streams.close();
             }

@@ -6,7 +6,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import javax.net.SocketFactory;
 
-/** Makes {@link PlainSocket}s. */
+/** Creates {@link PlainSocket}s. */
 final class PlainSocketFactory extends SocketFactory {
     private final GatewaySockets sockets;
 

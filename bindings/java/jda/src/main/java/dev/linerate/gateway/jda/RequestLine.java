@@ -2,7 +2,7 @@ package dev.linerate.gateway.jda;
 
 import dev.linerate.gateway.Transport;
 
-/** The first line of a request, such as {@code GET /?encoding=json&v=10 HTTP/1.1}. */
+/** The request line of an HTTP request, such as {@code GET /?encoding=json&v=10 HTTP/1.1}. */
 final class RequestLine {
     private final String text;
     private final int query;
@@ -15,7 +15,7 @@ final class RequestLine {
         query = mark >= 0 && mark < end ? mark + 1 : end;
     }
 
-    /** Gateways are told an encoding; voice connections and plain requests are not. */
+    /** Whether this is a gateway connection: these have an encoding parameter, voice connections do not. */
     boolean isGateway() {
         return text.startsWith("GET ") && value("encoding") != null;
     }
@@ -24,13 +24,13 @@ final class RequestLine {
         return "etf".equals(value("encoding"));
     }
 
-    /** Whether the client asks for compression by itself. */
+    /** Whether the client itself requests compression. */
     boolean isCompressed() {
         return value("compress") != null;
     }
 
-    /** The same line that asks for a transport, instead of what it asked for. */
-    RequestLine asking(Transport transport) {
+    /** Returns this line with the {@code compress} parameter replaced. */
+    RequestLine withCompression(Transport transport) {
         StringBuilder line = new StringBuilder(text.substring(0, query));
         for (String parameter : text.substring(query, end).split("&")) {
             if (!isNamed(parameter, "compress")) {

@@ -5,19 +5,19 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 
-/** What the client sends. The first line of it waits until it is whole and may then be another one. */
+/** The bytes that the client sends. The request line is buffered until it is complete and may be edited. */
 final class RequestStream extends OutputStream {
-    /** Says which line goes out. */
+    /** Edits the request line. */
     interface Editor {
         RequestLine edit(RequestLine line) throws IOException;
     }
 
-    /** Longer first lines are left alone. */
-    private static final int LONGEST = 16 << 10;
+    /** Longer request lines are not edited. */
+    private static final int MAX_LINE = 16 << 10;
 
     private final OutputStream below;
     private final Editor editor;
-    /** Null as soon as the line went out. */
+    /** Null after the line was sent. */
     private ByteArrayOutputStream line = new ByteArrayOutputStream(256);
 
     RequestStream(OutputStream below, Editor editor) {
@@ -40,7 +40,7 @@ final class RequestStream extends OutputStream {
                 from--;
             } else {
                 line.write(next);
-                if (line.size() == LONGEST) {
+                if (line.size() == MAX_LINE) {
                     line.writeTo(below);
                     line = null;
                 }
@@ -52,7 +52,7 @@ final class RequestStream extends OutputStream {
     }
 
     private void sendLine() throws IOException {
-        // ISO 8859-1 keeps every byte what it is.
+        // ISO 8859-1 maps every byte to one character.
         String text = new String(line.toByteArray(), StandardCharsets.ISO_8859_1);
         String edited = editor.edit(new RequestLine(text)).toString();
         line = null;

@@ -13,8 +13,8 @@ import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSocket;
 
 /**
- * A socket with encryption whose gateway messages come decompressed. All but its streams is the socket
- * below, so that names and certificates are checked as ever: clients look at the session of an SSLSocket.
+ * An encrypted socket that decompresses gateway messages. Everything except the streams is delegated, so that clients
+ * can verify host names and certificates through the session of an SSLSocket.
  */
 final class SecureSocket extends SSLSocket {
     private final SSLSocket below;
@@ -37,7 +37,7 @@ final class SecureSocket extends SSLSocket {
 
     @Override
     public void close() throws IOException {
-        // A constructor of the superclass may close, too.
+        // The superclass's constructor may call close.
         if (below == null) {
             return;
         }

@@ -6,7 +6,7 @@ import java.net.Socket;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 
-/** Makes {@link SecureSocket}s over those of another factory. */
+/** Creates {@link SecureSocket}s over the sockets of another factory. */
 final class SecureSocketFactory extends SSLSocketFactory {
     private final SSLSocketFactory below;
     private final GatewaySockets sockets;

@@ -4,7 +4,7 @@ import dev.linerate.gateway.GatewayDecompressor;
 import java.util.Objects;
 import net.dv8tion.jda.api.exceptions.DecompressionException;
 
-/** The decompressor of a shard, and how its errors look to JDA. */
+/** The decompressor of a shard, with its errors converted to JDA's. */
 final class Shard {
     private final GatewayDecompressor decompressor;
 
@@ -20,7 +20,7 @@ final class Shard {
         return decompressor.transport().queryName();
     }
 
-    /** JDA may shut a shard down while another of its threads prepares the next connection. */
+    /** Resets. JDA may shut a shard down while another of its threads prepares the next connection. */
     void reset() {
         try {
             decompressor.reset();
@@ -35,13 +35,13 @@ final class Shard {
         decompressor.close();
     }
 
-    /** The exception that JDA knows, with our sentence, kind and place. */
-    static DecompressionException translated(dev.linerate.gateway.DecompressionException fault) {
-        return new DecompressionException(fault.getMessage(), fault);
+    /** Converts to JDA's exception; ours is its cause. */
+    static DecompressionException translate(dev.linerate.gateway.DecompressionException error) {
+        return new DecompressionException(error.getMessage(), error);
     }
 
-    /** The same for a shard that was shut down; misuse by two threads at once stays what it is. */
-    DecompressionException shutDown(IllegalStateException state) {
+    /** The exception of a shard that was shut down. Rethrows {@code state} if it reports concurrent use. */
+    DecompressionException shutDownError(IllegalStateException state) {
         if (!decompressor.isClosed()) {
             throw state;
         }

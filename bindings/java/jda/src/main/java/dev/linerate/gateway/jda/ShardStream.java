@@ -3,67 +3,67 @@ package dev.linerate.gateway.jda;
 import java.io.IOException;
 import java.io.InputStream;
 
-/** The payload that a shard reads, or the error that took its place. */
+/** The payload of a shard, or an error that every read throws. */
 final class ShardStream extends InputStream {
     private final Shard shard;
-    /** Null if there is a failure. */
+    /** Null if there is an error. */
     private final InputStream payload;
-    /** What each read throws; null if there is a payload. */
-    private final IOException failure;
+    /** Thrown by each read; null if there is a payload. */
+    private final IOException error;
 
     ShardStream(Shard shard, InputStream payload) {
         this.shard = shard;
         this.payload = payload;
-        failure = null;
+        error = null;
     }
 
-    ShardStream(Shard shard, IOException failure) {
+    ShardStream(Shard shard, IOException error) {
         this.shard = shard;
         payload = null;
-        this.failure = failure;
+        this.error = error;
     }
 
     @Override
     public int read() throws IOException {
-        mustNotHaveFailed();
+        throwIfFailed();
         try {
             return payload.read();
         } catch (IllegalStateException state) {
-            throw shard.shutDown(state);
+            throw shard.shutDownError(state);
         }
     }
 
     @Override
     public int read(byte[] into, int offset, int length) throws IOException {
-        mustNotHaveFailed();
+        throwIfFailed();
         try {
             return payload.read(into, offset, length);
         } catch (IllegalStateException state) {
-            throw shard.shutDown(state);
+            throw shard.shutDownError(state);
         }
     }
 
     @Override
     public long skip(long count) throws IOException {
-        mustNotHaveFailed();
+        throwIfFailed();
         try {
             return payload.skip(count);
         } catch (IllegalStateException state) {
-            throw shard.shutDown(state);
+            throw shard.shutDownError(state);
         }
     }
 
     @Override
     public int available() throws IOException {
-        mustNotHaveFailed();
+        throwIfFailed();
         try {
             return payload.available();
         } catch (IllegalStateException state) {
-            throw shard.shutDown(state);
+            throw shard.shutDownError(state);
         }
     }
 
-    /** Ends the payload; the shard stays. */
+    /** Closes the payload, not the shard. */
     @Override
     public void close() throws IOException {
         if (payload == null) {
@@ -72,14 +72,14 @@ final class ShardStream extends InputStream {
         try {
             payload.close();
         } catch (IllegalStateException state) {
-            // Nothing is left to be closed if the shard was shut down; all else is misuse and goes on.
-            shard.shutDown(state);
+            // If the shard was shut down, nothing is left to close; otherwise this rethrows.
+            shard.shutDownError(state);
         }
     }
 
-    private void mustNotHaveFailed() throws IOException {
-        if (failure != null) {
-            throw failure;
+    private void throwIfFailed() throws IOException {
+        if (error != null) {
+            throw error;
         }
     }
 }

@@ -4,9 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 
-/**
- * The two streams of a socket. What the client asks on the one decides what is done on the other.
- */
+/** The two streams of a socket. The request on the output decides how the input is decompressed. */
 final class SocketStreams {
     private final GatewaySockets sockets;
     private InputStream input;
@@ -27,13 +25,13 @@ final class SocketStreams {
 
     synchronized OutputStream output(OutputStream below) {
         if (output == null) {
-            output = new RequestStream(below, this::asked);
+            output = new RequestStream(below, this::editRequest);
         }
         return output;
     }
 
-    /** The client asks for something: the request line that goes out instead. */
-    private synchronized RequestLine asked(RequestLine line) throws IOException {
+    /** Adds the transport to the request line of a gateway connection. */
+    private synchronized RequestLine editRequest(RequestLine line) throws IOException {
         if (closed || !line.isGateway()) {
             return line;
         }
@@ -42,10 +40,10 @@ final class SocketStreams {
                     "ETF of a client that decompresses by itself; JDA needs setCompression(Compression.NONE)");
         }
         connection = new GatewayConnection(sockets, line.isEtf());
-        return line.asking(connection.transport());
+        return line.withCompression(connection.transport());
     }
 
-    /** Null if this is no gateway. */
+    /** Null if this is not a gateway connection. */
     private synchronized GatewayConnection connection() {
         return connection;
     }

@@ -6,71 +6,70 @@ import java.io.InputStream;
 import net.dv8tion.jda.api.requests.gateway.compression.GatewayDecompressor.Transport.Streamed;
 
 /**
- * Payloads to be read, with two small objects for each as garbage, for the decompression interface of JDA's pull request 2985, which is
- * not released yet.
+ * Implements the streamed decompression interface of JDA's pull request 2985, which is not released yet: each payload
+ * is an input stream, at the cost of two small objects.
  *
  * <pre>{@code
  * GatewayConfig.builder().useStreamedTransportDecompression(() -> new StreamedDecompressor(Transport.ZSTD))
  * }</pre>
  *
- * <p>Each shard needs its own. Only {@link #shutdown} may come from another thread.
+ * <p>Each shard needs its own. Only {@link #shutdown} may be called from another thread.
  */
 public final class StreamedDecompressor implements Streamed {
     private final Shard shard;
 
     /**
-     * A decompressor with limits that suit gateways.
+     * Creates a decompressor with the default limits.
      *
-     * @param transport what the gateway is asked to send
+     * @param transport the transport to request from the gateway
      */
     public StreamedDecompressor(dev.linerate.gateway.Transport transport) {
         this(GatewayDecompressor.create(transport));
     }
 
     /**
-     * The same as a decompressor with limits and checks of one's own. It belongs to this object from now on.
+     * Wraps a decompressor with limits and checks of the caller, and takes ownership of it.
      *
-     * @param decompressor one that nobody else uses
+     * @param decompressor a decompressor that is not used otherwise
      */
     public StreamedDecompressor(GatewayDecompressor decompressor) {
         shard = new Shard(decompressor);
     }
 
-    /** {@code zlib-stream} or {@code zstd-stream}. */
+    /** Returns {@code zlib-stream} or {@code zstd-stream}. */
     @Override
     public String getQueryParameter() {
         return shard.queryName();
     }
 
     /**
-     * Takes a websocket message. The payload is decoded before this returns, so that a reader who stops early
-     * leaves nothing behind. As the interface declares no exception here, an unsound stream shows when the result
-     * is read: each read throws a {@link net.dv8tion.jda.api.exceptions.DecompressionException}, also for later
-     * messages until {@link #reset}.
+     * Decompresses a websocket message. It is decoded completely before this returns, so a reader that stops early
+     * does not affect the next message. As the interface declares no exception here, errors are thrown by reads of
+     * the result: each throws a {@link net.dv8tion.jda.api.exceptions.DecompressionException}, also for later messages
+     * until {@link #reset}.
      *
      * @param data the message
-     * @return the payload, whose reads throw {@link IOException} once the next call came; null if more messages are
-     *     needed for it
+     * @return the payload, whose reads throw {@link IOException} after the next call; null if it is incomplete
      */
     @Override
     public InputStream createInputStream(byte[] data) {
         try {
             InputStream payload = shard.decompressor().open(data);
             return payload == null ? null : new ShardStream(shard, payload);
-        } catch (dev.linerate.gateway.DecompressionException fault) {
-            return new ShardStream(shard, Shard.translated(fault));
-        } catch (IllegalStateException state) {
-            return new ShardStream(shard, shard.shutDown(state));
+        } catch (dev.linerate.gateway.DecompressionException error) {
+            return new ShardStream(shard, Shard.translate(error));
+        } catch (IllegalStateException e) {
+            return new ShardStream(shard, shard.shutDownError(e));
         }
     }
 
-    /** A new connection begins: history, fragments and errors of the last one are gone. */
+    /** Starts a new connection: clears history, fragments and the error of the last one. */
     @Override
     public void reset() {
         shard.reset();
     }
 
-    /** Gives the memory back. It may be called again, and from any thread. */
+    /** Frees the memory. It may be called again, and from any thread. */
     @Override
     public void shutdown() {
         shard.shutdown();

@@ -1,9 +1,9 @@
 /**
  * Linerate's decompressor in JDA, the Discord library for Java.
  *
- * <p>With JDA as it is released, {@link dev.linerate.gateway.jda.GatewaySockets} puts zstd-stream or
- * zlib-stream beneath its websocket. For the decompressors of one's own that JDA's pull request 2985
- * proposes there are {@link dev.linerate.gateway.jda.BufferedDecompressor} and
- * {@link dev.linerate.gateway.jda.StreamedDecompressor}.
+ * <p>For released versions of JDA, {@link dev.linerate.gateway.jda.GatewaySockets} adds zstd-stream or zlib-stream below
+ * its websocket. {@link dev.linerate.gateway.jda.BufferedDecompressor} and
+ * {@link dev.linerate.gateway.jda.StreamedDecompressor} implement the decompressor interfaces of JDA's pull request
+ * 2985.
  */
 package dev.linerate.gateway.jda;

@@ -34,7 +34,7 @@ class DecompressorsTest {
 
     @ParameterizedTest
     @MethodSource("forms")
-    void theQueryNamesTheTransport(Form.Kind kind, Transport transport) {
+    void queryParameterIsTheTransport(Form.Kind kind, Transport transport) {
         Form form = kind.of(transport);
         assertEquals(
                 transport == Transport.ZLIB ? "zlib-stream" : "zstd-stream",
@@ -44,7 +44,7 @@ class DecompressorsTest {
 
     @ParameterizedTest
     @MethodSource("forms")
-    void payloadsComeWholeAndInOrder(Form.Kind kind, Transport transport) throws IOException {
+    void payloadsAreCompleteAndInOrder(Form.Kind kind, Transport transport) throws IOException {
         Form form = kind.of(transport);
         Gateway gateway = new Gateway(transport);
         for (int bytes : new int[] {1, 120, 36, 8192, 65_536, 470_206, 2, 131_073, 750}) {
@@ -69,10 +69,10 @@ class DecompressorsTest {
         form.decompressor().shutdown();
     }
 
-    /** JDA's own class keeps the first half, so that the next connection never gets anywhere. */
+    /** Defect of JDA's own class: it keeps the first half, so the next connection never decodes a message. */
     @ParameterizedTest
     @EnumSource(Form.Kind.class)
-    void resetInHalfAMessageForgetsTheHalf(Form.Kind kind) throws IOException {
+    void resetDiscardsAnIncompleteMessage(Form.Kind kind) throws IOException {
         Form form = kind.of(Transport.ZLIB);
         for (int cut = 1; cut < 60; cut += 7) {
             byte[] lost = new Gateway(Transport.ZLIB).frame(Gateway.text(3000, cut));
@@ -84,10 +84,10 @@ class DecompressorsTest {
         form.decompressor().shutdown();
     }
 
-    /** The streamed class of JDA's pull request resets another inflater than it reads with. */
+    /** Defect of JDA's pull request: the streamed class resets another inflater than it reads with. */
     @ParameterizedTest
     @MethodSource("forms")
-    void resetBeginsANewStream(Form.Kind kind, Transport transport) throws IOException {
+    void resetStartsANewStream(Form.Kind kind, Transport transport) throws IOException {
         Form form = kind.of(transport);
         for (int connection = 0; connection < 5; connection++) {
             assertSoundConnection(form, transport);
@@ -98,7 +98,7 @@ class DecompressorsTest {
 
     @ParameterizedTest
     @MethodSource("forms")
-    void anErrorStaysUntilReset(Form.Kind kind, Transport transport) throws IOException {
+    void errorPersistsUntilReset(Form.Kind kind, Transport transport) throws IOException {
         Form form = kind.of(transport);
         Gateway gateway = new Gateway(transport);
         byte[] first = gateway.frame(Gateway.text(500, 1));
@@ -124,7 +124,7 @@ class DecompressorsTest {
 
     @ParameterizedTest
     @MethodSource("forms")
-    void afterShutdownMessagesAreErrorsAndResetIsNothing(Form.Kind kind, Transport transport) throws IOException {
+    void afterShutdownMessagesAreErrorsAndResetHasNoEffect(Form.Kind kind, Transport transport) throws IOException {
         Form form = kind.of(transport);
         byte[] frame = new Gateway(transport).frame("{}");
         form.decompressor().shutdown();
@@ -149,7 +149,7 @@ class DecompressorsTest {
                         running.countDown();
                     }
                 } catch (DecompressionException end) {
-                    // As it should be.
+                    // Expected.
                 } catch (Throwable other) {
                     wrong.set(other);
                 }
@@ -165,7 +165,7 @@ class DecompressorsTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void aStreamEndsWithItsShard(Transport transport) throws IOException {
+    void shutdownEndsTheStream(Transport transport) throws IOException {
         StreamedDecompressor decompressor = new StreamedDecompressor(transport);
         InputStream stream = decompressor.createInputStream(new Gateway(transport).frame(Gateway.text(500, 1)));
         assertEquals('{', stream.read());
@@ -179,7 +179,7 @@ class DecompressorsTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void aStreamEndsWithItsConnection(Transport transport) throws IOException {
+    void closeEndsTheStream(Transport transport) throws IOException {
         StreamedDecompressor decompressor = new StreamedDecompressor(transport);
         InputStream stream = decompressor.createInputStream(new Gateway(transport).frame(Gateway.text(500, 1)));
         assertEquals('{', stream.read());
@@ -211,7 +211,7 @@ class DecompressorsTest {
     }
 
     @Test
-    void aStreamOfAnEarlierMessageFailsInsteadOfReadingTheNext() throws IOException {
+    void earlierStreamThrowsAfterTheNextMessage() throws IOException {
         StreamedDecompressor decompressor = new StreamedDecompressor(Transport.ZSTD);
         Gateway gateway = new Gateway(Transport.ZSTD);
         InputStream first = decompressor.createInputStream(gateway.frame("{\"a\":1}"));
@@ -223,7 +223,7 @@ class DecompressorsTest {
     }
 
     @Test
-    void decompressorsOfOnesOwnKeepTheirSettings() throws IOException {
+    void suppliedDecompressorsKeepTheirOptions() throws IOException {
         GatewayDecompressor own =
                 GatewayDecompressor.builder(Transport.ZSTD).maxMessage(100).build();
         BufferedDecompressor decompressor = new BufferedDecompressor(own);

@@ -6,9 +6,9 @@ import java.io.IOException;
 import java.io.InputStream;
 import net.dv8tion.jda.api.requests.gateway.compression.GatewayDecompressor;
 
-/** The two ways in which JDA takes payloads, as one. */
+/** The two decompressor interfaces of JDA as one. */
 interface Form {
-    /** The payload of a frame, null if it is not whole. */
+    /** The payload of a frame, null if it is incomplete. */
     byte[] payload(byte[] frame) throws IOException;
 
     GatewayDecompressor.Transport decompressor();

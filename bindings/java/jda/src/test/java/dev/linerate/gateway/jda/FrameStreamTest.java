@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class FrameStreamTest {
-    /** Around the lengths at which the heads of frames and the buffers grow. */
+    /** Around the lengths at which frame headers and buffers grow. */
     private static final int[] ALL_SIZES = {121, 1, 125, 126, 9000, 65_535, 65_536, 200_000, 36};
 
     private static final int[] SMALL_SIZES = {121, 1, 126, 4000};
@@ -36,7 +36,7 @@ class FrameStreamTest {
         return new FrameStream(below, () -> connection);
     }
 
-    /** What a server sends in a conversation, and what the client should see of it. */
+    /** The bytes that a server sends, and those that the client should receive. */
     private static byte[][] conversation(Transport transport, int opcode, int... sizes) throws IOException {
         Gateway gateway = new Gateway(transport);
         Wire sent = new Wire().answer(Wire.UPGRADE);
@@ -62,7 +62,7 @@ class FrameStreamTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void compressedMessagesBecomeTextAndAllElseStays(Transport transport) throws IOException {
+    void compressedMessagesBecomeTextAndOtherFramesAreUnchanged(Transport transport) throws IOException {
         byte[][] small = conversation(transport, Wire.TEXT, SMALL_SIZES);
         for (int most : new int[] {1, 2, 3, 7, 100}) {
             assertSeen(small, Wire.slowly(small[0], most, true), transport, 1000);
@@ -82,14 +82,14 @@ class FrameStreamTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void etfStaysBinary(Transport transport) throws IOException {
+    void etfMessagesStayBinary(Transport transport) throws IOException {
         byte[][] conversation = conversation(transport, Wire.BINARY, ALL_SIZES);
         InputStream below = Wire.slowly(conversation[0], 1000, false);
         assertArrayEquals(conversation[1], Wire.all(stream(below, transport, true), 1000));
     }
 
     @Test
-    void messagesOfZlibMayComeInSeveralWebsocketMessages() throws IOException {
+    void zlibMessagesMayBeFragmented() throws IOException {
         Gateway gateway = new Gateway(Transport.ZLIB);
         byte[] payload = Gateway.text(5000, 1);
         byte[] compressed = gateway.frame(payload);
@@ -113,7 +113,7 @@ class FrameStreamTest {
     }
 
     @Test
-    void whatIsReadyIsAvailable() throws IOException {
+    void availableCountsReadyBytes() throws IOException {
         byte[] payload = Gateway.text(5000, 1);
         byte[] sent = new Wire()
                 .answer(Wire.UPGRADE)
@@ -132,14 +132,14 @@ class FrameStreamTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"HTTP/1.1 404 Not Found\r\nX: 1\r\n\r\n", "HTTP/1.0 101 no\n\n", "\r\n\r\n", "nothing"})
-    void otherAnswersStay(String head) throws IOException {
+    void otherResponsesAreUnchanged(String head) throws IOException {
         byte[] frame = new Gateway(Transport.ZSTD).frame("{}");
         byte[] sent = new Wire().answer(head).frame(Wire.BINARY, frame).bytes();
         assertArrayEquals(sent, Wire.all(stream(Wire.slowly(sent, 9, false), Transport.ZSTD, false), 100));
     }
 
     @Test
-    void otherConnectionsStay() throws IOException {
+    void otherConnectionsAreUnchanged() throws IOException {
         byte[] sent = conversation(Transport.ZLIB, Wire.TEXT, SMALL_SIZES)[0];
         for (int most : new int[] {1, 100, 1 << 20}) {
             FrameStream stream = new FrameStream(Wire.slowly(sent, most, false), () -> null);
@@ -147,9 +147,9 @@ class FrameStreamTest {
         }
     }
 
-    /** The client complains of such frames better than we could. */
+    /** The websocket client reports such frames itself. */
     @Test
-    void framesOutsideTheProtocolStay() throws IOException {
+    void invalidFramesArePassedThrough() throws IOException {
         byte[] compressed = new Gateway(Transport.ZSTD).frame("{}");
         byte[] masked = {(byte) 0x82, (byte) 0x81, 1, 2, 3, 4, 5};
         byte[] endless = {(byte) 0x82, 127, -1, -1, -1, -1, -1, -1, -1, -1, 5};
@@ -164,7 +164,7 @@ class FrameStreamTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void anEndInTheMiddleIsAnEnd(Transport transport) throws IOException {
+    void connectionEndWithinAFrameIsEndOfStream(Transport transport) throws IOException {
         byte[] payload = Gateway.text(300, 1);
         Gateway gateway = new Gateway(transport);
         byte[] head = Wire.UPGRADE.getBytes(StandardCharsets.ISO_8859_1);
@@ -177,7 +177,7 @@ class FrameStreamTest {
         for (int length = 0; length < whole.length; length++) {
             InputStream stream = stream(Wire.slowly(Arrays.copyOf(whole, length), 40, false), transport, false);
             byte[] read = Wire.all(stream, 1000);
-            // The head of a frame that is cut off is seen as it is.
+            // A truncated frame header is passed through.
             int same = Math.min(read.length, seen.length);
             while (same > head.length && read[same - 1] != seen[same - 1]) {
                 same--;
@@ -189,7 +189,7 @@ class FrameStreamTest {
 
     @ParameterizedTest
     @EnumSource(Transport.class)
-    void anUnsoundStreamIsToldOnceAndThrownAlways(Transport transport) throws IOException {
+    void damagedStreamIsReportedOnceAndThrownByEveryRead(Transport transport) throws IOException {
         Gateway gateway = new Gateway(transport);
         byte[] first = gateway.frame(Gateway.text(500, 1));
         byte[] bad = gateway.frame(Gateway.text(500, 2));
@@ -203,7 +203,7 @@ class FrameStreamTest {
         for (int most : new int[] {10, 1 << 20}) {
             List<DecompressionException> told = new ArrayList<>();
             GatewayConnection connection = new GatewayConnection(
-                    GatewaySockets.of(transport).onFault(told::add), false);
+                    GatewaySockets.of(transport).onError(told::add), false);
             FrameStream stream = new FrameStream(Wire.slowly(sent, most, false), () -> connection);
             byte[] expected = new Wire()
                     .answer(Wire.UPGRADE)
@@ -222,9 +222,9 @@ class FrameStreamTest {
     }
 
     @Test
-    void aListenerThatFailsHidesNothing() throws IOException {
+    void exceptionOfTheListenerIsSuppressed() throws IOException {
         IllegalStateException failure = new IllegalStateException("the listener's own");
-        GatewaySockets sockets = GatewaySockets.of(Transport.ZSTD).onFault(fault -> {
+        GatewaySockets sockets = GatewaySockets.of(Transport.ZSTD).onError(fault -> {
             throw failure;
         });
         GatewayConnection connection = new GatewayConnection(sockets, false);
@@ -235,7 +235,7 @@ class FrameStreamTest {
     }
 
     @Test
-    void aMessageThatIsDeclaredTooLongIsRefusedAtItsHead() {
+    void tooLongDeclaredLengthIsAnErrorAtTheHeader() {
         byte[] head = {(byte) 0x82, 127, 0, 0, 0, 0, 4, 0, 0, 1};
         byte[] sent = new Wire().answer(Wire.UPGRADE).raw(head).bytes();
         InputStream stream = stream(Wire.slowly(sent, 100, false), Transport.ZSTD, false);
@@ -245,18 +245,18 @@ class FrameStreamTest {
     }
 
     @Test
-    void aDeclaredLengthTakesNoMemory() throws IOException {
+    void declaredLengthAllocatesNoMemory() throws IOException {
         GatewayConnection connection = new GatewayConnection(GatewaySockets.of(Transport.ZSTD), false);
         byte[] head = {(byte) 0x82, 127, 0, 0, 0, 0, 3, 0, 0, 0, 1, 2, 3};
         byte[] sent = new Wire().answer(Wire.UPGRADE).raw(head).bytes();
         FrameStream stream = new FrameStream(Wire.slowly(sent, 100, false), () -> connection);
         assertEquals(Wire.UPGRADE.length(), Wire.all(stream, 1000).length);
         assertEquals(3, connection.length());
-        assertTrue(connection.room(1).length <= 16 << 10);
+        assertTrue(connection.ensureCapacity(1).length <= 16 << 10);
     }
 
     @Test
-    void aClosedSocketEndsItsStream() throws IOException {
+    void readAfterSocketCloseThrows() throws IOException {
         GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD);
         GatewayConnection connection = new GatewayConnection(GatewaySockets.of(() -> decompressor), false);
         Gateway gateway = new Gateway(Transport.ZSTD);

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Random;
 import java.util.zip.DeflaterOutputStream;
 
-/** A gateway's side of a connection: compresses by the compressors of others. */
+/** A gateway's side of a connection, by zlib and libzstd. */
 final class Gateway {
     private final ByteArrayOutputStream sent = new ByteArrayOutputStream();
     private final OutputStream compressor;
@@ -18,7 +18,7 @@ final class Gateway {
         compressor = transport == Transport.ZLIB ? new DeflaterOutputStream(sent, true) : zstd(sent);
     }
 
-    /** The settings that gateways are known for. */
+    /** The parameters that gateways use. */
     private static OutputStream zstd(OutputStream sent) throws IOException {
         return new ZstdOutputStreamNoFinalizer(sent)
                 .setLevel(7)

@@ -24,7 +24,7 @@ class RequestLineTest {
     })
     void gatewaysAreAskedForTheTransport(String line, String asked) {
         assertTrue(new RequestLine(line).isGateway());
-        assertEquals(asked, new RequestLine(line).asking(Transport.ZSTD).toString());
+        assertEquals(asked, new RequestLine(line).withCompression(Transport.ZSTD).toString());
     }
 
     @ParameterizedTest
@@ -46,12 +46,12 @@ class RequestLineTest {
     }
 
     @Test
-    void onlyTheFirstLineIsEditedHoweverItIsWritten() throws IOException {
+    void onlyTheRequestLineIsEdited() throws IOException {
         String request = "GET /?encoding=json HTTP/1.1\r\nHost: h\r\n\r\nGET /?encoding=json HTTP/1.1\r\n";
         byte[] bytes = request.getBytes(StandardCharsets.ISO_8859_1);
         for (int part = 1; part <= bytes.length; part++) {
             ByteArrayOutputStream sent = new ByteArrayOutputStream();
-            RequestStream stream = new RequestStream(sent, line -> line.asking(Transport.ZLIB));
+            RequestStream stream = new RequestStream(sent, line -> line.withCompression(Transport.ZLIB));
             for (int at = 0; at < bytes.length; at += part) {
                 stream.write(bytes, at, Math.min(part, bytes.length - at));
             }
@@ -62,7 +62,7 @@ class RequestLineTest {
     }
 
     @Test
-    void anEndlessLineIsLeftAlone() throws IOException {
+    void endlessRequestLineIsNotEdited() throws IOException {
         ByteArrayOutputStream sent = new ByteArrayOutputStream();
         RequestStream stream = new RequestStream(sent, line -> {
             throw new AssertionError(line);

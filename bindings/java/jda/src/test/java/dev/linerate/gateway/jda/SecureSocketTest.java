@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
 class SecureSocketTest {
-    /** Methods that Java 8 does not have. Those of SSLSocket refuse by themselves. */
+    /** Methods newer than Java 8. Those of SSLSocket throw. */
     private static final Set<String> NEWER = Set.of(
             "setOption",
             "getOption",
@@ -42,7 +42,7 @@ class SecureSocketTest {
     private static final Set<String> OF_OBJECTS = Set.of("hashCode", "equals");
 
     @Test
-    void everythingGoesToTheSocketBelow() {
+    void allMethodsDelegateToTheWrappedSocket() {
         List<String> missing = new ArrayList<>();
         for (Method method : SSLSocket.class.getMethods()) {
             boolean counts = !Modifier.isStatic(method.getModifiers())
@@ -66,7 +66,7 @@ class SecureSocketTest {
     }
 
     @Test
-    void settingsAreThoseOfTheSocketBelow() throws IOException {
+    void optionsAreThoseOfTheWrappedSocket() throws IOException {
         SSLSocketFactory factory = GatewaySockets.of(Transport.ZSTD).secure();
         SSLSocketFactory below = (SSLSocketFactory) SSLSocketFactory.getDefault();
         assertArrayEquals(below.getDefaultCipherSuites(), factory.getDefaultCipherSuites());
@@ -83,7 +83,7 @@ class SecureSocketTest {
     }
 
     @Test
-    void aPlainServerIsNoSecureOne() throws IOException {
+    void secureSocketToAPlainServerFails() throws IOException {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 Socket socket = GatewaySockets.of(Transport.ZSTD)
                         .secure()
@@ -99,7 +99,7 @@ class SecureSocketTest {
     }
 
     @Test
-    void plainSocketsConnectInEveryWay() throws Exception {
+    void plainSocketsConnectByEveryFactoryMethod() throws Exception {
         InetAddress here = InetAddress.getLoopbackAddress();
         SocketFactory factory = GatewaySockets.of(Transport.ZLIB).plain();
         ServerSocket server = new ServerSocket(0, 8, here);
@@ -125,7 +125,7 @@ class SecureSocketTest {
         assertThrows(ConnectException.class, () -> factory.createSocket(here, port));
     }
 
-    /** No websocket: bytes stay what they are. */
+    /** Not a websocket: bytes are unchanged. */
     private static void assertBytesGoBothWays(Socket one, Socket other) throws IOException {
         one.setSoTimeout(10_000);
         other.setSoTimeout(10_000);
@@ -136,7 +136,7 @@ class SecureSocketTest {
     }
 
     @Test
-    void etfOfAClientThatDecompressesByItselfIsRefused() throws IOException {
+    void etfOfACompressingClientIsAnError() throws IOException {
         try (ServerSocket server = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
                 Socket socket = GatewaySockets.of(Transport.ZSTD)
                         .plain()

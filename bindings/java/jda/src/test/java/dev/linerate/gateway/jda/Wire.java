@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Random;
 
-/** Bytes of a server, and a stream that brings them in pieces of any size. */
+/** Bytes of a server, and a stream that returns them in pieces of any size. */
 final class Wire {
     static final String UPGRADE = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
 
@@ -64,7 +64,7 @@ final class Wire {
         return bytes.toByteArray();
     }
 
-    /** Brings the bytes in pieces of at most so many, with a timeout before each of them. */
+    /** Returns the bytes in pieces of a maximum size, with a timeout before each. */
     static InputStream slowly(byte[] bytes, int most, boolean timeouts) {
         Random random = new Random(most);
         return new FilterInputStream(new ByteArrayInputStream(bytes)) {
@@ -81,7 +81,7 @@ final class Wire {
         };
     }
 
-    /** Reads to the end, whatever times out meanwhile. */
+    /** Reads to the end, retrying after timeouts. */
     static byte[] all(InputStream stream, int most) throws IOException {
         ByteArrayOutputStream all = new ByteArrayOutputStream();
         byte[] part = new byte[most];
@@ -93,7 +93,7 @@ final class Wire {
                 }
                 all.write(part, 0, count);
             } catch (SocketTimeoutException again) {
-                // Once more.
+                // Retry.
             }
         }
     }

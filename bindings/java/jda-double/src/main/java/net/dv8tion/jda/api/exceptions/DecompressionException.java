@@ -19,7 +19,7 @@ public class DecompressionException extends IOException {
     }
 
     /**
-     * Says what went wrong.
+     * Creates an exception with a message.
      *
      * @param message a sentence
      */
@@ -28,7 +28,7 @@ public class DecompressionException extends IOException {
     }
 
     /**
-     * Says what went wrong, and why.
+     * Creates an exception with a message and a cause.
      *
      * @param message a sentence
      * @param cause the error

@@ -9,40 +9,39 @@ import net.dv8tion.jda.api.exceptions.DecompressionException;
  */
 public interface GatewayDecompressor {
     /**
-     * The transport in the query of the gateway's address.
+     * Returns the transport in the query of the gateway's URL.
      *
      * @return such as {@code zstd-stream}; null without compression
      */
     String getQueryParameter();
 
-    /** The end of the shard. */
+    /** Shuts the shard down. */
     void shutdown();
 
     /** One compression context for a connection. */
     interface Transport extends GatewayDecompressor {
-        /** A new connection begins. */
+        /** Starts a new connection. */
         void reset();
 
-        /** Whole payloads. */
+        /** Payloads as arrays. */
         interface Buffered extends Transport {
             /**
-             * Takes a websocket message.
+             * Decompresses a websocket message.
              *
              * @param data the message
-             * @return the payload, or null if more messages are needed for it
-             * @throws DecompressionException if the connection cannot go on
+             * @return the payload, or null if it is incomplete
+             * @throws DecompressionException if the stream is damaged
              */
             byte[] decompress(byte[] data) throws DecompressionException;
         }
 
-        /** Payloads to be read. */
+        /** Payloads as streams. */
         interface Streamed extends Transport {
             /**
-             * Takes a websocket message.
+             * Decompresses a websocket message.
              *
              * @param data the message
-             * @return the payload, or null if more messages are needed for it; a {@link DecompressionException} comes
-             *     from reading
+             * @return the payload, or null if it is incomplete; reads throw {@link DecompressionException}
              */
             InputStream createInputStream(byte[] data);
         }

@@ -1,9 +1,8 @@
 //! The native methods of the class `dev.linerate.gateway.Native`.
 //!
-//! What holds for all of them: Java passes the environment of the call, arrays and buffers of the
-//! types that the methods declare, none of them null, ranges that it has checked, and as a connection
-//! what `create` returned, until `free`, by one thread at a time. The class is not public, and its
-//! only callers keep to that by the state word of `Handle`.
+//! Contract of the caller, for all of them: Java passes the environment of the call; arrays and buffers of the declared
+//! types, not null; valid ranges; and as connection a result of `create` that is not freed, from one thread at a time.
+//! The class is not public, and its only callers ensure this by the state word of `Handle`.
 
 use std::mem::MaybeUninit;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,23 +13,23 @@ use linerate_gateway::Kind;
 
 use crate::Connection;
 use crate::frame::Frame;
-use crate::kernel::env::Env;
-use crate::settings::Settings;
-use crate::shared;
+use crate::options::Options;
+use crate::pool;
+use crate::sys::env::Env;
 
-/// What the classes and this library must agree on; `Native.VERSION`.
-const VERSION: jint = 2;
+/// Version of the interface to the Java classes; equal to `Native.VERSION`.
+const VERSION: jint = 3;
 
-/// The message is not whole yet.
-const PART: jlong = -1;
-/// `fault` tells what went wrong.
-const FAULT: jlong = -2;
-/// An exception waits in Java.
-const THREW: jlong = -3;
-/// There was a panic, or there is what one has left.
+/// The message is incomplete.
+const INCOMPLETE: jlong = -1;
+/// The stream is in error; see `error`.
+const ERROR: jlong = -2;
+/// A Java exception is pending.
+const EXCEPTION: jlong = -3;
+/// The connection had a panic, now or before.
 const DEFECT: jlong = -4;
 
-/// A length for Java. None of ours is larger than Java's limits, which are numbers of this type.
+/// Converts a length for Java. None exceeds Java's limits, which have this type.
 pub(crate) fn length(len: usize) -> jint {
     jint::try_from(len).unwrap_or(jint::MAX)
 }
@@ -38,19 +37,19 @@ pub(crate) fn length(len: usize) -> jint {
 /// Runs `body` with a connection. After a panic it returns `defect`, and the connection is broken.
 fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Connection) -> T) -> T {
     let connection = ptr::with_exposed_provenance_mut::<Connection>(connection as usize);
-    // SAFETY: it is what `create` returned and not freed yet, and no other thread has it now.
+    // SAFETY: by the contract it was returned by `create`, is not freed, and is not used by another thread.
     let connection = unsafe { &mut *connection };
     catch_unwind(AssertUnwindSafe(|| body(connection))).unwrap_or_else(|_| {
-        connection.break_off();
+        connection.set_broken();
         defect
     })
 }
 
-/// Copies bytes from `offset` on out of what Java passed as a part of a websocket message. False, and an
-/// exception waits, if they are not all within it.
+/// Returns a function that copies a part of a websocket message from `offset` on. It returns false with a pending
+/// exception if the bytes are not within the part.
 ///
 /// # Safety
-/// `part` is a `ByteBuffer` that Java passed to the call of `env` if `direct` says so, else a `byte[]`.
+/// `part` is an argument of the call of `env`: a direct `ByteBuffer` if `direct`, otherwise a `byte[]`.
 unsafe fn copy(
     env: Env<'_>,
     part: jobject,
@@ -62,14 +61,14 @@ unsafe fn copy(
             // SAFETY: the caller passes a `byte[]`.
             return unsafe { env.read(part, offset, into) };
         }
-        // An empty buffer may be without memory.
+        // An empty buffer may have no address.
         // SAFETY: the caller passes a buffer.
         into.is_empty() || unsafe { env.direct(part) }.is_some_and(|part| part.read(offset as usize, into))
     }
 }
 
-/// Takes a part of a websocket message, which `fill` copies into place, all of it unless it says no. With
-/// the last part the message is decoded, and the payload handed to `deliver`.
+/// Takes a part of a websocket message. `fill` writes all of it or returns false. After the last part the message is
+/// decoded, and `deliver` is called with the payload.
 fn decode(
     connection: &mut Connection,
     len: jint,
@@ -83,28 +82,28 @@ fn decode(
     let len = usize::try_from(len).unwrap_or(0);
     if last && connection.parts().is_empty() {
         let mut frame = Frame::new();
-        let Ok(room) = frame.room(len) else {
+        let Ok(buffer) = frame.buffer(len) else {
             connection.no_memory();
-            return FAULT;
+            return ERROR;
         };
-        if !fill(room) {
-            return THREW;
+        if !fill(buffer) {
+            return EXCEPTION;
         }
-        // SAFETY: all of the room was written just now, and it is not written again.
-        let frame = unsafe { slice::from_raw_parts(room.as_ptr().cast::<u8>(), room.len()) };
+        // SAFETY: `fill` has written all of the buffer, and it is not written again.
+        let frame = unsafe { slice::from_raw_parts(buffer.as_ptr().cast::<u8>(), buffer.len()) };
         return decode_frame(connection, frame, deliver);
     }
     if connection.reserve_part(len, last).is_err() {
-        return FAULT;
+        return ERROR;
     }
     let parts = connection.parts();
     if !fill(&mut parts.spare_capacity_mut()[..len]) {
-        return THREW;
+        return EXCEPTION;
     }
-    // SAFETY: that many bytes were reserved, and written just now.
+    // SAFETY: `len` bytes were reserved, and `fill` has written them.
     unsafe { parts.set_len(parts.len() + len) };
     if !last {
-        return PART;
+        return INCOMPLETE;
     }
     let frame = std::mem::take(parts);
     decode_frame(connection, &frame, deliver)
@@ -115,18 +114,18 @@ fn decode_frame(
     frame: &[u8],
     deliver: impl FnOnce(&mut Connection, &[u8]) -> jlong,
 ) -> jlong {
-    match connection.message(frame, &mut shared::scratch()) {
+    match connection.message(frame, &mut pool::scratch()) {
         Ok(Some(payload)) => deliver(connection, payload),
-        Ok(None) => PART,
-        Err(_) => FAULT,
+        Ok(None) => INCOMPLETE,
+        Err(_) => ERROR,
     }
 }
 
-/// The length of a payload that has no room and waits to be fetched.
-fn wait(connection: &mut Connection, payload: &[u8]) -> jlong {
-    match connection.wait(payload) {
+/// Keeps a payload that did not fit, to be fetched; returns its length.
+fn keep(connection: &mut Connection, payload: &[u8]) -> jlong {
+    match connection.keep(payload) {
         Ok(()) => payload.len() as jlong,
-        Err(_) => FAULT,
+        Err(_) => ERROR,
     }
 }
 
@@ -149,23 +148,23 @@ extern "system" fn Java_dev_linerate_gateway_Native_create(
     keep_messages: jint,
     keep_bytes: jint,
 ) -> jlong {
-    let settings = Settings { transport, max_message, window_log, checks, keep_messages, keep_bytes };
-    let made = catch_unwind(|| Box::into_raw(Box::new(Connection::new(settings))));
-    made.map_or(0, |connection| connection.expose_provenance() as jlong)
+    let options = Options { transport, max_message, window_log, checks, keep_messages, keep_bytes };
+    let created = catch_unwind(|| Box::into_raw(Box::new(Connection::new(options))));
+    created.map_or(0, |connection| connection.expose_provenance() as jlong)
 }
 
 /// `static native void free(long connection)`
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_free(_: *mut JNIEnv, _: jclass, connection: jlong) {
     let connection = ptr::with_exposed_provenance_mut::<Connection>(connection as usize);
-    // SAFETY: it is what `create` returned, and this is the only time that it is freed.
+    // SAFETY: by the contract it was returned by `create`, and it is freed only once.
     let connection = unsafe { Box::from_raw(connection) };
-    // What remains of a panic in here is a leak.
+    // A panic in here leaks memory, nothing else.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(connection)));
 }
 
 /// `static native byte[] decode(long connection, Object part, boolean direct, int offset, int length, boolean last)`:
-/// the payload. Null if it is not whole, on a fault and after a panic, which `outcome` tells apart.
+/// the payload. Null if the message is incomplete, on an error and after a panic; see `outcome`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decode(
     env: *mut JNIEnv,
@@ -203,16 +202,16 @@ extern "system" fn Java_dev_linerate_gateway_Native_outcome(
     _: jclass,
     connection: jlong,
 ) -> jint {
-    let outcome = with(connection, DEFECT, |connection| match connection.fault() {
+    let outcome = with(connection, DEFECT, |connection| match connection.error() {
         _ if connection.is_broken() => DEFECT,
-        Some(_) => FAULT,
-        None => PART,
+        Some(_) => ERROR,
+        None => INCOMPLETE,
     });
     outcome as jint
 }
 
-/// `static native long decodeInto(long connection, Object part, boolean direct, int offset, int length, boolean last, byte[] into, int room)`:
-/// the length of the payload. If `into`, which has `room` bytes, is shorter, the payload waits for `fetch`.
+/// `static native long decodeInto(long connection, Object part, boolean direct, int offset, int length, boolean last, byte[] into, int capacity)`:
+/// the length of the payload. If it exceeds `capacity`, the length of `into`, the payload is kept for `fetch`.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
     env: *mut JNIEnv,
@@ -224,7 +223,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
     len: jint,
     last: jboolean,
     into: jbyteArray,
-    room: jint,
+    capacity: jint,
 ) -> jlong {
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
@@ -236,8 +235,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
             // SAFETY: what Java passed to this call.
             unsafe { copy(env, part, direct, offset) },
             |connection, payload| {
-                if payload.len() > room as usize {
-                    return wait(connection, payload);
+                if payload.len() > capacity as usize {
+                    return keep(connection, payload);
                 }
                 // SAFETY: a `byte[]` of this call.
                 unsafe { env.write(into, payload) };
@@ -247,7 +246,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeInto(
     })
 }
 
-/// `static native long fetch(long connection, byte[] into)`: the length of the payload that waited.
+/// `static native long fetch(long connection, byte[] into)`: the length of the kept payload.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_fetch(
     env: *mut JNIEnv,
@@ -266,7 +265,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_fetch(
 }
 
 /// `static native long decodeDirect(long connection, Object part, boolean direct, int offset, int length, boolean last, ByteBuffer into)`:
-/// as `decodeInto`, into the beginning of a direct buffer. `DEFECT` for another one.
+/// like `decodeInto`, into the beginning of a direct buffer. `DEFECT` for any other buffer.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_decodeDirect(
     env: *mut JNIEnv,
@@ -293,7 +292,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_decodeDirect(
             unsafe { copy(env, part, direct, offset) },
             |connection, payload| {
                 if payload.len() > into.capacity() {
-                    return wait(connection, payload);
+                    return keep(connection, payload);
                 }
                 into.write(payload);
                 payload.len() as jlong
@@ -319,8 +318,8 @@ extern "system" fn Java_dev_linerate_gateway_Native_fetchDirect(
     })
 }
 
-/// The ordinal of the Java enum `Kind`. `None` for what is not about a stream, such as files, and what
-/// sessions never say: to call that corrupt would put the blame on the gateway.
+/// The ordinal of the Java enum `Kind`. `None` for kinds that are not about streams, such as files, and that sessions
+/// never return: reporting them as corrupt would blame the gateway.
 fn ordinal(kind: Kind) -> Option<jlong> {
     match kind {
         Kind::Corrupt => Some(0),
@@ -331,11 +330,11 @@ fn ordinal(kind: Kind) -> Option<jlong> {
     }
 }
 
-/// `static native String fault(long connection, long[] where)`: what went wrong; into `where` the
-/// ordinal of the Java enum `Kind`, the compressed byte of the connection and the message. Null if
-/// nothing did, and after a panic.
+/// `static native String error(long connection, long[] where)`: the error message; writes to `where` the ordinal of the
+/// Java enum `Kind`, the compressed offset on the connection, and the message index. Null without an error, and
+/// after a panic.
 #[unsafe(no_mangle)]
-extern "system" fn Java_dev_linerate_gateway_Native_fault(
+extern "system" fn Java_dev_linerate_gateway_Native_error(
     env: *mut JNIEnv,
     _: jclass,
     connection: jlong,
@@ -344,12 +343,12 @@ extern "system" fn Java_dev_linerate_gateway_Native_fault(
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
     with(connection, ptr::null_mut(), |connection| {
-        let Some(fault) = connection.fault() else { return ptr::null_mut() };
-        let kind = ordinal(fault.kind()).unwrap_or_else(|| panic!("no stream is the cause of this: {fault}"));
-        let text = fault.to_string();
+        let Some(error) = connection.error() else { return ptr::null_mut() };
+        let kind = ordinal(error.kind()).unwrap_or_else(|| panic!("no stream is the cause of this: {error}"));
+        let text = error.to_string();
         // SAFETY: a `long[]` of this call.
         let written =
-            unsafe { env.write_longs(position, &[kind, fault.error.offset as i64, fault.message as i64]) };
+            unsafe { env.write_longs(position, &[kind, error.offset() as i64, error.message_index as i64]) };
         if written { env.string(&text) } else { ptr::null_mut() }
     })
 }
@@ -401,14 +400,14 @@ extern "system" fn Java_dev_linerate_gateway_Native_memory(
     with(connection, 0, |connection| connection.memory() as jlong)
 }
 
-/// `static native long lastOpcode(long connection)`: -1 if it is not known.
+/// `static native int lastOpcode(long connection)`: -1 if unknown.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_lastOpcode(
     _: *mut JNIEnv,
     _: jclass,
     connection: jlong,
 ) -> jint {
-    with(connection, -1, |connection| connection.seen().op.and_then(|op| op.try_into().ok()).unwrap_or(-1))
+    with(connection, -1, |connection| connection.last().op.and_then(|op| op.try_into().ok()).unwrap_or(-1))
 }
 
 /// `static native long lastSequence(long connection)`: -1 if there is none.
@@ -419,7 +418,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_lastSequence(
     connection: jlong,
 ) -> jlong {
     with(connection, -1, |connection| {
-        connection.seen().sequence.and_then(|s| s.try_into().ok()).unwrap_or(-1)
+        connection.last().sequence.and_then(|s| s.try_into().ok()).unwrap_or(-1)
     })
 }
 
@@ -433,11 +432,11 @@ extern "system" fn Java_dev_linerate_gateway_Native_lastEvent(
     // SAFETY: the environment of this call.
     let env = unsafe { Env::new(env) };
     with(connection, ptr::null_mut(), |connection| {
-        connection.seen().event().map_or(ptr::null_mut(), |event| env.string(event))
+        connection.last().event().map_or(ptr::null_mut(), |event| env.string(event))
     })
 }
 
-/// `static native byte[] recording(long connection)`: null if nothing is kept.
+/// `static native byte[] recording(long connection)`: null if no messages are kept.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_recording(
     env: *mut JNIEnv,
@@ -451,16 +450,16 @@ extern "system" fn Java_dev_linerate_gateway_Native_recording(
     })
 }
 
-/// `static native long live()`: connections that were not freed yet.
+/// `static native long live()`: number of connections that are not freed.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_live(_: *mut JNIEnv, _: jclass) -> jlong {
     Connection::live()
 }
 
-/// `static native long sharedMemory()`: bytes that wait for the next message of any connection.
+/// `static native long sharedMemory()`: bytes of the process's working memory.
 #[unsafe(no_mangle)]
 extern "system" fn Java_dev_linerate_gateway_Native_sharedMemory(_: *mut JNIEnv, _: jclass) -> jlong {
-    catch_unwind(shared::memory).map_or(0, |bytes| bytes as jlong)
+    catch_unwind(pool::memory).map_or(0, |bytes| bytes as jlong)
 }
 
 #[cfg(test)]
@@ -472,24 +471,25 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_stays_in_its_connection() {
+    fn panic_breaks_only_its_own_connection() {
         let create = |env, class| Java_dev_linerate_gateway_Native_create(env, class, 1, 100, 16, 0, 0, 0);
         let (one, other) = (call(create), call(create));
         assert_eq!(with(one, DEFECT, |_| panic!("on purpose")), DEFECT);
         let outcome = |connection| call(|e, c| Java_dev_linerate_gateway_Native_outcome(e, c, connection));
         assert_eq!(jlong::from(outcome(one)), DEFECT);
-        assert_eq!(jlong::from(outcome(other)), PART);
+        assert_eq!(jlong::from(outcome(other)), INCOMPLETE);
         let never =
             |_: &mut [MaybeUninit<u8>]| -> bool { unreachable!("a broken connection takes no frame") };
-        assert_eq!(with(one, PART, |broken| decode(broken, 5, true, never, |_, _| 0)), DEFECT);
+        assert_eq!(with(one, INCOMPLETE, |broken| decode(broken, 5, true, never, |_, _| 0)), DEFECT);
         call(|env, class| Java_dev_linerate_gateway_Native_reset(env, class, one));
-        assert_eq!(jlong::from(outcome(one)), PART);
+        assert_eq!(jlong::from(outcome(one)), INCOMPLETE);
         for connection in [one, other] {
             call(|env, class| Java_dev_linerate_gateway_Native_free(env, class, connection));
         }
     }
+
     #[test]
-    fn kinds_that_no_stream_causes_are_not_called_corrupt() {
+    fn kinds_that_no_stream_causes_have_no_ordinal() {
         let of_streams = [Kind::Corrupt, Kind::Truncated, Kind::Limit, Kind::Unsupported];
         assert_eq!(of_streams.map(ordinal), [Some(0), Some(1), Some(2), Some(3)]);
         let others = [Kind::OutputTooSmall, Kind::BadArgument, Kind::Read, Kind::Write];
@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn a_zstd_message_in_two_parts_is_decoded_with_the_last() {
+    fn zstd_message_in_two_parts_is_decoded_with_the_last() {
         let mut frame = Vec::new();
         let mut server = linerate_gateway::Encoder::new(linerate_gateway::Transport::Zstd).unwrap();
         server.message(b"a payload in parts", &mut frame).unwrap();
@@ -516,7 +516,7 @@ mod tests {
             assert_eq!(with(address, DEFECT, |c| decode(c, len, last, fill, deliver)), expected);
         };
         for split in 0..=frame.len() {
-            take(&frame[..split], false, PART);
+            take(&frame[..split], false, INCOMPLETE);
             take(&frame[split..], true, 18);
             with(address, (), Connection::reset);
         }

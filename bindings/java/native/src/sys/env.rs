@@ -1,4 +1,4 @@
-//! The functions of the virtual machine, for the length of one call from Java.
+//! JNI functions for the duration of one call from Java.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -7,16 +7,16 @@ use std::ptr;
 
 use jni_sys::{JNIEnv, JNINativeInterface__1_4, jbyteArray, jlongArray, jobject, jstring};
 
-use crate::kernel::exports::length;
+use crate::sys::exports::length;
 
-/// The environment of a call.
+/// The JNI environment of a call.
 #[derive(Clone, Copy)]
 pub(crate) struct Env<'c> {
     raw: *mut JNIEnv,
     call: PhantomData<&'c JNIEnv>,
 }
 
-/// The memory of a direct buffer, as long as the call lasts, for the call keeps the buffer alive.
+/// The memory of a direct buffer. The call keeps the buffer alive.
 #[derive(Clone, Copy)]
 pub(crate) struct Direct<'c> {
     address: *mut u8,
@@ -26,7 +26,7 @@ pub(crate) struct Direct<'c> {
 
 impl<'c> Env<'c> {
     /// # Safety
-    /// `raw` is what Java passed to a native method, which runs as long as `'c`.
+    /// `raw` is the environment that Java passed to a native method, which runs for `'c`.
     pub(crate) unsafe fn new(raw: *mut JNIEnv) -> Self {
         Env { raw, call: PhantomData }
     }
@@ -37,29 +37,29 @@ impl<'c> Env<'c> {
         unsafe { &(**self.raw).v1_4 }
     }
 
-    /// Copies bytes from an array. False, and an exception waits, if they are not all within it.
+    /// Copies bytes from an array. Returns false with a pending exception if they are not within it.
     ///
     /// # Safety
     /// `array` is a `byte[]` that Java passed to this call.
     pub(crate) unsafe fn read(self, array: jbyteArray, offset: i32, into: &mut [MaybeUninit<u8>]) -> bool {
         let (to, len) = (into.as_mut_ptr().cast(), length(into.len()));
-        // SAFETY: the room is as long as said; the virtual machine checks the range in the array.
+        // SAFETY: `into` has `len` bytes; the virtual machine checks the range in the array.
         unsafe { (self.functions().GetByteArrayRegion)(self.raw, array, offset, len, to) };
-        !self.threw()
+        !self.has_exception()
     }
 
-    /// Copies bytes to the beginning of an array. An exception waits if it is shorter; whatever is returned
-    /// to Java then, the exception comes in its place.
+    /// Copies bytes to the beginning of an array. Leaves a pending exception if it is shorter; Java then ignores the
+    /// returned value.
     ///
     /// # Safety
     /// `array` is a `byte[]` of this call.
     pub(crate) unsafe fn write(self, array: jbyteArray, from: &[u8]) {
         let len = length(from.len());
-        // SAFETY: the bytes are as many as said; the virtual machine checks the range in the array.
+        // SAFETY: `from` has `len` bytes; the virtual machine checks the range in the array.
         unsafe { (self.functions().SetByteArrayRegion)(self.raw, array, 0, len, from.as_ptr().cast()) };
     }
 
-    /// Copies numbers to the beginning of an array. False, and an exception waits, if it is shorter.
+    /// Copies numbers to the beginning of an array. Returns false with a pending exception if it is shorter.
     ///
     /// # Safety
     /// `array` is a `long[]` that Java passed to this call.
@@ -68,22 +68,22 @@ impl<'c> Env<'c> {
         unsafe {
             (self.functions().SetLongArrayRegion)(self.raw, array, 0, from.len() as i32, from.as_ptr())
         };
-        !self.threw()
+        !self.has_exception()
     }
 
-    /// A new array with these bytes. Null, and an `OutOfMemoryError` waits, if there is no room.
+    /// Creates an array. Returns null with a pending `OutOfMemoryError` if the heap is full.
     pub(crate) fn array(self, bytes: &[u8]) -> jbyteArray {
         // SAFETY: the environment is that of a running call.
         let array = unsafe { (self.functions().NewByteArray)(self.raw, length(bytes.len())) };
         if array.is_null() {
             return array;
         }
-        // SAFETY: the array was made by this call, as long as the bytes.
+        // SAFETY: the array was created by this call with the length of the bytes.
         unsafe { self.write(array, bytes) };
         array
     }
 
-    /// A new string. Null, and an `OutOfMemoryError` waits, if there is no room.
+    /// Creates a string. Returns null with a pending `OutOfMemoryError` if the heap is full.
     pub(crate) fn string(self, text: &str) -> jstring {
         let units: Vec<u16> = text.encode_utf16().collect();
         let len = i32::try_from(units.len()).unwrap_or(0);
@@ -108,8 +108,8 @@ impl<'c> Env<'c> {
         (!address.is_null()).then_some(Direct { address: address.cast(), capacity, call: PhantomData })
     }
 
-    /// Whether an exception waits. With one, hardly a function may be called any more.
-    fn threw(self) -> bool {
+    /// Whether an exception is pending. With one, only few JNI functions may be called.
+    fn has_exception(self) -> bool {
         // SAFETY: the environment is that of a running call, and this may be called at any time.
         unsafe { (self.functions().ExceptionCheck)(self.raw) }
     }
@@ -121,8 +121,8 @@ impl Direct<'_> {
         self.capacity
     }
 
-    /// Copies bytes out. False if they are not all within the buffer. A program that writes to them
-    /// meanwhile gets wrong bytes, and nothing worse: they are looked at only once they are copied.
+    /// Copies bytes out. Returns false if they are not within the buffer. If Java writes to them at the same time,
+    /// wrong bytes are copied, which is harmless: only the copy is decoded.
     pub(crate) fn read(&self, offset: usize, into: &mut [MaybeUninit<u8>]) -> bool {
         if offset > self.capacity || into.len() > self.capacity - offset {
             return false;
@@ -132,12 +132,12 @@ impl Direct<'_> {
         true
     }
 
-    /// Copies bytes to the beginning. False if there is no room.
+    /// Copies bytes to the beginning. Returns false if the buffer is too small.
     pub(crate) fn write(&self, from: &[u8]) -> bool {
         if from.len() > self.capacity {
             return false;
         }
-        // SAFETY: the buffer has that room, and `from` is memory of ours.
+        // SAFETY: the buffer has that capacity, and `from` is memory of ours.
         unsafe { ptr::copy_nonoverlapping(from.as_ptr(), self.address, from.len()) };
         true
     }

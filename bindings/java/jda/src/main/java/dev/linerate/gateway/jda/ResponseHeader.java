@@ -2,24 +2,24 @@ package dev.linerate.gateway.jda;
 
 import java.nio.charset.StandardCharsets;
 
-/** The head of the server's answer to a websocket request, up to its blank line. */
-final class AnswerHead {
+/** Parses the HTTP response to a websocket handshake up to its blank line. */
+final class ResponseHeader {
     private static final byte[] UPGRADE = "HTTP/1.1 101".getBytes(StandardCharsets.US_ASCII);
 
     private long seen;
     private int newlines;
     private boolean upgrade = true;
 
-    /** How many of some bytes are of the head. */
+    /** Returns how many of the bytes belong to the response. */
     int count(byte[] bytes, int from, int to) {
         int at = from;
-        while (at < to && !isWhole()) {
-            see(bytes[at++]);
+        while (at < to && !isComplete()) {
+            accept(bytes[at++]);
         }
         return at - from;
     }
 
-    private void see(byte next) {
+    private void accept(byte next) {
         if (seen < UPGRADE.length && next != UPGRADE[(int) seen]) {
             upgrade = false;
         }
@@ -31,7 +31,7 @@ final class AnswerHead {
         }
     }
 
-    boolean isWhole() {
+    boolean isComplete() {
         return newlines == 2;
     }
 

@@ -1,31 +1,31 @@
-//! What Java asks a connection for, as numbers.
+//! Options of a connection, as passed from Java.
 
 use linerate_gateway::{Checks, Encoding, Limits, Session, Transport};
 
 /// The arguments of `Native.create`.
-pub(crate) struct Settings {
+pub(crate) struct Options {
     /// The ordinal of the Java enum `Transport`.
     pub(crate) transport: i32,
     pub(crate) max_message: i32,
     pub(crate) window_log: i32,
     /// The ordinal of the Java enum `Checks`.
     pub(crate) checks: i32,
-    /// Recent messages to keep, and their bytes; 0 for none.
+    /// Recent messages to keep, and their maximum bytes; 0 for none.
     pub(crate) keep_messages: i32,
     pub(crate) keep_bytes: i32,
 }
 
-impl Settings {
-    /// A session as asked for. Java has checked all numbers.
+impl Options {
+    /// A session with these options. Java has checked all values.
     pub(crate) fn session(&self) -> Session {
         let transport = if self.transport == 0 { Transport::Zlib } else { Transport::Zstd };
         let limits = Limits::new()
-            .with_max_message(unsigned(self.max_message))
-            .with_window_log(u8::try_from(self.window_log).unwrap_or(0));
-        let session = Session::new(transport, limits).with_checks(self.checks());
+            .max_message(unsigned(self.max_message))
+            .window_log(u8::try_from(self.window_log).unwrap_or(0));
+        let session = Session::new(transport, limits).checks(self.checks());
         match (unsigned(self.keep_messages), unsigned(self.keep_bytes)) {
             (0, _) | (_, 0) => session,
-            (messages, bytes) => session.with_recent(messages, bytes),
+            (messages, bytes) => session.keep_recent(messages, bytes),
         }
     }
 
@@ -33,8 +33,8 @@ impl Settings {
         match self.checks {
             1 => Checks::complete(Encoding::Json),
             2 => Checks::complete(Encoding::Etf),
-            3 => Checks::complete(Encoding::Json).with_sequence(),
-            4 => Checks::complete(Encoding::Etf).with_sequence(),
+            3 => Checks::complete(Encoding::Json).sequence(true),
+            4 => Checks::complete(Encoding::Etf).sequence(true),
             _ => Checks::NONE,
         }
     }

@@ -1,4 +1,4 @@
-//! Payloads on their way to the wire.
+//! Wire format of one connection: encoding, compression, fragments.
 
 use std::borrow::Cow;
 use std::num::NonZeroUsize;
@@ -8,15 +8,15 @@ use tungstenite::Message;
 use tungstenite::protocol::frame::Frame;
 use tungstenite::protocol::frame::coding::{Data, OpCode};
 
-use super::script::Trouble;
+use super::script::InjectedFault;
 use super::term;
 use crate::checks::Encoding;
 use crate::encoder::Encoder;
-use crate::fault::Result;
+use crate::error::Result;
 use crate::transport::Transport;
 
-/// One connection's way to the wire: its encoding, its compression, its fragments.
-pub(super) struct Line {
+/// Wire format of one connection: encoding, compression, fragments.
+pub(super) struct WireFormat {
     encoding: Encoding,
     /// `None` without compression.
     encoder: Option<Encoder>,
@@ -24,16 +24,16 @@ pub(super) struct Line {
     fragment: Option<NonZeroUsize>,
 }
 
-impl Line {
+impl WireFormat {
     pub(super) fn new(
         encoding: Encoding,
         transport: Option<Transport>,
         fragment: Option<NonZeroUsize>,
     ) -> Result<Self> {
-        Ok(Line { encoding, encoder: transport.map(Encoder::new).transpose()?, transport, fragment })
+        Ok(WireFormat { encoding, encoder: transport.map(Encoder::new).transpose()?, transport, fragment })
     }
 
-    /// A payload, which is JSON, in the connection's encoding.
+    /// Converts a JSON payload to the connection's encoding.
     pub(super) fn encode<'p>(&self, payload: &'p [u8]) -> Cow<'p, [u8]> {
         match self.encoding {
             Encoding::Json => payload.into(),
@@ -41,7 +41,7 @@ impl Line {
         }
     }
 
-    /// What the client says, if it is something in the connection's encoding.
+    /// Decodes a client's message; `None` if it is not in the connection's encoding.
     pub(super) fn decode(&self, message: &[u8]) -> Option<Value> {
         match self.encoding {
             Encoding::Json => serde_json::from_slice(message).ok(),
@@ -49,23 +49,23 @@ impl Line {
         }
     }
 
-    /// The most bytes that a payload can have here that has so many as JSON.
-    pub(super) fn largest(&self, json: usize) -> usize {
+    /// Upper bound of the encoded length of a payload with `json` bytes of JSON.
+    pub(super) fn max_len(&self, json: usize) -> usize {
         match self.encoding {
             Encoding::Json => json,
             Encoding::Etf => json.saturating_mul(term::EXPANSION),
         }
     }
 
-    /// What goes over the wire for an encoded payload.
-    pub(super) fn pack(&mut self, payload: &[u8]) -> Result<Vec<u8>> {
+    /// Compresses an encoded payload.
+    pub(super) fn compress(&mut self, payload: &[u8]) -> Result<Vec<u8>> {
         let Some(encoder) = &mut self.encoder else { return Ok(payload.to_vec()) };
         let mut wire = Vec::new();
         encoder.message(payload, &mut wire)?;
         Ok(wire)
     }
 
-    /// The same as websocket messages, or frames of one.
+    /// Splits compressed bytes into websocket messages, or frames of one message.
     pub(super) fn messages(&self, wire: &[u8]) -> Vec<Message> {
         if wire.is_empty() {
             return Vec::new();
@@ -80,23 +80,23 @@ impl Line {
         let last = pieces.len() - 1;
         let frame = |(i, piece): (usize, &[u8])| {
             let kind = if i == 0 { kind } else { Data::Continue };
-            // A frame, since text that was damaged need not be text.
+            // A raw frame: damaged text may not be UTF-8.
             Message::Frame(Frame::message(piece.to_vec(), OpCode::Data(kind), i == last))
         };
         pieces.enumerate().map(frame).collect()
     }
 }
 
-/// Does to what goes over the wire what the script says.
-pub(super) fn damage(wire: &mut Vec<u8>, troubles: &[Trouble]) {
-    for trouble in troubles {
-        match *trouble {
-            Trouble::Flip(bit) if !wire.is_empty() => {
+/// Applies the faults that change compressed bytes.
+pub(super) fn damage(wire: &mut Vec<u8>, faults: &[InjectedFault]) {
+    for fault in faults {
+        match *fault {
+            InjectedFault::Flip(bit) if !wire.is_empty() => {
                 let len = wire.len();
                 wire[bit / 8 % len] ^= 1 << (bit % 8);
             }
-            Trouble::Truncate => wire.truncate(wire.len() / 2),
-            Trouble::Drop => wire.clear(),
+            InjectedFault::Truncate => wire.truncate(wire.len() / 2),
+            InjectedFault::Drop => wire.clear(),
             _ => {}
         }
     }
@@ -107,22 +107,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damage_is_what_was_asked_for() {
-        let damaged = |troubles: &[Trouble]| {
+    fn damage_flips_truncates_and_drops() {
+        let damaged = |faults: &[InjectedFault]| {
             let mut wire = vec![0, 0, 0, 0];
-            damage(&mut wire, troubles);
+            damage(&mut wire, faults);
             wire
         };
-        assert_eq!(damaged(&[Trouble::Flip(1)]), [2, 0, 0, 0]);
-        assert_eq!(damaged(&[Trouble::Flip(32 + 15)]), [0, 128, 0, 0]);
-        assert_eq!(damaged(&[Trouble::Truncate, Trouble::Flip(16)]), [1, 0]);
-        assert_eq!(damaged(&[Trouble::Drop, Trouble::Flip(0), Trouble::Close(4000)]), Vec::<u8>::new());
+        assert_eq!(damaged(&[InjectedFault::Flip(1)]), [2, 0, 0, 0]);
+        assert_eq!(damaged(&[InjectedFault::Flip(32 + 15)]), [0, 128, 0, 0]);
+        assert_eq!(damaged(&[InjectedFault::Truncate, InjectedFault::Flip(16)]), [1, 0]);
+        assert_eq!(
+            damaged(&[InjectedFault::Drop, InjectedFault::Flip(0), InjectedFault::Close(4000)]),
+            Vec::<u8>::new()
+        );
     }
 
     #[test]
-    fn fragments_are_messages_for_zlib_and_frames_otherwise() {
+    fn fragments_are_messages_with_zlib_and_frames_otherwise() {
         let of = |encoding, transport| {
-            Line::new(encoding, transport, NonZeroUsize::new(3)).unwrap().messages(b"1234567")
+            WireFormat::new(encoding, transport, NonZeroUsize::new(3)).unwrap().messages(b"1234567")
         };
         let zlib = of(Encoding::Json, Some(Transport::Zlib));
         assert_eq!(zlib, [&b"123"[..], b"456", b"7"].map(|piece| Message::binary(piece.to_vec())));

@@ -1,0 +1,39 @@
+package dev.linerate.gateway;
+
+/** Converts result codes of the native library to exceptions. */
+final class NativeResult {
+    private NativeResult() {}
+
+    /**
+     * Returns whether there is a payload.
+     *
+     * @param length the payload's length, or one of the negative codes of {@link Native}
+     * @throws DecompressionException for {@link Native#ERROR}
+     */
+    static boolean isComplete(long connection, int length) throws DecompressionException {
+        if (length >= 0) {
+            return true;
+        }
+        if (length == Native.INCOMPLETE) {
+            return false;
+        }
+        if (length == Native.ERROR) {
+            throw error(connection);
+        }
+        throw defect();
+    }
+
+    private static DecompressionException error(long connection) {
+        long[] where = new long[3];
+        String text = Native.error(connection, where);
+        if (text == null) {
+            throw defect();
+        }
+        return new DecompressionException(
+                DecompressionException.Kind.values()[(int) where[0]], text, where[1], where[2]);
+    }
+
+    static InternalError defect() {
+        return new InternalError("a defect of linerate-gateway; see the panic message on the standard error");
+    }
+}

@@ -1,0 +1,20 @@
+//! Working memory shared by all connections of the process.
+
+use std::sync::LazyLock;
+use std::thread;
+
+use linerate_gateway::{PooledScratch, ScratchPool};
+
+/// One per processor: more cannot be used at the same time.
+static POOL: LazyLock<ScratchPool> =
+    LazyLock::new(|| ScratchPool::new(thread::available_parallelism().map_or(1, usize::from)));
+
+/// Takes working memory for exclusive use.
+pub(crate) fn scratch() -> PooledScratch<'static> {
+    POOL.acquire()
+}
+
+/// Bytes held by the pool, without memory that is in use.
+pub(crate) fn memory() -> usize {
+    POOL.memory()
+}
