@@ -5,9 +5,12 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::ptr;
 
-use jni_sys::{JNIEnv, JNINativeInterface__1_4, jbyteArray, jlongArray, jobject, jstring};
+use jni_sys::{JNIEnv, JNINativeInterface__1_4, jbyteArray, jint, jlongArray, jobject, jstring};
 
-use crate::sys::exports::length;
+/// Converts a length for Java. None exceeds Java's limits, which have this type.
+pub(crate) fn length(len: usize) -> jint {
+    jint::try_from(len).unwrap_or(jint::MAX)
+}
 
 /// The JNI environment of a call.
 #[derive(Clone, Copy)]

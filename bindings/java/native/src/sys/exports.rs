@@ -29,11 +29,6 @@ const EXCEPTION: jlong = -3;
 /// The connection had a panic, now or before.
 const DEFECT: jlong = -4;
 
-/// Converts a length for Java. None exceeds Java's limits, which have this type.
-pub(crate) fn length(len: usize) -> jint {
-    jint::try_from(len).unwrap_or(jint::MAX)
-}
-
 /// Runs `body` with a connection. After a panic it returns `defect`, and the connection is broken.
 fn with<T>(connection: jlong, defect: T, body: impl FnOnce(&mut Connection) -> T) -> T {
     let connection = ptr::with_exposed_provenance_mut::<Connection>(connection as usize);
@@ -465,6 +460,7 @@ extern "system" fn Java_dev_linerate_gateway_Native_sharedMemory(_: *mut JNIEnv,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys::env::length;
 
     fn call<T>(native: impl FnOnce(*mut JNIEnv, jclass) -> T) -> T {
         native(ptr::null_mut(), ptr::null_mut())
