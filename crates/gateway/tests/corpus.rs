@@ -1,4 +1,4 @@
-//! Recorded connections: the carried sample, and those of the folder that `LINERATE_CORPORA` names.
+//! Recorded connections: the sample in testdata, and those of the folder that `LINERATE_CORPORA` names.
 
 mod common;
 
@@ -24,7 +24,7 @@ fn wire(path: &Path, transport: Transport) -> Vec<Vec<u8>> {
     read(&path.with_extension(if transport == Transport::Zlib { "zlib" } else { "zst" }))
 }
 
-/// Asserts that a connection gives its payloads, which are sound and in order.
+/// Asserts that a connection decodes to its payloads, which pass all checks.
 fn check(path: &Path) {
     let sent = read(&path.with_extension("msgs"));
     for transport in Transport::ALL {
@@ -47,7 +47,7 @@ fn check(path: &Path) {
     }
 }
 
-/// Cuts every message anywhere, into up to four fragments.
+/// Splits every message at random into up to four fragments.
 fn fragments(wire: &[Vec<u8>], sent: &[Vec<u8>]) {
     let mut noise = Noise::new(11);
     let (mut scratch, mut session) = (Scratch::new(), Session::new(Transport::Zlib, Limits::new()));
@@ -75,7 +75,7 @@ fn sample_decodes_to_its_payloads() {
 fn sample_messages_in_two_fragments_split_anywhere_decode() {
     let (wire, sent) = (sample("zlib"), sample("msgs"));
     let mut scratch = Scratch::new();
-    // The first two, and a small one behind the large.
+    // The first two, and a small one after the large ones.
     for whole in [0, 1, wire.len() - 1] {
         for cut in 1..wire[whole].len().min(1500) {
             let mut session = Session::new(Transport::Zlib, Limits::new());
@@ -96,7 +96,7 @@ fn interleaved_connections_decode() {
     for transport in Transport::ALL {
         let wire = sample(if transport == Transport::Zlib { "zlib" } else { "zst" });
         let mut sessions: Vec<Session> = (0..7).map(|_| Session::new(transport, Limits::new())).collect();
-        // Each is a few messages ahead of the next.
+        // Each is a few messages ahead of the next one.
         for turn in 0..wire.len() + 6 * 5 {
             for (i, session) in sessions.iter_mut().enumerate() {
                 let Some(at) = turn.checked_sub(5 * i).filter(|&at| at < wire.len()) else { continue };

@@ -47,7 +47,7 @@ fn exhausted_pool_does_not_block_and_only_the_first_slot_keeps_large_buffers() {
     assert_eq!(pool.memory(), 0, "all are lent");
     drop(loans);
     let kept = pool.memory();
-    assert!((4 << 20..8 << 20).contains(&kept), "the first keeps its room, the second a megabyte: {kept}");
+    assert!((4 << 20..8 << 20).contains(&kept), "the first keeps its buffer, the second a megabyte: {kept}");
     let again = pool.acquire();
     assert!(again.memory() > 3 << 20, "the first is lent first");
 }

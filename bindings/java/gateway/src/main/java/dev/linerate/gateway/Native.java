@@ -39,8 +39,8 @@ final class Native {
     static native int outcome(long connection);
 
     /**
-     * Returns the length of the payload. If it exceeds {@code capacity}, the length of {@code into}, the payload is kept
-     * for {@link #fetch}.
+     * Returns the length of the payload. If it exceeds {@code capacity}, the length of {@code into}, the payload is
+     * kept for {@link #fetch}.
      */
     static native long decodeInto(
             long connection,

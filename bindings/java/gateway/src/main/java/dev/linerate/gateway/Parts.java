@@ -3,7 +3,7 @@ package dev.linerate.gateway;
 import java.nio.Buffer;
 import java.nio.ByteBuffer;
 
-/** Locates the bytes of a buffer for the native library: in the buffer itself if it is direct, otherwise in an array. */
+/** Locates the bytes of a buffer for the native library: in a direct buffer itself, otherwise in an array. */
 final class Parts {
     private Parts() {}
 

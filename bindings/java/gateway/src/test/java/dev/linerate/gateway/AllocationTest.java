@@ -29,8 +29,8 @@ class AllocationTest {
     }
 
     /**
-     * Bytes that this thread allocates while it decodes the sample, some time after the first round. The
-     * virtual machine itself may allocate a little when it compiles, once: what most rounds do counts.
+     * Bytes that this thread allocates while it decodes the sample, after warm-up. The virtual machine itself may
+     * allocate a little when it compiles, so the most frequent value counts.
      */
     private static long allocated(GatewayDecompressor decompressor, int count, Step step) throws Exception {
         long[] bytes = new long[ROUNDS];

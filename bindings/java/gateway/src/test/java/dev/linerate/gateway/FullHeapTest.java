@@ -26,7 +26,7 @@ class FullHeapTest {
                 try (GatewayDecompressor decompressor = GatewayDecompressor.create(Transport.ZSTD)) {
                     try {
                         form.decode(decompressor, large);
-                        System.out.println("there is room for " + LARGE + " bytes?");
+                        System.out.println("no OutOfMemoryError for " + LARGE + " bytes");
                     } catch (OutOfMemoryError e) {
                         assertEquals(1, decompressor.messages());
                         assertArrayEquals("smallxxx".getBytes("US-ASCII"), form.decode(decompressor, small));

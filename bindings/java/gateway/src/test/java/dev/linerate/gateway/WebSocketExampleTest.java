@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The example of docs/java.md, run as it stands there, against a server that sends messages in fragments and
- * such as the websocket of the platform gives in parts.
+ * Runs the example of docs/java.md against a server that sends fragmented messages, which the platform's websocket
+ * delivers in parts.
  */
 @Tag("children")
 class WebSocketExampleTest {

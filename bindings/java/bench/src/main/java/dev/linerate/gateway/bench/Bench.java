@@ -17,8 +17,8 @@ import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
 /**
- * Runs the benchmarks in rounds, so that what disturbs the machine for a while hits all contenders alike, and makes a
- * record and a plot of what JMH wrote. In each round every contender has a Java virtual machine of its own.
+ * Runs the benchmarks in rounds, so that temporary disturbances affect all contenders, and writes a record and a plot of
+ * JMH's results. In each round every contender has a Java virtual machine of its own.
  */
 public final class Bench {
     private static final String USAGE = "usage: bench --data DIR [--csv FILE] [--plots DIR] [--json DIR] [--shards N] [--rounds N] "

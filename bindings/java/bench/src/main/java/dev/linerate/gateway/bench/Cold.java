@@ -16,8 +16,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 
 /**
- * 2,500 connections in turn, one message of everyday traffic each: the state of each has left the cache before its turn
- * comes again. An operation is one message.
+ * 2,500 connections in turn, one message of live traffic each: the state of each has left the CPU's cache before it is
+ * used again. An operation is one message.
  */
 @State(Scope.Thread)
 @BenchmarkMode(Mode.AverageTime)

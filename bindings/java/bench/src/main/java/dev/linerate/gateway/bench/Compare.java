@@ -7,19 +7,19 @@ import java.nio.ByteBuffer;
 
 /** Compares payloads byte for byte with those sent. */
 final class Compare implements Taker {
-    private final String who;
+    private final String contender;
     private byte[] expected;
     private long index;
     private long taken;
 
-    Compare(String who) {
-        this.who = who;
+    Compare(String contender) {
+        this.contender = contender;
     }
 
     /** Sets the next expected payload. Fails if the previous one was not received. */
     void expect(byte[] payload) {
         if (taken != index) {
-            throw new IllegalStateException(who + " gave no payload for message " + (index - 1));
+            throw new IllegalStateException(contender + " returned no payload for message " + (index - 1));
         }
         expected = payload;
         index++;
@@ -40,7 +40,7 @@ final class Compare implements Taker {
     @Override
     public void buffer(ByteBuffer buffer) {
         if (!buffer.equals(ByteBuffer.wrap(expected))) {
-            throw new IllegalStateException(who + " decodes message " + (index - 1) + " wrongly");
+            throw new IllegalStateException(contender + " decodes message " + (index - 1) + " wrongly");
         }
         taken++;
     }

@@ -5,8 +5,7 @@ import java.io.IOException;
 /** The decoder of one connection: frames in, payloads out. */
 interface Connection extends AutoCloseable {
     /**
-     * Decodes a frame that is a whole message and hands its payload to the taker, in the shape that this kind of
-     * decoder gives it.
+     * Decodes a frame that is a complete message and passes its payload to the taker, in the decoder's form of output.
      */
     void message(Frame frame, Taker taker) throws IOException;
 

@@ -4,8 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 
 /**
- * A stream over one message after the other, whose decoder must see each of them to its end: closing it reads what the
- * reader left.
+ * A stream over consecutive messages whose decoder must read each to its end: closing it reads the rest.
  */
 abstract class DrainedStream extends InputStream {
     /** Shared by all streams: one thread reads them, and the content is discarded. */

@@ -11,8 +11,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The program in which one contender's connections are counted. Its heap has one size and is touched before anything
- * else, so that the process grows only by what lies outside of it.
+ * Child process that measures one contender's connections. Its heap has a fixed size and is touched first, so that the
+ * process grows only by memory outside it.
  */
 final class Held {
     /** Smaller differences are ignored. */

@@ -8,8 +8,8 @@ import java.util.zip.InflaterOutputStream;
 
 /**
  * The JDK's {@link Inflater} used as JDA 6 uses it: each message goes through a new {@link InflaterOutputStream}, in
- * pieces of 512 bytes, into a byte stream held by a soft reference, and comes out as a new array. A stream that grew
- * above 2,048 bytes is given up for a new one.
+ * pieces of 512 bytes, into a byte stream held by a soft reference, and is returned as a new array. A stream that grew
+ * above 2,048 bytes is replaced.
  */
 final class JdaInflater implements Connection {
     private static final int KEPT = 2048;

@@ -10,8 +10,8 @@ import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
 
 /**
- * What a connection carries once it is up: the last 2,400 messages of a shard, compressed anew as one stream, since
- * thousands of connections that must first take in all their guilds take minutes.
+ * Messages of an established connection: the last 2,400 of a shard, recompressed as one stream, since decoding all
+ * guilds first on thousands of connections takes minutes.
  */
 final class Live {
     private static final int MESSAGES = 2400;

@@ -7,8 +7,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * What 2,500 connections hold after 30 messages each, for each contender in a Java virtual machine of its own: the
- * growth of the process outside the Java heap, and that of the heap.
+ * Memory of 2,500 connections after 30 messages each, per contender in a Java virtual machine of its own: growth of the
+ * process outside the Java heap, and of the heap.
  */
 public final class Memory {
     private static final String USAGE = "usage: memory --data DIR [--csv FILE] [--connections N] [--messages N]\n";

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What was measured of one contender.
+ * Measurements of one contender.
  *
  * @param scenario "10 shards" or "2,500 connections"
  * @param work "bytes" or "Jackson tree"

@@ -5,8 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * zstd-jni's context from a direct buffer into a direct buffer that all connections share: libzstd with the fewest
- * copies that Java has for it.
+ * zstd-jni's context from a direct buffer into a shared direct buffer: libzstd with the fewest copies possible in Java.
  */
 final class ZstdJniContext implements Connection {
     private static final ByteBuffer OUTPUT = ByteBuffer.allocateDirect(16 << 20);

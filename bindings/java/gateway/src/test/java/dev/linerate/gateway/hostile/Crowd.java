@@ -6,7 +6,7 @@ import dev.linerate.gateway.Transport;
 import java.io.InputStream;
 
 /**
- * 2,500 connections at once, or many more that are never closed. Arguments: "live" or "forgotten", transport. Prints the
+ * Opens 2,500 connections, or many more that are never closed. Arguments: "live" or "forgotten", transport. Prints the
  * process's growth in KB.
  */
 public final class Crowd {

@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Large messages in a small heap, while two other threads keep the garbage collector at work: where a decoder kept it
- * waiting, the virtual machine stood still. Arguments: seconds. Says how many messages it decoded, or what stood still
- * for ten seconds.
+ * Decodes large messages in a small heap while two other threads keep the garbage collector busy: a decoder that blocks
+ * it would stall the virtual machine. Argument: seconds. Prints the number of messages, or what stalled for ten
+ * seconds.
  */
 public final class SmallHeap {
     private static final int[] SIZES = {2 << 20, 600_000, 60_000};

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 
 /**
  * A small client over {@link GatewayDecompressor}: identifies, answers HELLO, resumes when the connection ends
- * or turns out to be unsound.
+ * or its stream is damaged.
  */
 final class Client implements AutoCloseable {
     private static final long PATIENCE_SECONDS = 30;
@@ -58,8 +58,8 @@ final class Client implements AutoCloseable {
             WebSocket socket = connect(frames);
             try {
                 converse(socket, frames, number);
-            } catch (DecompressionException unsound) {
-                faults.add(unsound);
+            } catch (DecompressionException e) {
+                faults.add(e);
             } finally {
                 // 1000 would also end the session.
                 socket.disconnect(4000);
@@ -83,7 +83,7 @@ final class Client implements AutoCloseable {
         while (events.size() < number) {
             byte[] frame = frames.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
             if (frame == null) {
-                throw new AssertionError("nothing comes behind event " + events.size());
+                throw new AssertionError("nothing received after event " + events.size());
             }
             if (frame == Frames.END) {
                 return;

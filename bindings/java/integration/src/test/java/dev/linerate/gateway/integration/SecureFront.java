@@ -13,8 +13,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
 
 /**
- * Takes encrypted connections on a free port of this machine and passes them on to a gateway. As a SOCKS 5
- * proxy it does so for whatever host and port is asked for: all of them are the gateway.
+ * Accepts encrypted connections on a free port and forwards them to a gateway. As a SOCKS 5 proxy it forwards every
+ * requested host and port to the gateway.
  */
 final class SecureFront implements AutoCloseable {
     private final ServerSocket server;
@@ -82,9 +82,9 @@ final class SecureFront implements AutoCloseable {
             SSLSocket secure =
                     kept((SSLSocket) context.getSocketFactory().createSocket(socket, null, socket.getPort(), true));
             secure.setUseClientMode(false);
-            Socket behind = kept(new Socket(InetAddress.getLoopbackAddress(), gateway));
-            run("back of a connection", () -> pass(behind, secure));
-            pass(secure, behind);
+            Socket target = kept(new Socket(InetAddress.getLoopbackAddress(), gateway));
+            run("back of a connection", () -> pass(target, secure));
+            pass(secure, target);
         }
     }
 
