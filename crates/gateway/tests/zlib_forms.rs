@@ -206,7 +206,7 @@ fn unused_symbols_are_errors() {
 #[test]
 fn invalid_block_type_and_stored_length_are_errors() {
     let with = |bytes: &[u8]| refused(&[&HEADER[..], bytes].concat());
-    assert_eq!(with(&[0b110]), (Kind::Corrupt, "a deflate block has no known type"));
+    assert_eq!(with(&[0b110]), (Kind::Corrupt, "a deflate block has an invalid type"));
     for bit in 0..16 {
         let mut block = stored(b"abc");
         block[1 + bit / 8] ^= 1 << (bit % 8);
