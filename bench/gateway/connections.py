@@ -61,7 +61,7 @@ def main(program: str, connections: int, transport: str) -> None:
     for _ in range(connections):
         one = socket.create_connection(("127.0.0.1", port))
         one.sendall(upgrade)
-        # READY comes behind HELLO; what is sent before the answer waits for it.
+        # READY comes after HELLO; what is sent before the answer waits for it.
         one.sendall(frame('{"op":2,"d":{"token":"t"}}'))
         one.setblocking(False)
         sockets[one.fileno()] = one

@@ -1,6 +1,6 @@
 """Measures pylinerate.gateway beside what Python's clients use: zlib, zstandard, backports.zstd.
 
-Run as `python bench/gateway/python.py --corpus DIR --csv FILE`. DIR has files of messages, each behind
+Run as `python bench/gateway/python.py --corpus DIR --csv FILE`. DIR has files of messages, each after
 its length in four bytes, lowest first: X.msgs, and what came over the wire for each, X.zlib and X.zst. All
 that is decoded is compared with X.msgs first. Four shapes:
 
@@ -82,8 +82,8 @@ def contenders(kind: str) -> Iterator[Contender]:
     ours = pylinerate.__version__
     yield Contender("linerate", ours, "bytes", lambda: Decompressor(kind).decompress)
     yield Contender("linerate", ours, "text", lambda: Decompressor(kind).decompress_text)
-    room = bytearray(4 << 20)
-    yield Contender("linerate", ours, "buffer", lambda: into(Decompressor(kind), room))
+    out = bytearray(4 << 20)
+    yield Contender("linerate", ours, "buffer", lambda: into(Decompressor(kind), out))
 
 
 def peers(kind: str) -> Iterator[tuple[str, str, Callable[[], Decode]]]:
@@ -114,9 +114,9 @@ def as_text(decode: Decode) -> Decode:
     return lambda frame: decode(frame).decode()
 
 
-def into(decompressor: Decompressor, room: bytearray) -> Decode:
+def into(decompressor: Decompressor, out: bytearray) -> Decode:
     decode = decompressor.decompress_into
-    return lambda frame: decode(frame, room)
+    return lambda frame: decode(frame, out)
 
 
 def records(path: Path) -> list[bytes]:

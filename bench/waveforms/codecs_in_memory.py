@@ -176,14 +176,14 @@ class Version1(Codec):
         super().__init__(array, back)
         self.rice, self.m, self.threads = ours.rice(), m, threads
         self.params = None if m == "auto" else self.rice.Params(m, array.shape[-1])
-        self.room = bytearray(array.nbytes * 25 // 16 + 8 * len(array) + 8)
+        self.out = bytearray(array.nbytes * 25 // 16 + 8 * len(array) + 8)
 
     def encode(self) -> None:
         if self.m == "auto":
             self.params = self.rice.tune(self.array, self.array.shape[-1])
         how = {"params": self.params, "threads": self.threads, "allow_expansion": True}
-        n = self.rice.encode(self.array, out=self.room, **how)
-        self.bytes = memoryview(self.room)[:n]
+        n = self.rice.encode(self.array, out=self.out, **how)
+        self.bytes = memoryview(self.out)[:n]
 
     def decode_from(self, stored: Any) -> None:
         self.rice.decode(stored, params=self.params, out=self.back, threads=self.threads)
@@ -195,11 +195,11 @@ class Version2(Codec):
     def __init__(self, array: NDArray, back: NDArray, threads: int) -> None:
         super().__init__(array, back)
         self.rice, self.threads = ours.rice(), threads
-        self.room = bytearray(array.nbytes + 16 * (len(array) + array.size // 1000) + 100)
+        self.out = bytearray(array.nbytes + 16 * (len(array) + array.size // 1000) + 100)
 
     def encode(self) -> None:
-        n = self.rice.encode2(self.array, out=self.room, threads=self.threads)
-        self.bytes = memoryview(self.room)[:n]
+        n = self.rice.encode2(self.array, out=self.out, threads=self.threads)
+        self.bytes = memoryview(self.out)[:n]
 
     def decode_from(self, stored: Any) -> None:
         self.rice.decode2(stored, out=self.back, threads=self.threads)

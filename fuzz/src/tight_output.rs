@@ -1,4 +1,4 @@
-//! Too little room for the output is an error that changes nothing, and exact room is enough.
+//! Too little capacity for the output is an error that changes nothing, and exact capacity is enough.
 
 use linerate_deflate::{Kind, Result, Scratch, Stream, bound, finish_bound, flush_bound};
 
@@ -6,11 +6,11 @@ use crate::program::{Noise, Program, Step};
 
 const GUARD: u8 = 0xA5;
 
-/// Repeats each call of the program with random, exact and one byte too little room.
+/// Repeats each call of the program with random, exact and one byte too little capacity.
 ///
 /// # Panics
-/// If a call fails with room enough, succeeds without, changes the stream when it fails, writes
-/// beyond its room, or writes other bytes than with room to spare.
+/// If a call fails with capacity enough, succeeds without, changes the stream when it fails, writes
+/// beyond its capacity, or writes other bytes than with capacity to spare.
 pub fn tight_output(data: &[u8]) {
     let program = Program::read(data);
     let mut scratch = Scratch::boxed();
@@ -37,7 +37,7 @@ pub fn tight_output(data: &[u8]) {
     every_room(stream, finish_bound(), &mut noise, |s, out| s.finish(out));
 }
 
-/// Makes one call with `most` bytes of room, then from the same state with less; returns the
+/// Makes one call with `most` bytes of capacity, then from the same state with less; returns the
 /// stream after it.
 fn every_room(
     before: Stream,
@@ -47,21 +47,21 @@ fn every_room(
 ) -> Stream {
     let mut wanted = vec![0; most];
     let mut after = before;
-    let n = call(&mut after, &mut wanted).expect("room of the bound");
-    let rooms = [Some(n), n.checked_sub(1), Some(noise.below(most + 1))];
-    for room in rooms.into_iter().flatten() {
-        let mut out = vec![GUARD; room + 16];
+    let n = call(&mut after, &mut wanted).expect("capacity of the bound");
+    let capacities = [Some(n), n.checked_sub(1), Some(noise.below(most + 1))];
+    for capacity in capacities.into_iter().flatten() {
+        let mut out = vec![GUARD; capacity + 16];
         let mut stream = before;
-        let result = call(&mut stream, &mut out[..room]);
-        assert!(out[room..].iter().all(|&byte| byte == GUARD), "written beyond the room");
+        let result = call(&mut stream, &mut out[..capacity]);
+        assert!(out[capacity..].iter().all(|&byte| byte == GUARD), "written beyond the capacity");
         match result {
             Ok(written) => {
-                assert!(room >= n && written == n, "{written} bytes in a room of {room}, {n} wanted");
-                assert!(out[..n] == wanted[..n], "the output depends on the room");
-                assert_eq!(stream, after, "the stream depends on the room");
+                assert!(capacity >= n && written == n, "{written} bytes in a capacity of {capacity}, {n} wanted");
+                assert!(out[..n] == wanted[..n], "the output depends on the capacity");
+                assert_eq!(stream, after, "the stream depends on the capacity");
             }
             Err(e) => {
-                assert!(room < n, "{n} bytes do not fit a room of {room}");
+                assert!(capacity < n, "{n} bytes do not fit a capacity of {capacity}");
                 assert_eq!(e.kind, Kind::OutputTooSmall);
                 assert_eq!(stream, before, "an error changed the stream");
             }

@@ -56,7 +56,7 @@ def walk(shape, dtype="<i2", seed=1) -> np.ndarray:
     return np.cumsum(steps, axis=-1).astype(dtype)
 
 
-#: What is stored behind m and the segment if the filter chose the latter: the usual coefficients, and a mark.
+#: What is stored after m and the segment if the filter chose the latter: the usual coefficients, and a mark.
 CHOSEN = (2, 1, 2**32 - 1, int.from_bytes(b"auto", "little"))
 
 

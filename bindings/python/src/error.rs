@@ -49,7 +49,7 @@ pub(crate) fn raise_session_error(py: Python<'_>, session_error: linerate_gatewa
 
 /// The error for an output of fewer bytes than `needed`.
 pub(crate) fn output_too_small(py: Python<'_>, needed: usize) -> PyErr {
-    let text = format!("out has no room for the payload of {needed} bytes");
+    let text = format!("out is too small for the payload of {needed} bytes");
     let error = with_attributes(py, Error::new_err(text), linerate_core::Kind::OutputTooSmall, 0);
     with(py, error, "needed", needed as u64)
 }

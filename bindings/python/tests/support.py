@@ -69,11 +69,11 @@ CRAFTED = {
     "an endless run of zeros": words(7, 1, 0),
     "nine zeros": words(1, 1, 0x00400000),
     "a code that ends early": words(8, 1, 0x88888880),
-    "bits behind the last code": words(7, 1, 0x88888881),
+    "bits after the last code": words(7, 1, 0x88888881),
     "a word too many": words(7, 2, 0x88888880, 0),
-    "words behind the end": words(7, 1, 0x88888880, 0),
-    "a byte behind the end": words(7, 1, 0x88888880) + b"\x00",
-    "words behind no samples": words(0, 0),
+    "words after the end": words(7, 1, 0x88888880, 0),
+    "a byte after the end": words(7, 1, 0x88888880) + b"\x00",
+    "words after no samples": words(0, 0),
 }
 
 

@@ -171,14 +171,14 @@ def test_numbers_in_all_forms(store, ids):
 
 
 def test_nothing_is_copied(store, jobs):
-    """Blocks from one buffer into rooms of another."""
+    """Blocks from one buffer into parts of another."""
     ids, blocks, rows = jobs
     stored = np.frombuffer(b"".join(blocks), np.uint8)
     lengths = np.array([len(block) for block in blocks])
     given = Slices(stored, np.cumsum(lengths) - lengths, lengths)
     assert [bytes(block) for block in given] == list(blocks)
     assert np.shares_memory(given.data, stored) and given.data.base is not None
-    # Rooms from the end to the start, with a gap of three bytes between them.
+    # Parts from the end to the start, with a gap of three bytes between them.
     sizes = np.array([len(row) for row in rows])
     ends = np.cumsum((sizes + 3)[::-1])[::-1]
     out = np.full(ends[0], 255, np.uint8)
@@ -187,12 +187,12 @@ def test_nothing_is_copied(store, jobs):
     assert all(content == row for content, row in zip(batch, rows))
     gaps = (ends[:, None] - [3, 2, 1]).reshape(-1)
     assert (out[gaps] == 255).all()
-    # One behind the other into a bytearray, which is larger.
-    room = bytearray(int(sizes.sum()) + 5)
-    batch = Decoder(store).decode_batch(ids, given, sizes, out=room)
-    assert room[:-5] == b"".join(rows) and not any(room[-5:])
+    # One after the other into a bytearray, which is larger.
+    out = bytearray(int(sizes.sum()) + 5)
+    batch = Decoder(store).decode_batch(ids, given, sizes, out=out)
+    assert out[:-5] == b"".join(rows) and not any(out[-5:])
     assert batch[3] == rows[3]
-    room[batch.starts[3]] ^= 1
+    out[batch.starts[3]] ^= 1
     assert rows[3] == b"" or batch[3] != rows[3]
 
 
@@ -328,15 +328,15 @@ def test_what_is_no_batch(store, ids):
     block = Encoder(store).encode(ids[0], b"some content")
     decoder = Decoder(store)
     out = bytearray(100)
-    for room in (
+    for out in (
         Slices(out, [0, 11], [12, 12]),
         Slices(out, [30, 20], [12, 12]),
         Slices(out, [50], [12]),
     ):
         with pytest.raises(pylinerate.Error, match="overlap|differ"):
-            decoder.decode_batch(ids[0], [block, block], out=room)
+            decoder.decode_batch(ids[0], [block, block], out=out)
     assert decoder.decode_batch(ids[0], [block, block], out=Slices(out, [12, 0], [12, 12])).ok.all()
-    # A room of nothing is in nobody's way.
+    # An empty output overlaps nothing.
     inside = decoder.decode_batch(ids[0], [block, block], out=Slices(out, [0, 5], [12, 0]))
     assert list(inside.errors) == [1] and inside[0] == b"some content"
     for starts, lengths in (

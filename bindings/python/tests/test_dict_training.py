@@ -24,7 +24,7 @@ def test_training():
     assert found.ratio_without == found.content / found.without_dictionary
     assert found.ratio == found.content / (found.with_dictionary + found.dictionary)
     assert smaller.tables < found.tables <= 9 << 10
-    # More room than there is to learn from costs nothing.
+    # A maximum size above the size of the samples costs nothing.
     assert len(train(samples, 1 << 62)) < 1 << 20
     for bad in ([], [b"x"], [b""] * 100):
         with pytest.raises(pylinerate.Error):

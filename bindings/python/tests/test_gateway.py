@@ -38,12 +38,12 @@ def test_the_carried_sample(kind):
     payloads, frames = carried("sample", kind)
     assert len(payloads) == len(frames) > 100
     decompressor = Decompressor(kind, checks="json", sequence=True)
-    room = bytearray(max(map(len, payloads)))
+    buffer = bytearray(max(map(len, payloads)))
     into, text = Decompressor(kind), Decompressor(kind)
     for payload, frame in zip(payloads, frames):
         assert decompressor.decompress(frame) == payload
-        count = into.decompress_into(frame, room)
-        assert room[:count] == payload
+        count = into.decompress_into(frame, buffer)
+        assert buffer[:count] == payload
         assert text.decompress_text(frame) == payload.decode()
     assert decompressor.messages == len(payloads)
     assert decompressor.compressed_bytes == sum(map(len, frames))
@@ -126,21 +126,21 @@ def test_into_a_buffer(kind):
     outs.append(array.array("B", bytes(20_000)))
     for i, (payload, frame) in enumerate(zip(TRAFFIC, frames_of(kind, TRAFFIC))):
         out = outs[i % len(outs)]
-        behind = bytes(memoryview(out)[len(payload) :])
+        rest = bytes(memoryview(out)[len(payload) :])
         assert decompressor.decompress_into(frame, out) == len(payload)
         assert bytes(memoryview(out)[: len(payload)]) == payload
-        assert bytes(memoryview(out)[len(payload) :]) == behind
+        assert bytes(memoryview(out)[len(payload) :]) == rest
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_into_the_buffer_that_it_came_in(kind):
-    room = bytearray(20_000)
+    buffer = bytearray(20_000)
     decompressor = Decompressor(kind)
     for payload, frame in zip(TRAFFIC, frames_of(kind, TRAFFIC)):
-        room[: len(frame)] = frame
-        with memoryview(room)[: len(frame)] as data:
-            assert decompressor.decompress_into(data, room) == len(payload)
-        assert room[: len(payload)] == payload
+        buffer[: len(frame)] = frame
+        with memoryview(buffer)[: len(frame)] as data:
+            assert decompressor.decompress_into(data, buffer) == len(payload)
+        assert buffer[: len(payload)] == payload
 
 
 def test_outputs_that_are_refused():
@@ -157,11 +157,11 @@ def test_outputs_that_are_refused():
 
 
 def test_parts_of_messages_into_a_buffer():
-    frame, room = HELLO_FRAMES["zlib-stream"], bytearray(1000)
+    frame, buffer = HELLO_FRAMES["zlib-stream"], bytearray(1000)
     decompressor = Decompressor("zlib-stream")
-    assert decompressor.decompress_into(frame[:50], room) is None
-    assert decompressor.decompress_into(frame[50:], room) == len(HELLO)
-    assert room[: len(HELLO)] == HELLO and not any(room[len(HELLO) :])
+    assert decompressor.decompress_into(frame[:50], buffer) is None
+    assert decompressor.decompress_into(frame[50:], buffer) == len(HELLO)
+    assert buffer[: len(HELLO)] == HELLO and not any(buffer[len(HELLO) :])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -184,9 +184,9 @@ def test_too_little_room_loses_nothing(kind):
             decompressor.decompress(frames[(i + 1) % len(frames)])
         assert caught.value.kind == "bad argument" and decompressor.fault is None
         if i % 2:
-            room = bytearray(error.needed)
-            assert decompressor.decompress_into(bytearray(frame), room) == len(room)
-            assert room == payload
+            buffer = bytearray(error.needed)
+            assert decompressor.decompress_into(bytearray(frame), buffer) == len(buffer)
+            assert buffer == payload
         else:
             assert decompressor.decompress(frame) == payload
         before += len(frame)
@@ -275,7 +275,7 @@ def test_a_look_at_payloads():
     payload = '{"t":"TYPING_START","s":7,"op":0,"d":"naïve"}'
     for given in (payload, payload.encode(), bytearray(payload.encode()), memoryview(payload.encode())):
         assert peek(given) == Envelope(0, 7, "TYPING_START")
-    # What is behind the members does not matter.
+    # What follows the members does not matter.
     assert peek(payload[:34]) == Envelope(0, 7, "TYPING_START")
     assert peek("{}") == (None, None, None)
     etf = b"\x83t\x00\x00\x00\x02m\x00\x00\x00\x02opa\x0bm\x00\x00\x00\x01sa\x07"

@@ -207,7 +207,7 @@ def break_message_9(number, frame):
 
 @pytest.fixture
 def events(tmp_path):
-    """The events of the carried sample behind READY, and a file of all that it has."""
+    """The events of the carried sample after READY, and a file of all that it has."""
     payloads, _ = carried("sample", "zstd-stream")
     changed = addressed(payloads, "127.0.0.1")
     path = tmp_path / "sample.msgs"

@@ -50,8 +50,8 @@ def test_shapes_survive(shape, dtype):
         stream = encode2(array, 64, threads)
         decoded = decode2(stream, threads=threads)
         assert decoded.shape == info2(stream).shape == shape and np.array_equal(decoded, array)
-    room = np.empty(len(stream), np.uint8)
-    assert encode2(array, 64, out=room) == len(stream) and room.tobytes() == stream
+    buffer = np.empty(len(stream), np.uint8)
+    assert encode2(array, 64, out=buffer) == len(stream) and buffer.tobytes() == stream
     assert np.array_equal(decode2(stream, shape=-1), array.reshape(-1))
 
 
@@ -126,9 +126,9 @@ def test_single_segments():
 def test_out_is_filled():
     array = waves((6, 1000), "int32")
     stream = encode2(array)
-    for room in (np.empty(30_000, np.uint8), bytearray(30_000)):
-        n = encode2(array, out=room)
-        assert bytes(memoryview(room)[:n]) == stream
+    for buffer in (np.empty(30_000, np.uint8), bytearray(30_000)):
+        n = encode2(array, out=buffer)
+        assert bytes(memoryview(buffer)[:n]) == stream
     out = np.empty_like(array)
     assert decode2(stream, out=out) == array.size and np.array_equal(out, array)
     with pytest.raises(pylinerate.Error) as e:

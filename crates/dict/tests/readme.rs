@@ -16,22 +16,22 @@ fn a_storage_engine_reads_as_readme_says() -> linerate_dict::Result<()> {
     let dictionary = train(1, 4 << 10);
     let content = rows(2, 4 << 10);
     let block = compress(&dictionary, 3, false, &content);
-    let mut room = vec![0; 4 << 10];
-    let mut rooms = vec![vec![0; 4 << 10]; 2];
+    let mut buffer = vec![0; 4 << 10];
+    let mut buffers = vec![vec![0; 4 << 10]; 2];
 
     let store = Store::with_options(StoreOptions::new().table_budget(256 << 20)); // one, threads share it
     let id = store.insert(&dictionary)?;                           // a table is opened: its dictionary block
     let mut decoder = Decoder::new(&store);                        // one per thread
-    let n = decoder.decode(id, &block, &mut room)?;                // Get: one block
+    let n = decoder.decode(id, &block, &mut buffer)?;              // Get: one block
 
     let wanted = [Wanted { id, block: &block }, Wanted { id: Id::NONE, block: b"damaged" }];
-    let jobs = wanted.iter().zip(&mut rooms);                      // MultiGet: blocks of any tables
-    let mut jobs: Vec<Job> = jobs.map(|(w, room)| Job::new(w.id, w.block, room)).collect();
+    let jobs = wanted.iter().zip(&mut buffers);                    // MultiGet: blocks of any tables
+    let mut jobs: Vec<Job> = jobs.map(|(w, buffer)| Job::new(w.id, w.block, buffer)).collect();
     decoder.decode_batch(&mut jobs, Order::Any);                   // the next is fetched while one is decoded
     let found: Vec<Option<&[u8]>> = jobs.iter().map(Job::content).collect();
     store.release(id)?;                                            // a table is closed; who still reads, reads on
 
-    assert!(room[..n] == content);
+    assert!(buffer[..n] == content);
     assert!(found == [Some(&content[..]), None]);
     Ok(())
 }

@@ -384,7 +384,7 @@ proptest! {
     ) {
         let mut options = Options { threads: 2, ..small() };
         let mut bytes = pack(&tree(seed, 12, &options), &options).0;
-        // In the header, or in the blocks behind it.
+        // In the header, or in the blocks after it.
         let start = from * 4096;
         for (at, bit) in damage {
             let at = (start + at).min(bytes.len() - 1);

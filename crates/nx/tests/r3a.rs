@@ -273,7 +273,7 @@ fn bad_dictionary_segment_is_an_error() {
     assert_eq!(make(stored_segment(&payload(&[(0, 4)], 3))), corrupt, "more blocks than there are");
     assert_eq!(make(stored_segment(&payload(&[(0, 2)], 0))), corrupt, "a last block too low");
     assert_eq!(make(stored_segment(&payload(&[(0, 2)], 3))), corrupt, "a last block too high");
-    assert_eq!(make(stored_segment(&[&good[..], &[0]].concat())), corrupt, "a byte behind");
+    assert_eq!(make(stored_segment(&[&good[..], &[0]].concat())), corrupt, "a byte after the end");
     for len in 0..good.len() {
         assert_eq!(make(stored_segment(&good[..len])), corrupt, "{len} bytes");
     }

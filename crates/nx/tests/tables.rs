@@ -77,7 +77,7 @@ proptest! {
         mut bytes in vec(any::<u8>(), 0..600),
         counts in (0..30u64, 0..30u64, 0..400u64),
     ) {
-        // Anything, and anything behind a header that leads further.
+        // Anything, and anything after a header that leads further.
         let _ = linerate_nx::Archive::open(bytes.clone());
         if bytes.len() >= 16 {
             let (files, blocks, pool) = counts;

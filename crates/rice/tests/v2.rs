@@ -298,7 +298,7 @@ fn nonzero_padding_of_modes_is_an_error() {
     let (_, signal) = signals(96).into_iter().find(|s| s.0 == "quiet with bursts").unwrap();
     let samples: Vec<i16> = signal.iter().map(|&x| x as i16).collect();
     let mut stream = encode(&settings(96), &samples, Options::new()).unwrap();
-    // Behind header, table, checksum and kind; then the width, and what else there is.
+    // After header, table, checksum and kind; then the width, and what else there is.
     let kind = stream[36];
     let width = usize::from(stream[38] & 7);
     let step = if kind & 0x10 != 0 { 2 } else { 0 };
@@ -337,7 +337,7 @@ proptest! {
         from in 0usize..29,
         at in 0usize..300,
     ) {
-        // A valid stream whose rest is replaced: what lies behind an intact header.
+        // A valid stream whose rest is replaced: what follows an intact header.
         let (element, stream) = small_streams().swap_remove(from);
         let at = at.min(stream.len());
         let mut damaged = stream[..at].to_vec();

@@ -69,7 +69,7 @@ class Archive:
         self.names = names.decode().split("\0")[:files]
         assert sorted(names.split(b"\0")[:files]) == names.split(b"\0")[:files], "the pool is sorted"
         assert len(set(self.names)) == files and sorted(e[3] for e in self.entries) == list(range(files))
-        # What stands here is for whoever knows it; every other byte is zero.
+        # Extensions, which a reader may ignore; every other byte is zero.
         spare = data[at + pool_size:pages * 4096]
         assert not any(spare) or b"LNX-META" in spare[:16], "zeros up to the first block, or metadata"
         self.blocks, offset = [], pages * 4096

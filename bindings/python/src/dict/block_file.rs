@@ -92,7 +92,7 @@ impl DictBlockFile {
         &self,
         py: Python<'py>,
         start: Option<Input>,
-        behind: bool,
+        exclusive: bool,
         stop: Option<Input>,
         most: usize,
     ) -> PyResult<Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
@@ -100,7 +100,7 @@ impl DictBlockFile {
         let mut reader = self.readers.lend(|| file.reader());
         let from = match start.as_ref().map(Input::bytes) {
             None => Limit::Unbounded,
-            Some(start) if behind => Limit::Excluded(start),
+            Some(start) if exclusive => Limit::Excluded(start),
             Some(start) => Limit::Included(start),
         };
         let to = stop.as_ref().map_or(Limit::Unbounded, |stop| Limit::Excluded(stop.bytes()));

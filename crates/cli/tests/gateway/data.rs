@@ -26,7 +26,7 @@ impl Folder {
         Run::of(command.args(args), input)
     }
 
-    /// Messages in a file, each behind its length.
+    /// Messages in a file, each after its length.
     pub(crate) fn messages(&self, name: &str, all: &[Vec<u8>]) {
         self.write(name, &prefixed(all));
     }

@@ -67,7 +67,7 @@ fn connections_of_recordings_are_kept_and_lengths_must_be_right() {
     folder.recording("two.lgwr", "sample.zst", &[30, 10]);
     folder.gateway(&["record", "two.lgwr", "-o", "again"]).ok();
     assert_eq!(folder.read("again"), folder.read("two.lgwr"));
-    // The length of the payload of the first message, behind the header, its time and its own length.
+    // The length of the payload of the first message, after the header, its time and its own length.
     let mut wrong = folder.read("two.lgwr");
     wrong[8 + 12] ^= 1;
     folder.write("wrong", &wrong);

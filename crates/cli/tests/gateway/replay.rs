@@ -37,10 +37,9 @@ fn the_sample_is_decoded_and_compared() {
 #[test]
 fn people_read_lines() {
     let text = Folder::new().gateway(&["replay", &sample("hello.zst")]).ok().text();
-    for line in [
-        "format       messages behind their lengths, zstd-stream",
-        "messages     1 in 1 frames, connections: 1",
-    ] {
+    for line in
+        ["format       length-prefixed messages, zstd-stream", "messages     1 in 1 frames, connections: 1"]
+    {
         assert!(text.lines().any(|found| found == line), "{text}");
     }
     assert!(text.contains("bytes        113 -> 121, ratio 1.07"), "{text}");

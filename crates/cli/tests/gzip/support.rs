@@ -75,7 +75,7 @@ impl Run {
         let mut child = command.spawn().expect("the program starts");
         let mut stdin = child.stdin.take().expect("piped");
         let output: Output = thread::scope(|scope| {
-            // Whoever does not read all of its input is free to do so.
+            // A program may exit without reading all of its input.
             scope.spawn(move || drop(stdin.write_all(input)));
             child.wait_with_output().expect("the program ends")
         });

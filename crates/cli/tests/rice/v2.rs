@@ -204,7 +204,7 @@ fn no_flipped_bit_goes_unseen() {
         let mut damaged = whole.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         let run = folder.rice_with(&["decode"], &damaged);
-        // Bits behind the last code need not be looked at; all others decide about samples.
+        // Bits after the last code need not be looked at; all others decide about samples.
         if run.status == Some(0) {
             assert!(run.stdout == file, "bit {bit}");
         } else {

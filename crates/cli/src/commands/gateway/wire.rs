@@ -29,7 +29,7 @@ impl Form {
 
     pub(crate) fn words(self) -> &'static str {
         match self {
-            Form::Messages => "messages behind their lengths",
+            Form::Messages => "length-prefixed messages",
             Form::Recording => "recording",
         }
     }
