@@ -2,7 +2,7 @@
 
 use linerate_core::Tier;
 use linerate_rice::{
-    Options, Filter, Params, Segments, decode, decode_segments, encode, encode_into, encoded_len,
+    Filter, Options, Params, Segments, decode, decode_segments, encode, encode_into, encoded_len,
 };
 
 /// Takes 4 bytes as parameters and the rest first as a chunk, then as samples.
@@ -45,8 +45,7 @@ fn chunk(params: &Params, chunk: &[u8], threads: Options) {
 }
 
 fn round_trip(params: &Params, samples: &[i16], threads: Options) {
-    let first =
-        encode(params, samples, Options::new().tier(Tier::Scalar)).expect("lossless parameters");
+    let first = encode(params, samples, Options::new().tier(Tier::Scalar)).expect("lossless parameters");
     assert!(first.len() <= params.bound(samples.len()));
     assert_eq!(encoded_len(params, samples, Options::new()), Ok(first.len() as u64));
     for options in tiers().chain([threads]) {

@@ -16,7 +16,8 @@ use linerate_testkit::sys::guarded::Guarded;
 /// they are in, or if samples do not come back or take more than the bound.
 pub fn rice_v2(data: &[u8]) {
     let Some((&[kind, segment, row, threads], rest)) = data.split_first_chunk() else { return };
-    let settings = StreamOptions::new().segment(u32::from(segment).try_into().ok()).row(u32::from(row).try_into().ok());
+    let settings =
+        StreamOptions::new().segment(u32::from(segment).try_into().ok()).row(u32::from(row).try_into().ok());
     let threads = Options::new().threads(1 + usize::from(threads % 3));
     let mut stream = rest.to_vec();
     mend(&mut stream);
@@ -43,7 +44,12 @@ fn mend(stream: &mut [u8]) {
     }
 }
 
-fn both<T: Element + std::fmt::Debug>(settings: &StreamOptions, stream: &[u8], samples: &[T], threads: Options) {
+fn both<T: Element + std::fmt::Debug>(
+    settings: &StreamOptions,
+    stream: &[u8],
+    samples: &[T],
+    threads: Options,
+) {
     let mut guarded = Guarded::new(stream.len());
     let last = guarded.last(stream.len());
     last.copy_from_slice(stream);

@@ -22,24 +22,24 @@ pub fn tight_output(data: &[u8]) {
         match *step {
             Step::Level(level) => stream.set_level(level),
             Step::Flush => {
-                stream = every_room(stream, flush_bound(), &mut noise, |s, out| s.flush(out));
+                stream = every_capacity(stream, flush_bound(), &mut noise, |s, out| s.flush(out));
             }
             Step::Encode { end, history } => {
                 let buffer = &program.plain[at - history..end];
                 let more = !program.ends_at(i);
-                stream = every_room(stream, bound(end - at), &mut noise, |s, out| {
+                stream = every_capacity(stream, bound(end - at), &mut noise, |s, out| {
                     s.encode_with_history(&mut scratch, buffer, history, out, more)
                 });
                 at = end;
             }
         }
     }
-    every_room(stream, finish_bound(), &mut noise, |s, out| s.finish(out));
+    every_capacity(stream, finish_bound(), &mut noise, |s, out| s.finish(out));
 }
 
 /// Makes one call with `most` bytes of capacity, then from the same state with less; returns the
 /// stream after it.
-fn every_room(
+fn every_capacity(
     before: Stream,
     most: usize,
     noise: &mut Noise,
@@ -56,7 +56,10 @@ fn every_room(
         assert!(out[capacity..].iter().all(|&byte| byte == GUARD), "written beyond the capacity");
         match result {
             Ok(written) => {
-                assert!(capacity >= n && written == n, "{written} bytes in a capacity of {capacity}, {n} wanted");
+                assert!(
+                    capacity >= n && written == n,
+                    "{written} bytes in a capacity of {capacity}, {n} wanted"
+                );
                 assert!(out[..n] == wanted[..n], "the output depends on the capacity");
                 assert_eq!(stream, after, "the stream depends on the capacity");
             }
