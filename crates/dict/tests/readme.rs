@@ -19,7 +19,7 @@ fn a_storage_engine_reads_as_readme_says() -> linerate_dict::Result<()> {
     let mut buffer = vec![0; 4 << 10];
     let mut buffers = vec![vec![0; 4 << 10]; 2];
 
-    let store = Store::with_options(StoreOptions::new().table_budget(256 << 20)); // one, threads share it
+    let store = Store::with_options(StoreOptions::new().table_budget(256 << 20)); // one for all threads
     let id = store.insert(&dictionary)?;                           // a table is opened: its dictionary block
     let mut decoder = Decoder::new(&store);                        // one per thread
     let n = decoder.decode(id, &block, &mut buffer)?;              // Get: one block
@@ -27,9 +27,9 @@ fn a_storage_engine_reads_as_readme_says() -> linerate_dict::Result<()> {
     let wanted = [Wanted { id, block: &block }, Wanted { id: Id::NONE, block: b"damaged" }];
     let jobs = wanted.iter().zip(&mut buffers);                    // MultiGet: blocks of any tables
     let mut jobs: Vec<Job> = jobs.map(|(w, buffer)| Job::new(w.id, w.block, buffer)).collect();
-    decoder.decode_batch(&mut jobs, Order::Any);                   // the next is fetched while one is decoded
+    decoder.decode_batch(&mut jobs, Order::Any);                   // prefetches the next while one is decoded
     let found: Vec<Option<&[u8]>> = jobs.iter().map(Job::content).collect();
-    store.release(id)?;                                            // a table is closed; who still reads, reads on
+    store.release(id)?;                                            // a table is closed; current readers are unaffected
 
     assert!(buffer[..n] == content);
     assert!(found == [Some(&content[..]), None]);
