@@ -77,11 +77,11 @@ def test_blocks_come_out_whole(dictionaries, rows, settings):
                 assert decoder.decode_into(id, block, out) == len(row)
                 assert out[: len(row)] == row
                 blocks += 2
-    tally = decoder.tally()
-    assert (tally.blocks, tally.errors) == (blocks, 0)
+    counters = decoder.counters()
+    assert (counters.blocks, counters.errors) == (blocks, 0)
     assert store.stats().table_bytes <= settings.get("table_budget", 1 << 20)
-    assert (tally.without_tables > 0) or settings.get("table_budget") != 0
-    assert (tally.without_tables == 0) or "table_budget" in settings
+    assert (counters.without_tables > 0) or settings.get("table_budget") != 0
+    assert (counters.without_tables == 0) or "table_budget" in settings
 
 
 def theirs(dictionary):
@@ -328,13 +328,13 @@ def test_what_is_no_batch(store, ids):
     block = Encoder(store).encode(ids[0], b"some content")
     decoder = Decoder(store)
     out = bytearray(100)
-    for out in (
+    for slices in (
         Slices(out, [0, 11], [12, 12]),
         Slices(out, [30, 20], [12, 12]),
         Slices(out, [50], [12]),
     ):
         with pytest.raises(pylinerate.Error, match="overlap|differ"):
-            decoder.decode_batch(ids[0], [block, block], out=out)
+            decoder.decode_batch(ids[0], [block, block], out=slices)
     assert decoder.decode_batch(ids[0], [block, block], out=Slices(out, [12, 0], [12, 12])).ok.all()
     # An empty output overlaps nothing.
     inside = decoder.decode_batch(ids[0], [block, block], out=Slices(out, [0, 5], [12, 0]))
@@ -442,7 +442,7 @@ def test_stats(dictionaries):
     after = store.stats()
     assert (after.digested, after.digests, after.evictions) == (1, 1, 0)
     assert 0 < after.table_bytes <= 9 << 10
-    assert decoder.tally()[:4] == (3, 3, 0, 0) and decoder.store is store
+    assert decoder.counters()[:4] == (3, 3, 0, 0) and decoder.store is store
     assert Store(huge_pages=False).stats().huge_pages == "off"
     assert before.huge_pages in ("advised", "refused")
 

@@ -77,6 +77,7 @@ __all__ = [
     "Clustered",
     "Compacted",
     "Costs",
+    "Counters",
     "Counts",
     "Decoder",
     "Encoder",
@@ -96,7 +97,6 @@ __all__ = [
     "SstStats",
     "Stats",
     "Store",
-    "Tally",
     "UnknownId",
     "cluster",
     "content_hash",
@@ -136,7 +136,7 @@ class Stats(NamedTuple):
     evictions: int
 
 
-class Tally(NamedTuple):
+class Counters(NamedTuple):
     """Counters of a :class:`Decoder`."""
 
     #: Blocks, including those with errors.
@@ -373,9 +373,9 @@ class Decoder(OfThisProcess):
             raise failed[min(failed)]
         return Batch(outputs.data, outputs.starts, lengths, failed)
 
-    def tally(self) -> Tally:
+    def counters(self) -> Counters:
         """Counters of the decoder."""
-        return Tally(*self._decoder.tally())
+        return Counters(*self._decoder.counters())
 
     def __repr__(self) -> str:
         return f"<Decoder of {self._store!r}>"
