@@ -17,6 +17,8 @@ enum Role {
     Bench,
     Cli,
     Binding,
+    /// Pure computation: imports no other crate of the workspace.
+    Plan,
     /// Imported for tests only.
     TestKit,
 }
@@ -31,6 +33,7 @@ const CRATES: &[(&str, Role)] = &[
     ("linerate-zstd", Role::Base),
     ("linerate-dict", Role::Engine),
     ("linerate-gateway", Role::Engine),
+    ("linerate-plan", Role::Plan),
     ("linerate-bench", Role::Bench),
     ("linerate-testkit", Role::TestKit),
     ("linerate", Role::Cli),
@@ -46,8 +49,9 @@ const MAY_IMPORT: &[(Role, &[Role])] = &[
     (Role::Core, &[]),
     (Role::Base, &[Role::Core]),
     (Role::Engine, &[Role::Core, Role::Base]),
-    (Role::Bench, &[Role::Core, Role::Base, Role::Engine]),
-    (Role::Cli, &[Role::Core, Role::Base, Role::Engine, Role::Bench]),
+    (Role::Plan, &[]),
+    (Role::Bench, &[Role::Core, Role::Base, Role::Engine, Role::Plan]),
+    (Role::Cli, &[Role::Core, Role::Base, Role::Engine, Role::Plan, Role::Bench]),
     (Role::Binding, &[Role::Core, Role::Base, Role::Engine, Role::Binding]),
     (Role::TestKit, &[Role::Core]),
 ];

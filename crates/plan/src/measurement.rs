@@ -1,0 +1,77 @@
+//! What was measured of one candidate: an engine with its settings, on the user's data.
+
+/// One candidate, measured. Speeds are bytes of content per second, never of compressed data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measurement {
+    /// Engine or peer: `nx`, `rice`, `dict`, `deflate`, `gateway`, `zstd`.
+    pub engine: String,
+    /// The settings in words: `zstd 12, blocks of 1 MiB`.
+    pub settings: String,
+    /// The command that applies the settings to all of the data, an element per argument. `None` for a candidate
+    /// that is measured for comparison only and is never chosen.
+    pub command: Option<Vec<String>>,
+    /// Bytes of content that were compressed.
+    pub content: u64,
+    /// Bytes they take compressed, with dictionaries, indexes and headers.
+    pub compressed: u64,
+    /// Speed of encoding with one thread.
+    pub encode: Option<Speed>,
+    /// Speed of decoding with one thread.
+    pub decode: Option<Speed>,
+    /// Encoding with several threads, by number of threads.
+    pub encode_scaling: Vec<Scaling>,
+    /// Decoding with several threads, by number of threads.
+    pub decode_scaling: Vec<Scaling>,
+    /// Memory that decoding takes (encoding, where there is no decoder).
+    pub memory: Memory,
+    /// Random reads, where the shape of the data has them.
+    pub read: Option<Read>,
+}
+
+impl Measurement {
+    /// Content size over compressed size, 2.0 for half; 1.0 if nothing was compressed.
+    pub fn ratio(&self) -> f64 {
+        match self.compressed {
+            0 => 1.0,
+            compressed => self.content as f64 / compressed as f64,
+        }
+    }
+}
+
+/// A speed in bytes of content per second, with the spread of its rounds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Speed {
+    /// Slowest round.
+    pub low: f64,
+    /// Median round.
+    pub median: f64,
+    /// Fastest round.
+    pub high: f64,
+}
+
+/// The speed of several threads together, in elapsed time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scaling {
+    /// Number of threads.
+    pub threads: usize,
+    /// Bytes of content per second, all threads together.
+    pub speed: Speed,
+}
+
+/// Memory in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Per open stream, connection or dictionary, while it is idle.
+    pub per_stream: u64,
+    /// Per working thread.
+    pub per_thread: u64,
+}
+
+/// A random read of one record or block.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Read {
+    /// Median time on one core, in seconds, with caches cold where the measurement says so.
+    pub seconds: f64,
+    /// Mean compressed bytes to fetch.
+    pub fetched: f64,
+}
