@@ -1,4 +1,4 @@
-"""Measures Delta-Rice beside other codecs on detector waveforms. docs/bench-waveforms.md says how.
+"""Measures Delta-Rice beside other codecs on detector waveforms. docs/reference/bench-waveforms.md says how.
 
 Run as `python bench/waveforms`, or by `make bench-waveforms`.
 """

@@ -1,4 +1,4 @@
-"""A slow decoder of version 2 streams, written from docs/rice-v2.md alone.
+"""A slow decoder of version 2 streams, written from docs/waveforms/rice-v2.md alone.
 
 python3 decode.py [FILE.rice ...]: decodes each file (all files beside this one, unless told) and
 compares it with its .raw. Prints the name and OK or BAD; exit status 1 if any is BAD. Checksums

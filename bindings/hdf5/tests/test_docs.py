@@ -1,4 +1,4 @@
-"""The examples of docs/hdf5.md, as they stand there."""
+"""The examples of docs/waveforms/hdf5.md, as they stand there."""
 
 import re
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 
 from conftest import run_python, run_tool, walk
 
-PAGE = (Path(__file__).resolve().parents[3] / "docs" / "hdf5.md").read_text()
+PAGE = (Path(__file__).resolve().parents[3] / "docs" / "waveforms" / "hdf5.md").read_text()
 
 
 def test_examples(tmp_path):

@@ -37,15 +37,28 @@ def test_the_gateway_example_of_the_readme(tmp_path):
     run_python(example, cwd=tmp_path)
 
 
-@pytest.mark.parametrize("path", ["docs/python.md", "bindings/python/README.md"])
-def test_the_examples_of_the_documentation(tmp_path, path):
-    blocks = python_blocks((REPOSITORY / path).read_text())
-    assert blocks
-    run_python("\n".join(blocks), cwd=tmp_path)
+#: Its examples need an array, which bindings/hdf5/tests gives them.
+HDF5_PAGE = "docs/waveforms/hdf5.md"
+
+
+def pages_with_examples():
+    """Every page of the documentation that has Python code, by its path from the repository."""
+    paths = [*REPOSITORY.glob("docs/**/*.md"), *REPOSITORY.glob("bindings/python/*.md")]
+    pages = [path for path in paths if python_blocks(path.read_text())]
+    return sorted({path.relative_to(REPOSITORY).as_posix() for path in pages} - {HDF5_PAGE})
+
+
+@pytest.mark.parametrize("path", pages_with_examples())
+def test_the_examples_of_a_page_run_in_order(tmp_path, path):
+    run_python("\n".join(python_blocks((REPOSITORY / path).read_text())), cwd=tmp_path)
+
+
+def test_all_pages_with_examples_are_found():
+    assert {"docs/waveforms/python.md", "docs/dict/python.md", "docs/gateway/python.md"} <= set(pages_with_examples())
 
 
 def test_parameters_in_the_documentation(tmp_path):
-    code = python_blocks((REPOSITORY / "docs/python.md").read_text())[0]
+    code = python_blocks((REPOSITORY / "docs/waveforms/python.md").read_text())[0]
     shown = re.search(r"chunk\.params +# (.*)", code)[1]
     assert run_python(code + "\nprint(chunk.params)", cwd=tmp_path) == shown + "\n"
 

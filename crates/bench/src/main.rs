@@ -1,4 +1,4 @@
-//! Measures Linerate's engines against their peers. `docs/bench.md` says how.
+//! Measures Linerate's engines against their peers. `docs/reference/bench.md` says how.
 
 use std::process::ExitCode;
 

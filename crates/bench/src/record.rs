@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::csv;
 
-/// One contender at one chunk size. `docs/bench.md` says what each field means.
+/// One contender at one chunk size. `docs/reference/bench.md` says what each field means.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs, reason = "the fields are the columns, and COLUMNS is where they are listed")]
 pub struct Record {

@@ -1,4 +1,4 @@
-//! The contract of docs/cli.md, kept by the program itself.
+//! The contract of docs/reference/cli.md, kept by the program itself.
 
 use std::process::{Command, Output};
 

@@ -8,7 +8,7 @@
 //!
 //! # Modules
 //!
-//! The rules that they follow are in `docs/files.md`.
+//! The rules that they follow are in `docs/reference/files.md`.
 //!
 //! | module | contents |
 //! |---|---|

@@ -6,6 +6,7 @@
 //! | [`testdata`] | files of `testdata/`, and corpora named by `LINERATE_CORPORA` |
 //! | [`data`] | generated content, the same on every machine |
 //! | [`tools`] | external programs: present or skipped |
+//! | [`markdown`] | the pages of the documentation, parsed |
 //! | [`kill`] | random delays after which a test kills a process |
 //! | [`rice`] | golden chunks of the original Delta-Rice filter |
 //! | [`r3a`] | R3A archives built field by field |
@@ -16,6 +17,7 @@
 
 pub mod data;
 pub mod kill;
+pub mod markdown;
 pub mod r3a;
 pub mod rice;
 #[cfg(unix)]

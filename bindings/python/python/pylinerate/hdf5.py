@@ -88,7 +88,7 @@ class DeltaRice(h5py.filters.FilterRefBase):
         if segment is not None:
             self.filter_options = params.cd_values
         elif params.filter == DELTA:
-            self.filter_options = (params.m,)  # completed from the chunk's shape, see docs/hdf5.md
+            self.filter_options = (params.m,)  # completed from the chunk's shape, see docs/waveforms/hdf5.md
         else:
             raise ValueError("with another filter than (1, -1) give the segment: the samples per row, or -1")
 

@@ -7,7 +7,7 @@ use super::data::Data;
 use crate::environment as env;
 use crate::record::{Columns, rounded};
 
-/// One figure with where and how it was made. `docs/bench.md` says what each field means.
+/// One figure with where and how it was made. `docs/reference/bench.md` says what each field means.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[allow(missing_docs, reason = "the fields are the columns, and COLUMNS is where they are listed")]
 pub struct Row {

@@ -1,4 +1,4 @@
-//! Tests of the contract that all subcommands keep (docs/cli.md), over clap's description of them.
+//! Tests of the contract that all subcommands keep (docs/reference/cli.md), over clap's description of them.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ fn help(arg: &Arg) -> String {
     arg.get_help().map(ToString::to_string).unwrap_or_default()
 }
 
-/// The row of a subcommand in the table of docs/cli.md.
+/// The row of a subcommand in the table of docs/reference/cli.md.
 fn row(name: &str, command: &Command) -> String {
     let output = short(command, 'o').map_or("", |arg| match help(arg) {
         text if text == STREAM => "FILE or `-`",
@@ -70,7 +70,7 @@ fn row(name: &str, command: &Command) -> String {
 
 #[test]
 fn every_subcommand_has_the_flags_that_the_table_of_docs_cli_md_gives_it() {
-    let page = include_str!("../../../../docs/cli.md");
+    let page = include_str!("../../../../docs/reference/cli.md");
     let rows: Vec<String> = leaves().iter().map(|(name, command)| row(name, command)).collect();
     let listed: Vec<&str> = page
         .lines()

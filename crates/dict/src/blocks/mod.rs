@@ -1,7 +1,7 @@
 //! Block files: sorted records, in blocks that share a dictionary.
 //!
 //! A [`Builder`] writes a file from sorted records; a [`Sorter`] sorts them; a [`BlockFile`] is open for
-//! reading. `docs/dict-files.md` specifies the format.
+//! reading. `docs/dict/files.md` specifies the format.
 
 mod block;
 mod builder;

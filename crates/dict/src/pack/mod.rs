@@ -1,7 +1,7 @@
 //! Packs: files of dictionaries.
 //!
 //! A [`Pack`] is open for reading; an [`Editor`] creates and changes packs, and [`compact`] rewrites them
-//! without removed dictionaries. `docs/dict-files.md` specifies the format.
+//! without removed dictionaries. `docs/dict/files.md` specifies the format.
 
 mod codec;
 mod compact;

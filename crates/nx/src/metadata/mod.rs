@@ -1,7 +1,7 @@
 //! Metadata that the Nx and R3A formats lack: modification times, modes, symbolic links, empty folders.
 //!
 //! On request it is stored in a private extension, a [record](Metadata::from_archive) in the header that
-//! other readers ignore; `docs/nx-metadata.md` specifies it. Files can be read without it. It is
+//! other readers ignore; `docs/nx/metadata.md` specifies it. Files can be read without it. It is
 //! untrusted: [`Restorer`] checks link targets and existing files as extraction does.
 //!
 //! | module | content |

@@ -1,4 +1,4 @@
-//! The bytes of the metadata record, as specified in `docs/nx-metadata.md`.
+//! The bytes of the metadata record, as specified in `docs/nx/metadata.md`.
 //!
 //! Numbers are little-endian. In an Nx archive the record starts at the first multiple of 8 after the pool,
 //! within the header's pages; in R3A it is the data of the user-data extension [`EXTENSION`].

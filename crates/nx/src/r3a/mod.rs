@@ -1,7 +1,7 @@
 //! R3A 2.0, a draft format next to Nx, under the one profile [`PROFILE`].
 //!
 //! R3A has no settled specification, and no program is known to write whole archives of it. Where the
-//! draft leaves a choice, the profile makes it: `docs/nx.md` lists what is read and written. Archives made
+//! draft leaves a choice, the profile makes it: `docs/nx/index.md` lists what is read and written. Archives made
 //! under it are for readers of the same profile.
 //!
 //! The model is that of Nx: entries, blocks, paths. [`Head`] reads the header with its tables and segments,

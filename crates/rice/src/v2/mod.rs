@@ -2,7 +2,7 @@
 //!
 //! The header holds the type and number of samples, the length of a row, checksums, and the offset of each
 //! segment, so that segments decode in parallel and one by one. Each segment has its own predictor, and
-//! each block of 32 samples its own Rice parameter. `docs/rice-v2.md` specifies the format to the byte. It is
+//! each block of 32 samples its own Rice parameter. `docs/waveforms/rice-v2.md` specifies the format to the byte. It is
 //! never written under HDF5's filter id 32025.
 //!
 //! ```

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Runs the example of docs/java.md against a server that sends fragmented messages, which the platform's websocket
+ * Runs the example of docs/gateway/java.md against a server that sends fragmented messages, which the platform's websocket
  * delivers in parts.
  */
 @Tag("children")
@@ -67,7 +67,7 @@ class WebSocketExampleTest {
     }
 
     private static String example() throws IOException {
-        Path page = Path.of(System.getProperty("linerate.testdata"), "..", "docs", "java.md");
+        Path page = Path.of(System.getProperty("linerate.testdata"), "..", "docs", "gateway", "java.md");
         Matcher block = Pattern.compile("```java\n([^`]*public class GatewayListener[^`]*)```")
                 .matcher(Files.readString(page));
         assertTrue(block.find());

@@ -20,7 +20,7 @@ class LossTest {
     private static final int MESSAGES = 200;
     private static final int LOST = 100;
 
-    /** Payloads after it may be wrong without an error (docs/gateway.md); those before it are correct. */
+    /** Payloads after it may be wrong without an error (docs/gateway/index.md); those before it are correct. */
     @Test
     void lostMessageMayGoUndetectedWithoutChecks() throws IOException {
         byte[][] payloads = Wire.events(MESSAGES);

@@ -47,7 +47,7 @@ class ReadmeTest {
     void exampleOfBotTestsRuns() throws Exception {
         try (LocalGateway gateway = LocalGateway.start()) {
             String example =
-                    example("docs/java.md", "JDABuilder.createLight").replace(":40000", ":" + gateway.port());
+                    example("docs/gateway/java.md", "JDABuilder.createLight").replace(":40000", ":" + gateway.port());
             Path classes = compiled(String.join(
                     "\n",
                     "import com.neovisionaries.ws.client.WebSocketFactory;",

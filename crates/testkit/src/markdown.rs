@@ -1,0 +1,192 @@
+//! The Markdown pages of the repository, parsed: links, anchors, tables and code blocks, for tests of the documentation.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use crate::testdata::repository;
+
+/// Build outputs, and inputs of tests.
+const SKIPPED_FOLDERS: &[&str] = &["target", "node_modules", "corpus", "seeds", "artifacts", "venv"];
+
+/// One Markdown file.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// Path from the repository's root, with `/`.
+    pub path: String,
+    /// Destinations of links and images, as written.
+    pub links: Vec<String>,
+    /// Anchors of the headings, as GitHub and mdBook make them.
+    pub anchors: Vec<String>,
+    pub code_blocks: Vec<CodeBlock>,
+    pub tables: Vec<Table>,
+}
+
+/// A fenced or indented block of code.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct CodeBlock {
+    /// What stands after the fence (`rust,no_run`); empty for an indented block.
+    pub language: String,
+    pub text: String,
+}
+
+/// Rows of cells, the head first.
+pub type Table = Vec<Vec<Cell>>;
+
+/// A cell of a table.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Cell {
+    pub text: String,
+    pub links: Vec<String>,
+}
+
+impl Page {
+    /// Reads a page, named by its path from the repository's root.
+    pub fn read(path: &str) -> Self {
+        let text = fs::read_to_string(repository().join(path));
+        Self::parse(path, &text.unwrap_or_else(|error| panic!("{path}: {error}")))
+    }
+
+    /// Parses the text of a page.
+    pub fn parse(path: &str, text: &str) -> Self {
+        let mut page = Self { path: path.to_owned(), ..Self::default() };
+        let mut heading: Option<String> = None;
+        let mut code: Option<CodeBlock> = None;
+        let mut cell: Option<Cell> = None;
+        for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
+            match event {
+                Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+                Event::End(TagEnd::Heading(_)) => page.add_anchor(&heading.take().unwrap_or_default()),
+                Event::Start(Tag::CodeBlock(kind)) => code = Some(CodeBlock::new(&kind)),
+                Event::End(TagEnd::CodeBlock) => page.code_blocks.extend(code.take()),
+                Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
+                    page.links.push(dest_url.to_string());
+                    if let Some(cell) = &mut cell {
+                        cell.links.push(dest_url.to_string());
+                    }
+                }
+                Event::Start(Tag::Table(_)) => page.tables.push(Table::new()),
+                Event::Start(Tag::TableHead | Tag::TableRow) => page.last_table().push(Vec::new()),
+                Event::Start(Tag::TableCell) => cell = Some(Cell::default()),
+                Event::End(TagEnd::TableCell) => {
+                    let row = page.last_table().last_mut().expect("a cell is in a row");
+                    row.extend(cell.take());
+                }
+                Event::Text(text) | Event::Code(text) => {
+                    let cell = cell.as_mut().map(|cell| &mut cell.text);
+                    let code = code.as_mut().map(|code| &mut code.text);
+                    for target in [cell, code, heading.as_mut()].into_iter().flatten() {
+                        target.push_str(&text);
+                    }
+                }
+                _ => {}
+            }
+        }
+        page
+    }
+
+    /// The path of the file that a relative link leads to, and its anchor. `None` for a link to another site.
+    pub fn resolve<'l>(&self, link: &'l str) -> Option<(PathBuf, Option<&'l str>)> {
+        if link.contains("://") || link.starts_with("mailto:") {
+            return None;
+        }
+        let (path, anchor) = match link.split_once('#') {
+            Some((path, anchor)) => (path, Some(anchor)),
+            None => (link, None),
+        };
+        let folder = Path::new(&self.path).parent().unwrap_or(Path::new(""));
+        let target = if path.is_empty() { PathBuf::from(&self.path) } else { folder.join(path) };
+        Some((normalized(&target), anchor))
+    }
+
+    fn last_table(&mut self) -> &mut Table {
+        self.tables.last_mut().expect("rows are in a table")
+    }
+
+    /// Lower case, blanks as hyphens, no punctuation; a number after a heading that came before.
+    fn add_anchor(&mut self, heading: &str) {
+        let kept = heading.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+        let anchor: String =
+            kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect();
+        let numbered = (1..).map(|n| format!("{anchor}-{n}"));
+        let free = std::iter::once(anchor.clone()).chain(numbered).find(|name| !self.anchors.contains(name));
+        self.anchors.extend(free);
+    }
+}
+
+impl CodeBlock {
+    fn new(kind: &CodeBlockKind<'_>) -> Self {
+        let language = match kind {
+            CodeBlockKind::Fenced(language) => language.to_string(),
+            CodeBlockKind::Indented => String::new(),
+        };
+        Self { language, text: String::new() }
+    }
+}
+
+/// Every Markdown file of the repository, sorted by path.
+pub fn pages() -> Vec<Page> {
+    fn visit(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let name = name.to_string_lossy();
+            if path.is_dir() {
+                if !SKIPPED_FOLDERS.contains(&&*name) && !name.starts_with('.') {
+                    visit(&path, found);
+                }
+            } else if name.ends_with(".md") {
+                found.push(path);
+            }
+        }
+    }
+    let root = repository();
+    let mut found = Vec::new();
+    visit(&root, &mut found);
+    found.sort();
+    let names = found.iter().map(|path| path.strip_prefix(&root).expect("below the root").to_owned());
+    names.map(|path| Page::read(&path.to_string_lossy().replace('\\', "/"))).collect()
+}
+
+/// A path without `.` and `a/..`.
+fn normalized(path: &Path) -> PathBuf {
+    let mut parts = PathBuf::new();
+    for part in path.components() {
+        match part {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir if parts.file_name().is_some() => {
+                parts.pop();
+            }
+            part => parts.push(part),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "# A `b`, c!\n\n[x](../y.md#z) and ![i](i.svg)\n\n| h | k |\n|---|---|\n| `m` [n](o.md) | |\n\n\
+        ```rust,no_run\nlet [a](b);\n```\n\n    make x\n\n## Same\n## Same\n";
+
+    #[test]
+    fn links_anchors_tables_and_code_are_found() {
+        let page = Page::parse("docs/a/b.md", TEXT);
+        assert_eq!(page.links, ["../y.md#z", "i.svg", "o.md"]);
+        assert_eq!(page.anchors, ["a-b-c", "same", "same-1"]);
+        let cells: Vec<&str> = page.tables[0].iter().flatten().map(|cell| cell.text.as_str()).collect();
+        assert_eq!(cells, ["h", "k", "m n", ""]);
+        let code: Vec<(&str, &str)> =
+            page.code_blocks.iter().map(|code| (&*code.language, &*code.text)).collect();
+        assert_eq!(code, [("rust,no_run", "let [a](b);\n"), ("", "make x\n")]);
+    }
+
+    #[test]
+    fn relative_links_resolve_from_the_folder_of_the_page() {
+        let page = Page::parse("docs/a/b.md", "");
+        assert_eq!(page.resolve("../y.md#z"), Some((PathBuf::from("docs/y.md"), Some("z"))));
+        assert_eq!(page.resolve("#q"), Some((PathBuf::from("docs/a/b.md"), Some("q"))));
+        assert_eq!(page.resolve("https://example.org/x"), None);
+    }
+}
