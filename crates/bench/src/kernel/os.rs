@@ -2,10 +2,18 @@
 
 use std::time::Duration;
 
+#[cfg(windows)]
+use windows_sys::Win32::Foundation::FILETIME;
+#[cfg(windows)]
+use windows_sys::Win32::System::Threading::{
+    GetCurrentProcess, GetCurrentThread, GetProcessTimes, GetThreadTimes,
+};
+
 /// CPU time of this process so far, user and system.
 ///
 /// # Panics
 /// If the system has no such clock.
+#[cfg(unix)]
 pub fn cpu_time() -> Duration {
     clock(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
@@ -14,16 +22,47 @@ pub fn cpu_time() -> Duration {
 ///
 /// # Panics
 /// If the system has no such clock.
+#[cfg(unix)]
 pub fn thread_time() -> Duration {
     clock(libc::CLOCK_THREAD_CPUTIME_ID)
 }
 
+#[cfg(unix)]
 fn clock(id: libc::clockid_t) -> Duration {
     let mut t = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `t` is a valid timespec to write to; both clocks exist on every Unix.
     let failed = unsafe { libc::clock_gettime(id, &mut t) };
     assert_eq!(failed, 0, "the CPU clock cannot be read");
     Duration::new(t.tv_sec as u64, t.tv_nsec as u32)
+}
+
+/// CPU time of this process so far, user and system, in steps of the scheduler's tick (15.6 ms by default).
+///
+/// # Panics
+/// If the system has no such clock.
+#[cfg(windows)]
+pub fn cpu_time() -> Duration {
+    // SAFETY: the pseudo-handle of this process is always valid.
+    times(|[a, b, c, d]| unsafe { GetProcessTimes(GetCurrentProcess(), a, b, c, d) })
+}
+
+/// CPU time of this thread so far, user and system, in steps of the scheduler's tick (15.6 ms by default).
+///
+/// # Panics
+/// If the system has no such clock.
+#[cfg(windows)]
+pub fn thread_time() -> Duration {
+    // SAFETY: the pseudo-handle of this thread is always valid.
+    times(|[a, b, c, d]| unsafe { GetThreadTimes(GetCurrentThread(), a, b, c, d) })
+}
+
+/// The sum of kernel and user time, the last two of the four times that `read` writes, in units of 100 ns.
+#[cfg(windows)]
+fn times(read: impl FnOnce([*mut FILETIME; 4]) -> i32) -> Duration {
+    let mut times = [FILETIME { dwLowDateTime: 0, dwHighDateTime: 0 }; 4];
+    assert_ne!(read(times.each_mut().map(std::ptr::from_mut)), 0, "the CPU clock cannot be read");
+    let ticks = |t: FILETIME| u64::from(t.dwHighDateTime) << 32 | u64::from(t.dwLowDateTime);
+    Duration::from_nanos((ticks(times[2]) + ticks(times[3])) * 100)
 }
 
 /// Pins this thread to the core of that number, or to the last core it may use, and returns the
@@ -55,6 +94,7 @@ pub fn pin(_core: Option<usize>) -> Option<usize> {
 
 /// The most bytes that were resident in any process that this one started and that has ended; `None`
 /// where the system does not tell.
+#[cfg(unix)]
 pub(crate) fn children_peak() -> Option<u64> {
     // SAFETY: an rusage is plain numbers, for which zero is valid; the call gets one to write to.
     let usage = unsafe {
@@ -66,6 +106,12 @@ pub(crate) fn children_peak() -> Option<u64> {
     };
     let unit = if cfg!(target_vendor = "apple") { 1 } else { 1024 };
     u64::try_from(usage.ru_maxrss).ok().map(|peak| peak * unit)
+}
+
+/// The system does not tell.
+#[cfg(not(unix))]
+pub(crate) fn children_peak() -> Option<u64> {
+    None
 }
 
 /// Bytes that the C heap holds for this process, which Rust's system allocator shares; `None`
