@@ -10,18 +10,50 @@
 //!
 //! The crate is pure: it reads no file, measures nothing and imports no engine. The same input gives the same plan.
 //!
+//! ```
+//! use linerate_plan::{Budget, Measurement, Pipe, Speed, plan};
+//!
+//! let speed = |median| Some(Speed { low: median * 0.98, median, high: median * 1.02 });
+//! let candidate = |settings: &str, compressed, decode| Measurement {
+//!     settings: settings.into(),
+//!     command: Some(vec!["linerate".into(), "nx".into(), "pack".into(), "my data".into()]),
+//!     content: 1_000_000_000,
+//!     compressed,
+//!     decode: speed(decode),
+//!     ..Measurement::default()
+//! };
+//! let measured = [candidate("zstd 3", 500_000_000, 1.2e9), candidate("zstd 19", 400_000_000, 0.9e9)];
+//! let pipe = Pipe::parse("sata")?;
+//! let plan = plan(&measured, &pipe, &Budget { cores: 2, memory_per_stream: None, min_ratio: None });
+//! assert_eq!(plan.winner().unwrap().measurement.settings, "zstd 19");
+//! assert_eq!(plan.command().unwrap(), "linerate nx pack 'my data'");
+//! # Ok::<(), linerate_plan::pipe::ParseError>(())
+//! ```
+//!
 //! | module | content |
 //! |---|---|
 //! | [`measurement`] | what was measured of one candidate: sizes, speeds, scaling, memory, reads |
 //! | [`pipe`] | drives and networks with names, and rates |
 //! | [`budget`] | cores, memory per stream, least savings |
+//! | [`curve`] | speed by cores, from measured numbers of threads |
+//! | [`mod@plan`] | what every candidate delivers, and the choice |
+//! | `sentence` | the plan in words |
+//! | [`json`] | the plan as JSON, and its keys |
+//! | [`units`] | rates, sizes and times as people read them |
 
 #![forbid(unsafe_code)]
 
 pub mod budget;
+pub mod curve;
+pub mod json;
 pub mod measurement;
 pub mod pipe;
+pub mod plan;
+mod sentence;
+pub mod units;
 
 pub use budget::Budget;
+pub use curve::Curve;
 pub use measurement::{Measurement, Memory, Read, Scaling, Speed};
 pub use pipe::{Direction, Pipe};
+pub use plan::{Bound, Exclusion, Plan, Row, SAME_SIZE, TIE, TIE_BY_OVERLAP, plan};

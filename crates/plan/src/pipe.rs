@@ -1,5 +1,7 @@
 //! Pipes: what carries the compressed data, and in which direction.
 
+use std::fmt;
+
 /// A drive or network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pipe {
@@ -21,4 +23,136 @@ pub enum Direction {
     Write,
     /// Both have to, one at a time.
     Both,
+}
+
+/// Pipes with names, and the bytes per second that reach a program through them.
+pub const PRESETS: &[(&str, f64)] = &[
+    // Serial ATA at 6 Gbit/s: 600 MB/s after its 8b/10b code, 550 MB/s after its frames, as drives state.
+    ("sata", 550e6),
+    // NVMe drives state sequential reads of 3.5, 7 and 14 GB/s at most: four lanes of PCIe 3.0, 4.0 or 5.0 (3.94,
+    // 7.88 or 15.75 GB/s after the 128b/130b code), less the headers of packets that carry 128 to 256 bytes.
+    ("nvme-3.0", 3.5e9),
+    ("nvme-4.0", 7e9),
+    ("nvme-5.0", 14e9),
+    // TCP over IPv4 with timestamps: 1,448 bytes of payload in each 1,538 bytes on the wire (preamble, frame, gap).
+    ("1GbE", 1e9 / 8.0 * ETHERNET_PAYLOAD),
+    ("10GbE", 10e9 / 8.0 * ETHERNET_PAYLOAD),
+    ("25GbE", 25e9 / 8.0 * ETHERNET_PAYLOAD),
+    ("100GbE", 100e9 / 8.0 * ETHERNET_PAYLOAD),
+];
+
+const ETHERNET_PAYLOAD: f64 = 1448.0 / 1538.0;
+
+/// Units of a rate, and the bytes per second of one. `b` alone is left out: in `Mb/s` and `mb/s` it means either.
+const UNITS: &[(&str, f64)] = &[
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("KB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("KiB", 1024.0),
+    ("MiB", 1048576.0),
+    ("GiB", 1073741824.0),
+    ("TiB", 1099511627776.0),
+    ("bit", 1.0 / 8.0),
+    ("kbit", 1e3 / 8.0),
+    ("Mbit", 1e6 / 8.0),
+    ("Gbit", 1e9 / 8.0),
+    ("Tbit", 1e12 / 8.0),
+];
+
+impl Pipe {
+    /// Reads the name of a preset (in any case) or a rate: `nvme-4.0`, `2.5GB/s`, `800 Mbit/s`. The direction is
+    /// [`Direction::Read`].
+    ///
+    /// # Errors
+    /// Anything else, and rates that are not above zero. The message lists what is accepted.
+    pub fn parse(text: &str) -> Result<Self, ParseError> {
+        let text = text.trim();
+        let preset = PRESETS.iter().find(|preset| preset.0.eq_ignore_ascii_case(text));
+        let (name, rate) = match preset {
+            Some((name, rate)) => (*name, Some(*rate)),
+            None => (text, rate(text)),
+        };
+        match rate {
+            Some(rate) => Ok(Self { name: name.into(), rate, direction: Direction::default() }),
+            None => Err(ParseError { text: text.into() }),
+        }
+    }
+}
+
+/// Bytes per second of `2.5GB/s`.
+fn rate(text: &str) -> Option<f64> {
+    let text = text.strip_suffix("/s").unwrap_or(text);
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(digits);
+    let unit = UNITS.iter().find(|row| row.0 == unit.trim_start())?;
+    let rate = number.parse::<f64>().ok()? * unit.1;
+    (rate.is_finite() && rate > 0.0).then_some(rate)
+}
+
+/// A text that is neither the name of a pipe nor a rate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseError {
+    text: String,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = PRESETS.iter().map(|preset| preset.0).collect();
+        let units: Vec<&str> = UNITS.iter().map(|unit| unit.0).collect();
+        write!(
+            f,
+            "`{}` is no pipe: give a name ({}) or a rate above zero, such as 2.5GB/s, 100MB/s or 800Mbit/s (units: {})",
+            self.text,
+            names.join(", "),
+            units.join(", ")
+        )
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+impl Direction {
+    /// `read`, `write` or `both`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Both => "both",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_rates_are_bytes_per_second() {
+        let rate = |text| Pipe::parse(text).expect(text).rate;
+        assert_eq!(rate("sata"), 550e6);
+        assert_eq!(rate("NVME-4.0"), 7e9);
+        assert_eq!(rate("2.5GB/s"), 2.5e9);
+        assert_eq!(rate("100 MB/s"), 100e6);
+        assert_eq!(rate("100MB"), 100e6);
+        assert_eq!(rate("1MiB/s"), 1048576.0);
+        assert_eq!(rate("800Mbit/s"), 100e6);
+        assert_eq!(rate("1GbE").round(), 117_685_306.0);
+        assert_eq!(Pipe::parse("nvme-4.0").unwrap().name, "nvme-4.0");
+        assert_eq!(Pipe::parse(" 2GB/s ").unwrap().name, "2GB/s");
+    }
+
+    #[test]
+    fn anything_else_is_an_error_that_lists_what_is_accepted() {
+        for text in
+            ["", "fast", "12", "0MB/s", "-1MB/s", "1.2.3MB/s", "MB/s", "8Mb/s", "8mb/s", "nanMB/s", "."]
+        {
+            let message = Pipe::parse(text).expect_err(text).to_string();
+            assert!(message.starts_with(&format!("`{text}` is no pipe")), "{message}");
+            assert!(PRESETS.iter().all(|preset| message.contains(preset.0)), "{message}");
+            assert!(UNITS.iter().all(|unit| message.contains(unit.0)), "{message}");
+        }
+    }
 }

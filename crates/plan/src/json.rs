@@ -1,0 +1,118 @@
+//! A plan as JSON.
+//!
+//! Rates are bytes of content per second, sizes bytes, times seconds. A speed is `{"low", "median", "high"}`. What was
+//! not measured, or has no value, is `null`.
+//!
+//! | key | value |
+//! |---|---|
+//! | `sentence`, `notes` | the winner and why; a list of further sentences |
+//! | `command`, `command_line` | the winner's command as a list of arguments, and quoted for a POSIX shell |
+//! | `pipe` | `name`, `bytes_per_second`, `direction` (`read`, `write` or `both`) |
+//! | `budget` | `cores`, `memory_per_stream`, `min_ratio` |
+//! | `winner`, `ties` | index into `candidates`; list of such |
+//! | `candidates` | storing plainly, then the others in the order of their measurement |
+//!
+//! Each candidate:
+//!
+//! | key | value |
+//! |---|---|
+//! | `engine`, `settings`, `command` | as measured; `engine` is empty for storing plainly |
+//! | `content`, `compressed`, `ratio` | bytes before and after; the first over the second |
+//! | `required` | speed that saturates the pipe |
+//! | `speed`, `extrapolated` | on the cores of the budget; whether that is more cores than threads were measured |
+//! | `delivered`, `bound` | what arrives; `pipe`, `cores` or `memory` |
+//! | `cores`, `cores_to_saturate`, `cores_to_saturate_extrapolated` | busy cores; fewest that saturate the pipe |
+//! | `saved_per_core_second` | bytes not stored or sent per second of one core |
+//! | `memory` | `per_stream`, `per_thread`, `total` with the busy cores |
+//! | `read` | a random read: `seconds` on one core, `fetched` bytes, `per_second`, `bound` |
+//! | `encode`, `decode` | speed of one thread |
+//! | `encode_scaling`, `decode_scaling` | list of `threads` and `speed` |
+//! | `pareto` | whether no usable candidate is both smaller and faster |
+//! | `excluded` | why it cannot be chosen, in words |
+
+use serde_json::{Value, json};
+
+use crate::measurement::{Scaling, Speed};
+use crate::plan::{Bound, Plan, Row};
+
+impl Plan {
+    /// The plan as one JSON object; the module's documentation has its keys.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "sentence": self.sentence(),
+            "notes": self.notes(),
+            "command": self.winner().and_then(|row| row.measurement.command.as_ref()),
+            "command_line": self.command(),
+            "pipe": {
+                "name": self.pipe.name,
+                "bytes_per_second": self.pipe.rate,
+                "direction": self.pipe.direction.name(),
+            },
+            "budget": {
+                "cores": self.budget.cores,
+                "memory_per_stream": self.budget.memory_per_stream,
+                "min_ratio": self.budget.min_ratio,
+            },
+            "winner": self.winner,
+            "ties": self.ties,
+            "candidates": self.rows.iter().map(candidate).collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn candidate(row: &Row) -> Value {
+    let measured = &row.measurement;
+    json!({
+        "engine": measured.engine,
+        "settings": measured.settings,
+        "command": measured.command,
+        "content": measured.content,
+        "compressed": measured.compressed,
+        "ratio": row.ratio,
+        "required": row.required,
+        "speed": row.speed.map(speed),
+        "extrapolated": row.extrapolated,
+        "delivered": speed(row.delivered),
+        "bound": row.bound.name(),
+        "cores": row.cores,
+        "cores_to_saturate": row.saturation.map(|saturation| saturation.cores),
+        "cores_to_saturate_extrapolated": row.saturation.map(|saturation| saturation.extrapolated),
+        "saved_per_core_second": row.saved_per_core_second,
+        "memory": {
+            "per_stream": measured.memory.per_stream,
+            "per_thread": measured.memory.per_thread,
+            "total": row.memory,
+        },
+        "read": measured.read.zip(row.reads).map(|(read, reads)| json!({
+            "seconds": read.seconds,
+            "fetched": read.fetched,
+            "per_second": reads.per_second,
+            "bound": reads.bound.name(),
+        })),
+        "encode": measured.encode.map(speed),
+        "decode": measured.decode.map(speed),
+        "encode_scaling": scaling(&measured.encode_scaling),
+        "decode_scaling": scaling(&measured.decode_scaling),
+        "pareto": row.pareto,
+        "excluded": row.excluded.map(|why| why.to_string()),
+    })
+}
+
+fn speed(Speed { low, median, high }: Speed) -> Value {
+    json!({ "low": low, "median": median, "high": high })
+}
+
+fn scaling(points: &[Scaling]) -> Vec<Value> {
+    points.iter().map(|point| json!({ "threads": point.threads, "speed": speed(point.speed) })).collect()
+}
+
+impl Bound {
+    /// `pipe`, `cores` or `memory`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pipe => "pipe",
+            Self::Cores => "cores",
+            Self::Memory => "memory",
+        }
+    }
+}

@@ -1,0 +1,313 @@
+//! The choice: what every candidate delivers through the pipe, and which one wins.
+
+use std::cmp::Ordering;
+
+use crate::budget::Budget;
+use crate::curve::{Curve, SATURATED};
+use crate::measurement::{Measurement, Speed};
+use crate::pipe::{Direction, Pipe};
+
+/// Candidates whose delivered rate lies within this part of the best one's are a tie.
+pub const TIE: f64 = 0.05;
+/// Candidates whose intervals overlap are a tie up to this part. It is what one short measurement of a speed is off.
+pub const TIE_BY_OVERLAP: f64 = 0.15;
+/// Tied candidates whose sizes lie within this part of the smallest one's count as equally small.
+pub const SAME_SIZE: f64 = 0.01;
+
+/// Every candidate with what it would deliver, and the one to use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Plan {
+    /// The pipe that was asked about.
+    pub pipe: Pipe,
+    /// The budget that was given; at least one core.
+    pub budget: Budget,
+    /// Storing plainly, then the measurements in their order.
+    pub rows: Vec<Row>,
+    /// The row to use. `None` if all are excluded.
+    pub winner: Option<usize>,
+    /// Other rows that deliver as much as the winner, as far as the measurements can tell.
+    pub ties: Vec<usize>,
+}
+
+/// One candidate in a plan. Rates are bytes of content per second.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// What was measured of it.
+    pub measurement: Measurement,
+    /// Whether this is storing plainly: no CPU time, ratio 1.
+    pub plain: bool,
+    /// Content size over compressed size.
+    pub ratio: f64,
+    /// Speed that saturates the pipe: its rate times the ratio.
+    pub required: f64,
+    /// Speed by cores, in the slower direction. `None` for storing plainly, and where it was not measured.
+    pub curve: Option<Curve>,
+    /// Speed on all cores of the budget; storing plainly has none.
+    pub speed: Option<Speed>,
+    /// The budget has more cores than threads were measured, so that `speed` is an estimate.
+    pub extrapolated: bool,
+    /// What arrives: the lower one of `required` and `speed`, with the bounds of the speed.
+    pub delivered: Speed,
+    /// Cores that are busy to deliver it.
+    pub cores: usize,
+    /// Fewest cores that saturate the pipe, if any number does.
+    pub saturation: Option<Saturation>,
+    /// What limits the delivered rate.
+    pub bound: Bound,
+    /// Bytes that are not stored or sent, per second of one core. Zero without CPU time.
+    pub saved_per_core_second: f64,
+    /// Bytes of memory: one stream, and the threads that are busy.
+    pub memory: u64,
+    /// Random reads through the pipe, where they were measured.
+    pub reads: Option<Reads>,
+    /// Why the candidate cannot be chosen.
+    pub excluded: Option<Exclusion>,
+    /// No usable row is both smaller and faster.
+    pub pareto: bool,
+}
+
+/// Cores that saturate a pipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Saturation {
+    /// How many.
+    pub cores: usize,
+    /// More than were measured: an estimate.
+    pub extrapolated: bool,
+}
+
+/// What limits the delivered rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// The pipe is saturated.
+    Pipe,
+    /// The cores of the budget are too slow for the pipe.
+    Cores,
+    /// A stream takes more memory than the budget has.
+    Memory,
+}
+
+/// Random reads of one record or block.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reads {
+    /// Seconds for one: transfer through the pipe, then work on one core.
+    pub seconds: f64,
+    /// Reads per second with all cores of the budget.
+    pub per_second: f64,
+    /// What limits them.
+    pub bound: Bound,
+}
+
+/// Why a candidate cannot be chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Exclusion {
+    /// It has no command: measured for comparison only.
+    ComparisonOnly,
+    /// There was no content to compress.
+    NoContent,
+    /// The speed of this direction was not measured.
+    NoSpeed(Direction),
+    /// Its ratio is below the minimum.
+    BelowMinRatio {
+        /// The candidate's.
+        ratio: f64,
+        /// The budget's.
+        min_ratio: f64,
+    },
+    /// A stream takes more memory than allowed.
+    AboveMemory {
+        /// The candidate's, in bytes.
+        per_stream: u64,
+        /// The budget's, in bytes.
+        limit: u64,
+    },
+}
+
+/// Makes the plan: the usable candidate that delivers most content per second through the pipe.
+///
+/// Candidates within [`TIE`] of the best, or within [`TIE_BY_OVERLAP`] if their intervals overlap, are a tie. It is
+/// decided by the smallest size, where sizes within [`SAME_SIZE`] count as equal, then by the fewest busy cores, then
+/// by the order of the input, so that the noise of a measurement seldom changes the plan.
+pub fn plan(measurements: &[Measurement], pipe: &Pipe, budget: &Budget) -> Plan {
+    let budget = Budget { cores: budget.cores.max(1), ..budget.clone() };
+    let plain = row(stored_plainly(measurements), true, pipe, &budget);
+    let measured = measurements.iter().map(|m| row(m.clone(), false, pipe, &budget));
+    let mut rows: Vec<Row> = std::iter::once(plain).chain(measured).collect();
+    for i in 0..rows.len() {
+        rows[i].pareto = rows[i].excluded.is_none() && !rows.iter().any(|other| dominates(other, &rows[i]));
+    }
+    let tied = best_rows(&rows);
+    let winner = break_tie(&rows, &tied);
+    let ties = tied.into_iter().filter(|i| Some(*i) != winner).collect();
+    Plan { pipe: pipe.clone(), budget, rows, winner, ties }
+}
+
+impl Plan {
+    /// The row to use.
+    pub fn winner(&self) -> Option<&Row> {
+        self.winner.map(|i| &self.rows[i])
+    }
+
+    /// The command that applies the winner to all of the data, quoted for a POSIX shell. `None` if nothing is to be
+    /// done: the data is stored plainly, or nothing is usable.
+    pub fn command(&self) -> Option<String> {
+        self.winner()?.command()
+    }
+}
+
+impl Row {
+    /// The candidate's command, quoted for a POSIX shell.
+    pub fn command(&self) -> Option<String> {
+        let words = self.measurement.command.as_ref()?.iter().map(String::as_str);
+        // Only a NUL cannot be quoted, and no argument of a program has one.
+        shlex::try_join(words).ok()
+    }
+}
+
+/// What storing plainly would have been measured as.
+fn stored_plainly(measurements: &[Measurement]) -> Measurement {
+    let content = measurements.iter().map(|m| m.content).max().unwrap_or(0);
+    Measurement { settings: "stored plainly".into(), content, compressed: content, ..Measurement::default() }
+}
+
+fn row(measurement: Measurement, plain: bool, pipe: &Pipe, budget: &Budget) -> Row {
+    let ratio = if plain { 1.0 } else { measurement.ratio() };
+    let required = pipe.rate * ratio;
+    let curve = slower_direction(&measurement, pipe.direction, budget.cores);
+    let speed = curve.as_ref().map(|curve| curve.on(budget.cores));
+    let excluded = if plain { too_large(ratio, budget) } else { exclusion(&measurement, pipe, budget) };
+    let saturation = curve.as_ref().and_then(|curve| saturation(curve, required));
+    let delivered = match (plain, speed) {
+        (true, _) => Speed { low: required, median: required, high: required },
+        (false, Some(Speed { low, median, high })) => {
+            Speed { low: low.min(required), median: median.min(required), high: high.min(required) }
+        }
+        (false, None) => Speed::default(),
+    };
+    let bound = match (excluded, speed) {
+        (Some(Exclusion::AboveMemory { .. }), _) => Bound::Memory,
+        (_, Some(speed)) if speed.median < required * SATURATED => Bound::Cores,
+        _ => Bound::Pipe,
+    };
+    let cores = match &curve {
+        Some(curve) => curve.cores_for(delivered.median).unwrap_or(budget.cores).min(budget.cores),
+        None => 0,
+    };
+    let memory = measurement.memory.per_stream
+        + measurement.memory.per_thread.saturating_mul(cores.try_into().unwrap_or(u64::MAX));
+    Row {
+        plain,
+        ratio,
+        required,
+        speed,
+        extrapolated: curve.as_ref().is_some_and(|curve| !curve.covers(budget.cores)),
+        delivered,
+        cores,
+        saturation,
+        bound,
+        saved_per_core_second: curve.as_ref().map_or(0.0, |curve| curve.on(1).median * (1.0 - 1.0 / ratio)),
+        memory,
+        reads: reads(&measurement, pipe, budget),
+        excluded,
+        pareto: false,
+        curve,
+        measurement,
+    }
+}
+
+/// The curve of the direction; of both, the one that is slower on the cores of the budget.
+fn slower_direction(measurement: &Measurement, direction: Direction, cores: usize) -> Option<Curve> {
+    let decode = || Curve::new(measurement.decode, &measurement.decode_scaling);
+    let encode = || Curve::new(measurement.encode, &measurement.encode_scaling);
+    match direction {
+        Direction::Read => decode(),
+        Direction::Write => encode(),
+        Direction::Both => {
+            let (decode, encode) = (decode()?, encode()?);
+            Some(if decode.on(cores).median < encode.on(cores).median { decode } else { encode })
+        }
+    }
+}
+
+fn saturation(curve: &Curve, required: f64) -> Option<Saturation> {
+    let cores = curve.cores_for(required)?;
+    Some(Saturation { cores, extrapolated: !curve.covers(cores) })
+}
+
+/// The first reason against a candidate. Memory comes last: a candidate that is excluded by it has no other fault.
+fn exclusion(measurement: &Measurement, pipe: &Pipe, budget: &Budget) -> Option<Exclusion> {
+    if measurement.command.is_none() {
+        return Some(Exclusion::ComparisonOnly);
+    }
+    if measurement.content == 0 {
+        return Some(Exclusion::NoContent);
+    }
+    missing_speed(measurement, pipe.direction)
+        .or_else(|| too_large(measurement.ratio(), budget))
+        .or_else(|| too_much_memory(measurement.memory.per_stream, budget))
+}
+
+fn missing_speed(measurement: &Measurement, direction: Direction) -> Option<Exclusion> {
+    let reads = Curve::new(measurement.decode, &measurement.decode_scaling).is_some();
+    let writes = Curve::new(measurement.encode, &measurement.encode_scaling).is_some();
+    match direction {
+        Direction::Read | Direction::Both if !reads => Some(Exclusion::NoSpeed(Direction::Read)),
+        Direction::Write | Direction::Both if !writes => Some(Exclusion::NoSpeed(Direction::Write)),
+        _ => None,
+    }
+}
+
+fn too_large(ratio: f64, budget: &Budget) -> Option<Exclusion> {
+    let min_ratio = budget.min_ratio.filter(|min_ratio| ratio < *min_ratio)?;
+    Some(Exclusion::BelowMinRatio { ratio, min_ratio })
+}
+
+fn too_much_memory(per_stream: u64, budget: &Budget) -> Option<Exclusion> {
+    let limit = budget.memory_per_stream.filter(|limit| per_stream > *limit)?;
+    Some(Exclusion::AboveMemory { per_stream, limit })
+}
+
+fn reads(measurement: &Measurement, pipe: &Pipe, budget: &Budget) -> Option<Reads> {
+    let read = measurement.read?;
+    let by_cores = budget.cores as f64 / read.seconds;
+    let by_pipe = pipe.rate / read.fetched;
+    Some(Reads {
+        seconds: read.seconds + read.fetched / pipe.rate,
+        per_second: by_cores.min(by_pipe),
+        bound: if by_cores < by_pipe { Bound::Cores } else { Bound::Pipe },
+    })
+}
+
+/// Whether `a` is at least as small and as fast as `b`, and better in one of both. Nothing is faster than no work.
+fn dominates(a: &Row, b: &Row) -> bool {
+    let speed =
+        |row: &Row| if row.plain { f64::INFINITY } else { row.speed.map_or(0.0, |speed| speed.median) };
+    let no_worse = a.ratio >= b.ratio && speed(a) >= speed(b);
+    a.excluded.is_none() && no_worse && (a.ratio > b.ratio || speed(a) > speed(b))
+}
+
+/// The usable row that delivers most, and those that are a tie with it, in order.
+fn best_rows(rows: &[Row]) -> Vec<usize> {
+    let usable = || (0..rows.len()).filter(|i| rows[*i].excluded.is_none());
+    // Of equal rows the first one.
+    let best =
+        usable().max_by(|a, b| compare(rows[*a].delivered.median, rows[*b].delivered.median).then(b.cmp(a)));
+    let Some(best) = best.map(|i| rows[i].delivered) else { return Vec::new() };
+    usable().filter(|i| is_tie(&rows[*i].delivered, &best)).collect()
+}
+
+/// Whether a rate is as good as the best one, as far as the measurements can tell.
+fn is_tie(rate: &Speed, best: &Speed) -> bool {
+    let part = rate.median / best.median;
+    part >= 1.0 - TIE || (part >= 1.0 - TIE_BY_OVERLAP && rate.high >= best.low) || best.median == 0.0
+}
+
+fn break_tie(rows: &[Row], tied: &[usize]) -> Option<usize> {
+    let largest = tied.iter().map(|i| rows[*i].ratio).max_by(|a, b| compare(*a, *b))?;
+    let small = tied.iter().copied().filter(|i| rows[*i].ratio >= largest * (1.0 - SAME_SIZE));
+    // `min_by_key` keeps the first of equal ones.
+    small.min_by_key(|i| rows[*i].cores)
+}
+
+fn compare(a: f64, b: f64) -> Ordering {
+    a.total_cmp(&b)
+}

@@ -1,0 +1,225 @@
+//! The plan in words.
+
+use std::fmt;
+
+use crate::pipe::Direction;
+use crate::plan::{Bound, Exclusion, Plan, Row};
+use crate::units::{cores, rate, ratio, size, time};
+
+/// Ties that are named; more are counted.
+const MAX_NAMED: usize = 3;
+/// Spreads from this part of the rate on are said.
+const SAID_SPREAD: f64 = 0.1;
+
+impl Plan {
+    /// One sentence: the winner and why.
+    pub fn sentence(&self) -> String {
+        match self.winner() {
+            None => self.nothing_usable(),
+            Some(row) if row.plain => self.store_plainly(),
+            Some(row) => self.use_candidate(row),
+        }
+    }
+
+    /// Sentences that a reader needs to judge the plan: uncertainty, ties, what memory costs, random reads.
+    pub fn notes(&self) -> Vec<String> {
+        let winner = self.winner();
+        let said = [
+            winner.and_then(|row| self.estimate(row)),
+            winner.and_then(spread),
+            self.tie(),
+            self.memory_bound(),
+            winner.and_then(|row| self.random_reads(row)),
+        ];
+        said.into_iter().flatten().collect()
+    }
+
+    fn use_candidate(&self, row: &Row) -> String {
+        let pipe = self.pipe_name();
+        let delivered = rate(row.delivered.median);
+        let speed = row.curve.as_ref().map_or(0.0, |curve| curve.on(row.cores).median);
+        let head = format!(
+            "{}: {}, {} on {} of your {}",
+            row.measurement.settings,
+            smaller(row.ratio),
+            rate(speed),
+            row.cores,
+            cores(self.budget.cores)
+        );
+        match row.bound {
+            Bound::Cores => format!(
+                "{head}; {pipe} then {} {delivered} of content{}, and {}.",
+                self.verb(),
+                self.compared_with_plain(row),
+                lacking(row)
+            ),
+            _ => format!(
+                "{head}; {pipe} is saturated and {} {delivered} of content{}.",
+                self.verb(),
+                self.compared_with_plain(row)
+            ),
+        }
+    }
+
+    /// `, 2.1x as much as stored plainly`.
+    fn compared_with_plain(&self, row: &Row) -> String {
+        let part = row.delivered.median / self.pipe.rate;
+        if part >= 1.01 {
+            format!(", {} as much as stored plainly", ratio(part))
+        } else if part <= 0.99 {
+            format!(", {:.0} % less than stored plainly", (1.0 - part) * 100.0)
+        } else {
+            ", as much as stored plainly".into()
+        }
+    }
+
+    fn store_plainly(&self) -> String {
+        let plain = format!(
+            "Store it plainly: {} {} {} by itself",
+            self.pipe_name(),
+            self.verb(),
+            rate(self.pipe.rate)
+        );
+        // The one that comes closest, in the order of the rows.
+        let usable = self.rows.iter().filter(|row| !row.plain && row.excluded.is_none());
+        let closest = usable.max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median));
+        match closest {
+            None => format!("{plain}, and no candidate is usable."),
+            Some(row) if row.bound == Bound::Cores => format!(
+                "{plain}, and {} only {} on your {}; {}.",
+                row.measurement.settings,
+                rate(row.delivered.median),
+                cores(self.budget.cores),
+                lacking(row)
+            ),
+            Some(row) => format!(
+                "{plain}, and the data does not compress ({}: {}).",
+                row.measurement.settings,
+                ratio(row.ratio)
+            ),
+        }
+    }
+
+    fn nothing_usable(&self) -> String {
+        let largest = self.rows.iter().filter(|row| row.measurement.command.is_some());
+        let largest = largest.max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+        match largest {
+            None => "Nothing is usable: no candidate was measured that can be used; measure others.".into(),
+            Some(row) => format!(
+                "Nothing is usable: the smallest candidate, {}, {}; lower the minimum ratio or raise the memory per \
+                 stream.",
+                row.measurement.settings,
+                row.excluded.map_or_else(|| "is excluded".into(), |why| why.to_string())
+            ),
+        }
+    }
+
+    fn estimate(&self, row: &Row) -> Option<String> {
+        let threads = row.curve.as_ref()?.max_threads();
+        row.extrapolated.then(|| {
+            format!(
+                "Speeds on {} are estimates: {threads} threads at most were measured.",
+                cores(self.budget.cores)
+            )
+        })
+    }
+
+    fn tie(&self) -> Option<String> {
+        let winner = self.winner()?;
+        if self.ties.is_empty() {
+            return None;
+        }
+        let names: Vec<&str> = self.ties.iter().map(|i| &*self.rows[*i].measurement.settings).collect();
+        let named = names[..names.len().min(MAX_NAMED)].join("; ");
+        let more = match names.len().saturating_sub(MAX_NAMED) {
+            0 => String::new(),
+            n => format!("; {n} more"),
+        };
+        let smaller = self.ties.iter().all(|i| self.rows[*i].ratio < winner.ratio);
+        let why = if smaller { "the smallest size" } else { "size, then fewer cores" };
+        Some(format!("A tie within what was measured, decided by {why}, with: {named}{more}."))
+    }
+
+    fn memory_bound(&self) -> Option<String> {
+        let delivered = self.winner().map_or(0.0, |row| row.delivered.median);
+        let excluded = self.rows.iter().filter(|row| row.bound == Bound::Memory);
+        let best = excluded.max_by(|a, b| a.delivered.median.total_cmp(&b.delivered.median))?;
+        let why = best.excluded.filter(|_| best.delivered.median > delivered)?;
+        Some(format!(
+            "Memory is what is lacking: {} would deliver {}, but {why}.",
+            best.measurement.settings,
+            rate(best.delivered.median)
+        ))
+    }
+
+    fn random_reads(&self, row: &Row) -> Option<String> {
+        let (read, reads) = (row.measurement.read?, row.reads?);
+        let limit = if reads.bound == Bound::Cores { "your cores" } else { "the pipe" };
+        Some(format!(
+            "A random read takes {} of one core and fetches {}; {limit} allow{} {:.0} reads per second.",
+            time(read.seconds),
+            size(read.fetched as u64),
+            if reads.bound == Bound::Cores { "" } else { "s" },
+            reads.per_second
+        ))
+    }
+
+    /// `nvme-4.0 (7 GB/s)`, or the rate alone.
+    fn pipe_name(&self) -> String {
+        let known = crate::pipe::PRESETS.iter().any(|preset| preset.0 == self.pipe.name);
+        match known {
+            true => format!("{} ({})", self.pipe.name, rate(self.pipe.rate)),
+            false => format!("your pipe of {}", rate(self.pipe.rate)),
+        }
+    }
+
+    fn verb(&self) -> &'static str {
+        match self.pipe.direction {
+            Direction::Read => "delivers",
+            Direction::Write => "takes",
+            Direction::Both => "carries",
+        }
+    }
+}
+
+/// `2.1x smaller`.
+fn smaller(value: f64) -> String {
+    match value {
+        value if value >= 1.0 => format!("{} smaller", ratio(value)),
+        value => format!("{} larger", ratio(1.0 / value)),
+    }
+}
+
+/// What it would take to saturate the pipe.
+fn lacking(row: &Row) -> String {
+    match row.saturation {
+        Some(saturation) => {
+            let about = if saturation.extrapolated { "about " } else { "" };
+            format!("with {about}{} it would saturate", cores(saturation.cores))
+        }
+        None => "more cores would not saturate it".into(),
+    }
+}
+
+fn spread(row: &Row) -> Option<String> {
+    let rate_of = row.delivered;
+    let wide = rate_of.high - rate_of.low >= rate_of.median * SAID_SPREAD;
+    wide.then(|| format!("The delivered rate lies between {} and {}.", rate(rate_of.low), rate(rate_of.high)))
+}
+
+impl fmt::Display for Exclusion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ComparisonOnly => f.write_str("was measured for comparison only"),
+            Self::NoContent => f.write_str("had nothing to compress"),
+            Self::NoSpeed(Direction::Write) => f.write_str("has no measured speed of encoding"),
+            Self::NoSpeed(_) => f.write_str("has no measured speed of decoding"),
+            Self::BelowMinRatio { ratio: found, min_ratio } => {
+                write!(f, "has a ratio of {found:.2}, below the minimum of {min_ratio}")
+            }
+            Self::AboveMemory { per_stream, limit } => {
+                write!(f, "takes {} per stream, above the limit of {}", size(*per_stream), size(*limit))
+            }
+        }
+    }
+}

@@ -1,0 +1,36 @@
+//! Candidates as a test writes them down.
+#![allow(dead_code, reason = "each test file uses some of these")]
+
+use linerate_plan::{Budget, Direction, Measurement, Memory, Pipe, Scaling, Speed};
+
+/// A speed whose rounds lie within 1 %.
+pub(crate) fn speed(median: f64) -> Speed {
+    Speed { low: median * 0.99, median, high: median * 1.01 }
+}
+
+/// A candidate of 1 GB with a ratio and the decode speed of one thread; two threads are twice as fast, encoding is at a
+/// tenth.
+pub(crate) fn candidate(settings: &str, ratio: f64, decode: f64) -> Measurement {
+    let two = |speed_of_one: f64| vec![Scaling { threads: 2, speed: speed(2.0 * speed_of_one) }];
+    Measurement {
+        engine: "nx".into(),
+        settings: settings.into(),
+        command: Some(vec!["linerate".into(), "nx".into(), "pack".into(), settings.into()]),
+        content: 1_000_000_000,
+        compressed: (1e9 / ratio) as u64,
+        encode: Some(speed(decode / 10.0)),
+        decode: Some(speed(decode)),
+        encode_scaling: two(decode / 10.0),
+        decode_scaling: two(decode),
+        memory: Memory { per_stream: 1 << 20, per_thread: 8 << 20 },
+        read: None,
+    }
+}
+
+pub(crate) fn pipe(rate: f64) -> Pipe {
+    Pipe { name: format!("{rate}B/s"), rate, direction: Direction::Read }
+}
+
+pub(crate) fn budget(cores: usize) -> Budget {
+    Budget { cores, memory_per_stream: None, min_ratio: None }
+}

@@ -1,0 +1,266 @@
+//! What wins, what is excluded, and how the plan says so.
+
+mod common;
+
+use common::{budget, candidate, pipe, speed};
+use linerate_plan::{Bound, Budget, Direction, Exclusion, Measurement, Pipe, Plan, Read, Speed, plan};
+
+fn winner(plan: &Plan) -> &str {
+    &plan.winner().expect("a winner").measurement.settings
+}
+
+#[test]
+fn fast_decoder_saturates_the_pipe() {
+    let plan = plan(&[candidate("zstd 3", 2.0, 900e6)], &pipe(500e6), &budget(2));
+    let row = plan.winner().unwrap();
+    assert_eq!((row.bound, row.cores, row.delivered.median), (Bound::Pipe, 2, 1e9));
+    assert_eq!(row.required, 1e9);
+    assert_eq!(row.saturation.map(|s| (s.cores, s.extrapolated)), Some((2, false)));
+    assert_eq!(row.saved_per_core_second, 450e6);
+    assert_eq!(row.memory, (1 << 20) + 2 * (8 << 20));
+    assert_eq!(
+        plan.sentence(),
+        "zstd 3: 2.0x smaller, 1.8 GB/s on 2 of your 2 cores; your pipe of 500 MB/s is saturated and delivers 1 GB/s of \
+         content, 2.0x as much as stored plainly."
+    );
+    assert_eq!(plan.command().as_deref(), Some("linerate nx pack 'zstd 3'"));
+}
+
+#[test]
+fn slow_decoder_is_bound_by_cores_and_says_how_many_are_lacking() {
+    let plan = plan(&[candidate("zstd 12", 3.0, 300e6)], &pipe(500e6), &budget(2));
+    let row = plan.winner().unwrap();
+    assert_eq!((row.bound, row.cores, row.delivered.median), (Bound::Cores, 2, 600e6));
+    assert_eq!(row.saturation.map(|s| (s.cores, s.extrapolated)), Some((5, true)));
+    assert_eq!(
+        plan.sentence(),
+        "zstd 12: 3.0x smaller, 600 MB/s on 2 of your 2 cores; your pipe of 500 MB/s then delivers 600 MB/s of content, \
+         1.20x as much as stored plainly, and with about 5 cores it would saturate."
+    );
+}
+
+#[test]
+fn decoder_below_the_pipe_loses_to_storing_plainly() {
+    let plan = plan(&[candidate("zstd 19", 4.0, 100e6)], &pipe(7e9), &budget(2));
+    assert!(plan.winner().unwrap().plain);
+    assert_eq!(plan.command(), None);
+    assert_eq!(
+        plan.sentence(),
+        "Store it plainly: your pipe of 7 GB/s delivers 7 GB/s by itself, and zstd 19 only 200 MB/s on your 2 cores; \
+         with about 280 cores it would saturate."
+    );
+}
+
+#[test]
+fn data_that_does_not_compress_is_stored_plainly() {
+    let plan = plan(&[candidate("zstd 3", 1.001, 9e9)], &pipe(500e6), &budget(2));
+    assert!(plan.winner().unwrap().plain);
+    assert!(
+        plan.sentence().ends_with("and the data does not compress (zstd 3: 1.00x)."),
+        "{}",
+        plan.sentence()
+    );
+}
+
+#[test]
+fn no_measurement_is_a_plan_to_store_plainly() {
+    let plan = plan(&[], &pipe(500e6), &budget(2));
+    assert!(plan.winner().unwrap().plain);
+    assert!(plan.sentence().ends_with("and no candidate is usable."));
+}
+
+#[test]
+fn tie_is_decided_by_size_then_cores_then_order() {
+    let fast = candidate("fast", 2.0, 1000e6);
+    let small = candidate("small", 3.0, 980e6);
+    let found = plan(&[fast.clone(), small], &pipe(9e9), &budget(1));
+    assert!(found.winner().unwrap().plain, "1 GB/s is too slow for 9 GB/s");
+    let no_plain = Budget { min_ratio: Some(1.5), ..budget(1) };
+    let found = plan(&[fast.clone(), candidate("small", 3.0, 980e6)], &pipe(9e9), &no_plain);
+    assert_eq!((winner(&found), &*found.ties), ("small", &[1][..]));
+    assert!(
+        found.notes().iter().any(|n| n.contains("decided by the smallest size, with: fast")),
+        "{:?}",
+        found.notes()
+    );
+
+    // Both saturate the pipe; one needs two cores for it. Sizes differ by less than 1 %.
+    let lean = candidate("one core", 2.0, 1100e6);
+    let found = plan(&[candidate("two cores", 2.01, 600e6), lean], &pipe(500e6), &budget(2));
+    assert_eq!(winner(&found), "one core");
+
+    let again = Measurement { settings: "again".into(), ..fast.clone() };
+    assert_eq!(winner(&plan(&[fast.clone(), again.clone()], &pipe(500e6), &budget(2))), "fast");
+    assert_eq!(winner(&plan(&[again, fast], &pipe(500e6), &budget(2))), "again");
+}
+
+#[test]
+fn overlapping_intervals_are_a_tie_up_to_a_part() {
+    let no_plain = Budget { min_ratio: Some(1.5), ..budget(1) };
+    let wide = |settings: &str, ratio: f64, median: f64| Measurement {
+        decode: Some(Speed { low: median * 0.7, median, high: median * 1.3 }),
+        decode_scaling: Vec::new(),
+        ..candidate(settings, ratio, median)
+    };
+    let choose = |a: Measurement, b: Measurement| winner(&plan(&[a, b], &pipe(9e9), &no_plain)).to_owned();
+    assert_eq!(choose(wide("fast", 2.0, 1000e6), wide("small", 3.0, 870e6)), "small");
+    assert_eq!(choose(wide("fast", 2.0, 1000e6), wide("small", 3.0, 800e6)), "fast");
+    assert_eq!(choose(candidate("fast", 2.0, 1000e6), candidate("small", 3.0, 870e6)), "fast");
+}
+
+#[test]
+fn write_needs_encoding_and_both_the_slower_of_the_two() {
+    let rows = [candidate("zstd 3", 2.0, 1000e6)];
+    let delivered = |direction| {
+        let pipe = Pipe { direction, ..pipe(500e6) };
+        plan(&rows, &pipe, &budget(1)).rows[1].delivered.median
+    };
+    assert_eq!([Direction::Read, Direction::Write, Direction::Both].map(delivered), [1000e6, 100e6, 100e6]);
+}
+
+#[test]
+fn every_exclusion_has_its_reason() {
+    let fine = candidate("fine", 2.0, 1e9);
+    let limits = Budget { memory_per_stream: Some(4 << 20), min_ratio: Some(1.5), ..budget(2) };
+    let excluded = |m: Measurement, direction| {
+        let found = plan(&[m], &Pipe { direction, ..pipe(500e6) }, &limits);
+        (found.rows[1].excluded, found.winner)
+    };
+    let mut peer = fine.clone();
+    peer.command = None;
+    let mut empty = fine.clone();
+    (empty.content, empty.compressed) = (0, 10);
+    let mut no_decoder = fine.clone();
+    (no_decoder.decode, no_decoder.decode_scaling) = (None, Vec::new());
+    let mut no_encoder = fine.clone();
+    (no_encoder.encode, no_encoder.encode_scaling) = (None, Vec::new());
+    let large = candidate("large", 1.25, 1e9);
+    let mut hungry = fine.clone();
+    hungry.memory.per_stream = 5 << 20;
+
+    let no_speed = |direction| Some(Exclusion::NoSpeed(direction));
+    let ratio = large.ratio();
+    for (candidate, direction, reason) in [
+        (peer, Direction::Read, Some(Exclusion::ComparisonOnly)),
+        (empty, Direction::Read, Some(Exclusion::NoContent)),
+        (no_decoder.clone(), Direction::Read, no_speed(Direction::Read)),
+        (no_decoder.clone(), Direction::Both, no_speed(Direction::Read)),
+        (no_encoder.clone(), Direction::Write, no_speed(Direction::Write)),
+        (no_encoder.clone(), Direction::Both, no_speed(Direction::Write)),
+        (large, Direction::Read, Some(Exclusion::BelowMinRatio { ratio, min_ratio: 1.5 })),
+        (hungry, Direction::Read, Some(Exclusion::AboveMemory { per_stream: 5 << 20, limit: 4 << 20 })),
+    ] {
+        assert_eq!(excluded(candidate, direction), (reason, None));
+    }
+    for (candidate, direction) in
+        [(no_decoder, Direction::Write), (no_encoder, Direction::Read), (fine, Direction::Both)]
+    {
+        assert_eq!(excluded(candidate, direction), (None, Some(1)));
+    }
+}
+
+#[test]
+fn nothing_usable_says_what_to_change() {
+    let strict = Budget { min_ratio: Some(5.0), ..budget(2) };
+    let rows = [candidate("zstd 3", 2.0, 1e9), candidate("zstd 19", 3.0, 1e9)];
+    assert_eq!(
+        plan(&rows, &pipe(500e6), &strict).sentence(),
+        "Nothing is usable: the smallest candidate, zstd 19, has a ratio of 3.00, below the minimum of 5; lower the \
+         minimum ratio or raise the memory per stream."
+    );
+    let none = plan(&[], &pipe(500e6), &strict).sentence();
+    assert!(none.starts_with("Nothing is usable: no candidate was measured"), "{none}");
+}
+
+#[test]
+fn candidate_above_the_memory_limit_is_named_if_it_would_deliver_more() {
+    let mut hungry = candidate("zstd 19", 4.0, 2e9);
+    hungry.memory.per_stream = 128 << 20;
+    let limit = Budget { memory_per_stream: Some(64 << 20), ..budget(2) };
+    let found = plan(&[candidate("zstd 3", 2.0, 2e9), hungry], &pipe(500e6), &limit);
+    assert_eq!(winner(&found), "zstd 3");
+    assert_eq!(found.rows[2].bound, Bound::Memory);
+    assert_eq!(
+        found.notes(),
+        [
+            "Memory is what is lacking: zstd 19 would deliver 2 GB/s, but takes 128 MiB per stream, above the limit of 64 \
+          MiB."
+        ]
+    );
+}
+
+#[test]
+fn random_reads_are_bound_by_cores_or_pipe() {
+    let mut blocks = candidate("blocks of 4 KiB", 2.0, 2e9);
+    blocks.read = Some(Read { seconds: 10e-6, fetched: 2048.0 });
+    let reads = |rate, cores| plan(&[blocks.clone()], &pipe(rate), &budget(cores)).rows[1].reads.unwrap();
+    let reads = |rate, cores| (reads(rate, cores).bound, reads(rate, cores).per_second.round());
+    assert_eq!(reads(1e9, 2), (Bound::Cores, 200_000.0));
+    assert_eq!(reads(2048e4, 2), (Bound::Pipe, 10_000.0));
+    let notes = plan(&[blocks.clone()], &pipe(500e6), &budget(2)).notes();
+    assert_eq!(
+        notes,
+        [
+            "A random read takes 10 us of one core and fetches 2 KiB; your cores allow 200000 reads per second."
+        ]
+    );
+}
+
+#[test]
+fn wide_spread_and_more_cores_than_measured_are_said() {
+    let mut wide = candidate("zstd 12", 3.0, 300e6);
+    wide.decode_scaling[0].speed = Speed { low: 400e6, median: 600e6, high: 650e6 };
+    let found = plan(&[wide], &pipe(1e9), &Budget { min_ratio: Some(2.0), ..budget(4) });
+    assert!(found.winner().unwrap().extrapolated);
+    let notes = found.notes().join(" ");
+    assert!(notes.contains("Speeds on 4 cores are estimates: 2 threads at most were measured."), "{notes}");
+    assert!(notes.contains("The delivered rate lies between 800 MB/s and 1.3 GB/s."), "{notes}");
+}
+
+#[test]
+fn pareto_front_has_the_rows_that_no_other_beats() {
+    let rows = [candidate("fast", 2.0, 1e9), candidate("beaten", 1.9, 0.9e9), candidate("small", 3.0, 0.5e9)];
+    let found = plan(&rows, &pipe(500e6), &budget(2));
+    assert_eq!(found.rows.iter().map(|row| row.pareto).collect::<Vec<_>>(), [true, true, false, true]);
+}
+
+#[test]
+fn json_has_every_documented_key() {
+    let mut blocks = candidate("zstd 3", 2.0, 2e9);
+    blocks.read = Some(Read { seconds: 10e-6, fetched: 2048.0 });
+    let json = plan(&[blocks], &pipe(500e6), &budget(2)).to_json();
+    let documented = include_str!("../src/json.rs");
+    let keys: Vec<&str> = documented
+        .lines()
+        .filter_map(|line| line.strip_prefix("//! | `"))
+        .flat_map(|line| {
+            line.split(" | ").next().unwrap_or("").split("`, `").map(|key| key.trim_end_matches('`'))
+        })
+        .collect();
+    for key in &keys {
+        assert!(
+            !json[key].is_null() || json["candidates"][1].get(key).is_some(),
+            "{key} is documented, but not there"
+        );
+    }
+    let objects = [&json, &json["candidates"][1]];
+    for key in objects.iter().flat_map(|object| object.as_object().expect("an object").keys()) {
+        assert!(keys.contains(&key.as_str()), "{key} is there, but not documented");
+    }
+    assert_eq!(json["command_line"], "linerate nx pack 'zstd 3'");
+    assert_eq!(json["winner"], 1);
+    assert_eq!(json["candidates"][1]["read"]["fetched"], 2048.0);
+}
+
+#[test]
+fn candidate_with_a_speed_of_zero_or_nan_has_none() {
+    for median in [0.0, f64::NAN, f64::INFINITY] {
+        let broken = Measurement {
+            decode: Some(speed(median)),
+            decode_scaling: Vec::new(),
+            ..candidate("odd", 2.0, 1.0)
+        };
+        let found = plan(&[broken], &pipe(500e6), &budget(2));
+        assert_eq!(found.rows[1].excluded, Some(Exclusion::NoSpeed(Direction::Read)));
+    }
+}

@@ -1,0 +1,114 @@
+//! What holds for every plan.
+
+mod common;
+
+use common::{budget, pipe};
+use linerate_plan::{Measurement, Memory, Pipe, Scaling, Speed, plan};
+use proptest::prelude::*;
+
+fn speeds() -> impl Strategy<Value = Speed> {
+    (1e3..1e11_f64, 0.5..1.0_f64, 1.0..1.5_f64).prop_map(|(median, low, high)| Speed {
+        low: median * low,
+        median,
+        high: median * high,
+    })
+}
+
+fn scalings() -> impl Strategy<Value = Vec<Scaling>> {
+    prop::collection::vec(
+        (0..70_usize, speeds()).prop_map(|(threads, speed)| Scaling { threads, speed }),
+        0..5,
+    )
+}
+
+fn candidates() -> impl Strategy<Value = Vec<Measurement>> {
+    let one = (
+        any::<bool>(),
+        (0..1_000_000_u64, 0..1_000_000_u64),
+        (prop::option::of(speeds()), prop::option::of(speeds())),
+        (scalings(), scalings()),
+        (0..1_u64 << 30, 0..1_u64 << 30),
+    );
+    let one = one.prop_map(|(has_command, sizes, speeds, scalings, memory)| Measurement {
+        engine: "nx".into(),
+        settings: format!("{sizes:?}"),
+        command: has_command.then(|| vec!["linerate".into()]),
+        content: sizes.0,
+        compressed: sizes.1,
+        encode: speeds.0,
+        decode: speeds.1,
+        encode_scaling: scalings.0,
+        decode_scaling: scalings.1,
+        memory: Memory { per_stream: memory.0, per_thread: memory.1 },
+        read: None,
+    });
+    prop::collection::vec(one, 0..8)
+}
+
+fn directions() -> impl Strategy<Value = linerate_plan::Direction> {
+    use linerate_plan::Direction::{Both, Read, Write};
+    prop::sample::select(vec![Read, Write, Both])
+}
+
+fn delivered(plan: &linerate_plan::Plan) -> Vec<f64> {
+    plan.rows.iter().map(|row| row.delivered.median).collect()
+}
+
+proptest! {
+    #[test]
+    fn faster_pipe_never_delivers_less(
+        rows in candidates(), direction in directions(), rate in 1e3..1e11_f64, times in 1.0..100.0_f64, cores in 1..80_usize,
+    ) {
+        let at = |rate| plan(&rows, &Pipe { direction, ..pipe(rate) }, &budget(cores));
+        for (slow, fast) in delivered(&at(rate)).into_iter().zip(delivered(&at(rate * times))) {
+            prop_assert!(fast >= slow, "{slow} became {fast}");
+        }
+    }
+
+    #[test]
+    fn more_cores_never_deliver_less(
+        rows in candidates(), direction in directions(), rate in 1e3..1e11_f64, cores in 0..80_usize, more in 0..80_usize,
+    ) {
+        let on = |cores| plan(&rows, &Pipe { direction, ..pipe(rate) }, &budget(cores));
+        for (few, many) in delivered(&on(cores)).into_iter().zip(delivered(&on(cores + more))) {
+            prop_assert!(many >= few * (1.0 - 1e-9), "{few} became {many}");
+        }
+    }
+
+    #[test]
+    fn rates_are_bounded_and_busy_cores_deliver_them(
+        rows in candidates(), direction in directions(), rate in 1e3..1e11_f64, cores in 1..80_usize,
+    ) {
+        let plan = plan(&rows, &Pipe { direction, ..pipe(rate) }, &budget(cores));
+        for row in &plan.rows {
+            prop_assert!(row.delivered.low <= row.delivered.median && row.delivered.median <= row.delivered.high);
+            prop_assert!(row.delivered.high <= row.required && row.cores <= cores);
+            if let Some(curve) = &row.curve {
+                prop_assert!(curve.on(row.cores).median >= row.delivered.median * 0.998);
+            }
+        }
+    }
+
+    #[test]
+    fn winner_is_usable_and_nearly_the_best(
+        rows in candidates(), direction in directions(), rate in 1e3..1e11_f64, cores in 1..80_usize,
+    ) {
+        let plan = plan(&rows, &Pipe { direction, ..pipe(rate) }, &budget(cores));
+        let winner = plan.winner().expect("storing plainly is always usable without a minimum ratio");
+        prop_assert!(winner.excluded.is_none());
+        for row in plan.rows.iter().filter(|row| row.excluded.is_none()) {
+            prop_assert!(winner.delivered.median >= row.delivered.median * (1.0 - linerate_plan::TIE_BY_OVERLAP) * (1.0 - 1e-9));
+        }
+        prop_assert!(plan.ties.iter().all(|i| Some(*i) != plan.winner && plan.rows[*i].excluded.is_none()));
+    }
+
+    #[test]
+    fn same_input_gives_the_same_plan(
+        rows in candidates(), direction in directions(), rate in 1e3..1e11_f64, cores in 1..80_usize,
+    ) {
+        let pipe = Pipe { direction, ..pipe(rate) };
+        let (a, b) = (plan(&rows, &pipe, &budget(cores)), plan(&rows, &pipe, &budget(cores)));
+        prop_assert_eq!(a.to_json().to_string(), b.to_json().to_string());
+        prop_assert!(!a.sentence().is_empty() && a.sentence() == b.sentence());
+    }
+}
