@@ -14,6 +14,7 @@
 //! | [`frames`] | the shape "frames": zstd frames decoded, dictionaries digested |
 //! | [`cold`] | the shape "cold": small zstd blocks through thousands of dictionaries |
 //! | [`messages`] | the shape "messages": gateway connections, with synthetic traffic |
+//! | [`candidates`] | engines and settings on a sample of the user's data, for `linerate plan` |
 //! | [`waveforms`] | synthetic samples for the Rice codec |
 //! | [`corpus`], [`filter`] | input files; options such as `--chunk` and `--only` |
 //! | [`record`], [`csv`], [`environment`], [`stats`], [`report`] | rows and their files, provenance, medians, terminal tables |
@@ -24,6 +25,7 @@
 //! `system-peers`.
 
 pub mod archives;
+pub mod candidates;
 pub mod cold;
 pub mod command;
 pub mod contender;
