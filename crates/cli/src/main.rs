@@ -7,11 +7,12 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
-use self::commands::{clean, dict, gateway, gzip, nx, pages, rice, zstd};
+use self::commands::{clean, dict, gateway, gzip, nx, pages, plan, rice, zstd};
 use self::ui::{exit_code, help};
 
 const EXAMPLES: &str = "\
 Examples:
+  linerate plan mods                         which settings load this folder fastest from a drive
   linerate gzip -3k notes.txt                make notes.txt.gz, keep notes.txt
   linerate rice encode run7.npy              make run7.rice
   linerate nx pack mods -o mods.nx           an archive of a folder
@@ -29,6 +30,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure engines and settings on your data, and say which one saturates a drive or network
+    ///
+    /// A sample of DATA is compressed and decompressed by every candidate on this machine. The plan is one
+    /// sentence, the command that applies the winner to all of the data, and a table of the candidates.
+    Plan(Box<plan::Args>),
     /// Compress or decompress gzip, zlib, deflate and BGZF files
     ///
     /// Without other options each FILE is replaced by FILE.gz, which keeps its mode, owner and
@@ -64,6 +70,7 @@ fn command() -> clap::Command {
 fn main() -> ExitCode {
     let cli = Cli::from_arg_matches(&command().get_matches());
     match cli.unwrap_or_else(|e| e.format(&mut command()).exit()).command {
+        Command::Plan(args) => plan::run(&args),
         Command::Gzip(args) => gzip::run(&args),
         Command::Rice(args) => rice::run(&args),
         Command::Nx(args) => nx::run(&args),

@@ -11,9 +11,13 @@
 //! |---|---|
 //! | `timing` | interleaved rounds in CPU time on one thread, in elapsed time on several |
 //! | `sample` | a bounded, spread-out sample of files |
+//! | `files`, `nx_settings`, `control` | folders: Nx archives by level, block size and preset; their settings; estimates of ratios |
 //! | `bytes` | plain bytes and text: deflate by level and call size |
 
 mod bytes;
+mod control;
+mod files;
+mod nx_settings;
 pub mod sample;
 pub mod timing;
 
@@ -113,10 +117,10 @@ pub fn measure(
     progress: Progress<'_>,
 ) -> Result<Measured, String> {
     match shape {
+        Shape::Files => files::measure(paths, options, progress),
         // Shapes without candidates of their own are bytes.
-        Shape::Files | Shape::Bytes | Shape::Waveforms | Shape::Records | Shape::Messages | Shape::Sst => {
+        Shape::Bytes | Shape::Text | Shape::Waveforms | Shape::Records | Shape::Messages | Shape::Sst => {
             bytes::measure(shape, paths, options, progress)
         }
-        Shape::Text => bytes::measure(shape, paths, options, progress),
     }
 }

@@ -6,5 +6,6 @@ pub(crate) mod gateway;
 pub(crate) mod gzip;
 pub(crate) mod nx;
 pub(crate) mod pages;
+pub(crate) mod plan;
 pub(crate) mod rice;
 pub(crate) mod zstd;

@@ -43,6 +43,43 @@ impl Drop for Progress {
     }
 }
 
+/// A line that says what is being done, for work whose length is given by a time. Shown as the bar is.
+pub(crate) struct Activity {
+    begun: Instant,
+    spinner: Option<ProgressBar>,
+}
+
+impl Activity {
+    pub(crate) fn new(wanted: bool, name: &str) -> Self {
+        let style = ProgressStyle::with_template("{prefix} {elapsed} {msg}");
+        let make = || {
+            let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+            spinner
+                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+                .with_prefix(name.to_owned())
+        };
+        Activity { begun: Instant::now(), spinner: (wanted && stderr().is_terminal()).then(make) }
+    }
+
+    /// Says what is being done now.
+    pub(crate) fn show(&self, what: &str) {
+        let Some(spinner) = &self.spinner else { return };
+        if spinner.is_hidden() && self.begun.elapsed() >= DELAY {
+            spinner.set_draw_target(ProgressDrawTarget::stderr_with_hz(REFRESHES_PER_SECOND));
+        }
+        spinner.set_message(what.to_owned());
+        spinner.tick();
+    }
+}
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        if let Some(spinner) = &self.spinner {
+            spinner.finish_and_clear();
+        }
+    }
+}
+
 /// Progress that many threads add to.
 pub(crate) struct SharedProgress(Mutex<(Progress, u64)>);
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::ui::error::CliError;
 use crate::ui::exit_code::ExitStatus;
 use crate::ui::printer::Printer;
-use crate::ui::progress::Progress;
+use crate::ui::progress::{Activity, Progress};
 use crate::ui::signals;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
@@ -120,6 +120,11 @@ impl Reporter {
     /// Prints a JSON object if `--json` is given.
     pub(crate) fn record(&self, value: &Value) {
         self.printer.record(value);
+    }
+
+    /// A line that says what is being done.
+    pub(crate) fn activity(&self, name: &str) -> Activity {
+        Activity::new(!self.printer.quiet && !self.printer.json, name)
     }
 
     /// A progress bar of `total` bytes, or without an end.

@@ -1,0 +1,384 @@
+//! Candidates for folders: Nx archives by codec, level, block size and preset, packed and read by the engine itself.
+//!
+//! A ratio is estimated in two steps, since slow levels can see only a part of the data. A control runs over as much
+//! of the data as the time allows, most often all of it; what a candidate saves beyond the control on the sample is
+//! taken for what it saves everywhere (a ratio estimator: sizes at two levels vary together, so that their quotient
+//! varies little from one part of the data to another). Slow levels are compared with a faster one on a smaller sample
+//! in the same way. Equal files are counted on all of the data.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use linerate_nx::pack::{Builder, FileOptions, Options as Packing};
+use linerate_nx::{Archive, Limits, Verifier, check_path};
+use linerate_plan::{Measurement, Memory, Read, Speed};
+
+use super::nx_settings::{Setting, reference, settings};
+use super::sample::{Content, FileSet, Window, length};
+use super::timing::{Clock, Turn, rounds, scaling, thread_counts};
+use super::{Measured, Options, Progress, control};
+use crate::kernel::os::{cpu_time, footprint};
+
+/// Windows hold the largest blocks of all settings but one.
+const MAX_WINDOW: u64 = 4 << 20;
+const MIN_WINDOW: u64 = 128 << 10;
+/// Windows of a sample, if it is large enough for windows of the smallest size.
+const MIN_WINDOWS: u64 = 8;
+/// Largest sample, and more for each thread: the archives of all candidates are kept in memory.
+const MAX_SAMPLE: u64 = 32 << 20;
+const MAX_SAMPLE_PER_THREAD: u64 = 4 << 20;
+/// Shares of the time for packing the sample, for the smaller one of slow settings, and for decoding.
+const FAST_SHARE: f64 = 0.25;
+const SLOW_SHARE: f64 = 0.3;
+const DECODE_SHARE: f64 = 0.25;
+/// Bytes of the control for each second and thread, which take some 60 ms.
+const CONTROL_PER_SECOND: f64 = 20e6;
+/// Random reads of each candidate, and bytes of a read.
+const READS: usize = 64;
+const READ_BYTES: u64 = 4096;
+
+/// Measures Nx archives of the files.
+///
+/// # Errors
+/// A sentence that names the file that cannot be read, or the candidate that fails.
+pub(super) fn measure(
+    paths: &[PathBuf],
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Measured, String> {
+    progress("listing files");
+    let set = FileSet::new(paths)?;
+    let settings = settings();
+    let samples = Samples::read(&set, &settings, options, progress)?;
+    let packed = samples.pack_all(&settings, options.threads, progress)?;
+    let compressed = samples.estimate(&set, &settings, &packed, options, progress)?;
+    let opened = packed.iter().map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
+    let speeds = DecodeSpeeds::measure(&settings, &opened, options, progress)?;
+    let command = PackCommand::new(paths, &set);
+    let mut measurements = Vec::new();
+    for (i, setting) in settings.iter().enumerate() {
+        progress(&format!("{}: random reads", setting.words));
+        measurements.push(Measurement {
+            engine: "nx".into(),
+            settings: setting.words.clone(),
+            command: Some(command.with(setting)),
+            content: set.bytes,
+            compressed: compressed[i],
+            encode: Some(packed[i].speed(packed[i].cpu)),
+            decode: Some(speeds.one_thread[i]),
+            encode_scaling: scaling(&[options.threads], [packed[i].speed(packed[i].elapsed)]),
+            decode_scaling: speeds.scaling(i),
+            memory: memory(&packed[i].bytes, set.files.len() as u64)?,
+            read: Some(random_reads(&opened[i])?),
+        });
+    }
+    Ok(Measured { measurements, bytes: set.bytes, sampled: samples.fast.bytes, notes: samples.notes() })
+}
+
+/// Content that candidates pack.
+struct Sample {
+    windows: Vec<Window>,
+    contents: Vec<Content>,
+    bytes: u64,
+    /// Whether it is all of the data.
+    is_whole: bool,
+}
+
+impl Sample {
+    /// About this many bytes, whatever that is in windows.
+    fn read(set: &FileSet, bytes: f64, most: u64, seed: u64) -> Result<Sample, String> {
+        let bytes = (bytes as u64).clamp(MIN_WINDOW, most);
+        let size = (bytes / MIN_WINDOWS).clamp(MIN_WINDOW, MAX_WINDOW).next_power_of_two().min(MAX_WINDOW);
+        let windows = set.spread(size, bytes, seed);
+        let contents: Vec<Vec<Content>> =
+            windows.iter().map(|window| set.read(window)).collect::<Result<_, _>>()?;
+        let bytes = windows.iter().map(|window| length(window)).sum();
+        let contents = contents.into_iter().flatten().collect();
+        Ok(Sample { windows, contents, bytes, is_whole: bytes == set.bytes })
+    }
+}
+
+/// The sample of all settings that are fast, and a smaller one for the others.
+struct Samples {
+    fast: Sample,
+    slow: Sample,
+}
+
+/// An archive of a sample.
+struct Packed {
+    bytes: Vec<u8>,
+    content: u64,
+    elapsed: Duration,
+    cpu: Duration,
+}
+
+impl Packed {
+    /// Bytes of content in this time. There is one round: it lasts as long as many rounds of decoding.
+    fn speed(&self, time: Duration) -> Speed {
+        let speed = self.content as f64 / time.as_secs_f64().max(1e-9);
+        Speed { low: speed, median: speed, high: speed }
+    }
+}
+
+impl Samples {
+    fn read(
+        set: &FileSet,
+        settings: &[Setting],
+        options: &Options,
+        progress: Progress<'_>,
+    ) -> Result<Samples, String> {
+        progress("reading a sample");
+        // Bytes that all settings of a kind encode in a share of the time.
+        let bytes = |slow: bool, share: f64| {
+            let costs =
+                settings.iter().filter(|setting| setting.is_slow() == slow).map(|setting| setting.cost);
+            options.seconds * options.threads as f64 * share * 1e9 / costs.sum::<f64>()
+        };
+        let most = MAX_SAMPLE + MAX_SAMPLE_PER_THREAD * options.threads as u64;
+        let fast = Sample::read(set, bytes(false, FAST_SHARE), most, options.seed)?;
+        let slow = Sample::read(set, bytes(true, SLOW_SHARE), fast.bytes.max(MIN_WINDOW), options.seed)?;
+        Ok(Samples { fast, slow })
+    }
+
+    fn of(&self, setting: &Setting) -> &Sample {
+        if setting.is_slow() { &self.slow } else { &self.fast }
+    }
+
+    fn pack_all(
+        &self,
+        settings: &[Setting],
+        threads: usize,
+        progress: Progress<'_>,
+    ) -> Result<Vec<Packed>, String> {
+        let pack_one = |setting: &Setting| {
+            progress(&format!("{}: packing", setting.words));
+            pack(self.of(setting), setting, threads)
+        };
+        settings.iter().map(pack_one).collect()
+    }
+
+    /// Bytes of each candidate's archive of all of the data.
+    fn estimate(
+        &self,
+        set: &FileSet,
+        settings: &[Setting],
+        packed: &[Packed],
+        options: &Options,
+        progress: Progress<'_>,
+    ) -> Result<Vec<u64>, String> {
+        let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
+        let reference = reference(settings);
+        // What is left to do for what a sample does not show.
+        let (mut of_fast, mut of_slow) = (1.0, 1.0);
+        if !self.fast.is_whole {
+            progress("how well all of the data compresses");
+            of_fast = self.control(set, options)?;
+        }
+        if self.slow.windows != self.fast.windows {
+            progress(&format!("{}: packing the sample of slow settings", settings[reference].words));
+            let again = pack(&self.slow, &settings[reference], options.threads)?;
+            of_slow = of_fast * density(&packed[reference]) / density(&again);
+        }
+        let unique =
+            if self.fast.is_whole { set.bytes } else { unique_bytes(set, options.threads, progress)? };
+        let total = |(setting, packed): (&Setting, &Packed)| {
+            let factor = if setting.is_slow() { of_slow } else { of_fast };
+            (density(packed) * factor * unique as f64).round() as u64
+        };
+        Ok(settings.iter().zip(packed).map(total).collect())
+    }
+
+    /// The control on most of the data by the control on the sample.
+    fn control(&self, set: &FileSet, options: &Options) -> Result<f64, String> {
+        let bytes = (options.seconds * options.threads as f64 * CONTROL_PER_SECOND) as u64;
+        let windows = set.spread(MAX_WINDOW, bytes.max(self.fast.bytes), options.seed);
+        let outer = control::of_windows(set, &windows, options.threads)?;
+        let inner = control::of_windows(set, &self.fast.windows, options.threads)?;
+        Ok(outer / inner)
+    }
+
+    fn notes(&self) -> Vec<String> {
+        match self.fast.is_whole && self.slow.is_whole {
+            true => Vec::new(),
+            false => vec![format!(
+                "Sizes are estimates from samples of {:.1} MB, and of {:.1} MB for slow levels.",
+                self.fast.bytes as f64 / 1e6,
+                self.slow.bytes as f64 / 1e6
+            )],
+        }
+    }
+}
+
+/// Packs a sample in memory. Equal files are shared only where the sample is all of the data: otherwise the estimate
+/// accounts for them.
+fn pack(sample: &Sample, setting: &Setting, threads: usize) -> Result<Packed, String> {
+    let whole = sample.is_whole;
+    let options = setting.options.clone().threads(threads);
+    let options = options.dedup_solid(whole).dedup_chunked(whole);
+    let failed = |e: &dyn std::fmt::Display| format!("{}: {e}", setting.words);
+    let mut builder = Builder::new(options).map_err(|e| failed(&e))?;
+    for (i, content) in sample.contents.iter().enumerate() {
+        // Its own blocks, as in the file that it is part of.
+        let file_options = FileOptions::new().alone(content.is_part);
+        let name = format!("{i}/{}", last_component(&content.name));
+        builder.add_bytes_with(name, content.bytes.clone(), file_options).map_err(|e| failed(&e))?;
+    }
+    let (begun, cpu) = (Instant::now(), cpu_time());
+    let (bytes, summary) = builder.to_bytes().map_err(|e| failed(&e))?;
+    let (elapsed, cpu) = (begun.elapsed(), cpu_time() - cpu);
+    Ok(Packed { bytes, content: summary.bytes, elapsed, cpu })
+}
+
+/// A name that an archive can hold, with the extension.
+fn last_component(name: &str) -> &str {
+    let last = name.rsplit('/').next().unwrap_or(name);
+    if check_path(last).is_ok() { last } else { "file" }
+}
+
+/// Bytes without those of equal files, found as packing finds them. Only files of equal lengths are read, and of
+/// those the first pages unless they agree.
+fn unique_bytes(set: &FileSet, threads: usize, progress: Progress<'_>) -> Result<u64, String> {
+    progress("looking for equal files");
+    let options = Packing::new().threads(threads).group_similar(false);
+    let mut builder = Builder::new(options).map_err(|e| e.to_string())?;
+    for (i, file) in set.files.iter().enumerate() {
+        builder.add_path(format!("{i}"), &file.path).map_err(|e| e.to_string())?;
+    }
+    let summary = builder.dry_run().map_err(|e| e.to_string())?;
+    Ok(summary.bytes.saturating_sub(summary.shared_bytes))
+}
+
+fn open(bytes: &[u8]) -> Result<Archive<&[u8]>, String> {
+    Archive::open_with(bytes, Limits::none()).map_err(|e| e.to_string())
+}
+
+/// Speeds of decoding with hashes, as `linerate nx extract` does by default, by candidate.
+struct DecodeSpeeds {
+    one_thread: Vec<Speed>,
+    threads: Vec<usize>,
+    by_threads: Vec<Vec<Speed>>,
+}
+
+impl DecodeSpeeds {
+    fn measure(
+        settings: &[Setting],
+        archives: &[Archive<&[u8]>],
+        options: &Options,
+        progress: Progress<'_>,
+    ) -> Result<DecodeSpeeds, String> {
+        let threads: Vec<usize> = thread_counts(options.threads).into_iter().filter(|&n| n > 1).collect();
+        let share = options.seconds * DECODE_SHARE / (1 + threads.len()) as f64;
+        let speeds = |threads: usize, clock: Clock| {
+            let mut turns: Vec<Turn<'_>> =
+                settings.iter().zip(archives).map(|(s, archive)| decode_turn(s, archive, threads)).collect();
+            rounds(&mut turns, clock, Duration::from_secs_f64(share), progress)
+        };
+        let one_thread = speeds(1, Clock::Cpu)?;
+        let by_threads = threads.iter().map(|&n| speeds(n, Clock::Elapsed)).collect::<Result<_, _>>()?;
+        Ok(DecodeSpeeds { one_thread, threads, by_threads })
+    }
+
+    fn scaling(&self, candidate: usize) -> Vec<linerate_plan::Scaling> {
+        scaling(&self.threads, self.by_threads.iter().map(|speeds| speeds[candidate]))
+    }
+}
+
+fn decode_turn<'t>(setting: &Setting, archive: &'t Archive<&[u8]>, threads: usize) -> Turn<'t> {
+    let work = move || {
+        let verified = Verifier::new(archive).threads(threads).run().map_err(|e| e.to_string())?;
+        match verified.failures.first() {
+            Some(failure) => Err(failure.to_string()),
+            None => Ok(()),
+        }
+    };
+    Turn {
+        name: format!("{}: decoding with {threads} threads", setting.words),
+        bytes: archive.files().map(|file| file.size()).sum(),
+        work: Box::new(work),
+    }
+}
+
+/// Memory of an open archive of this many files, and of a reader.
+fn memory(bytes: &[u8], files: u64) -> Result<Memory, String> {
+    let (archive, tables) = footprint(|| open(bytes));
+    let archive = archive?;
+    let largest = archive.files().max_by_key(|file| file.size());
+    let (reader, held) = footprint(|| -> Result<_, String> {
+        let mut reader = archive.reader().map_err(|e| e.to_string())?;
+        reader.cache(0);
+        if let Some(file) = largest {
+            let mut start = vec![0; file.size().min(READ_BYTES) as usize];
+            reader.read_range(file, 0, &mut start).map_err(|e| e.to_string())?;
+        }
+        Ok(reader)
+    });
+    drop(reader?);
+    // Where the heap cannot be asked: what is known to be held.
+    let blocks = archive.layout().largest_content()
+        + archive.toc().blocks.iter().map(|block| u64::from(block.compressed)).max().unwrap_or(0);
+    let tables = tables.map_or(archive.header().bytes(), |bytes| bytes as u64);
+    Ok(Memory {
+        per_stream: tables * files / (archive.len() as u64).max(1),
+        per_thread: held.map_or(blocks, |bytes| (bytes as u64).max(blocks)),
+    })
+}
+
+/// Reads of 4 KiB from files all over the archive, by a reader that keeps one block.
+fn random_reads(archive: &Archive<&[u8]>) -> Result<Read, String> {
+    let mut reader = archive.reader().map_err(|e| e.to_string())?;
+    reader.cache(0);
+    let (mut seconds, mut fetched, mut out) = (Vec::new(), 0, vec![0; READ_BYTES as usize]);
+    for i in 0..READS {
+        // Multiples of the golden ratio: spread, and seldom neighbours.
+        let at = |n: u64, k: usize| ((k as f64 * 0.618_033_988_749_895).fract() * n as f64) as u64;
+        let Some(file) = archive.get(at(archive.len() as u64, i + 1) as usize) else { continue };
+        let len = file.size().min(READ_BYTES);
+        let offset = at(file.size() - len + 1, i + 7);
+        let begun = Instant::now();
+        reader.read_range(file, offset, &mut out[..len as usize]).map_err(|e| e.to_string())?;
+        seconds.push(begun.elapsed().as_secs_f64());
+        let chunk = if file.is_chunked() { offset / archive.header().chunk.bytes() } else { 0 };
+        let block = archive.toc().blocks.get(file.blocks().start + chunk as usize);
+        fetched += block.map_or(0, |block| u64::from(block.compressed));
+    }
+    let mean = fetched as f64 / seconds.len().max(1) as f64;
+    Ok(Read { seconds: crate::stats::middle(seconds), fetched: mean })
+}
+
+/// `linerate nx pack`, with what all settings share.
+struct PackCommand {
+    sources: Vec<String>,
+    output: String,
+    skip_bad_names: bool,
+}
+
+impl PackCommand {
+    fn new(paths: &[PathBuf], set: &FileSet) -> PackCommand {
+        PackCommand {
+            sources: paths.iter().map(|path| path.display().to_string()).collect(),
+            output: output(paths.first().map_or(Path::new("."), PathBuf::as_path)),
+            skip_bad_names: set.files.iter().any(|file| check_path(&file.name).is_err()),
+        }
+    }
+
+    fn with(&self, setting: &Setting) -> Vec<String> {
+        let mut command = vec!["linerate".to_owned(), "nx".into(), "pack".into()];
+        command.extend(setting.flags.iter().cloned());
+        command.extend(self.skip_bad_names.then(|| "--skip-bad-names".into()));
+        command.extend(self.sources.iter().cloned());
+        command.extend(["-o".into(), self.output.clone()]);
+        command
+    }
+}
+
+/// An archive named after the data, in the current folder, or above it if that is the data.
+fn output(path: &Path) -> String {
+    match path.file_name() {
+        Some(name) => format!("{}.nx", name.to_string_lossy()),
+        None => {
+            let full = path.canonicalize().unwrap_or_default();
+            let name = full.file_name().map_or("data".into(), |name| name.to_string_lossy().into_owned());
+            format!("../{name}.nx")
+        }
+    }
+}

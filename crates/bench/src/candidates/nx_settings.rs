@@ -1,0 +1,148 @@
+//! The settings of Nx archives that are tried, a row each: what the engine is told, and what the command line is.
+
+use linerate_nx::pack::{Coding, Options, PRESETS, Zstd};
+
+/// Settings of `linerate nx pack`.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    /// In words.
+    pub(super) words: String,
+    /// Flags of `linerate nx pack`.
+    pub(super) flags: Vec<String>,
+    /// The same for the engine.
+    pub(super) options: Options,
+    /// About how long one core takes to encode a byte, in nanoseconds. It decides the size of the sample, and so must
+    /// not be measured: the sample would differ from plan to plan.
+    pub(super) cost: f64,
+}
+
+/// From this cost on, a setting sees only a part of the sample.
+const SLOW: f64 = 100.0;
+
+/// Levels of zstd in blocks of 1 MiB, with their cost.
+const LEVELS: [(i32, f64); 7] =
+    [(1, 4.0), (3, 7.0), (6, 25.0), (REFERENCE_LEVEL, 45.0), (12, 80.0), (16, 250.0), (19, 450.0)];
+/// The level that slow settings are compared with.
+const REFERENCE_LEVEL: i32 = 9;
+/// Block sizes beside 1 MiB, with a level and its cost: small ones for random access, large ones for size.
+const BLOCKS: [(u64, i32, f64); 5] = [
+    (128 << 10, 3, 7.0),
+    (128 << 10, 12, 50.0),
+    (256 << 10, 12, 50.0),
+    (4 << 20, 3, 7.0),
+    (4 << 20, 12, 80.0),
+];
+/// Levels of LZ4.
+const LZ4: [(i32, f64); 2] = [(1, 3.0), (12, 60.0)];
+const MIB: u64 = 1 << 20;
+
+/// All settings.
+pub(super) fn settings() -> Vec<Setting> {
+    let mut all = vec![uniform("stored in an archive".into(), MIB, Coding::Copy, 1.0, &[])];
+    all.extend(LZ4.map(|(level, cost)| lz4(level, cost)));
+    all.extend(LEVELS.map(|(level, cost)| zstd(level, MIB, cost)));
+    all.extend(BLOCKS.map(|(block, level, cost)| zstd(level, block, cost)));
+    all.push(raw_literals(12, 80.0));
+    all.extend(PRESETS.iter().map(|preset| {
+        let cost = match preset.name {
+            "fast-load" | "vfs" => 60.0,
+            "archive" => 300.0,
+            _ => 500.0,
+        };
+        Setting {
+            words: format!("preset {}", preset.name),
+            flags: vec!["--preset".into(), preset.name.into()],
+            options: preset.options(),
+            cost,
+        }
+    }));
+    all
+}
+
+/// The position of the setting that slow ones are compared with.
+pub(super) fn reference(settings: &[Setting]) -> usize {
+    let wanted = Coding::zstd(REFERENCE_LEVEL);
+    settings.iter().position(|setting| setting.options.solid == wanted).unwrap_or(0)
+}
+
+impl Setting {
+    /// Whether it sees only a part of the sample.
+    pub(super) fn is_slow(&self) -> bool {
+        self.cost >= SLOW
+    }
+}
+
+fn lz4(level: i32, cost: f64) -> Setting {
+    let words = format!("LZ4 {level}, blocks of 1 MiB");
+    uniform(words, MIB, Coding::lz4(level), cost, &[])
+}
+
+fn zstd(level: i32, block: u64, cost: f64) -> Setting {
+    let words = format!("zstd {level}, blocks of {}", in_words(block));
+    uniform(words, block, Coding::zstd(level), cost, &[])
+}
+
+fn raw_literals(level: i32, cost: f64) -> Setting {
+    let coding = Coding::Zstd(Zstd { level, min_match: 4, literals: false, long: false });
+    let words = format!("zstd {level} with raw literals and minMatch 4, blocks of 1 MiB");
+    uniform(words, MIB, coding, cost, &["--raw-literals", "--min-match", "4"])
+}
+
+/// The same coding for files that share blocks and for large ones, in blocks and chunks of one size.
+fn uniform(words: String, block: u64, coding: Coding, cost: f64, more: &[&str]) -> Setting {
+    let (algorithm, level) = match coding {
+        Coding::Copy => ("copy", None),
+        Coding::Zstd(zstd) => ("zstandard", Some(zstd.level)),
+        Coding::Lz4 { level } => ("lz4", Some(level)),
+    };
+    let size = flag_size(block);
+    let mut flags = vec!["--chunksize".to_owned(), size.clone(), "--blocksize".into(), size];
+    for kind in ["solid", "chunked"] {
+        flags.extend([format!("--{kind}-algorithm"), algorithm.into()]);
+        flags.extend(level.into_iter().flat_map(|level| [format!("--{kind}level"), level.to_string()]));
+    }
+    flags.extend(more.iter().map(|&flag| flag.to_owned()));
+    let options = Options::new().chunk(block).solid_limit(block - 1).solid(coding).chunked(coding);
+    Setting { words, flags, options, cost }
+}
+
+fn flag_size(bytes: u64) -> String {
+    match bytes % MIB {
+        0 => format!("{}M", bytes / MIB),
+        _ => format!("{}K", bytes >> 10),
+    }
+}
+
+fn in_words(bytes: u64) -> String {
+    match bytes % MIB {
+        0 => format!("{} MiB", bytes / MIB),
+        _ => format!("{} KiB", bytes >> 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_setting_is_valid_and_has_words_of_its_own() {
+        let all = settings();
+        let words: BTreeSet<&str> = all.iter().map(|setting| setting.words.as_str()).collect();
+        assert_eq!(words.len(), all.len());
+        for setting in &all {
+            setting.options.check().unwrap_or_else(|e| panic!("{}: {e}", setting.words));
+            assert!(setting.cost > 0.0 && !setting.flags.is_empty(), "{}", setting.words);
+        }
+    }
+
+    #[test]
+    fn slow_settings_are_compared_with_a_fast_one() {
+        let all = settings();
+        let found = &all[reference(&all)];
+        assert_eq!(found.words, "zstd 9, blocks of 1 MiB");
+        assert!(!found.is_slow());
+        assert_eq!(all.iter().filter(|setting| setting.is_slow()).count(), 4);
+    }
+}

@@ -1,0 +1,188 @@
+//! `linerate plan`: measures candidates on the user's data and says which one saturates a pipe.
+
+mod recognise;
+mod table;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{ValueEnum, ValueHint};
+use linerate_bench::candidates::{self, Measured, Options, Shape};
+use linerate_plan::{Budget, Direction, Pipe, Plan, plan};
+
+use self::recognise::recognise;
+use crate::ui::error::CliError;
+use crate::ui::exit_code;
+use crate::ui::reporter::Reporter;
+use crate::ui::size;
+use crate::ui::summary::RunSummary;
+use crate::ui::verbosity::VerbosityArgs;
+
+const NOTES: &str = "\
+Examples:
+  linerate plan mods                         what loads this folder fastest from an NVMe drive
+  linerate plan --pipe 1GbE --direction write --cores 4 access.log
+  linerate plan --pipe 120MB/s --min-ratio 3 run7.npy
+  linerate plan --seconds 60 --report plan.html --json mods
+
+Pipes:
+  sata, nvme-3.0, nvme-4.0, nvme-5.0, 1GbE, 10GbE, 25GbE, 100GbE, or a rate such as 2.5GB/s or 800Mbit/s. A pipe
+  carries compressed data: with a ratio of 2 it delivers twice its rate, if decoding keeps up.
+
+Shapes:
+  files      folders, or several files: Nx archives by level, block size and preset
+  bytes      a file of no known structure: deflate by level and call size
+  text       text that is sent in pieces: the same, with many streams
+  waveforms  .npy, .wav and HDF5 files
+  records    JSON lines
+  messages   recordings of gateways
+  sst        RocksDB's SST files
+
+A sample of the data is measured on this machine, for about as long as --seconds says. Nothing is written
+except the report.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
+pub(crate) struct Args {
+    /// Drive or network that carries the compressed data: a name, or a rate such as 2.5GB/s
+    #[arg(long, value_name = "PIPE", default_value = "nvme-4.0", value_parser = parse_pipe)]
+    pipe: Pipe,
+
+    /// Which way the content goes
+    #[arg(long, value_enum, value_name = "DIRECTION", default_value = "read")]
+    direction: DirectionName,
+
+    /// Cores that may encode or decode, 0 for all of this machine
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, value_parser = parse_cores)]
+    cores: usize,
+
+    /// Most memory of an open stream or archive
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    memory_per_stream: Option<u64>,
+
+    /// Least ratio: content size over compressed size, such as 2.5
+    #[arg(long, value_name = "RATIO", value_parser = parse_positive)]
+    min_ratio: Option<f64>,
+
+    /// Seconds that the measurement should take
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0, value_parser = parse_positive)]
+    seconds: f64,
+
+    /// What the data is [default: recognised by its content]
+    #[arg(long, value_enum, value_name = "SHAPE")]
+    shape: Option<ShapeName>,
+
+    /// Write the plan as a self-contained HTML page too
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    report: Option<PathBuf>,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+
+    /// Files and folders
+    #[arg(required = true, value_name = "DATA", value_hint = ValueHint::AnyPath)]
+    data: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DirectionName {
+    /// Decoding has to keep up
+    Read,
+    /// Encoding has to keep up
+    Write,
+    /// Both have to, one at a time
+    Both,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ShapeName {
+    Files,
+    Bytes,
+    Text,
+    Waveforms,
+    Records,
+    Messages,
+    Sst,
+}
+
+impl ShapeName {
+    fn shape(self) -> Shape {
+        match self {
+            ShapeName::Files => Shape::Files,
+            ShapeName::Bytes => Shape::Bytes,
+            ShapeName::Text => Shape::Text,
+            ShapeName::Waveforms => Shape::Waveforms,
+            ShapeName::Records => Shape::Records,
+            ShapeName::Messages => Shape::Messages,
+            ShapeName::Sst => Shape::Sst,
+        }
+    }
+}
+
+fn parse_pipe(text: &str) -> Result<Pipe, String> {
+    Pipe::parse(text).map_err(|e| e.to_string())
+}
+
+fn parse_positive(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| format!("`{text}` is not a number"))?;
+    match number.is_finite() && number > 0.0 {
+        true => Ok(number),
+        false => Err("give a number above zero".into()),
+    }
+}
+
+/// 0 means all cores.
+fn parse_cores(text: &str) -> Result<usize, String> {
+    const MAX: usize = 4096;
+    text.parse()
+        .ok()
+        .filter(|n| *n <= MAX)
+        .ok_or_else(|| format!("`{text}` is not a number of cores up to {MAX}"))
+}
+
+pub(crate) fn run(args: &Args) -> ExitCode {
+    let first = args.data.first().map_or(Path::new("."), PathBuf::as_path);
+    Reporter::new(&args.verbosity, false).one(first, |reporter| process(args, first, reporter))
+}
+
+fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(first, "plan");
+    let (shape, notes) = match args.shape {
+        Some(name) => (name.shape(), Vec::new()),
+        None => recognise(&args.data)?,
+    };
+    let available = std::thread::available_parallelism().map_or(1, usize::from);
+    let cores = if args.cores == 0 { available } else { args.cores };
+    // More threads than the machine has would measure the scheduler.
+    let options = Options { seconds: args.seconds, threads: cores.min(available), ..Options::default() };
+    let progress = reporter.activity(&first.display().to_string());
+    let measured = candidates::measure(shape, &args.data, &options, &|what| progress.show(what))
+        .map_err(CliError::Refused)?;
+    drop(progress);
+    let direction = match args.direction {
+        DirectionName::Read => Direction::Read,
+        DirectionName::Write => Direction::Write,
+        DirectionName::Both => Direction::Both,
+    };
+    let pipe = Pipe { direction, ..args.pipe.clone() };
+    let budget = Budget { cores, memory_per_stream: args.memory_per_stream, min_ratio: args.min_ratio };
+    let plan = plan(&measured.measurements, &pipe, &budget);
+    let notes: Vec<String> =
+        notes.into_iter().chain(measured.notes.iter().cloned()).chain(plan.notes()).collect();
+    summary.lines = table::lines(&plan, &notes, args.verbosity.verbose);
+    set_keys(&mut summary, shape, &measured, &plan, &notes);
+    summary.bytes = measured.bytes;
+    summary.text = Some(format!("{}, {} candidates", shape.name(), measured.measurements.len()));
+    Ok(summary)
+}
+
+/// The plan's own keys beside those of every result.
+fn set_keys(summary: &mut RunSummary, shape: Shape, measured: &Measured, plan: &Plan, notes: &[String]) {
+    summary.set("shape", shape.name());
+    summary.set("bytes", measured.bytes);
+    summary.set("sampled", measured.sampled);
+    if let serde_json::Value::Object(keys) = plan.to_json() {
+        keys.into_iter().for_each(|(key, value)| summary.set(&key, value));
+    }
+    summary.set("notes", notes.to_vec());
+}

@@ -1,0 +1,166 @@
+//! Recognises the shape of data by what it is on the disk and by its first and last bytes.
+//!
+//! Nothing is an error except a path that cannot be read: data without a known structure is bytes, with a sentence.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use linerate_bench::candidates::Shape;
+
+use crate::ui::error::CliError;
+
+/// Bytes at the start that are looked at.
+const HEAD: usize = 64 << 10;
+/// The last 8 bytes of RocksDB's block-based tables.
+const SST_MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
+/// Least share of complete lines that are JSON objects.
+const JSON_LINES: f64 = 0.95;
+
+/// The shape of the data, and sentences for the user about the choice.
+///
+/// # Errors
+/// A path that cannot be read.
+pub(super) fn recognise(paths: &[PathBuf]) -> Result<(Shape, Vec<String>), CliError> {
+    let mut shapes = Vec::new();
+    for (i, path) in paths.iter().enumerate() {
+        let failed = |e| match i {
+            // The reporter names the first one.
+            0 => CliError::io("cannot read")(e),
+            _ => CliError::io("cannot read")(e).in_file(&path.display().to_string()),
+        };
+        shapes.push(of_path(path).map_err(failed)?);
+    }
+    let first = shapes.first().copied().flatten();
+    Ok(match (first, paths) {
+        // Several files are of one shape, or a set of files.
+        (Some(shape), _) if shapes.iter().all(|found| *found == Some(shape)) => (shape, Vec::new()),
+        (None, [_]) => {
+            let note =
+                "The content is of no known structure and is measured as bytes; --shape says what it is.";
+            (Shape::Bytes, vec![note.into()])
+        }
+        _ => (Shape::Files, Vec::new()),
+    })
+}
+
+/// The shape of a file or folder; `None` for a file without a known structure.
+fn of_path(path: &Path) -> std::io::Result<Option<Shape>> {
+    if std::fs::metadata(path)?.is_dir() {
+        return Ok(Some(Shape::Files));
+    }
+    let mut file = File::open(path)?;
+    let mut head = Vec::new();
+    file.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+    let len = file.metadata()?.len();
+    let mut tail = [0; 8];
+    if len >= 8 {
+        file.seek(SeekFrom::Start(len - 8))?;
+        file.read_exact(&mut tail)?;
+    }
+    Ok(of_content(&head, tail, len <= HEAD as u64))
+}
+
+/// The shape of content with these first bytes (all of it if `complete`) and last eight.
+fn of_content(head: &[u8], tail: [u8; 8], complete: bool) -> Option<Shape> {
+    let is_wave = head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WAVE");
+    let is_array = head.starts_with(b"\x93NUMPY") || head.starts_with(b"\x89HDF\r\n\x1a\n");
+    if is_wave || is_array {
+        return Some(Shape::Waveforms);
+    }
+    if u64::from_le_bytes(tail) == SST_MAGIC {
+        return Some(Shape::Sst);
+    }
+    if head.starts_with(b"LGWR") || is_length_prefixed_json(head) {
+        return Some(Shape::Messages);
+    }
+    if is_json_lines(head, complete) {
+        return Some(Shape::Records);
+    }
+    is_web_text(head).then_some(Shape::Text)
+}
+
+/// Payloads of messages: 4 bytes of length, then a JSON object that ends there.
+fn is_length_prefixed_json(head: &[u8]) -> bool {
+    let Some((prefix, rest)) = head.split_first_chunk::<4>() else { return false };
+    let len = u32::from_le_bytes(*prefix) as usize;
+    match rest.get(..len) {
+        Some(payload) => payload.len() > 1 && payload[0] == b'{' && payload[len - 1] == b'}',
+        None => rest.starts_with(b"{\"") && len > rest.len() && prefix[3] == 0,
+    }
+}
+
+fn is_json_lines(head: &[u8], complete: bool) -> bool {
+    let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').collect();
+    // The last one is cut off, or empty after the last line end.
+    if !complete || lines.last().is_some_and(|line| line.is_empty()) {
+        lines.pop();
+    }
+    let is_object = |line: &&&[u8]| {
+        line.trim_ascii_start().starts_with(b"{") && serde_json::from_slice::<serde_json::Value>(line).is_ok()
+    };
+    let objects = lines.iter().filter(is_object).count();
+    objects >= 2 && objects as f64 >= JSON_LINES * lines.len() as f64
+}
+
+/// HTTP messages, and documents that servers send: HTML, XML, CSS, JavaScript and JSON.
+fn is_web_text(head: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(valid_prefix(head)) else { return false };
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    const STARTS: [&str; 9] =
+        ["HTTP/1.", "GET ", "POST ", "<!DOCTYPE", "<!doctype", "<html", "<?xml", "{\"", "@charset"];
+    STARTS.iter().any(|prefix| start.starts_with(prefix))
+}
+
+/// Without a character that the end of the head cuts.
+fn valid_prefix(head: &[u8]) -> &[u8] {
+    match std::str::from_utf8(head) {
+        Err(e) if e.error_len().is_none() => &head[..e.valid_up_to()],
+        _ => head,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(head: &[u8]) -> Option<Shape> {
+        of_content(head, [0; 8], true)
+    }
+
+    #[test]
+    fn magic_numbers_are_recognised() {
+        assert_eq!(shape(b"\x93NUMPY\x01\x00"), Some(Shape::Waveforms));
+        assert_eq!(shape(b"\x89HDF\r\n\x1a\n..."), Some(Shape::Waveforms));
+        assert_eq!(shape(b"RIFF....WAVEfmt "), Some(Shape::Waveforms));
+        assert_eq!(shape(b"RIFF....AVI LIST"), None);
+        assert_eq!(shape(b"LGWR\x01\x00\x00\x00"), Some(Shape::Messages));
+        assert_eq!(of_content(b"anything", SST_MAGIC.to_le_bytes(), false), Some(Shape::Sst));
+    }
+
+    #[test]
+    fn payloads_behind_their_lengths_are_messages() {
+        let mut head = 8u32.to_le_bytes().to_vec();
+        head.extend_from_slice(b"{\"op\":1}");
+        assert_eq!(shape(&head), Some(Shape::Messages));
+        head[0] = 7;
+        assert_eq!(shape(&head), None);
+    }
+
+    #[test]
+    fn json_lines_are_records_and_one_json_document_is_text() {
+        assert_eq!(shape(b"{\"a\":1}\n{\"a\":2}\n"), Some(Shape::Records));
+        assert_eq!(of_content(b"{\"a\":1}\n{\"a\":2}\n{\"a", [0; 8], false), Some(Shape::Records));
+        assert_eq!(shape(b"{\"a\":[1,\n2]}\n"), Some(Shape::Text));
+    }
+
+    #[test]
+    fn documents_of_the_web_are_text_and_other_bytes_are_not() {
+        assert_eq!(shape(b"<!DOCTYPE html><html>"), Some(Shape::Text));
+        assert_eq!(shape(b"\xef\xbb\xbf<?xml version='1.0'?>"), Some(Shape::Text));
+        assert_eq!(shape(b"HTTP/1.1 200 OK\r\n"), Some(Shape::Text));
+        assert_eq!(shape(b"\x00\x01\x02\xff"), None);
+        assert_eq!(shape(b"plain words"), None);
+        assert_eq!(shape(b""), None);
+    }
+}

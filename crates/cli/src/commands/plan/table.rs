@@ -1,0 +1,72 @@
+//! The plan as lines on the terminal: a sentence, the command, the candidates.
+
+use linerate_plan::units::{rate, ratio, size};
+use linerate_plan::{Plan, Row};
+
+/// Titles of the columns.
+const TITLES: [&str; 6] = ["", "ratio", "delivers", "per core", "cores", "memory"];
+
+/// The sentence, the command, the table and the notes.
+pub(super) fn lines(plan: &Plan, notes: &[String], all: bool) -> Vec<String> {
+    let mut lines = vec![plan.sentence()];
+    if let Some(command) = plan.command() {
+        lines.extend([String::new(), format!("  {command}")]);
+    }
+    lines.push(String::new());
+    lines.extend(table(plan, all));
+    if !notes.is_empty() {
+        lines.push(String::new());
+        lines.extend(notes.iter().cloned());
+    }
+    lines
+}
+
+fn table(plan: &Plan, all: bool) -> Vec<String> {
+    let mut shown: Vec<usize> = (0..plan.rows.len()).filter(|&i| all || is_of_interest(plan, i)).collect();
+    // Smallest last, as the drawing of size against speed has it.
+    shown.sort_by(|&a, &b| plan.rows[a].ratio.total_cmp(&plan.rows[b].ratio));
+    let mut cells = vec![TITLES.map(str::to_owned)];
+    cells.extend(shown.iter().map(|&i| cells_of(&plan.rows[i], mark(plan, i))));
+    aligned(&cells)
+}
+
+/// Listed without `-v`: what nothing beats in both size and speed, and the ties.
+fn is_of_interest(plan: &Plan, i: usize) -> bool {
+    plan.rows[i].pareto || plan.winner == Some(i) || plan.ties.contains(&i)
+}
+
+fn mark(plan: &Plan, i: usize) -> char {
+    match plan.winner == Some(i) {
+        true => '>',
+        false if plan.ties.contains(&i) => '=',
+        false => ' ',
+    }
+}
+
+fn cells_of(row: &Row, mark: char) -> [String; 6] {
+    let per_core = row.curve.as_ref().map(|curve| rate(curve.on(1).median));
+    [
+        format!("{mark} {}", row.measurement.settings),
+        ratio(row.ratio),
+        rate(row.delivered.median),
+        per_core.unwrap_or_else(|| "-".into()),
+        match row.saturation {
+            Some(needed) if needed.extrapolated => format!("about {}", needed.cores),
+            Some(needed) => needed.cores.to_string(),
+            None => "-".into(),
+        },
+        size(row.memory),
+    ]
+}
+
+/// The first column to the left, the others to the right.
+fn aligned(rows: &[[String; 6]]) -> Vec<String> {
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 6] = std::array::from_fn(width);
+    let line = |row: &[String; 6]| {
+        let mut line = format!("{:<w$}", row[0], w = widths[0]);
+        (1..6).for_each(|i| line.push_str(&format!("  {:>w$}", row[i], w = widths[i])));
+        line
+    };
+    rows.iter().map(line).collect()
+}
