@@ -9,7 +9,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use linerate_nx::pack::{Builder, FileOptions, Options as Packing};
+use linerate_nx::pack::{Builder, Coding, FileOptions, Options as Packing};
 use linerate_nx::{Archive, Limits, Verifier, check_path};
 use linerate_plan::{Measurement, Memory, Read, Speed};
 
@@ -23,7 +23,7 @@ use crate::kernel::os::{cpu_time, footprint};
 const MAX_WINDOW: u64 = 4 << 20;
 const MIN_WINDOW: u64 = 128 << 10;
 /// Windows of a sample, if it is large enough for windows of the smallest size.
-const MIN_WINDOWS: u64 = 8;
+const MIN_WINDOWS: u64 = 12;
 /// Largest sample, and more for each thread: the archives of all candidates are kept in memory.
 const MAX_SAMPLE: u64 = 32 << 20;
 const MAX_SAMPLE_PER_THREAD: u64 = 4 << 20;
@@ -47,14 +47,15 @@ pub(super) fn measure(
     progress: Progress<'_>,
 ) -> Result<Measured, String> {
     progress("listing files");
-    let set = FileSet::new(paths)?;
+    let mut set = FileSet::new(paths)?;
+    let left_out = leave_out_bad_names(&mut set)?;
     let settings = settings();
     let samples = Samples::read(&set, &settings, options, progress)?;
     let packed = samples.pack_all(&settings, options.threads, progress)?;
     let compressed = samples.estimate(&set, &settings, &packed, options, progress)?;
     let opened = packed.iter().map(|packed| open(&packed.bytes)).collect::<Result<Vec<_>, _>>()?;
     let speeds = DecodeSpeeds::measure(&settings, &opened, options, progress)?;
-    let command = PackCommand::new(paths, &set);
+    let command = PackCommand::new(paths, left_out > 0);
     let mut measurements = Vec::new();
     for (i, setting) in settings.iter().enumerate() {
         progress(&format!("{}: random reads", setting.words));
@@ -72,7 +73,22 @@ pub(super) fn measure(
             read: Some(random_reads(&opened[i])?),
         });
     }
-    Ok(Measured { measurements, bytes: set.bytes, sampled: samples.fast.bytes, notes: samples.notes() })
+    let mut notes = samples.notes();
+    notes.extend(
+        (left_out > 0).then(|| format!("Left out: {left_out} files whose names no archive can hold.")),
+    );
+    Ok(Measured { measurements, bytes: set.bytes, sampled: samples.fast.bytes, notes })
+}
+
+/// Leaves out files that `linerate nx pack --skip-bad-names` does, and returns their number.
+fn leave_out_bad_names(set: &mut FileSet) -> Result<usize, String> {
+    let all = set.files.len();
+    set.files.retain(|file| check_path(&file.name).is_ok());
+    set.bytes = set.files.iter().map(|file| file.size).sum();
+    match set.bytes {
+        0 => Err("nothing to compress: no archive can hold the names of the files".into()),
+        _ => Ok(all - set.files.len()),
+    }
 }
 
 /// Content that candidates pack.
@@ -182,7 +198,12 @@ impl Samples {
         let unique =
             if self.fast.is_whole { set.bytes } else { unique_bytes(set, options.threads, progress)? };
         let total = |(setting, packed): (&Setting, &Packed)| {
-            let factor = if setting.is_slow() { of_slow } else { of_fast };
+            let factor = match setting.options.solid {
+                // What is stored takes its size everywhere.
+                Coding::Copy => 1.0,
+                _ if setting.is_slow() => of_slow,
+                _ => of_fast,
+            };
             (density(packed) * factor * unique as f64).round() as u64
         };
         Ok(settings.iter().zip(packed).map(total).collect())
@@ -353,11 +374,11 @@ struct PackCommand {
 }
 
 impl PackCommand {
-    fn new(paths: &[PathBuf], set: &FileSet) -> PackCommand {
+    fn new(paths: &[PathBuf], skip_bad_names: bool) -> PackCommand {
         PackCommand {
             sources: paths.iter().map(|path| path.display().to_string()).collect(),
             output: output(paths.first().map_or(Path::new("."), PathBuf::as_path)),
-            skip_bad_names: set.files.iter().any(|file| check_path(&file.name).is_err()),
+            skip_bad_names,
         }
     }
 
@@ -380,5 +401,75 @@ fn output(path: &Path) -> String {
             let name = full.file_name().map_or("data".into(), |name| name.to_string_lossy().into_owned());
             format!("../{name}.nx")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        let rows = crate::corpus::Corpus::rows(1_500_000).files.remove(0);
+        let noise = crate::corpus::Corpus::random(700_000).files.remove(0);
+        std::fs::write(folder.path().join("large.log"), &rows[..1_000_000]).expect("writable");
+        std::fs::write(folder.path().join("noise.bin"), &noise).expect("writable");
+        for (i, part) in rows[1_000_000..].chunks(5000).enumerate() {
+            std::fs::write(folder.path().join(format!("{i}.json")), part).expect("writable");
+        }
+        folder
+    }
+
+    #[test]
+    fn estimate_from_a_sample_is_near_the_archive_of_all_of_the_data() {
+        let folder = folder();
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        let options = Options { seconds: 0.2, threads: 2, seed: 1 };
+        let settings: Vec<Setting> = settings()
+            .into_iter()
+            .filter(|setting| setting.words.contains("of 1 MiB") && !setting.is_slow())
+            .collect();
+        let sample = |bytes: f64| Sample::read(&set, bytes, u64::MAX, 1).expect("readable");
+        let samples = Samples { fast: sample(700e3), slow: sample(700e3) };
+        assert!(!samples.fast.is_whole && samples.fast.bytes < set.bytes / 2);
+        let packed = samples.pack_all(&settings, 2, &|_| {}).expect("packed");
+        let estimates = samples.estimate(&set, &settings, &packed, &options, &|_| {}).expect("estimated");
+        let whole = sample(1e9);
+        assert!(whole.is_whole);
+        for (setting, estimate) in settings.iter().zip(estimates) {
+            let real = pack(&whole, setting, 2).expect("packed").bytes.len() as f64;
+            let error = estimate as f64 / real - 1.0;
+            assert!(error.abs() < 0.08, "{}: {estimate} of {real}", setting.words);
+        }
+    }
+
+    #[test]
+    fn equal_files_count_once() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let noise = crate::corpus::Corpus::random(100_000).files.remove(0);
+        for name in ["a", "b", "c"] {
+            std::fs::write(folder.path().join(name), &noise).expect("writable");
+        }
+        std::fs::write(folder.path().join("d"), &noise[..50_000]).expect("writable");
+        let set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        assert_eq!(unique_bytes(&set, 2, &|_| {}), Ok(150_000));
+    }
+
+    #[test]
+    fn names_that_no_archive_can_hold_are_left_out() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("good"), "good").expect("writable");
+        std::fs::write(folder.path().join("ends in a dot."), "bad").expect("writable");
+        let mut set = FileSet::new(&[folder.path().to_owned()]).expect("readable");
+        assert_eq!((leave_out_bad_names(&mut set), set.bytes), (Ok(1), 4));
+        let command = PackCommand::new(&[folder.path().to_owned()], true).with(&settings()[0]);
+        assert!(command.contains(&"--skip-bad-names".to_owned()), "{command:?}");
+    }
+
+    #[test]
+    fn archive_is_named_after_the_data_and_not_inside_it() {
+        assert_eq!(output(Path::new("/data/mods/")), "mods.nx");
+        assert_eq!(output(Path::new("mods.v1")), "mods.v1.nx");
+        assert!(output(Path::new(".")).starts_with("../") && output(Path::new(".")).ends_with(".nx"));
     }
 }

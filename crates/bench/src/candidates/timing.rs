@@ -7,9 +7,9 @@ use linerate_plan::{Scaling, Speed};
 use super::Progress;
 use crate::kernel::os::cpu_time;
 
-/// Least time of a turn: a shorter one is repeated, so that the clock's resolution and starting threads cost
-/// less than a percent.
-const TURN: Duration = Duration::from_millis(5);
+/// Least time of a turn, unless the budget is too small: a shorter one is repeated, so that the clock's resolution and
+/// starting threads cost less than a percent.
+const MIN_TURN: Duration = Duration::from_millis(5);
 /// Rounds of every measurement, however long they take.
 const MIN_ROUNDS: usize = 3;
 /// Rounds after which the best and the median no longer change.
@@ -64,10 +64,11 @@ pub fn rounds(
 ) -> Result<Vec<Speed>, String> {
     let begun = Instant::now();
     let mut repeats = vec![1u32; turns.len()];
+    let least = MIN_TURN.min(budget / (MIN_ROUNDS * turns.len().max(1)) as u32);
     for (turn, repeats) in turns.iter_mut().zip(&mut repeats) {
         progress(&turn.name);
         let time = clock.time(|| turn.run(1))?;
-        *repeats = (TURN.as_secs_f64() / time.as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1000.0) as u32;
+        *repeats = (least.as_secs_f64() / time.as_secs_f64().max(1e-7)).ceil().clamp(1.0, 1000.0) as u32;
     }
     let mut times = vec![Vec::new(); turns.len()];
     for round in 0..MAX_ROUNDS {
@@ -152,7 +153,7 @@ mod tests {
         let (first, second) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let slow = |calls: &AtomicUsize| {
             calls.fetch_add(1, Ordering::Relaxed);
-            std::thread::sleep(Duration::from_millis(6));
+            std::thread::sleep(Duration::from_millis(1));
             Ok(())
         };
         let mut turns = [

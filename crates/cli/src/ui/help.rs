@@ -8,7 +8,7 @@
 use clap::Command;
 
 /// Titles of paragraphs whose lines are items.
-const LISTS: [&str; 3] = ["Examples:", "Exit status:", "Presets:"];
+const LISTS: [&str; 4] = ["Examples:", "Exit status:", "Presets:", "Shapes:"];
 /// Columns of the narrowest terminal on which no item is wrapped.
 const NARROW: usize = 80;
 /// Before the description of an item that is on a line of its own.

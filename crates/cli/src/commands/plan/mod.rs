@@ -23,7 +23,7 @@ Examples:
   linerate plan mods                         what loads this folder fastest from an NVMe drive
   linerate plan --pipe 1GbE --direction write --cores 4 access.log
   linerate plan --pipe 120MB/s --min-ratio 3 run7.npy
-  linerate plan --seconds 60 --report plan.html --json mods
+  linerate plan --seconds 60 --json mods
 
 Pipes:
   sata, nvme-3.0, nvme-4.0, nvme-5.0, 1GbE, 10GbE, 25GbE, 100GbE, or a rate such as 2.5GB/s or 800Mbit/s. A pipe
@@ -38,8 +38,7 @@ Shapes:
   messages   recordings of gateways
   sst        RocksDB's SST files
 
-A sample of the data is measured on this machine, for about as long as --seconds says. Nothing is written
-except the report.";
+A sample of the data is measured on this machine, for about as long as --seconds says. Nothing is written.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -71,10 +70,6 @@ pub(crate) struct Args {
     /// What the data is [default: recognised by its content]
     #[arg(long, value_enum, value_name = "SHAPE")]
     shape: Option<ShapeName>,
-
-    /// Write the plan as a self-contained HTML page too
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    report: Option<PathBuf>,
 
     #[command(flatten)]
     verbosity: VerbosityArgs,
@@ -157,7 +152,7 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
     let options = Options { seconds: args.seconds, threads: cores.min(available), ..Options::default() };
     let progress = reporter.activity(&first.display().to_string());
     let measured = candidates::measure(shape, &args.data, &options, &|what| progress.show(what))
-        .map_err(CliError::Refused)?;
+        .map_err(|e| without_name(&e, first))?;
     drop(progress);
     let direction = match args.direction {
         DirectionName::Read => Direction::Read,
@@ -174,6 +169,12 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
     summary.bytes = measured.bytes;
     summary.text = Some(format!("{}, {} candidates", shape.name(), measured.measurements.len()));
     Ok(summary)
+}
+
+/// The message without the name that the reporter puts before it.
+fn without_name(message: &str, file: &Path) -> CliError {
+    let name = format!("{}: ", file.display());
+    CliError::Refused(message.strip_prefix(&name).unwrap_or(message).to_owned())
 }
 
 /// The plan's own keys beside those of every result.
