@@ -3,7 +3,7 @@
 
 CARGO ?= cargo
 STRICT ?= 0
-CORPUS ?= testdata/corpus
+CORPUS ?= crates/bench/corpus
 CSV ?= target/bench.csv
 DATA ?= json,text
 PLOTS ?= target/plots
@@ -23,7 +23,7 @@ export CARGO STRICT
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Compress testdata/corpus and waveforms, decode through 2,500 dictionaries, replay gateways, pack; compare
+demo: ## Compress crates/bench/corpus and waveforms, decode through 2,500 dictionaries, replay gateways, pack; compare
 	@scripts/setup.sh rust cc
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo
 	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo-waveforms

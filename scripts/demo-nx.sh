@@ -21,7 +21,7 @@ cp -R crates docs testdata "$demo/project"
 echo
 echo "An Nx archive of this project's sources, documents and test data"
 nx pack --verbose "$demo/project" -o "$demo/project.nx"
-nx list --tree "$demo/project.nx" docs testdata/corpus
+nx list --tree "$demo/project.nx" docs crates/bench/corpus
 nx info "$demo/project.nx"
 nx extract --verbose "$demo/project.nx" -o "$demo/out"
 nx verify --verbose "$demo/project.nx"

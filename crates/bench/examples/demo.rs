@@ -1,5 +1,5 @@
 //! Compresses a folder of files at every level and with two peers, proves each output with another
-//! library's decoder, and prints what it cost. `make demo` runs it over `testdata/corpus`.
+//! library's decoder, and prints what it cost. `make demo` runs it over `corpus/`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ const ROUNDS: usize = 15;
 fn main() -> ExitCode {
     let folder = std::env::args_os()
         .nth(1)
-        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/corpus"), PathBuf::from);
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus"), PathBuf::from);
     match demo(&folder) {
         Ok(()) => ExitCode::SUCCESS,
         Err(what) => {

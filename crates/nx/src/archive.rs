@@ -20,9 +20,15 @@ use linerate_io::read_error;
 /// An open archive: its header and tables are in memory and checked.
 ///
 /// ```
-/// use linerate_nx::{Archive, FileSource};
+/// use linerate_nx::Archive;
+/// use linerate_nx::pack::{Builder, Options};
 ///
-/// let archive = Archive::open(FileSource::open("../../testdata/nx/names.nx")?)?;
+/// let mut builder = Builder::new(Options::new())?;
+/// builder.add_bytes("emoji/🎮.bin", vec![7; 407])?;
+/// let (bytes, _) = builder.to_bytes()?;
+///
+/// // `FileSource::open(path)?` reads a file in place of memory.
+/// let archive = Archive::open(bytes)?;
 /// let file = archive.find("emoji/🎮.bin").expect("a file of that path");
 /// assert_eq!(archive.read(file)?.len(), 407);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

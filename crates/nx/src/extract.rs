@@ -52,13 +52,17 @@ pub struct Extracted {
 /// that [`check_path`] rejects are never written. Memory: one decoded and one compressed block per thread.
 ///
 /// ```
-/// use linerate_nx::{Archive, Existing, Extractor, FileSource};
+/// use linerate_nx::pack::{Builder, Options};
+/// use linerate_nx::{Archive, Existing, Extractor};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let target = folder.path();
-/// let archive = Archive::open(FileSource::open("../../testdata/nx/many.nx")?)?;
+/// let mut builder = Builder::new(Options::new())?;
+/// builder.add_bytes("a.txt", "first")?;
+/// builder.add_bytes("sub/b.txt", "second")?;
+/// let archive = Archive::open(builder.to_bytes()?.0)?;
 /// let done = Extractor::new(&archive).threads(2).existing(Existing::Replace).to_folder(target)?;
-/// assert_eq!((done.files, done.failures.len()), (1500, 0));
+/// assert_eq!((done.files, done.failures.len()), (2, 0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Extractor<'a, S> {

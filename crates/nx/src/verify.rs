@@ -113,9 +113,13 @@ impl Compared {
 /// Verifies an archive, or compares it with a folder.
 ///
 /// ```
-/// use linerate_nx::{Archive, FileSource, Verifier};
+/// use linerate_nx::pack::{Builder, Options};
+/// use linerate_nx::{Archive, Verifier};
 ///
-/// let archive = Archive::open(FileSource::open("../../testdata/nx/dups.nx")?)?;
+/// # let mut builder = Builder::new(Options::new())?;
+/// # builder.add_bytes("a.txt", vec![7; 100_000])?;
+/// # let (bytes, _) = builder.to_bytes()?;
+/// let archive = Archive::open(bytes)?;
 /// let verified = Verifier::new(&archive).threads(2).run()?;
 /// assert!(verified.failures.is_empty());
 /// # Ok::<(), Box<dyn std::error::Error>>(())

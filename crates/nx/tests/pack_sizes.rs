@@ -13,7 +13,7 @@ const PIECE: usize = 6_000;
 
 fn row(name: &str, options: Options) -> String {
     let mut builder = Builder::new(options).expect("options");
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/corpus");
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../bench/corpus");
     for entry in fs::read_dir(corpus).expect("the corpus") {
         let path = entry.expect("an entry").path();
         let file = path.file_name().and_then(|name| name.to_str()).expect("UTF-8").to_owned();

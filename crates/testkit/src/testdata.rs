@@ -1,4 +1,4 @@
-//! Files of `testdata/`, and larger corpora outside the repository.
+//! Files of `testdata/`, the bench's corpus, and larger corpora outside the repository.
 
 use std::env;
 use std::fs;
@@ -16,10 +16,15 @@ pub fn testdata() -> PathBuf {
     repository().join("testdata")
 }
 
-/// The files in `testdata/corpus` with their names, sorted.
+/// The folder of small files that the bench and its users carry.
+pub fn corpus_folder() -> PathBuf {
+    repository().join("crates/bench/corpus")
+}
+
+/// The files in [`corpus_folder`] with their names, sorted.
 pub fn corpus() -> Vec<(String, Vec<u8>)> {
-    let files = files_below(&testdata().join("corpus"));
-    assert!(files.len() >= 6, "testdata/corpus lacks files");
+    let files = files_below(&corpus_folder());
+    assert!(files.len() >= 6, "crates/bench/corpus lacks files");
     files.iter().map(|path| (file_name(path), fs::read(path).expect("a file of the corpus"))).collect()
 }
 

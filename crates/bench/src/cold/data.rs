@@ -13,9 +13,9 @@ const SEGMENT: usize = 16 << 10;
 const CORPUS_TEXT: &str = "silesia/dickens";
 /// Text that the program carries.
 const CARRIED: [&[u8]; 3] = [
-    include_bytes!("../../../../testdata/corpus/northamerica.tz"),
-    include_bytes!("../../../../testdata/corpus/theory.html"),
-    include_bytes!("../../../../testdata/corpus/zic.c"),
+    include_bytes!("../../corpus/northamerica.tz"),
+    include_bytes!("../../corpus/theory.html"),
+    include_bytes!("../../corpus/zic.c"),
 ];
 
 /// What the published figures have under which name.

@@ -6,9 +6,10 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use linerate_testkit::testdata::corpus_folder;
 use linerate_testkit::tools::has_program;
 
-use crate::data::{testdata, zstd};
+use crate::data::zstd;
 use crate::support::{Folder, Run};
 
 /// Levels as the tool's arguments.
@@ -27,7 +28,7 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// `testdata/corpus`, and the folder that `LINERATE_CORPORA` names. Of its files those above
+/// The corpus of the bench, and the folder that `LINERATE_CORPORA` names. Of its files those above
 /// 4 MiB take the two slow levels by their first 4 MiB.
 #[test]
 fn files_of_every_level_come_back() {
@@ -36,7 +37,7 @@ fn files_of_every_level_come_back() {
     }
     const SLOW: u64 = 4 << 20;
     let mut paths = Vec::new();
-    files_below(&testdata().join("corpus"), &mut paths);
+    files_below(&corpus_folder(), &mut paths);
     let corpora = env::var_os("LINERATE_CORPORA").map(PathBuf::from);
     match &corpora {
         Some(folder) => files_below(folder, &mut paths),
@@ -67,7 +68,7 @@ fn several_frames_from_a_pipe_with_and_without_checksums() {
         return;
     }
     let folder = Folder::new();
-    let path = testdata().join("corpus/zic.c");
+    let path = corpus_folder().join("zic.c");
     let content = fs::read(&path).unwrap();
     let frames = [compress(&["-5", "--no-check"], &path), compress(&["-2", "-C"], &path)].concat();
     assert!(zstd(&folder, &["-d"], &frames).ok().stdout == content.repeat(2));
@@ -88,7 +89,7 @@ fn dictionaries_of_the_tool() {
         return;
     }
     let folder = Folder::new();
-    let text = fs::read(testdata().join("corpus/earthquakes.json")).unwrap();
+    let text = fs::read(corpus_folder().join("earthquakes.json")).unwrap();
     let mut train = Command::new("zstd");
     let trained = folder.path("trained");
     train.args(["-q", "--train", "--maxdict=8192", "-o"]).arg(&trained);

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# package-check.sh: packs every crate that is published, unpacks the packages outside the workspace, and builds each with
+# its examples and runs its documentation tests there, with the other packages in place of those of the registry.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+. scripts/rust.sh
+cargo=${CARGO:-cargo}
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+export CARGO_TARGET_DIR=$folder/target
+
+mapfile -t crates < <("$cargo" metadata --no-deps --format-version 1 |
+  python3 -c 'import json, sys
+for p in json.load(sys.stdin)["packages"]:
+    if p["publish"] is None: print(p["name"])')
+packages=()
+for crate in "${crates[@]}"; do packages+=(--package "$crate"); done
+"$cargo" package --quiet --no-verify --allow-dirty "${packages[@]}"
+
+mkdir -p "$folder/.cargo"
+echo '[patch.crates-io]' >"$folder/.cargo/config.toml"
+for file in "$CARGO_TARGET_DIR"/package/*.crate; do
+  tar -xzf "$file" -C "$folder"
+  name=$(basename "$file" .crate)
+  echo "${name%-*} = { path = '$folder/$name' }" >>"$folder/.cargo/config.toml"
+done
+
+for crate in "${crates[@]}"; do
+  echo "     Package $crate"
+  cd "$folder/$crate"-[0-9]*
+  "$cargo" build --quiet --examples
+  "$cargo" build --quiet
+  if [ -e src/lib.rs ] && ! grep -q '^crate-type = \["cdylib"\]' Cargo.toml; then "$cargo" test --quiet --doc; fi
+done
+echo "packages: ${#crates[@]} built and tested"
