@@ -12,6 +12,7 @@
 //! * [`Encoder`]: the gateway's side, for tests, recordings and gateways.
 //! * [`Recorder`], [`Recording`], [`Replay`], [`Statistics`], [`transcode`]: connections kept in files,
 //!   decoded again, counted, and compressed for the other transport. [`Messages`]: files of messages alone.
+//!   [`FileKind`]: which of these a file is.
 //! * `fake`, behind a feature of that name: a gateway on the loopback interface, for tests of clients.
 //!
 //! ```
@@ -41,6 +42,7 @@
 //! | `checks`, `envelope`, `parse`, `json`, `etf` | detection of lost messages; opcode, sequence number and event of a payload |
 //! | `nesting`, `kernel/nesting` | matching brackets of JSON, 64 bytes at a time |
 //! | `recent`, `record`, `messages`, `replay` | compressed messages kept in memory and in files, and decoded again |
+//! | `file_kind` | kinds of such files by their first bytes |
 //! | `encoder` | the gateway's side, through zlib-rs and libzstd |
 //! | `limits`, `message`, `transport`, `error` | small types of the interface |
 //!
@@ -64,6 +66,7 @@ mod error;
 mod etf;
 #[cfg(feature = "fake")]
 pub mod fake;
+mod file_kind;
 mod inflate;
 mod json;
 mod kernel;
@@ -87,6 +90,7 @@ pub use checks::{Checks, Encoding};
 pub use encoder::Encoder;
 pub use envelope::Envelope;
 pub use error::{Result, SessionError};
+pub use file_kind::FileKind;
 pub use limits::Limits;
 pub use linerate_core::{Error, Kind};
 pub use message::Message;

@@ -13,13 +13,26 @@
 //! | `sample` | a bounded, spread-out sample of files |
 //! | `files`, `nx_settings`, `control` | folders: Nx archives by level, block size and preset; their settings; estimates of ratios |
 //! | `bytes` | plain bytes and text: deflate by level and call size |
+//! | [`arrays`], `waveforms` | samples in `.npy`, WAV and HDF5 files: Delta-Rice |
+//! | `records` | lines: blocks and dictionaries |
+//! | [`messages`] | recordings of gateways: transports and windows |
+//! | [`sst`] | RocksDB's SST files: their blocks with other levels and dictionaries |
+//! | `pieces`, `blocks`, `general` | pieces that candidates code, checked and timed; blocks with dictionaries and cold reads; libzstd and deflate |
 
+pub mod arrays;
+mod blocks;
 mod bytes;
 mod control;
 mod files;
+mod general;
+pub mod messages;
 mod nx_settings;
+mod pieces;
+mod records;
 pub mod sample;
+pub mod sst;
 pub mod timing;
+mod waveforms;
 
 use std::path::PathBuf;
 
@@ -118,9 +131,10 @@ pub fn measure(
 ) -> Result<Measured, String> {
     match shape {
         Shape::Files => files::measure(paths, options, progress),
-        // Shapes without candidates of their own are bytes.
-        Shape::Bytes | Shape::Text | Shape::Waveforms | Shape::Records | Shape::Messages | Shape::Sst => {
-            bytes::measure(shape, paths, options, progress)
-        }
+        Shape::Bytes | Shape::Text => bytes::measure(shape, paths, options, progress),
+        Shape::Waveforms => waveforms::measure(paths, options, progress),
+        Shape::Records => records::measure(paths, options, progress),
+        Shape::Messages => messages::measure(paths, options, progress),
+        Shape::Sst => sst::measure(paths, options, progress),
     }
 }

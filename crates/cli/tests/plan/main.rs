@@ -1,5 +1,6 @@
 //! `linerate plan` as a user meets it: the real program on real files.
 
+mod shapes;
 #[allow(dead_code)]
 #[path = "../gzip/support.rs"]
 mod support;

@@ -5,7 +5,7 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::path::Path;
 
 use linerate_core::{Error, Kind};
-use linerate_gateway::{Entry, Messages, Recording, SessionError, Transport};
+use linerate_gateway::{Entry, FileKind, Messages, Recording, SessionError, Transport};
 
 use crate::ui::error::CliError;
 use crate::ui::input;
@@ -43,13 +43,6 @@ pub(crate) struct Wire {
     entries: Box<dyn Iterator<Item = io::Result<Entry>>>,
 }
 
-/// Bytes from which a file is told.
-const HEAD: usize = 64;
-const RECORDING: &[u8] = b"LGWR";
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
-/// What terms of Erlang's format begin with.
-const ETF: u8 = 131;
-
 impl Wire {
     /// Opens a file, or standard input for `-`. How it is compressed is what was told, or what its first
     /// bytes say.
@@ -65,24 +58,23 @@ impl Wire {
     /// As [`open`](Self::open), of anything that can be read.
     fn of(mut source: impl Read + 'static, told: Option<Transport>) -> Result<Wire, CliError> {
         let mut head = Vec::new();
-        source.by_ref().take(HEAD as u64).read_to_end(&mut head).map_err(reading)?;
+        source.by_ref().take(FileKind::HEAD as u64).read_to_end(&mut head).map_err(reading)?;
         if head.is_empty() {
             return Err(CliError::data(Kind::Truncated, 0, "it is empty"));
         }
-        if head.starts_with(ZSTD) {
-            let what = "it is one zstd stream; where its messages begin is not in it";
-            return Err(CliError::data(Kind::Corrupt, 0, what));
-        }
-        let content = content(&head);
-        let is_recording = head.starts_with(RECORDING);
+        let kind = FileKind::of(&head);
         let source = Cursor::new(head).chain(source);
-        if is_recording {
-            return Self::recording(Recording::open(source).map_err(reading)?, told);
-        }
-        let transport = match (told, content) {
-            (Some(told), _) => Some(told),
-            (None, Some(Content::Payloads)) => None,
-            (None, Some(Content::Compressed(transport))) => Some(transport),
+        let transport = match (kind, told) {
+            (Some(FileKind::ZstdFrame), _) => {
+                let what = "it is one zstd stream; where its messages begin is not in it";
+                return Err(CliError::data(Kind::Corrupt, 0, what));
+            }
+            (Some(FileKind::Recording), _) => {
+                return Self::recording(Recording::open(source).map_err(reading)?, told);
+            }
+            (_, Some(told)) => Some(told),
+            (Some(FileKind::Payloads), None) => None,
+            (Some(FileKind::Compressed(transport)), None) => Some(transport),
             (None, None) => {
                 let what =
                     "it does not begin as payloads or one of the transports do; --transport says which one";
@@ -119,35 +111,6 @@ impl Iterator for Wire {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.entries.next().map(|entry| entry.map_err(reading))
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Content {
-    Payloads,
-    Compressed(Transport),
-}
-
-/// What the first messages of a file without times begin with.
-fn content(head: &[u8]) -> Option<Content> {
-    let mut first = Vec::new();
-    let mut rest = head;
-    while first.len() < ZSTD.len()
-        && let Some((len, after)) = rest.split_first_chunk::<4>()
-    {
-        let len = (u32::from_le_bytes(*len) as usize).min(after.len());
-        first.extend_from_slice(&after[..len]);
-        rest = &after[len..];
-    }
-    match first.as_slice() {
-        [b'{' | b'[' | b' ' | b'\n' | ETF, ..] => Some(Content::Payloads),
-        bytes if bytes.starts_with(ZSTD) => Some(Content::Compressed(Transport::Zstd)),
-        [method, flags, ..]
-            if method & 15 == 8 && u16::from_be_bytes([*method, *flags]).is_multiple_of(31) =>
-        {
-            Some(Content::Compressed(Transport::Zlib))
-        }
-        _ => None,
     }
 }
 
@@ -197,6 +160,7 @@ mod tests {
         assert!(opened(messages(&[b"xyz"]), None).unwrap_err().contains("--transport"));
         assert!(opened(messages(&[&[0x78, 0x9d]]), None).is_err());
         assert!(opened(Vec::new(), None).is_err());
-        assert!(opened(ZSTD.repeat(3), Some(Transport::Zstd)).unwrap_err().contains("one zstd stream"));
+        let frame = [0x28, 0xb5, 0x2f, 0xfd, 0, 0x30];
+        assert!(opened(frame.to_vec(), Some(Transport::Zstd)).unwrap_err().contains("one zstd stream"));
     }
 }

@@ -6,14 +6,13 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use linerate_bench::candidates::Shape;
+use linerate_bench::candidates::arrays::Container;
+use linerate_bench::candidates::{Shape, messages, sst};
 
 use crate::ui::error::CliError;
 
 /// Bytes at the start that are looked at.
 const HEAD: usize = 64 << 10;
-/// The last 8 bytes of RocksDB's block-based tables.
-const SST_MAGIC: u64 = 0x88e2_41b7_85f4_cff7;
 /// Least share of complete lines that are JSON objects.
 const JSON_LINES: f64 = 0.95;
 
@@ -58,36 +57,24 @@ fn of_path(path: &Path) -> std::io::Result<Option<Shape>> {
         file.seek(SeekFrom::Start(len - 8))?;
         file.read_exact(&mut tail)?;
     }
-    Ok(of_content(&head, tail, len <= HEAD as u64))
+    Ok(of_content(&head, tail, len))
 }
 
-/// The shape of content with these first bytes (all of it if `complete`) and last eight.
-fn of_content(head: &[u8], tail: [u8; 8], complete: bool) -> Option<Shape> {
-    let is_wave = head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WAVE");
-    let is_array = head.starts_with(b"\x93NUMPY") || head.starts_with(b"\x89HDF\r\n\x1a\n");
-    if is_wave || is_array {
+/// The shape of a file of `len` bytes with these first bytes and last eight.
+fn of_content(head: &[u8], tail: [u8; 8], len: u64) -> Option<Shape> {
+    if Container::recognise(head).is_some() {
         return Some(Shape::Waveforms);
     }
-    if u64::from_le_bytes(tail) == SST_MAGIC {
+    if sst::recognise(&tail) {
         return Some(Shape::Sst);
     }
-    if head.starts_with(b"LGWR") || is_length_prefixed_json(head) {
+    if messages::recognise(head, len) {
         return Some(Shape::Messages);
     }
-    if is_json_lines(head, complete) {
+    if is_json_lines(head, head.len() as u64 == len) {
         return Some(Shape::Records);
     }
     is_web_text(head).then_some(Shape::Text)
-}
-
-/// Payloads of messages: 4 bytes of length, then a JSON object that ends there.
-fn is_length_prefixed_json(head: &[u8]) -> bool {
-    let Some((prefix, rest)) = head.split_first_chunk::<4>() else { return false };
-    let len = u32::from_le_bytes(*prefix) as usize;
-    match rest.get(..len) {
-        Some(payload) => payload.len() > 1 && payload[0] == b'{' && payload[len - 1] == b'}',
-        None => rest.starts_with(b"{\"") && len > rest.len() && prefix[3] == 0,
-    }
 }
 
 fn is_json_lines(head: &[u8], complete: bool) -> bool {
@@ -125,32 +112,22 @@ mod tests {
     use super::*;
 
     fn shape(head: &[u8]) -> Option<Shape> {
-        of_content(head, [0; 8], true)
+        of_content(head, [0; 8], head.len() as u64)
     }
 
     #[test]
-    fn magic_numbers_are_recognised() {
+    fn arrays_tables_and_recordings_are_recognised() {
         assert_eq!(shape(b"\x93NUMPY\x01\x00"), Some(Shape::Waveforms));
-        assert_eq!(shape(b"\x89HDF\r\n\x1a\n..."), Some(Shape::Waveforms));
-        assert_eq!(shape(b"RIFF....WAVEfmt "), Some(Shape::Waveforms));
         assert_eq!(shape(b"RIFF....AVI LIST"), None);
         assert_eq!(shape(b"LGWR\x01\x00\x00\x00"), Some(Shape::Messages));
-        assert_eq!(of_content(b"anything", SST_MAGIC.to_le_bytes(), false), Some(Shape::Sst));
-    }
-
-    #[test]
-    fn payloads_behind_their_lengths_are_messages() {
-        let mut head = 8u32.to_le_bytes().to_vec();
-        head.extend_from_slice(b"{\"op\":1}");
-        assert_eq!(shape(&head), Some(Shape::Messages));
-        head[0] = 7;
-        assert_eq!(shape(&head), None);
+        let magic = 0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
+        assert_eq!(of_content(b"anything", magic, 8 << 10), Some(Shape::Sst));
     }
 
     #[test]
     fn json_lines_are_records_and_one_json_document_is_text() {
         assert_eq!(shape(b"{\"a\":1}\n{\"a\":2}\n"), Some(Shape::Records));
-        assert_eq!(of_content(b"{\"a\":1}\n{\"a\":2}\n{\"a", [0; 8], false), Some(Shape::Records));
+        assert_eq!(of_content(b"{\"a\":1}\n{\"a\":2}\n{\"a", [0; 8], 1 << 20), Some(Shape::Records));
         assert_eq!(shape(b"{\"a\":[1,\n2]}\n"), Some(Shape::Text));
     }
 

@@ -1,0 +1,373 @@
+//! Candidates for recorded gateway connections: zlib-stream and zstd-stream as gateways send them, and zstd with other
+//! windows.
+
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use linerate_gateway::{Encoder, Entry, FileKind, Limits, Messages, Recording, Scratch, Session, Transport};
+use linerate_plan::{Measurement, Memory};
+use zstd_safe::zstd_sys::ZSTD_EndDirective;
+use zstd_safe::{CCtx, CParameter, InBuffer, OutBuffer, get_error_name};
+
+use super::pieces::{Candidate, Checked, time};
+use super::{Measured, Options, Progress};
+
+/// Bytes of the sample for each second. A round of all candidates takes about 150 ns a byte.
+const BYTES_PER_SECOND: f64 = 1e6;
+/// Least and most bytes of the sample.
+const SAMPLE: (u64, u64) = (512 << 10, 32 << 20);
+/// Logarithms of windows to compare with the usual one, 16: the window is most of a connection's memory.
+const WINDOWS: [u8; 4] = [13, 15, 18, 20];
+/// The logarithm of the window that gateways use, and the level.
+const USUAL: (u8, i32) = (16, 7);
+/// What ends every message of a zlib stream (`Z_SYNC_FLUSH`).
+const FLUSHED: &[u8] = &[0, 0, 0xff, 0xff];
+
+/// Whether a file that begins with `head` and has `len` bytes holds messages of gateways.
+pub fn recognise(head: &[u8], len: u64) -> bool {
+    let first = head.split_first_chunk::<4>().map(|(size, rest)| (u32::from_le_bytes(*size), rest));
+    let fits = first.is_some_and(|(size, _)| size > 0 && u64::from(size) + 4 <= len);
+    // If all of the first message is there, the bytes at its end are known.
+    let whole = first.and_then(|(size, rest)| rest.get(..size as usize));
+    match FileKind::of(&head[..head.len().min(FileKind::HEAD)]) {
+        Some(FileKind::Recording) => true,
+        Some(FileKind::Compressed(Transport::Zstd)) => fits,
+        Some(FileKind::Compressed(Transport::Zlib)) => fits && whole.is_none_or(|all| all.ends_with(FLUSHED)),
+        Some(FileKind::Payloads) => {
+            fits && whole
+                .is_none_or(|all| serde_json::from_slice::<serde_json::Value>(all).is_ok() || all[0] == 131)
+        }
+        Some(FileKind::ZstdFrame) | None => false,
+    }
+}
+
+/// Measures transports on the first messages of every file.
+///
+/// # Errors
+/// A sentence that names the file that cannot be read or decoded, or the candidate that fails.
+pub(super) fn measure(
+    paths: &[PathBuf],
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Measured, String> {
+    progress("reading the messages");
+    let mut sample = Sample::default();
+    let wanted = ((options.seconds * BYTES_PER_SECOND) as u64).clamp(SAMPLE.0, SAMPLE.1);
+    let mut bytes = 0;
+    for path in paths {
+        let at = |e: String| format!("{}: {e}", path.display());
+        bytes += std::fs::metadata(path).map_err(|e| at(e.to_string()))?.len();
+        sample.add(path, wanted / paths.len().max(1) as u64).map_err(at)?;
+    }
+    let Some(first) = paths.first().filter(|_| !sample.payloads.is_empty()) else {
+        return Err("there are no messages to measure".into());
+    };
+    let mut notes = Vec::new();
+    if paths.len() > 1 {
+        notes.push(format!(
+            "linerate gateway takes one file at a time: the command is for {}",
+            first.display()
+        ));
+    }
+    let mut candidates: Vec<Checked<'_>> = Vec::new();
+    for transport in Transport::ALL {
+        progress(transport.name());
+        candidates.push(sample.transport(transport, command(first, transport))?);
+    }
+    for window in WINDOWS {
+        progress(&format!("a window of {} KiB", (1 << window) >> 10));
+        candidates.push(sample.window(window)?);
+    }
+    let measurements = time(candidates, options, progress)?;
+    let sampled = sample.payloads.iter().map(|payload| payload.len() as u64).sum();
+    Ok(Measured { measurements, bytes, sampled, notes })
+}
+
+/// Messages of connections.
+#[derive(Default)]
+struct Sample {
+    payloads: Vec<Vec<u8>>,
+    /// Whether a connection begins with the message.
+    begins: Vec<bool>,
+}
+
+impl Sample {
+    /// Adds the first messages of a file, of about `most` bytes.
+    fn add(&mut self, path: &Path, most: u64) -> Result<(), String> {
+        let message = |e: std::io::Error| e.to_string();
+        let mut source = BufReader::new(File::open(path).map_err(message)?);
+        let mut head = Vec::new();
+        source.by_ref().take(FileKind::HEAD as u64).read_to_end(&mut head).map_err(message)?;
+        let kind = FileKind::of(&head);
+        let source = Cursor::new(head).chain(source);
+        match kind {
+            Some(FileKind::Payloads) => self.decode(frames(source), None, most),
+            Some(FileKind::Compressed(transport)) => self.decode(frames(source), Some(transport), most),
+            Some(FileKind::Recording) => {
+                let recording = Recording::open(source).map_err(message)?;
+                let transport = recording.transport();
+                self.decode(recording, Some(transport), most)
+            }
+            Some(FileKind::ZstdFrame) => {
+                Err("it is one zstd frame: where its messages begin is not in it".into())
+            }
+            None => Err("its messages begin as neither payloads nor one of the transports do".into()),
+        }
+    }
+
+    fn decode(
+        &mut self,
+        entries: impl Iterator<Item = std::io::Result<Entry>>,
+        transport: Option<Transport>,
+        most: u64,
+    ) -> Result<(), String> {
+        // What was recorded was accepted: any window that can be decoded is.
+        let limits = Limits::new().window_log(27);
+        let mut session = transport.map(|transport| Session::new(transport, limits));
+        let (mut scratch, mut begins, mut bytes) = (Scratch::new(), true, 0);
+        for entry in entries {
+            let Entry::Frame { wire, .. } = entry.map_err(|e| e.to_string())? else {
+                begins = true;
+                session.iter_mut().for_each(Session::reset);
+                continue;
+            };
+            let payload = match &mut session {
+                None => Some(wire),
+                Some(session) => {
+                    let message = session.message(&wire, &mut scratch).map_err(|e| e.to_string())?;
+                    message.map(|message| message.payload.to_vec())
+                }
+            };
+            let Some(payload) = payload else { continue };
+            bytes += payload.len() as u64;
+            self.payloads.push(payload);
+            self.begins.push(std::mem::take(&mut begins));
+            if bytes >= most {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn transport(&self, transport: Transport, command: Vec<String>) -> Result<Checked<'_>, String> {
+        let measurement = Measurement {
+            engine: "gateway".into(),
+            settings: transport.name().into(),
+            command: Some(command),
+            ..Measurement::default()
+        };
+        let encoder = move || {
+            let mut encoder = Encoder::new(transport).map_err(|e| e.to_string())?;
+            let encode = move |payload: &[u8], wire: &mut Vec<u8>| {
+                encoder.message(payload, wire).map_err(|e| e.to_string())
+            };
+            Ok(Box::new(encode) as Encode)
+        };
+        self.candidate(measurement, transport, USUAL.0, encoder)
+    }
+
+    /// zstd with another window, which no gateway offers: for comparison.
+    fn window(&self, log: u8) -> Result<Checked<'_>, String> {
+        let measurement = Measurement {
+            engine: "zstd".into(),
+            settings: format!("zstd-stream with a window of {} KiB", (1 << log) >> 10),
+            ..Measurement::default()
+        };
+        let encoder = move || {
+            let mut context = CCtx::create();
+            for parameter in [
+                CParameter::CompressionLevel(USUAL.1),
+                CParameter::WindowLog(log.into()),
+                CParameter::ContentSizeFlag(false),
+            ] {
+                context.set_parameter(parameter).map_err(get_error_name)?;
+            }
+            let encode = move |payload: &[u8], wire: &mut Vec<u8>| flush(&mut context, payload, wire);
+            Ok(Box::new(encode) as Encode)
+        };
+        self.candidate(measurement, Transport::Zstd, log, encoder)
+    }
+
+    /// Each connection has an encoder, which `encoder` makes, and a session.
+    fn candidate<'c>(
+        &'c self,
+        mut measurement: Measurement,
+        transport: Transport,
+        window: u8,
+        encoder: impl Fn() -> Result<Encode, String> + Sync + 'c,
+    ) -> Result<Checked<'c>, String> {
+        let limits = Limits::new().window_log(window.max(10));
+        measurement.memory = self.memory(transport, limits, &encoder)?;
+        let candidate = Candidate {
+            measurement,
+            pieces: &self.payloads,
+            encode: Box::new(move |payloads, out| {
+                let (mut encode, mut wire) = (encoder()?, Vec::new());
+                for (i, (payload, begins)) in payloads.iter().zip(&self.begins).enumerate() {
+                    if *begins && i > 0 {
+                        encode = encoder()?;
+                    }
+                    wire.clear();
+                    encode(payload, &mut wire)?;
+                    out(&wire);
+                }
+                Ok(())
+            }),
+            decode: Box::new(move |frames, out| {
+                let (mut session, mut scratch) = (Session::new(transport, limits), Scratch::new());
+                for (i, (frame, begins)) in frames.iter().zip(&self.begins).enumerate() {
+                    if *begins {
+                        session.reset();
+                    }
+                    let message = session.message(frame, &mut scratch).map_err(|e| e.to_string())?;
+                    out(i, message.ok_or("a message is not whole")?.payload);
+                }
+                Ok(())
+            }),
+        };
+        candidate.check()
+    }
+
+    /// Memory of a session after the messages of the first connection; a thread's scratch has the longest message.
+    fn memory(
+        &self,
+        transport: Transport,
+        limits: Limits,
+        encoder: &impl Fn() -> Result<Encode, String>,
+    ) -> Result<Memory, String> {
+        let (mut session, mut scratch) = (Session::new(transport, limits), Scratch::new());
+        let (mut encode, mut wire) = (encoder()?, Vec::new());
+        let connection = self.payloads.iter().zip(&self.begins).enumerate();
+        for (_, (payload, _)) in connection.take_while(|(i, (_, begins))| *i == 0 || !**begins) {
+            wire.clear();
+            encode(payload, &mut wire)?;
+            session.message(&wire, &mut scratch).map_err(|e| e.to_string())?;
+        }
+        let longest = self.payloads.iter().map(Vec::len).max().unwrap_or(0);
+        Ok(Memory { per_stream: session.memory() as u64, per_thread: longest as u64 })
+    }
+}
+
+/// The messages of a file without times.
+fn frames(source: impl Read) -> impl Iterator<Item = std::io::Result<Entry>> {
+    Messages::new(source).map(|wire| wire.map(|wire| Entry::Frame { time: 0, payload: None, wire }))
+}
+
+/// Compresses a message and appends it.
+type Encode = Box<dyn FnMut(&[u8], &mut Vec<u8>) -> Result<(), String>>;
+
+/// Compresses a message and flushes, as gateways do.
+fn flush(context: &mut CCtx<'_>, payload: &[u8], wire: &mut Vec<u8>) -> Result<(), String> {
+    let mut input = InBuffer::around(payload);
+    loop {
+        let start = wire.len();
+        wire.resize(start + (16 << 10), 0);
+        let mut output = OutBuffer::around(&mut wire[start..]);
+        let left = context.compress_stream2(&mut output, &mut input, ZSTD_EndDirective::ZSTD_e_flush);
+        let written = output.pos();
+        wire.truncate(start + written);
+        if left.map_err(get_error_name)? == 0 {
+            return Ok(());
+        }
+    }
+}
+
+/// The command that compresses the file for this transport.
+fn command(path: &Path, transport: Transport) -> Vec<String> {
+    let end = if transport == Transport::Zlib { "zlib" } else { "zst" };
+    let mut output = path.with_extension(end);
+    if output == path {
+        output = path.with_extension(format!("new.{end}"));
+    }
+    let words = ["linerate", "gateway", "transcode", "--to", transport.name()].map(str::to_owned);
+    let files = [path.display().to_string(), "-o".into(), output.display().to_string()];
+    words.into_iter().chain(files).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use linerate_gateway::{Recorder, write_message};
+
+    use super::*;
+
+    fn payloads() -> Vec<Vec<u8>> {
+        (0..300)
+            .map(|i| {
+                format!("{{\"t\":\"MESSAGE\",\"s\":{i},\"op\":0,\"d\":{{\"text\":\"number {i}\"}}}}").into()
+            })
+            .collect()
+    }
+
+    fn file(frames: &[Vec<u8>]) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        frames.iter().for_each(|frame| write_message(&mut bytes, frame).expect("in memory"));
+        bytes
+    }
+
+    fn compressed(transport: Transport) -> Vec<Vec<u8>> {
+        let mut encoder = Encoder::new(transport).expect("an encoder");
+        let one = |payload: &Vec<u8>| {
+            let mut wire = Vec::new();
+            encoder.message(payload, &mut wire).expect("encoded");
+            wire
+        };
+        payloads().iter().map(one).collect()
+    }
+
+    #[test]
+    fn files_of_messages_are_recognised_and_others_are_not() {
+        let [zlib, zstd] = Transport::ALL.map(|transport| file(&compressed(transport)));
+        for bytes in [file(&payloads()), zlib, zstd] {
+            assert!(recognise(&bytes, bytes.len() as u64));
+            assert!(!recognise(&bytes, 8), "longer than the file");
+        }
+        for other in
+            [&b"{\"a\": 1}\n{\"a\": 2}\n"[..], b"", &[0; 64], b"\x28\xb5\x2f\xfd\0\x30\0\0", b"plain text"]
+        {
+            assert!(!recognise(other, other.len() as u64), "{other:?}");
+        }
+        let cut = [&20u32.to_le_bytes()[..], b"{\"a\": no JSON at all", b"...."].concat();
+        assert!(!recognise(&cut, cut.len() as u64));
+    }
+
+    #[test]
+    fn every_kind_of_file_gives_the_same_sizes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut recorder = Recorder::new(Vec::new(), Transport::Zlib).expect("in memory");
+        for wire in compressed(Transport::Zlib) {
+            recorder.frame(1, None, &wire).expect("in memory");
+        }
+        let files = [
+            ("a.msgs", file(&payloads())),
+            ("a.zlib", file(&compressed(Transport::Zlib))),
+            ("a.zst", file(&compressed(Transport::Zstd))),
+            ("a.lgwr", recorder.finish().expect("in memory")),
+        ];
+        let options = Options { seconds: 0.02, threads: 2, seed: 1 };
+        let mut sizes = Vec::new();
+        for (name, bytes) in files {
+            let path = folder.path().join(name);
+            std::fs::write(&path, bytes).expect("writable");
+            let found = measure(&[path], &options, &|_| {}).expect("measured");
+            assert_eq!(found.measurements.len(), 2 + WINDOWS.len());
+            assert!(found.measurements.iter().all(|one| one.ratio() > 1.5 && one.memory.per_stream > 1000));
+            sizes.push(found.measurements.iter().map(|one| one.compressed).collect::<Vec<_>>());
+            let commands: Vec<_> = found.measurements.iter().filter_map(|one| one.command.as_ref()).collect();
+            assert_eq!(commands.len(), 2);
+            assert!(commands.iter().all(|command| command[5] != command[7]), "{commands:?}");
+        }
+        assert!(sizes.iter().all(|own| *own == sizes[0]), "{sizes:?}");
+    }
+
+    #[test]
+    fn smaller_window_takes_less_memory() {
+        let mut sample = Sample::default();
+        for i in 0..400 {
+            sample.payloads.push(format!("{{\"d\":\"{}\"}}", "x".repeat(i % 300 + 10)).into_bytes());
+            sample.begins.push(i == 0);
+        }
+        let memory = |log| sample.window(log).expect("checked").measurement.memory.per_stream;
+        assert!(memory(13) < memory(18), "{} {}", memory(13), memory(18));
+    }
+}

@@ -1,0 +1,202 @@
+//! Candidates that code pieces of the sample: rows, blocks or messages.
+//!
+//! A [`Candidate`] is checked once, piece by piece, and then takes turns with the others: on one thread, and on
+//! several that each code all pieces.
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use linerate_plan::{Measurement, Scaling, Speed};
+
+use super::timing::{Clock, Turn, on_threads, rounds, scaling, thread_counts};
+use super::{Options, Progress};
+
+/// Encodes all pieces and passes on what each becomes.
+pub(super) type Encode<'c, T> =
+    Box<dyn Fn(&[Vec<T>], &mut dyn FnMut(&[u8])) -> Result<(), String> + Sync + 'c>;
+/// Decodes all compressed pieces and passes on the content of each, with its index.
+pub(super) type Decode<'c, T> =
+    Box<dyn Fn(&[Vec<u8>], &mut dyn FnMut(usize, &[T])) -> Result<(), String> + Sync + 'c>;
+
+/// An engine with its settings, and pieces of content for it.
+pub(super) struct Candidate<'c, T> {
+    /// Engine, settings, command and memory. `compressed` is what has to be stored beside the pieces, such as a
+    /// dictionary.
+    pub(super) measurement: Measurement,
+    /// The content.
+    pub(super) pieces: &'c [Vec<T>],
+    /// The encoder.
+    pub(super) encode: Encode<'c, T>,
+    /// The decoder.
+    pub(super) decode: Decode<'c, T>,
+}
+
+/// Codes everything once, on one thread.
+type Pass<'c> = Box<dyn Fn() -> Result<(), String> + Sync + 'c>;
+
+/// A candidate whose output was checked.
+pub(super) struct Checked<'c> {
+    /// With its sizes.
+    pub(super) measurement: Measurement,
+    encode: Option<Pass<'c>>,
+    decode: Pass<'c>,
+}
+
+impl<'c, T: PartialEq + Sync> Candidate<'c, T> {
+    /// Encodes every piece and compares what it decodes to.
+    ///
+    /// # Errors
+    /// A sentence that names the settings: a piece cannot be coded, or decodes to something else.
+    pub(super) fn check(self) -> Result<Checked<'c>, String> {
+        let Candidate { mut measurement, pieces, encode, decode } = self;
+        let name = measurement.settings.clone();
+        let failed = |what: String| format!("{name}: {what}");
+        let mut compressed = Vec::with_capacity(pieces.len());
+        encode(pieces, &mut |bytes| compressed.push(bytes.to_vec())).map_err(failed)?;
+        let mut equal = 0;
+        let mut compare =
+            |i: usize, content: &[T]| equal += usize::from(pieces.get(i).is_some_and(|p| p == content));
+        decode(&compressed, &mut compare).map_err(failed)?;
+        if equal != pieces.len() {
+            return Err(failed(format!("{equal} of {} pieces decode to themselves", pieces.len())));
+        }
+        measurement.content = (pieces.iter().map(Vec::len).sum::<usize>() * size_of::<T>()) as u64;
+        measurement.compressed += compressed.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
+        let encode = move || encode(pieces, &mut |bytes| _ = black_box(bytes));
+        let decode = move || decode(&compressed, &mut |_, content| _ = black_box(content));
+        Ok(Checked { measurement, encode: Some(Box::new(encode)), decode: Box::new(decode) })
+    }
+}
+
+impl<'c> Checked<'c> {
+    /// A candidate that exists already and is only decoded; `measurement` has its sizes.
+    pub(super) fn decoder(
+        measurement: Measurement,
+        decode: impl Fn() -> Result<(), String> + Sync + 'c,
+    ) -> Checked<'c> {
+        Checked { measurement, encode: None, decode: Box::new(decode) }
+    }
+}
+
+/// Times all candidates, within about the seconds of the options.
+///
+/// # Errors
+/// What a candidate says.
+pub(super) fn time(
+    candidates: Vec<Checked<'_>>,
+    options: &Options,
+    progress: Progress<'_>,
+) -> Result<Vec<Measurement>, String> {
+    let threads = thread_counts(options.threads);
+    let session = Session { candidates: &candidates, threads: &threads, options, progress };
+    let encode = session.speeds("encoding", |one| one.encode.as_ref())?;
+    let decode = session.speeds("decoding", |one| Some(&one.decode))?;
+    let with = |((one, encode), decode): ((&Checked<'_>, Speeds), Speeds)| Measurement {
+        encode: encode.single,
+        decode: decode.single,
+        encode_scaling: encode.scaling,
+        decode_scaling: decode.scaling,
+        ..one.measurement.clone()
+    };
+    Ok(candidates.iter().zip(encode).zip(decode).map(with).collect())
+}
+
+/// Speeds of one candidate in one direction.
+#[derive(Default)]
+struct Speeds {
+    single: Option<Speed>,
+    scaling: Vec<Scaling>,
+}
+
+struct Session<'s> {
+    candidates: &'s [Checked<'s>],
+    threads: &'s [usize],
+    options: &'s Options,
+    progress: Progress<'s>,
+}
+
+impl<'s> Session<'s> {
+    /// The speeds of every candidate that has such a pass; half of the seconds of the options are for each direction.
+    fn speeds(
+        &self,
+        what: &str,
+        pass: impl Fn(&'s Checked<'s>) -> Option<&'s Pass<'s>>,
+    ) -> Result<Vec<Speeds>, String> {
+        let budget = Duration::from_secs_f64(self.options.seconds.max(0.0) / 4.0);
+        let single = self.rounds(what, &pass, 1, Clock::Cpu, budget)?;
+        let share = budget / self.threads.len() as u32;
+        let of = |&threads: &usize| self.rounds(what, &pass, threads, Clock::Elapsed, share);
+        let several: Vec<Vec<Speed>> = self.threads.iter().map(of).collect::<Result<_, _>>()?;
+        let mut at = 0;
+        let one = |candidate| {
+            if pass(candidate).is_none() {
+                return Speeds::default();
+            }
+            at += 1;
+            let of_threads = several.iter().map(|speeds| speeds[at - 1]);
+            Speeds { single: Some(single[at - 1]), scaling: scaling(self.threads, of_threads) }
+        };
+        Ok(self.candidates.iter().map(one).collect())
+    }
+
+    fn rounds(
+        &self,
+        what: &str,
+        pass: &impl Fn(&'s Checked<'s>) -> Option<&'s Pass<'s>>,
+        threads: usize,
+        clock: Clock,
+        budget: Duration,
+    ) -> Result<Vec<Speed>, String> {
+        let turn = |candidate: &'s Checked<'s>| {
+            let work = pass(candidate)?;
+            Some(Turn {
+                name: format!("{what}, {threads} threads: {}", candidate.measurement.settings),
+                bytes: threads as u64 * candidate.measurement.content,
+                work: Box::new(move || on_threads(threads, &|_| work())),
+            })
+        };
+        let mut turns: Vec<Turn<'_>> = self.candidates.iter().filter_map(turn).collect();
+        rounds(&mut turns, clock, budget, self.progress)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copy(pieces: &[Vec<u8>], damage: bool) -> Candidate<'_, u8> {
+        Candidate {
+            measurement: Measurement { settings: "copy".into(), compressed: 10, ..Measurement::default() },
+            pieces,
+            encode: Box::new(|pieces, out| {
+                pieces.iter().for_each(|piece| out(piece));
+                Ok(())
+            }),
+            decode: Box::new(move |compressed, out| {
+                let skipped = usize::from(damage);
+                compressed.iter().enumerate().for_each(|(i, bytes)| out(i, &bytes[skipped..]));
+                Ok(())
+            }),
+        }
+    }
+
+    #[test]
+    fn copied_pieces_have_sizes_and_speeds_in_both_directions() {
+        let pieces = [vec![1u8; 300], vec![2; 500]];
+        let checked = copy(&pieces, false).check().expect("equal");
+        let stored = Measurement { content: 5, compressed: 5, ..Measurement::default() };
+        let candidates = vec![Checked::decoder(stored, || Ok(())), checked];
+        let options = Options { seconds: 0.01, threads: 2, seed: 1 };
+        let found = time(candidates, &options, &|_| {}).expect("no errors");
+        assert_eq!((found[1].content, found[1].compressed), (800, 810));
+        assert!(found[1].encode.is_some() && found[1].decode_scaling.len() == 2);
+        assert!(found[0].encode.is_none() && found[0].encode_scaling.is_empty() && found[0].decode.is_some());
+    }
+
+    #[test]
+    fn piece_that_decodes_to_another_is_an_error() {
+        let pieces = [vec![1u8; 3]];
+        let error = copy(&pieces, true).check().err().expect("an error");
+        assert_eq!(error, "copy: 0 of 1 pieces decode to themselves");
+    }
+}
