@@ -6,6 +6,7 @@
 # rocksdb (its library and tools, which tests have files written with), rocksdb-11 (the library of a
 # newer one, from Maven), hdf5-tools,
 # java (a JDK from 17 on, and Maven),
+# chromium (a browser without a window, for reports),
 # node (Node.js from 18 on with npm, and target/node with the packages of bindings/node),
 # and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
@@ -64,6 +65,9 @@ get_rocksdb-11() {
 }
 
 has_hdf5-tools() { command -v h5dump >/dev/null && command -v h5repack >/dev/null; }
+has_chromium() {
+  command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null
+}
 has_java() {
   local have
   have=$(javac -version 2>&1 | cut -d ' ' -f 2) && at_least "${have:-0}" 17 && command -v mvn >/dev/null
@@ -211,6 +215,7 @@ for name in "$@"; do
       fi
       ;;
     hdf5-tools) need hdf5-tools "install hdf5-tools" "h5dump and h5repack (Debian: apt-get install hdf5-tools)" ;;
+    chromium) need chromium "install chromium" "Chromium (Debian: apt-get install chromium)" ;;
     java) need java "install default-jdk-headless maven" \
       "a JDK from 17 on, and Maven (Debian: apt-get install default-jdk-headless maven)" ;;
     node)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test.sh PART...: runs parts of the tests in that order, and counts skipped ones. STRICT=1 makes a skip a failure.
 # Parts of `make test`: rust scalar nostd hdf5 python java node fuzz lint msrv; of it alone: cli.
-# Parts of `make assure`: defaults matrix java25 soak fuzz.
+# Parts of `make assure`: defaults matrix java25 soak fuzz report.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/rust.sh
@@ -77,6 +77,11 @@ test_matrix() {
   PROPTEST_CASES=2000 cargo_test --workspace --tests --features "$features"
 }
 test_soak() { make soak-java; }
+
+# The report of `linerate plan` in a browser.
+test_report() {
+  if scripts/setup.sh chromium; then scripts/report-check.sh; else skip "reports in a browser" "see above"; fi
+}
 
 test_cli() { cargo_test --package linerate; }
 

@@ -39,6 +39,7 @@
 //! | [`mod@plan`] | what every candidate delivers, and the choice |
 //! | `sentence` | the plan in words |
 //! | [`json`] | the plan as JSON, and its keys |
+//! | [`report`] | the plan as an HTML page with charts |
 //! | [`units`] | rates, sizes and times as people read them |
 
 #![forbid(unsafe_code)]
@@ -49,6 +50,7 @@ pub mod json;
 pub mod measurement;
 pub mod pipe;
 pub mod plan;
+pub mod report;
 mod sentence;
 pub mod units;
 

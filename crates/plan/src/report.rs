@@ -1,0 +1,290 @@
+//! A plan as a page: one self-contained HTML file without scripts and without requests.
+//!
+//! The page is well-formed XML, so that tests can parse it. Charts exist in two sizes, for wide and narrow screens;
+//! colors are those of the reader's light or dark scheme.
+
+mod axis;
+mod bars;
+mod labels;
+mod markup;
+mod pareto;
+mod scaling;
+mod table;
+
+use std::fmt::Write as _;
+
+use crate::pipe::Direction;
+use crate::plan::{Bound, Plan, Row, SAME_SIZE, TIE, TIE_BY_OVERLAP};
+use crate::units;
+use markup::escape;
+
+const STYLE: &str = include_str!("report/style.css");
+
+/// What a report says about the measurements besides their results. All of it is text as it shall be read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Context {
+    /// Name of the data: a file or folder.
+    pub data: String,
+    /// Bytes of content of all data.
+    pub data_bytes: u64,
+    /// Name of the processor.
+    pub cpu: String,
+    /// Cores of the machine.
+    pub cores: usize,
+    /// Operating system.
+    pub os: String,
+    /// Names and versions of the program and of the libraries that were measured.
+    pub versions: Vec<(String, String)>,
+    /// Date of the measurements.
+    pub date: String,
+    /// The command that made the plan.
+    pub command: String,
+}
+
+/// Size of a chart in pixels, and whether it is the one for narrow screens.
+struct Size {
+    width: f64,
+    height: f64,
+    narrow: bool,
+    /// Most characters of a label.
+    label_chars: usize,
+}
+
+const WIDE: Size = Size { width: 940.0, height: 460.0, narrow: false, label_chars: 34 };
+const NARROW: Size = Size { width: 350.0, height: 380.0, narrow: true, label_chars: 16 };
+/// Height of the chart of threads, as a part of that of ratio and speed.
+const FLAT: f64 = 0.68;
+
+impl Size {
+    /// Opens the SVG of a chart.
+    fn open(&self, name: &str, title: &str, description: &str) -> String {
+        let (class, suffix) = if self.narrow { ("narrow", "-narrow") } else { ("wide", "") };
+        format!(
+            "<svg class=\"chart {class}\" role=\"img\" viewBox=\"0 0 {w} {h}\" aria-labelledby=\"{name}-title{suffix} \
+             {name}-desc{suffix}\">\n<title id=\"{name}-title{suffix}\">{}</title>\n<desc \
+             id=\"{name}-desc{suffix}\">{}</desc>\n",
+            escape(title),
+            escape(description),
+            w = self.width,
+            h = self.height
+        )
+    }
+}
+
+/// The report as one HTML page.
+pub fn html(plan: &Plan, context: &Context) -> String {
+    let mut page = head(context);
+    page.push_str("<main>\n");
+    page.push_str(&summary(plan, context));
+    page.push_str(&pareto_section(plan));
+    page.push_str(&pair(&cores_section(plan), &memory_section(plan)));
+    page.push_str(&scaling_section(plan));
+    page.push_str(&table_section(plan));
+    page.push_str(&pair(&machine_section(context), &method_section(plan)));
+    page.push_str("</main>\n</body>\n</html>\n");
+    page
+}
+
+/// Two sections side by side on wide screens. Either may be empty.
+fn pair(left: &str, right: &str) -> String {
+    format!("<div class=\"pair\">\n{left}{right}</div>\n")
+}
+
+fn head(context: &Context) -> String {
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\"/>\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
+         <meta name=\"color-scheme\" content=\"light dark\"/>\n\
+         <title>Plan for {}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n",
+        escape(&context.data)
+    )
+}
+
+fn summary(plan: &Plan, context: &Context) -> String {
+    let size =
+        if context.data_bytes > 0 { format!(", {}", units::size(context.data_bytes)) } else { String::new() };
+    let mut html = format!(
+        "<header>\n<p class=\"eyebrow\">Compression plan for <b>{}</b>{size}</p>\n<h1>{}</h1>\n",
+        escape(&context.data),
+        escape(&plan.sentence())
+    );
+    html.push_str(&figures(plan));
+    if let Some(command) = plan.command() {
+        let _ =
+            writeln!(html, "<h2>Command</h2>\n<pre tabindex=\"0\"><code>{}</code></pre>", escape(&command));
+    }
+    let notes = plan.notes();
+    if !notes.is_empty() {
+        let items: String = notes.iter().map(|note| format!("<li>{}</li>\n", escape(note))).collect();
+        let _ = writeln!(html, "<ul class=\"notes\">\n{items}</ul>");
+    }
+    html.push_str("</header>\n");
+    html
+}
+
+/// The winner's numbers in large type.
+fn figures(plan: &Plan) -> String {
+    let Some(row) = plan.winner() else { return String::new() };
+    let carried = match plan.pipe.direction {
+        Direction::Read => "delivered",
+        Direction::Write => "taken",
+        Direction::Both => "carried",
+    };
+    let (number, unit) = split(&units::rate(row.delivered.median));
+    let mut html = String::from("<dl class=\"figures\">\n");
+    figure(&mut html, &format!("Content {carried}"), &number, &unit, &bound_text(plan, row));
+    let saved = (1.0 - 1.0 / row.ratio) * 100.0;
+    let ratio = units::ratio(row.ratio);
+    figure(&mut html, "Ratio", ratio.trim_end_matches('x'), "x", &format!("{saved:.0} % of the bytes saved"));
+    let available = format!("of {}", units::cores(plan.budget.cores));
+    figure(&mut html, "Cores busy", &row.cores.to_string(), &available, &saturation_text(row));
+    if !row.plain {
+        let (number, unit) = split(&units::size(row.memory));
+        let per_stream = units::size(row.measurement.memory.per_stream);
+        figure(&mut html, "Memory", &number, &unit, &format!("{per_stream} for each stream"));
+    }
+    html.push_str("</dl>\n");
+    html
+}
+
+fn figure(html: &mut String, name: &str, number: &str, unit: &str, remark: &str) {
+    let _ = writeln!(
+        html,
+        "<div><dt>{name}</dt><dd><b>{number}</b> {unit}<small>{}</small></dd></div>",
+        escape(remark)
+    );
+}
+
+/// Number and unit of `3.4 GB/s`.
+fn split(text: &str) -> (String, String) {
+    let (number, unit) = text.split_once(' ').unwrap_or((text, ""));
+    (number.into(), unit.into())
+}
+
+fn bound_text(plan: &Plan, row: &Row) -> String {
+    let plain = units::rate(plan.pipe.rate);
+    match (row.plain, row.bound) {
+        (true, _) => "all that the pipe has".into(),
+        (_, Bound::Pipe) => format!("pipe saturated; {plain} stored plainly"),
+        (_, Bound::Cores | Bound::Memory) => format!("bound by cores; {plain} stored plainly"),
+    }
+}
+
+fn saturation_text(row: &Row) -> String {
+    match row.saturation {
+        _ if row.plain => "nothing to compute".into(),
+        Some(found) if found.extrapolated => format!("about {} saturate the pipe", found.cores),
+        Some(found) => {
+            format!("{} saturate{} the pipe", found.cores, if found.cores == 1 { "s" } else { "" })
+        }
+        None => "no number saturates the pipe".into(),
+    }
+}
+
+fn pareto_section(plan: &Plan) -> String {
+    let charts = pareto::svg(plan, &WIDE) + &pareto::svg(plan, &NARROW);
+    if charts.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<section>\n<h2>Ratio and speed</h2>\n<p>A pipe of compressed data needs a decoder or encoder as fast as its rate \
+         times the ratio: the dashed line. Above it the pipe is the limit, below it the cores are.</p>\n<figure>\n{charts}\
+         <figcaption class=\"legend\"><span class=\"key winner\">chosen</span> <span class=\"key tie\">tie</span> \
+         <span class=\"key on-front\">Pareto front</span> <span class=\"key other\">other</span> \
+         <span class=\"key excluded\">excluded</span> <span class=\"key dash\">required speed</span></figcaption>\n\
+         </figure>\n</section>\n"
+    )
+}
+
+fn cores_section(plan: &Plan) -> String {
+    let has_bars = plan.rows.iter().any(|row| row.excluded.is_none() && row.speed.is_some());
+    if !has_bars {
+        return String::new();
+    }
+    format!(
+        "<section>\n<h2>Cores that saturate the pipe</h2>\n<p>The mark is your budget: {}.</p>\n{}</section>\n",
+        units::cores(plan.budget.cores),
+        bars::cores(plan)
+    )
+}
+
+fn scaling_section(plan: &Plan) -> String {
+    let flat = |size: Size| Size { height: size.height * FLAT, ..size };
+    let charts = scaling::svg(plan, &flat(WIDE)) + &scaling::svg(plan, &flat(NARROW));
+    if charts.is_empty() {
+        return String::new();
+    }
+    format!(
+        "<section>\n<h2>Threads</h2>\n<p>Speed of several threads together, as measured.</p>\n<figure>\n{charts}</figure>\n\
+         </section>\n"
+    )
+}
+
+fn memory_section(plan: &Plan) -> String {
+    let bars = bars::memory(plan);
+    if bars.is_empty() {
+        return String::new();
+    }
+    let limit = plan.budget.memory_per_stream.map_or_else(String::new, |limit| {
+        format!(" The mark is your limit for each stream: {}.", units::size(limit))
+    });
+    format!(
+        "<section>\n<h2>Memory</h2>\n<p><span class=\"key stream\">one stream</span> \
+         <span class=\"key thread\">busy threads</span>{limit}</p>\n{bars}</section>\n"
+    )
+}
+
+fn table_section(plan: &Plan) -> String {
+    format!(
+        "<section>\n<h2>All candidates</h2>\n<p>Speeds are bytes of content per second on {}.</p>\n\
+         <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"All candidates\">\n{}</div>\n</section>\n",
+        units::cores(plan.budget.cores),
+        table::html(plan)
+    )
+}
+
+fn machine_section(context: &Context) -> String {
+    let mut rows = vec![
+        ("Processor".to_owned(), context.cpu.clone()),
+        ("Cores".to_owned(), context.cores.to_string()),
+        ("System".to_owned(), context.os.clone()),
+        ("Date".to_owned(), context.date.clone()),
+    ];
+    rows.extend(context.versions.iter().cloned());
+    rows.push(("Made with".to_owned(), context.command.clone()));
+    let rows = rows.iter().filter(|row| !row.1.is_empty());
+    let rows: String = rows
+        .map(|(name, value)| format!("<div><dt>{}</dt><dd>{}</dd></div>\n", escape(name), escape(value)))
+        .collect();
+    format!("<section>\n<h2>Machine and versions</h2>\n<dl class=\"machine\">\n{rows}</dl>\n</section>\n")
+}
+
+fn method_section(plan: &Plan) -> String {
+    let percent = |part: f64| part * 100.0;
+    format!(
+        "<section>\n<h2>How it is decided</h2>\n<p>A candidate delivers the lower of two rates: {} times its \
+         ratio, and its measured speed on {}. The one that delivers most is chosen. Candidates within {:.0} % of it, or \
+         within {:.0} % if their intervals overlap, are a tie: the smallest wins, where sizes within {:.0} % are equal, then \
+         the one with fewer busy cores, then the first.</p>\n<p>Between measured numbers of threads speeds are interpolated; \
+         beyond them they are estimates, and marked so.</p>\n</section>\n",
+        units::rate(plan.pipe.rate),
+        units::cores(plan.budget.cores),
+        percent(TIE),
+        percent(TIE_BY_OVERLAP),
+        percent(SAME_SIZE)
+    )
+}
+
+fn is_winner(plan: &Plan, i: usize) -> bool {
+    plan.winner == Some(i)
+}
+
+fn is_tie(plan: &Plan, i: usize) -> bool {
+    plan.ties.contains(&i)
+}
+
+/// The settings, which name the engine or its codec.
+fn short_name(row: &Row) -> &str {
+    &row.measurement.settings
+}

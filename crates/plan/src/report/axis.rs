@@ -1,0 +1,91 @@
+//! An axis: values to pixels, and round values to mark.
+
+/// Maps `low..=high` to the pixels `from..=to`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    pub(super) low: f64,
+    pub(super) high: f64,
+    pub(super) from: f64,
+    pub(super) to: f64,
+    pub(super) logarithmic: bool,
+}
+
+impl Axis {
+    /// The pixel of a value; outside the axis the nearer end.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let value = value.clamp(self.low, self.high);
+        let part = match self.logarithmic {
+            true => (value / self.low).ln() / (self.high / self.low).ln(),
+            false => (value - self.low) / (self.high - self.low),
+        };
+        self.from + part * (self.to - self.from)
+    }
+
+    /// The value at a part of the axis from 0 to 1.
+    pub(super) fn value(&self, part: f64) -> f64 {
+        match self.logarithmic {
+            true => self.low * (self.high / self.low).powf(part),
+            false => self.low + part * (self.high - self.low),
+        }
+    }
+
+    /// Round values within the axis, at most `max`.
+    pub(super) fn ticks(&self, max: usize) -> Vec<f64> {
+        if self.logarithmic {
+            for mantissas in [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]] {
+                let ticks = self.decades(mantissas);
+                if (3..=max).contains(&ticks.len()) {
+                    return ticks;
+                }
+            }
+        }
+        self.even(max)
+    }
+
+    fn decades(&self, mantissas: &[f64]) -> Vec<f64> {
+        let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
+        let ticks = decades.flat_map(|decade| mantissas.iter().map(move |m| m * 10f64.powi(decade)));
+        ticks.filter(|tick| (self.low..=self.high).contains(tick)).collect()
+    }
+
+    /// Multiples of 1, 2 or 5 times a power of ten.
+    fn even(&self, max: usize) -> Vec<f64> {
+        let rough = (self.high - self.low) / max as f64;
+        let power = 10f64.powf(rough.log10().floor());
+        let step =
+            [1.0, 2.0, 5.0, 10.0].map(|m| m * power).into_iter().find(|step| *step >= rough).unwrap_or(rough);
+        let first = (self.low / step).ceil() as i64;
+        (first..)
+            .map(|n| n as f64 * step)
+            .take_while(|tick| *tick <= self.high * (1.0 + 1e-9))
+            .take(max)
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn axis(low: f64, high: f64, logarithmic: bool) -> Axis {
+        Axis { low, high, from: 0.0, to: 100.0, logarithmic }
+    }
+
+    #[test]
+    fn values_become_pixels_and_ends_are_not_left() {
+        assert_eq!([0.0, 5.0, 20.0].map(|v| axis(0.0, 10.0, false).at(v)), [0.0, 50.0, 100.0]);
+        assert_eq!(axis(1.0, 100.0, true).at(10.0), 50.0);
+        assert_eq!(axis(1.0, 100.0, true).value(0.5), 10.0);
+    }
+
+    #[test]
+    fn ticks_are_round_and_few() {
+        assert_eq!(axis(0.0, 10.0, false).ticks(6), [0.0, 2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(axis(1.0, 100.0, true).ticks(8), [1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]);
+        assert_eq!(axis(1.0, 1e6, true).ticks(8).len(), 7);
+        assert_eq!(
+            axis(1.0, 1.5, true).ticks(6),
+            [1.0, 1.1, 1.2000000000000002, 1.3, 1.4000000000000001, 1.5]
+        );
+    }
+}

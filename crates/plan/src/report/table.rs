@@ -1,0 +1,101 @@
+//! The table of all candidates.
+
+use std::fmt::Write as _;
+
+use super::markup::escape;
+use super::{is_tie, is_winner};
+use crate::measurement::Speed;
+use crate::plan::{Plan, Row};
+use crate::units;
+
+/// The columns of a row, as text. Missing values are empty.
+type Column = (&'static str, fn(&Row) -> String);
+
+const COLUMNS: &[Column] =
+    &[
+        ("Ratio", |row| units::ratio(row.ratio)),
+        ("Delivers", |row| {
+            if row.delivered.median > 0.0 { units::rate(row.delivered.median) } else { String::new() }
+        }),
+        (
+            "Bound by",
+            |row| if row.speed.is_some() || row.plain { row.bound.name().into() } else { String::new() },
+        ),
+        ("Speed", |row| row.speed.map_or_else(String::new, |speed| units::rate(speed.median))),
+        ("Lowest to highest", |row| row.speed.map_or_else(String::new, spread)),
+        ("Required", |row| units::rate(row.required)),
+        ("Cores to saturate", saturation),
+        ("Saved per core-second", |row| {
+            if row.speed.is_some() { units::rate(row.saved_per_core_second) } else { String::new() }
+        }),
+        ("Per stream", |row| {
+            if row.plain { String::new() } else { units::size(row.measurement.memory.per_stream) }
+        }),
+        ("Per thread", |row| {
+            if row.plain { String::new() } else { units::size(row.measurement.memory.per_thread) }
+        }),
+    ];
+
+const READ_COLUMNS: &[Column] = &[
+    ("Random read", |row| row.measurement.read.map_or_else(String::new, |read| units::time(read.seconds))),
+    ("Fetched", |row| row.measurement.read.map_or_else(String::new, |read| units::size(read.fetched as u64))),
+    ("Reads per second", |row| {
+        row.reads.map_or_else(String::new, |reads| format!("{:.0}", reads.per_second))
+    }),
+];
+
+/// The table, with columns of random reads where any were measured.
+pub(super) fn html(plan: &Plan) -> String {
+    let with_reads = plan.rows.iter().any(|row| row.reads.is_some());
+    let columns = || COLUMNS.iter().chain(if with_reads { READ_COLUMNS } else { &[] });
+    let mut html = format!(
+        "<table class=\"all\">\n<caption class=\"hidden\">All candidates; speeds on {}</caption>\n<thead><tr><th scope=\"col\">Candidate</th>",
+        units::cores(plan.budget.cores)
+    );
+    for (name, _) in columns() {
+        let _ = write!(html, "<th scope=\"col\">{name}</th>");
+    }
+    html.push_str("<th scope=\"col\">Remark</th></tr></thead>\n<tbody>\n");
+    for (i, row) in plan.rows.iter().enumerate() {
+        let class = if is_winner(plan, i) { " class=\"winner\"" } else { "" };
+        let _ = write!(html, "<tr{class}><th scope=\"row\">{}</th>", escape(&name(row)));
+        for (_, text) in columns() {
+            let _ = write!(html, "<td>{}</td>", escape(&text(row)));
+        }
+        let _ = writeln!(html, "<td class=\"remark\">{}</td></tr>", escape(&remark(plan, i)));
+    }
+    html.push_str("</tbody></table>\n");
+    html
+}
+
+fn name(row: &Row) -> String {
+    match row.measurement.engine.as_str() {
+        "" => row.measurement.settings.clone(),
+        engine if row.measurement.settings.starts_with(engine) => row.measurement.settings.clone(),
+        engine => format!("{engine}: {}", row.measurement.settings),
+    }
+}
+
+fn spread(speed: Speed) -> String {
+    format!("{} to {}", units::rate(speed.low), units::rate(speed.high))
+}
+
+fn saturation(row: &Row) -> String {
+    match row.saturation {
+        Some(found) if found.extrapolated => format!("about {}", found.cores),
+        Some(found) => found.cores.to_string(),
+        None if row.plain => "0".into(),
+        None if row.speed.is_some() => "not reachable".into(),
+        None => String::new(),
+    }
+}
+
+fn remark(plan: &Plan, i: usize) -> String {
+    let row = &plan.rows[i];
+    let chosen = is_winner(plan, i).then(|| "chosen".to_owned());
+    let tie = is_tie(plan, i).then(|| "tie with the chosen one".to_owned());
+    let front = (row.pareto && row.speed.is_some()).then(|| "on the Pareto front".to_owned());
+    let estimate = row.extrapolated.then(|| "more cores than threads measured: an estimate".to_owned());
+    let excluded = row.excluded.map(|why| why.to_string());
+    [chosen, tie, front, estimate, excluded].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,147 @@
+//! The report is well-formed, asks for nothing and escapes what it is given.
+
+mod common;
+
+use common::{budget, candidate, pipe};
+use linerate_plan::report::{self, Context};
+use linerate_plan::{Budget, Measurement, Pipe, Plan, Read, Scaling, plan};
+use quick_xml::Reader;
+use quick_xml::events::Event;
+
+const HOSTILE: &str = "<script src='http://x.example/a.js'>&amp;\"]]>\u{1b}\0\u{202e}";
+
+/// Plans of every kind: bound by the pipe, by cores, by memory, stored plainly, tied, nothing usable, nothing measured.
+fn plans() -> Vec<Plan> {
+    let many: Vec<Measurement> = (1..30)
+        .map(|i| candidate(&format!("zstd {i}"), 1.5 + f64::from(i) * 0.01, 1e9 - f64::from(i) * 1e6))
+        .collect();
+    let mut hungry = candidate("zstd 19", 4.0, 2e9);
+    hungry.memory.per_stream = 1 << 30;
+    let mut scaled = candidate("zstd 3", 110.0, 1e9);
+    scaled.decode_scaling.push(Scaling { threads: 64, speed: common::speed(4e10) });
+    scaled.read = Some(Read { seconds: 1e-5, fetched: 2048.0 });
+    let memory = Budget { memory_per_stream: Some(64 << 20), ..budget(2) };
+    let strict = Budget { min_ratio: Some(50.0), ..budget(2) };
+    let hostile = Pipe { name: HOSTILE.into(), ..pipe(5e8) };
+    vec![
+        plan(&many, &pipe(500e6), &budget(2)),
+        plan(&many, &pipe(9e9), &budget(64)),
+        plan(&[hungry, candidate("zstd 3", 2.0, 2e9)], &pipe(500e6), &memory),
+        plan(&[scaled, candidate("zstd 1", 0.9, 3e9)], &pipe(500e6), &budget(8)),
+        plan(&many, &pipe(500e6), &strict),
+        plan(&[candidate(HOSTILE, 2.0, 1e9)], &hostile, &budget(2)),
+        plan(&[], &pipe(500e6), &budget(2)),
+    ]
+}
+
+fn context() -> Context {
+    let text = || HOSTILE.to_owned();
+    Context {
+        data: text(),
+        data_bytes: 12345,
+        cpu: text(),
+        cores: 2,
+        os: text(),
+        versions: vec![(text(), text())],
+        date: text(),
+        command: text(),
+    }
+}
+
+/// Elements with their attributes, in order. Fails if the page is not well-formed.
+fn elements(page: &str) -> Vec<(String, Vec<(String, String)>)> {
+    let mut reader = Reader::from_str(page);
+    let mut found = Vec::new();
+    let mut depth = 0;
+    loop {
+        match reader.read_event().expect("well-formed") {
+            event @ (Event::Start(_) | Event::Empty(_)) => {
+                let (Event::Start(element) | Event::Empty(element)) = &event else { unreachable!() };
+                depth += usize::from(matches!(event, Event::Start(_)));
+                let name = String::from_utf8_lossy(element.name().as_ref()).into_owned();
+                let attributes = element.attributes().map(|attribute| {
+                    let attribute = attribute.expect("a quoted attribute that stands once");
+                    let value = String::from_utf8_lossy(&attribute.value).into_owned();
+                    (String::from_utf8_lossy(attribute.key.as_ref()).into_owned(), value)
+                });
+                found.push((name, attributes.collect()));
+            }
+            Event::End(_) => depth -= 1,
+            Event::Text(text) => drop(text.xml10_content().expect("text without stray entities")),
+            Event::Eof => break,
+            _ => {}
+        }
+    }
+    assert_eq!(depth, 0, "every element is closed");
+    found
+}
+
+#[test]
+fn every_page_is_well_formed_and_asks_for_nothing() {
+    for plan in plans() {
+        let page = report::html(&plan, &context());
+        assert!(page.starts_with("<!DOCTYPE html>\n<html lang=\"en\">"));
+        for (element, attributes) in elements(&page) {
+            let refers =
+                ["script", "link", "img", "image", "iframe", "object", "embed", "base", "use", "a", "form"];
+            assert!(!refers.contains(&element.as_str()), "<{element}>");
+            for (name, value) in attributes {
+                assert!(
+                    !["src", "href", "srcset", "xlink:href", "action"].contains(&name.as_str()),
+                    "{name}={value}"
+                );
+                assert!(!name.starts_with("on") && !value.contains("url("), "{name}={value}");
+            }
+        }
+        let style =
+            page.split("<style>").nth(1).and_then(|rest| rest.split("</style>").next()).expect("a style");
+        assert!(!style.contains("url(") && !style.contains("@import"));
+        assert!(page.contains("default-src 'none'"));
+    }
+}
+
+#[test]
+fn text_of_the_user_is_escaped() {
+    for plan in plans() {
+        let page = report::html(&plan, &context());
+        assert!(!page.contains("<script") && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
+        assert!(page.contains("&lt;script src=&#39;http://x.example/a.js&#39;&gt;"));
+    }
+}
+
+#[test]
+fn charts_have_titles_and_ids_are_unique() {
+    for plan in plans() {
+        let elements = elements(&report::html(&plan, &context()));
+        let ids: Vec<&String> =
+            elements.iter().flat_map(|e| &e.1).filter(|a| a.0 == "id").map(|a| &a.1).collect();
+        let mut unique = ids.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), ids.len(), "{ids:?}");
+        for (_, attributes) in elements.iter().filter(|element| element.0 == "svg") {
+            let labels = attributes.iter().find(|a| a.0 == "aria-labelledby").expect("a chart is labelled");
+            assert!(labels.1.split(' ').all(|id| ids.iter().any(|found| *found == id)), "{labels:?}");
+        }
+    }
+}
+
+#[test]
+fn page_has_the_sentence_the_command_and_every_candidate() {
+    let plan =
+        plan(&[candidate("zstd 3", 2.0, 9e8), candidate("zstd 9", 2.5, 4e8)], &pipe(500e6), &budget(2));
+    let page = report::html(&plan, &Context::default());
+    assert!(page.contains(&format!("<h1>{}</h1>", plan.sentence())));
+    assert!(page.contains("<code>linerate nx pack &#39;zstd 3&#39;</code>"), "{:?}", plan.command());
+    assert_eq!(page.matches("<th scope=\"row\">nx: zstd").count(), 2);
+    assert_eq!(page.matches("<svg ").count(), 4, "two charts in two sizes");
+    assert!(page.contains("Cores that saturate the pipe") && page.contains("Machine and versions"));
+}
+
+#[test]
+fn coordinates_are_numbers() {
+    for plan in plans() {
+        let page = report::html(&plan, &context());
+        assert!(!page.contains("NaN") && !page.contains("inf\"") && !page.contains("Minf"));
+    }
+}
