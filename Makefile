@@ -23,13 +23,9 @@ export CARGO STRICT
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: ## Compress crates/bench/corpus and waveforms, decode through 2,500 dictionaries, replay gateways, pack; compare
+demo: ## Each engine at its main job beside a peer, then a plan for this machine: target/demo-report.html
 	@scripts/setup.sh rust cc
-	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo
-	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo-waveforms
-	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo-cold
-	@$(CARGO) run --quiet --release --locked --package linerate-bench --features libdeflate --example demo-gateway
-	@scripts/demo-nx.sh
+	@$(CARGO) run --quiet --profile demo --locked --package linerate-bench --no-default-features --example demo
 
 test: ## All test parts below and lint; installs what it needs on Debian as root
 	@scripts/test.sh rust scalar nostd hdf5 python java node fuzz lint msrv
@@ -121,8 +117,8 @@ bench-gateway-memory: ## What 2,500 connections hold in Java: DATA=dir CSV=file 
 
 assure: SECONDS_PER_TARGET = 300
 assure: SOAK_SECONDS = 300
-assure: ## Before a release, some hours: default features, every tier, 2,000 random cases, Java 25, soak, long fuzzing
-	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix java25 soak fuzz
+assure: ## Before a release, some hours: default features, every tier, 2,000 random cases, Java 25, soak, long fuzzing, reports in a browser
+	@SECONDS_PER_TARGET=$(SECONDS_PER_TARGET) SOAK_SECONDS=$(SOAK_SECONDS) scripts/test.sh defaults matrix java25 soak fuzz report
 
 soak-java: ## Large messages in a small Java heap under three collectors, SOAK_SECONDS each
 	@scripts/setup.sh rust java

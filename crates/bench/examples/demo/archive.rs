@@ -1,0 +1,94 @@
+//! Packs the project's sources, documents and test data, and reads single files, beside one zstd frame over all of it,
+//! as `tar --zstd` makes it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use linerate_bench::stats;
+use linerate_nx::pack::{Builder, Options};
+use linerate_nx::{Archive, Verifier};
+
+const FOLDERS: [&str; 3] = ["crates", "docs", "testdata"];
+/// The default level of `nx pack` for small files.
+const ZSTD_LEVEL: i32 = 12;
+/// Files that are read alone, spread over the archive.
+const READS: usize = 50;
+
+pub(super) fn run() -> Result<String, String> {
+    let mut files = Vec::new();
+    FOLDERS.iter().try_for_each(|folder| list(Path::new(folder), &mut files))?;
+    files.sort();
+    let (nx, content) = pack(&files)?;
+    let archive = Archive::open(&nx[..]).map_err(|e| e.to_string())?;
+    let verified = Verifier::new(&archive).run().map_err(|e| e.to_string())?;
+    if let Some(failure) = verified.failures.first() {
+        return Err(failure.to_string());
+    }
+    let all: Vec<u8> = files.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?.concat();
+    let mut frame = Vec::with_capacity(zstd_safe::compress_bound(all.len()));
+    zstd_safe::compress(&mut frame, &all, ZSTD_LEVEL).map_err(zstd_error)?;
+    let ratio = |size: usize| content as f64 / size as f64;
+    Ok(format!(
+        "{} files: an Nx archive is {:.1} times smaller and reads one of them in {:.2} ms; libzstd {ZSTD_LEVEL} over all \
+         is {:.1} times smaller, and takes {:.2} ms to the middle one.",
+        files.len(),
+        ratio(nx.len()),
+        1e3 * read_single_files(&archive)?,
+        ratio(frame.len()),
+        1e3 * half_of(&frame, &all)?
+    ))
+}
+
+/// Every file below the folder.
+fn list(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), String> {
+    for entry in fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))? {
+        let entry = entry.map_err(|e| format!("{}: {e}", folder.display()))?;
+        let kind = entry.file_type().map_err(|e| format!("{}: {e}", entry.path().display()))?;
+        if kind.is_dir() {
+            list(&entry.path(), files)?;
+        } else if kind.is_file() {
+            files.push(entry.path());
+        }
+    }
+    Ok(())
+}
+
+/// The archive, and the bytes of its content.
+fn pack(files: &[PathBuf]) -> Result<(Vec<u8>, u64), String> {
+    let mut builder = Builder::new(Options::new()).map_err(|e| e.to_string())?;
+    for (i, path) in files.iter().enumerate() {
+        builder.add_path(format!("{i}"), path).map_err(|e| format!("{}: {e}", path.display()))?;
+    }
+    let (bytes, summary) = builder.to_bytes().map_err(|e| e.to_string())?;
+    Ok((bytes, summary.bytes))
+}
+
+/// Median seconds of reading a file alone.
+fn read_single_files(archive: &Archive<&[u8]>) -> Result<f64, String> {
+    let mut times = Vec::new();
+    for i in 0..READS.min(archive.len()) {
+        let Some(file) = archive.get(i * archive.len() / READS) else { continue };
+        let begun = Instant::now();
+        archive.read(file).map_err(|e| e.to_string())?;
+        times.push(begun.elapsed().as_secs_f64());
+    }
+    Ok(stats::middle(times))
+}
+
+/// Seconds of decoding all that lies before the middle of the frame: it has no other way in.
+fn half_of(frame: &[u8], all: &[u8]) -> Result<f64, String> {
+    let mut out = vec![0; all.len()];
+    let begun = Instant::now();
+    zstd_safe::decompress(&mut out[..], frame).map_err(zstd_error)?;
+    let seconds = begun.elapsed().as_secs_f64() / 2.0;
+    if out == all { Ok(seconds) } else { Err("other bytes came back from libzstd".into()) }
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+fn zstd_error(code: usize) -> String {
+    zstd_safe::get_error_name(code).into()
+}

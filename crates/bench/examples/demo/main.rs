@@ -1,0 +1,49 @@
+//! `make demo`: every engine does its main job once beside one peer, each with one sentence of result. Every output is
+//! decoded and compared first. It ends with a plan for the data and machine at hand, and `target/demo-report.html`.
+
+mod archive;
+mod cold;
+mod deflate;
+mod gateway;
+mod plan;
+mod waveforms;
+
+use std::process::ExitCode;
+
+/// The project, which all paths of the demo are relative to.
+const PROJECT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// What is shown, in order: a heading, and what returns the sentence below it.
+const PARTS: &[(&str, fn() -> Result<String, String>)] = &[
+    ("Web content: deflate without a window between calls", deflate::run),
+    ("Detector waveforms: Delta-Rice", waveforms::run),
+    ("Storage engines: small blocks, each with a dictionary of its own", cold::run),
+    ("Bots: a stream for each connection", gateway::run),
+    ("Files of a game or project: one archive, read at any place", archive::run),
+    ("Your machine: what saturates its drive", plan::run),
+];
+
+fn main() -> ExitCode {
+    match demo() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(what) => {
+            eprintln!("demo: {what}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn demo() -> Result<(), String> {
+    std::env::set_current_dir(PROJECT).map_err(|e| format!("{PROJECT}: {e}"))?;
+    for (heading, run) in PARTS {
+        println!("{heading}");
+        println!("  {}\n", run().map_err(|what| format!("{heading}: {what}"))?);
+    }
+    Ok(())
+}
+
+/// Megabytes per second of CPU time, and how many times as fast the first is: `(a, b, a / b)`.
+fn speeds(bytes: usize, a: std::time::Duration, b: std::time::Duration) -> (f64, f64, f64) {
+    let speed = |time| linerate_bench::stats::speed(bytes, time);
+    (speed(a), speed(b), speed(a) / speed(b))
+}

@@ -1,0 +1,44 @@
+//! A plan for the files that the project carries: measured here, for a drive of this machine's kind.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use linerate_bench::candidates::{Options, Shape, measure};
+use linerate_bench::environment;
+use linerate_plan::report::{self, Context};
+use linerate_plan::{Budget, Pipe, plan};
+
+const DATA: &str = "crates/bench/corpus";
+/// Carries less than two cores decode, so that both the pipe and the cores matter.
+const PIPE: &str = "sata";
+const SECONDS: f64 = 5.0;
+const REPORT: &str = "target/demo-report.html";
+
+pub(super) fn run() -> Result<String, String> {
+    let options = Options { seconds: SECONDS, ..Options::default() };
+    let measured = measure(Shape::Files, &[PathBuf::from(DATA)], &options, &|_| {})?;
+    let pipe = Pipe::parse(PIPE).map_err(|e| e.to_string())?;
+    let budget = Budget { cores: options.threads, memory_per_stream: None, min_ratio: None };
+    let plan = plan(&measured.measurements, &pipe, &budget);
+
+    let context = Context {
+        data: DATA.into(),
+        data_bytes: measured.bytes,
+        cpu: environment::cpu(),
+        cores: options.threads,
+        os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        versions: vec![
+            ("linerate".into(), environment::linerate()),
+            ("libzstd".into(), zstd_safe::version_string().into()),
+            ("Rust".into(), environment::rustc().into()),
+        ],
+        date: environment::date(),
+        command: "make demo".into(),
+    };
+    let path = Path::new(REPORT);
+    path.parent().map_or(Ok(()), fs::create_dir_all).map_err(|e| format!("{REPORT}: {e}"))?;
+    fs::write(path, report::html(&plan, &context)).map_err(|e| format!("{REPORT}: {e}"))?;
+
+    let lines = [plan.sentence()].into_iter().chain(plan.notes()).chain(plan.command());
+    Ok(lines.chain([format!("Charts and all candidates: {REPORT}")]).collect::<Vec<_>>().join("\n  "))
+}

@@ -1,0 +1,58 @@
+//! Encodes generated detector waveforms with Delta-Rice, beside libzstd.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use linerate_bench::waveforms::Set;
+use linerate_bench::{cpu_time, stats};
+use linerate_rice::{Options, v2};
+
+/// Waveforms of [`Set::Nab`] that are made: 4.2 MB.
+const ROWS: usize = 300;
+const ROUNDS: usize = 9;
+const ZSTD_LEVEL: i32 = 3;
+
+pub(super) fn run() -> Result<String, String> {
+    let set = Set::Nab;
+    let samples = set.samples(ROWS);
+    let bytes: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
+    let settings = v2::StreamOptions::new().row(NonZeroU32::new(set.row_samples() as u32));
+
+    let mut rice = vec![0; v2::bound::<i16>(&settings, samples.len())];
+    let n = v2::encode_into(&settings, &samples, &mut rice, Options::new()).map_err(|e| e.to_string())?;
+    rice.truncate(n);
+    let mut zstd = Vec::with_capacity(zstd_safe::compress_bound(bytes.len()));
+    zstd_safe::compress(&mut zstd, &bytes, ZSTD_LEVEL).map_err(zstd_error)?;
+
+    let (mut samples_back, mut bytes_back) = (vec![0_i16; samples.len()], vec![0_u8; bytes.len()]);
+    let (mut rice_times, mut zstd_times) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        rice_times.push(timed(|| {
+            v2::decode_into(&rice, &mut samples_back, Options::new()).map(drop).map_err(|e| e.to_string())
+        })?);
+        zstd_times
+            .push(timed(|| zstd_safe::decompress(&mut bytes_back[..], &zstd).map(drop).map_err(zstd_error))?);
+    }
+    if samples_back != samples || bytes_back != bytes {
+        return Err("other samples came back".into());
+    }
+    let best = |times: &[Duration]| stats::best(times).unwrap_or_default();
+    let (ours, peer, times) = super::speeds(bytes.len(), best(&rice_times), best(&zstd_times));
+    let percent = |size: usize| 100.0 * size as f64 / bytes.len() as f64;
+    Ok(format!(
+        "{ROWS} waveforms: Delta-Rice keeps {:.0} % of the bytes and decodes {ours:.0} MB/s, libzstd {ZSTD_LEVEL} keeps \
+         {:.0} % and decodes {peer:.0} MB/s: {times:.1} times as fast.",
+        percent(rice.len()),
+        percent(zstd.len())
+    ))
+}
+
+fn timed(work: impl FnOnce() -> Result<(), String>) -> Result<Duration, String> {
+    let begun = cpu_time();
+    work()?;
+    Ok(cpu_time() - begun)
+}
+
+fn zstd_error(code: usize) -> String {
+    zstd_safe::get_error_name(code).into()
+}
