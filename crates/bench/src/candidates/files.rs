@@ -3,8 +3,8 @@
 //! A ratio is estimated in two steps, since slow levels can see only a part of the data. A control runs over as much
 //! of the data as the time allows, most often all of it; what a candidate saves beyond the control on the sample is
 //! taken for what it saves everywhere (a ratio estimator: sizes at two levels vary together, so that their quotient
-//! varies little from one part of the data to another). Slow levels are compared with a faster one on a smaller sample
-//! in the same way. Equal files are counted on all of the data.
+//! varies little from one part of the data to another). Most settings see a broad sample of many windows of 1 MiB; slow
+//! levels and large blocks a deep one of few windows of 4 MiB, where they are compared with zstd 9 in the same way. Equal files are counted on all of the data.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -19,17 +19,19 @@ use super::timing::{Clock, Turn, rounds, scaling, thread_counts};
 use super::{Measured, Options, Progress, control};
 use crate::kernel::os::{cpu_time, footprint};
 
-/// Windows hold the largest blocks of all settings but one.
-const MAX_WINDOW: u64 = 4 << 20;
+/// Windows of the broad sample: many small ones, which hold blocks of 1 MiB.
+const BROAD_WINDOW: u64 = 1 << 20;
+/// Windows of the deep sample: few large ones, which hold the largest blocks of all settings but one.
+const DEEP_WINDOW: u64 = 4 << 20;
 const MIN_WINDOW: u64 = 128 << 10;
-/// Windows of a sample, if it is large enough for windows of the smallest size.
-const MIN_WINDOWS: u64 = 12;
+/// Windows that a sample has if it is too small for windows of full size.
+const MIN_WINDOWS: u64 = 2;
 /// Largest sample, and more for each thread: the archives of all candidates are kept in memory.
 const MAX_SAMPLE: u64 = 32 << 20;
 const MAX_SAMPLE_PER_THREAD: u64 = 4 << 20;
-/// Shares of the time for packing the sample, for the smaller one of slow settings, and for decoding.
-const FAST_SHARE: f64 = 0.25;
-const SLOW_SHARE: f64 = 0.3;
+/// Shares of the time for packing the broad sample and the deep one, and for decoding.
+const BROAD_SHARE: f64 = 0.2;
+const DEEP_SHARE: f64 = 0.35;
 const DECODE_SHARE: f64 = 0.25;
 /// Bytes of the control for each second and thread, which take some 60 ms.
 const CONTROL_PER_SECOND: f64 = 20e6;
@@ -77,7 +79,7 @@ pub(super) fn measure(
     notes.extend(
         (left_out > 0).then(|| format!("Left out: {left_out} files whose names no archive can hold.")),
     );
-    Ok(Measured { measurements, bytes: set.bytes, sampled: samples.fast.bytes, notes })
+    Ok(Measured { measurements, bytes: set.bytes, sampled: samples.broad.bytes, notes })
 }
 
 /// Leaves out files that `linerate nx pack --skip-bad-names` does, and returns their number.
@@ -101,10 +103,10 @@ struct Sample {
 }
 
 impl Sample {
-    /// About this many bytes, whatever that is in windows.
-    fn read(set: &FileSet, bytes: f64, most: u64, seed: u64) -> Result<Sample, String> {
+    /// About this many bytes in windows of this size, or in smaller ones if they are few.
+    fn read(set: &FileSet, bytes: f64, window: u64, most: u64, seed: u64) -> Result<Sample, String> {
         let bytes = (bytes as u64).clamp(MIN_WINDOW, most);
-        let size = (bytes / MIN_WINDOWS).clamp(MIN_WINDOW, MAX_WINDOW).next_power_of_two().min(MAX_WINDOW);
+        let size = (bytes / MIN_WINDOWS).next_power_of_two().clamp(MIN_WINDOW, window);
         let windows = set.spread(size, bytes, seed);
         let contents: Vec<Vec<Content>> =
             windows.iter().map(|window| set.read(window)).collect::<Result<_, _>>()?;
@@ -114,10 +116,10 @@ impl Sample {
     }
 }
 
-/// The sample of all settings that are fast, and a smaller one for the others.
+/// The sample of most settings, and that of slow ones and of large blocks.
 struct Samples {
-    fast: Sample,
-    slow: Sample,
+    broad: Sample,
+    deep: Sample,
 }
 
 /// An archive of a sample.
@@ -147,17 +149,18 @@ impl Samples {
         // Bytes that all settings of a kind encode in a share of the time.
         let bytes = |slow: bool, share: f64| {
             let costs =
-                settings.iter().filter(|setting| setting.is_slow() == slow).map(|setting| setting.cost);
+                settings.iter().filter(|setting| setting.is_deep() == deep).map(|setting| setting.cost);
             options.seconds * options.threads as f64 * share * 1e9 / costs.sum::<f64>()
         };
         let most = MAX_SAMPLE + MAX_SAMPLE_PER_THREAD * options.threads as u64;
-        let fast = Sample::read(set, bytes(false, FAST_SHARE), most, options.seed)?;
-        let slow = Sample::read(set, bytes(true, SLOW_SHARE), fast.bytes.max(MIN_WINDOW), options.seed)?;
-        Ok(Samples { fast, slow })
+        let sample = |bytes, window| Sample::read(set, bytes, window, most, options.seed);
+        let broad = sample(bytes(false, BROAD_SHARE), BROAD_WINDOW)?;
+        let deep = sample(bytes(true, DEEP_SHARE), DEEP_WINDOW)?;
+        Ok(Samples { broad, deep })
     }
 
     fn of(&self, setting: &Setting) -> &Sample {
-        if setting.is_slow() { &self.slow } else { &self.fast }
+        if setting.is_deep() { &self.deep } else { &self.broad }
     }
 
     fn pack_all(
@@ -185,24 +188,24 @@ impl Samples {
         let density = |packed: &Packed| packed.bytes.len() as f64 / packed.content.max(1) as f64;
         let reference = reference(settings);
         // What is left to do for what a sample does not show.
-        let (mut of_fast, mut of_slow) = (1.0, 1.0);
-        if !self.fast.is_whole {
+        let (mut of_broad, mut of_deep) = (1.0, 1.0);
+        if !self.broad.is_whole {
             progress("how well all of the data compresses");
-            of_fast = self.control(set, options)?;
+            of_broad = self.control(set, options)?;
         }
-        if self.slow.windows != self.fast.windows {
-            progress(&format!("{}: packing the sample of slow settings", settings[reference].words));
-            let again = pack(&self.slow, &settings[reference], options.threads)?;
-            of_slow = of_fast * density(&packed[reference]) / density(&again);
+        if self.deep.windows != self.broad.windows {
+            progress(&format!("{}: packing the sample of large windows", settings[reference].words));
+            let again = pack(&self.deep, &settings[reference], options.threads)?;
+            of_deep = of_broad * density(&packed[reference]) / density(&again);
         }
         let unique =
-            if self.fast.is_whole { set.bytes } else { unique_bytes(set, options.threads, progress)? };
+            if self.broad.is_whole { set.bytes } else { unique_bytes(set, options.threads, progress)? };
         let total = |(setting, packed): (&Setting, &Packed)| {
             let factor = match setting.options.solid {
                 // What is stored takes its size everywhere.
                 Coding::Copy => 1.0,
-                _ if setting.is_slow() => of_slow,
-                _ => of_fast,
+                _ if setting.is_deep() => of_deep,
+                _ => of_broad,
             };
             (density(packed) * factor * unique as f64).round() as u64
         };
@@ -212,19 +215,19 @@ impl Samples {
     /// The control on most of the data by the control on the sample.
     fn control(&self, set: &FileSet, options: &Options) -> Result<f64, String> {
         let bytes = (options.seconds * options.threads as f64 * CONTROL_PER_SECOND) as u64;
-        let windows = set.spread(MAX_WINDOW, bytes.max(self.fast.bytes), options.seed);
+        let windows = set.spread(DEEP_WINDOW, bytes.max(self.broad.bytes), options.seed);
         let outer = control::of_windows(set, &windows, options.threads)?;
-        let inner = control::of_windows(set, &self.fast.windows, options.threads)?;
+        let inner = control::of_windows(set, &self.broad.windows, options.threads)?;
         Ok(outer / inner)
     }
 
     fn notes(&self) -> Vec<String> {
-        match self.fast.is_whole && self.slow.is_whole {
+        match self.broad.is_whole && self.deep.is_whole {
             true => Vec::new(),
             false => vec![format!(
-                "Sizes are estimates from samples of {:.1} MB, and of {:.1} MB for slow levels.",
-                self.fast.bytes as f64 / 1e6,
-                self.slow.bytes as f64 / 1e6
+                "Sizes are estimates from samples of {:.1} MB, and of {:.1} MB for slow levels and large blocks.",
+                self.broad.bytes as f64 / 1e6,
+                self.deep.bytes as f64 / 1e6
             )],
         }
     }
@@ -427,11 +430,11 @@ mod tests {
         let options = Options { seconds: 0.2, threads: 2, seed: 1 };
         let settings: Vec<Setting> = settings()
             .into_iter()
-            .filter(|setting| setting.words.contains("of 1 MiB") && !setting.is_slow())
+            .filter(|setting| setting.words.contains("of 1 MiB") && !setting.is_deep())
             .collect();
-        let sample = |bytes: f64| Sample::read(&set, bytes, u64::MAX, 1).expect("readable");
-        let samples = Samples { fast: sample(700e3), slow: sample(700e3) };
-        assert!(!samples.fast.is_whole && samples.fast.bytes < set.bytes / 2);
+        let sample = |bytes: f64| Sample::read(&set, bytes, 128 << 10, u64::MAX, 1).expect("readable");
+        let samples = Samples { broad: sample(700e3), deep: sample(700e3) };
+        assert!(!samples.broad.is_whole && samples.broad.bytes < set.bytes / 2);
         let packed = samples.pack_all(&settings, 2, &|_| {}).expect("packed");
         let estimates = samples.estimate(&set, &settings, &packed, &options, &|_| {}).expect("estimated");
         let whole = sample(1e9);

@@ -16,13 +16,13 @@ pub(super) struct Setting {
     pub(super) cost: f64,
 }
 
-/// From this cost on, a setting sees only a part of the sample.
+/// From this cost on, a setting gets the smaller sample.
 const SLOW: f64 = 100.0;
 
 /// Levels of zstd in blocks of 1 MiB, with their cost.
 const LEVELS: [(i32, f64); 7] =
     [(1, 4.0), (3, 7.0), (6, 25.0), (REFERENCE_LEVEL, 45.0), (12, 80.0), (16, 250.0), (19, 450.0)];
-/// The level that slow settings are compared with.
+/// The level that deep settings are compared with.
 const REFERENCE_LEVEL: i32 = 9;
 /// Block sizes beside 1 MiB, with a level and its cost: small ones for random access, large ones for size.
 const BLOCKS: [(u64, i32, f64); 5] = [
@@ -59,16 +59,16 @@ pub(super) fn settings() -> Vec<Setting> {
     all
 }
 
-/// The position of the setting that slow ones are compared with.
+/// The position of the setting that deep ones are compared with.
 pub(super) fn reference(settings: &[Setting]) -> usize {
     let wanted = Coding::zstd(REFERENCE_LEVEL);
     settings.iter().position(|setting| setting.options.solid == wanted).unwrap_or(0)
 }
 
 impl Setting {
-    /// Whether it sees only a part of the sample.
-    pub(super) fn is_slow(&self) -> bool {
-        self.cost >= SLOW
+    /// Whether its sample is small and of large windows: it is slow, or its blocks are large.
+    pub(super) fn is_deep(&self) -> bool {
+        self.cost >= SLOW || self.options.chunk > MIB
     }
 }
 
@@ -138,11 +138,11 @@ mod tests {
     }
 
     #[test]
-    fn slow_settings_are_compared_with_a_fast_one() {
+    fn deep_settings_are_compared_with_one_that_is_not() {
         let all = settings();
         let found = &all[reference(&all)];
         assert_eq!(found.words, "zstd 9, blocks of 1 MiB");
-        assert!(!found.is_slow());
-        assert_eq!(all.iter().filter(|setting| setting.is_slow()).count(), 4);
+        assert!(!found.is_deep());
+        assert_eq!(all.iter().filter(|setting| setting.is_deep()).count(), 6);
     }
 }

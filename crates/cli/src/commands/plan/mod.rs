@@ -1,5 +1,6 @@
 //! `linerate plan`: measures candidates on the user's data and says which one saturates a pipe.
 
+mod page;
 mod recognise;
 mod table;
 
@@ -10,6 +11,7 @@ use clap::{ValueEnum, ValueHint};
 use linerate_bench::candidates::{self, Measured, Options, Shape};
 use linerate_plan::{Budget, Direction, Pipe, Plan, plan};
 
+use self::page::Page;
 use self::recognise::recognise;
 use crate::ui::error::CliError;
 use crate::ui::exit_code;
@@ -23,7 +25,7 @@ Examples:
   linerate plan mods                         what loads this folder fastest from an NVMe drive
   linerate plan --pipe 1GbE --direction write --cores 4 access.log
   linerate plan --pipe 120MB/s --min-ratio 3 run7.npy
-  linerate plan --seconds 60 --json mods
+  linerate plan --seconds 60 --report plan.html --json mods
 
 Pipes:
   sata, nvme-3.0, nvme-4.0, nvme-5.0, 1GbE, 10GbE, 25GbE, 100GbE, or a rate such as 2.5GB/s or 800Mbit/s. A pipe
@@ -38,7 +40,8 @@ Shapes:
   messages   recordings of gateways
   sst        RocksDB's SST files
 
-A sample of the data is measured on this machine, for about as long as --seconds says. Nothing is written.";
+A sample of the data is measured on this machine, for about as long as --seconds says. Nothing is written
+except the report.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -70,6 +73,10 @@ pub(crate) struct Args {
     /// What the data is [default: recognised by its content]
     #[arg(long, value_enum, value_name = "SHAPE")]
     shape: Option<ShapeName>,
+
+    /// Write the plan as a self-contained HTML page too, in place of an existing file
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    report: Option<PathBuf>,
 
     #[command(flatten)]
     verbosity: VerbosityArgs,
@@ -146,6 +153,7 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
         Some(name) => (name.shape(), Vec::new()),
         None => recognise(&args.data)?,
     };
+    let page = args.report.as_deref().map(Page::create).transpose()?;
     let available = std::thread::available_parallelism().map_or(1, usize::from);
     let cores = if args.cores == 0 { available } else { args.cores };
     // More threads than the machine has would measure the scheduler.
@@ -168,6 +176,7 @@ fn process(args: &Args, first: &Path, reporter: &mut Reporter) -> Result<RunSumm
     set_keys(&mut summary, shape, &measured, &plan, &notes);
     summary.bytes = measured.bytes;
     summary.text = Some(format!("{}, {} candidates", shape.name(), measured.measurements.len()));
+    summary.output = page.map(|page| page.write(&plan, first, &measured)).transpose()?;
     Ok(summary)
 }
 

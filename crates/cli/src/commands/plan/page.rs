@@ -1,0 +1,59 @@
+//! The plan as an HTML page in a file.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use linerate_bench::candidates::Measured;
+use linerate_bench::environment;
+use linerate_io::{AtomicFile, Existing};
+use linerate_plan::Plan;
+use linerate_plan::report::{self, Context};
+
+use crate::ui::error::CliError;
+
+/// The file of a page, open before anything is measured, so that a path that cannot be written fails at once.
+pub(super) struct Page {
+    path: PathBuf,
+    file: AtomicFile,
+}
+
+impl Page {
+    /// Opens the file; an existing one is replaced when the page is complete.
+    ///
+    /// # Errors
+    /// Names the file that cannot be written.
+    pub(super) fn create(path: &Path) -> Result<Page, CliError> {
+        let file =
+            AtomicFile::create(path, Existing::Replace).map_err(CliError::io_at("cannot write", path))?;
+        Ok(Page { path: path.to_owned(), file })
+    }
+
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// Names the file that cannot be written.
+    pub(super) fn write(
+        mut self,
+        plan: &Plan,
+        data: &Path,
+        measured: &Measured,
+    ) -> Result<PathBuf, CliError> {
+        let page = report::html(plan, &context(data, measured));
+        let written = self.file.write_all(page.as_bytes()).and_then(|()| self.file.commit());
+        written.map_err(CliError::io_at("cannot write", &self.path))?;
+        Ok(self.path)
+    }
+}
+
+fn context(data: &Path, measured: &Measured) -> Context {
+    Context {
+        data: data.display().to_string(),
+        data_bytes: measured.bytes,
+        cpu: environment::cpu(),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        versions: vec![("linerate".into(), env!("CARGO_PKG_VERSION").into())],
+        date: environment::date(),
+        command: environment::command(),
+    }
+}
