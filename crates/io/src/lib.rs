@@ -6,6 +6,22 @@
 //! * [`remove_leftovers`]: removal of temporary files that killed runs left.
 //! * [`Folder`]: an open directory descriptor, so that no symbolic link can lead out of it.
 //!
+//! ```
+//! use linerate_io::{AtomicFile, Existing, FileSource, ReadAt};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("notes");
+//! let file = AtomicFile::create(&path, Existing::Refuse)?;
+//! file.write_all_at(b"some notes", 0)?;
+//! assert!(!path.exists());
+//! file.commit()?;
+//!
+//! let mut word = [0; 5];
+//! FileSource::open(&path)?.read_at(5, &mut word)?;
+//! assert_eq!(&word, b"notes");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
 //! # Modules
 //!
 //! The rules that they follow are in `docs/reference/files.md`.

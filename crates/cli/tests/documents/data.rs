@@ -23,7 +23,11 @@ pub(crate) fn folder() -> TempDir {
     write("waveforms.npy", &waveforms(200, 1000));
     write("rows.json", rows(4000).as_bytes());
     write("mods/textures/wall.dds", &notes.as_bytes()[..60_000]);
-    write("mods/readme.txt", b"Two files.");
+    for i in 0..20 {
+        let row = format!("{{\"id\":{i},\"name\":\"item {}\",\"tags\":[\"common\",\"tool\"]}},", i * 37);
+        write(&format!("mods/items/{i}.json"), row.repeat(40 + i).as_bytes());
+    }
+    write("mods/waves.bin", &waveforms(200, 2000));
     write("logs.zst", &zstd_frame(notes.as_bytes()));
     copy("gateway/sample.zst", root, "connection.zst");
     copy("sst/2-crc32c-snappy.sst", root, "000012.sst");

@@ -4,6 +4,7 @@
 //! files of [`data`]. Indented and `console` blocks are not run.
 
 mod data;
+mod reference;
 
 use std::path::Path;
 use std::process::{Command, Output};
