@@ -147,7 +147,7 @@ impl Samples {
     ) -> Result<Samples, String> {
         progress("reading a sample");
         // Bytes that all settings of a kind encode in a share of the time.
-        let bytes = |slow: bool, share: f64| {
+        let bytes = |deep: bool, share: f64| {
             let costs =
                 settings.iter().filter(|setting| setting.is_deep() == deep).map(|setting| setting.cost);
             options.seconds * options.threads as f64 * share * 1e9 / costs.sum::<f64>()

@@ -5,9 +5,8 @@ use core::ops::Range;
 
 use linerate_core::{Error, Kind, Result, Tier};
 
-use super::checksum::checksum;
 use super::element::{Word, little_endian};
-use super::header::Layout;
+use super::header::{Layout, checksum};
 use super::segment::{Body, Head, Segment, load, sum_of};
 use super::{BLOCK, Element, step};
 use crate::Options;

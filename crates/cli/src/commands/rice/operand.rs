@@ -4,32 +4,31 @@ use std::fs::{self, File, Metadata};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use linerate_rice::file::Input;
-
-use super::work_args::TargetArgs;
-use crate::ui::error::{CliError, engine_error};
+use super::args::TargetArgs;
+use super::reader::Reader;
+use crate::ui::error::CliError;
 use crate::ui::input;
 use crate::ui::output::{self, Output};
 
 /// A file to process, or standard input.
-pub(super) enum Operand {
+pub(crate) enum Operand {
     Stdin,
     Named(PathBuf),
 }
 
 impl Operand {
-    pub(super) fn of(path: &Path) -> Operand {
+    pub(crate) fn of(path: &Path) -> Operand {
         if path == Path::new("-") { Operand::Stdin } else { Operand::Named(path.to_owned()) }
     }
 
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match self {
             Operand::Stdin => "stdin".into(),
             Operand::Named(path) => path.display().to_string(),
         }
     }
 
-    pub(super) fn path(&self) -> Option<&Path> {
+    pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Operand::Stdin => None,
             Operand::Named(path) => Some(path),
@@ -37,39 +36,36 @@ impl Operand {
     }
 
     /// Opens it. Standard input counts as a pipe, whatever it is.
-    pub(super) fn open(&self) -> Result<(Input, Metadata), CliError> {
+    pub(crate) fn open(&self) -> Result<(Reader, Metadata), CliError> {
         let cannot_open = || CliError::io("cannot open");
-        match self {
-            Operand::Stdin => {
-                let file = input::stdin().map_err(cannot_open())?;
-                let meta = file.metadata().map_err(cannot_open())?;
-                Ok((Input::from_reader(file), meta))
-            }
+        let file = match self {
+            Operand::Stdin => input::stdin().map_err(cannot_open())?,
             Operand::Named(path) => {
-                let meta = fs::metadata(path).map_err(cannot_open())?;
-                if meta.is_dir() {
+                if fs::metadata(path).map_err(cannot_open())?.is_dir() {
                     return Err(CliError::Refused("it is a directory".into()));
                 }
-                let file = File::open(path).map_err(cannot_open())?;
-                Ok((Input::from_file(file).map_err(engine_error)?, meta))
+                File::open(path).map_err(cannot_open())?
             }
-        }
+        };
+        let meta = file.metadata().map_err(cannot_open())?;
+        let len = (meta.is_file() && self.path().is_some()).then_some(meta.len());
+        Ok((Reader::new(file, len), meta))
     }
 }
 
 /// An output that counts its bytes, and takes over the attributes of its source.
-pub(super) struct Sink {
+pub(crate) struct Sink {
     output: Output,
     /// The file whose attributes the output gets.
     source: Option<Metadata>,
     /// Bytes written.
-    pub(super) bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 impl Sink {
     /// The output that the command line asks for: standard output, the file it names, or else
     /// `beside`, a name made from that of the input.
-    pub(super) fn open(
+    pub(crate) fn open(
         args: &TargetArgs,
         operand: &Operand,
         meta: &Metadata,
@@ -87,14 +83,14 @@ impl Sink {
         Ok(Sink { output, source: source.map(|_| meta.clone()), bytes: 0 })
     }
 
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         self.output.write_all(bytes).map_err(|e| self.output.error(e))?;
         self.bytes += bytes.len() as u64;
         Ok(())
     }
 
     /// Commits a file. Returns its name, if there is a file.
-    pub(super) fn finish(mut self) -> Result<Option<PathBuf>, CliError> {
+    pub(crate) fn finish(mut self) -> Result<Option<PathBuf>, CliError> {
         self.output.take_over(self.source.as_ref(), None, false)?;
         self.output.commit()
     }
