@@ -18,7 +18,7 @@ HDF5_PLUGINS ?= target/hdf5-plugins
 export PATH := $(shell bash -c '. scripts/rust.sh && echo "$$PATH"')
 export CARGO STRICT
 
-.PHONY: help demo test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-node test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
+.PHONY: help demo docs test test-rust test-scalar test-nostd test-cli test-hdf5 test-python test-java test-node test-fuzz test-msrv lint bench bench-dict bench-frames bench-gateway bench-gateway-java bench-gateway-memory bench-nx bench-sst bench-waveforms plots fuzz assure hdf5-plugins setup soak-java dist install uninstall
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "%-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -26,6 +26,10 @@ help: ## List the targets
 demo: ## Each engine at its main job beside a peer, then a plan for this machine: target/demo-report.html
 	@scripts/setup.sh rust cc
 	@$(CARGO) run --quiet --profile demo --locked --package linerate-bench --no-default-features --example demo
+
+docs: ## Build the site of docs/ in target/site, with mdbook
+	@scripts/setup.sh rust mdbook
+	@PATH="$$PATH:$${CARGO_HOME:-$$HOME/.cargo}/bin" scripts/docs.sh target/site
 
 test: ## All test parts below and lint; installs what it needs on Debian as root
 	@scripts/test.sh rust scalar nostd hdf5 python java node fuzz lint msrv

@@ -8,6 +8,7 @@
 # java (a JDK from 17 on, and Maven),
 # chromium (a browser without a window, for reports),
 # node (Node.js from 18 on with npm, and target/node with the packages of bindings/node),
+# mdbook (which builds the site of docs/; from crates.io, compiled here),
 # and python: target/venv with the packages of scripts/requirements-test.txt;
 # bench-python: the same in target/venv-bench for bench/waveforms.
 #
@@ -76,6 +77,7 @@ has_node() {
   local have
   have=$(node --version 2>/dev/null) && at_least "${have#v}" 18 && command -v npm >/dev/null
 }
+has_mdbook() { command -v mdbook >/dev/null || [ -x "${CARGO_HOME:-$HOME/.cargo}/bin/mdbook" ]; }
 has_python3() { python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; }
 
 has_cxx-python() {
@@ -222,6 +224,12 @@ for name in "$@"; do
       need node "install nodejs npm" "Node.js 18 or newer with npm (Debian: apt-get install nodejs npm)"
       if has_node; then
         make_node target/node bindings/node/package.json || missing+=("target/node with the packages of bindings/node")
+      fi
+      ;;
+    mdbook)
+      if ! has_mdbook; then
+        echo "installing: mdbook, some minutes"
+        quietly "${CARGO:-cargo}" install mdbook --locked || missing+=("mdbook: cargo install mdbook --locked; $why")
       fi
       ;;
     python) need_venv target/venv scripts/requirements-test.txt ;;

@@ -1,6 +1,14 @@
 //! Shared by all Linerate engines: the [`Error`] type, CPU [`Tier`] detection, and
 //! [`prefetch_line`].
 //!
+//! ```
+//! use linerate_core::{Error, Kind};
+//!
+//! let error = Error::new(Kind::Corrupt, 81_920, "checksum mismatch");
+//! assert_eq!(error.to_string(), "checksum mismatch (at byte 81920)");
+//! assert_eq!(error.shifted(4096).offset, 86_016);
+//! ```
+//!
 //! This crate has no dependencies and, without its default feature `std`, needs only `core`.
 
 #![cfg_attr(not(feature = "std"), no_std)]

@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use linerate_core::{Error, Kind, Result, Tier, cpu};
 
 use crate::coding::bits::{BitWriter, TOO_SMALL};
-use crate::kernel::builtin::{choose, fixed_tables};
+use crate::coding::builtin::{choose, fixed_tables};
 use crate::kernel::dispatch::dispatch;
 use crate::kernel::emit::{Emit, end_block};
 use crate::kernel::fast::{Fast, FastState};

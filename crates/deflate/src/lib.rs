@@ -37,12 +37,13 @@
 //! | `writer` | [`GzWriter`], `std::io::Write` with a buffer |
 //! | `checksum` | CRC-32, Adler-32 and their combination |
 //! | `format` | containers and levels |
-//! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block) |
+//! | [`gzip`] | headers of gzip members: name, time, comment, extra field, checksum |
+//! | `coding/` | `bits` (bit writer), `huffman` (length-limited codes), `token` (literals and matches of a block), `tables` (a tree pair as bits per token), `builtin` (the trees of level 1) |
 //! | `kernel/search` | probes of four positions with one branch; `matcher`, the hash tables of rebased positions; `rebased`, the conversion |
 //! | `kernel/parse` | levels 2 and 3: bytes to tokens |
-//! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission `tables` |
+//! | `kernel/trees` | symbol counts to codes, to a block's `header` and emission tables |
 //! | `kernel/emit` | tokens to bits |
-//! | `kernel/fast` | level 1: bytes to bits in one pass, with the trees of `builtin` |
+//! | `kernel/fast` | level 1: bytes to bits in one pass; `token_bits`, its lookups |
 //! | `kernel/incompressible` | detection and skipping of incompressible data |
 //! | `kernel/dispatch` | one instance of each loop per CPU tier, over `isa`, `scalar`, `avx2` |
 
@@ -54,6 +55,8 @@ mod block;
 pub mod checksum;
 mod coding;
 mod format;
+#[cfg(feature = "alloc")]
+pub mod gzip;
 mod kernel;
 #[cfg(feature = "std")]
 pub mod parallel;

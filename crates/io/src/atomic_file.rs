@@ -6,13 +6,14 @@
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::folder::{Folder, write_all_at};
 use crate::leftovers::{sweep_once, temporary_name};
+use crate::ownership::Ownership;
 
 /// What to do if the target exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -303,107 +304,6 @@ fn follow_links(target: &Path) -> io::Result<PathBuf> {
 
 fn folder_of(target: &Path) -> &Path {
     target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
-}
-
-/// Owner, group and permission bits of a file.
-#[derive(Clone, Debug)]
-pub struct Ownership {
-    #[cfg(unix)]
-    user: Option<u32>,
-    #[cfg(unix)]
-    group: Option<u32>,
-    #[cfg(unix)]
-    mode: u32,
-    #[cfg(not(unix))]
-    permissions: Option<fs::Permissions>,
-}
-
-#[cfg(unix)]
-impl Ownership {
-    /// Mode 0600, of the current user.
-    pub fn private() -> Ownership {
-        Ownership { user: None, group: None, mode: 0o600 }
-    }
-
-    /// The ownership of a file.
-    pub fn of(file: &Metadata) -> Ownership {
-        use std::os::unix::fs::MetadataExt;
-        // Without set-user-ID and the like, which a change of content clears.
-        Ownership::new(file.uid(), file.gid(), file.mode())
-    }
-
-    pub(crate) fn new(user: u32, group: u32, mode: u32) -> Ownership {
-        Ownership { user: Some(user), group: Some(group), mode: mode & 0o777 }
-    }
-
-    /// Applies it, as far as the process is permitted.
-    ///
-    /// # Errors
-    ///
-    /// Those of setting the permissions.
-    pub fn apply(&self, file: &File) -> io::Result<()> {
-        use std::os::unix::fs::{PermissionsExt, fchown};
-        let mut mode = self.mode;
-        // Only the superuser can change the owner.
-        let _ = fchown(file, self.user, None);
-        if fchown(file, None, self.group).is_err() {
-            // The group could not be set: give ours no more than others have.
-            mode &= !0o070 | (mode & 0o007) << 3;
-        }
-        file.set_permissions(fs::Permissions::from_mode(mode))
-    }
-
-    /// Applies the permissions of a new file.
-    fn apply_new(file: &File) -> io::Result<()> {
-        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666 & !umask()))
-    }
-}
-
-#[cfg(not(unix))]
-impl Ownership {
-    /// The ownership of a new file.
-    pub fn private() -> Ownership {
-        Ownership { permissions: None }
-    }
-
-    /// The ownership of a file.
-    pub fn of(file: &Metadata) -> Ownership {
-        Ownership { permissions: Some(file.permissions()) }
-    }
-
-    /// Applies it, as far as the process is permitted.
-    ///
-    /// # Errors
-    ///
-    /// Those of setting the permissions.
-    pub fn apply(&self, file: &File) -> io::Result<()> {
-        self.permissions.clone().map_or(Ok(()), |permissions| file.set_permissions(permissions))
-    }
-
-    fn apply_new(_file: &File) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The umask of the process.
-#[cfg(unix)]
-fn umask() -> u32 {
-    #[cfg(target_os = "linux")]
-    {
-        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let mask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
-        if let Some(mask) = mask.and_then(|octal| u32::from_str_radix(octal.trim(), 8).ok()) {
-            return mask;
-        }
-    }
-    // Reading it takes setting it: meanwhile other threads create private files.
-    static ONE: Mutex<()> = Mutex::new(());
-    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let mask = rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
-    rustix::process::umask(mask);
-    // `mode_t` has 16 bits on some systems.
-    #[allow(clippy::useless_conversion)]
-    u32::from(mask.bits())
 }
 
 /// Temporary names of this process that may exist.

@@ -6,6 +6,22 @@
 //! * [`remove_leftovers`]: removal of temporary files that killed runs left.
 //! * [`Folder`]: an open directory descriptor, so that no symbolic link can lead out of it.
 //!
+//! ```
+//! use linerate_io::{AtomicFile, Existing, FileSource, ReadAt};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let path = folder.path().join("notes");
+//! let file = AtomicFile::create(&path, Existing::Refuse)?;
+//! file.write_all_at(b"some notes", 0)?;
+//! assert!(!path.exists());
+//! file.commit()?;
+//!
+//! let mut word = [0; 5];
+//! FileSource::open(&path)?.read_at(5, &mut word)?;
+//! assert_eq!(&word, b"notes");
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
 //! # Modules
 //!
 //! The rules that they follow are in `docs/reference/files.md`.
@@ -16,7 +32,8 @@
 //! | `sys/map` | [`MapSource`]: memory maps |
 //! | `remote/` | files on servers: `http`, `s3` (requests), `response`, `request_error`, `retry`, `remote_file` |
 //! | `url` | recognition of URLs |
-//! | `atomic_file` | [`AtomicFile`], [`Ownership`] |
+//! | `atomic_file` | [`AtomicFile`] |
+//! | `ownership` | [`Ownership`]: owner, group and permission bits |
 //! | `leftovers` | temporary names, and removal of stale temporary files |
 //! | `lock` | [`Lock`] |
 //! | `folder/` | [`Folder`] by descriptor (`unix`) or by path (`portable`) |
@@ -25,17 +42,19 @@ mod atomic_file;
 mod folder;
 mod leftovers;
 mod lock;
+mod ownership;
 mod read_at;
 #[cfg(feature = "remote")]
 mod remote;
 mod sys;
 mod url;
 
-pub use atomic_file::{AtomicFile, Existing, Ownership, remove_temporaries};
+pub use atomic_file::{AtomicFile, Existing, remove_temporaries};
 pub use folder::{FileAttributes, Folder, write_all_at};
 pub use leftovers::{Leftovers, is_temporary_name, remove_leftovers, sweep_once, temporary_name};
 pub use linerate_core::{Error, Kind, Result};
 pub use lock::{Holder, Lock, LockError, Wait};
+pub use ownership::Ownership;
 #[cfg(any(unix, windows))]
 pub use read_at::read_exact_at;
 pub use read_at::{CountingSource, FileSource, ReadAt, read_error};

@@ -7,6 +7,20 @@
 //! parallel. [`pack`] writes archives, [`r3a`] reads and writes the related draft format R3A, and
 //! [`metadata`] stores times, modes and links.
 //!
+//! ```
+//! use linerate_nx::Archive;
+//! use linerate_nx::pack::{Builder, Options};
+//!
+//! let mut builder = Builder::new(Options::default())?;
+//! builder.add_bytes("textures/wall.dds", b"some texture".to_vec())?;
+//! let (bytes, _) = builder.to_bytes()?;
+//!
+//! let archive = Archive::open(bytes)?;
+//! let file = archive.find("textures/wall.dds").expect("a file of that path");
+//! assert_eq!(archive.reader()?.read(file)?, b"some texture");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | module | content |
 //! |---|---|
 //! | `header`, `toc`, `pool` | header fields, tables and paths, read and written |

@@ -32,6 +32,7 @@
 //! | `chunk` | the layout of a chunk |
 //! | `encode`, `decode` | whole chunks and single segments, into the caller's buffers; threads over segments |
 //! | `options` | threads and CPU tier |
+//! | `file` | feature `file`: `.npy`, `.rice` and `.drc` files, read and written in pieces |
 //! | [`tune`] | the best m from a histogram, the best short filter by search |
 //! | `kernel` | hot loops: `decode` and `encode` of version 1; `blocks`, `unary`, `linear`, `packing`, `planning`, `autocorrelation` of version 2 |
 //! | [`v2`] | version 2: `header`, `segment` and `shape` are its layout; `plan`, with `step`, `lpc` and `blocks`, the encoder's choices; `encode`, `decode` |
@@ -43,6 +44,8 @@ extern crate alloc;
 mod chunk;
 mod decode;
 mod encode;
+#[cfg(feature = "file")]
+pub mod file;
 mod filter;
 mod kernel;
 mod options;

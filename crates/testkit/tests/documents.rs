@@ -51,3 +51,44 @@ fn the_summary_of_the_book_lists_every_page_of_docs_once() {
         written.filter(|path| path.starts_with("docs/") && *path != SUMMARY).collect();
     assert_eq!(unique, written);
 }
+
+/// The documentation at the top of a crate.
+fn crate_documentation(source: &str) -> String {
+    let lines = source.lines().map_while(|line| line.strip_prefix("//!"));
+    lines.map(|line| format!("{}\n", line.strip_prefix(' ').unwrap_or(line))).collect()
+}
+
+#[test]
+fn every_crate_has_a_readme_with_the_first_example_of_its_documentation() {
+    let folder = repository().join("crates");
+    let mut compared = 0;
+    for entry in std::fs::read_dir(folder).expect("crates").flatten() {
+        let name = entry.file_name().into_string().expect("UTF-8");
+        let readme = Page::read(&format!("crates/{name}/README.md"));
+        assert!(!readme.code_blocks.is_empty(), "{} has no example", readme.path);
+        let source = std::fs::read_to_string(entry.path().join("src/lib.rs")).unwrap_or_default();
+        let documentation = Page::parse("lib.rs", &crate_documentation(&source));
+        let Some(example) = documentation.code_blocks.iter().find(|block| block.language.is_empty()) else {
+            continue;
+        };
+        let shown: String =
+            example.text.lines().filter(|line| !line.starts_with("# ")).map(|l| format!("{l}\n")).collect();
+        assert_eq!(readme.code_blocks[0].text, shown, "{} and the crate's documentation", readme.path);
+        compared += 1;
+    }
+    assert!(compared >= 8, "{compared}");
+}
+
+#[test]
+fn the_page_of_dependencies_names_every_one_of_the_workspace() {
+    let manifest = std::fs::read_to_string(repository().join("Cargo.toml")).expect("a manifest");
+    let (_, rest) = manifest.split_once("[workspace.dependencies]\n").expect("dependencies");
+    let (lines, _) = rest.split_once("\n[").expect("another section");
+    let names = lines.lines().filter_map(|line| line.split_once(" = ")).map(|(name, _)| name);
+    let names: BTreeSet<&str> = names.filter(|name| !name.starts_with("linerate-")).collect();
+    let tables = Page::read("docs/reference/dependencies.md").tables;
+    let cells = tables.iter().flatten().filter_map(|row| row.first());
+    let named: BTreeSet<&str> =
+        cells.flat_map(|cell| cell.text.split(", ")).filter(|name| *name != "crate").collect();
+    assert_eq!(named, names);
+}

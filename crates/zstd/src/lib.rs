@@ -7,6 +7,17 @@
 //!   optionally in memory of the caller, so that there can be very many.
 //! * [`PrefetchQueue`]: cache lines of the next job, prefetched while the current one is decoded.
 //!
+//! ```
+//! use linerate_zstd::{Decoder, Options, Scratch};
+//!
+//! let mut scratch = Scratch::new(); // per thread
+//! let frame = b"\x28\xb5\x2f\xfd\x20\x05\x29\x00\x00hello"; // one raw block
+//! let mut out = [0; 5];
+//! let n = Decoder::new(Options::default()).decode(&mut scratch, None, frame, &mut out)?;
+//! assert_eq!(&out[..n], b"hello");
+//! # Ok::<(), linerate_zstd::Error>(())
+//! ```
+//!
 //! Untrusted input is safe: errors are typed, nothing is read or written outside the buffers, and memory
 //! is bounded by [`Options::window_limit`] and the output buffer.
 //!

@@ -80,8 +80,8 @@ fn a_chunk_larger_than_its_samples_is_refused_unless_asked_for() {
     folder.write("a.raw", &wave(20_000));
     for options in [&["--segment", "1"][..], &["--segment", "row", "--shape", "-1,2"], &["--m", "2"]] {
         let base = [&["encode", "--v1", "--dtype", "i16", "a.raw"], options].concat();
-        let line = "linerate: a.raw: the chunk is larger than its samples: let --m and --segment be chosen, \
-                    or leave out --v1, or give --allow-expansion";
+        let line = "linerate: a.raw: the chunk is larger than its samples: let m and the segment be chosen, \
+                    write version 2, or allow expansion";
         folder.rice(&base).fails(FAILED, line);
         assert_eq!(folder.names(), ["a.raw"]);
         folder.rice(&[&base[..], &["-q", "--allow-expansion"]].concat()).ok();

@@ -103,7 +103,7 @@ fn a_limit_on_the_output() {
     folder.rice(&["encode", "--v1", "-q", "--m=16", "a.npy"]).ok();
     let decode =
         |most: &str| folder.rice(&["decode", "--m=16", "--max-output", most, "-fo", "b.npy", "a.drc"]);
-    let line = "linerate: a.drc: its 1000 bytes of samples exceed the limit of 999 bytes (at byte 0)";
+    let line = "linerate: a.drc: the samples take more bytes than the limit (at byte 0)";
     decode("999").fails(LIMIT, line);
     assert!(!folder.has("b.npy"));
     decode("1000").ok();

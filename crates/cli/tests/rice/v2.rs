@@ -116,7 +116,7 @@ fn long_arrays_are_several_streams_of_whole_rows() {
     assert!(given == npy("<i2", "(3000, 3000)", &data));
     let ragged = folder.rice_with(&["encode", "--dtype=i16", "--shape=-1,3001"], &data);
     assert_eq!(ragged.status, Some(DAMAGED));
-    assert!(ragged.stderr.contains("the input ends inside a row of -1,3001"), "{}", ragged.stderr);
+    assert!(ragged.stderr.contains("the input ends inside a row of the shape"), "{}", ragged.stderr);
 
     folder.write("a.rice", &rows);
     let record = json(&folder.rice(&["info", "--json", "a.rice"]).ok().stdout);
@@ -143,7 +143,10 @@ fn files_joined_are_one_array() {
     assert!(folder.rice_with(&["decode"], &unlike).ok().stdout == npy("<i2", "(900,)", &both));
     let first = rows("<i2", 6, &a);
     let types = [first.clone(), rows("<u2", 3, &b)].concat();
-    let line = format!("linerate: stdin: a stream of u16 after one of i16 (at byte {})", first.len() + 5);
+    let line = format!(
+        "linerate: stdin: a stream of another type than the one before (at byte {})",
+        first.len() + 5
+    );
     for command in [&["decode"][..], &["decode", "--raw"], &["info"], &["verify"]] {
         folder.rice_with(command, &types).fails(DAMAGED, &line);
     }
@@ -190,7 +193,7 @@ fn truncated_at_every_byte() {
     }
     let line = "linerate: stdin: the input is empty (at byte 0)";
     folder.rice_with(&["decode"], b"").fails(DAMAGED, line);
-    let line = "linerate: stdin: this is not a v2 file; a v1 chunk needs --cd-values, or --v1 (at byte 0)";
+    let line = "linerate: stdin: this is not a v2 file; a v1 chunk needs its cd_values (at byte 0)";
     folder.rice_with(&["decode"], &file).fails(DAMAGED, line);
 }
 
@@ -274,7 +277,7 @@ fn limits_and_options() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<i2", "(500,)", &wave(500)));
     folder.rice(&["encode", "a.npy"]).ok();
-    let line = "linerate: a.rice: its 1000 bytes of samples exceed the limit of 999 bytes (at byte 0)";
+    let line = "linerate: a.rice: the samples take more bytes than the limit (at byte 0)";
     folder.rice(&["decode", "--max-output", "999", "-o", "b.npy", "a.rice"]).fails(LIMIT, line);
     assert!(!folder.has("b.npy"));
     folder.rice(&["decode", "--max-output", "1000", "-o", "b.npy", "a.rice"]).ok();

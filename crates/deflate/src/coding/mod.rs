@@ -1,5 +1,7 @@
-//! Bit writing, Huffman codes and tokens: safe code that the kernels build on.
+//! Bit writing, Huffman codes, tokens and the tables of their bits: safe code that the kernels build on.
 
 pub(crate) mod bits;
+pub(crate) mod builtin;
 pub(crate) mod huffman;
+pub(crate) mod tables;
 pub(crate) mod token;

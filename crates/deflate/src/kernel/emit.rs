@@ -4,8 +4,8 @@ use linerate_core::Result;
 
 use super::dispatch::Kernel;
 use super::isa::Isa;
-use super::tables::Tables;
 use crate::coding::bits::BitWriter;
+use crate::coding::tables::Tables;
 use crate::coding::token::{Tokens, parts};
 
 /// Writes all tokens.

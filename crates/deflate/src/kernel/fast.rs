@@ -5,7 +5,6 @@
 
 use core::hint::select_unpredictable;
 
-use super::builtin::Builtin;
 use super::dispatch::Kernel;
 use super::emit::end_block;
 use super::incompressible::{LONG_RUN, LiteralRun};
@@ -16,8 +15,10 @@ use super::search::{
     LOOKAHEAD, MAX_PROBE_DISTANCE, Probe, SKIP_AFTER, insert_first, insert_inside, is_beyond_window,
     keep_in_register, lowest_candidate, probe_one,
 };
-use super::tables::{Bits, Tables};
+use super::token_bits::Bits;
 use crate::coding::bits::BitWriter;
+use crate::coding::builtin::Builtin;
+use crate::coding::tables::Tables;
 
 /// More bytes than one probe can write: four literals and 32 skipped ones take 54 bytes at 12 bits each,
 /// three literals and a match less; and a store is 8 bytes wide.

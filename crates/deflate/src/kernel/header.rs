@@ -3,9 +3,9 @@
 use linerate_core::Result;
 
 use super::isa::Isa;
-use super::tables::{DISTANCES, LITLENS};
 use crate::coding::bits::BitWriter;
 use crate::coding::huffman::{Code, TreeWork};
+use crate::coding::tables::{DISTANCES, LITLENS};
 
 /// The order in which the code lengths of the code-length alphabet are sent.
 const ORDER: [u8; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
@@ -202,10 +202,18 @@ mod tests {
     use super::*;
     use crate::kernel::scalar::Scalar;
 
+    impl Header {
+        /// The header of trees of these code lengths, and its size in bits.
+        pub(crate) fn of_lengths(litlens: &[u8; LITLENS], distances: &[u8; DISTANCES]) -> (Header, u32) {
+            let mut header = Header::new();
+            // SAFETY: every CPU supports the scalar tier.
+            let cost = unsafe { header.make::<Scalar>(litlens, distances, &mut TreeWork::new()) };
+            (header, cost)
+        }
+    }
+
     fn made(litlens: &[u8; LITLENS], distances: &[u8; DISTANCES]) -> Header {
-        let mut header = Header::new();
-        // SAFETY: every CPU supports the scalar tier.
-        let cost = unsafe { header.make::<Scalar>(litlens, distances, &mut TreeWork::new()) };
+        let (header, cost) = Header::of_lengths(litlens, distances);
         let mut out = [0; 1024];
         let mut bits = BitWriter::new(&mut out, 0, 0);
         header.put(&mut bits).unwrap();

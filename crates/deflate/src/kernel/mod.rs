@@ -1,10 +1,9 @@
-//! The hot loops of the encoder, the tables they read, and the match finder. Loops are generic bodies,
-//! compiled per CPU tier by `dispatch`.
+//! The hot loops of the encoder, and what is inlined into them: the match finder and the lookup of bits.
+//! Loops are generic bodies, compiled per CPU tier by `dispatch`.
 #![allow(unsafe_code)]
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
-pub(crate) mod builtin;
 pub(crate) mod dispatch;
 pub(crate) mod emit;
 pub(crate) mod fast;
@@ -16,5 +15,5 @@ pub(crate) mod parse;
 pub(crate) mod rebased;
 mod scalar;
 pub(crate) mod search;
-pub(crate) mod tables;
+mod token_bits;
 pub(crate) mod trees;

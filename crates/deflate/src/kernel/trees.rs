@@ -5,9 +5,9 @@ use linerate_core::Result;
 use super::dispatch::Kernel;
 use super::header::Header;
 use super::isa::Isa;
-use super::tables::{DISTANCES, END_OF_BLOCK, LITLENS, Tables};
 use crate::coding::bits::BitWriter;
 use crate::coding::huffman::{Code, TreeWork};
+use crate::coding::tables::{DISTANCES, END_OF_BLOCK, LITLENS, Tables};
 use crate::coding::token::{LENGTH_CODES, Tokens, distance_extra_bits};
 
 /// The trees of a block, and the counts they were built from.

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::FileAttributes;
-use crate::atomic_file::Ownership;
 use crate::leftovers::sweep_once;
+use crate::ownership::Ownership;
 
 /// A folder that existed, and was no link, when it was opened.
 #[derive(Clone, Debug)]

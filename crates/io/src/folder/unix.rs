@@ -10,8 +10,8 @@ use std::time::{Duration, SystemTime};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, Timespec, Timestamps};
 
 use super::FileAttributes;
-use crate::atomic_file::Ownership;
 use crate::leftovers::{SWEPT_ENTRIES, is_abandoned};
+use crate::ownership::Ownership;
 
 /// An open folder.
 #[derive(Clone, Debug)]

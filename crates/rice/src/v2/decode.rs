@@ -5,8 +5,9 @@ use core::ops::Range;
 
 use linerate_core::{Error, Kind, Result, Tier};
 
+use super::checksum::checksum;
 use super::element::{Word, little_endian};
-use super::header::{Layout, checksum};
+use super::header::Layout;
 use super::segment::{Body, Head, Segment, load, sum_of};
 use super::{BLOCK, Element, step};
 use crate::Options;

@@ -2,9 +2,10 @@
 
 use linerate_core::{Error, Kind, Result};
 
+use super::bound::segment_bound;
+use super::checksum::checksum;
 use super::element::{Word, little_endian};
-use super::header::{self, HEADER, checksum};
-use super::options::segment_bound;
+use super::header::{self, HEADER};
 use super::plan::{Plan, Scratch};
 use super::segment::{write_head, write_raw_head};
 use super::{Element, Shape, StreamOptions, bound};

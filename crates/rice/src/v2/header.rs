@@ -17,15 +17,15 @@ use core::num::NonZeroU32;
 use core::ops::Range;
 
 use linerate_core::{Error, Kind, Result};
-use twox_hash::XxHash3_64;
 
+use super::checksum::checksum;
 use super::{ElementType, MAX_SEGMENT, Shape, StreamOptions};
 
 const MAGIC: [u8; 4] = *b"\x89LR2";
 const VERSION: u8 = 2;
 
 /// Bytes before the table.
-pub(super) const HEADER: usize = 28;
+pub(crate) const HEADER: usize = 28;
 
 /// Flag in byte 6: the first table entry is for a shape record, which precedes the segments.
 const SHAPE: u8 = 1;
@@ -51,11 +51,6 @@ pub struct Info {
     pub segments: u64,
     /// Size of the whole stream in bytes.
     pub bytes: u64,
-}
-
-/// The checksum of headers and segments: the low 32 bits of XXH3-64 without a seed.
-pub(super) fn checksum(bytes: &[u8]) -> u32 {
-    XxHash3_64::oneshot(bytes) as u32
 }
 
 /// A checked header, with the table and the segments of its stream.
@@ -84,9 +79,21 @@ fn u32_at(bytes: &[u8; HEADER], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-impl<'a> Layout<'a> {
-    /// Reads the header and finds the table and the segments. Bytes after the stream are ignored.
-    pub(super) fn of(stream: &'a [u8]) -> Result<Layout<'a>> {
+/// The checked fields of a header, before its table is looked at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fields {
+    pub(crate) element: ElementType,
+    pub(crate) samples: u64,
+    pub(crate) row: Option<NonZeroU32>,
+    /// Samples per segment.
+    pub(crate) segment: u32,
+    pub(crate) segments: u64,
+    has_shape: bool,
+}
+
+impl Fields {
+    /// Reads the header at the start of `stream`; the table and the segments follow in the second value.
+    pub(crate) fn parse(stream: &[u8]) -> Result<(Fields, &[u8])> {
         let Some((head, rest)) = stream.split_first_chunk::<HEADER>() else {
             let magic = stream.len().min(4);
             return Err(match stream[..magic] == MAGIC[..magic] {
@@ -116,33 +123,51 @@ impl<'a> Layout<'a> {
             return Err(corrupt(16, "segments of no samples or of more than 65536"));
         }
         let samples = u64::from(u32_at(head, 8)) | u64::from(u32_at(head, 12)) << 32;
-        let segments = samples.div_ceil(u64::from(segment));
-        let records = u64::from(head[6] & SHAPE);
-        if segments.saturating_add(records) > rest.len() as u64 / 4 {
+        let fields = Fields {
+            element,
+            samples,
+            row: NonZeroU32::new(u32_at(head, 20)),
+            segment,
+            segments: samples.div_ceil(u64::from(segment)),
+            has_shape: head[6] & SHAPE != 0,
+        };
+        Ok((fields, rest))
+    }
+
+    /// Entries of the table: the segments, and the shape record if there is one.
+    pub(crate) fn entries(&self) -> u64 {
+        self.segments.saturating_add(self.has_shape.into())
+    }
+}
+
+impl<'a> Layout<'a> {
+    /// Reads the header and finds the table and the segments. Bytes after the stream are ignored.
+    pub(super) fn of(stream: &'a [u8]) -> Result<Layout<'a>> {
+        let (fields, rest) = Fields::parse(stream)?;
+        let Fields { element, samples, row, segment, segments, has_shape } = fields;
+        if fields.entries() > rest.len() as u64 / 4 {
             return Err(truncated(stream.len(), "the stream ends within its table of segments"));
         }
         // At most 65,536 samples for each 4 bytes of the table.
         let samples = usize::try_from(samples)
             .map_err(|_| Error::new(Kind::Limit, 8, "more samples than this machine can address"))?;
-        let segments = segments as usize;
-        let (table, payload) = rest.split_at(4 * (segments + records as usize));
+        let (table, payload) = rest.split_at(4 * fields.entries() as usize);
         let table = table.as_chunks::<4>().0;
         let words = table.last().map_or(0, |end| u32::from_le_bytes(*end)) as usize;
         let payload = payload
             .get(..words.saturating_mul(4))
             .ok_or(truncated(stream.len(), "the stream ends before its last segment does"))?;
-        let row = NonZeroU32::new(u32_at(head, 20));
         let mut layout = Layout {
             element,
             samples,
             segment: segment as usize,
-            segments,
+            segments: segments as usize,
             row,
             shape: None,
             table,
             payload,
         };
-        if records > 0 {
+        if has_shape {
             let shape = Shape::parse(&payload[layout.entry(0)?]);
             let shape = shape.filter(|shape| shape.samples() == Some(samples as u64));
             layout.shape = Some(shape.ok_or(corrupt(layout.start(), "the shape of the array is damaged"))?);

@@ -25,10 +25,12 @@
 //! * The bytes depend only on the samples and the stream options, not on the CPU or the threads.
 
 pub(crate) mod blocks;
+mod bound;
+mod checksum;
 mod decode;
 pub(crate) mod element;
 mod encode;
-mod header;
+pub(crate) mod header;
 mod lpc;
 mod options;
 pub(crate) mod plan;
@@ -36,11 +38,12 @@ pub(crate) mod segment;
 mod shape;
 mod step;
 
+pub use bound::bound;
 pub use decode::{decode, decode_into, decode_segments};
 pub use element::{Element, ElementType};
 pub use encode::{encode, encode_into};
 pub use header::{Info, info};
-pub use options::{StreamOptions, bound};
+pub use options::StreamOptions;
 pub use shape::Shape;
 
 /// Samples in a block, which has one Rice parameter.

@@ -7,7 +7,7 @@
 
 use linerate_core::{Error, Kind, Result};
 
-use super::header::checksum;
+use super::checksum::checksum;
 
 /// The axes of an array.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,6 +31,22 @@ impl Shape {
         Ok(Shape { axes: all, len: axes.len() as u8 })
     }
 
+    /// Rows of `row` samples. One axis if there is no row, or if `samples` is not a multiple of it.
+    pub fn from_rows(samples: u64, row: Option<u64>) -> Shape {
+        let mut axes = [0; Shape::MAX_AXES];
+        let len = match row {
+            Some(row) if row > 0 && samples.is_multiple_of(row) => {
+                axes[..2].copy_from_slice(&[samples / row, row]);
+                2
+            }
+            _ => {
+                axes[0] = samples;
+                1
+            }
+        };
+        Shape { axes, len }
+    }
+
     /// The size of each axis.
     pub fn axes(&self) -> &[u64] {
         &self.axes[..usize::from(self.len)]
@@ -41,6 +57,14 @@ impl Shape {
         match self.axes().contains(&0) {
             true => Some(0),
             false => self.axes().iter().try_fold(1u64, |product, &n| product.checked_mul(n)),
+        }
+    }
+
+    /// Samples of a row, which is the last of several axes. `None` for fewer than two axes or empty rows.
+    pub fn row(&self) -> Option<u64> {
+        match self.axes() {
+            [_, .., row] if *row > 0 => Some(*row),
+            _ => None,
         }
     }
 
@@ -74,5 +98,49 @@ impl Shape {
 impl core::fmt::Debug for Shape {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_tuple("Shape").field(&self.axes()).finish()
+    }
+}
+
+/// As a tuple in Python: `(7,)`, `(2000, 7000)`.
+impl core::fmt::Display for Shape {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("(")?;
+        for (i, axis) in self.axes().iter().enumerate() {
+            write!(f, "{}{axis}", if i > 0 { ", " } else { "" })?;
+        }
+        f.write_str(if self.axes().len() == 1 { ",)" } else { ")" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn row_is_the_last_of_several_axes() {
+        let row = |axes: &[u64]| Shape::new(axes).unwrap().row();
+        assert_eq!(row(&[]), None);
+        assert_eq!(row(&[5]), None);
+        assert_eq!(row(&[1, 5]), Some(5));
+        assert_eq!(row(&[2, 3, 4]), Some(4));
+        assert_eq!(row(&[2, 0]), None);
+    }
+
+    #[test]
+    fn samples_are_the_product_of_the_axes_or_none_on_overflow() {
+        let samples = |axes: &[u64]| Shape::new(axes).unwrap().samples();
+        assert_eq!(samples(&[u64::MAX, u64::MAX, 0]), Some(0));
+        assert_eq!(samples(&[u64::MAX, 2]), None);
+        assert_eq!(samples(&[3, 4]), Some(12));
+    }
+
+    #[test]
+    fn incomplete_rows_make_one_axis() {
+        assert_eq!(Shape::from_rows(12, Some(4)).to_string(), "(3, 4)");
+        assert_eq!(Shape::from_rows(13, Some(4)).to_string(), "(13,)");
+        assert_eq!(Shape::from_rows(13, None).to_string(), "(13,)");
+        assert_eq!(Shape::from_rows(0, Some(0)).to_string(), "(0,)");
     }
 }

@@ -7,9 +7,9 @@
 use std::io::Read;
 
 use linerate_deflate::checksum::{CRC32_START, crc32};
+use linerate_deflate::gzip::bgzf_block_len;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
-use super::header::bgzf_size;
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::ordered::ordered;
@@ -156,7 +156,7 @@ fn next_member<R: Read>(source: &mut Source<R>) -> Option<(usize, &[u8])> {
     let [0x1f, 0x8b, 8, 4, _, _, _, _, _, _, len1, len2, ..] = *start else { return None };
     let header = HEADER + usize::from(u16::from_le_bytes([len1, len2]));
     let extra = source.peek(header).ok()?.get(HEADER..header)?;
-    let size = usize::from(bgzf_size(extra)?) + 1;
+    let size = bgzf_block_len(extra)?;
     if size < header + TRAILER {
         return None;
     }

@@ -2,15 +2,15 @@
 
 use std::io::Read;
 
-use linerate_core::Kind;
+use linerate_core::{Error, Kind};
 use linerate_deflate::Format;
 use linerate_deflate::checksum::{ADLER32_START, CRC32_START, adler32, crc32};
+use linerate_deflate::gzip::Header;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use super::args::FormatChoice;
 use super::bgzf::{self, DecodeOptions, JOB, Sink, WINDOW_BITS};
-use super::header::Header;
-use crate::ui::error::CliError;
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::Source;
 
 /// Bytes of the output buffer: much more than the window, which is copied once per round.
@@ -128,8 +128,8 @@ impl<R: Read> Decoder<R> {
             Format::Zlib => zlib_header(&mut self.source).map(|()| Header::default()),
             Format::Gzip => {
                 let at = self.source.at();
-                let header = Header::read(&mut self.source)?;
-                if self.must_be_bgzf && !header.is_bgzf() {
+                let header = gzip_header(&mut self.source)?;
+                if self.must_be_bgzf && header.bgzf_block_len().is_none() {
                     return Err(CliError::data(Kind::Corrupt, at, "this gzip member is not a BGZF block"));
                 }
                 Ok(header)
@@ -249,6 +249,20 @@ fn detect<R: Read>(source: &mut Source<R>) -> Result<Format, CliError> {
 /// RFC 1950, 2.2: method 8, a window of at most 32 KiB, and a check by 31.
 fn is_zlib(cmf: u8, flg: u8) -> bool {
     cmf & 15 == 8 && cmf >> 4 <= 7 && u16::from_be_bytes([cmf, flg]).is_multiple_of(31)
+}
+
+/// Reads a gzip header.
+fn gzip_header<R: Read>(source: &mut Source<R>) -> Result<Header, CliError> {
+    let start = source.at();
+    // The error of reading, which is more than an engine's error tells.
+    let mut failure = None;
+    let header = Header::read(|| {
+        source.byte().map_err(|error| {
+            failure = Some(error);
+            Error::new(Kind::Read, 0, "cannot read")
+        })
+    });
+    header.map_err(|error| failure.unwrap_or_else(|| engine_error(error.shifted(start))))
 }
 
 fn zlib_header<R: Read>(source: &mut Source<R>) -> Result<(), CliError> {

@@ -6,12 +6,13 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use linerate_deflate::Format;
+use linerate_deflate::gzip::Header;
 use linerate_deflate::parallel::compress_with_progress;
 
 use super::args::{Args, FormatChoice, Mode};
 use super::decode::Decoder;
 use super::{header, names};
-use crate::ui::error::CliError;
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::{Counted, Source};
 use crate::ui::output::{self, Output};
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
@@ -137,8 +138,9 @@ fn compress(
     if format == FormatChoice::Gzip {
         let header = match operand.path() {
             Some(path) if !args.no_name && input.meta.is_file() => header::for_file(path, &input.meta),
-            _ => header::bytes(None, None),
+            _ => Header::default(),
         };
+        let header = header.to_bytes().map_err(engine_error)?;
         output.write_all(&header).map_err(|e| output.error(e))?;
         header_len = header.len() as u64;
     }
@@ -182,8 +184,8 @@ fn decompress(
     let mut target = operand.path().filter(|_| beside).and_then(names::without_suffix);
     let mut modified = None;
     if args.name {
-        modified = decoder.header().modified();
-        if let (Some(target), Some(name)) = (&mut target, decoder.header().file_name()) {
+        modified = header::modified(decoder.header());
+        if let (Some(target), Some(name)) = (&mut target, header::file_name(decoder.header())) {
             target.set_file_name(name);
         }
     }
@@ -200,7 +202,7 @@ fn decompress(
     let format = match decoder.format() {
         Format::Deflate => FormatChoice::Deflate,
         Format::Zlib => FormatChoice::Zlib,
-        Format::Gzip if decoder.header().is_bgzf() => FormatChoice::Bgzf,
+        Format::Gzip if decoder.header().bgzf_block_len().is_some() => FormatChoice::Bgzf,
         Format::Gzip => FormatChoice::Gzip,
     };
     let mut summary = FileSummary {

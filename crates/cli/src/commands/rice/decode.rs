@@ -1,102 +1,159 @@
 //! `linerate rice decode`: a file to an array.
 
-use bytemuck::cast_slice;
+use std::process::ExitCode;
+
 use linerate_core::Kind;
 use linerate_rice::Params;
+use linerate_rice::file::{ChunkReader, Input, NpyHeader, PartialShape, StreamReader};
+use linerate_rice::v2::{ElementType, Shape};
 
-use super::args::DecodeArgs;
-use super::chunk_reader::{self, Walk};
-use super::dtype::{Dtype, Word, with_type};
-use super::npy::Header;
+use super::array_args::{element_type, partial_shape};
+use super::chunk_args::ChunkArgs;
 use super::operand::{Operand, Sink};
-use super::reader::Reader;
-use super::shape::Shape;
-use super::stream_reader::Streams;
 use super::summary::{FileSummary, Mode};
-use super::{names, parameters};
-use crate::ui::error::CliError;
+use super::work_args::{TargetArgs, WorkArgs};
+use super::{check_target, names, parameters, process_each, usage_error};
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::progress::Progress;
+use crate::ui::{exit_code, size};
 
-pub(crate) fn process(args: &DecodeArgs, operand: &Operand) -> Result<FileSummary, CliError> {
+const EXAMPLES: &str = "\
+Examples:
+  linerate rice decode run7.rice                                        make run7.npy
+  linerate rice decode --raw < run7.rice | hexdump -d
+  linerate rice decode --cd-values 8,7000 --shape -1,7000 run7.drc      make run7.npy
+  linerate rice decode --cd-values 8,7000 --raw -o - a.drc | head -c 14K > a.raw
+  linerate rice decode --m 32 --segment 8192 --dtype u16 a.drc          16-bit unsigned";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(super) struct DecodeArgs {
+    #[command(flatten)]
+    chunk: ChunkArgs,
+
+    /// Type of the samples of a v1 chunk, which does not say
+    #[arg(long, value_name = "TYPE", value_parser = element_type())]
+    dtype: Option<ElementType>,
+
+    /// Shape of the array, of which the first axis may be -1. If it is not given, a v2 file is
+    /// restored with two axes, or one if it has no rows, and a v1 chunk with one
+    #[arg(long, value_name = "ROWS,SAMPLES", value_parser = partial_shape, allow_hyphen_values = true)]
+    shape: Option<PartialShape>,
+
+    /// Write raw little-endian samples without a header
+    #[arg(long)]
+    raw: bool,
+
+    /// Fail when the samples take more bytes than this: a number, or one with K, M or G
+    #[arg(long, value_name = "SIZE", value_parser = size::parse)]
+    max_output: Option<u64>,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    #[command(flatten)]
+    work: WorkArgs,
+}
+
+pub(super) fn run(args: &DecodeArgs) -> ExitCode {
+    match check(args) {
+        Ok(()) => process_each(&args.work.files, &args.work.verbosity, Some(&args.target), |operand| {
+            process(args, operand)
+        }),
+        Err(message) => usage_error(message),
+    }
+}
+
+/// Checks that clap cannot express.
+fn check(args: &DecodeArgs) -> Result<(), &'static str> {
+    check_target(&args.work.files, &args.target)?;
+    match args.dtype {
+        Some(_) if args.chunk.params().is_none() => Err("a v2 file knows the type of its samples"),
+        Some(ElementType::I32 | ElementType::U32) => Err("a v1 chunk holds 16-bit samples"),
+        _ => Ok(()),
+    }
+}
+
+fn process(args: &DecodeArgs, operand: &Operand) -> Result<FileSummary, CliError> {
     let mut summary = FileSummary::new(operand, Mode::Decode);
-    let (reader, meta) = operand.open()?;
+    let (input, meta) = operand.open()?;
     let mut sink = Sink::open(&args.target, operand, &meta, |path| names::decoded(path, args.raw))?;
     let verbosity = &args.work.verbosity;
-    let mut progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), reader.len());
+    let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.file_len());
     let found = match args.chunk.params() {
-        Some(params) => v1(args, &params, reader, &mut sink, &mut progress, &mut summary)?,
-        None => v2(args, reader, &mut sink, &mut progress, &mut summary)?,
+        Some(params) => decode_v1(args, &params, input, &mut sink, progress, &mut summary)?,
+        None => decode_v2(args, input, &mut sink, progress, &mut summary)?,
     };
-    drop(progress);
-    summary.set("dtype", found.dtype.name());
+    summary.set("dtype", found.element.name());
     summary.set("samples", found.shape.samples());
-    summary.set("shape", found.shape.0);
+    summary.set("shape", found.shape.axes());
     summary.set("threads", args.work.threads.threads);
     summary.bytes_out = sink.bytes;
     summary.output = sink.finish()?;
     Ok(summary.end())
 }
 
-fn v1(
+fn decode_v1(
     args: &DecodeArgs,
     params: &Params,
-    mut reader: Reader,
+    input: Input,
     sink: &mut Sink,
-    progress: &mut Progress,
+    mut progress: Progress,
     summary: &mut FileSummary,
-) -> Result<Header, CliError> {
+) -> Result<NpyHeader, CliError> {
     summary.set("format", "v1");
     summary.extend(parameters::record(params));
-    let walk = Walk::new(&mut reader, params)?;
-    let dtype = args.dtype.unwrap_or(Dtype::I16);
-    let shape = shape(args, Shape(vec![walk.samples()]))?;
-    check_limit(args, walk.samples() * dtype.bytes(), 0)?;
-    let header = Header { dtype, shape };
-    if !args.raw {
-        sink.put(&header.bytes())?;
+    let mut chunk = ChunkReader::new(input, params, args.work.options()).map_err(engine_error)?;
+    let samples = chunk.samples();
+    let shape = shape(args, Shape::from_rows(samples, None))?;
+    if args.max_output.is_some_and(|max| samples * 2 > max) {
+        return Err(CliError::data(Kind::Limit, 0, "the samples take more bytes than the limit"));
     }
-    chunk_reader::decode_all(walk, params, args.work.exec(), &mut |samples, used| {
-        progress.update(used);
-        put(sink, samples)
-    })?;
-    summary.bytes_in = reader.at();
+    let header = NpyHeader { element: args.dtype.unwrap_or(ElementType::I16), shape };
+    if !args.raw {
+        sink.put(&header.to_bytes())?;
+    }
+    while let Some(bytes) = chunk.next_bytes().map_err(engine_error)? {
+        sink.put(bytes)?;
+        progress.update(chunk.position());
+    }
+    summary.bytes_in = chunk.position();
     Ok(header)
 }
 
-fn v2(
+fn decode_v2(
     args: &DecodeArgs,
-    reader: Reader,
+    input: Input,
     sink: &mut Sink,
-    progress: &mut Progress,
+    mut progress: Progress,
     summary: &mut FileSummary,
-) -> Result<Header, CliError> {
-    let mut streams = Streams::new(reader);
+) -> Result<NpyHeader, CliError> {
+    let mut streams =
+        StreamReader::new(input, args.work.options()).max_output(args.max_output.unwrap_or(u64::MAX));
     // How many samples there are must be known before the first is written, unless no header
     // needs it or the shape is given. A pipe is then read to its end first.
-    let given = args.shape.as_ref().and_then(|shape| shape.closed());
-    let (dtype, early) = match (streams.is_regular() || !args.raw && given.is_none(), given) {
-        (true, _) => {
-            let totals = streams.totals()?;
-            (totals.dtype, Some(shape(args, totals.shape())?))
+    let given = args.shape.and_then(|shape| shape.shape());
+    let (element, early) = match streams.is_seekable() || !args.raw && given.is_none() {
+        true => {
+            let totals = streams.totals().map_err(engine_error)?;
+            (totals.element, Some(shape(args, totals.shape())?))
         }
-        (false, given) => (streams.first()?.dtype, given),
+        false => (streams.first().map_err(engine_error)?.element, given),
     };
-    if let (Some(shape), false) = (&early, args.raw) {
-        sink.put(&Header { dtype, shape: shape.clone() }.bytes())?;
+    if let (Some(shape), false) = (early, args.raw) {
+        sink.put(&NpyHeader { element, shape }.to_bytes())?;
     }
-    while let Some(stream) = streams.next()? {
-        let samples = streams.seen().map_or(0, |seen| seen.samples);
-        check_limit(args, samples.saturating_mul(dtype.bytes()), stream.head.at)?;
-        with_type!(dtype, T => stream.decode::<T>(args.work.exec(), &mut |samples| put(sink, samples)))?;
-        progress.update(streams.at());
+    while let Some(bytes) = streams.next_bytes().map_err(engine_error)? {
+        sink.put(bytes)?;
+        progress.update(streams.position());
     }
     // A stream at least was seen: without one there are no totals.
     let seen = streams.seen();
-    let shape = shape(args, seen.map_or(Shape(vec![0]), |seen| seen.shape()))?;
+    let shape = shape(args, seen.map_or(Shape::from_rows(0, None), |seen| seen.shape()))?;
     summary.set("format", "v2");
     summary.set("streams", seen.map(|seen| seen.streams));
-    summary.bytes_in = streams.at();
-    Ok(Header { dtype, shape })
+    summary.bytes_in = streams.position();
+    Ok(NpyHeader { element, shape })
 }
 
 /// The shape asked for, or else that of the file.
@@ -108,20 +165,4 @@ fn shape(args: &DecodeArgs, found: Shape) -> Result<Shape, CliError> {
             CliError::Refused(format!("its {samples} samples do not have the shape {choice}"))
         }),
     }
-}
-
-fn check_limit(args: &DecodeArgs, bytes: u64, at: u64) -> Result<(), CliError> {
-    match args.max_output {
-        Some(most) if bytes > most => {
-            let what = format!("its {bytes} bytes of samples exceed the limit of {most} bytes");
-            Err(CliError::data(Kind::Limit, at, what))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Writes samples as files have them.
-fn put<T: Word>(sink: &mut Sink, samples: &mut [T]) -> Result<(), CliError> {
-    samples.iter_mut().for_each(|sample| *sample = sample.little_endian());
-    sink.put(cast_slice(samples))
 }

@@ -1,75 +1,219 @@
 //! `linerate rice encode`: an array to a file.
 
 use std::num::NonZeroU32;
+use std::process::ExitCode;
 
 use linerate_rice::Filter;
-use linerate_rice::v2::StreamOptions;
+use linerate_rice::file::{ArrayReader, ChunkEncoder, ChunkOptions, SegmentChoice, StreamEncoder};
+use linerate_rice::v2::{ElementType, MAX_SEGMENT, StreamOptions};
 
-use super::args::{Auto, EncodeArgs, Segment};
-use super::chunk_writer::{self, Wanted};
-use super::dtype::with_type;
-use super::input::Input;
+use super::array_args::ArrayArgs;
+use super::chunk_args::{check_filter, filter, known_rice_parameter, segment};
 use super::operand::{Operand, Sink};
-use super::piece::Put;
 use super::summary::{FileSummary, Mode};
-use super::{names, parameters, stream_writer};
-use crate::ui::error::CliError;
+use super::work_args::{TargetArgs, WorkArgs};
+use super::{check_target, names, parameters, process_each, reads_stdin, usage_error};
+use crate::ui::error::{CliError, engine_error};
+use crate::ui::exit_code;
 use crate::ui::progress::Progress;
 
-pub(crate) fn process(args: &EncodeArgs, operand: &Operand) -> Result<FileSummary, CliError> {
+const EXAMPLES: &str = "\
+Examples:
+  linerate rice encode run7.npy                        make run7.rice
+  linerate rice encode -p4 --verify big.npy            4 threads, each piece decoded and compared
+  linerate rice encode --dtype i16 --shape -1,7000 a.raw
+  daq | linerate rice encode --dtype u16 -o run8.rice  from a pipe, as long as it lasts
+  linerate rice encode --v1 run7.npy                   make run7.drc, print its cd_values
+  linerate rice encode --v1 --m 8 --segment 7000 a.npy  the parameters of an existing HDF5 file";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(super) struct EncodeArgs {
+    #[command(flatten)]
+    version: VersionArgs,
+
+    #[command(flatten)]
+    raw: ArrayArgs,
+
+    /// Rice parameter of a v1 chunk: a power of two from 2 to 32768, or `auto` for the one that
+    /// makes it smallest (of a pipe: its first 16 MiB), which is the default
+    #[arg(long, value_name = "M", value_parser = rice_parameter, requires = "v1")]
+    m: Option<RiceParameter>,
+
+    /// Samples that are coded, and can be decoded, by themselves: a number, at most 65536 in v2; with
+    /// --v1 also `row`, or `all` (-1) for the whole array; or `auto` (the default) for rows, where short
+    /// ones are joined and a single long one, or in v2 any, is cut
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = segment, allow_hyphen_values = true)]
+    segment: SegmentChoice,
+
+    /// Keep a v1 chunk that is larger than its samples by more than 2 %, which is otherwise refused
+    #[arg(long, requires = "v1")]
+    allow_expansion: bool,
+
+    /// Coefficients of the filter of a v1 chunk, the first of them 1 or -1; 1,-1 if not given
+    #[arg(
+        long,
+        value_name = "C0,C1,..",
+        value_parser = filter,
+        allow_hyphen_values = true,
+        requires = "v1"
+    )]
+    filter: Option<Filter>,
+
+    /// Decode each piece again and compare it with the input
+    #[arg(long)]
+    verify: bool,
+
+    #[command(flatten)]
+    target: TargetArgs,
+
+    #[command(flatten)]
+    work: WorkArgs,
+}
+
+/// Which format to write.
+#[derive(clap::Args, Debug)]
+struct VersionArgs {
+    /// Write one chunk of HDF5 filter 32025, suffix .drc
+    #[arg(long, overrides_with = "v2")]
+    v1: bool,
+
+    /// Write a self-describing file, suffix .rice (the default)
+    #[arg(long, overrides_with = "v1")]
+    v2: bool,
+}
+
+/// A Rice parameter, or `None` for the best one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct RiceParameter(Option<u32>);
+
+fn rice_parameter(text: &str) -> Result<RiceParameter, String> {
+    match text {
+        "auto" => Ok(RiceParameter(None)),
+        _ => match known_rice_parameter(text)? {
+            1 => Err("m = 1 can only be decoded".into()),
+            m => Ok(RiceParameter(Some(m))),
+        },
+    }
+}
+
+pub(super) fn run(args: &EncodeArgs) -> ExitCode {
+    match check(args) {
+        Ok(()) => process_each(&args.work.files, &args.work.verbosity, Some(&args.target), |operand| {
+            process(args, operand)
+        }),
+        Err(message) => usage_error(message),
+    }
+}
+
+/// Checks that clap cannot express.
+fn check(args: &EncodeArgs) -> Result<(), &'static str> {
+    check_target(&args.work.files, &args.target)?;
+    let v1 = args.version.v1;
+    args.filter.as_ref().map_or(Ok(()), check_filter)?;
+    if v1 && matches!(args.raw.dtype, Some(ElementType::I32 | ElementType::U32)) {
+        return Err("a v1 chunk holds 16-bit samples");
+    }
+    let is_complete = args.raw.shape.is_some_and(|shape| shape.shape().is_some());
+    if v1 && args.raw.dtype.is_some() && !is_complete && reads_stdin(&args.work.files) {
+        return Err("a v1 chunk of raw samples from a pipe needs a complete --shape");
+    }
+    match args.segment {
+        SegmentChoice::All if !v1 => Err("only a v1 chunk can be one segment as a whole"),
+        SegmentChoice::Samples(n) if !v1 && n.get() > MAX_SEGMENT => {
+            Err("a segment of a v2 file has at most 65536 samples")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn process(args: &EncodeArgs, operand: &Operand) -> Result<FileSummary, CliError> {
     let mut summary = FileSummary::new(operand, Mode::Encode);
-    let (reader, meta) = operand.open()?;
-    let mut input = Input::open(reader, &args.raw)?;
+    let (input, meta) = operand.open()?;
+    let array = args.raw.open(input)?;
     let suffix = if args.version.v1 { names::CHUNK } else { names::STREAMS };
     let mut sink = Sink::open(&args.target, operand, &meta, |path| names::encoded(path, suffix))?;
     let verbosity = &args.work.verbosity;
-    let mut progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.len());
-    let mut put = |bytes: &[u8], used| {
-        progress.update(used);
-        sink.put(bytes)
-    };
+    let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), array.input_len());
     match args.version.v1 {
-        true => v1(args, &mut input, &mut put, &mut summary)?,
-        false => v2(args, &mut input, &mut put, &mut summary)?,
+        true => encode_v1(args, array, &mut sink, progress, &mut summary)?,
+        false => encode_v2(args, array, &mut sink, progress, &mut summary)?,
     }
-    drop(progress);
-    summary.set("dtype", input.dtype().name());
-    summary.set("shape", input.final_shape()?.0);
-    summary.set("samples", input.read());
     summary.set("threads", args.work.threads.threads);
-    summary.bytes_in = input.start() + input.read() * input.dtype().bytes();
     summary.bytes_out = sink.bytes;
     summary.output = sink.finish()?;
     Ok(summary.end())
 }
 
-fn v1(args: &EncodeArgs, input: &mut Input, put: Put<'_>, summary: &mut FileSummary) -> Result<(), CliError> {
-    let wanted = Wanted {
-        m: args.m.unwrap_or(Auto::Auto),
-        segment: args.segment,
-        filter: args.filter.unwrap_or(Filter::DELTA),
-        allow_expansion: args.allow_expansion,
-    };
-    let params = chunk_writer::encode(input, &wanted, args.work.exec(), args.verify, put)?;
-    summary.note = Some(format!("cd_values {}", parameters::signed(&params)));
+fn encode_v1(
+    args: &EncodeArgs,
+    array: ArrayReader,
+    sink: &mut Sink,
+    mut progress: Progress,
+    summary: &mut FileSummary,
+) -> Result<(), CliError> {
+    let settings = ChunkOptions::new()
+        .m(args.m.and_then(|m| m.0))
+        .segment(args.segment)
+        .filter(args.filter.unwrap_or(Filter::DELTA))
+        .allow_expansion(args.allow_expansion)
+        .verify(args.verify);
+    let mut encoder = ChunkEncoder::new(array, &settings, args.work.options()).map_err(engine_error)?;
+    while let Some(bytes) = encoder.next_bytes().map_err(engine_error)? {
+        sink.put(bytes)?;
+        progress.update(encoder.array().position());
+    }
+    summary.note = Some(format!("cd_values {}", parameters::signed(encoder.params())));
     summary.set("format", "v1");
-    summary.extend(parameters::record(&params));
+    summary.extend(parameters::record(encoder.params()));
+    describe(encoder.array(), summary)
+}
+
+fn encode_v2(
+    args: &EncodeArgs,
+    array: ArrayReader,
+    sink: &mut Sink,
+    mut progress: Progress,
+    summary: &mut FileSummary,
+) -> Result<(), CliError> {
+    let segment = match args.segment {
+        SegmentChoice::Samples(n) => Some(n),
+        SegmentChoice::Auto | SegmentChoice::Row | SegmentChoice::All => None,
+    };
+    // A row longer than a stream can note is not noted.
+    let row = array.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
+    let settings = StreamOptions::new().segment(segment).row(row);
+    let mut encoder = StreamEncoder::new(array, settings, args.work.options()).verify(args.verify);
+    while let Some(bytes) = encoder.next_bytes().map_err(engine_error)? {
+        sink.put(bytes)?;
+        progress.update(encoder.array().position());
+    }
+    summary.set("format", "v2");
+    summary.set("segment", settings.segment_len());
+    summary.set("streams", encoder.streams());
+    describe(encoder.array(), summary)
+}
+
+/// What the array was.
+fn describe(array: &ArrayReader, summary: &mut FileSummary) -> Result<(), CliError> {
+    let element = array.element();
+    summary.set("dtype", element.name());
+    summary.set("shape", array.shape().map_err(engine_error)?.axes());
+    summary.set("samples", array.samples_read());
+    summary.bytes_in = array.start() + array.samples_read() * element.bytes() as u64;
     Ok(())
 }
 
-fn v2(args: &EncodeArgs, input: &mut Input, put: Put<'_>, summary: &mut FileSummary) -> Result<(), CliError> {
-    let segment = match args.segment {
-        Segment::Given(n) => Some(n),
-        Segment::Auto | Segment::Row | Segment::All => None,
-    };
-    // A row longer than a stream can note is not noted.
-    let row = input.row().and_then(|row| NonZeroU32::new(u32::try_from(row).ok()?));
-    let settings = StreamOptions::new().segment(segment).row(row);
-    let (exec, verify) = (args.work.exec(), args.verify);
-    let streams =
-        with_type!(input.dtype(), T => stream_writer::encode::<T>(input, &settings, exec, verify, put))?;
-    summary.set("format", "v2");
-    summary.set("segment", settings.segment_len());
-    summary.set("streams", streams);
-    Ok(())
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rice_parameter_is_auto_or_a_power_of_two_from_2() {
+        assert_eq!(rice_parameter("auto"), Ok(RiceParameter(None)));
+        assert_eq!(rice_parameter("32"), Ok(RiceParameter(Some(32))));
+        for bad in ["1", "0", "12", "65536", "", "x"] {
+            assert!(rice_parameter(bad).is_err(), "{bad}");
+        }
+    }
 }

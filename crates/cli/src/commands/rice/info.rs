@@ -1,41 +1,68 @@
 //! `linerate rice info`: what an encoded file says about itself.
 
-use linerate_rice::Params;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::ValueHint;
+use linerate_rice::file::{ChunkReader, Input, StreamHeader, StreamReader};
+use linerate_rice::{Options, Params};
 use serde_json::{Value, json};
 
-use super::args::InfoArgs;
-use super::chunk_reader::Walk;
+use super::chunk_args::ChunkArgs;
 use super::operand::Operand;
-use super::parameters;
-use super::reader::Reader;
-use super::stream_reader::{Head, Streams};
 use super::summary::{FileSummary, Mode};
-use crate::ui::error::CliError;
+use super::{parameters, process_each};
+use crate::ui::error::{CliError, engine_error};
+use crate::ui::exit_code;
+use crate::ui::verbosity::VerbosityArgs;
 
-pub(crate) fn process(args: &InfoArgs, operand: &Operand) -> Result<FileSummary, CliError> {
+const EXAMPLES: &str = "\
+Examples:
+  linerate rice info run7.rice                         type, shape, sizes, streams
+  linerate rice info --cd-values 8,7000 run7.drc       segments, words, and whether they fit
+  linerate rice info --json --cd-values 8,7000 *.drc";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(super) struct InfoArgs {
+    #[command(flatten)]
+    chunk: ChunkArgs,
+
+    #[command(flatten)]
+    verbosity: VerbosityArgs,
+
+    /// Files to look at; standard input if there is none, or for `-`
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    files: Vec<PathBuf>,
+}
+
+pub(super) fn run(args: &InfoArgs) -> ExitCode {
+    process_each(&args.files, &args.verbosity, None, |operand| process(args, operand))
+}
+
+fn process(args: &InfoArgs, operand: &Operand) -> Result<FileSummary, CliError> {
     let mut summary = FileSummary::new(operand, Mode::Info);
-    let (reader, _) = operand.open()?;
+    let (input, _) = operand.open()?;
     summary.lines.push(format!("file        {}", operand.name()));
     match args.chunk.params() {
-        Some(params) => v1(&params, reader, &mut summary)?,
-        None => v2(reader, &mut summary)?,
+        Some(params) => info_v1(&params, input, &mut summary)?,
+        None => info_v2(input, &mut summary)?,
     }
     Ok(summary.end())
 }
 
-/// Walks over the lengths of a chunk. No payload is read.
-fn v1(params: &Params, mut reader: Reader, summary: &mut FileSummary) -> Result<(), CliError> {
-    let mut walk = Walk::new(&mut reader, params)?;
-    let (samples, segments) = (walk.samples(), walk.segments());
+/// Reads the lengths of the segments of a chunk, but no payload.
+fn info_v1(params: &Params, input: Input, summary: &mut FileSummary) -> Result<(), CliError> {
+    let mut chunk = ChunkReader::new(input, params, Options::new()).map_err(engine_error)?;
+    let (samples, segments) = (chunk.samples(), chunk.segments());
     let (mut words, mut least, mut most) = (0u64, u32::MAX, 0);
-    while let Some(found) = walk.next()? {
-        words += u64::from(found.words);
-        least = least.min(found.words);
-        most = most.max(found.words);
-        walk.skip(&found)?;
+    while let Some(segment) = chunk.skip_segment().map_err(engine_error)? {
+        words += u64::from(segment.words);
+        least = least.min(segment.words);
+        most = most.max(segment.words);
     }
     let least = least.min(most);
-    let bytes = walk.at();
+    let bytes = chunk.position();
     summary.lines.extend([
         "format      v1: a chunk of HDF5 filter 32025".into(),
         format!("samples     {samples} of 16 bits, {} bytes", samples * 2),
@@ -53,18 +80,17 @@ fn v1(params: &Params, mut reader: Reader, summary: &mut FileSummary) -> Result<
     Ok(())
 }
 
-/// Walks over the heads of streams. No segment is read.
-fn v2(reader: Reader, summary: &mut FileSummary) -> Result<(), CliError> {
-    let mut streams = Streams::new(reader);
-    let mut heads: Vec<Head> = Vec::new();
-    let totals = streams.heads(&mut |head| heads.push(*head))?;
-    let (samples, bytes) = (totals.samples, streams.at());
-    let raw = samples.saturating_mul(totals.dtype.bytes());
-    let segments: u64 = heads.iter().map(|head| head.segments).sum();
+/// Reads the headers of streams, but no segment.
+fn info_v2(input: Input, summary: &mut FileSummary) -> Result<(), CliError> {
+    let mut streams = StreamReader::new(input, Options::new());
+    let (headers, totals) = streams.headers().map_err(engine_error)?;
+    let (samples, bytes) = (totals.samples, streams.position());
+    let raw = samples.saturating_mul(totals.element.bytes() as u64);
+    let segments: u64 = headers.iter().map(|header| header.segments).sum();
     let shape = totals.shape();
     summary.lines.extend([
         "format      v2".into(),
-        format!("type        {}", totals.dtype.name()),
+        format!("type        {}", totals.element.name()),
         format!("shape       {shape}"),
         format!("samples     {samples}, {raw} bytes"),
         format!("bytes       {bytes} ({:.2} %)", percent(bytes, raw)),
@@ -72,28 +98,28 @@ fn v2(reader: Reader, summary: &mut FileSummary) -> Result<(), CliError> {
         format!("streams     {}", totals.streams),
         format!("{:>15} {:>15} {:>15} {:>10} {:>10}", "offset", "bytes", "samples", "segments", "of each"),
     ]);
-    summary.lines.extend(heads.iter().map(|head| {
-        let Head { at, bytes, samples, segments, segment, .. } = head;
-        format!("{at:>15} {bytes:>15} {samples:>15} {segments:>10} {segment:>10}")
+    summary.lines.extend(headers.iter().map(|header| {
+        let StreamHeader { offset, bytes, samples, segments, segment, .. } = header;
+        format!("{offset:>15} {bytes:>15} {samples:>15} {segments:>10} {segment:>10}")
     }));
     summary.bytes_in = bytes;
     summary.set("format", "v2");
-    summary.set("dtype", totals.dtype.name());
-    summary.set("shape", shape.0);
+    summary.set("dtype", totals.element.name());
+    summary.set("shape", shape.axes());
     summary.set("samples", samples);
     summary.set("segments", segments);
-    summary.set("streams", heads.iter().map(record).collect::<Vec<_>>());
+    summary.set("streams", headers.iter().map(record).collect::<Vec<_>>());
     Ok(())
 }
 
-fn record(head: &Head) -> Value {
+fn record(header: &StreamHeader) -> Value {
     json!({
-        "offset": head.at,
-        "bytes": head.bytes,
-        "samples": head.samples,
-        "row": head.row,
-        "segment": head.segment,
-        "segments": head.segments,
+        "offset": header.offset,
+        "bytes": header.bytes,
+        "samples": header.samples,
+        "row": header.row,
+        "segment": header.segment,
+        "segments": header.segments,
     })
 }
 

@@ -1,80 +1,88 @@
 //! `linerate rice`: encode and decode arrays of waveforms.
 
-mod args;
-mod chunk_reader;
-mod chunk_writer;
+mod array_args;
+mod chunk_args;
 mod decode;
-mod dtype;
 mod encode;
 mod info;
-mod input;
 mod names;
-mod npy;
 mod operand;
 mod parameters;
-mod piece;
-mod reader;
-mod shape;
-mod stream_reader;
-mod stream_writer;
 mod summary;
 mod tune;
 mod verify;
+mod work_args;
 
 use std::io::{IsTerminal, stdin, stdout};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use linerate_rice::Filter;
-use linerate_rice::v2::MAX_SEGMENT;
+use clap::Subcommand;
 
-pub(crate) use self::args::Args;
-use self::args::{DecodeArgs, EncodeArgs, RiceCommand, Segment, TargetArgs, VerifyArgs};
-use self::dtype::Dtype;
 use self::operand::Operand;
 use self::summary::FileSummary;
+use self::work_args::TargetArgs;
 use crate::ui::error::CliError;
 use crate::ui::exit_code::{self, ExitStatus};
 use crate::ui::printer::{Printer, to_stderr, to_stdout};
 use crate::ui::signals;
 use crate::ui::verbosity::VerbosityArgs;
 
+const NOTES: &str = "\
+Examples:
+  linerate rice encode run7.npy              make run7.rice
+  linerate rice decode run7.rice             make run7.npy
+  linerate rice verify *.rice                checksums, without an original
+
+Formats:
+  v2, suffix .rice, describes itself: samples of 16 or 32 bits, the length of a row, and checksums.
+  Each segment has a predictor, and each block of 32 samples a parameter of its own.
+
+  v1, suffix .drc, is one chunk as HDF5 filter 32025 (Delta-Rice) stores it for the whole array:
+  16-bit samples, without shape, parameters or checksum. Its parameters are the filter's cd_values,
+  which `encode` prints and `decode` must be given.
+
+Arrays:
+  .npy files, or raw little-endian samples where --dtype is given. They are coded in pieces, so they
+  may be larger than memory; a segment must fit.";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: RiceCommand,
+}
+
+#[derive(Subcommand, Debug)]
+enum RiceCommand {
+    /// Encode arrays of samples
+    ///
+    /// FILE.npy becomes FILE.rice, or FILE.drc with --v1; any other FILE keeps its suffix before
+    /// the new one. FILE itself is kept.
+    Encode(Box<encode::EncodeArgs>),
+    /// Decode to .npy files, or to raw samples
+    Decode(Box<decode::DecodeArgs>),
+    /// Print what is in encoded files, without decoding them
+    Info(Box<info::InfoArgs>),
+    /// Find the parameters that make a v1 chunk smallest
+    Tune(Box<tune::TuneArgs>),
+    /// Decode and check, and compare with the original; write nothing
+    Verify(Box<verify::VerifyArgs>),
+}
+
 pub(crate) fn run(args: &Args) -> ExitCode {
     match &args.command {
-        RiceCommand::Encode(args) => match check_encode(args) {
-            Ok(()) => {
-                let target = Some(&args.target);
-                each(&args.work.files, &args.work.verbosity, target, |operand| encode::process(args, operand))
-            }
-            Err(what) => usage(what),
-        },
-        RiceCommand::Decode(args) => match check_decode(args) {
-            Ok(()) => {
-                let target = Some(&args.target);
-                each(&args.work.files, &args.work.verbosity, target, |operand| decode::process(args, operand))
-            }
-            Err(what) => usage(what),
-        },
-        RiceCommand::Info(args) => {
-            each(&args.files, &args.verbosity, None, |operand| info::process(args, operand))
-        }
-        RiceCommand::Tune(args) => match check_filter(Some(args.filter)) {
-            Ok(()) => {
-                each(&args.work.files, &args.work.verbosity, None, |operand| tune::process(args, operand))
-            }
-            Err(what) => usage(what),
-        },
-        RiceCommand::Verify(args) => match check_verify(args) {
-            Ok(()) => {
-                each(&args.work.files, &args.work.verbosity, None, |operand| verify::process(args, operand))
-            }
-            Err(what) => usage(what),
-        },
+        RiceCommand::Encode(args) => encode::run(args),
+        RiceCommand::Decode(args) => decode::run(args),
+        RiceCommand::Info(args) => info::run(args),
+        RiceCommand::Tune(args) => tune::run(args),
+        RiceCommand::Verify(args) => verify::run(args),
     }
 }
 
-fn usage(what: &str) -> ExitCode {
-    to_stderr(format_args!("linerate: {what}"));
+/// The exit status of a command line that is wrong in a way that clap cannot express.
+fn usage_error(message: &str) -> ExitCode {
+    to_stderr(format_args!("linerate: {message}"));
     ExitCode::from(exit_code::USAGE)
 }
 
@@ -94,6 +102,7 @@ fn writes_stdout(files: &[PathBuf], target: &TargetArgs) -> bool {
     target.is_stdout(reads_stdin(files))
 }
 
+/// Why this target cannot take the output of these files.
 fn check_target(files: &[PathBuf], target: &TargetArgs) -> Result<(), &'static str> {
     if target.output.is_some() && files.len() > 1 {
         return Err("-o takes a single input file");
@@ -107,55 +116,8 @@ fn check_target(files: &[PathBuf], target: &TargetArgs) -> Result<(), &'static s
     Ok(())
 }
 
-/// Checks that clap cannot express.
-fn check_encode(args: &EncodeArgs) -> Result<(), &'static str> {
-    check_target(&args.work.files, &args.target)?;
-    let v1 = args.version.v1;
-    check_filter(args.filter)?;
-    if v1 && matches!(args.raw.dtype, Some(Dtype::I32 | Dtype::U32)) {
-        return Err("a v1 chunk holds 16-bit samples");
-    }
-    let complete = args.raw.shape.as_ref().is_some_and(|shape| shape.closed().is_some());
-    if v1 && args.raw.dtype.is_some() && !complete && reads_stdin(&args.work.files) {
-        return Err("a v1 chunk of raw samples from a pipe needs a complete --shape");
-    }
-    match args.segment {
-        Segment::All if !v1 => Err("only a v1 chunk can be one segment as a whole"),
-        Segment::Given(n) if !v1 && n.get() > MAX_SEGMENT => {
-            Err("a segment of a v2 file has at most 65536 samples")
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_filter(filter: Option<Filter>) -> Result<(), &'static str> {
-    match filter {
-        Some(filter) if !filter.is_lossless() => {
-            Err("a filter whose first coefficient is not 1 or -1 would lose data")
-        }
-        _ => Ok(()),
-    }
-}
-
-fn check_verify(args: &VerifyArgs) -> Result<(), &'static str> {
-    let against_stdin = args.against.as_deref().is_some_and(|path| Operand::of(path).path().is_none());
-    match against_stdin && reads_stdin(&args.work.files) {
-        true => Err("standard input cannot be both the file and the original"),
-        false => Ok(()),
-    }
-}
-
-fn check_decode(args: &DecodeArgs) -> Result<(), &'static str> {
-    check_target(&args.work.files, &args.target)?;
-    match args.dtype {
-        Some(_) if args.chunk.params().is_none() => Err("a v2 file knows the type of its samples"),
-        Some(Dtype::I32 | Dtype::U32) => Err("a v1 chunk holds 16-bit samples"),
-        _ => Ok(()),
-    }
-}
-
 /// Processes operands in order, and reports each.
-fn each(
+fn process_each(
     files: &[PathBuf],
     verbosity: &VerbosityArgs,
     target: Option<&TargetArgs>,

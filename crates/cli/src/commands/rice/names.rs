@@ -3,15 +3,15 @@
 use std::path::{Path, PathBuf};
 
 /// Suffix of a chunk of filter 32025.
-pub(crate) const CHUNK: &str = "drc";
+pub(super) const CHUNK: &str = "drc";
 
 /// Suffix of a file of v2 streams.
-pub(crate) const STREAMS: &str = "rice";
+pub(super) const STREAMS: &str = "rice";
 
 const NPY: &str = "npy";
 
 /// The name of an encoded array: `a.npy` becomes `a.drc`, `a.raw` becomes `a.raw.drc`.
-pub(crate) fn encoded(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn encoded(path: &Path, suffix: &str) -> PathBuf {
     match has_suffix(path, &[NPY]) {
         true => path.with_extension(suffix),
         false => appended(path, suffix),
@@ -20,7 +20,7 @@ pub(crate) fn encoded(path: &Path, suffix: &str) -> PathBuf {
 
 /// The name of a decoded array: `a.drc` becomes `a.npy`; raw samples lose the suffix, or get
 /// `.raw` if there is no other left.
-pub(crate) fn decoded(path: &Path, raw: bool) -> PathBuf {
+pub(super) fn decoded(path: &Path, raw: bool) -> PathBuf {
     let stem = if has_suffix(path, &[CHUNK, STREAMS]) { path.with_extension("") } else { path.to_owned() };
     match (raw, stem.extension().is_some() && stem != path) {
         (false, _) => appended(&stem, NPY),

@@ -4,31 +4,32 @@ use std::fs::{self, File, Metadata};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::args::TargetArgs;
-use super::reader::Reader;
-use crate::ui::error::CliError;
+use linerate_rice::file::Input;
+
+use super::work_args::TargetArgs;
+use crate::ui::error::{CliError, engine_error};
 use crate::ui::input;
 use crate::ui::output::{self, Output};
 
 /// A file to process, or standard input.
-pub(crate) enum Operand {
+pub(super) enum Operand {
     Stdin,
     Named(PathBuf),
 }
 
 impl Operand {
-    pub(crate) fn of(path: &Path) -> Operand {
+    pub(super) fn of(path: &Path) -> Operand {
         if path == Path::new("-") { Operand::Stdin } else { Operand::Named(path.to_owned()) }
     }
 
-    pub(crate) fn name(&self) -> String {
+    pub(super) fn name(&self) -> String {
         match self {
             Operand::Stdin => "stdin".into(),
             Operand::Named(path) => path.display().to_string(),
         }
     }
 
-    pub(crate) fn path(&self) -> Option<&Path> {
+    pub(super) fn path(&self) -> Option<&Path> {
         match self {
             Operand::Stdin => None,
             Operand::Named(path) => Some(path),
@@ -36,36 +37,39 @@ impl Operand {
     }
 
     /// Opens it. Standard input counts as a pipe, whatever it is.
-    pub(crate) fn open(&self) -> Result<(Reader, Metadata), CliError> {
+    pub(super) fn open(&self) -> Result<(Input, Metadata), CliError> {
         let cannot_open = || CliError::io("cannot open");
-        let file = match self {
-            Operand::Stdin => input::stdin().map_err(cannot_open())?,
+        match self {
+            Operand::Stdin => {
+                let file = input::stdin().map_err(cannot_open())?;
+                let meta = file.metadata().map_err(cannot_open())?;
+                Ok((Input::from_reader(file), meta))
+            }
             Operand::Named(path) => {
-                if fs::metadata(path).map_err(cannot_open())?.is_dir() {
+                let meta = fs::metadata(path).map_err(cannot_open())?;
+                if meta.is_dir() {
                     return Err(CliError::Refused("it is a directory".into()));
                 }
-                File::open(path).map_err(cannot_open())?
+                let file = File::open(path).map_err(cannot_open())?;
+                Ok((Input::from_file(file).map_err(engine_error)?, meta))
             }
-        };
-        let meta = file.metadata().map_err(cannot_open())?;
-        let len = (meta.is_file() && self.path().is_some()).then_some(meta.len());
-        Ok((Reader::new(file, len), meta))
+        }
     }
 }
 
 /// An output that counts its bytes, and takes over the attributes of its source.
-pub(crate) struct Sink {
+pub(super) struct Sink {
     output: Output,
     /// The file whose attributes the output gets.
     source: Option<Metadata>,
     /// Bytes written.
-    pub(crate) bytes: u64,
+    pub(super) bytes: u64,
 }
 
 impl Sink {
     /// The output that the command line asks for: standard output, the file it names, or else
     /// `beside`, a name made from that of the input.
-    pub(crate) fn open(
+    pub(super) fn open(
         args: &TargetArgs,
         operand: &Operand,
         meta: &Metadata,
@@ -83,14 +87,14 @@ impl Sink {
         Ok(Sink { output, source: source.map(|_| meta.clone()), bytes: 0 })
     }
 
-    pub(crate) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         self.output.write_all(bytes).map_err(|e| self.output.error(e))?;
         self.bytes += bytes.len() as u64;
         Ok(())
     }
 
     /// Commits a file. Returns its name, if there is a file.
-    pub(crate) fn finish(mut self) -> Result<Option<PathBuf>, CliError> {
+    pub(super) fn finish(mut self) -> Result<Option<PathBuf>, CliError> {
         self.output.take_over(self.source.as_ref(), None, false)?;
         self.output.commit()
     }

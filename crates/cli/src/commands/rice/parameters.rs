@@ -5,25 +5,25 @@ use serde_json::{Value, json};
 
 /// The values of HDF5's filter message, without the usual filter, which is assumed anyway. The
 /// segment is always there: where it is not, filters may take the length of a row for it.
-pub(crate) fn cd_values(params: &Params) -> Vec<u32> {
+pub(super) fn cd_values(params: &Params) -> Vec<u32> {
     let (n, values) = params.cd_values();
     let needed = if params.filter() == &Filter::DELTA { 2 } else { n };
     values[..needed].to_vec()
 }
 
 /// As they are given to `--cd-values`: negative numbers with their sign.
-pub(crate) fn signed(params: &Params) -> String {
+pub(super) fn signed(params: &Params) -> String {
     list(cd_values(params).into_iter().map(|v| v as i32))
 }
 
 /// As they are given to `h5repack -f`.
-pub(crate) fn h5repack(params: &Params) -> String {
+pub(super) fn h5repack(params: &Params) -> String {
     let values = cd_values(params);
     format!("UD=32025,0,{},{}", values.len(), list(values))
 }
 
 /// Coefficients with commas between them.
-pub(crate) fn taps(filter: &Filter) -> String {
+pub(super) fn taps(filter: &Filter) -> String {
     list(filter.taps())
 }
 
@@ -32,7 +32,7 @@ fn list<T: ToString>(values: impl IntoIterator<Item = T>) -> String {
 }
 
 /// As JSON: each by its name, and the cd_values.
-pub(crate) fn record(params: &Params) -> Value {
+pub(super) fn record(params: &Params) -> Value {
     json!({
         "m": params.m(),
         "segment": params.segment(),

@@ -9,7 +9,7 @@ use super::operand::Operand;
 
 /// The subcommands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(super) enum Mode {
     Encode,
     Decode,
     Info,
@@ -35,24 +35,24 @@ impl Mode {
 }
 
 /// A processed file.
-pub(crate) struct FileSummary {
+pub(super) struct FileSummary {
     name: String,
     mode: Mode,
     begun: Instant,
     /// The subcommand's regular output.
-    pub(crate) lines: Vec<String>,
+    pub(super) lines: Vec<String>,
     /// Parameters that the user has to keep.
-    pub(crate) note: Option<String>,
-    pub(crate) output: Option<PathBuf>,
-    pub(crate) bytes_in: u64,
-    pub(crate) bytes_out: u64,
+    pub(super) note: Option<String>,
+    pub(super) output: Option<PathBuf>,
+    pub(super) bytes_in: u64,
+    pub(super) bytes_out: u64,
     /// More of what `--json` prints.
-    pub(crate) more: Map<String, Value>,
+    pub(super) more: Map<String, Value>,
     seconds: f64,
 }
 
 impl FileSummary {
-    pub(crate) fn new(operand: &Operand, mode: Mode) -> FileSummary {
+    pub(super) fn new(operand: &Operand, mode: Mode) -> FileSummary {
         FileSummary {
             name: operand.name(),
             mode,
@@ -68,30 +68,30 @@ impl FileSummary {
     }
 
     /// Stops the clock.
-    pub(crate) fn end(mut self) -> FileSummary {
+    pub(super) fn end(mut self) -> FileSummary {
         self.seconds = self.begun.elapsed().as_secs_f64();
         self
     }
 
-    pub(crate) fn set(&mut self, key: &str, value: impl Into<Value>) {
+    pub(super) fn set(&mut self, key: &str, value: impl Into<Value>) {
         self.more.insert(key.into(), value.into());
     }
 
     /// Adds all entries of an object.
-    pub(crate) fn extend(&mut self, object: Value) {
+    pub(super) fn extend(&mut self, object: Value) {
         if let Value::Object(entries) = object {
             self.more.extend(entries);
         }
     }
 
     /// A line about the file made, or about the operand if none was.
-    pub(crate) fn named(&self, what: &str) -> String {
+    pub(super) fn named(&self, what: &str) -> String {
         let output = self.output.as_ref().map(|path| path.display().to_string());
         format!("{}: {what}", output.as_ref().unwrap_or(&self.name))
     }
 
     /// The line of `-v`, if there is more to say than was asked for.
-    pub(crate) fn line(&self) -> Option<String> {
+    pub(super) fn line(&self) -> Option<String> {
         let FileSummary { name, bytes_in, bytes_out, .. } = self;
         match self.mode {
             Mode::Encode | Mode::Decode => {}
@@ -106,7 +106,7 @@ impl FileSummary {
     }
 
     /// The object of `--json`.
-    pub(crate) fn record(&self) -> Value {
+    pub(super) fn record(&self) -> Value {
         let mut value = json!({
             "file": self.name,
             "status": "ok",

@@ -1,19 +1,55 @@
 //! `linerate rice tune`: the parameters that make a chunk smallest, with the size for every m.
 
 use std::num::NonZeroU32;
+use std::process::ExitCode;
 use std::thread;
 
+use linerate_rice::file::SegmentChoice;
 use linerate_rice::{Filter, Options, Params, encoded_len, tune};
 use serde_json::json;
 
-use super::args::TuneArgs;
-use super::chunk_writer;
-use super::input::Input;
+use super::array_args::ArrayArgs;
+use super::chunk_args::{check_filter, filter, segment};
 use super::operand::Operand;
-use super::parameters;
-use super::piece::engine_error;
 use super::summary::{FileSummary, Mode};
-use crate::ui::error::CliError;
+use super::work_args::WorkArgs;
+use super::{parameters, process_each, usage_error};
+use crate::ui::error::{CliError, engine_error};
+use crate::ui::exit_code;
+
+const EXAMPLES: &str = "\
+Examples:
+  linerate rice tune run7.npy                          a table of sizes, and what to give h5repack
+  linerate rice tune --json --segment 1000 run7.npy
+  linerate rice tune --dtype i16 --shape -1,7000 a.raw";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(super) struct TuneArgs {
+    #[command(flatten)]
+    raw: ArrayArgs,
+
+    /// Samples per independently coded waveform: a number, `row`, `all` (-1) for the whole array, or
+    /// `auto` for rows, where short ones are joined and a single long one is cut
+    #[arg(long, value_name = "N", default_value = "auto", value_parser = segment, allow_hyphen_values = true)]
+    segment: SegmentChoice,
+
+    /// The filter that the table is for
+    #[arg(long, value_name = "C0,C1,..", default_value = "1,-1", value_parser = filter, allow_hyphen_values = true)]
+    filter: Filter,
+
+    #[command(flatten)]
+    work: WorkArgs,
+}
+
+pub(super) fn run(args: &TuneArgs) -> ExitCode {
+    match check_filter(&args.filter) {
+        Ok(()) => {
+            process_each(&args.work.files, &args.work.verbosity, None, |operand| process(args, operand))
+        }
+        Err(message) => usage_error(message),
+    }
+}
 
 /// Parameters and the exact bytes of the chunk they make.
 struct Size {
@@ -21,28 +57,27 @@ struct Size {
     bytes: u64,
 }
 
-pub(crate) fn process(args: &TuneArgs, operand: &Operand) -> Result<FileSummary, CliError> {
+fn process(args: &TuneArgs, operand: &Operand) -> Result<FileSummary, CliError> {
     let mut summary = FileSummary::new(operand, Mode::Tune);
-    let (reader, _) = operand.open()?;
-    let mut input = Input::open(reader, &args.raw)?;
-    chunk_writer::check(&input)?;
-    let segment = chunk_writer::segment(&input, args.segment)?;
-    let whole = input.whole::<i16>()?;
-    let samples = whole.samples();
+    let (input, _) = operand.open()?;
+    let mut array = args.raw.open(input)?;
+    let segment = args.segment.for_array(&array).map_err(engine_error)?;
+    let shape = array.shape().map_err(engine_error)?;
+    let (element, start) = (array.element(), array.start());
+    let samples = array.whole::<i16>().map_err(engine_error)?;
     let sizes = sizes(samples, segment, &args.filter, args.work.threads.threads)?;
     let best = sizes.iter().min_by_key(|size| size.bytes);
     let other = tune::best_filter(samples, segment);
     let other = Size { params: other, bytes: bytes(samples, &other)? };
     let raw = samples.len() as u64 * 2;
     let percent = |bytes: u64| 100.0 * bytes as f64 / raw.max(1) as f64;
-    let shape = input.final_shape()?;
 
     let segment_name = segment.map_or("all".to_owned(), |n| n.to_string());
     let filter_name = parameters::taps(&args.filter);
     summary.lines.push(format!(
         "{}: {shape} {}, {raw} bytes; segment {segment_name}, filter {filter_name}",
         operand.name(),
-        input.dtype().name()
+        element.name()
     ));
     summary.lines.push(format!("{:>7} {:>15} {:>7}", "m", "bytes", "%"));
     for size in &sizes {
@@ -60,9 +95,9 @@ pub(crate) fn process(args: &TuneArgs, operand: &Operand) -> Result<FileSummary,
         ));
     }
 
-    summary.bytes_in = input.start() + raw;
-    summary.set("dtype", input.dtype().name());
-    summary.set("shape", shape.0);
+    summary.bytes_in = start + raw;
+    summary.set("dtype", element.name());
+    summary.set("shape", shape.axes());
     summary.set("samples", samples.len());
     summary.set("segment", json!(segment));
     summary.set("filter", args.filter.taps());
@@ -87,7 +122,7 @@ fn sizes(
     threads: usize,
 ) -> Result<Vec<Size>, CliError> {
     let params = (1..16).map(|k| Params::new(1 << k, segment).map(|p| p.with_filter(*filter)));
-    let params: Vec<Params> = params.collect::<Result<_, _>>().map_err(engine_error(0))?;
+    let params: Vec<Params> = params.collect::<Result<_, _>>().map_err(engine_error)?;
     let of = |params: &[Params]| -> Result<Vec<Size>, CliError> {
         params.iter().map(|&params| Ok(Size { params, bytes: bytes(samples, &params)? })).collect()
     };
@@ -100,5 +135,5 @@ fn sizes(
 }
 
 fn bytes(samples: &[i16], params: &Params) -> Result<u64, CliError> {
-    encoded_len(params, samples, Options::new()).map_err(engine_error(0))
+    encoded_len(params, samples, Options::new()).map_err(engine_error)
 }

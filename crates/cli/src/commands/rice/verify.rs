@@ -1,83 +1,115 @@
 //! `linerate rice verify`: decodes a file, checks it, and writes nothing.
 
-use std::fmt::Debug;
+use std::path::PathBuf;
+use std::process::ExitCode;
 
+use clap::ValueHint;
 use linerate_core::Kind;
 use linerate_rice::Params;
+use linerate_rice::file::{ArrayReader, ChunkReader, Input, StreamReader};
+use linerate_rice::v2::ElementType;
 
-use super::args::{RawArgs, VerifyArgs};
-use super::chunk_reader::{self, Walk};
-use super::dtype::{Dtype, Word, with_type};
-use super::input::Input;
+use super::array_args::{ArrayArgs, element_type};
+use super::chunk_args::ChunkArgs;
 use super::operand::Operand;
-use super::parameters;
-use super::reader::Reader;
-use super::stream_reader::Streams;
 use super::summary::{FileSummary, Mode};
-use crate::ui::error::CliError;
+use super::work_args::WorkArgs;
+use super::{parameters, process_each, reads_stdin, usage_error};
+use crate::ui::error::{CliError, engine_error};
+use crate::ui::exit_code;
 use crate::ui::progress::Progress;
 
-pub(crate) fn process(args: &VerifyArgs, operand: &Operand) -> Result<FileSummary, CliError> {
+const EXAMPLES: &str = "\
+Examples:
+  linerate rice verify *.rice                          checksums, without an original
+  linerate rice verify --against run7.npy run7.rice
+  linerate rice verify --cd-values 8,7000 --against run7.npy run7.drc
+  linerate rice verify --cd-values 8,7000 *.drc        lengths and codes, without an original";
+
+#[derive(clap::Args, Debug)]
+#[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
+pub(super) struct VerifyArgs {
+    #[command(flatten)]
+    chunk: ChunkArgs,
+
+    /// Compare with this array
+    #[arg(long, value_name = "ARRAY", value_hint = ValueHint::FilePath)]
+    against: Option<PathBuf>,
+
+    /// ARRAY is raw: the type of its samples
+    #[arg(long, value_name = "TYPE", requires = "against", value_parser = element_type())]
+    dtype: Option<ElementType>,
+
+    #[command(flatten)]
+    work: WorkArgs,
+}
+
+pub(super) fn run(args: &VerifyArgs) -> ExitCode {
+    let against_stdin = args.against.as_deref().is_some_and(|path| Operand::of(path).path().is_none());
+    match against_stdin && reads_stdin(&args.work.files) {
+        true => usage_error("standard input cannot be both the file and the original"),
+        false => process_each(&args.work.files, &args.work.verbosity, None, |operand| process(args, operand)),
+    }
+}
+
+fn process(args: &VerifyArgs, operand: &Operand) -> Result<FileSummary, CliError> {
     let mut summary = FileSummary::new(operand, Mode::Verify);
-    let (reader, _) = operand.open()?;
+    let (input, _) = operand.open()?;
     let mut original = match &args.against {
         Some(path) => Some(Original::open(&Operand::of(path), args.dtype)?),
         None => None,
     };
     let verbosity = &args.work.verbosity;
-    let mut progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), reader.len());
+    let progress = Progress::new(!verbosity.quiet && !verbosity.json, &operand.name(), input.file_len());
     match args.chunk.params() {
-        Some(params) => v1(args, &params, reader, original.as_mut(), &mut progress, &mut summary)?,
-        None => v2(args, reader, original.as_mut(), &mut progress, &mut summary)?,
+        Some(params) => verify_v1(args, &params, input, original.as_mut(), progress, &mut summary)?,
+        None => verify_v2(args, input, original.as_mut(), progress, &mut summary)?,
     }
-    drop(progress);
     summary.set("against", original.map(|original| original.name));
     Ok(summary.end())
 }
 
-fn v1(
+fn verify_v1(
     args: &VerifyArgs,
     params: &Params,
-    mut reader: Reader,
+    input: Input,
     mut original: Option<&mut Original>,
-    progress: &mut Progress,
+    mut progress: Progress,
     summary: &mut FileSummary,
 ) -> Result<(), CliError> {
-    let walk = Walk::new(&mut reader, params)?;
-    let samples = walk.samples();
+    let mut chunk = ChunkReader::new(input, params, args.work.options()).map_err(engine_error)?;
+    let samples = chunk.samples();
     if let Some(original) = original.as_deref_mut() {
-        original.check_type("16-bit", &[Dtype::I16, Dtype::U16])?;
+        original.check_type("16-bit", &[ElementType::I16, ElementType::U16])?;
         original.check_length(samples)?;
     }
-    chunk_reader::decode_all(walk, params, args.work.exec(), &mut |samples, used| {
-        progress.update(used);
-        original.as_deref_mut().map_or(Ok(()), |original| original.compare(samples))
-    })?;
+    while let Some(bytes) = chunk.next_bytes().map_err(engine_error)? {
+        original.as_deref_mut().map_or(Ok(()), |original| original.compare(bytes))?;
+        progress.update(chunk.position());
+    }
     original.map_or(Ok(()), Original::check_end)?;
     summary.set("format", "v1");
     summary.extend(parameters::record(params));
     summary.set("samples", samples);
-    summary.bytes_in = reader.at();
+    summary.bytes_in = chunk.position();
     Ok(())
 }
 
-fn v2(
+fn verify_v2(
     args: &VerifyArgs,
-    reader: Reader,
+    input: Input,
     mut original: Option<&mut Original>,
-    progress: &mut Progress,
+    mut progress: Progress,
     summary: &mut FileSummary,
 ) -> Result<(), CliError> {
-    let mut streams = Streams::new(reader);
-    let first = streams.first()?;
+    let mut streams = StreamReader::new(input, args.work.options());
+    let first = streams.first().map_err(engine_error)?;
     if let Some(original) = original.as_deref_mut() {
-        original.check_type(first.dtype.name(), &[first.dtype])?;
+        original.check_type(first.element.name(), &[first.element])?;
     }
-    while let Some(stream) = streams.next()? {
-        with_type!(first.dtype, T => stream.decode::<T>(args.work.exec(), &mut |samples| {
-            original.as_deref_mut().map_or(Ok(()), |original| original.compare(samples))
-        }))?;
-        progress.update(streams.at());
+    while let Some(bytes) = streams.next_bytes().map_err(engine_error)? {
+        original.as_deref_mut().map_or(Ok(()), |original| original.compare(bytes))?;
+        progress.update(streams.position());
     }
     let seen = streams.seen().unwrap_or(first);
     if let Some(original) = original {
@@ -86,48 +118,44 @@ fn v2(
         original.check_end()?;
     }
     summary.set("format", "v2");
-    summary.set("dtype", seen.dtype.name());
-    summary.set("shape", seen.shape().0);
+    summary.set("dtype", seen.element.name());
+    summary.set("shape", seen.shape().axes());
     summary.set("samples", seen.samples);
     summary.set("streams", seen.streams);
-    summary.bytes_in = streams.at();
+    summary.bytes_in = streams.position();
     Ok(())
 }
 
 /// The array that a file was made from.
 struct Original {
     name: String,
-    input: Input,
+    array: ArrayReader,
+    /// Samples found equal so far.
     compared: u64,
     is_raw: bool,
 }
 
 impl Original {
-    fn open(operand: &Operand, dtype: Option<Dtype>) -> Result<Original, CliError> {
+    fn open(operand: &Operand, dtype: Option<ElementType>) -> Result<Original, CliError> {
         let name = operand.name();
-        let opened =
-            operand.open().and_then(|(reader, _)| Input::open(reader, &RawArgs { dtype, shape: None }));
+        let opened = operand.open().and_then(|(input, _)| ArrayArgs { dtype, shape: None }.open(input));
         // The failure is reported under the name of the encoded file.
-        let input = opened.map_err(|error| error.in_file(&name))?;
-        Ok(Original { name, input, compared: 0, is_raw: dtype.is_some() })
+        let array = opened.map_err(|error| error.in_file(&name))?;
+        Ok(Original { name, array, compared: 0, is_raw: dtype.is_some() })
     }
 
-    fn differs(&self, at: u64, what: String) -> CliError {
-        CliError::data(Kind::Corrupt, at, what)
-    }
-
-    fn check_type(&self, ours: &str, fitting: &[Dtype]) -> Result<(), CliError> {
-        let theirs = self.input.dtype();
-        if fitting.contains(&theirs) {
+    fn check_type(&self, ours: &str, accepted: &[ElementType]) -> Result<(), CliError> {
+        let theirs = self.array.element();
+        if accepted.contains(&theirs) {
             return Ok(());
         }
-        Err(self.differs(0, format!("it holds {ours} samples, {} holds {}", self.name, theirs.name())))
+        Err(differs(0, format!("it holds {ours} samples, {} holds {}", self.name, theirs.name())))
     }
 
     fn check_length(&self, ours: u64) -> Result<(), CliError> {
-        match self.input.samples() {
+        match self.array.samples() {
             Some(theirs) if theirs != ours => {
-                Err(self.differs(0, format!("it has {ours} samples, {} has {theirs}", self.name)))
+                Err(differs(0, format!("it has {ours} samples, {} has {theirs}", self.name)))
             }
             _ => Ok(()),
         }
@@ -135,37 +163,70 @@ impl Original {
 
     /// A pipe may hold more than it has been asked for.
     fn check_end(&mut self) -> Result<(), CliError> {
-        match self.input.has_more().map_err(|error| error.in_file(&self.name))? {
-            true => Err(self.differs(0, format!("{} has more than {} samples", self.name, self.compared))),
+        match self.array.has_more().map_err(|error| engine_error(error).in_file(&self.name))? {
+            true => Err(differs(0, format!("{} has more than {} samples", self.name, self.compared))),
             false => Ok(()),
         }
     }
 
     /// Rows are compared where both have a shape, and where a stream can note it.
     fn check_row(&self, ours: Option<u64>) -> Result<(), CliError> {
-        let theirs = self.input.row();
+        let theirs = self.array.row();
         if self.is_raw || ours == theirs || theirs.is_some_and(|row| u32::try_from(row).is_err()) {
             return Ok(());
         }
-        let words = |row: Option<u64>| row.map_or("one row".to_owned(), |row| format!("rows of {row}"));
-        Err(self.differs(0, format!("it has {}, {} has {}", words(ours), self.name, words(theirs))))
+        let rows = |row: Option<u64>| row.map_or("one row".to_owned(), |row| format!("rows of {row}"));
+        Err(differs(0, format!("it has {}, {} has {}", rows(ours), self.name, rows(theirs))))
     }
 
-    fn compare<T: Word + Debug>(&mut self, samples: &[T]) -> Result<(), CliError> {
-        let mut there: Vec<T> = Vec::new();
-        self.input.next(samples.len() as u64, &mut there).map_err(|error| error.in_file(&self.name))?;
-        if there == samples {
-            self.compared += samples.len() as u64;
+    /// Compares decoded samples, as little-endian bytes, with the next ones of the array.
+    fn compare(&mut self, ours: &[u8]) -> Result<(), CliError> {
+        let (element, start) = (self.array.element(), self.array.start());
+        let size = element.bytes();
+        let theirs = self.array.next_bytes((ours.len() / size) as u64);
+        let theirs = theirs.map_err(|error| engine_error(error).in_file(&self.name))?;
+        if theirs == ours {
+            self.compared += (ours.len() / size) as u64;
             return Ok(());
         }
-        let at = there.iter().zip(samples).take_while(|(a, b)| a == b).count();
-        let sample = self.compared + at as u64;
-        let what = match (there.get(at), samples.get(at)) {
-            (Some(there), Some(here)) => {
-                format!("sample {sample} is {here:?}, in {} it is {there:?}", self.name)
+        let equal =
+            ours.chunks_exact(size).zip(theirs.chunks_exact(size)).take_while(|(a, b)| a == b).count();
+        let sample = self.compared + equal as u64;
+        let bytes = equal * size..(equal + 1) * size;
+        let message = match (ours.get(bytes.clone()), theirs.get(bytes)) {
+            (Some(here), Some(there)) => {
+                let (here, there) = (value(element, here), value(element, there));
+                format!("sample {sample} is {here}, in {} it is {there}", self.name)
             }
             _ => format!("{} ends before sample {sample}", self.name),
         };
-        Err(self.differs(self.input.start() + sample * size_of::<T>() as u64, what))
+        Err(differs(start + sample * size as u64, message))
+    }
+}
+
+fn differs(offset: u64, message: String) -> CliError {
+    CliError::data(Kind::Corrupt, offset, message)
+}
+
+/// The value of a sample of little-endian bytes.
+fn value(element: ElementType, bytes: &[u8]) -> i64 {
+    let bits = bytes.iter().rev().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte));
+    match element {
+        ElementType::I16 => (bits as u16).cast_signed().into(),
+        ElementType::I32 => bits.cast_signed().into(),
+        ElementType::U16 | ElementType::U32 => bits.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn value_has_the_sign_of_its_type() {
+        assert_eq!(value(ElementType::I16, &[0xfe, 0xff]), -2);
+        assert_eq!(value(ElementType::U16, &[0xfe, 0xff]), 65_534);
+        assert_eq!(value(ElementType::I32, &[0xfe, 0xff, 0xff, 0xff]), -2);
+        assert_eq!(value(ElementType::U32, &[1, 0, 0, 0x80]), 0x8000_0001);
     }
 }

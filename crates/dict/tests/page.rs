@@ -1,4 +1,4 @@
-//! The example of README.md, run.
+//! The example of docs/dict/index.md for storage engines, run.
 
 mod common;
 
@@ -12,7 +12,7 @@ struct Wanted<'a> {
 
 #[test]
 #[rustfmt::skip]
-fn a_storage_engine_reads_as_readme_says() -> linerate_dict::Result<()> {
+fn a_storage_engine_reads_as_the_page_says() -> linerate_dict::Result<()> {
     let dictionary = train(1, 4 << 10);
     let content = rows(2, 4 << 10);
     let block = compress(&dictionary, 3, false, &content);
@@ -37,12 +37,12 @@ fn a_storage_engine_reads_as_readme_says() -> linerate_dict::Result<()> {
 }
 
 #[test]
-fn example_matches_the_readme() {
-    let readme = include_str!("../../../README.md");
-    let (_, section) = readme.split_once("## Cold dictionaries\n").expect("a section");
+fn example_matches_the_page() {
+    let page = include_str!("../../../docs/dict/index.md");
+    let (_, section) = page.split_once("## In a storage engine\n").expect("a section");
     let (_, example) = section.split_once("```rust\n").expect("an example");
     let (example, _) = example.split_once("```\n").expect("its end");
-    let mut lines = include_str!("readme.rs").lines().map(str::trim);
+    let mut lines = include_str!("page.rs").lines().map(str::trim);
     // In this order, with other lines between.
     for line in example.lines().filter(|line| !line.is_empty() && !line.starts_with("use ")) {
         assert!(lines.any(|ours| ours == line.trim()), "{line}");

@@ -13,15 +13,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the example of the README. */
+/** Runs the first example of docs/gateway/java.md. */
 @Tag("children")
-class ReadmeTest {
+class PageTest {
     @TempDir Path folder;
 
     @Test
     void example() throws Exception {
-        String readme = Files.readString(Path.of(System.getProperty("linerate.testdata"), "..", "README.md"));
-        Matcher block = Pattern.compile("```java\n([^`]*public class Example \\{[^`]*)```").matcher(readme);
+        Path page = Path.of(System.getProperty("linerate.testdata"), "..", "docs", "gateway", "java.md");
+        Matcher block = Pattern.compile("```java\n([^`]*public class Example \\{[^`]*)```").matcher(Files.readString(page));
         assertTrue(block.find());
         Path source = Files.writeString(folder.resolve("Example.java"), block.group(1));
         List<String> invalidArgumentsThrow = Arrays.asList("-cp", System.getProperty("java.class.path"), source.toString());

@@ -3,9 +3,9 @@
 //! The lengths are printed by `examples/train_trees.rs`. A trained pair costs a header of 81 to 87
 //! bytes, so short blocks do not use it.
 
+use super::bits::BitWriter;
+use super::huffman::Code;
 use super::tables::{DISTANCES, FIXED, LITLENS, Tables};
-use crate::coding::bits::BitWriter;
-use crate::coding::huffman::Code;
 
 /// Code lengths of a trained pair of trees.
 struct Trained {
@@ -164,19 +164,14 @@ const BINARY_HEADER: [u8; 87] = [
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::coding::huffman::TreeWork;
     use crate::kernel::fast::MAX_LITLEN;
     use crate::kernel::header::Header;
-    use crate::kernel::scalar::Scalar;
 
     /// If the trees change, this prints the new constants.
     #[test]
     fn header_constants_match_the_trees() {
         for (trained, builtin) in [MARKUP, PROSE, BINARY].iter().zip(&BUILTINS[1..]) {
-            let mut header = Header::new();
-            // SAFETY: every CPU supports the scalar tier.
-            let cost =
-                unsafe { header.make::<Scalar>(&trained.litlens, &trained.distances, &mut TreeWork::new()) };
+            let (header, cost) = Header::of_lengths(&trained.litlens, &trained.distances);
             let mut out = [0; 256];
             let mut bits = BitWriter::new(&mut out, 0, 0);
             bits.put(0b10, 2).unwrap();

@@ -1,7 +1,7 @@
 //! Emission tables: the bits of each half of a token.
 
-use crate::coding::huffman::Code;
-use crate::coding::token::{FIRSTS, LENGTH_CODES, NONE, SECONDS, distance_extra_bits, distance_symbol};
+use super::huffman::Code;
+use super::token::{FIRSTS, LENGTH_CODES, NONE, SECONDS, distance_extra_bits};
 
 /// Literal/length symbols in use: literals, end of block, 29 lengths.
 pub(crate) const LITLENS: usize = 286;
@@ -13,11 +13,11 @@ pub(crate) const END_OF_BLOCK: usize = 256;
 #[derive(Clone)]
 pub(crate) struct Tables {
     /// Per `first`: value (code, then extra bits of the length) << 8 | number of bits, up to 20.
-    pub(super) firsts: [u32; FIRSTS],
+    pub(crate) firsts: [u32; FIRSTS],
     /// Per `second`: code << 16 | bits of the code << 8 | bits with the extra ones, up to 28.
-    pub(super) seconds: [u32; SECONDS],
+    pub(crate) seconds: [u32; SECONDS],
     /// As an entry of `firsts`.
-    pub(super) end_of_block: u32,
+    pub(crate) end_of_block: u32,
 }
 
 impl Tables {
@@ -54,30 +54,6 @@ impl Tables {
         self.seconds[NONE as usize] = 0;
     }
 
-    /// A literal in bits.
-    #[inline(always)]
-    pub(super) fn literal(&self, literal: u32) -> Bits {
-        Bits(u64::from(self.firsts[literal as usize & 0xff]))
-    }
-
-    /// A length, 3 to 258, in bits.
-    #[inline(always)]
-    pub(super) fn length(&self, length: usize) -> Bits {
-        debug_assert!((3..=258).contains(&length));
-        // SAFETY: matches are of that length.
-        Bits(u64::from(unsafe { *self.firsts.get_unchecked(256 - 3 + length) }))
-    }
-
-    /// A distance, 1 to 32,768, in bits.
-    #[inline(always)]
-    pub(super) fn distance(&self, distance: usize) -> Bits {
-        let (symbol, extra) = distance_symbol(distance as u32);
-        // SAFETY: a distance symbol is below 30.
-        let entry = unsafe { *self.seconds.get_unchecked(symbol as usize) };
-        let value = u64::from(entry >> 16) | u64::from(extra) << (entry >> 8 & 0xff);
-        Bits(value << 8 | u64::from(entry & 0xff))
-    }
-
     /// Fills in the lengths of length code `i`, whose Huffman code is `code` in `n` bits.
     #[inline(always)]
     const fn fill_length(&mut self, i: usize, code: u32, n: u32) {
@@ -90,29 +66,6 @@ impl Tables {
             self.firsts[first + value] = ((value as u32) << n | code) << 8 | (n + extra as u32);
             value += 1;
         }
-    }
-}
-
-/// Up to 56 bits << 8 | their number.
-#[derive(Clone, Copy)]
-pub(super) struct Bits(pub(super) u64);
-
-impl Bits {
-    #[inline(always)]
-    pub(super) fn value(self) -> u64 {
-        self.0 >> 8
-    }
-
-    #[inline(always)]
-    pub(super) fn len(self) -> u32 {
-        self.0 as u32 & 0xff
-    }
-
-    /// These bits, then `next`.
-    #[inline(always)]
-    pub(super) fn then(self, next: Bits) -> Self {
-        // `next` is shifted by the number of bits in `self`, its own number not.
-        Bits(self.0 + ((next.0 & !0xff) << (self.0 & 0xff)) + (next.0 & 0xff))
     }
 }
 

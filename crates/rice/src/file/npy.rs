@@ -1,66 +1,87 @@
-//! The header of an .npy file, versions 1.0 to 3.0, read strictly and written as NumPy writes it.
+//! The header of a `.npy` file, versions 1.0 to 3.0 (NumPy Enhancement Proposal 1): read strictly, and written
+//! as NumPy writes it.
 
-use linerate_core::Kind;
+use linerate_core::{Error, Kind, Result};
 
-use super::dtype::Dtype;
-use super::reader::Reader;
-use super::shape::Shape;
-use crate::ui::error::CliError;
+use super::Input;
+use super::partial_shape::MAX_SAMPLES;
+use crate::v2::{ElementType, Shape};
 
-pub(crate) const MAGIC: &[u8; 6] = b"\x93NUMPY";
+pub(super) const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
 /// No header of a plain array is near this; a longer one is not worth the memory.
-const LONGEST: u32 = 64 << 10;
+const MAX_LEN: u32 = 64 << 10;
 
 /// Headers end at a multiple of this.
 const ALIGNMENT: usize = 64;
 
-/// What a header says.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Header {
-    pub(crate) dtype: Dtype,
-    pub(crate) shape: Shape,
+/// The header of a `.npy` file, whose samples follow it.
+///
+/// ```
+/// use linerate_rice::file::NpyHeader;
+/// use linerate_rice::v2::{ElementType, Shape};
+/// let header = NpyHeader { element: ElementType::U16, shape: Shape::new(&[2000, 7000])? };
+/// assert!(header.to_bytes().starts_with(b"\x93NUMPY\x01\x00"));
+/// # Ok::<(), linerate_rice::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NpyHeader {
+    /// The type of the samples, which are little-endian.
+    pub element: ElementType,
+    /// The shape of the array, which is in C order.
+    pub shape: Shape,
 }
 
-impl Header {
-    /// Reads a header, magic first, and leaves the reader at the first sample.
-    pub(crate) fn read(reader: &mut Reader) -> Result<Header, CliError> {
-        const WHAT: &str = "the input ends inside the .npy header";
+impl NpyHeader {
+    /// Reads a header, magic first, and leaves `input` at the first sample.
+    ///
+    /// # Errors
+    /// * [`Kind::Truncated`] if the input ends within the header.
+    /// * [`Kind::Corrupt`] if it is no `.npy` file or its header cannot be understood.
+    /// * [`Kind::Unsupported`] for another version or type, big-endian samples, or Fortran order.
+    /// * [`Kind::Read`] if reading fails.
+    pub fn read(input: &mut Input) -> Result<NpyHeader> {
+        const CUT: &str = "the input ends inside the .npy header";
         let mut start = [0; 8];
-        reader.exactly(&mut start, WHAT)?;
+        input.read_exact(&mut start, CUT)?;
         if start[..6] != MAGIC[..] {
-            return Err(CliError::data(Kind::Corrupt, 0, "this is not an .npy file"));
+            return Err(Error::new(Kind::Corrupt, 0, "this is not an .npy file"));
         }
         let len = match start[6..] {
             [1, 0] => {
                 let mut len = [0; 2];
-                reader.exactly(&mut len, WHAT)?;
+                input.read_exact(&mut len, CUT)?;
                 u32::from(u16::from_le_bytes(len))
             }
-            [2 | 3, 0] => {
-                let mut len = [0; 4];
-                reader.exactly(&mut len, WHAT)?;
-                u32::from_le_bytes(len)
-            }
+            [2 | 3, 0] => input.word(CUT)?,
             _ => {
-                let what = format!(".npy files of version {}.{} are not known", start[6], start[7]);
-                return Err(CliError::data(Kind::Unsupported, 6, what));
+                return Err(Error::new(
+                    Kind::Unsupported,
+                    6,
+                    "an .npy file of a version other than 1.0 to 3.0",
+                ));
             }
         };
-        if len > LONGEST {
-            return Err(CliError::data(Kind::Corrupt, 8, "the .npy header is longer than 64 KiB"));
+        if len > MAX_LEN {
+            return Err(Error::new(Kind::Corrupt, 8, "the .npy header is longer than 64 KiB"));
         }
-        let at = reader.at();
+        let offset = input.position();
         let mut text = vec![0; len as usize];
-        reader.exactly(&mut text, WHAT)?;
-        Dictionary { text: &text, next: 0, at }.header()
+        input.read_exact(&mut text, CUT)?;
+        Dictionary { text: &text, next: 0, offset }.header()
     }
 
     /// The header as bytes, up to the first sample.
-    pub(crate) fn bytes(&self) -> Vec<u8> {
-        let text =
-            format!("{{'descr': '{}', 'fortran_order': False, 'shape': {}, }}", self.dtype.npy(), self.shape);
-        // Magic, version and length before the text, a line end after it. 32 axes of 20 digits
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let NpyHeader { element, shape } = self;
+        let descr = match element {
+            ElementType::I16 => "<i2",
+            ElementType::U16 => "<u2",
+            ElementType::I32 => "<i4",
+            ElementType::U32 => "<u4",
+        };
+        let text = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+        // Magic, version and length before the text, a line end after it. 64 axes of 20 digits
         // are far below the 64 KiB of version 1.0.
         let len = (MAGIC.len() + 4 + text.len() + 1).next_multiple_of(ALIGNMENT);
         let mut bytes = MAGIC.to_vec();
@@ -78,25 +99,25 @@ struct Dictionary<'a> {
     text: &'a [u8],
     next: usize,
     /// Offset of the text in the input.
-    at: u64,
+    offset: u64,
 }
 
 impl Dictionary<'_> {
-    fn header(mut self) -> Result<Header, CliError> {
-        let (mut dtype, mut fortran, mut shape) = (None, None, None);
+    fn header(mut self) -> Result<NpyHeader> {
+        let (mut element, mut fortran, mut shape) = (None, None, None);
         self.expect(b'{')?;
         while !self.take(b'}') {
-            let key_at = self.place();
+            let key_at = self.skip_blanks();
             let key = self.string()?;
             self.expect(b':')?;
             let known = match key.as_str() {
-                "descr" => dtype.replace(self.dtype()?).is_none(),
+                "descr" => element.replace(self.element()?).is_none(),
                 "fortran_order" => fortran.replace(self.boolean()?).is_none(),
                 "shape" => shape.replace(self.shape()?).is_none(),
                 _ => false,
             };
             if !known {
-                return Err(CliError::data(
+                return Err(Error::new(
                     Kind::Corrupt,
                     key_at,
                     "an unknown or repeated key in the .npy header",
@@ -107,50 +128,48 @@ impl Dictionary<'_> {
                 break;
             }
         }
-        let end = self.place();
+        let end = self.skip_blanks();
         if self.next != self.text.len() {
-            return Err(CliError::data(Kind::Corrupt, end, "the .npy header goes on after its dictionary"));
+            return Err(Error::new(Kind::Corrupt, end, "the .npy header goes on after its dictionary"));
         }
-        match (dtype, fortran, shape) {
-            (Some(dtype), Some((fortran, fortran_at)), Some(shape)) => {
+        match (element, fortran, shape) {
+            (Some(element), Some((fortran, fortran_at)), Some(shape)) => {
                 // With at most one axis longer than 1 both orders are the same.
-                if fortran && shape.0.iter().filter(|&&axis| axis != 1).count() > 1 {
+                if fortran && shape.axes().iter().filter(|&&axis| axis != 1).count() > 1 {
                     let what = "the array is in Fortran order; numpy.ascontiguousarray makes one in C order";
-                    return Err(CliError::data(Kind::Unsupported, fortran_at, what));
+                    return Err(Error::new(Kind::Unsupported, fortran_at, what));
                 }
-                Ok(Header { dtype, shape })
+                Ok(NpyHeader { element, shape })
             }
-            _ => {
-                Err(CliError::data(Kind::Corrupt, end, "the .npy header lacks descr, fortran_order or shape"))
-            }
+            _ => Err(Error::new(Kind::Corrupt, end, "the .npy header lacks descr, fortran_order or shape")),
         }
     }
 
-    /// Passes over blanks; the offset of what follows.
-    fn place(&mut self) -> u64 {
+    /// Skips blanks. Returns the offset of what follows.
+    fn skip_blanks(&mut self) -> u64 {
         while self.text.get(self.next).is_some_and(u8::is_ascii_whitespace) {
             self.next += 1;
         }
-        self.at + self.next as u64
+        self.offset + self.next as u64
     }
 
-    fn garbled<T>(&mut self) -> Result<T, CliError> {
-        Err(CliError::data(Kind::Corrupt, self.place(), "the .npy header cannot be understood"))
+    fn garbled<T>(&mut self) -> Result<T> {
+        Err(Error::new(Kind::Corrupt, self.skip_blanks(), "the .npy header cannot be understood"))
     }
 
     fn take(&mut self, byte: u8) -> bool {
-        self.place();
+        self.skip_blanks();
         let found = self.text.get(self.next) == Some(&byte);
         self.next += usize::from(found);
         found
     }
 
-    fn expect(&mut self, byte: u8) -> Result<(), CliError> {
+    fn expect(&mut self, byte: u8) -> Result<()> {
         if self.take(byte) { Ok(()) } else { self.garbled() }
     }
 
-    fn string(&mut self) -> Result<String, CliError> {
-        self.place();
+    fn string(&mut self) -> Result<String> {
+        self.skip_blanks();
         let Some(&quote @ (b'\'' | b'"')) = self.text.get(self.next) else { return self.garbled() };
         let rest = &self.text[self.next + 1..];
         let Some(len) = rest.iter().position(|&b| b == quote) else { return self.garbled() };
@@ -159,26 +178,28 @@ impl Dictionary<'_> {
         Ok(inside)
     }
 
-    fn dtype(&mut self) -> Result<Dtype, CliError> {
-        let at = self.place();
-        let unsupported = |what: String| Err(CliError::data(Kind::Unsupported, at, what));
+    fn element(&mut self) -> Result<ElementType> {
+        let at = self.skip_blanks();
+        let unsupported = |message| Err(Error::new(Kind::Unsupported, at, message));
         if self.text.get(self.next) == Some(&b'[') {
-            return unsupported("records are not coded, only arrays of one type".into());
+            return unsupported("records are not coded, only arrays of one type");
         }
-        let description = self.string()?;
-        if let Some(dtype) = Dtype::from_npy(&description) {
-            return Ok(dtype);
-        }
-        match description.strip_prefix('>') {
-            Some(kind @ ("i2" | "u2" | "i4" | "u4")) => unsupported(format!(
-                "the samples are big-endian ('>{kind}'); numpy's astype('<{kind}') makes little-endian ones"
-            )),
-            _ => unsupported(format!("samples of type '{description}', not of '<i2', '<u2', '<i4' or '<u4'")),
+        match self.string()?.as_str() {
+            "<i2" => Ok(ElementType::I16),
+            "<u2" => Ok(ElementType::U16),
+            "<i4" => Ok(ElementType::I32),
+            "<u4" => Ok(ElementType::U32),
+            ">i2" | ">u2" | ">i4" | ">u4" => {
+                unsupported("the samples are big-endian; numpy's astype makes them little-endian: '<i2', ...")
+            }
+            _ => unsupported(
+                "the samples are not of type '<i2', '<u2', '<i4' or '<u4'; numpy's astype converts them",
+            ),
         }
     }
 
-    fn boolean(&mut self) -> Result<(bool, u64), CliError> {
-        let at = self.place();
+    fn boolean(&mut self) -> Result<(bool, u64)> {
+        let at = self.skip_blanks();
         for (word, value) in [("True", true), ("False", false)] {
             if self.text[self.next..].starts_with(word.as_bytes()) {
                 self.next += word.len();
@@ -188,8 +209,8 @@ impl Dictionary<'_> {
         self.garbled()
     }
 
-    fn shape(&mut self) -> Result<Shape, CliError> {
-        let at = self.place();
+    fn shape(&mut self) -> Result<Shape> {
+        let at = self.skip_blanks();
         self.expect(b'(')?;
         let mut axes = Vec::new();
         while !self.take(b')') {
@@ -199,22 +220,19 @@ impl Dictionary<'_> {
                 break;
             }
         }
-        let shape = Shape(axes);
+        if axes.is_empty() {
+            return Err(Error::new(Kind::Unsupported, at, "the array has no axis: it is a single number"));
+        }
+        let shape = Shape::new(&axes).map_err(|e| e.with_offset(at))?;
         match shape.samples() {
-            _ if shape.0.is_empty() => {
-                Err(CliError::data(Kind::Unsupported, at, "the array has no axis: it is a single number"))
-            }
-            _ if shape.0.len() > 64 => {
-                Err(CliError::data(Kind::Corrupt, at, "the shape has more than 64 axes"))
-            }
-            None => Err(CliError::data(Kind::Corrupt, at, "the shape has more samples than a file can hold")),
-            Some(_) => Ok(shape),
+            Some(..=MAX_SAMPLES) => Ok(shape),
+            _ => Err(Error::new(Kind::Corrupt, at, "the shape has more samples than a file can hold")),
         }
     }
 
     /// A number; Python 2 appended an L.
-    fn number(&mut self) -> Result<u64, CliError> {
-        let at = self.place();
+    fn number(&mut self) -> Result<u64> {
+        let at = self.skip_blanks();
         let digits = self.text[self.next..].iter().take_while(|b| b.is_ascii_digit()).count();
         let text = &self.text[self.next..self.next + digits];
         if text.is_empty() {
@@ -223,7 +241,7 @@ impl Dictionary<'_> {
         let number = text.iter().try_fold(0u64, |n, b| n.checked_mul(10)?.checked_add(u64::from(b - b'0')));
         self.next += digits;
         self.take(b'L');
-        number.ok_or_else(|| CliError::data(Kind::Corrupt, at, "an axis is longer than can be counted"))
+        number.ok_or_else(|| Error::new(Kind::Corrupt, at, "an axis is longer than can be counted"))
     }
 }
 
@@ -231,30 +249,34 @@ impl Dictionary<'_> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Header, CliError> {
-        Dictionary { text: text.as_bytes(), next: 0, at: 10 }.header()
+    fn read(text: &str) -> Result<NpyHeader> {
+        Dictionary { text: text.as_bytes(), next: 0, offset: 10 }.header()
     }
 
     fn error(text: &str) -> (&'static str, u64) {
         let error = read(text).unwrap_err();
-        (error.kind(), error.offset().unwrap())
+        (error.kind.name(), error.offset)
+    }
+
+    fn header(element: ElementType, axes: &[u64]) -> NpyHeader {
+        NpyHeader { element, shape: Shape::new(axes).unwrap() }
     }
 
     #[test]
-    fn what_numpy_writes_is_read() {
+    fn headers_of_numpy_2_and_3_are_read() {
         let h = read("{'descr': '<i2', 'fortran_order': False, 'shape': (3, 4), }     \n").unwrap();
-        assert_eq!(h, Header { dtype: Dtype::I16, shape: Shape(vec![3, 4]) });
+        assert_eq!(h, header(ElementType::I16, &[3, 4]));
         let h = read("{'descr': '<u4', 'fortran_order': True, 'shape': (3L,), }\n").unwrap();
-        assert_eq!(h, Header { dtype: Dtype::U32, shape: Shape(vec![3]) });
+        assert_eq!(h, header(ElementType::U32, &[3]));
         let h = read("{\"shape\":(0,7),\"fortran_order\":False,\"descr\":\"<u2\"}").unwrap();
-        assert_eq!(h, Header { dtype: Dtype::U16, shape: Shape(vec![0, 7]) });
+        assert_eq!(h, header(ElementType::U16, &[0, 7]));
     }
 
     #[test]
-    fn what_is_written_is_read() {
+    fn written_header_is_a_multiple_of_64_bytes_and_read_back() {
         for shape in [vec![0], vec![7], vec![2000, 7000], vec![u64::MAX / 16; 1], vec![1; 32]] {
-            let header = Header { dtype: Dtype::I32, shape: Shape(shape) };
-            let bytes = header.bytes();
+            let header = header(ElementType::I32, &shape);
+            let bytes = header.to_bytes();
             assert_eq!(bytes.len() % 64, 0);
             let text = std::str::from_utf8(&bytes[10..]).unwrap();
             assert_eq!(read(text).unwrap(), header);
@@ -262,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_refused_where_it_stands() {
+    fn other_headers_are_errors_with_the_offset_of_the_fault() {
         let of = |descr: &str, order: &str, shape: &str| {
             format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}\n")
         };
@@ -284,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_is_too_strange() {
+    fn random_edits_of_a_header_give_headers_or_errors_inside_it() {
         let text = b"{'descr': '<i2', 'fortran_order': False, 'shape': (3, 4L), }   \n";
         let mut seed = 1u32;
         let mut noise = |below: usize| {
@@ -302,11 +324,11 @@ mod tests {
                     _ => text.insert(at, b"'(),{}:9 L>"[noise(11)]),
                 }
             }
-            match (Dictionary { text: &text, next: 0, at: 10 }).header() {
+            match (Dictionary { text: &text, next: 0, offset: 10 }).header() {
                 Ok(_) => read += 1,
                 Err(error) => {
                     refused += 1;
-                    assert!(error.offset().unwrap() <= 10 + text.len() as u64, "{error}");
+                    assert!(error.offset <= 10 + text.len() as u64, "{error}");
                 }
             }
         }

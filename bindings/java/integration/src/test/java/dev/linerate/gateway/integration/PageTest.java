@@ -20,7 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Compiles and runs examples of the documentation unchanged. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-class ReadmeTest {
+class PageTest {
     /** The default hosts of JDA. */
     private static final String[] NAMES = {"dns:discord.com", "dns:gateway.discord.gg"};
 
@@ -29,8 +29,8 @@ class ReadmeTest {
 
     /** All hosts of Discord are redirected to a local gateway. */
     @Test
-    void readmeExampleRuns() throws Exception {
-        Path classes = compiled(example("README.md", "GatewaySockets"));
+    void botOfThePageRuns() throws Exception {
+        Path classes = compiled(example("docs/gateway/java.md", "public class Bot"));
         Traffic traffic = new Traffic(10);
         String messages = traffic.write(folder.resolve("traffic.msgs")).toString();
         Certificates certificates = new Certificates(folder, NAMES);
@@ -47,7 +47,7 @@ class ReadmeTest {
     void exampleOfBotTestsRuns() throws Exception {
         try (LocalGateway gateway = LocalGateway.start()) {
             String example =
-                    example("docs/gateway/java.md", "JDABuilder.createLight").replace(":40000", ":" + gateway.port());
+                    example("docs/gateway/java.md", "any.token").replace(":40000", ":" + gateway.port());
             Path classes = compiled(String.join(
                     "\n",
                     "import com.neovisionaries.ws.client.WebSocketFactory;",

@@ -1,0 +1,360 @@
+//! An array of samples that is read in pieces, or mapped as a whole.
+
+use bytemuck::{Pod, cast_slice_mut, try_cast_slice};
+use linerate_core::{Error, Kind, Result};
+use linerate_io::MapSource;
+
+use super::npy::NpyHeader;
+use super::{Input, NO_MEMORY, PIECE, PartialShape, SampleBuffer, swap_little_endian};
+use crate::v2::{Element, ElementType, Shape};
+
+const CUT_ARRAY: &str = "the input ends inside the array";
+const CUT_SAMPLE: &str = "the input ends inside a sample";
+const EXCESS: &str = "bytes follow the array";
+
+/// Reads an array: a `.npy` file, or raw little-endian samples.
+pub struct ArrayReader {
+    input: Input,
+    element: ElementType,
+    /// What is known of the shape before the end.
+    shape: PartialShape,
+    /// Samples in all, unless only the end will tell.
+    samples: Option<u64>,
+    /// Samples read.
+    read: u64,
+    /// Offset of the first sample.
+    start: u64,
+    /// The last piece, and its number of samples.
+    buffer: SampleBuffer,
+    filled: usize,
+    /// All samples, once they are mapped.
+    map: Option<MapSource>,
+}
+
+impl ArrayReader {
+    /// Reads the header of a `.npy` file.
+    ///
+    /// # Errors
+    /// Those of [`NpyHeader::read`]; [`Kind::Truncated`] or [`Kind::Corrupt`] if a regular file has fewer or
+    /// more bytes than the array.
+    pub fn npy(mut input: Input) -> Result<ArrayReader> {
+        let header = NpyHeader::read(&mut input)?;
+        ArrayReader::new(input, header.element, PartialShape::complete(header.shape)?)
+    }
+
+    /// Reads raw samples.
+    ///
+    /// # Errors
+    /// [`Kind::Corrupt`] if it is a `.npy` file; [`Kind::Truncated`] or [`Kind::Corrupt`] if a regular file
+    /// has fewer or more bytes than the array, or does not end with a whole row.
+    pub fn raw(mut input: Input, element: ElementType, shape: PartialShape) -> Result<ArrayReader> {
+        if input.is_npy()? {
+            return Err(Error::new(Kind::Corrupt, 0, "this is an .npy file, not raw samples"));
+        }
+        ArrayReader::new(input, element, shape)
+    }
+
+    fn new(input: Input, element: ElementType, shape: PartialShape) -> Result<ArrayReader> {
+        let mut array = ArrayReader {
+            element,
+            shape,
+            samples: shape.shape().and_then(|shape| shape.samples()),
+            read: 0,
+            start: input.position(),
+            buffer: SampleBuffer::default(),
+            filled: 0,
+            map: None,
+            input,
+        };
+        array.check_size()?;
+        Ok(array)
+    }
+
+    /// The bytes of a regular file must be those of the array, no fewer and no more.
+    fn check_size(&mut self) -> Result<()> {
+        let Some(len) = self.input.file_len() else { return Ok(()) };
+        let size = self.sample_bytes();
+        let available = len.saturating_sub(self.start);
+        match self.samples {
+            Some(samples) => match self.start.saturating_add(samples.saturating_mul(size)) {
+                end if end > len => Err(Error::new(Kind::Truncated, len, CUT_ARRAY)),
+                end if end < len => Err(Error::new(Kind::Corrupt, end, EXCESS)),
+                _ => Ok(()),
+            },
+            None if !available.is_multiple_of(size) => Err(Error::new(Kind::Truncated, len, CUT_SAMPLE)),
+            None => {
+                self.samples = Some(available / size);
+                self.shape().map(drop)
+            }
+        }
+    }
+
+    /// The type of the samples.
+    pub fn element(&self) -> ElementType {
+        self.element
+    }
+
+    fn sample_bytes(&self) -> u64 {
+        self.element.bytes() as u64
+    }
+
+    /// Number of samples, unless only the end of the input will tell.
+    pub fn samples(&self) -> Option<u64> {
+        self.samples
+    }
+
+    /// Samples of a row, if the array has several axes.
+    pub fn row(&self) -> Option<u64> {
+        self.shape.row()
+    }
+
+    /// Samples read so far.
+    pub fn samples_read(&self) -> u64 {
+        self.read
+    }
+
+    /// Offset of the next byte of the input.
+    pub fn position(&self) -> u64 {
+        self.input.position()
+    }
+
+    /// Offset of the first sample.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Size of the input in bytes, if known.
+    pub fn input_len(&self) -> Option<u64> {
+        self.input.file_len().or_else(|| Some(self.start + self.samples? * self.sample_bytes()))
+    }
+
+    /// Whether it can be read more than once.
+    pub fn is_seekable(&self) -> bool {
+        self.input.file_len().is_some()
+    }
+
+    /// The shape, as far as samples have been read if their number is not known.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if the last row is incomplete.
+    pub fn shape(&self) -> Result<Shape> {
+        let samples = self.samples.unwrap_or(self.read);
+        let end = self.start + samples * self.sample_bytes();
+        let cut = Error::new(Kind::Truncated, end, "the input ends inside a row of the shape");
+        self.shape.for_samples(samples).ok_or(cut)
+    }
+
+    /// Whether samples follow.
+    ///
+    /// # Errors
+    /// [`Kind::Read`] if reading fails.
+    pub fn has_more(&mut self) -> Result<bool> {
+        match self.samples {
+            Some(samples) => Ok(self.read < samples),
+            None => Ok(!self.input.has_ended()?),
+        }
+    }
+
+    /// Goes back to the first sample.
+    ///
+    /// # Errors
+    /// [`Kind::Read`] if it is no regular file, or seeking fails.
+    pub fn rewind(&mut self) -> Result<()> {
+        self.read = 0;
+        self.input.rewind(self.start)
+    }
+
+    /// Reads the next `max` samples, or as many as there are; none at the end of the array.
+    ///
+    /// # Errors
+    /// * [`Kind::BadArgument`] if `T` has another size than the samples.
+    /// * [`Kind::Truncated`] if the input ends before the array or inside a row, [`Kind::Corrupt`] if bytes
+    ///   follow the array.
+    /// * [`Kind::Read`] if reading fails, [`Kind::Limit`] if there is not enough memory.
+    pub fn next_piece<T: Element>(&mut self, max: u64) -> Result<&[T]> {
+        self.check_type::<T>()?;
+        self.fill(max)?;
+        swap_little_endian(self.filled_bytes(), size_of::<T>());
+        Ok(self.piece())
+    }
+
+    /// As [`next_piece`](Self::next_piece), as little-endian bytes.
+    ///
+    /// # Errors
+    /// As [`next_piece`](Self::next_piece).
+    pub fn next_bytes(&mut self, max: u64) -> Result<&[u8]> {
+        self.fill(max)?;
+        Ok(self.filled_bytes())
+    }
+
+    /// All samples that were not read before: of a regular file the mapped pages where possible, otherwise a
+    /// copy. Repeated calls return the same.
+    ///
+    /// # Errors
+    /// As [`next_piece`](Self::next_piece).
+    pub fn whole<T: Element>(&mut self) -> Result<&[T]> {
+        self.check_type::<T>()?;
+        if self.map.is_none() && self.read == 0 {
+            self.map::<T>()?;
+        }
+        if self.map.is_none() && self.has_more()? {
+            self.next_piece::<T>(u64::MAX)?;
+        }
+        Ok(match &self.map {
+            Some(map) => mapped(map, self.start, self.samples.unwrap_or(0)).unwrap_or_default(),
+            None => self.piece(),
+        })
+    }
+
+    /// The piece that was read last.
+    pub(super) fn piece<T: Element>(&self) -> &[T] {
+        self.buffer.samples().get(..self.filled).unwrap_or_default()
+    }
+
+    fn check_type<T: Element>(&self) -> Result<()> {
+        match T::TYPE.bytes() == self.element.bytes() {
+            true => Ok(()),
+            false => Err(Error::new(Kind::BadArgument, 0, "samples of another size than asked for")),
+        }
+    }
+
+    fn filled_bytes(&mut self) -> &mut [u8] {
+        let bytes = self.filled * self.element.bytes();
+        &mut self.buffer.samples_mut()[..bytes]
+    }
+
+    /// Reads the next `max` samples. Where the array ends, the input must end too.
+    fn fill(&mut self, max: u64) -> Result<()> {
+        let size = self.element.bytes();
+        let left = self.samples.map_or(u64::MAX, |samples| samples - self.read);
+        let wanted = max.min(left);
+        self.filled = 0;
+        // Memory grows as samples arrive, so that a wrong shape costs nothing.
+        while (self.filled as u64) < wanted {
+            let step = (wanted - self.filled as u64).min(PIECE / size as u64) as usize;
+            let words = ((self.filled + step) * size).div_ceil(4);
+            let buffer = &mut self.buffer.0;
+            if buffer.len() < words {
+                buffer.try_reserve(words - buffer.len()).map_err(|_| NO_MEMORY)?;
+                buffer.resize(words, 0);
+            }
+            let bytes: &mut [u8] = cast_slice_mut(buffer);
+            let got = self.input.fill(&mut bytes[self.filled * size..(self.filled + step) * size])?;
+            if !got.is_multiple_of(size) {
+                return Err(Error::new(Kind::Truncated, self.input.position(), CUT_SAMPLE));
+            }
+            self.filled += got / size;
+            if got < step * size {
+                break;
+            }
+        }
+        self.read += self.filled as u64;
+        if (self.filled as u64) < wanted {
+            self.end_early()?;
+        }
+        if self.samples == Some(self.read) && !self.input.has_ended()? {
+            return Err(Error::new(Kind::Corrupt, self.input.position(), EXCESS));
+        }
+        Ok(())
+    }
+
+    /// The input has ended: the number of samples is known now, or wrong.
+    fn end_early(&mut self) -> Result<()> {
+        if self.samples.is_some() {
+            return Err(Error::new(Kind::Truncated, self.input.position(), CUT_ARRAY));
+        }
+        self.samples = Some(self.read);
+        self.shape().map(drop)
+    }
+
+    /// Maps all samples of a regular file, if they are aligned and in the byte order of the CPU.
+    fn map<T: Element>(&mut self) -> Result<()> {
+        let samples = self.samples.unwrap_or(0);
+        let Some(file) = self.input.file() else { return Ok(()) };
+        if samples == 0 || cfg!(target_endian = "big") {
+            return Ok(());
+        }
+        let map = MapSource::new(file)
+            .map_err(|e| Error::from_io(Kind::Read, 0, "cannot map the file", &e))?
+            .sequential();
+        if mapped::<T>(&map, self.start, samples).is_some() {
+            self.read = samples;
+            self.map = Some(map);
+        }
+        Ok(())
+    }
+}
+
+/// `None` if the samples are not aligned, or if the file has become shorter.
+fn mapped<T: Pod>(map: &MapSource, start: u64, samples: u64) -> Option<&[T]> {
+    let end = start.checked_add(samples.checked_mul(size_of::<T>() as u64)?)?;
+    let bytes = map.as_ref().get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?;
+    try_cast_slice(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Seek, Write};
+
+    use super::*;
+
+    fn npy(samples: &[i16]) -> Vec<u8> {
+        let shape = Shape::new(&[samples.len() as u64]).unwrap();
+        let mut bytes = NpyHeader { element: ElementType::I16, shape }.to_bytes();
+        bytes.extend(samples.iter().flat_map(|x| x.to_le_bytes()));
+        bytes
+    }
+
+    fn file(bytes: &[u8]) -> Input {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file.rewind().unwrap();
+        Input::from_file(file).unwrap()
+    }
+
+    #[test]
+    fn pieces_of_a_file_and_of_a_pipe_are_the_array() {
+        let bytes = npy(&[1, -2, 3, -4, 5]);
+        for input in [file(&bytes), Input::from_reader(Cursor::new(bytes.clone()))] {
+            let mut array = ArrayReader::npy(input).unwrap();
+            assert_eq!(array.next_piece::<i16>(2).unwrap(), [1, -2]);
+            assert_eq!(array.next_bytes(2).unwrap(), [3, 0, 0xfc, 0xff]);
+            assert_eq!(array.next_piece::<u16>(9).unwrap(), [5]);
+            assert!(array.next_piece::<i16>(9).unwrap().is_empty());
+            assert_eq!((array.samples_read(), array.position()), (5, bytes.len() as u64));
+        }
+    }
+
+    #[test]
+    fn whole_array_is_the_same_mapped_and_read() {
+        let bytes = npy(&[7; 1000]);
+        for input in [file(&bytes), Input::from_reader(Cursor::new(bytes.clone()))] {
+            let mut array = ArrayReader::npy(input).unwrap();
+            for _ in 0..2 {
+                assert_eq!(array.whole::<i16>().unwrap(), [7; 1000]);
+            }
+        }
+    }
+
+    #[test]
+    fn raw_samples_of_a_pipe_have_a_shape_at_the_end() {
+        let rows = PartialShape::open(&[3]).unwrap();
+        let raw =
+            |bytes: Vec<u8>| ArrayReader::raw(Input::from_reader(Cursor::new(bytes)), ElementType::U32, rows);
+        let mut array = raw(vec![9; 24]).unwrap();
+        assert_eq!(array.samples(), None);
+        assert_eq!(array.next_piece::<u32>(100).unwrap().len(), 6);
+        assert_eq!(array.shape().unwrap().axes(), [2, 3]);
+        let error = raw(vec![9; 20]).unwrap().next_piece::<u32>(100).unwrap_err();
+        assert_eq!((error.kind, error.offset), (Kind::Truncated, 20));
+        let error = raw(vec![9; 23]).unwrap().next_piece::<u32>(100).unwrap_err();
+        assert_eq!((error.kind, error.offset), (Kind::Truncated, 23));
+    }
+
+    #[test]
+    fn samples_of_another_size_are_a_bad_argument() {
+        let mut array = ArrayReader::npy(file(&npy(&[1, 2]))).unwrap();
+        assert_eq!(array.next_piece::<u32>(1).unwrap_err().kind, Kind::BadArgument);
+        assert_eq!(array.whole::<i32>().unwrap_err().kind, Kind::BadArgument);
+    }
+}

@@ -1,0 +1,266 @@
+//! An input that is read in order, and the offset of its next byte.
+
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
+
+use linerate_core::{Error, Kind, Result};
+
+use super::{NO_MEMORY, npy};
+
+/// Memory is taken in steps of this many bytes as input arrives, so that a wrong length costs no more than
+/// the bytes that are there.
+const STEP: usize = 16 << 20;
+
+const BUFFER: usize = 128 << 10;
+
+/// A file or another reader, read in order.
+///
+/// A regular file has a length, can be read twice, and is mapped where a segment is longer than a piece, so
+/// it must not change meanwhile.
+pub struct Input {
+    inner: BufReader<Inner>,
+    /// Bytes that were looked at and are still to be read.
+    ahead: Vec<u8>,
+    /// Offset of the next byte.
+    position: u64,
+    /// Bytes of a regular file.
+    len: Option<u64>,
+}
+
+enum Inner {
+    File(File),
+    Stream(Box<dyn Read + Send>),
+}
+
+impl Read for Inner {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Inner::File(file) => file.read(into),
+            Inner::Stream(stream) => stream.read(into),
+        }
+    }
+}
+
+impl Seek for Inner {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        match self {
+            Inner::File(file) => file.seek(to),
+            Inner::Stream(_) => Err(ErrorKind::NotSeekable.into()),
+        }
+    }
+}
+
+impl Input {
+    /// The bytes of a file, whose first one is the next to be read. Anything but a regular file is read as
+    /// [`from_reader`](Self::from_reader) does.
+    ///
+    /// # Errors
+    /// [`Kind::Read`] if the system tells nothing about the file.
+    pub fn from_file(file: File) -> Result<Input> {
+        let meta = file.metadata().map_err(|e| Error::from_io(Kind::Read, 0, "cannot open", &e))?;
+        Ok(Input::new(Inner::File(file), meta.is_file().then_some(meta.len())))
+    }
+
+    /// The bytes of a pipe, say. What has to be known before they have all arrived is held in memory.
+    pub fn from_reader(reader: impl Read + Send + 'static) -> Input {
+        Input::new(Inner::Stream(Box::new(reader)), None)
+    }
+
+    fn new(inner: Inner, len: Option<u64>) -> Input {
+        Input { inner: BufReader::with_capacity(BUFFER, inner), ahead: Vec::new(), position: 0, len }
+    }
+
+    /// Offset of the next byte.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Size in bytes, if it is a regular file.
+    pub fn file_len(&self) -> Option<u64> {
+        self.len
+    }
+
+    /// Whether a `.npy` file follows; nothing is read.
+    ///
+    /// # Errors
+    /// [`Kind::Read`] if reading fails.
+    pub fn is_npy(&mut self) -> Result<bool> {
+        Ok(self.peek(npy::MAGIC.len())? == npy::MAGIC)
+    }
+
+    /// The regular file, for mapping it.
+    pub(super) fn file(&self) -> Option<&File> {
+        match self.inner.get_ref() {
+            Inner::File(file) if self.len.is_some() => Some(file),
+            _ => None,
+        }
+    }
+
+    fn read_some(&mut self, into: &mut [u8]) -> Result<usize> {
+        loop {
+            match self.inner.read(into) {
+                Ok(n) => return Ok(n),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => {
+                    let offset = self.position + self.ahead.len() as u64;
+                    return Err(Error::from_io(Kind::Read, offset, "cannot read", &e));
+                }
+            }
+        }
+    }
+
+    /// The next bytes without reading them: `n` of them, or fewer if the input ends before.
+    pub(super) fn peek(&mut self, n: usize) -> Result<&[u8]> {
+        let mut byte = [0];
+        while self.ahead.len() < n && self.read_some(&mut byte)? == 1 {
+            self.ahead.push(byte[0]);
+        }
+        Ok(&self.ahead[..n.min(self.ahead.len())])
+    }
+
+    /// Fills `into` as far as the input reaches. Returns the number of bytes.
+    pub(super) fn fill(&mut self, into: &mut [u8]) -> Result<usize> {
+        let mut filled = self.ahead.len().min(into.len());
+        into[..filled].copy_from_slice(&self.ahead[..filled]);
+        self.ahead.drain(..filled);
+        self.position += filled as u64;
+        while filled < into.len() {
+            match self.read_some(&mut into[filled..])? {
+                0 => break,
+                n => {
+                    filled += n;
+                    self.position += n as u64;
+                }
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Fills `into`; [`Kind::Truncated`] with this message where the input ends before.
+    pub(super) fn read_exact(&mut self, into: &mut [u8], message: &'static str) -> Result<()> {
+        match self.fill(into)? == into.len() {
+            true => Ok(()),
+            false => Err(Error::new(Kind::Truncated, self.position, message)),
+        }
+    }
+
+    /// The next 32-bit word.
+    pub(super) fn word(&mut self, message: &'static str) -> Result<u32> {
+        let mut word = [0; 4];
+        self.read_exact(&mut word, message)?;
+        Ok(u32::from_le_bytes(word))
+    }
+
+    /// Appends the next `n` bytes to `into`.
+    pub(super) fn append(&mut self, into: &mut Vec<u8>, n: u64, message: &'static str) -> Result<()> {
+        let mut left = n;
+        while left > 0 {
+            let step = left.min(STEP as u64) as usize;
+            let start = into.len();
+            into.try_reserve(step).map_err(|_| NO_MEMORY.with_offset(self.position))?;
+            into.resize(start + step, 0);
+            self.read_exact(&mut into[start..], message)?;
+            left -= step as u64;
+        }
+        Ok(())
+    }
+
+    /// Skips `n` bytes.
+    pub(super) fn skip(&mut self, n: u64, message: &'static str) -> Result<()> {
+        let held = n.min(self.ahead.len() as u64);
+        self.ahead.drain(..held as usize);
+        self.position += held;
+        let mut left = n - held;
+        if let Some(len) = self.len {
+            if left > len.saturating_sub(self.position) {
+                return Err(Error::new(Kind::Truncated, len, message));
+            }
+            // What fits is at most the length of a file, so it is no negative number.
+            self.inner.seek_relative(left as i64).map_err(|e| self.seek_error(&e))?;
+            self.position += left;
+            return Ok(());
+        }
+        let mut buffer = [0; 16 << 10];
+        while left > 0 {
+            let step = left.min(buffer.len() as u64) as usize;
+            self.read_exact(&mut buffer[..step], message)?;
+            left -= step as u64;
+        }
+        Ok(())
+    }
+
+    /// Goes back to an offset of a regular file.
+    pub(super) fn rewind(&mut self, position: u64) -> Result<()> {
+        self.ahead.clear();
+        self.inner.seek(SeekFrom::Start(position)).map_err(|e| self.seek_error(&e))?;
+        self.position = position;
+        Ok(())
+    }
+
+    fn seek_error(&self, error: &io::Error) -> Error {
+        Error::from_io(Kind::Read, self.position, "cannot seek", error)
+    }
+
+    /// Whether nothing follows.
+    pub(super) fn has_ended(&mut self) -> Result<bool> {
+        Ok(self.peek(1)?.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Cursor, Write};
+
+    use super::*;
+
+    /// The same bytes as a regular file and as a stream.
+    fn inputs(bytes: &'static [u8]) -> [Input; 2] {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(bytes).unwrap();
+        file.rewind().unwrap();
+        [Input::from_file(file).unwrap(), Input::from_reader(Cursor::new(bytes))]
+    }
+
+    #[test]
+    fn position_counts_bytes_read_and_skipped_but_not_peeked() {
+        for mut input in inputs(b"abcdefghij") {
+            assert_eq!(input.peek(3).unwrap(), b"abc");
+            assert_eq!(input.peek(2).unwrap(), b"ab");
+            assert_eq!(input.position(), 0);
+            input.skip(1, "x").unwrap();
+            let mut two = [0; 2];
+            input.read_exact(&mut two, "x").unwrap();
+            assert_eq!((&two, input.position()), (b"bc", 3));
+            let mut more = b"!".to_vec();
+            input.append(&mut more, 2, "x").unwrap();
+            input.skip(2, "x").unwrap();
+            assert_eq!((more.as_slice(), input.position()), (&b"!de"[..], 7));
+            assert!(!input.has_ended().unwrap());
+        }
+    }
+
+    #[test]
+    fn missing_bytes_are_truncation_at_the_end_of_the_input() {
+        for mut input in inputs(b"abcdefghij") {
+            input.skip(7, "x").unwrap();
+            let error = input.read_exact(&mut [0; 4], "three are left").unwrap_err();
+            assert_eq!((error.kind, error.offset), (Kind::Truncated, 10));
+            assert!(input.has_ended().unwrap());
+        }
+        for mut input in inputs(b"abcdefghij") {
+            input.skip(9, "x").unwrap();
+            let error = input.skip(2, "one is left").unwrap_err();
+            assert_eq!((error.kind, error.offset), (Kind::Truncated, 10));
+        }
+    }
+
+    #[test]
+    fn rewind_reads_a_file_again_and_fails_for_a_stream() {
+        let [mut file, mut stream] = inputs(b"abcdefghij");
+        file.peek(5).unwrap();
+        file.rewind(9).unwrap();
+        assert_eq!(file.peek(5).unwrap(), b"j");
+        assert_eq!(file.position(), 9);
+        assert_eq!(stream.rewind(9).unwrap_err().kind, Kind::Read);
+    }
+}

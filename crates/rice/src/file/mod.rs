@@ -1,0 +1,114 @@
+//! Arrays and encoded files, read and written in pieces: they may be larger than memory.
+//!
+//! | type | reads | gives |
+//! |---|---|---|
+//! | [`ArrayReader`] | a `.npy` file, or raw little-endian samples | samples |
+//! | [`StreamEncoder`] | an [`ArrayReader`] | a `.rice` file: streams of version 2, one after another |
+//! | [`StreamReader`] | a `.rice` file | samples |
+//! | [`ChunkEncoder`] | an [`ArrayReader`] | a `.drc` file: one chunk of HDF5 filter 32025 |
+//! | [`ChunkReader`] | a `.drc` file | samples |
+//!
+//! All of them take an [`Input`], which is a file or any other reader. The caller writes what they give, and
+//! the [`NpyHeader`] of a decoded array.
+//!
+//! ```
+//! use linerate_rice::Options;
+//! use linerate_rice::file::{ArrayReader, Input, NpyHeader, StreamEncoder, StreamReader};
+//! use linerate_rice::v2::{ElementType, Shape, StreamOptions};
+//!
+//! let header = NpyHeader { element: ElementType::I16, shape: Shape::new(&[3, 1000])? };
+//! let mut npy = header.to_bytes();
+//! npy.extend((0..3000).flat_map(|i: i16| (i % 1000).to_le_bytes()));
+//!
+//! let array = ArrayReader::npy(Input::from_reader(std::io::Cursor::new(npy.clone())))?;
+//! let settings = StreamOptions::new().row(array.row().and_then(|row| u32::try_from(row).ok()?.try_into().ok()));
+//! let mut encoder = StreamEncoder::new(array, settings, Options::new());
+//! let mut rice = Vec::new();
+//! while let Some(bytes) = encoder.next_bytes()? {
+//!     rice.extend(bytes);
+//! }
+//! assert!(rice.len() < npy.len());
+//!
+//! let mut streams = StreamReader::new(Input::from_reader(std::io::Cursor::new(rice)), Options::new());
+//! let totals = streams.totals()?;
+//! let mut decoded = NpyHeader { element: totals.element, shape: totals.shape() }.to_bytes();
+//! while let Some(bytes) = streams.next_bytes()? {
+//!     decoded.extend(bytes);
+//! }
+//! assert_eq!(decoded, npy);
+//! # Ok::<(), linerate_rice::Error>(())
+//! ```
+//!
+//! Offsets of errors are in bytes of the input. After an error a reader or encoder is of no more use.
+
+mod array;
+mod chunk_encoder;
+mod chunk_reader;
+mod input;
+mod npy;
+mod partial_shape;
+mod stream_encoder;
+mod stream_reader;
+
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use linerate_core::{Error, Kind, Result};
+
+pub use array::ArrayReader;
+pub use chunk_encoder::{ChunkEncoder, ChunkOptions, SegmentChoice};
+pub use chunk_reader::{ChunkReader, ChunkSegment};
+pub use input::Input;
+pub use npy::NpyHeader;
+pub use partial_shape::PartialShape;
+pub use stream_encoder::StreamEncoder;
+pub use stream_reader::{StreamHeader, StreamReader, StreamTotals};
+
+/// Raw bytes in a piece, unless a segment is longer. Where a file is divided into streams follows from it,
+/// so it does not depend on the machine.
+const PIECE: u64 = 16 << 20;
+
+/// The same in 16-bit samples.
+const PIECE_SAMPLES: u64 = PIECE / 2;
+
+const NO_MEMORY: Error = Error::new(Kind::Limit, 0, "not enough memory for a piece");
+
+const NOT_REPRODUCED: Error = Error::new(
+    Kind::Corrupt,
+    0,
+    "what was encoded decodes to other samples: do not keep it, and check the memory of this machine",
+);
+
+/// A buffer of samples of a type that is known when the program runs.
+#[derive(Default)]
+struct SampleBuffer(Vec<u32>);
+
+impl SampleBuffer {
+    /// Makes the buffer at least `bytes` long.
+    fn reserve(&mut self, bytes: usize) -> Result<()> {
+        reserve(&mut self.0, bytes.div_ceil(4))
+    }
+
+    /// All of the buffer as samples: every type has at most the alignment of a word.
+    fn samples<T: Pod>(&self) -> &[T] {
+        cast_slice(&self.0)
+    }
+
+    fn samples_mut<T: Pod>(&mut self) -> &mut [T] {
+        cast_slice_mut(&mut self.0)
+    }
+}
+
+/// Makes `buffer` at least `len` long.
+fn reserve<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> Result<()> {
+    if buffer.len() < len {
+        buffer.try_reserve_exact(len - buffer.len()).map_err(|_| NO_MEMORY)?;
+        buffer.resize(len, T::default());
+    }
+    Ok(())
+}
+
+/// Converts samples from the byte order of files, which is little-endian, to that of the CPU, and back.
+fn swap_little_endian(bytes: &mut [u8], sample: usize) {
+    if cfg!(target_endian = "big") {
+        bytes.chunks_exact_mut(sample).for_each(<[u8]>::reverse);
+    }
+}

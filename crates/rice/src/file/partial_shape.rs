@@ -1,0 +1,130 @@
+//! A shape whose first axis may follow from the number of samples.
+
+use std::fmt;
+
+use linerate_core::{Error, Kind, Result};
+
+use crate::v2::Shape;
+
+/// The axes of an array, of which the first may be open: it is what the number of samples makes it.
+///
+/// ```
+/// use linerate_rice::file::PartialShape;
+/// let rows_of_7000 = PartialShape::open(&[7000])?;
+/// assert_eq!(rows_of_7000.for_samples(21_000).unwrap().axes(), [3, 7000]);
+/// assert_eq!(rows_of_7000.for_samples(21_001), None);
+/// assert_eq!(rows_of_7000.to_string(), "-1,7000");
+/// # Ok::<(), linerate_rice::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PartialShape {
+    /// The shape; an open axis is 1.
+    shape: Shape,
+    is_open: bool,
+}
+
+/// Maximum number of samples: their bytes can be counted, and offsets stay positive.
+pub(super) const MAX_SAMPLES: u64 = i64::MAX as u64 / 4;
+
+impl PartialShape {
+    /// A shape without an open axis.
+    ///
+    /// # Errors
+    /// [`Kind::BadArgument`] for more than 2^61 samples.
+    pub fn complete(shape: Shape) -> Result<PartialShape> {
+        match shape.samples() {
+            Some(..=MAX_SAMPLES) => Ok(PartialShape { shape, is_open: false }),
+            _ => Err(Error::new(Kind::BadArgument, 0, "the shape has too many samples")),
+        }
+    }
+
+    /// An open axis, and the axes after it.
+    ///
+    /// # Errors
+    /// * [`Kind::Unsupported`] for more than [`Shape::MAX_AXES`].
+    /// * [`Kind::BadArgument`] for an axis of 0, or for more than 2^61 samples.
+    pub fn open(rest: &[u64]) -> Result<PartialShape> {
+        if rest.contains(&0) {
+            return Err(Error::new(Kind::BadArgument, 0, "an axis of 0 beside an open one"));
+        }
+        let complete = PartialShape::complete(Shape::new(&[&[1], rest].concat())?)?;
+        Ok(PartialShape { is_open: true, ..complete })
+    }
+
+    /// One axis of any length.
+    pub fn any_length() -> PartialShape {
+        PartialShape { shape: Shape::from_rows(1, None), is_open: true }
+    }
+
+    /// The shape, unless an axis is open.
+    pub fn shape(&self) -> Option<Shape> {
+        (!self.is_open).then_some(self.shape)
+    }
+
+    /// The shape of this many samples, if there is one.
+    pub fn for_samples(&self, samples: u64) -> Option<Shape> {
+        let given = self.shape.samples()?;
+        if !self.is_open {
+            return (given == samples).then_some(self.shape);
+        }
+        if !samples.is_multiple_of(given) {
+            return None;
+        }
+        let axes = self.shape.axes();
+        Shape::new(&[&[samples / given], &axes[1..]].concat()).ok()
+    }
+
+    /// Samples of a row, which is the last of several axes.
+    pub fn row(&self) -> Option<u64> {
+        self.shape.row()
+    }
+}
+
+/// Axes with commas between them; -1 is an open one.
+impl fmt::Display for PartialShape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, axis) in self.shape.axes().iter().enumerate() {
+            match (i, self.is_open) {
+                (0, true) => f.write_str("-1")?,
+                (0, false) => write!(f, "{axis}")?,
+                _ => write!(f, ",{axis}")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn complete(axes: &[u64]) -> Result<PartialShape> {
+        PartialShape::complete(Shape::new(axes)?)
+    }
+
+    #[test]
+    fn open_axis_takes_whole_rows_only() {
+        let rows = PartialShape::open(&[4]).unwrap();
+        assert_eq!(rows.for_samples(12).unwrap().axes(), [3, 4]);
+        assert_eq!(rows.for_samples(0).unwrap().axes(), [0, 4]);
+        assert_eq!(rows.for_samples(13), None);
+        assert_eq!((rows.shape(), rows.row()), (None, Some(4)));
+        assert_eq!(PartialShape::any_length().for_samples(5).unwrap().axes(), [5]);
+    }
+
+    #[test]
+    fn complete_shape_takes_its_number_of_samples_only() {
+        let shape = complete(&[2, 3, 2]).unwrap();
+        assert_eq!(shape.for_samples(12), shape.shape());
+        assert_eq!(shape.for_samples(24), None);
+        assert_eq!(complete(&[0, 7]).unwrap().for_samples(0).unwrap().axes(), [0, 7]);
+    }
+
+    #[test]
+    fn too_many_samples_or_axes_and_open_axis_beside_zero_are_errors() {
+        assert_eq!(complete(&[1 << 32, 1 << 32]).unwrap_err().kind, Kind::BadArgument);
+        assert_eq!(complete(&[MAX_SAMPLES + 1]).unwrap_err().kind, Kind::BadArgument);
+        assert_eq!(PartialShape::open(&[0]).unwrap_err().kind, Kind::BadArgument);
+        assert_eq!(PartialShape::open(&[1; 64]).unwrap_err().kind, Kind::Unsupported);
+    }
+}

@@ -1,0 +1,349 @@
+//! A file of version 2 as samples: streams one after another, each decoded in pieces of whole segments.
+
+use core::num::NonZeroU32;
+use std::collections::VecDeque;
+
+use linerate_core::{Error, Kind, Result};
+use linerate_io::MapSource;
+
+use super::{Input, PIECE, SampleBuffer, swap_little_endian};
+use crate::Options;
+use crate::v2::header::{Fields, HEADER};
+use crate::v2::{self, Element, ElementType, Shape};
+
+/// A stream of a regular file that is longer than this is mapped. Ours are not.
+const MAX_READ: u64 = 4 * PIECE;
+
+const CUT_TABLE: &str = "the stream ends within its table of segments";
+const CUT_SEGMENT: &str = "the stream ends before its last segment does";
+const EMPTY: Error = Error::new(Kind::Truncated, 0, "the input is empty");
+
+/// The header of one stream of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamHeader {
+    /// Offset in the file.
+    pub offset: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// The type of the samples.
+    pub element: ElementType,
+    /// Number of samples.
+    pub samples: u64,
+    /// Samples per row, if the stream has rows.
+    pub row: Option<NonZeroU32>,
+    /// Samples per segment; the last one may have fewer.
+    pub segment: u32,
+    /// Number of segments.
+    pub segments: u64,
+}
+
+/// What the streams of a file have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamTotals {
+    /// The type of the samples.
+    pub element: ElementType,
+    /// Samples per row, if all streams have the same.
+    pub row: Option<NonZeroU32>,
+    /// Number of samples.
+    pub samples: u64,
+    /// Number of streams.
+    pub streams: u64,
+}
+
+impl StreamTotals {
+    /// The totals with one more stream.
+    fn plus(before: Option<StreamTotals>, header: &StreamHeader) -> Result<StreamTotals> {
+        let StreamHeader { offset, element, row, samples, .. } = *header;
+        let Some(before) = before else { return Ok(StreamTotals { element, row, samples, streams: 1 }) };
+        if element != before.element {
+            return Err(Error::new(
+                Kind::Corrupt,
+                offset + 5,
+                "a stream of another type than the one before",
+            ));
+        }
+        let samples = before.samples.checked_add(samples);
+        let samples = samples.ok_or(Error::new(Kind::Corrupt, offset + 8, "too many samples"))?;
+        let row = row.filter(|_| row == before.row);
+        Ok(StreamTotals { element, row, samples, streams: before.streams + 1 })
+    }
+
+    /// The shape that the rows make, if they are complete.
+    pub fn shape(&self) -> Shape {
+        Shape::from_rows(self.samples, self.row.map(|row| row.get().into()))
+    }
+}
+
+/// Decodes the streams of a file.
+pub struct StreamReader {
+    input: Input,
+    options: Options,
+    /// Maximum number of bytes of samples.
+    max_output: u64,
+    /// Streams that had to be read ahead.
+    held: VecDeque<Stream>,
+    /// The totals of the streams begun.
+    seen: Option<StreamTotals>,
+    /// The stream being decoded, and its next segment.
+    current: Option<(Stream, usize)>,
+    piece: SampleBuffer,
+}
+
+/// A stream that can be decoded.
+struct Stream {
+    header: StreamHeader,
+    data: Data,
+}
+
+enum Data {
+    Read(Vec<u8>),
+    Mapped(MapSource),
+}
+
+impl Stream {
+    fn bytes(&self) -> &[u8] {
+        match &self.data {
+            Data::Read(bytes) => bytes,
+            // The stream lay within the file when it was mapped.
+            Data::Mapped(map) => map.as_ref().get(self.header.offset as usize..).unwrap_or_default(),
+        }
+    }
+}
+
+impl StreamReader {
+    /// Decodes the streams that begin here.
+    pub fn new(input: Input, options: Options) -> StreamReader {
+        StreamReader {
+            input,
+            options,
+            max_output: u64::MAX,
+            held: VecDeque::new(),
+            seen: None,
+            current: None,
+            piece: SampleBuffer::default(),
+        }
+    }
+
+    /// Sets how many bytes of samples may be decoded in all: [`Kind::Limit`] at the first stream that exceeds
+    /// them.
+    #[must_use]
+    pub fn max_output(self, bytes: u64) -> StreamReader {
+        StreamReader { max_output: bytes, ..self }
+    }
+
+    /// Offset of the next byte of the input.
+    pub fn position(&self) -> u64 {
+        self.input.position()
+    }
+
+    /// Whether [`totals`](Self::totals) needs no memory.
+    pub fn is_seekable(&self) -> bool {
+        self.input.file_len().is_some()
+    }
+
+    /// The totals of the streams that were begun, which are all of them at the end.
+    pub fn seen(&self) -> Option<StreamTotals> {
+        self.seen
+    }
+
+    /// The totals of all streams, none of which is decoded yet. Those of a pipe are held in memory.
+    ///
+    /// # Errors
+    /// As [`next_piece`](Self::next_piece), but for segments, which are not decoded.
+    pub fn totals(&mut self) -> Result<StreamTotals> {
+        let mut totals = None;
+        if self.is_seekable() {
+            let start = self.input.position();
+            totals = Some(self.headers()?.1);
+            self.input.rewind(start)?;
+        } else {
+            while let Some(stream) = self.load()? {
+                totals = Some(StreamTotals::plus(totals, &stream.header)?);
+                self.held.push_back(stream);
+            }
+        }
+        totals.ok_or(EMPTY)
+    }
+
+    /// The totals of the first stream, which is not decoded yet.
+    ///
+    /// # Errors
+    /// As [`totals`](Self::totals).
+    pub fn first(&mut self) -> Result<StreamTotals> {
+        let stream = self.load()?.ok_or(EMPTY)?;
+        let totals = StreamTotals::plus(None, &stream.header);
+        self.held.push_back(stream);
+        totals
+    }
+
+    /// The headers of all streams, in place of decoding them, and their totals.
+    ///
+    /// # Errors
+    /// As [`totals`](Self::totals).
+    pub fn headers(&mut self) -> Result<(Vec<StreamHeader>, StreamTotals)> {
+        let (mut headers, mut totals) = (Vec::new(), None);
+        while let Some(header) = self.skip_stream()? {
+            totals = Some(StreamTotals::plus(totals, &header)?);
+            headers.push(header);
+        }
+        Ok((headers, totals.ok_or(EMPTY)?))
+    }
+
+    /// Decodes the next whole segments, about 16 MiB of samples. `None` after the last stream.
+    ///
+    /// # Errors
+    /// * [`Kind::BadArgument`] if the samples are not of type `T`.
+    /// * [`Kind::Truncated`], [`Kind::Corrupt`] or [`Kind::Unsupported`] as [`v2::decode_into`]; also if
+    ///   streams differ in type or other bytes follow them.
+    /// * [`Kind::Limit`] if there is not enough memory, or for more output than
+    ///   [`max_output`](Self::max_output).
+    /// * [`Kind::Read`] if reading or mapping fails.
+    pub fn next_piece<T: Element>(&mut self) -> Result<Option<&[T]>> {
+        Ok(self.decode_piece::<T>()?.map(|n| &self.piece.samples()[..n]))
+    }
+
+    /// As [`next_piece`](Self::next_piece), as little-endian bytes of samples of any type.
+    ///
+    /// # Errors
+    /// As [`next_piece`](Self::next_piece).
+    pub fn next_bytes(&mut self) -> Result<Option<&[u8]>> {
+        let Some(element) = self.next_element()? else { return Ok(None) };
+        let n = match element {
+            ElementType::I16 => self.decode_piece::<i16>(),
+            ElementType::U16 => self.decode_piece::<u16>(),
+            ElementType::I32 => self.decode_piece::<i32>(),
+            ElementType::U32 => self.decode_piece::<u32>(),
+        };
+        let Some(n) = n? else { return Ok(None) };
+        let bytes = &mut self.piece.samples_mut()[..n * element.bytes()];
+        swap_little_endian(bytes, element.bytes());
+        Ok(Some(bytes))
+    }
+
+    /// The type of the samples of the next piece.
+    fn next_element(&mut self) -> Result<Option<ElementType>> {
+        Ok(self.advance()?.then(|| self.seen.map(|seen| seen.element)).flatten())
+    }
+
+    /// Decodes a piece, and returns its number of samples.
+    fn decode_piece<T: Element>(&mut self) -> Result<Option<usize>> {
+        if !self.advance()? {
+            return Ok(None);
+        }
+        let Some((stream, next)) = &mut self.current else { return Ok(None) };
+        let StreamHeader { offset, element, segment, segments, samples, .. } = stream.header;
+        if element != T::TYPE {
+            return Err(Error::new(Kind::BadArgument, offset, "samples of another type than asked for"));
+        }
+        let segment = segment as usize;
+        let max_segments = (PIECE as usize / size_of::<T>() / segment).max(1);
+        self.piece.reserve(((max_segments * segment) as u64).min(samples) as usize * size_of::<T>())?;
+        let segments = *next..(*next + max_segments).min(segments as usize);
+        *next = segments.end;
+        let n = v2::decode_segments::<T>(stream.bytes(), segments, self.piece.samples_mut(), self.options)
+            .map_err(|e| e.shifted(offset))?;
+        Ok(Some(n))
+    }
+
+    /// Goes on to a stream that has segments to decode, if one follows.
+    fn advance(&mut self) -> Result<bool> {
+        loop {
+            if let Some((stream, next)) = &self.current
+                && (*next as u64) < stream.header.segments
+            {
+                return Ok(true);
+            }
+            // Its memory is free before the next one is read.
+            self.current = None;
+            let next = match self.held.pop_front() {
+                Some(stream) => Some(stream),
+                None => self.load()?,
+            };
+            let Some(stream) = next else { return Ok(false) };
+            let seen = StreamTotals::plus(self.seen, &stream.header)?;
+            self.seen = Some(seen);
+            if seen.samples.saturating_mul(seen.element.bytes() as u64) > self.max_output {
+                let message = "the samples take more bytes than the limit";
+                return Err(Error::new(Kind::Limit, stream.header.offset, message));
+            }
+            self.current = Some((stream, 0));
+        }
+    }
+
+    /// Reads the header of the next stream. Returns it without the length, with the number of entries of its
+    /// table, and as bytes.
+    fn read_header(&mut self) -> Result<Option<(StreamHeader, u64, [u8; HEADER])>> {
+        let offset = self.input.position();
+        let mut bytes = [0; HEADER];
+        let len = self.input.fill(&mut bytes)?;
+        if len == 0 {
+            return if offset > 0 { Ok(None) } else { Err(EMPTY) };
+        }
+        let (fields, _) = Fields::parse(&bytes[..len]).map_err(|e| match (e.kind, e.offset) {
+            (Kind::Corrupt, 0) => not_a_stream(offset),
+            _ => e.shifted(offset),
+        })?;
+        let header = StreamHeader {
+            offset,
+            bytes: 0,
+            element: fields.element,
+            samples: fields.samples,
+            row: fields.row,
+            segment: fields.segment,
+            segments: fields.segments,
+        };
+        Ok(Some((header, fields.entries(), bytes)))
+    }
+
+    /// Reads the header of the next stream, and skips its segments.
+    fn skip_stream(&mut self) -> Result<Option<StreamHeader>> {
+        let Some((mut header, entries, _)) = self.read_header()? else { return Ok(None) };
+        self.skip_rest(&mut header, entries)?;
+        Ok(Some(header))
+    }
+
+    /// Skips the rest of a stream, which determines its length.
+    fn skip_rest(&mut self, header: &mut StreamHeader, entries: u64) -> Result<()> {
+        if entries > 0 {
+            self.input.skip((entries - 1).saturating_mul(4), CUT_TABLE)?;
+            let words = self.input.word(CUT_TABLE)?;
+            self.input.skip(u64::from(words) * 4, CUT_SEGMENT)?;
+        }
+        header.bytes = self.input.position() - header.offset;
+        Ok(())
+    }
+
+    /// Reads the next stream, or maps it if it is long.
+    fn load(&mut self) -> Result<Option<Stream>> {
+        let Some((mut header, entries, start)) = self.read_header()? else { return Ok(None) };
+        let mut bytes = start.to_vec();
+        if self.is_seekable() {
+            self.skip_rest(&mut header, entries)?;
+            if header.bytes > MAX_READ
+                && let Some(file) = self.input.file()
+            {
+                let map = MapSource::new(file)
+                    .map_err(|e| Error::from_io(Kind::Read, 0, "cannot map the file", &e))?;
+                return Ok(Some(Stream { header, data: Data::Mapped(map.sequential()) }));
+            }
+            self.input.rewind(header.offset + HEADER as u64)?;
+            self.input.append(&mut bytes, header.bytes - HEADER as u64, CUT_SEGMENT)?;
+        } else if entries > 0 {
+            self.input.append(&mut bytes, entries.saturating_mul(4), CUT_TABLE)?;
+            let words = bytes.last_chunk().map_or(0, |last| u32::from_le_bytes(*last));
+            self.input.append(&mut bytes, u64::from(words) * 4, CUT_SEGMENT)?;
+        }
+        header.bytes = self.input.position() - header.offset;
+        Ok(Some(Stream { header, data: Data::Read(bytes) }))
+    }
+}
+
+fn not_a_stream(offset: u64) -> Error {
+    let message = match offset {
+        0 => "this is not a v2 file; a v1 chunk needs its cd_values",
+        _ => "what follows the last stream is not a stream",
+    };
+    Error::new(Kind::Corrupt, offset, message)
+}

@@ -1,0 +1,349 @@
+//! The tables of `docs/results.md`: figures published by others, and beside them those of our records.
+
+use std::collections::BTreeMap;
+
+use crate::records::Record;
+
+/// Every table, by the name in its mark.
+pub(crate) fn tables() -> BTreeMap<&'static str, String> {
+    BTreeMap::from([
+        ("deflate", deflate()),
+        ("deflate-threads", deflate_threads()),
+        ("hdf5-nab", hdf5("nab", &NAB)),
+        ("hdf5-nedm", hdf5("nedm", &NEDM)),
+        ("hdf5-noptrex", hdf5("noptrex", &NOPTREX)),
+        ("cold", cold()),
+        ("gateway", gateway()),
+        ("gateway-java", gateway_java()),
+        ("nx-threads", nx_threads()),
+        ("nx-presets", nx_presets()),
+    ])
+}
+
+/// A Markdown table with a line about its source below it.
+fn table(head: &[&str], rows: Vec<Vec<String>>, source: &str) -> String {
+    let line = |cells: &[String]| {
+        format!("| {} |\n", cells.join(" | ")).replace("|  |", "| |").replace("|  |", "| |")
+    };
+    let head: Vec<String> = head.iter().map(ToString::to_string).collect();
+    let rule = format!("|{}\n", "---|".repeat(head.len()));
+    let body: String = rows.iter().map(|row| line(row)).collect();
+    format!("{}{rule}{body}\n{source}\n", line(&head))
+}
+
+/// Whole files: ratio, speed, and speed by that of libslz.
+fn deflate() -> String {
+    let record = Record::read("2026-11-20-deflate-silesia.csv");
+    let contenders = [
+        ("libslz", "deflate"),
+        ("libslz", "gzip"),
+        ("linerate 1", "deflate"),
+        ("linerate 1", "gzip"),
+        ("linerate 2", "deflate"),
+        ("linerate 3", "deflate"),
+        ("ISA-L 0", "deflate"),
+        ("ISA-L 1", "deflate"),
+        ("ISA-L 3", "deflate"),
+        ("libdeflate 1", "deflate"),
+        ("zlib-ng 1", "deflate"),
+        ("zlib-rs 1", "deflate"),
+        ("zlib 1", "deflate"),
+        ("lz4", "lz4"),
+    ];
+    let rows = contenders.map(|(contender, format)| {
+        let row = record.one(&[("chunk", "whole"), ("contender", contender), ("format", format)]);
+        vec![
+            contender.to_owned(),
+            row.text("contender_version").to_owned(),
+            format.to_owned(),
+            format!("{:.3}", row.number("ratio")),
+            format!("{:.0}", row.number("best_mb_s")),
+            format!("{:.2}", row.number("speed_vs_base")),
+        ]
+    });
+    let any = record.all(&[("chunk", "whole")])[0];
+    table(&["contender", "version", "format", "ratio", "MB/s", "by libslz"], rows.into(), &record.source(any))
+}
+
+/// One gzip stream, 1 and 2 threads; the later of two runs.
+fn deflate_threads() -> String {
+    let record = Record::read("2026-11-20-deflate-threads.csv");
+    let rows = ["1", "2", "3"].map(|level| {
+        let run = |threads: &str| {
+            let contender = format!("linerate {level} x{threads}");
+            let row = record.latest(&[("chunk", "512K"), ("contender", &contender)]);
+            (row.number("ratio"), row.number("median_mb_s"), row.number("speed_vs_base"))
+        };
+        let ((ratio, one, _), (_, two, gain)) = (run("1"), run("2"));
+        vec![
+            format!("linerate {level}, blocks of 512 KiB"),
+            format!("{ratio:.3}"),
+            format!("{one:.0}"),
+            format!("{two:.0}"),
+            format!("{gain:.2}"),
+        ]
+    });
+    let any = record.latest(&[("chunk", "512K")]);
+    let head = ["contender", "ratio", "MB/s, 1 thread", "MB/s, 2 threads", "2 by 1"];
+    table(&head, rows.into(), &record.source(any))
+}
+
+/// What the original's authors published for a method: the cell, and how many threads it used.
+type Published = [(&'static str, &'static str); 6];
+
+const NAB: Published = [
+    ("none", "100 · 2906 / 3587"),
+    ("gzip", "39 · 71 / 374"),
+    ("LZF", "59 · 554 / 717"),
+    ("bitshuffle, 32 threads", "38 · 2131 / 1852"),
+    ("Delta-Rice, m = 8, 1 thread", "29 · 500 / 229"),
+    ("Delta-Rice, m = 8, 32 threads", "29 · 2387 / 1782"),
+];
+const NEDM: Published = [
+    ("none", "100 · 3799 / 3759"),
+    ("gzip", "29 · 75 / 440"),
+    ("LZF", "49 · 662 / 722"),
+    ("bitshuffle, 32 threads", "30 · 1353 / 1833"),
+    ("Delta-Rice, m = 8, 1 thread", "27 · 539 / 436"),
+    ("Delta-Rice, m = 8, 32 threads", "27 · 2084 / 1717"),
+];
+const NOPTREX: Published = [
+    ("none", "100 · 2829 / 3792"),
+    ("gzip", "22 · 75 / 472"),
+    ("LZF", "44 · 670 / 767"),
+    ("bitshuffle, 32 threads", "26 · 2754 / 1201"),
+    ("Delta-Rice, m = 8, 1 thread", "25 · 855 / 435"),
+    ("Delta-Rice, m = 8, 32 threads", "25 · 2548 / 2235"),
+];
+
+/// Through HDF5: size in %, writing and reading in MB/s.
+fn hdf5(set: &str, published: &Published) -> String {
+    let record = Record::read("2026-11-21-waveforms.csv");
+    let original = Record::read("2026-11-21-waveforms-original.csv");
+    let here = |contender: &str| {
+        let row = record.one(&[("shape", "hdf5"), ("corpus", set), ("contender", contender)]);
+        cell(row.number("size_percent"), row.number("encode_best_mb_s"), row.number("decode_best_mb_s"))
+    };
+    let of_original = {
+        let wanted = [("shape", "hdf5"), ("corpus", set), ("contender", "against libdr_O3native.so m=8")];
+        let row = original.all(&wanted)[0];
+        cell(row.number("size_percent"), row.number("encode_best_mb_s"), row.number("decode_best_mb_s"))
+    };
+    let columns = |i: usize| (published[i].0.to_owned(), published[i].1.to_owned());
+    let measured = [
+        here("none"),
+        here("gzip 4"),
+        here("lzf"),
+        format!("{}; 2 threads {}", here("bitshuffle lz4"), here("bitshuffle lz4 x2")),
+        of_original,
+        "no machine here has 32 threads".to_owned(),
+    ];
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (i, measured) in measured.into_iter().enumerate() {
+        let (method, figure) = columns(i);
+        rows.push(vec![method, figure, measured]);
+    }
+    for (method, contender) in [
+        ("**linerate**, m = 8, 1 thread", "linerate v1 m=8"),
+        ("**linerate**, m = 8, 2 threads", "linerate v1 m=8 x2"),
+        ("**linerate**, best m, 1 thread", "linerate v1 auto"),
+        ("**linerate**, version 2, 1 thread", "linerate v2"),
+        ("**linerate**, version 2, 2 threads", "linerate v2 x2"),
+    ] {
+        rows.push(vec![method.to_owned(), String::new(), here(contender)]);
+    }
+    let row = record.one(&[("shape", "hdf5"), ("corpus", set), ("contender", "linerate v2")]);
+    let source = format!(
+        "{}; the original in [2026-11-21-waveforms-original.csv](../records/2026-11-21-waveforms-original.csv)",
+        record.source(row)
+    );
+    table(&["method", "published", "measured here"], rows, &source)
+}
+
+fn cell(size: f64, write: f64, read: f64) -> String {
+    format!("{size:.1} · {write:.0} / {read:.0}")
+}
+
+/// Block, dictionary, number of dictionaries, and the published cold speed by hot speed before and after the patches.
+const GRID: &[(&str, &str, &str, &str)] = &[
+    ("1K", "4K", "9954", "36 → 58"),
+    ("1K", "8K", "9954", "35 → 58"),
+    ("1K", "12K", "9954", "35 → 56"),
+    ("1K", "110K", "9954", "33 → 40"),
+    ("4K", "4K", "2489", "68 → 81"),
+    ("4K", "8K", "2489", "64 → 81"),
+    ("4K", "12K", "2489", "61 → 80"),
+    ("4K", "110K", "2489", "37 → 53"),
+    ("8K", "4K", "1245", "91 → 93"),
+    ("8K", "8K", "1245", "87 → 91"),
+    ("8K", "12K", "1245", "83 → 90"),
+    ("8K", "110K", "1245", "47 → 68"),
+    ("4K", "8K", "30000", ""),
+    ("4K", "110K", "30000", ""),
+];
+
+/// Text through very many dictionaries: cold speed in % of the contender's own hot speed, and in MB/s.
+fn cold() -> String {
+    let record = Record::read("2026-11-21-dict-cold.csv");
+    let rows = GRID.iter().map(|&(block, dictionary, count, published)| {
+        let run = [
+            ("measure", "cold"),
+            ("kind", "text"),
+            ("block", block),
+            ("dictionary", dictionary),
+            ("dictionaries", count),
+            ("tables", "full"),
+            ("command", "linerate-bench cold --rounds 5"),
+        ];
+        let of = |contender: &str, mode: &str, calls: &str| {
+            record.one(&[&run[..], &[("contender", contender), ("mode", mode), ("calls", calls)]].concat())
+        };
+        let share = |contender: &str, calls: &str| {
+            let row = of(contender, "cold", calls);
+            format!("{:.0} % · {:.0}", 100.0 * row.number("share"), row.number("best_mb_s"))
+        };
+        let memory = |contender: &str| of(contender, "cold", "single").number("beside_bytes") / 1024.0;
+        vec![
+            format!("{block}, {dictionary}, {count}"),
+            published.to_owned(),
+            format!("{:.0}", of("libzstd", "hot", "single").number("best_mb_s")),
+            format!("{:.0}", of("libzstd", "none", "single").number("best_mb_s")),
+            share("libzstd", "single"),
+            share("libzstd", "burst"),
+            share("linerate", "single"),
+            share("linerate", "batch 64"),
+            format!("{:.1}, {:.1}", memory("linerate"), memory("libzstd")),
+        ]
+    });
+    let rows = rows.collect();
+    let head = [
+        "block, dictionary, dictionaries",
+        "published 2018, %",
+        "libzstd hot",
+        "no dictionary",
+        "libzstd cold",
+        "libzstd cold, prefetched",
+        "**linerate** cold, one by one",
+        "**linerate** cold, batches of 64",
+        "KiB for each beside its content: linerate, libzstd",
+    ];
+    let any = record.all(&[("command", "linerate-bench cold --rounds 5")])[0];
+    table(&head, rows, &record.source(any))
+}
+
+/// Native decoders: nanoseconds a message, by the base of the transport.
+fn gateway() -> String {
+    let record = Record::read("2026-11-21-gateway-native.csv");
+    let contenders = [
+        ("zlib-stream", "linerate"),
+        ("zlib-stream", "zlib-rs"),
+        ("zlib-stream", "zlib-ng"),
+        ("zlib-stream", "zlib"),
+        ("zstd-stream", "linerate"),
+        ("zstd-stream", "libzstd"),
+        ("zstd-stream", "libzstd 8K"),
+    ];
+    let data = "generated: seed 1, shards 3, guilds 120, events 2500";
+    let rows = contenders.map(|(transport, contender)| {
+        let measured = ["whole", "live", "many"].map(|measure| {
+            let wanted =
+                [("measure", measure), ("data", data), ("transport", transport), ("contender", contender)];
+            let row = record.one(&wanted);
+            format!("{:.0} · {:.2}", row.number("median_ns"), row.number("speed_vs_base"))
+        });
+        let first = [format!("{transport}: {contender}")];
+        first.into_iter().chain(measured).collect()
+    });
+    let any = record.all(&[("data", data)])[0];
+    let head = ["", "start-up: whole connections", "live traffic", "2,500 connections in turn"];
+    table(&head, rows.into(), &record.source(any))
+}
+
+/// Ten connections in Java, with and without parsing.
+fn gateway_java() -> String {
+    let record = Record::read("2026-11-21-gateway-java.csv");
+    let contenders = [
+        ("zlib-stream", "JDK bulk, as JDA"),
+        ("zlib-stream", "JDK stream"),
+        ("zlib-stream", "linerate bulk"),
+        ("zlib-stream", "linerate reusable"),
+        ("zlib-stream", "linerate stream"),
+        ("zstd-stream", "zstd-jni stream"),
+        ("zstd-stream", "zstd-jni direct"),
+        ("zstd-stream", "linerate bulk"),
+        ("zstd-stream", "linerate reusable"),
+        ("zstd-stream", "linerate stream"),
+    ];
+    let rows = contenders.map(|(transport, contender)| {
+        let run = |work: &str| {
+            let wanted = [
+                ("scenario", "10 shards"),
+                ("transport", transport),
+                ("contender", contender),
+                ("work", work),
+                ("jdk", "Debian 17.0.15+6-Debian-1deb12u1"),
+            ];
+            let row = record.one(&wanted);
+            format!(
+                "{:.1} · {:.2} · {:.1}",
+                row.number("median_us_per_message"),
+                row.number("vs_jdk_bulk"),
+                row.number("allocated_bytes_per_message") / 1000.0
+            )
+        };
+        vec![format!("{transport}: {contender}"), run("bytes"), run("Jackson tree")]
+    });
+    let any = record.all(&[("scenario", "10 shards"), ("jdk", "Debian 17.0.15+6-Debian-1deb12u1")])[0];
+    table(&["", "bytes", "parsed by Jackson"], rows.into(), &record.source(any))
+}
+
+/// Decoding of all blocks in memory by the number of threads, in GiB/s.
+fn nx_threads() -> String {
+    let record = Record::read("2026-11-21-nx-textures.csv");
+    let here = |contender: &str| {
+        let run = [("measure", "decode"), ("clock", "wall"), ("contender", contender)];
+        format!("{:.2}", record.latest(&run).number("mb_s") * 1e6 / f64::from(1 << 30))
+    };
+    let rows = vec![
+        vec![
+            "1".into(),
+            "1.27".into(),
+            "1.34".into(),
+            here("linerate --no-verify zstd 12 x1"),
+            here("linerate zstd 12 x1"),
+        ],
+        vec![
+            "2".into(),
+            String::new(),
+            String::new(),
+            here("linerate --no-verify zstd 12 x2"),
+            here("linerate zstd 12 x2"),
+        ],
+        vec!["4".into(), "4.93".into(), "5.00".into(), "no machine here".into(), "no machine here".into()],
+        vec!["12".into(), "11.74".into(), "10.67".into(), "no machine here".into(), "no machine here".into()],
+    ];
+    let head = [
+        "threads",
+        "published, 1 MiB",
+        "published, 16 MiB",
+        "**linerate**, 1 MiB",
+        "**linerate**, 1 MiB, hashes checked",
+    ];
+    let any = record.all(&[("measure", "decode"), ("clock", "wall")])[0];
+    table(&head, rows, &record.source(any))
+}
+
+/// Every preset: archive by content, and decoding speed of one thread.
+fn nx_presets() -> String {
+    let record = Record::read("2026-11-21-nx-presets.csv");
+    let rows = ["archive", "fast-load", "vfs", "web"].map(|preset| {
+        let contender = format!("linerate {preset}");
+        let measured = ["textures", "text", "silesia"].map(|corpus| {
+            let row = record.one(&[("corpus", corpus), ("contender", &contender)]);
+            format!("{:.1} % · {:.0}", 100.0 * row.number("ratio"), row.number("mb_s"))
+        });
+        [format!("`{preset}`")].into_iter().chain(measured).collect()
+    });
+    let any = record.all(&[])[0];
+    table(&["preset", "textures", "text", "Silesia"], rows.into(), &record.source(any))
+}
