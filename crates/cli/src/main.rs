@@ -47,14 +47,14 @@ enum Command {
     Nx(Box<nx::Args>),
     /// Decompress, check and list zstd files
     Zstd(Box<zstd::Args>),
-    /// Train dictionaries for small zstd blocks, keep them and the blocks, and read RocksDB's SST files
+    /// Train dictionaries for small zstd blocks, store blocks and dictionaries, and read RocksDB's SST files
     Dict(Box<dict::Args>),
-    /// Replay, count, record and compress anew what chat gateways send over one connection
+    /// Replay, measure, record and transcode the compressed connections of chat gateways
     Gateway(Box<gateway::Args>),
-    /// Remove what killed runs left below folders
+    /// Remove temporary files that killed runs left below folders
     ///
     /// A run that is killed while it writes a file may leave what it has written under a temporary name.
-    /// Those files are removed, never those of a run that goes on.
+    /// Those files are removed, never those of a running process.
     Clean(clean::Args),
     /// Print a completion script for a shell
     Completions(pages::CompletionsArgs),
@@ -62,7 +62,7 @@ enum Command {
     Man(pages::ManArgs),
 }
 
-/// The description of the command line, from which the program, its help and its pages are made.
+/// The description of the command line: source of the parser, the help and the manual pages.
 fn command() -> clap::Command {
     help::lay_out(Cli::command())
 }

@@ -14,7 +14,7 @@ use crate::ui::{exit_code, output_args};
 const EXAMPLES: &str = "\
 Examples:
   linerate clean .                   the current folder and all below it
-  linerate clean --dry-run /data     only the names of what would be removed
+  linerate clean --dry-run /data     print the names, remove nothing
   linerate clean --json /data /srv
 
 Leftovers:
@@ -22,7 +22,7 @@ Leftovers:
   unnamed. The name has the number of the process that writes the file. A file is removed if its process
   has ended; where that is unknown, as on a network drive that another machine writes to, if it has not
   been written to for a day. Every run of linerate that writes a file removes the leftovers in its
-  folder first: this subcommand is for folders that are not written to any more.";
+  folder first: this subcommand is for folders that are no longer written to.";
 
 #[derive(clap::Args)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]

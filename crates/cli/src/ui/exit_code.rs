@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use crate::ui::error::CliError;
 use linerate_core::Kind;
 
-/// Their table, in the help and the manual.
+/// The table of exit statuses in the help and the manual.
 pub(crate) const HELP: &str = "\
 Exit status:
   0  everything was done
@@ -16,7 +16,7 @@ Exit status:
   5  done, with warnings: a file was skipped, or trailing garbage was ignored
 
 A closed pipe on standard output ends the program by SIGPIPE (141 in a shell). A signal such as Ctrl-C ends
-it by that signal (130 in a shell), once files that were begun have been removed; a second one does at once.";
+it by that signal (130 in a shell), once incomplete files have been removed; a second one ends it at once.";
 
 /// The command line was wrong; clap uses the same.
 pub(crate) const USAGE: u8 = 2;

@@ -86,7 +86,7 @@ mod tests {
         command.clone().term_width(width).max_term_width(0).render_long_help().to_string()
     }
 
-    /// The first line that was ended although the first word of the next one had room in it.
+    /// The first line that ends although the first word of the next one would fit.
     fn line_ended_early(paragraph: &str, width: usize) -> Option<String> {
         let lines: Vec<&str> = paragraph.lines().collect();
         lines.windows(2).find_map(|pair| {

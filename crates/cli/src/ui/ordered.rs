@@ -71,11 +71,11 @@ fn serve<I, O>(take: &Mutex<Receiver<Task<I, O>>>, mut work: impl FnMut(I) -> O)
     }
 }
 
-/// The result of the oldest input: if it is there already, or waited for if more than `most` wait.
-/// A result that never comes is that of a thread which panicked, and the scope passes that on.
-fn oldest<O>(waiting: &mut VecDeque<Receiver<O>>, most: usize) -> Option<O> {
+/// The result of the oldest input if it is ready; waits for it if more than `max_waiting` inputs are in flight.
+/// A result is missing if its thread panicked, and the scope propagates that.
+fn oldest<O>(waiting: &mut VecDeque<Receiver<O>>, max_waiting: usize) -> Option<O> {
     let output = match waiting.front()?.try_recv() {
-        Err(TryRecvError::Empty) if waiting.len() > most => waiting.front()?.recv().ok(),
+        Err(TryRecvError::Empty) if waiting.len() > max_waiting => waiting.front()?.recv().ok(),
         Err(TryRecvError::Empty) => return None,
         result => result.ok(),
     };
@@ -94,7 +94,7 @@ mod tests {
         let mut results = Vec::new();
         let worker = || {
             |input: u32| {
-                // The first are the last to be done.
+                // Earlier inputs take longer.
                 thread::sleep(Duration::from_micros(u64::from(100 - input)));
                 input
             }

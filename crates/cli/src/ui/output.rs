@@ -18,6 +18,9 @@ pub(crate) fn stdout() -> io::Result<File> {
     return std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned().map(File::from);
 }
 
+/// Takes decoded bytes, with the number of input bytes read so far.
+pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
+
 /// Destination of one file's output.
 pub(crate) enum Output {
     Stdout(File),

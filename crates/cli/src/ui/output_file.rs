@@ -107,18 +107,18 @@ pub(crate) struct Committed {
 fn commit_outputs(all: Vec<FinishedOutput>) -> Vec<Result<Committed, CliError>> {
     let (outputs, deleted): (Vec<_>, Vec<_>) = all.into_iter().map(|f| (f.output, f.deleted)).unzip();
     let results = output::commit_all(outputs).into_iter().zip(deleted);
-    let placed = results.map(|(output, deleted)| {
-        let mut placed = Committed { output: output?, warning: None };
+    let committed = results.map(|(output, deleted)| {
+        let mut committed = Committed { output: output?, warning: None };
         if let Some((path, meta)) = deleted {
             if is_still(&path, &meta) {
                 fs::remove_file(path).map_err(CliError::io("cannot delete the source"))?;
             } else {
-                placed.warning = Some("kept: it changed while it was read".into());
+                committed.warning = Some("kept: it changed while it was read".into());
             }
         }
-        Ok(placed)
+        Ok(committed)
     });
-    placed.collect()
+    committed.collect()
 }
 
 /// Whether the path still names the file that was read, unchanged.
@@ -206,14 +206,14 @@ impl<D> Batch<D> {
                 }),
             ));
         }
-        let mut placed = commit_outputs(outputs).into_iter();
+        let mut committed = commit_outputs(outputs).into_iter();
         for (name, result) in rest {
             report(
                 name,
                 result.and_then(|done| {
                     let Some(done) = done else { return Ok(None) };
-                    let placed = placed.next().unwrap_or_else(|| Ok(Committed::default()))?;
-                    Ok(Some((done, placed)))
+                    let committed = committed.next().unwrap_or_else(|| Ok(Committed::default()))?;
+                    Ok(Some((done, committed)))
                 }),
             );
         }
@@ -260,9 +260,9 @@ mod tests {
         meanwhile(&source);
         let finished =
             FinishedOutput::new(output, Some(&source), &input, None, true).expect("it is complete");
-        let placed = commit_outputs(vec![finished]).remove(0).expect("the output is in place");
-        assert!(placed.output.is_some_and(|target| target.exists()));
-        (placed.warning, source.exists())
+        let committed = commit_outputs(vec![finished]).remove(0).expect("the output is in place");
+        assert!(committed.output.is_some_and(|target| target.exists()));
+        (committed.warning, source.exists())
     }
 
     fn set_time(path: &Path, time: SystemTime) {

@@ -38,6 +38,15 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
+/// Runs work that the first signal cancels, then ends the program by that signal if one arrived: the work has
+/// removed its incomplete files by then.
+pub(crate) fn cancellable<T>(work: impl FnOnce(&CancelToken) -> T) -> T {
+    let cancel = CancelToken::on_signal();
+    let result = work(&cancel);
+    cancel.exit_if_cancelled();
+    result
+}
+
 /// Set by the first signal, so that work can stop and clean up. A second signal ends the program at once.
 pub(crate) struct CancelToken {
     /// The number of the signal; 0 until one arrives.

@@ -20,7 +20,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_with_and_without_suffix() {
+    fn number_with_or_without_suffix_is_a_size_in_bytes() {
         for (text, bytes) in
             [("0", 0), ("17", 17), ("4k", 4096), ("128K", 131_072), ("1M", 1 << 20), ("2GiB", 2 << 30)]
         {
@@ -29,7 +29,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_an_error() {
+    fn signs_fractions_unknown_suffixes_and_overflow_are_errors() {
         for text in ["", "K", "-1", "1.5M", "4X", "k4", "99999999999999999999", "99999999999G", "4 K"] {
             assert!(parse(text).is_err(), "{text}");
         }

@@ -4,7 +4,7 @@ use crate::data::FAILED;
 use crate::support::Folder;
 
 #[test]
-fn a_small_run_is_printed_and_kept() {
+fn small_run_is_printed_and_recorded() {
     let folder = Folder::new();
     let args =
         ["bench", "--data", "json", "--block", "8K", "--count", "2", "--rounds", "1", "--least", "64K"];
@@ -19,7 +19,7 @@ fn a_small_run_is_printed_and_kept() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_one_line() {
+fn missing_file_is_one_line_of_error() {
     let run = Folder::new().dict(&["bench", "--data", "absent"]);
     assert_eq!(run.status, Some(FAILED));
     assert!(
@@ -31,7 +31,7 @@ fn a_file_that_is_not_there_is_one_line() {
 
 /// A program runs where its sources are not.
 #[test]
-fn the_bench_carries_its_text_and_looks_for_none_where_it_was_built() {
+fn bench_contains_its_text() {
     let program = std::fs::read(env!("CARGO_BIN_EXE_linerate")).unwrap();
     let there = |wanted: &[u8]| program.windows(wanted.len()).any(|bytes| bytes == wanted);
     assert!(!there(b"/crates/bench/corpus"));

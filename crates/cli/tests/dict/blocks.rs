@@ -29,7 +29,7 @@ fn records(rows: &BTreeMap<Vec<u8>, Vec<u8>>) -> Vec<u8> {
 }
 
 #[test]
-fn json_lines_come_back_sorted() {
+fn json_lines_are_scanned_in_key_order() {
     let folder = Folder::new();
     let rows = shuffled(3000);
     folder.write("rows", &lines_of(&rows));
@@ -73,7 +73,7 @@ fn json_lines_come_back_sorted() {
 }
 
 #[test]
-fn records_come_back() {
+fn records_round_trip() {
     let folder = Folder::new();
     let mut noise = Noise::new(3);
     let mut rows = BTreeMap::new();
@@ -97,7 +97,7 @@ fn records_come_back() {
 }
 
 #[test]
-fn ranges_and_prefixes() {
+fn ranges_and_prefixes_choose_records() {
     let folder = Folder::new();
     folder.write("rows", &lines_of(&rows(1, 500, 1)));
     folder.dict(&["build", "--key", "id", "rows", "-o", "a"]).ok();
@@ -117,7 +117,7 @@ fn ranges_and_prefixes() {
 }
 
 #[test]
-fn keys_that_are_not_there_are_named_and_others_found() {
+fn missing_keys_are_named_and_others_printed() {
     let folder = Folder::new();
     folder
         .write("rows", b"{\"n\":7,\"user\":{\"name\":\"ann\"}}\n\n{\"n\":12,\"user\":{\"name\":\"bob\"}}\n");
@@ -134,7 +134,7 @@ fn keys_that_are_not_there_are_named_and_others_found() {
 }
 
 #[test]
-fn values_are_printed_as_they_are() {
+fn values_are_printed_unchanged() {
     let folder = Folder::new();
     let line = r#"{"z":1,"id":7,"a":123456789012345678901234567890,"f":1.50}"#;
     folder.write("rows", format!("{line}\n").as_bytes());
@@ -172,7 +172,7 @@ mod interrupted {
     }
 
     #[test]
-    fn while_it_waits_for_input() {
+    fn signal_while_waiting_for_input_ends_the_program() {
         let folder = Folder::new();
         let mut command = folder.command(&["dict", "build", "--records", "-", "-o", "a"]);
         let mut child = command.stdin(Stdio::piped()).spawn().expect("the program starts");
@@ -185,7 +185,7 @@ mod interrupted {
     }
 
     #[test]
-    fn while_it_writes() {
+    fn signal_while_writing_removes_the_output() {
         let folder = Folder::new();
         let mut noise = Noise::new(1);
         let value = |noise: &mut Noise| (0..1000).map(|_| b'a' + noise.below(9) as u8).collect();
@@ -210,7 +210,7 @@ mod interrupted {
 }
 
 #[test]
-fn duplicates_are_refused_or_the_last_one_stays() {
+fn duplicates_are_an_error_or_the_last_record_is_kept() {
     let folder = Folder::new();
     folder.write("rows", b"{\"k\":\"a\",\"v\":1}\n{\"k\":\"b\"}\n{\"k\":\"a\",\"v\":2}\n");
     let run = folder.dict(&["build", "--key", "k", "rows", "-o", "a"]);
@@ -222,7 +222,7 @@ fn duplicates_are_refused_or_the_last_one_stays() {
 }
 
 #[test]
-fn what_is_no_record_is_one_line() {
+fn invalid_record_is_one_line_of_error() {
     let folder = Folder::new();
     let build = |bytes: &[u8], args: &[&str]| {
         folder.write("in", bytes);
@@ -265,7 +265,7 @@ fn what_is_no_record_is_one_line() {
 }
 
 #[test]
-fn damaged_files_are_said_to_be() {
+fn damaged_block_files_are_errors() {
     let folder = Folder::new();
     folder.write("rows", &lines_of(&rows(1, 2000, 1)));
     folder.dict(&["build", "--key", "id", "rows", "-o", "a"]).ok();
@@ -298,7 +298,7 @@ fn damaged_files_are_said_to_be() {
 /// The disk, or a limit, ends the output and not the input.
 #[test]
 #[cfg(unix)]
-fn an_output_that_cannot_be_written_is_named_with_the_reason() {
+fn unwritable_output_is_an_error_with_the_reason() {
     let folder = Folder::new();
     folder.write("rows.json", &lines_of(&shuffled(3000)));
     let mut shell = Command::new("sh");
@@ -313,7 +313,7 @@ fn an_output_that_cannot_be_written_is_named_with_the_reason() {
 
 #[test]
 #[cfg(unix)]
-fn a_fifo_as_output_is_written_to_and_not_replaced() {
+fn fifo_as_output_is_written_to() {
     use std::os::unix::fs::FileTypeExt;
     let folder = Folder::new();
     folder.write("rows", &lines_of(&shuffled(2000)));

@@ -24,7 +24,7 @@ fn assignment(bytes: &[u8]) -> BTreeMap<String, Value> {
 }
 
 #[test]
-fn sets_of_a_kind_share_a_dictionary() {
+fn sets_of_one_kind_share_a_dictionary() {
     let folder = Folder::new();
     plant(&folder);
     folder.write("sets/empty", b"");
@@ -55,7 +55,7 @@ fn sets_of_a_kind_share_a_dictionary() {
 }
 
 #[test]
-fn operands_are_sets() {
+fn each_operand_is_a_set() {
     let folder = Folder::new();
     plant(&folder);
     folder.dict(&["cluster", "--count=1", "-b1K", "sets/2", "sets/5", "sets/0", "-o", "out"]).ok();
@@ -68,7 +68,7 @@ fn operands_are_sets() {
 }
 
 #[test]
-fn what_cannot_be_is_one_line() {
+fn invalid_input_is_one_line_of_error() {
     let folder = Folder::new();
     plant(&folder);
     let absent = "linerate: sets/2: absent: cannot open: No such file or directory";

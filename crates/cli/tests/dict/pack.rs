@@ -23,7 +23,7 @@ fn listed(folder: &Folder, pack: &str) -> Vec<(u64, u64, u64)> {
 }
 
 #[test]
-fn dictionaries_go_in_and_come_out() {
+fn dictionaries_round_trip_through_a_pack() {
     let folder = Folder::new();
     let dictionaries = plant(&folder);
     folder.write("dicts/README", b"this is no dictionary");
@@ -51,7 +51,7 @@ fn dictionaries_go_in_and_come_out() {
 }
 
 #[test]
-fn what_is_used_is_not_dropped() {
+fn dictionaries_with_users_are_not_dropped() {
     let folder = Folder::new();
     plant(&folder);
     folder.dict(&["pack", "make", "-o", "a.pack", "dicts"]).ok();
@@ -98,7 +98,7 @@ fn block_files_use_dictionaries_of_packs() {
     let info = folder.dict(&["info", "--json", "--pack", "a.pack", "b.blocks"]).ok().objects().remove(0);
     assert_eq!(info["dictionary"]["number"], 5);
 
-    let told = "linerate: b.blocks: its dictionary stands in a pack, under 5: --pack names it";
+    let told = "linerate: b.blocks: its dictionary is number 5 of a pack; name the pack with --pack";
     folder.dict(&["scan", "b.blocks"]).fails(FAILED, told);
     folder.dict(&["pack", "make", "-o", "other.pack", "dicts/0.dict"]).ok();
     let other = "linerate: b.blocks: other.pack does not have its dictionary";
@@ -114,7 +114,7 @@ fn block_files_use_dictionaries_of_packs() {
 }
 
 #[test]
-fn clusters_go_into_a_pack() {
+fn cluster_writes_a_pack() {
     let folder = Folder::new();
     for i in 0..6u64 {
         folder.write(&format!("sets/{i}"), &kind(i % 2, 100 + i, 40 << 10));
@@ -134,7 +134,7 @@ fn clusters_go_into_a_pack() {
 }
 
 #[test]
-fn damaged_packs_and_wrong_files_are_said_to_be() {
+fn damaged_packs_and_other_files_are_errors() {
     let folder = Folder::new();
     plant(&folder);
     folder.dict(&["pack", "make", "-o", "a.pack", "dicts"]).ok();
@@ -188,7 +188,7 @@ fn damaged_packs_and_wrong_files_are_said_to_be() {
 }
 
 #[test]
-fn a_pack_that_is_locked_is_changed_by_nobody_and_its_holder_is_named() {
+fn locked_pack_is_not_changed_and_its_holder_is_named() {
     let folder = Folder::new();
     folder.write("dicts/1.dict", b"a dictionary may be any bytes that messages have in common");
     folder.write("2.dict", b"and another one has other bytes that are in no message at all");

@@ -28,7 +28,7 @@ fn text(args: &[&str]) -> String {
 }
 
 #[test]
-fn help_has_examples_and_statuses() {
+fn help_has_examples_and_exit_statuses() {
     for command in COMMANDS {
         let words: Vec<&str> = command.split(' ').collect();
         let help = text(&[&["dict"][..], &words, &["--help"]].concat());
@@ -41,7 +41,7 @@ fn help_has_examples_and_statuses() {
 }
 
 #[test]
-fn manual_pages_go_as_deep_as_commands() {
+fn every_subcommand_has_a_manual_page() {
     let page = text(&["man", "dict"]);
     assert!(page.contains(".TH linerate-dict 1") && page.contains(".SH SAMPLES\n"), "{page}");
     for command in COMMANDS {
@@ -53,7 +53,7 @@ fn manual_pages_go_as_deep_as_commands() {
 }
 
 #[test]
-fn completions_know_the_options() {
+fn completions_contain_the_options() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = text(&["completions", shell]);
         assert!(script.contains("small-tables") && script.contains("max-samples"), "{shell}");

@@ -5,7 +5,7 @@ use crate::server::Server;
 use crate::support::Folder;
 
 #[test]
-fn files_on_a_server_are_read_without_being_fetched_whole() {
+fn files_on_a_server_are_read_in_part() {
     let folder = Folder::new();
     folder.write("rows", &lines_of(&rows(1, 3000, 3)));
     folder.dict(&["build", "--key", "id", "rows", "-o", "rows.blocks"]).ok();

@@ -27,7 +27,7 @@ fn readable() -> Vec<String> {
 }
 
 #[test]
-fn what_is_listed_is_found() {
+fn listed_keys_are_found() {
     let folder = Folder::new();
     for name in readable().iter().filter(|name| !name.contains("history")) {
         let entries = folder.dict(&["sst", "ls", "--json", "--values", "--hex", name]).ok().objects();
@@ -53,7 +53,7 @@ fn what_is_listed_is_found() {
 }
 
 #[test]
-fn ranges_and_prefixes() {
+fn ranges_and_prefixes_choose_records() {
     let folder = Folder::new();
     let name = fixture("5-xxh3-zstd-finalized.sst");
     let keys = |args: &[&str]| folder.dict(&[&["sst", "ls", "--hex", &name][..], args].concat()).ok().lines();
@@ -73,7 +73,7 @@ fn ranges_and_prefixes() {
 }
 
 #[test]
-fn versions_of_a_key_are_told_apart() {
+fn versions_of_a_key_are_chosen_by_sequence_number() {
     let folder = Folder::new();
     let name = fixture("5-history.sst");
     let entries = folder.dict(&["sst", "ls", "--json", "--values", &name]).ok().objects();
@@ -88,7 +88,7 @@ fn versions_of_a_key_are_told_apart() {
 }
 
 #[test]
-fn stats_are_those_of_the_file() {
+fn stats_match_the_file() {
     let folder = Folder::new();
     for name in readable() {
         let stats = folder.dict(&["sst", "stats", "--json", &name]).ok().objects().remove(0);
@@ -113,7 +113,7 @@ fn stats_are_those_of_the_file() {
 }
 
 #[test]
-fn damage_is_found_and_named() {
+fn damaged_sst_files_are_errors() {
     let folder = Folder::new();
     let all = readable();
     let args: Vec<&str> = all.iter().map(String::as_str).collect();

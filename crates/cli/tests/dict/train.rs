@@ -8,7 +8,7 @@ use crate::data::{FAILED, Noise, USAGE, WARNED, kind, lines_of, rows};
 use crate::support::{Folder, Run};
 
 #[test]
-fn a_dictionary_is_trained_and_its_gain_is_told() {
+fn dictionary_is_trained_and_its_savings_printed() {
     let folder = Folder::new();
     folder.write("rows", &lines_of(&rows(1, 4000, 1)));
     let args = ["train", "--lines", "--expect", "100M", "rows", "-o", "rows.dict"];
@@ -32,7 +32,7 @@ fn a_dictionary_is_trained_and_its_gain_is_told() {
 }
 
 #[test]
-fn the_search_takes_the_size_that_pays() {
+fn search_chooses_the_best_size() {
     let folder = Folder::new();
     folder.write("rows", &lines_of(&rows(1, 4000, 1)));
     let search = |more: &[&str]| {
@@ -54,7 +54,7 @@ fn the_search_takes_the_size_that_pays() {
 
     let run = search(&["--expect", "1K", "-o", "none.dict"]);
     assert_eq!(run.status, Some(WARNED));
-    assert_eq!(run.stderr, "linerate: rows: no size pays: nothing is written\n");
+    assert_eq!(run.stderr, "linerate: rows: no dictionary saves bytes: nothing is written\n");
     assert!(!folder.has("none.dict"));
     search(&["-n"]).ok();
     assert_eq!(folder.names(), ["1", "3", "a.dict", "rows"]);
@@ -95,7 +95,7 @@ fn samples_are_blocks_files_lines_or_records() {
 }
 
 #[test]
-fn zstd_reads_what_the_dictionary_made_and_makes_what_we_read() {
+fn zstd_uses_the_dictionary_in_both_directions() {
     if !has_program("zstd") {
         return;
     }
@@ -119,7 +119,7 @@ fn zstd_reads_what_the_dictionary_made_and_makes_what_we_read() {
 }
 
 #[test]
-fn what_cannot_be_is_one_line() {
+fn invalid_input_is_one_line_of_error() {
     let folder = Folder::new();
     folder.write("few", b"hello");
     folder.write("rows", &lines_of(&rows(1, 2000, 1)));

@@ -4,7 +4,7 @@ use crate::data::{FAILED, USAGE, sample};
 use crate::support::Folder;
 
 #[test]
-fn a_small_run_is_printed_kept_and_drawn() {
+fn small_run_is_printed_recorded_and_drawn() {
     let folder = Folder::new();
     let args = ["bench", "--rounds", "1", "--connections", "10", &sample("sample.msgs")];
     let run = folder.gateway(&[&args[..], &["--csv", "kept.csv", "--svg", "drawn"]].concat()).ok();
@@ -21,7 +21,7 @@ fn a_small_run_is_printed_kept_and_drawn() {
 }
 
 #[test]
-fn results_are_json_if_asked_for() {
+fn results_are_printed_as_json() {
     let folder = Folder::new();
     let args = ["bench", "--json", "--rounds", "1", "--connections", "0", "--transport", "zstd-stream"];
     let run = folder.gateway(&[&args[..], &[&sample("sample.zst")]].concat()).ok();
@@ -32,7 +32,7 @@ fn results_are_json_if_asked_for() {
 }
 
 #[test]
-fn what_is_not_there_is_one_line() {
+fn missing_file_is_one_line_of_error() {
     let run = Folder::new().gateway(&["bench", "absent.zst"]);
     assert_eq!(run.status, Some(FAILED));
     assert!(

@@ -4,7 +4,7 @@ use crate::data::{FAILED, USAGE, sample_messages, split};
 use crate::support::Folder;
 
 #[test]
-fn the_sample_is_made_again() {
+fn generate_reproduces_the_sample() {
     let folder = Folder::new();
     let args = ["generate", "--seed", "25", "--guilds", "4", "--events", "300", "-o", "made", "--json"];
     let object = folder.gateway(&args).ok().object();
@@ -27,7 +27,7 @@ fn the_sample_is_made_again() {
 }
 
 #[test]
-fn shards_are_told_line_by_line_and_nothing_is_replaced_unasked() {
+fn shards_are_printed_and_files_replaced_only_if_forced() {
     let folder = Folder::new();
     let args = ["generate", "--shards", "2", "--guilds", "1", "--events", "5", "-o", "made"];
     let text = folder.gateway(&args).ok().text();
@@ -42,7 +42,7 @@ fn shards_are_told_line_by_line_and_nothing_is_replaced_unasked() {
 }
 
 #[test]
-fn no_shards_are_a_wrong_command_line() {
+fn zero_shards_are_a_usage_error() {
     assert_eq!(Folder::new().gateway(&["generate", "--shards", "0", "-o", "x"]).status, Some(USAGE));
     assert_eq!(Folder::new().gateway(&["generate"]).status, Some(USAGE));
 }

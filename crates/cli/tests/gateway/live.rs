@@ -29,7 +29,7 @@ fn recorded(folder: &Folder, server: &Server, transport: &str, args: &[&str]) ->
 }
 
 #[test]
-fn what_a_gateway_sends_is_recorded() {
+fn messages_of_a_gateway_are_recorded() {
     for transport in ["zlib-stream", "zstd-stream"] {
         let (folder, server) = (Folder::new(), served(|_| {}));
         let object = recorded(&folder, &server, transport, &["--messages", "20"]).ok().object();
@@ -46,7 +46,7 @@ fn what_a_gateway_sends_is_recorded() {
 }
 
 #[test]
-fn without_a_word_there_is_hello_and_time_ends_it() {
+fn recording_without_identify_has_hello_and_ends_by_time() {
     let (folder, server) = (Folder::new(), served(|_| {}));
     let url = server.url();
     let args = ["record", url, "--transport", "zstd-stream", "--for", "0.3", "-o", "live.lgwr", "--json"];
@@ -55,7 +55,7 @@ fn without_a_word_there_is_hello_and_time_ends_it() {
 }
 
 #[test]
-fn heartbeats_are_sent_as_asked() {
+fn heartbeats_are_sent_at_the_interval_of_hello() {
     let folder = Folder::new();
     let server = served(|script| script.heartbeat_interval = Duration::from_millis(200));
     recorded(&folder, &server, "zlib-stream", &["--for", "1.5"]).ok();
@@ -66,7 +66,7 @@ fn heartbeats_are_sent_as_asked() {
 }
 
 #[test]
-fn messages_in_parts_stay_in_parts() {
+fn fragments_are_recorded_one_by_one() {
     let folder = Folder::new();
     let server = served(|script| script.fragment = NonZeroUsize::new(40));
     let object = recorded(&folder, &server, "zlib-stream", &["--messages", "12"]).ok().object();
@@ -76,7 +76,7 @@ fn messages_in_parts_stay_in_parts() {
 }
 
 #[test]
-fn a_gateway_that_leaves_ends_it_and_what_came_is_kept() {
+fn closed_connection_ends_the_recording_and_keeps_it() {
     for (trouble, end) in
         [(InjectedFault::Close(4000), Some("closed, 4000")), (InjectedFault::Disconnect, None)]
     {
@@ -99,7 +99,7 @@ fn a_gateway_that_leaves_ends_it_and_what_came_is_kept() {
 }
 
 #[test]
-fn damage_on_the_way_is_recorded_and_said() {
+fn damaged_message_is_recorded_with_a_warning() {
     let folder = Folder::new();
     let server = served(|script| {
         script.inject_fault(4, InjectedFault::Flip(1));
@@ -113,7 +113,7 @@ fn damage_on_the_way_is_recorded_and_said() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_ends_it_in_good_order() {
+fn signal_ends_it_with_a_summary() {
     use std::process::{Command, Stdio};
     use std::time::Instant;
     let (folder, server) = (Folder::new(), served(|_| {}));
@@ -137,7 +137,7 @@ fn a_signal_ends_it_in_good_order() {
 }
 
 #[test]
-fn where_nobody_answers_nothing_is_made() {
+fn refused_connection_is_an_error_without_a_file() {
     let folder = Folder::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("ws://{}/?compress=zlib-stream", taken.local_addr().expect("its address"));

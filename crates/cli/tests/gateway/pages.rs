@@ -10,7 +10,7 @@ fn text(args: &[&str]) -> String {
 }
 
 #[test]
-fn help_has_examples_and_statuses() {
+fn help_has_examples_and_exit_statuses() {
     for command in COMMANDS {
         let help = text(&["gateway", command, "--help"]);
         for part in ["Examples:", &format!("  linerate gateway {command} "), "Exit status:", "--json"] {
@@ -24,7 +24,7 @@ fn help_has_examples_and_statuses() {
 
 /// Also in builds without default features: `cargo test --package linerate --no-default-features`.
 #[test]
-fn examples_use_no_command_and_no_option_that_this_build_lacks() {
+fn help_examples_use_existing_commands_and_options() {
     for command in COMMANDS {
         let help = text(&["gateway", command, "--help"]);
         let (options, examples) = help.split_once("Examples:").expect("examples");
@@ -44,7 +44,7 @@ fn examples_use_no_command_and_no_option_that_this_build_lacks() {
 }
 
 #[test]
-fn manual_pages_go_as_deep_as_commands() {
+fn every_subcommand_has_a_manual_page() {
     assert!(text(&["man", "gateway"]).contains(".TH linerate-gateway 1"));
     for command in COMMANDS {
         let page = text(&["man", "gateway", command]);
@@ -54,7 +54,7 @@ fn manual_pages_go_as_deep_as_commands() {
 }
 
 #[test]
-fn completions_know_the_options() {
+fn completions_contain_the_options() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = text(&["completions", shell]);
         assert!(script.contains("max-message") && script.contains("window-log"), "{shell}");

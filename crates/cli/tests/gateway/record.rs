@@ -6,7 +6,7 @@ use crate::data::{DAMAGED, FAILED, USAGE, WARNED, sample, sample_messages, sampl
 use crate::support::Folder;
 
 #[test]
-fn files_become_recordings() {
+fn files_are_converted_to_recordings() {
     let folder = Folder::new();
     for (file, transport) in [("sample.zlib", "zlib-stream"), ("sample.zst", "zstd-stream")] {
         let object = folder.gateway(&["record", "-f", "--json", &sample(file), "-o", "made"]).ok().object();
@@ -20,7 +20,7 @@ fn files_become_recordings() {
 }
 
 #[test]
-fn what_comes_through_a_pipe_has_times() {
+fn messages_of_a_pipe_get_arrival_times() {
     let folder = Folder::new();
     let input = fs::read(sample_path("sample.zst")).unwrap();
     folder.gateway_with(&["record", "-", "-o", "made"], &input).ok();
@@ -38,14 +38,14 @@ fn what_comes_through_a_pipe_has_times() {
 }
 
 #[test]
-fn a_number_of_messages_is_enough() {
+fn messages_option_limits_the_recording() {
     let folder = Folder::new();
     folder.gateway(&["record", "--messages", "12", &sample("sample.zlib"), "-o", "made"]).ok();
     assert_eq!(folder.gateway(&["replay", "--json", "made"]).ok().object()["messages"], 12);
 }
 
 #[test]
-fn damage_is_recorded_with_a_warning() {
+fn damaged_file_is_recorded_with_a_warning() {
     let folder = Folder::new();
     let mut all = sample_messages("sample.zst");
     all[100][0] |= 6;
@@ -62,7 +62,7 @@ fn damage_is_recorded_with_a_warning() {
 }
 
 #[test]
-fn connections_of_recordings_are_kept_and_lengths_must_be_right() {
+fn connections_are_kept_and_wrong_lengths_are_errors() {
     let folder = Folder::new();
     folder.recording("two.lgwr", "sample.zst", &[30, 10]);
     folder.gateway(&["record", "two.lgwr", "-o", "again"]).ok();
@@ -77,7 +77,7 @@ fn connections_of_recordings_are_kept_and_lengths_must_be_right() {
 
 #[cfg(unix)]
 #[test]
-fn a_recording_of_a_pipe_into_a_device_is_written_to_it_and_replaces_nothing() {
+fn recording_into_a_device_is_written_to_it() {
     let folder = Folder::new();
     std::os::unix::fs::symlink("/dev/null", folder.path("nowhere")).unwrap();
     let input = std::fs::read(sample("sample.zst")).unwrap();
@@ -89,7 +89,7 @@ fn a_recording_of_a_pipe_into_a_device_is_written_to_it_and_replaces_nothing() {
 }
 
 #[test]
-fn what_cannot_be_recorded_is_said() {
+fn invalid_inputs_of_record_are_errors() {
     let folder = Folder::new();
     let run = folder.gateway(&["record", &sample("sample.msgs"), "-o", "made"]);
     assert!(run.status == Some(FAILED) && run.stderr.contains("it has payloads"), "{}", run.stderr);

@@ -6,7 +6,7 @@ use crate::data::{DAMAGED, FAILED, LIMIT, USAGE, prefixed, sample, sample_messag
 use crate::support::Folder;
 
 #[test]
-fn the_sample_is_decoded_and_compared() {
+fn sample_decodes_to_the_expected_payloads() {
     let raw = sample("sample.msgs");
     for (file, transport, compressed) in
         [("sample.zlib", "zlib-stream", 70_000), ("sample.zst", "zstd-stream", 64_686)]
@@ -35,7 +35,7 @@ fn the_sample_is_decoded_and_compared() {
 }
 
 #[test]
-fn people_read_lines() {
+fn text_output_has_totals() {
     let text = Folder::new().gateway(&["replay", &sample("hello.zst")]).ok().text();
     for line in
         ["format       length-prefixed messages, zstd-stream", "messages     1 in 1 frames, connections: 1"]
@@ -46,7 +46,7 @@ fn people_read_lines() {
 }
 
 #[test]
-fn standard_input_is_a_file() {
+fn standard_input_is_replayed() {
     let folder = Folder::new();
     let input = fs::read(sample_path("sample.zlib")).unwrap();
     let object = folder.gateway_with(&["replay", "--json", "-"], &input).ok().object();
@@ -54,7 +54,7 @@ fn standard_input_is_a_file() {
 }
 
 #[test]
-fn the_first_bad_message_is_named() {
+fn first_invalid_message_is_named() {
     let folder = Folder::new();
     let mut all = sample_messages("sample.zst");
     // A block of the reserved type.
@@ -75,7 +75,7 @@ fn the_first_bad_message_is_named() {
 }
 
 #[test]
-fn a_message_that_is_missing_is_seen_by_its_number() {
+fn missing_message_is_detected_by_sequence_numbers() {
     let folder = Folder::new();
     for name in ["sample.zlib", "sample.zst"] {
         let mut all = sample_messages(name);
@@ -90,7 +90,7 @@ fn a_message_that_is_missing_is_seen_by_its_number() {
 }
 
 #[test]
-fn payloads_that_differ_are_shown() {
+fn first_different_payload_is_an_error() {
     let folder = Folder::new();
     let mut raw = sample_messages("sample.msgs");
     raw[7][10] ^= 1;
@@ -111,7 +111,7 @@ fn payloads_that_differ_are_shown() {
 }
 
 #[test]
-fn limits_are_exact_and_have_a_status_of_their_own() {
+fn limits_are_exact_and_exit_with_4() {
     let raw = sample_messages("sample.msgs");
     let largest = raw.iter().map(Vec::len).max().unwrap();
     for file in ["sample.zlib", "sample.zst"] {
@@ -126,7 +126,7 @@ fn limits_are_exact_and_have_a_status_of_their_own() {
 }
 
 #[test]
-fn files_that_are_cut_off_or_nothing_at_all_are_damaged() {
+fn truncated_and_empty_files_are_errors() {
     let folder = Folder::new();
     let whole = fs::read(sample_path("sample.zlib")).unwrap();
     folder.write("cut", &whole[..whole.len() - 1]);
@@ -153,7 +153,7 @@ fn files_that_are_cut_off_or_nothing_at_all_are_damaged() {
 }
 
 #[test]
-fn what_cannot_be_opened_fails_and_others_go_on() {
+fn unreadable_file_is_an_error_and_others_are_replayed() {
     let folder = Folder::new();
     let run = folder.gateway(&["replay", "absent", &sample("hello.zlib")]);
     assert_eq!(run.status, Some(FAILED));
@@ -174,7 +174,7 @@ fn what_cannot_be_opened_fails_and_others_go_on() {
 }
 
 #[test]
-fn other_decoders_say_the_same() {
+fn other_decoders_give_the_same_result() {
     let (folder, raw) = (Folder::new(), sample("sample.msgs"));
     for (decoder, file) in
         [("zlib-rs", "sample.zlib"), ("libzstd", "sample.zst"), ("libzstd 8K", "sample.zst")]

@@ -120,7 +120,7 @@ fn recorded(folder: &Folder, certificate: &Certificate, host: &str, args: &[&str
 }
 
 #[test]
-fn what_a_gateway_sends_over_tls_is_recorded() {
+fn messages_over_tls_are_recorded() {
     let certificate = Certificate::new("own", "localhost", |_| ());
     let folder = Folder::new();
     folder.write("trusted.pem", certificate.pem.as_bytes());
@@ -132,7 +132,7 @@ fn what_a_gateway_sends_over_tls_is_recorded() {
 }
 
 #[test]
-fn numbers_are_names_too() {
+fn certificate_for_an_ip_address_is_accepted() {
     let certificate = Certificate::new("own", "127.0.0.1", |_| ());
     let folder = Folder::new();
     folder.write("trusted.pem", certificate.pem.as_bytes());
@@ -140,7 +140,7 @@ fn numbers_are_names_too() {
 }
 
 #[test]
-fn a_gateway_whose_certificate_is_wrong_is_refused_with_the_reason_and_nothing_is_made() {
+fn wrong_certificate_is_an_error_with_the_reason_and_no_file() {
     let own = Certificate::new("own", "localhost", |_| ());
     let other = Certificate::new("other", "elsewhere.example", |_| ());
     let old = Certificate::new("old", "localhost", |params| {
@@ -168,7 +168,7 @@ fn a_gateway_whose_certificate_is_wrong_is_refused_with_the_reason_and_nothing_i
 }
 
 #[test]
-fn a_gateway_that_does_not_encrypt_is_refused() {
+fn wss_to_an_unencrypted_gateway_is_an_error() {
     let mut script = Script::new();
     script.max_duration = Duration::from_secs(60);
     let server = Server::start(script).expect("a server on loopback");
@@ -180,7 +180,7 @@ fn a_gateway_that_does_not_encrypt_is_refused() {
 }
 
 #[test]
-fn files_without_certificates_are_refused() {
+fn cacert_file_without_certificates_is_an_error() {
     let folder = Folder::new();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url =

@@ -83,7 +83,7 @@ fn events() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn a_file_is_served_as_it_is_over_both_transports() {
+fn served_file_arrives_unchanged_over_both_transports() {
     let events = events();
     assert!(events.len() > 200);
     for transport in Transport::ALL {
@@ -97,7 +97,7 @@ fn a_file_is_served_as_it_is_over_both_transports() {
             "connections  1, requests over HTTP: 0, refused: 0\n",
             "sessions     1, resumed: 0, not known: 0\n",
             &format!("sent         {} events", events.len() + 1),
-            "troubles     0\n",
+            "problems     0\n",
         ] {
             assert!(summary.contains(line), "{summary}");
         }
@@ -105,10 +105,10 @@ fn a_file_is_served_as_it_is_over_both_transports() {
 }
 
 #[test]
-fn every_trouble_can_be_asked_for() {
-    let troubles = "--close-after 3 --close-after 5:4900 --disconnect-after 8 --reconnect-after 11 --corrupt-at 14 \
+fn every_fault_option_injects_its_fault() {
+    let faults = "--close-after 3 --close-after 5:4900 --disconnect-after 8 --reconnect-after 11 --corrupt-at 14 \
         --corrupt-at 17:1 --truncate-at 20 --drop-at 23 --fragment 50 --heartbeat 10000 --no-ack=1";
-    let args: Vec<&str> = ["--once", "--json"].into_iter().chain(troubles.split(' ')).collect();
+    let args: Vec<&str> = ["--once", "--json"].into_iter().chain(faults.split(' ')).collect();
     for transport in Transport::ALL {
         let server = Served::start(&args);
         let listening: Value = serde_json::from_str(&server.first).expect("an object");
@@ -127,14 +127,14 @@ fn every_trouble_can_be_asked_for() {
             (&report["resumes"], &report["identifies"], &report["connections"]),
             (&8.into(), &1.into(), &9.into())
         );
-        assert!(report["troubles"].as_u64() >= Some(8), "{report}");
+        assert!(report["problems"].as_u64() >= Some(8), "{report}");
         assert_eq!(report["closed_by_server"]["4900"], 1);
         assert_eq!(report["closed_by_clients"]["1000"], 1);
     }
 }
 
 #[test]
-fn sessions_can_be_ended() {
+fn invalidated_session_is_followed_by_a_new_one() {
     let server = Served::start(&["--once", "--json", "--invalidate-after", "10", "--rate", "1000"]);
     let listening: Value = serde_json::from_str(&server.first).expect("an object");
     let (_, counts) = fetch(listening["url"].as_str().expect("an address"), Transport::Zstd, 9 + 41);
@@ -168,7 +168,7 @@ fn interrupt(child: &Child) {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_ends_it_in_good_order() {
+fn signal_ends_it_with_a_summary() {
     use std::os::unix::process::ExitStatusExt;
     let server = Served::start(&[]);
     // A client that is connected does not hold it up.
@@ -182,13 +182,13 @@ fn a_signal_ends_it_in_good_order() {
 }
 
 #[test]
-fn it_ends_in_its_time() {
+fn server_stops_after_the_given_seconds() {
     let run = Folder::new().gateway(&["serve", "--for", "0.2"]).ok();
     assert!(run.text().starts_with("listening on ws://127.0.0.1:"));
 }
 
 #[test]
-fn what_it_cannot_serve_is_said_in_a_line() {
+fn invalid_files_and_options_of_serve_are_errors() {
     let folder = Folder::new();
     folder.messages("odd.msgs", &[br#"{"op":0,"t":"A","d":1}"#.to_vec(), b"[]".to_vec()]);
     folder.write("cut.msgs", &[9, 0, 0, 0, b'{']);
@@ -245,7 +245,7 @@ fn more_clients_than_the_soft_limit_of_open_files_are_served() {
 }
 
 #[test]
-fn clients_beyond_the_hard_limit_of_open_files_are_refused_and_it_says_so_beforehand() {
+fn clients_beyond_the_hard_limit_of_open_files_are_refused_after_a_note() {
     // What it says comes where the address does.
     let mut server = Served::limited("ulimit -n 200; exec 2>&1", &[]);
     assert_eq!(

@@ -10,7 +10,7 @@ fn sum(groups: &Value, key: &str) -> u64 {
 }
 
 #[test]
-fn every_group_adds_up_to_all() {
+fn groups_add_up_to_the_totals() {
     let object = Folder::new().gateway(&["stats", "--json", "--both", &sample("sample.zlib")]).ok().object();
     assert_eq!((&object["messages"], &object["payload_bytes"]), (&306.into(), &430_939.into()));
     assert_eq!(object["zlib"]["bytes"], 70_000);
@@ -38,7 +38,7 @@ fn every_group_adds_up_to_all() {
 }
 
 #[test]
-fn payloads_are_compressed_both_ways_and_others_as_they_were_sent() {
+fn payloads_are_measured_with_both_transports_and_compressed_messages_with_theirs() {
     let text = Folder::new().gateway(&["stats", &sample("sample.msgs")]).ok().text();
     for part in
         ["payloads, length-prefixed messages", "zlib-stream", "zstd-stream", "PRESENCE_UPDATE", "1024 - 2047"]
@@ -74,7 +74,7 @@ fn csv_has_a_line_for_each_message() {
 }
 
 #[test]
-fn what_was_counted_before_damage_is_shown() {
+fn statistics_before_damage_are_printed() {
     let folder = Folder::new();
     let mut all = sample_messages("sample.zst");
     all[100][0] |= 6;
@@ -87,7 +87,7 @@ fn what_was_counted_before_damage_is_shown() {
 }
 
 #[test]
-fn terms_of_erlang_are_told_from_json() {
+fn etf_and_json_payloads_are_distinguished() {
     // A map of one: op => 11.
     let term = [&[131, 116, 0, 0, 0, 1, 109, 0, 0, 0, 2][..], b"op", &[97, 11]].concat();
     let folder = Folder::new();
@@ -104,7 +104,7 @@ fn terms_of_erlang_are_told_from_json() {
 }
 
 #[test]
-fn csv_is_no_json() {
+fn csv_with_json_is_a_usage_error() {
     assert_eq!(Folder::new().gateway(&["stats", "--csv", "--json", "x"]).status, Some(USAGE));
     assert_eq!(Folder::new().gateway(&["stats"]).status, Some(USAGE));
 }

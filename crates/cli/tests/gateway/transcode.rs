@@ -4,7 +4,7 @@ use crate::data::{DAMAGED, FAILED, USAGE, sample, sample_messages, split};
 use crate::support::Folder;
 
 #[test]
-fn payloads_survive_every_way() {
+fn payloads_survive_every_transcoding() {
     let folder = Folder::new();
     let raw = sample("sample.msgs");
     for (from, to, made) in [
@@ -24,7 +24,7 @@ fn payloads_survive_every_way() {
 }
 
 #[test]
-fn what_was_done_is_told() {
+fn transcode_prints_its_totals() {
     let folder = Folder::new();
     let args = ["transcode", "--json", "--to", "zstd-stream", &sample("sample.zlib"), "-o", "made"];
     let object = folder.gateway(&args).ok().object();
@@ -64,7 +64,7 @@ fn times_and_connections_of_recordings_are_kept() {
 }
 
 #[test]
-fn damage_leaves_nothing_behind() {
+fn damaged_input_leaves_no_output() {
     let folder = Folder::new();
     let mut all = sample_messages("sample.zst");
     all[100][0] |= 6;
@@ -75,7 +75,7 @@ fn damage_leaves_nothing_behind() {
 }
 
 #[test]
-fn nothing_is_replaced_unasked() {
+fn existing_output_is_kept_unless_forced() {
     let folder = Folder::new();
     folder.write("there", b"x");
     let args = ["transcode", "--to", "payloads", &sample("hello.zst"), "-o", "there"];

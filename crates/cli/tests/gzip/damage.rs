@@ -11,7 +11,7 @@ fn packed(folder: &Folder, format: &str, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn truncated_at_every_byte() {
+fn gzip_file_truncated_at_every_byte_is_an_error() {
     let folder = Folder::new();
     let whole = packed(&folder, "gzip", b"hello, hello, hello");
     for len in 0..whole.len() {
@@ -28,7 +28,7 @@ fn truncated_at_every_byte() {
 }
 
 #[test]
-fn truncated_in_other_formats() {
+fn truncated_zlib_deflate_and_bgzf_files_are_errors() {
     let folder = Folder::new();
     for format in ["zlib", "deflate", "bgzf"] {
         let whole = packed(&folder, format, &sample(100_000));
@@ -41,7 +41,7 @@ fn truncated_in_other_formats() {
 }
 
 #[test]
-fn bgzf_without_its_end() {
+fn bgzf_without_end_of_file_marker_is_truncated() {
     let folder = Folder::new();
     let whole = packed(&folder, "bgzf", &sample(100_000));
     let len = whole.len() - 28;
@@ -53,7 +53,7 @@ fn bgzf_without_its_end() {
 }
 
 #[test]
-fn wrong_checksums_and_lengths() {
+fn wrong_checksums_and_lengths_are_errors_with_their_offsets() {
     let folder = Folder::new();
     let whole = packed(&folder, "gzip", &sample(1000));
     let flip = |data: &[u8], at: usize| {
@@ -74,7 +74,7 @@ fn wrong_checksums_and_lengths() {
 }
 
 #[test]
-fn corrupt_data() {
+fn corrupt_deflate_data_is_an_error() {
     let folder = Folder::new();
     // A block of the reserved type 3.
     let bytes = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &[7, 0, 0, 0]].concat();
@@ -94,7 +94,7 @@ fn corrupt_data() {
 }
 
 #[test]
-fn headers_that_cannot_be() {
+fn invalid_headers_are_errors() {
     let folder = Folder::new();
     for (bytes, what, at) in [
         (&b"plain text"[..], "not in gzip or zlib format", 0),
@@ -112,7 +112,7 @@ fn headers_that_cannot_be() {
 }
 
 #[test]
-fn several_members_and_padding_are_one_input() {
+fn several_members_and_zero_padding_decode_to_one_output() {
     let folder = Folder::new();
     let mut bytes = [packed(&folder, "gzip", b"one "), packed(&folder, "bgzf", b"two")].concat();
     assert_eq!(folder.gzip_with(&["-d"], &bytes).ok().stdout, b"one two");
@@ -143,7 +143,7 @@ fn trailing_garbage_is_a_warning_and_keeps_the_source() {
 }
 
 #[test]
-fn a_bomb_stops_at_the_limit() {
+fn decompression_bomb_stops_at_the_limit() {
     let folder = Folder::new();
     folder.write("bomb", &vec![0; 20_000_000]);
     folder.gzip(&["bomb"]).ok();
@@ -169,7 +169,7 @@ fn damage_leaves_no_output_and_keeps_the_source() {
 }
 
 #[test]
-fn different_failures_share_a_status_and_equal_ones_keep_theirs() {
+fn equal_failures_keep_their_status_and_different_ones_exit_with_1() {
     let folder = Folder::new();
     folder.write("a.gz", b"\x1f\x8b");
     folder.write("b.gz", b"nothing like it");

@@ -21,7 +21,7 @@ fn time_of(path: &std::path::Path) -> SystemTime {
 }
 
 #[test]
-fn a_file_is_replaced_and_comes_back() {
+fn file_is_replaced_and_restored_by_decompression() {
     let folder = Folder::new();
     let data = sample(100_000);
     folder.write("a.txt", &data);
@@ -49,7 +49,7 @@ fn each_format_has_its_suffix() {
 }
 
 #[test]
-fn several_files_of_which_one_is_missing() {
+fn missing_file_is_reported_and_others_are_compressed() {
     let folder = Folder::new();
     for name in ["a", "b", "c"] {
         folder.write(name, name.as_bytes());
@@ -60,7 +60,7 @@ fn several_files_of_which_one_is_missing() {
 }
 
 #[test]
-fn directories_are_skipped_and_others_done() {
+fn directory_is_skipped_and_other_files_are_compressed() {
     let folder = Folder::new();
     fs::create_dir(folder.path("dir")).unwrap();
     folder.write("a", b"a");
@@ -70,7 +70,7 @@ fn directories_are_skipped_and_others_done() {
 }
 
 #[test]
-fn suffixes_that_are_there_already_or_not_at_all() {
+fn compressed_suffix_on_compression_and_unknown_suffix_on_decompression_are_skipped() {
     let folder = Folder::new();
     folder.write("a.gz", b"whatever");
     folder.write("b", b"whatever");
@@ -98,7 +98,7 @@ fn existing_outputs_are_kept_unless_forced() {
 }
 
 #[test]
-fn the_output_option() {
+fn output_option_writes_a_file_or_standard_output() {
     let folder = Folder::new();
     folder.write("a", b"data");
     folder.gzip(&["-o", "out.bin", "a"]).ok();
@@ -117,7 +117,7 @@ fn the_output_option() {
 }
 
 #[test]
-fn time_and_name_go_with_the_file() {
+fn time_and_name_of_the_file_are_stored_and_restored() {
     let folder = Folder::new();
     let path = folder.write("original", b"data");
     let time = set_time(&path, 1_000_000_000);
@@ -145,7 +145,7 @@ fn time_and_name_go_with_the_file() {
 }
 
 #[test]
-fn a_stored_name_stays_in_the_folder_of_its_file() {
+fn stored_name_with_folders_is_restored_in_the_folder_of_its_file() {
     let folder = Folder::new();
     let packed = folder.gzip_with(&["-n"], b"data").ok().stdout;
     let mut bytes = packed[..10].to_vec();
@@ -159,7 +159,7 @@ fn a_stored_name_stays_in_the_folder_of_its_file() {
 }
 
 #[test]
-fn recursion_meets_every_file_once() {
+fn recursion_processes_every_file_once() {
     let folder = Folder::new();
     for name in ["d/a", "d/e/b", "d/e/f/c", "d/e/already.gz"] {
         folder.write(name, name.as_bytes());
@@ -180,7 +180,7 @@ fn recursion_meets_every_file_once() {
 }
 
 #[test]
-fn listing_and_json_tell_the_sizes() {
+fn list_and_json_have_the_sizes() {
     let folder = Folder::new();
     folder.write("a", &sample(300_000));
     let run = folder.gzip(&["-k", "--json", "-1", "-p2", "a"]).ok();
@@ -209,7 +209,7 @@ fn listing_and_json_tell_the_sizes() {
 }
 
 #[test]
-fn verbose_says_what_was_done() {
+fn verbose_prints_a_line_for_each_file() {
     let folder = Folder::new();
     folder.write("a", &[b'x'; 1000]);
     let run = folder.gzip(&["-v", "a"]);
@@ -226,7 +226,7 @@ mod unix {
     use super::*;
 
     #[test]
-    fn the_mode_is_kept_without_special_bits() {
+    fn mode_is_kept_without_setuid_bits() {
         let folder = Folder::new();
         for (mode, kept) in [(0o640, 0o640), (0o400, 0o400), (0o4755, 0o755)] {
             let path = folder.write("a", b"data");
@@ -240,7 +240,7 @@ mod unix {
     }
 
     #[test]
-    fn links_are_left_alone_unless_forced() {
+    fn links_are_skipped_unless_forced() {
         let folder = Folder::new();
         folder.write("a", b"data");
         symlink("a", folder.path("soft")).unwrap();
@@ -259,7 +259,7 @@ mod unix {
     }
 
     #[test]
-    fn a_dangling_link_is_an_unreadable_file_among_many() {
+    fn dangling_link_is_an_error_and_other_files_are_compressed() {
         let folder = Folder::new();
         symlink("nowhere", folder.path("b")).unwrap();
         folder.write("a", b"a");
@@ -281,14 +281,14 @@ mod unix {
     }
 
     #[test]
-    fn a_name_cannot_break_the_line_of_its_error() {
+    fn file_name_with_control_characters_is_printed_on_one_line() {
         let folder = Folder::new();
         let line = "linerate: two?lines?[31m: cannot open: No such file or directory";
         folder.gzip(&["two\nlines\x1b[31m"]).fails(FAILED, line);
     }
 
     #[test]
-    fn an_error_of_reading_is_not_one_of_writing() {
+    fn read_error_is_reported_as_such() {
         let folder = Folder::new();
         let mut command = folder.command(&["gzip", "-p2"]);
         let output = command.stdin(File::open(folder.path("")).unwrap()).output().unwrap();
@@ -301,7 +301,7 @@ mod unix {
     }
 
     #[test]
-    fn an_output_link_leads_to_its_target() {
+    fn output_through_a_link_is_written_to_its_target() {
         let folder = Folder::new();
         folder.write("a", b"data");
         folder.write("sub/real", b"old");
@@ -312,7 +312,7 @@ mod unix {
     }
 
     #[test]
-    fn a_link_that_has_the_name_of_the_output_stays_and_what_it_leads_to_is_replaced() {
+    fn forced_output_on_a_link_replaces_the_target_and_keeps_the_link() {
         let folder = Folder::new();
         folder.write("a", b"data");
         folder.write("sub/real", b"old");
@@ -324,7 +324,7 @@ mod unix {
     }
 
     #[test]
-    fn a_fifo_that_has_the_name_of_the_output_is_written_to_and_the_source_is_kept() {
+    fn forced_output_on_a_fifo_is_written_to_it_and_keeps_the_source() {
         let folder = Folder::new();
         folder.write("a", b"data");
         let fifo = folder.path("a.gz");
@@ -339,7 +339,7 @@ mod unix {
     }
 
     #[test]
-    fn a_private_output_stays_private_when_standard_input_replaces_it() {
+    fn private_output_replaced_from_standard_input_stays_private() {
         let folder = Folder::new();
         let path = folder.write("out.gz", b"old");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
@@ -349,7 +349,7 @@ mod unix {
 
     /// Folders where nobody, root included, can make a file.
     #[test]
-    fn a_folder_that_takes_no_files() {
+    fn output_in_a_folder_that_takes_no_files_is_an_error() {
         let folder = Folder::new();
         folder.write("a", b"data");
         let line = "linerate: a: cannot create /proc/linerate-test: No such file or directory";
@@ -363,7 +363,7 @@ mod unix {
     }
 
     #[test]
-    fn a_full_disk_is_reported() {
+    fn full_disk_is_an_error_that_names_it() {
         if !crate::support::exists("/dev/full") {
             return;
         }

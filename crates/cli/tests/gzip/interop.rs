@@ -11,7 +11,7 @@ fn system_gzip(args: &[&str], input: &[u8]) -> Run {
 }
 
 #[test]
-fn gzip_accepts_ours() {
+fn gzip_decompresses_our_output() {
     if !has_program("gzip") {
         return;
     }
@@ -35,7 +35,7 @@ fn gzip_accepts_ours() {
 }
 
 #[test]
-fn we_accept_gzips() {
+fn output_of_gzip_is_decompressed() {
     if !has_program("gzip") {
         return;
     }
@@ -52,7 +52,7 @@ fn we_accept_gzips() {
 }
 
 #[test]
-fn gzip_restores_the_name_and_time_we_store() {
+fn gzip_restores_our_stored_name_and_time() {
     if !has_program("gzip") {
         return;
     }

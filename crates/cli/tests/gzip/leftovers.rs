@@ -115,7 +115,7 @@ fn sorted(lines: &str) -> Vec<&str> {
 }
 
 #[test]
-fn a_living_run_keeps_its_file_while_others_write_and_clean() {
+fn temporary_file_of_a_running_process_is_kept() {
     let folder = Folder::new();
     let mut command = folder.command(&["gzip", "-o", "out.gz"]);
     let mut child = command.stdin(Stdio::piped()).spawn().unwrap();

@@ -50,7 +50,7 @@ fn outcome(folder: &Folder, run: Run) -> Outcome {
 }
 
 #[test]
-fn many_files_side_by_side_are_reported_in_the_order_of_their_operands() {
+fn files_compressed_in_parallel_are_reported_in_operand_order() {
     let [one, several]: [Vec<Outcome>; 2] = ["-p1", "-p4"].map(|threads| {
         let folder = Folder::new();
         let names = plant(&folder);
@@ -79,7 +79,7 @@ fn many_files_side_by_side_are_reported_in_the_order_of_their_operands() {
 }
 
 #[test]
-fn all_files_below_a_folder_are_worked_on_side_by_side_once() {
+fn recursion_in_parallel_processes_every_file_once() {
     let folder = Folder::new();
     for i in 0..200 {
         folder.write(&format!("d/{}/f{i}", i % 7), &sample(i));
@@ -95,7 +95,7 @@ fn all_files_below_a_folder_are_worked_on_side_by_side_once() {
 }
 
 #[test]
-fn standard_output_of_several_threads_is_in_the_order_of_the_operands() {
+fn standard_output_is_in_operand_order_for_any_threads() {
     let folder = Folder::new();
     let names: Vec<String> = (0..40).map(|i| format!("f{i}")).collect();
     let mut all = Vec::new();

@@ -11,7 +11,7 @@ fn text(args: &[&str]) -> String {
 }
 
 #[test]
-fn help_has_examples_and_statuses() {
+fn help_has_examples_and_exit_statuses() {
     let help = text(&["gzip", "--help"]);
     for part in ["Examples:", "tar c src | linerate gzip", "Exit status:", "--max-output", "--history"] {
         assert!(help.contains(part), "{part}");
@@ -32,7 +32,7 @@ fn manual_pages_are_roff() {
 }
 
 #[test]
-fn completions_for_each_shell() {
+fn completions_are_printed_for_each_shell() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = text(&["completions", shell]);
         assert!(script.contains("gzip") && script.contains("max-output"), "{shell}");

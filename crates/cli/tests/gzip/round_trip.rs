@@ -3,7 +3,7 @@
 use crate::support::{Folder, sample};
 
 #[test]
-fn every_level_and_format() {
+fn every_level_and_format_round_trips() {
     let folder = Folder::new();
     let data = sample(700_000);
     let mut sizes = Vec::new();
@@ -23,7 +23,7 @@ fn every_level_and_format() {
 }
 
 #[test]
-fn the_default_is_gzip_at_level_2() {
+fn default_is_gzip_at_level_2() {
     let folder = Folder::new();
     let data = sample(100_000);
     let default = folder.gzip_with(&[], &data).ok().stdout;
@@ -32,7 +32,7 @@ fn the_default_is_gzip_at_level_2() {
 }
 
 #[test]
-fn block_sizes_and_history() {
+fn block_sizes_and_history_round_trip() {
     let folder = Folder::new();
     for (block, len) in [("1", 5000), ("999", 300_000), ("4K", 300_000), ("64k", 300_000), ("1M", 300_000)] {
         let data = sample(len);
@@ -53,7 +53,7 @@ fn history_makes_small_blocks_smaller() {
 }
 
 #[test]
-fn the_output_does_not_depend_on_the_number_of_threads() {
+fn output_is_the_same_for_any_threads() {
     let folder = Folder::new();
     let data = sample(3_000_000);
     for more in [&["-2"][..], &["-1b16K"], &["-2", "--history", "-b", "64K"], &["--format=bgzf"]] {
@@ -67,7 +67,7 @@ fn the_output_does_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn combined_short_options_mean_what_they_say() {
+fn combined_short_options_are_parsed() {
     let folder = Folder::new();
     folder.write("a", &sample(50_000));
     folder.write("a.gz", b"in the way");
@@ -83,7 +83,7 @@ fn combined_short_options_mean_what_they_say() {
 }
 
 #[test]
-fn empty_inputs() {
+fn empty_input_round_trips() {
     let folder = Folder::new();
     for format in ["gzip", "zlib", "deflate", "bgzf"] {
         let packed = folder.gzip_with(&["-p3", "--format", format], b"").ok().stdout;
@@ -92,7 +92,7 @@ fn empty_inputs() {
 }
 
 #[test]
-fn bgzf_is_what_its_specification_says() {
+fn bgzf_output_follows_its_specification() {
     let folder = Folder::new();
     let data = sample(400_000);
     let packed = folder.gzip_with(&["--format", "bgzf", "-p2"], &data).ok().stdout;
@@ -116,7 +116,7 @@ fn bgzf_is_what_its_specification_says() {
 }
 
 #[test]
-fn a_file_becomes_the_same_bytes_as_a_pipe_of_unknown_length() {
+fn file_and_pipe_compress_to_the_same_bytes() {
     let folder = Folder::new();
     for len in [0, 1, 32_767, 32_768, 32_769, 131_071, 131_073, 524_287, 524_288, 524_289] {
         let data = sample(len);

@@ -6,7 +6,7 @@ use std::process::Stdio;
 use crate::support::{Folder, Run, sample};
 
 #[test]
-fn a_dash_is_standard_input() {
+fn dash_is_standard_input() {
     let folder = Folder::new();
     folder.write("a", b"first ");
     let both = folder.gzip_with(&["-c", "a", "-"], b"second").ok().stdout;
@@ -18,13 +18,13 @@ fn a_dash_is_standard_input() {
 }
 
 #[test]
-fn standard_input_leaves_no_name_or_time() {
+fn standard_input_is_compressed_without_name_and_time() {
     let folder = Folder::new();
     assert_eq!(folder.gzip_with(&["-N"], b"x").ok().stdout[3..8], [0; 5]);
 }
 
 #[test]
-fn bytes_arrive_in_small_pieces() {
+fn input_in_small_pieces_round_trips() {
     let folder = Folder::new();
     let data = sample(20_000);
     let mut command = folder.command(&["gzip", "-p2", "-b4K"]);
@@ -38,7 +38,7 @@ fn bytes_arrive_in_small_pieces() {
 
 #[cfg(unix)]
 #[test]
-fn a_closed_pipe_ends_quietly_by_its_signal() {
+fn closed_output_pipe_ends_by_sigpipe_without_a_message() {
     use std::os::unix::process::ExitStatusExt;
     let folder = Folder::new();
     folder.write("a", &sample(5_000_000));
@@ -57,7 +57,7 @@ fn a_closed_pipe_ends_quietly_by_its_signal() {
 
 #[cfg(unix)]
 #[test]
-fn a_signal_leaves_nothing_of_an_output_that_is_open() {
+fn signal_removes_the_incomplete_output() {
     use std::os::unix::process::ExitStatusExt;
     use std::thread::sleep;
     use std::time::Duration;
@@ -90,7 +90,7 @@ fn a_signal_leaves_nothing_of_an_output_that_is_open() {
 }
 
 #[test]
-fn wrong_command_lines() {
+fn wrong_command_lines_exit_with_2() {
     let folder = Folder::new();
     folder.write("a", b"data");
     for args in [
@@ -111,7 +111,7 @@ fn wrong_command_lines() {
 }
 
 #[test]
-fn names_that_begin_with_a_dash() {
+fn file_names_that_begin_with_a_dash_follow_two_dashes() {
     let folder = Folder::new();
     folder.write("-1", b"data");
     folder.gzip(&["--", "-1"]).ok();

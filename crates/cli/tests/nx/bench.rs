@@ -4,7 +4,7 @@ use crate::data::{DAMAGED, LIMIT, golden};
 use crate::support::Folder;
 
 #[test]
-fn tables_for_each_number_of_threads() {
+fn bench_prints_a_row_for_each_number_of_threads() {
     let folder = Folder::new();
     let golden = golden("defaults");
     let args = ["bench", "--attempts", "2", "-p", "3", golden.file()];
@@ -27,7 +27,7 @@ fn tables_for_each_number_of_threads() {
 }
 
 #[test]
-fn damage_is_told_by_name() {
+fn bench_of_a_damaged_archive_names_the_file() {
     let folder = Folder::new();
     let golden = golden("damaged-by-its-writer");
     let run = folder.nx(&["bench", "--attempts", "1", "-p1", golden.file()]);
@@ -36,7 +36,7 @@ fn damage_is_told_by_name() {
 }
 
 #[test]
-fn limits_hold() {
+fn bench_keeps_memory_limits() {
     let folder = Folder::new();
     let golden = golden("defaults");
     let run = folder.nx(&["bench", "--max-output", "1K", golden.file()]);

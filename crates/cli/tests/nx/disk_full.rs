@@ -83,7 +83,7 @@ fn assert_told(run: &Run) {
 const STORED: [&str; 2] = ["--solid-algorithm=copy", "--chunked-algorithm=copy"];
 
 #[test]
-fn an_extraction_without_room_is_not_begun() {
+fn extraction_larger_than_the_free_space_writes_nothing() {
     let Some(disk) = Disk::new() else { return };
     disk.archive();
     let run = disk.run(&["extract", "a.nx", "-o", "disk/out"]);
@@ -93,7 +93,7 @@ fn an_extraction_without_room_is_not_begun() {
 }
 
 #[test]
-fn an_extraction_that_fills_the_disk_leaves_whole_files() {
+fn extraction_that_fills_the_disk_leaves_only_complete_files() {
     let Some(disk) = Disk::new() else { return };
     disk.archive();
     for threads in ["-p1", "-p2", "-p4"] {
@@ -111,7 +111,7 @@ fn an_extraction_that_fills_the_disk_leaves_whole_files() {
 }
 
 #[test]
-fn a_pack_that_fills_the_disk_leaves_the_archive_of_before() {
+fn pack_that_fills_the_disk_leaves_the_old_archive() {
     let Some(disk) = Disk::new() else { return };
     let sources = plant(&disk.folder, "in");
     let pack = |more: &[&str]| disk.run(&[&["pack"], &STORED[..], more, &["in", "-o", "disk/a.nx"]].concat());
@@ -124,7 +124,7 @@ fn a_pack_that_fills_the_disk_leaves_the_archive_of_before() {
 }
 
 #[test]
-fn a_repack_that_fills_the_disk_leaves_the_archive() {
+fn repack_that_fills_the_disk_leaves_the_old_archive() {
     let Some(disk) = Disk::new() else { return };
     // What is small now, and will not be.
     disk.folder.write("in/zeros", &vec![0; 3 << 20]);

@@ -42,7 +42,7 @@ fn merging_keeps_every_file() {
 }
 
 #[test]
-fn clashes_are_decided() {
+fn on_clash_chooses_the_file_of_equal_paths() {
     let folder = Folder::new();
     folder.write("one/a", b"first");
     folder.write("two/a", b"second");
@@ -59,7 +59,7 @@ fn clashes_are_decided() {
 }
 
 #[test]
-fn goldens_merge_without_being_coded_anew() {
+fn merge_of_goldens_copies_blocks() {
     let folder = Folder::new();
     let (a, b) = (golden("edges-32k"), golden("many"));
     folder.nx(&["merge", a.file(), b.file(), "-o", "all.nx"]).ok();
@@ -75,7 +75,7 @@ fn goldens_merge_without_being_coded_anew() {
 }
 
 #[test]
-fn updating_takes_what_changed() {
+fn update_adds_and_replaces_changed_files() {
     let folder = Folder::new();
     let mut files = plant(&folder, "in");
     pack(&folder, "in", "a.nx");
@@ -118,7 +118,7 @@ fn update_at_once(folder: &Folder, more: &[&str]) -> [std::process::Output; 2] {
 }
 
 #[test]
-fn two_updates_at_once_lose_no_change() {
+fn concurrent_updates_lose_no_change() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     pack(&folder, "in", "before.nx");
@@ -153,7 +153,7 @@ fn two_updates_at_once_lose_no_change() {
 }
 
 #[test]
-fn an_archive_that_is_locked_is_changed_by_nobody() {
+fn locked_archive_is_not_changed() {
     let folder = Folder::new();
     folder.write("in/a", b"a");
     pack(&folder, "in", "a.nx");
@@ -182,7 +182,7 @@ fn an_archive_that_is_locked_is_changed_by_nobody() {
 
 #[cfg(unix)]
 #[test]
-fn an_archive_of_mode_0600_keeps_mode_and_owner_and_is_never_open_to_others() {
+fn changed_archive_of_mode_0600_keeps_mode_and_owner() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 
     let folder = Folder::new();
@@ -286,7 +286,7 @@ fn repacking_keeps_contents() {
 }
 
 #[test]
-fn damage_is_never_carried_over_silently() {
+fn edits_of_damaged_archives_fail_or_report_the_damage() {
     let folder = Folder::new();
     let damaged = golden("damaged-by-its-writer");
     let other = golden("single-1-byte");

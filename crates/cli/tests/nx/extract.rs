@@ -12,7 +12,7 @@ use crate::support::{Folder, Run};
 use crate::tree::files_below;
 
 #[test]
-fn a_path_of_millions_of_folders_fails_by_name_and_soon() {
+fn path_of_millions_of_folders_is_an_error_in_bounded_time() {
     let folder = Folder::new();
     let deep = "x/".repeat(5_000_000) + "x";
     folder.write("a.nx", &forge::stored(&[("file", b"content"), (&deep, b"deep")]));
@@ -42,7 +42,7 @@ fn small() -> impl Iterator<Item = crate::data::Golden> {
 }
 
 #[test]
-fn every_golden_becomes_its_tree() {
+fn every_golden_is_extracted_to_its_tree() {
     for threads in ["1", "3"] {
         for golden in small().filter(|golden| golden.damaged().is_empty()) {
             let folder = Folder::new();
@@ -53,7 +53,7 @@ fn every_golden_becomes_its_tree() {
 }
 
 #[test]
-fn what_its_packer_damaged_fails_by_name_and_the_rest_comes_out() {
+fn damaged_files_of_goldens_are_named_and_others_extracted() {
     let folder = Folder::new();
     let golden = golden("damaged-by-its-writer");
     let names_the_damaged = |run: &Run| {
@@ -78,7 +78,7 @@ fn what_its_packer_damaged_fails_by_name_and_the_rest_comes_out() {
 }
 
 #[test]
-fn every_golden_is_verified() {
+fn every_golden_verifies_except_its_damaged_files() {
     let folder = Folder::new();
     for golden in small().filter(|golden| golden.damaged().is_empty()) {
         let run = folder.nx(&["verify", "--json", "-q", golden.file()]).ok();
@@ -91,7 +91,7 @@ fn every_golden_is_verified() {
 }
 
 #[test]
-fn a_folder_against_its_archive() {
+fn verify_against_a_folder_reports_every_difference() {
     let folder = Folder::new();
     let golden = golden("defaults");
     folder.nx(&["extract", golden.file(), "-o", "out"]).ok();
@@ -104,7 +104,7 @@ fn a_folder_against_its_archive() {
     fs::write(folder.path("out/new"), b"new").unwrap();
     let run = verify();
     assert_eq!(run.status, Some(DAMAGED));
-    for (path, what) in [(gone, "it is not in out"), (changed, "it is another in out")] {
+    for (path, what) in [(gone, "it is not in out"), (changed, "it differs in out")] {
         assert!(run.stderr.contains(&format!("{path}: {what} (at byte ")), "{}", run.stderr);
     }
     assert!(run.stderr.contains("new: it is in out, not in the archive"), "{}", run.stderr);
@@ -114,7 +114,7 @@ fn a_folder_against_its_archive() {
 }
 
 #[test]
-fn globs_and_strip() {
+fn globs_choose_files_and_leading_components_are_stripped() {
     let folder = Folder::new();
     let golden = golden("defaults");
     folder.nx(&["extract", golden.file(), "*.txt", "-o", "texts"]).ok();
@@ -136,7 +136,7 @@ fn globs_and_strip() {
 }
 
 #[test]
-fn to_standard_output() {
+fn files_go_to_standard_output_in_order() {
     let folder = Folder::new();
     let golden = golden("defaults");
     folder.nx(&["extract", golden.file(), "-o", "out"]).ok();
@@ -154,7 +154,7 @@ fn to_standard_output() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_once() {
+fn full_standard_output_is_one_error() {
     let folder = Folder::new();
     let golden = golden("defaults");
     let mut command = folder.command(&["nx", "extract", "-c", golden.file()]);
@@ -167,7 +167,7 @@ fn a_full_disk_is_told_once() {
 }
 
 #[test]
-fn existing_files_are_treated_as_asked() {
+fn overwrite_policies_fail_skip_or_replace() {
     let folder = Folder::new();
     let golden = golden("single-1-byte");
     let (path, _) = golden.entries().pop_first().unwrap();
@@ -180,8 +180,7 @@ fn existing_files_are_treated_as_asked() {
         args.extend(more);
         folder.nx(&args)
     };
-    let line =
-        format!("linerate: {}: {path}: it exists already; --overwrite says what to do then", golden.file());
+    let line = format!("linerate: {}: {path}: it exists already; see --overwrite", golden.file());
     extract(&[]).fails(FAILED, &line);
     assert_eq!(folder.read(&name), b"mine");
     let object = extract(&["--overwrite", "skip", "--json"]).ok().objects().remove(0);
@@ -197,7 +196,7 @@ fn existing_files_are_treated_as_asked() {
 }
 
 #[test]
-fn paths_that_lead_elsewhere_are_refused() {
+fn paths_outside_the_folder_are_not_extracted() {
     for path in [
         "../escaped",
         "a/../../escaped",
@@ -237,7 +236,7 @@ fn paths_that_lead_elsewhere_are_refused() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_not_followed() {
+fn extraction_does_not_follow_links() {
     let folder = Folder::new();
     folder.write("a.nx", &forge::stored(&[("sub/file", b"evil"), ("link", b"new")]));
     folder.write("elsewhere/keep", b"keep");
@@ -253,7 +252,7 @@ fn links_are_not_followed() {
 }
 
 #[test]
-fn the_same_name_twice_is_written_once() {
+fn equal_paths_are_extracted_once_and_reported() {
     let folder = Folder::new();
     folder.write("a.nx", &forge::stored(&[("x", b"first"), ("x", b"second")]));
     let run = folder.nx(&["extract", "a.nx", "-o", "out"]);
@@ -262,7 +261,7 @@ fn the_same_name_twice_is_written_once() {
 }
 
 #[test]
-fn limits_have_a_status_of_their_own() {
+fn exceeded_limits_exit_with_4() {
     let folder = Folder::new();
     let huge = golden("over-4-gib");
     for command in ["extract", "verify"] {
@@ -276,7 +275,7 @@ fn limits_have_a_status_of_their_own() {
 }
 
 #[test]
-fn bits_that_flip_never_make_a_wrong_file() {
+fn flipped_bits_never_give_a_wrong_file() {
     let golden = golden("dups-chunked");
     let bytes = fs::read(&golden.path).unwrap();
     let expected = golden.entries();

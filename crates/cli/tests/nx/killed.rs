@@ -29,7 +29,7 @@ fn time_of(folder: &Folder, args: &[&str]) -> Duration {
 }
 
 #[test]
-fn a_killed_pack_leaves_the_archive_of_before() {
+fn killed_pack_leaves_the_old_archive() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     let args = ["pack", "-f", "-p2", "--solidlevel=6", "--chunkedlevel=6", "in", "-o", "out/a.nx"];
@@ -50,7 +50,7 @@ fn a_killed_pack_leaves_the_archive_of_before() {
 }
 
 #[test]
-fn a_killed_repack_leaves_the_archive_or_the_new_one() {
+fn killed_repack_leaves_the_old_or_the_new_archive() {
     let folder = Folder::new();
     plant(&folder, "in");
     fs::create_dir(folder.path("out")).unwrap();
@@ -72,7 +72,7 @@ fn a_killed_repack_leaves_the_archive_or_the_new_one() {
 }
 
 #[test]
-fn a_killed_extract_leaves_whole_files_or_none() {
+fn killed_extract_leaves_only_complete_files() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "--chunksize=64K", "in", "-o", "a.nx"]).ok();
@@ -104,7 +104,7 @@ fn a_killed_extract_leaves_whole_files_or_none() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_pack_leaves_what_was_there() {
+fn interrupted_pack_leaves_the_old_archive() {
     use std::os::unix::process::ExitStatusExt;
 
     let folder = Folder::new();
@@ -133,7 +133,7 @@ fn an_interrupted_pack_leaves_what_was_there() {
 }
 
 #[test]
-fn what_a_killed_extract_left_goes_with_the_next_one() {
+fn next_extract_removes_temporary_files_of_a_killed_one() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "--chunksize=4K", "in", "-o", "a.nx"]).ok();
@@ -156,7 +156,7 @@ fn what_a_killed_extract_left_goes_with_the_next_one() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_extract_cleans_up() {
+fn interrupted_extract_removes_temporary_files() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     folder.nx(&["pack", "--solidlevel=1", "--chunkedlevel=1", "--chunksize=4K", "in", "-o", "a.nx"]).ok();

@@ -6,7 +6,7 @@ use crate::data::{DAMAGED, FAILED, LIMIT, USAGE, golden, goldens};
 use crate::support::Folder;
 
 #[test]
-fn json_lists_are_the_recorded_trees() {
+fn json_list_has_the_recorded_tree_of_every_golden() {
     let folder = Folder::new();
     for golden in goldens() {
         let run = folder.nx(&["list", "--json", golden.file()]).ok();
@@ -23,7 +23,7 @@ fn json_lists_are_the_recorded_trees() {
 }
 
 #[test]
-fn plain_lists_are_paths_in_order() {
+fn list_prints_paths_in_order() {
     let folder = Folder::new();
     for golden in goldens() {
         let lines = folder.nx(&["list", golden.file()]).ok().lines();
@@ -34,7 +34,7 @@ fn plain_lists_are_paths_in_order() {
 }
 
 #[test]
-fn long_lists_have_a_row_per_file() {
+fn long_list_has_a_row_per_file() {
     let folder = Folder::new();
     let golden = golden("single-1-byte");
     let lines = folder.nx(&["list", "--long", golden.file()]).ok().lines();
@@ -45,7 +45,7 @@ fn long_lists_have_a_row_per_file() {
 }
 
 #[test]
-fn trees_show_folders_with_the_bytes_below_them() {
+fn tree_shows_folders_with_their_total_bytes() {
     let folder = Folder::new();
     let golden = golden("defaults");
     let lines = folder.nx(&["list", "--tree", golden.file(), "text"]).ok().lines();
@@ -62,7 +62,7 @@ fn trees_show_folders_with_the_bytes_below_them() {
 }
 
 #[test]
-fn globs_choose() {
+fn globs_choose_listed_files() {
     let folder = Folder::new();
     let golden = golden("defaults");
     let list = |args: &[&str]| {
@@ -87,7 +87,7 @@ fn globs_choose() {
 }
 
 #[test]
-fn info_tells_what_the_record_tells() {
+fn info_matches_the_record_of_every_golden() {
     let folder = Folder::new();
     for golden in goldens() {
         let found = folder.nx(&["info", "--json", golden.file()]).ok().objects().remove(0);
@@ -110,7 +110,7 @@ fn info_tells_what_the_record_tells() {
 }
 
 #[test]
-fn info_of_several_goes_on_after_a_bad_one() {
+fn info_of_several_archives_continues_after_an_error() {
     let folder = Folder::new();
     folder.write("bad.nx", b"NXUSx");
     let golden = golden("single-empty");
@@ -121,7 +121,7 @@ fn info_of_several_goes_on_after_a_bad_one() {
 }
 
 #[test]
-fn what_is_no_archive_is_told_in_one_line() {
+fn other_formats_are_one_line_of_error() {
     let folder = Folder::new();
     folder.write("empty", b"");
     folder.write("zero", &[0; 5000]);
@@ -147,7 +147,7 @@ fn what_is_no_archive_is_told_in_one_line() {
 }
 
 #[test]
-fn every_cut_of_an_archive_is_an_error() {
+fn archive_truncated_anywhere_is_an_error() {
     let folder = Folder::new();
     let bytes = std::fs::read(golden("single-1-byte").path).unwrap();
     for len in [0, 1, 3, 4, 15, 16, 40, 4095, 4096] {
@@ -158,7 +158,7 @@ fn every_cut_of_an_archive_is_an_error() {
 }
 
 #[test]
-fn diff_of_the_same_says_nothing() {
+fn diff_of_equal_archives_prints_nothing() {
     let folder = Folder::new();
     for golden in goldens() {
         let run = folder.nx(&["diff", "--exit-code", golden.file(), golden.file()]).ok();
@@ -167,7 +167,7 @@ fn diff_of_the_same_says_nothing() {
 }
 
 #[test]
-fn diff_names_what_is_added_removed_and_changed() {
+fn diff_lists_added_removed_and_changed_files() {
     let folder = Folder::new();
     let (old, new) = (golden("defaults"), golden("dups"));
     let (a, b) = (old.entries(), new.entries());
@@ -193,7 +193,7 @@ fn diff_names_what_is_added_removed_and_changed() {
 }
 
 #[test]
-fn memory_is_limited() {
+fn memory_limit_is_an_error_with_status_4() {
     let folder = Folder::new();
     let golden = golden("defaults");
     let run = folder.nx(&["bench", "--max-memory", "1K", golden.file()]);

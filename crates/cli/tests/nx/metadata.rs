@@ -97,7 +97,7 @@ fn forged(folder: &Folder, name: &str, files: &[&str], links: &[(&str, &str)], f
 }
 
 #[test]
-fn everything_comes_back_in_both_formats() {
+fn metadata_round_trips_in_both_formats() {
     let folder = Folder::new();
     plant(&folder);
     let expected = seen(&folder.path("in"));
@@ -119,14 +119,11 @@ fn everything_comes_back_in_both_formats() {
     let run = folder.nx(&[&["pack", "in", "-o", "plain.nx"], &FAST[..]].concat());
     assert_eq!((run.status, run.stderr.lines().count()), (Some(WARNED), 4), "{}", run.stderr);
     let run = folder.nx(&["extract", "--metadata", "plain.nx", "-o", "other"]);
-    assert_eq!(
-        (run.status, &*run.stderr),
-        (Some(0), "linerate: plain.nx: it says nothing beside its files\n")
-    );
+    assert_eq!((run.status, &*run.stderr), (Some(0), "linerate: plain.nx: it has no metadata\n"));
 }
 
 #[test]
-fn the_bytes_depend_on_what_is_kept_alone() {
+fn archives_with_equal_metadata_have_equal_bytes() {
     let folder = Folder::new();
     plant(&folder);
     for (threads, target) in [("-p1", "1.nx"), ("-p3", "3.nx")] {
@@ -139,7 +136,7 @@ fn the_bytes_depend_on_what_is_kept_alone() {
 }
 
 #[test]
-fn readers_that_do_not_know_it_pass_over_it() {
+fn other_readers_ignore_metadata() {
     if !has_program("python3") || !has_program("zstd") {
         return;
     }
@@ -161,7 +158,7 @@ fn readers_that_do_not_know_it_pass_over_it() {
 }
 
 #[test]
-fn globs_and_stripping_choose() {
+fn metadata_follows_globs_and_stripped_paths() {
     let folder = Folder::new();
     plant(&folder);
     pack(&folder, "in", "a.nx", &["-x", "/bin"]);
@@ -181,7 +178,7 @@ fn globs_and_stripping_choose() {
     let _ = fs::remove_dir_all(folder.path("out"));
     let run = folder.nx(&["extract", "--metadata", "--strip-components=1", "a.nx", "/a", "-o", "out"]);
     // From one folder less, the link leads out.
-    let line = "not made: a link that leads out of the folder; --links any makes it all the same (at byte ";
+    let line = "not created: a link that leads out of the folder; --links any creates it (at byte ";
     assert!(run.status == Some(DAMAGED) && run.stderr.contains(line), "{}", run.stderr);
     assert_eq!(names(seen(&folder.path("out"))), ["b", "b/c", "b/c/deep", "folder"]);
     let run = folder.nx(&["extract", "--metadata", "a.nx", "absent"]);
@@ -189,7 +186,7 @@ fn globs_and_stripping_choose() {
 }
 
 #[test]
-fn links_that_lead_out_are_refused_by_name() {
+fn links_out_of_the_folder_are_errors_that_name_them() {
     let folder = Folder::new();
     folder.write("outside/kept", b"kept");
     let outside = folder.path("outside").to_str().unwrap().to_owned();
@@ -216,7 +213,7 @@ fn links_that_lead_out_are_refused_by_name() {
 }
 
 #[test]
-fn nothing_is_written_through_a_link() {
+fn metadata_is_not_written_through_links() {
     let folder = Folder::new();
     folder.write("outside/file", b"kept");
     let outside = folder.path("outside").to_str().unwrap().to_owned();
@@ -239,7 +236,7 @@ fn nothing_is_written_through_a_link() {
 }
 
 #[test]
-fn paths_that_lead_elsewhere_are_not_made() {
+fn metadata_of_paths_outside_the_folder_is_not_restored() {
     let folder = Folder::new();
     let bad = ["../f", "/f", "a\\f", "c:f", "nul", "x/../../f"];
     forged(&folder, "a.nx", &["file"], &bad.map(|path| (path, "file")), &[]);
@@ -253,14 +250,14 @@ fn paths_that_lead_elsewhere_are_not_made() {
 }
 
 #[test]
-fn existing_links_are_treated_as_asked() {
+fn existing_links_follow_the_overwrite_policy() {
     let folder = Folder::new();
     forged(&folder, "a.nx", &["file"], &[("l", "file")], &["l2"]);
     let target = |name: &str| fs::read_link(folder.path(name)).unwrap();
     fs::create_dir(folder.path("out")).unwrap();
     symlink("old", folder.path("out/l")).unwrap();
     let run = folder.nx(&["extract", "--metadata", "a.nx", "-o", "out"]);
-    run.fails(FAILED, "linerate: a.nx: l: it exists already; --overwrite says what to do then");
+    run.fails(FAILED, "linerate: a.nx: l: it exists already; see --overwrite");
     let run = folder.nx(&["extract", "--metadata", "--json", "--overwrite=skip", "a.nx", "-o", "out"]).ok();
     assert_eq!(run.objects()[0]["skipped_links"], serde_json::json!(["l"]));
     assert_eq!(target("out/l"), Path::new("old"));
@@ -274,7 +271,7 @@ fn existing_links_are_treated_as_asked() {
 }
 
 #[test]
-fn rights_that_are_lent_are_not_kept() {
+fn setuid_and_sticky_bits_are_not_restored() {
     let folder = Folder::new();
     stamp(&folder.write("in/tool", b"x"), 0o4755, 1, 0);
     fs::create_dir(folder.path("in/shared")).unwrap();
@@ -285,7 +282,7 @@ fn rights_that_are_lent_are_not_kept() {
 }
 
 #[test]
-fn changes_carry_it() {
+fn edits_keep_metadata() {
     let folder = Folder::new();
     plant(&folder);
     pack(&folder, "in", "a.nx", &[]);
@@ -325,7 +322,7 @@ fn changes_carry_it() {
 }
 
 #[test]
-fn merging_takes_it_from_where_the_file_comes_from() {
+fn merge_takes_metadata_from_the_archive_of_the_file() {
     let folder = Folder::new();
     for (name, mode) in [("one/a", 0o600), ("two/a", 0o640), ("two/b", 0o644)] {
         stamp(&folder.write(name, name.as_bytes()), mode, 5, u32::from(mode == 0o600));
@@ -350,7 +347,7 @@ fn merging_takes_it_from_where_the_file_comes_from() {
 }
 
 #[test]
-fn damage_is_told_and_files_come_out_without() {
+fn damaged_metadata_is_reported_and_files_are_extracted() {
     let folder = Folder::new();
     plant(&folder);
     pack(&folder, "in", "a.nx", &[]);
@@ -366,7 +363,7 @@ fn damage_is_told_and_files_come_out_without() {
     let run = folder.nx(&["verify", "bad.nx"]);
     run.fails(DAMAGED, &format!("linerate: bad.nx: (metadata): {what} (at byte {at})"));
     let run = folder.nx(&["repack", "bad.nx", "-o", "b.nx"]);
-    run.fails(WARNED, &format!("linerate: bad.nx: what it says beside its files is left out: {what}"));
+    run.fails(WARNED, &format!("linerate: bad.nx: its metadata is damaged and left out: {what}"));
     folder.nx(&["diff", "--exit-code", "--no-metadata", "a.nx", "b.nx"]).ok();
     assert_eq!(folder.nx(&["diff", "a.nx", "bad.nx"]).status, Some(DAMAGED));
     assert_eq!(folder.nx(&["list", "--metadata", "bad.nx"]).status, Some(DAMAGED));
@@ -374,7 +371,7 @@ fn damage_is_told_and_files_come_out_without() {
 }
 
 #[test]
-fn a_folder_that_was_just_packed_is_the_same_and_each_change_of_it_is_told() {
+fn verify_against_a_folder_reports_each_metadata_change() {
     let folder = Folder::new();
     plant(&folder);
     pack(&folder, "in", "a.nx", &[]);
@@ -429,7 +426,7 @@ fn a_folder_that_was_just_packed_is_the_same_and_each_change_of_it_is_told() {
 }
 
 #[test]
-fn lists_show_what_is_kept() {
+fn list_shows_metadata() {
     let folder = Folder::new();
     plant(&folder);
     pack(&folder, "in", "a.nx", &[]);
@@ -451,7 +448,7 @@ fn lists_show_what_is_kept() {
 }
 
 #[test]
-fn archives_of_others_have_none() {
+fn archives_of_other_packers_have_no_metadata() {
     let folder = Folder::new();
     let golden = golden("defaults");
     let run = folder.nx(&["extract", "--metadata", golden.file(), "-o", "out"]);

@@ -12,7 +12,7 @@ use crate::tree::{files_below, plant};
 const WARNED: i32 = 5;
 
 #[test]
-fn what_is_packed_comes_out_again_with_all_options() {
+fn pack_round_trips_with_all_options() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     let cases: &[&[&str]] = &[
@@ -76,7 +76,7 @@ fn a_reader_written_from_the_format_alone_finds_every_file() {
 }
 
 #[test]
-fn options_do_what_they_say() {
+fn coding_options_change_blocks_and_codecs() {
     let folder = Folder::new();
     plant(&folder, "in");
     let info = |options: &[&str]| {
@@ -114,7 +114,7 @@ fn options_do_what_they_say() {
 }
 
 #[test]
-fn bytes_depend_on_files_and_options_alone() {
+fn pack_output_depends_only_on_files_and_options() {
     let folder = Folder::new();
     plant(&folder, "in");
     let pack = |target: &str, threads: &str| {
@@ -126,7 +126,7 @@ fn bytes_depend_on_files_and_options_alone() {
 }
 
 #[test]
-fn a_dry_run_writes_nothing() {
+fn dry_run_writes_nothing() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     let lines = folder.nx(&["pack", "--dry-run", "-x", "*.txt", "in"]).ok().lines();
@@ -138,7 +138,7 @@ fn a_dry_run_writes_nothing() {
 }
 
 #[test]
-fn globs_leave_out() {
+fn globs_exclude_files() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     let pack = |options: &[&str]| {
@@ -180,7 +180,7 @@ fn existing_files_are_replaced_only_when_asked() {
 }
 
 #[test]
-fn an_archive_is_not_packed_into_its_successor() {
+fn archive_in_its_folder_is_not_packed_into_its_replacement() {
     let folder = Folder::new();
     folder.write("in/a", b"a");
     for _ in 0..2 {
@@ -190,7 +190,7 @@ fn an_archive_is_not_packed_into_its_successor() {
 }
 
 #[test]
-fn several_sources_and_single_files() {
+fn several_folders_and_files_are_packed_into_one_archive() {
     let folder = Folder::new();
     folder.write("one/a", b"1");
     folder.write("two/b/c", b"2");
@@ -204,7 +204,7 @@ fn several_sources_and_single_files() {
 }
 
 #[test]
-fn what_cannot_be_packed_is_told() {
+fn missing_sources_empty_folders_and_invalid_options_of_pack_are_reported() {
     let folder = Folder::new();
     let line = "linerate: absent: cannot open: No such file or directory";
     folder.nx(&["pack", "absent", "-o", "a.nx"]).fails(FAILED, line);
@@ -231,14 +231,14 @@ fn what_cannot_be_packed_is_told() {
 
 #[cfg(unix)]
 #[test]
-fn links_are_not_packed_but_told() {
+fn links_are_skipped_with_a_warning() {
     let folder = Folder::new();
     folder.write("in/a", b"a");
     std::os::unix::fs::symlink("a", folder.path("in/link")).unwrap();
     std::os::unix::fs::symlink("..", folder.path("in/up")).unwrap();
     let run = folder.nx(&["pack", "in", "-o", "a.nx"]);
     assert_eq!((run.status, run.stderr.lines().count()), (Some(WARNED), 2), "{}", run.stderr);
-    let line = "linerate: in: link: not packed, for it is neither a file nor a folder";
+    let line = "linerate: in: link: not packed: it is neither a file nor a folder";
     assert_eq!(run.stderr.lines().next(), Some(line));
     assert_eq!(folder.nx(&["list", "a.nx"]).ok().lines(), ["a"]);
 }
@@ -350,7 +350,7 @@ fn names_with_characters_windows_refuses_are_packed_and_named_as_not_portable() 
 }
 
 #[test]
-fn json_says_what_was_packed() {
+fn json_has_the_totals_of_pack() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     let run = folder.nx(&["pack", "--json", "--solidlevel=1", "--chunkedlevel=1", "in", "-o", "a.nx"]).ok();

@@ -12,7 +12,7 @@ fn text(args: &[&str]) -> String {
 }
 
 #[test]
-fn help_has_examples_and_statuses() {
+fn help_has_examples_and_exit_statuses() {
     for command in COMMANDS {
         let help = text(&["nx", command, "--help"]);
         for part in ["Examples:", &format!("  linerate nx {command} "), "Exit status:", "--json"] {
@@ -23,7 +23,7 @@ fn help_has_examples_and_statuses() {
 }
 
 #[test]
-fn manual_pages_go_as_deep_as_commands() {
+fn every_subcommand_has_a_manual_page() {
     let page = text(&["man", "nx"]);
     assert!(page.contains(".TH linerate-nx 1") && page.contains(".SH FORMAT\n"), "{page}");
     let page = text(&["man", "nx", "list"]);
@@ -31,7 +31,7 @@ fn manual_pages_go_as_deep_as_commands() {
 }
 
 #[test]
-fn completions_know_the_options() {
+fn completions_contain_the_options() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = text(&["completions", shell]);
         assert!(script.contains("ignore-case") && script.contains("max-memory"), "{shell}");

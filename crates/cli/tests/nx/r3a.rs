@@ -22,7 +22,7 @@ fn front(archive: &[u8]) -> (&[u8], u8, u8) {
 }
 
 #[test]
-fn what_is_packed_comes_out_again() {
+fn r3a_round_trips() {
     let folder = Folder::new();
     let files = plant(&folder, "in");
     pack(&folder, &["--format", "r3a", "in", "-o", "a.r3a"]);
@@ -71,7 +71,7 @@ fn a_reader_written_from_the_draft_alone_finds_every_file() {
 }
 
 #[test]
-fn the_bytes_do_not_depend_on_threads() {
+fn r3a_bytes_are_the_same_for_any_threads() {
     let folder = Folder::new();
     plant(&folder, "in");
     for threads in ["1", "3"] {
@@ -81,7 +81,7 @@ fn the_bytes_do_not_depend_on_threads() {
 }
 
 #[test]
-fn archives_without_solid_blocks_take_the_small_form() {
+fn archives_without_solid_blocks_have_the_compact_form() {
     let folder = Folder::new();
     plant(&folder, "in");
     pack(&folder, &["--format=r3a", "--blocksize=0", "in", "-o", "a.r3a"]);
@@ -90,7 +90,7 @@ fn archives_without_solid_blocks_take_the_small_form() {
 }
 
 #[test]
-fn dictionaries_are_for_small_files_of_one_kind_in_r3a() {
+fn dictionaries_shrink_small_files_of_one_kind_and_need_r3a() {
     let folder = Folder::new();
     // Lines from 300 that files share, which a block of 16 KiB hardly repeats.
     let mix = |n: u32| (n ^ n >> 15).wrapping_mul(2_246_822_519) ^ n.wrapping_mul(2_654_435_761);
@@ -118,12 +118,12 @@ fn dictionaries_are_for_small_files_of_one_kind_in_r3a() {
 }
 
 #[test]
-fn searches_and_groups_change_sizes_and_no_content() {
+fn search_and_grouping_options_change_sizes_not_contents() {
     let folder = Folder::new();
     plant(&folder, "in");
     for (name, args) in [
-        ("a", ["--fit-search=true", "--group-alike=true"]),
-        ("b", ["--fit-search=false", "--group-alike=false"]),
+        ("a", ["--fit-search=true", "--group-similar=true"]),
+        ("b", ["--fit-search=false", "--group-similar=false"]),
     ] {
         let coding = ["--chunksize=512K", "--solidlevel=9", "--chunkedlevel=9"];
         folder.nx(&[&["pack", "in", "-o", name][..], &args, &coding].concat()).ok();
@@ -173,7 +173,7 @@ fn conversion_copies_blocks() {
 }
 
 #[test]
-fn changes_keep_the_format() {
+fn edits_keep_the_format() {
     let folder = Folder::new();
     let mut files = plant(&folder, "in");
     pack(&folder, &["--format=r3a", "in", "-o", "a.r3a"]);
@@ -195,7 +195,7 @@ fn changes_keep_the_format() {
 }
 
 #[test]
-fn archives_made_by_hand_are_read() {
+fn handmade_archives_are_read() {
     let folder = Folder::new();
     let files: BTreeMap<String, Vec<u8>> =
         example_files().into_iter().map(|(name, content)| (name.to_owned(), content)).collect();
@@ -212,7 +212,7 @@ fn archives_made_by_hand_are_read() {
 }
 
 #[test]
-fn without_hashes_verify_says_what_it_cannot_check_and_the_rest_works() {
+fn archive_without_hashes_is_read_and_verified_with_a_warning() {
     let folder = Folder::new();
     folder.write("a.r3a", &example(Shape::Small(false)).bytes());
     let count = example_files().len();
@@ -252,7 +252,7 @@ fn info_names_the_format_and_its_profile() {
 }
 
 #[test]
-fn damage_and_cuts_are_one_line() {
+fn damaged_and_truncated_archives_are_one_line_of_error() {
     let folder = Folder::new();
     let bytes = example(Shape::Preset(0)).bytes();
     for len in [3, 4, 7, 20, 4095, bytes.len() - 1] {

@@ -7,7 +7,7 @@ use crate::support::Folder;
 use crate::support::Run;
 
 #[test]
-fn lists_fetch_the_header_and_files_their_blocks() {
+fn list_fetches_the_header_and_extract_the_blocks_of_files() {
     let folder = Folder::new();
     let golden = golden("dups-off");
     let server = Server::of(std::fs::read(&golden.path).unwrap());
@@ -35,18 +35,17 @@ fn lists_fetch_the_header_and_files_their_blocks() {
 }
 
 #[test]
-fn nothing_is_written_to_a_server() {
+fn repack_of_a_url_is_an_error() {
     let folder = Folder::new();
     let server = Server::of(std::fs::read(golden("single-1-byte").path).unwrap());
     let run = folder.nx(&["repack", &server.url]);
-    let line =
-        format!("linerate: {}: what is on a web server cannot be written; -o names a file", server.url);
+    let line = format!("linerate: {}: an archive on a server cannot be written; -o names a file", server.url);
     run.fails(FAILED, &line);
     assert!(folder.names().is_empty());
 }
 
 #[test]
-fn what_is_not_there_is_one_line() {
+fn missing_url_is_one_line_of_error() {
     let folder = Folder::new();
     let server = Server::of(vec![0; 10]);
     let run = folder.nx(&["list", &server.url.replace("a.nx", "b.nx")]);
@@ -76,13 +75,13 @@ fn buckets_are_read_with_the_settings_of_the_environment() {
     folder.nx(&["verify", "--against", "out", golden.file()]).ok();
     let missing = "linerate: s3://bucket/b.nx: cannot open: the server has no such file";
     run(&["list", "s3://bucket/b.nx"]).fails(FAILED, missing);
-    let line = "linerate: s3://bucket/a.nx: what is on a web server cannot be written; -o names a file";
+    let line = "linerate: s3://bucket/a.nx: an archive on a server cannot be written; -o names a file";
     run(&["repack", "s3://bucket/a.nx"]).fails(FAILED, line);
 }
 
 #[cfg(not(feature = "s3"))]
 #[test]
-fn buckets_need_a_feature() {
+fn bucket_url_without_feature_s3_is_an_error() {
     let folder = Folder::new();
     let line = "this program was built without the feature `s3`, which reads from buckets";
     let run = folder.nx(&["list", "s3://bucket/a.nx"]);

@@ -8,7 +8,7 @@ fn encode(folder: &Folder, file: &[u8]) -> crate::support::Run {
 }
 
 #[test]
-fn header_versions() {
+fn npy_headers_of_every_version_are_read() {
     let folder = Folder::new();
     let data = wave(100);
     let text = "{'descr': '<i2', 'fortran_order': False, 'shape': (10, 10), } \n";
@@ -43,7 +43,7 @@ fn stderr_of(folder: &Folder, name: &str) -> String {
 }
 
 #[test]
-fn what_is_no_array_is_refused_where_it_shows() {
+fn input_that_is_no_array_is_an_error_with_its_offset() {
     let folder = Folder::new();
     let data = wave(6);
     let header = |descr: &str, order: &str, shape: &str| {
@@ -85,7 +85,7 @@ fn what_is_no_array_is_refused_where_it_shows() {
 }
 
 #[test]
-fn a_header_cut_anywhere() {
+fn npy_header_truncated_at_every_byte_is_an_error() {
     let folder = Folder::new();
     let file = npy("<i2", "(6,)", &wave(6));
     for len in 6..file.len() {
@@ -98,7 +98,7 @@ fn a_header_cut_anywhere() {
 }
 
 #[test]
-fn raw_arrays_have_their_type_and_shape_from_the_command_line() {
+fn raw_arrays_are_encoded_with_dtype_and_shape_options() {
     let folder = Folder::new();
     let data = wave(60);
     folder.write("a.raw", &data);
@@ -130,7 +130,7 @@ fn raw_arrays_have_their_type_and_shape_from_the_command_line() {
 }
 
 #[test]
-fn shapes_are_restored_on_request() {
+fn shape_option_restores_the_shape() {
     let folder = Folder::new();
     let file = npy("<i2", "(2, 3, 10)", &wave(60));
     folder.write("a.npy", &file);
@@ -149,7 +149,7 @@ fn shapes_are_restored_on_request() {
 }
 
 #[test]
-fn nothing_is_an_array_too() {
+fn empty_array_round_trips() {
     let folder = Folder::new();
     for shape in ["(0,)", "(0, 7)", "(5, 0)"] {
         let file = npy("<i2", shape, b"");

@@ -23,7 +23,7 @@ fn encode_options(cd_values: Option<&str>) -> Vec<String> {
 }
 
 #[test]
-fn goldens_are_made_and_read() {
+fn golden_chunks_are_encoded_and_decoded_exactly() {
     let all = goldens();
     assert!(all.len() >= 20, "only {} goldens", all.len());
     for g in all {
@@ -54,7 +54,7 @@ fn goldens_are_made_and_read() {
 }
 
 #[test]
-fn segments_follow_from_the_shape_unless_told_otherwise() {
+fn segment_follows_from_the_shape_unless_given() {
     let folder = Folder::new();
     folder.write("a.raw", &wave(38_400));
     let cd_values = |options: &[&str]| {
@@ -75,7 +75,7 @@ fn segments_follow_from_the_shape_unless_told_otherwise() {
 }
 
 #[test]
-fn a_chunk_larger_than_its_samples_is_refused_unless_asked_for() {
+fn chunk_larger_than_its_samples_is_an_error_unless_allowed() {
     let folder = Folder::new();
     folder.write("a.raw", &wave(20_000));
     for options in [&["--segment", "1"][..], &["--segment", "row", "--shape", "-1,2"], &["--m", "2"]] {
@@ -91,7 +91,7 @@ fn a_chunk_larger_than_its_samples_is_refused_unless_asked_for() {
 }
 
 #[test]
-fn other_parameters_than_the_segment_are_kept() {
+fn given_parameters_other_than_the_segment_are_kept() {
     let folder = Folder::new();
     folder.write("a.raw", &wave(12_000));
     let cd_values = |options: &[&str]| {
@@ -102,7 +102,7 @@ fn other_parameters_than_the_segment_are_kept() {
 }
 
 #[test]
-fn the_parameters_printed_are_those_to_decode_with() {
+fn printed_parameters_decode_the_chunk() {
     let folder = Folder::new();
     let data = wave(21_000);
     folder.write("a.i16", &data);
@@ -119,7 +119,7 @@ fn the_parameters_printed_are_those_to_decode_with() {
 }
 
 #[test]
-fn the_best_m_is_no_larger_than_any_other() {
+fn best_m_gives_the_smallest_chunk() {
     let folder = Folder::new();
     folder.write("a.raw", &wave(20_000));
     let size = |m: &str| {
@@ -133,7 +133,7 @@ fn the_best_m_is_no_larger_than_any_other() {
 }
 
 #[test]
-fn a_piece_is_no_boundary() {
+fn chunk_of_more_than_16_mib_is_the_same_as_in_memory() {
     // 16 MiB are worked on at a time. Rows of a length that does not divide them, and one segment
     // that is longer.
     let folder = Folder::new();
@@ -163,7 +163,7 @@ fn a_piece_is_no_boundary() {
 }
 
 #[test]
-fn tune_prints_the_exact_sizes() {
+fn tune_prints_the_sizes_that_encode_writes() {
     let folder = Folder::new();
     folder.write("a.raw", &wave(20_000));
     let base = ["tune", "--dtype", "i16", "--shape", "-1,2000", "a.raw", "-p2"];
@@ -189,7 +189,7 @@ fn tune_prints_the_exact_sizes() {
 }
 
 #[test]
-fn info_tells_what_the_lengths_tell() {
+fn info_has_the_samples_words_and_segments_of_a_chunk() {
     for g in goldens() {
         let folder = Folder::new();
         folder.write("a.drc", &g.chunk);

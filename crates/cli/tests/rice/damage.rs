@@ -8,7 +8,7 @@ fn words(words: &[u32]) -> Vec<u8> {
 }
 
 #[test]
-fn crafted_chunks() {
+fn crafted_chunks_are_errors_with_their_offsets() {
     let folder = Folder::new();
     for (chunk, what) in [
         (vec![], "a chunk ends within its first word (at byte 0)"),
@@ -33,7 +33,7 @@ fn crafted_chunks() {
 }
 
 #[test]
-fn truncated_at_every_byte() {
+fn input_truncated_at_every_byte_is_an_error() {
     let folder = Folder::new();
     let golden = goldens().into_iter().min_by_key(|g| g.chunk.len().abs_diff(60)).unwrap();
     let mut options = vec!["verify".to_owned()];
@@ -48,7 +48,7 @@ fn truncated_at_every_byte() {
 }
 
 #[test]
-fn flipped_bits_end_in_a_sentence_or_in_samples() {
+fn flipped_bits_give_an_error_or_samples() {
     let folder = Folder::new();
     let chunk = folder
         .rice_with(&["encode", "--v1", "-q", "--m=16", "--segment=row"], &npy("<i2", "(4, 10)", &wave(40)))
@@ -69,7 +69,7 @@ fn flipped_bits_end_in_a_sentence_or_in_samples() {
 }
 
 #[test]
-fn what_differs_from_the_original_is_told() {
+fn verify_against_another_array_reports_the_difference() {
     let folder = Folder::new();
     let data = wave(50);
     folder.write("a.npy", &npy("<i2", "(5, 10)", &data));
@@ -97,7 +97,7 @@ fn what_differs_from_the_original_is_told() {
 }
 
 #[test]
-fn a_limit_on_the_output() {
+fn output_above_the_limit_is_an_error() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<i2", "(500,)", &wave(500)));
     folder.rice(&["encode", "--v1", "-q", "--m=16", "a.npy"]).ok();

@@ -9,7 +9,7 @@ fn text(args: &[&str]) -> String {
 }
 
 #[test]
-fn help_has_examples_and_statuses() {
+fn help_has_examples_and_exit_statuses() {
     for command in ["encode", "decode", "info", "tune", "verify"] {
         let help = text(&["rice", command, "--help"]);
         for part in ["Examples:", &format!("  linerate rice {command} "), "Exit status:", "--json"] {
@@ -20,7 +20,7 @@ fn help_has_examples_and_statuses() {
 }
 
 #[test]
-fn manual_pages_go_as_deep_as_commands() {
+fn every_subcommand_has_a_manual_page() {
     let page = text(&["man", "rice"]);
     assert!(page.contains(".TH linerate-rice 1") && page.contains(".SH FORMATS\n"), "{page}");
     let page = text(&["man", "rice", "encode"]);
@@ -32,7 +32,7 @@ fn manual_pages_go_as_deep_as_commands() {
 }
 
 #[test]
-fn completions_know_the_options() {
+fn completions_contain_the_options() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = text(&["completions", shell]);
         assert!(script.contains("cd-values") && script.contains("tune"), "{shell}");

@@ -4,7 +4,7 @@ use crate::data::{DAMAGED, FAILED, USAGE, json, npy, wave};
 use crate::support::Folder;
 
 #[test]
-fn objects_for_programs() {
+fn json_has_an_object_for_each_file() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<u2", "(3, 1000)", &wave(3000)));
     let run = folder.rice(&["encode", "--v1", "--json", "--m=16", "--segment=row", "a.npy"]).ok();
@@ -40,7 +40,7 @@ fn objects_for_programs() {
 }
 
 #[test]
-fn lines_for_people() {
+fn text_output_has_a_line_for_each_file() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<i2", "(3, 1000)", &wave(3000)));
     let run = folder.rice(&["encode", "--v1", "-v", "--m=16", "--segment=row", "a.npy"]);
@@ -58,7 +58,7 @@ fn lines_for_people() {
 }
 
 #[test]
-fn several_files_and_one_status() {
+fn status_of_several_files_is_that_of_the_failure() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<i2", "(30,)", &wave(30)));
     folder.write("b.npy", b"\x93NUMPY");
@@ -69,7 +69,7 @@ fn several_files_and_one_status() {
 }
 
 #[test]
-fn wrong_command_lines() {
+fn wrong_command_lines_exit_with_2() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<i2", "(30,)", &wave(30)));
     for options in [

@@ -4,7 +4,7 @@ use crate::data::{FAILED, USAGE, npy, samples, wave};
 use crate::support::Folder;
 
 #[test]
-fn from_a_pipe_to_a_pipe() {
+fn pipe_is_encoded_and_decoded_to_a_pipe() {
     let folder = Folder::new();
     let file = npy("<i2", "(30, 100)", &wave(3000));
     let run = folder.rice_with(&["encode", "--v1", "--m", "16", "-"], &file);
@@ -21,7 +21,7 @@ fn from_a_pipe_to_a_pipe() {
 }
 
 #[test]
-fn outputs_have_names_and_are_not_overwritten() {
+fn default_output_names_are_not_overwritten() {
     let folder = Folder::new();
     let file = npy("<i2", "(300,)", &wave(300));
     folder.write("a.npy", &file);
@@ -43,7 +43,7 @@ fn outputs_have_names_and_are_not_overwritten() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_does_not_grow_with_the_array() {
+fn memory_is_bounded_for_large_arrays() {
     use std::fs::File;
     use std::process::{Command, Stdio};
 

@@ -8,7 +8,7 @@ use crate::data::{DAMAGED, FAILED, LIMIT, USAGE, json, npy, samples, wave};
 use crate::support::Folder;
 
 #[test]
-fn arrays_come_back() {
+fn arrays_of_every_type_round_trip() {
     let folder = Folder::new();
     for descr in ["<i2", "<u2", "<i4", "<u4"] {
         for (shape, bytes) in
@@ -38,7 +38,7 @@ fn arrays_come_back() {
 }
 
 #[test]
-fn more_axes_are_restored_on_request() {
+fn shape_option_restores_more_axes() {
     let folder = Folder::new();
     let file = npy("<u2", "(2, 3, 100)", &wave(600));
     let encoded = folder.rice_with(&["encode"], &file).ok().stdout;
@@ -131,7 +131,7 @@ fn long_arrays_are_several_streams_of_whole_rows() {
 }
 
 #[test]
-fn files_joined_are_one_array() {
+fn concatenated_files_decode_to_one_array() {
     let folder = Folder::new();
     let encode = |file: &[u8]| folder.rice_with(&["encode"], file).ok().stdout;
     let (a, b) = (wave(600), wave(300));
@@ -157,7 +157,7 @@ fn files_joined_are_one_array() {
 }
 
 #[test]
-fn a_long_stream_of_another_encoder() {
+fn long_stream_of_another_encoder_is_decoded() {
     // 68 MB in one stream: it is mapped, not read.
     let folder = Folder::new();
     let mut seed = 1u32;
@@ -176,7 +176,7 @@ fn a_long_stream_of_another_encoder() {
 }
 
 #[test]
-fn truncated_at_every_byte() {
+fn input_truncated_at_every_byte_is_an_error() {
     let folder = Folder::new();
     let file = npy("<i2", "(3, 20)", &wave(60));
     let whole = folder.rice_with(&["encode", "--segment", "20"], &file).ok().stdout;
@@ -198,7 +198,7 @@ fn truncated_at_every_byte() {
 }
 
 #[test]
-fn no_flipped_bit_goes_unseen() {
+fn flipped_bits_are_errors_or_without_effect() {
     let folder = Folder::new();
     let file = npy("<i2", "(3, 20)", &wave(60));
     let whole = folder.rice_with(&["encode", "--segment", "20"], &file).ok().stdout;
@@ -222,7 +222,7 @@ fn no_flipped_bit_goes_unseen() {
 }
 
 #[test]
-fn offsets_are_those_of_the_file() {
+fn error_offsets_count_from_the_start_of_the_file() {
     let folder = Folder::new();
     let encode = |n: usize| folder.rice_with(&["encode", "--dtype=i16"], &wave(n)).ok().stdout;
     let (first, second) = (encode(100), encode(200));
@@ -238,7 +238,7 @@ fn offsets_are_those_of_the_file() {
 }
 
 #[test]
-fn what_differs_from_the_original_is_told() {
+fn verify_against_another_array_reports_the_difference() {
     let folder = Folder::new();
     let data = wave(50);
     let encoded = folder.rice_with(&["encode"], &npy("<i2", "(5, 10)", &data)).ok().stdout;
@@ -257,7 +257,7 @@ fn what_differs_from_the_original_is_told() {
 }
 
 #[test]
-fn the_original_may_be_a_pipe() {
+fn verify_reads_the_original_from_a_pipe() {
     let folder = Folder::new();
     let data = wave(50);
     folder.write("a.npy", &npy("<i2", "(50,)", &data));
@@ -273,7 +273,7 @@ fn the_original_may_be_a_pipe() {
 }
 
 #[test]
-fn limits_and_options() {
+fn limits_and_invalid_options_are_errors() {
     let folder = Folder::new();
     folder.write("a.npy", &npy("<i2", "(500,)", &wave(500)));
     folder.rice(&["encode", "a.npy"]).ok();

@@ -8,7 +8,7 @@ use crate::support::{Folder, sample};
 const DAMAGED: i32 = 3;
 
 #[test]
-fn truncated_at_every_byte() {
+fn file_truncated_at_every_byte_is_an_error() {
     let folder = Folder::new();
     let whole = [stored(b"hello"), skippable(b"abc")].concat();
     let first = stored(b"hello").len();
@@ -30,7 +30,7 @@ fn truncated_at_every_byte() {
 }
 
 #[test]
-fn not_zstd_and_garbage_behind() {
+fn other_formats_and_trailing_garbage_are_errors() {
     let folder = Folder::new();
     let line = "linerate: stdin: no zstd frame begins here (at byte 0)";
     zstd(&folder, &["-d"], b"plain text").fails(DAMAGED, line);
@@ -44,7 +44,7 @@ fn not_zstd_and_garbage_behind() {
 }
 
 #[test]
-fn wrong_checksums_are_seen_unless_not_asked_for() {
+fn wrong_checksum_is_an_error_unless_no_check_is_given() {
     let folder = Folder::new();
     let frame = fs::read(testdata().join("zstd/errors/checksum-wrong.zst")).unwrap();
     let run = zstd(&folder, &["-t"], &frame);
@@ -66,7 +66,7 @@ fn damage_leaves_no_output_and_keeps_the_source() {
 }
 
 #[test]
-fn failures_are_records_too() {
+fn json_has_objects_for_failures() {
     let folder = Folder::new();
     folder.write("a.zst", b"nothing like it");
     let run = zstd(&folder, &["-t", "--json", "a.zst"], b"");

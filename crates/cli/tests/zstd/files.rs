@@ -11,7 +11,7 @@ const USAGE: i32 = 2;
 const WARNED: i32 = 5;
 
 #[test]
-fn a_file_comes_back_and_its_source_stays() {
+fn file_is_decompressed_and_its_source_kept() {
     let folder = Folder::new();
     let content = sample(400_000);
     for (name, frame) in [("a.txt.zst", stored(&content)), ("b.tzst", windowed(17, &content))] {
@@ -23,7 +23,7 @@ fn a_file_comes_back_and_its_source_stays() {
 }
 
 #[test]
-fn sources_go_when_asked() {
+fn rm_deletes_the_source() {
     let folder = Folder::new();
     for name in ["a", "b", "c"] {
         folder.write(&format!("{name}.zst"), &stored(name.as_bytes()));
@@ -50,7 +50,7 @@ fn existing_outputs_are_kept_unless_forced() {
 }
 
 #[test]
-fn outputs_of_several_files() {
+fn several_files_go_to_several_outputs_or_standard_output() {
     let folder = Folder::new();
     folder.write("a.zst", &stored(b"one "));
     folder.write("b.zst", &stored(b"two"));
@@ -65,7 +65,7 @@ fn outputs_of_several_files() {
 }
 
 #[test]
-fn other_suffixes_are_skipped() {
+fn files_with_unknown_suffixes_are_skipped() {
     let folder = Folder::new();
     folder.write("a.bin", &stored(b"content"));
     let line = "linerate: a.bin: skipped: its suffix is not one of zstd files; -c or -o decompresses it";
@@ -78,7 +78,7 @@ fn other_suffixes_are_skipped() {
 }
 
 #[test]
-fn the_time_goes_with_the_file() {
+fn output_has_the_time_of_the_source() {
     let folder = Folder::new();
     let path = folder.write("a.zst", &stored(b"content"));
     let time = UNIX_EPOCH + Duration::from_secs(1_000_000_000);
@@ -88,7 +88,7 @@ fn the_time_goes_with_the_file() {
 }
 
 #[test]
-fn lists_say_what_headers_say() {
+fn list_has_frames_and_sizes_of_headers() {
     let folder = Folder::new();
     let frames = [stored(&sample(2000)), skippable(b"xyz"), stored(b""), skippable(b"")].concat();
     folder.write("a.zst", &frames);
@@ -109,7 +109,7 @@ fn lists_say_what_headers_say() {
 }
 
 #[test]
-fn records_say_what_was_done() {
+fn json_has_an_object_for_each_file() {
     let folder = Folder::new();
     folder.write("a.zst", &[stored(b"12345"), skippable(b"x"), windowed(11, b"678")].concat());
     let run = zstd(&folder, &["-d", "--json", "a.zst"], b"").ok();

@@ -31,7 +31,7 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
 /// The corpus of the bench, and the folder that `LINERATE_CORPORA` names. Of its files those above
 /// 4 MiB take the two slow levels by their first 4 MiB.
 #[test]
-fn files_of_every_level_come_back() {
+fn files_of_every_level_of_zstd_are_decompressed() {
     if !has_program("zstd") {
         return;
     }
@@ -63,7 +63,7 @@ fn files_of_every_level_come_back() {
 }
 
 #[test]
-fn several_frames_from_a_pipe_with_and_without_checksums() {
+fn several_frames_of_a_pipe_are_decompressed_with_and_without_checksums() {
     if !has_program("zstd") {
         return;
     }
@@ -84,7 +84,7 @@ fn several_frames_from_a_pipe_with_and_without_checksums() {
 }
 
 #[test]
-fn dictionaries_of_the_tool() {
+fn frames_with_a_dictionary_of_zstd_are_decompressed() {
     if !has_program("zstd") {
         return;
     }

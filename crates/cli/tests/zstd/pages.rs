@@ -9,7 +9,7 @@ fn text(args: &[&str]) -> String {
 }
 
 #[test]
-fn help_has_examples_and_statuses() {
+fn help_has_examples_and_exit_statuses() {
     let help = text(&["zstd", "--help"]);
     for part in ["Examples:", "linerate zstd -d --rm", "Exit status:", "--memory", "--long", "--max-output"] {
         assert!(help.contains(part), "{part}");

@@ -10,7 +10,7 @@ const DAMAGED: i32 = 3;
 const LIMIT: i32 = 4;
 
 #[test]
-fn from_a_pipe_to_a_pipe() {
+fn pipe_is_decompressed_to_a_pipe() {
     let folder = Folder::new();
     let content = sample(3_000_000);
     for frame in [stored(&content), windowed(10, &content), windowed(20, &content)] {
@@ -24,14 +24,14 @@ fn from_a_pipe_to_a_pipe() {
 }
 
 #[test]
-fn nothing_is_compressed() {
+fn compression_is_a_usage_error() {
     let run = zstd(&Folder::new(), &["file"], b"");
     assert_eq!(run.status, Some(USAGE));
     assert!(run.stderr.contains("--decompress"), "{}", run.stderr);
 }
 
 #[test]
-fn windows_are_limited() {
+fn windows_above_the_limit_are_errors() {
     let folder = Folder::new();
     let frame = windowed(28, b"x");
     let line = "linerate: stdin: the frame needs a window of 268435456 bytes, and 134217728 are allowed; \
@@ -50,7 +50,7 @@ fn windows_are_limited() {
 }
 
 #[test]
-fn output_is_limited() {
+fn output_above_the_limit_is_an_error() {
     let folder = Folder::new();
     // 300 blocks of 128 KiB of the same byte, 4 bytes each.
     let mut bomb = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 7 << 3];
@@ -65,7 +65,7 @@ fn output_is_limited() {
 }
 
 #[test]
-fn frames_of_testdata_and_their_dictionaries() {
+fn frames_of_testdata_are_decompressed_with_their_dictionaries() {
     let folder = Folder::new();
     let list = fs::read_to_string(testdata().join("zstd/contents.csv")).unwrap();
     let mut with_dictionary = 0;
@@ -87,7 +87,7 @@ fn frames_of_testdata_and_their_dictionaries() {
 }
 
 #[test]
-fn bad_frames_of_testdata_are_refused() {
+fn invalid_frames_of_testdata_are_errors() {
     let folder = Folder::new();
     let dictionary = testdata().join("zstd/full.dict");
     for path in files("zstd/errors", "zst") {
@@ -104,7 +104,7 @@ fn bad_frames_of_testdata_are_refused() {
 }
 
 #[test]
-fn dictionaries_that_are_missing_or_wrong() {
+fn missing_and_wrong_dictionaries_are_errors() {
     let folder = Folder::new();
     let frame = fs::read(testdata().join("zstd/dictionary-full-tables.zst")).unwrap();
     let line = "linerate: stdin: the frame needs another dictionary; -D names it (at byte 0)";

@@ -1,5 +1,5 @@
-//! `linerate dict bench`: small blocks through very many dictionaries, hot and cold, beside libzstd. The
-//! work is that of `linerate-bench`.
+//! `linerate dict bench`: measures small blocks with many dictionaries, hot and cold, beside libzstd.
+//! `linerate-bench` does the work.
 
 use std::process::ExitCode;
 
@@ -18,8 +18,8 @@ pub(crate) struct BenchArgs {
 pub(crate) fn run(args: &BenchArgs) -> ExitCode {
     match linerate_bench::cold::args::run(&args.cold) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(what) => {
-            to_stderr(format_args!("linerate: {what}"));
+        Err(message) => {
+            to_stderr(format_args!("linerate: {message}"));
             ExitCode::FAILURE
         }
     }

@@ -1,4 +1,4 @@
-//! Block files opened, and the packs that their dictionaries may stand in.
+//! Opens block files, and the packs that hold their dictionaries.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::ui::error::{CliError, engine_error};
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct PackArg {
-    /// The pack with the dictionary of the file, if that does not stand in the file
+    /// The pack that holds the dictionary of the file, if the file does not embed it
     #[arg(long, value_name = "PACK", value_hint = ValueHint::FilePath)]
     pack: Option<PathBuf>,
 }
@@ -27,12 +27,12 @@ pub(crate) fn open_blocks(path: &Path, pack: &PackArg) -> Result<BlockFile, CliE
     };
     let Some(pack) = &pack.pack else {
         return Err(CliError::Refused(format!(
-            "its dictionary stands in a pack, under {number}: --pack names it"
+            "its dictionary is number {number} of a pack; name the pack with --pack"
         )));
     };
     let within = |error: CliError| error.in_file(&pack.display().to_string());
     let opened = open_pack(pack).map_err(within)?;
-    // Packs may have been merged: what counts is what it is, not its number.
+    // Found by its hash: its number differs if packs were merged.
     let Some(entry) = opened.find(wanted.hash) else {
         return Err(CliError::Refused(format!("{} does not have its dictionary", pack.display())));
     };
@@ -45,7 +45,7 @@ pub(crate) fn open_pack(path: &Path) -> Result<Pack, CliError> {
     Pack::open_input(input(path)?).map_err(engine_error)
 }
 
-/// A file, or one on a server, as the engine reads it.
+/// The input at a path (mapped into memory) or at a URL.
 pub(crate) fn input(path: &Path) -> Result<Input, CliError> {
     if let Some(url) = url(path) {
         return Ok(Input::source(remote(url)?));
@@ -54,7 +54,7 @@ pub(crate) fn input(path: &Path) -> Result<Input, CliError> {
     Input::map(path).map_err(engine_error)
 }
 
-/// Fails where a file cannot be opened. The system says best why.
+/// Fails with the operating system's reason if a file cannot be opened.
 pub(crate) fn openable(path: &Path) -> Result<(), CliError> {
     let cannot_open = || CliError::io("cannot open");
     if fs::metadata(path).map_err(cannot_open())?.is_dir() {

@@ -1,4 +1,4 @@
-//! `linerate dict build`: a sorted block file from lines or records.
+//! `linerate dict build`: writes a sorted block file from JSON lines or records.
 
 use std::env::temp_dir;
 use std::path::{Path, PathBuf};
@@ -13,12 +13,12 @@ use linerate_dict::pack::{Editor, user_id};
 use serde_json::{Value, json};
 
 use super::blockfile::{open_pack, openable};
-use super::input::{Pieces, open};
+use super::input::{InputReader, open};
 use crate::ui::error::{CliError, engine_error, write_error};
 use crate::ui::format::{ratio, rounded};
 use crate::ui::progress::SharedProgress;
 use crate::ui::reporter::Reporter;
-use crate::ui::signals::CancelToken;
+use crate::ui::signals::{CancelToken, cancellable};
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
 use crate::ui::{exit_code, output_args, size};
@@ -32,9 +32,9 @@ Examples:
   linerate dict build --key id --pack all.pack --number 7 rows.json -o r.blocks
 
 Input:
-  With --key, files hold JSON lines: the key is what is in that field, which is text or a
-  whole number; the value is the whole line. With --records, files are length-prefixed.
-  Records come in any order; what exceeds --memory goes to temporary files.";
+  With --key, files hold JSON lines: the key is the content of that field, text or a whole
+    number; the value is the whole line. With --records, files are length-prefixed. Records may
+    be in any order; what exceeds --memory goes to temporary files.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -52,18 +52,18 @@ pub(crate) struct BuildArgs {
     #[arg(short = 'b', long, value_name = "SIZE", default_value = "4K", value_parser = size::parse)]
     block: u64,
 
-    /// The level of zstd, -7 to 22
+    /// zstd level, -7 to 22
     #[arg(long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
     level: i32,
 
     #[command(flatten)]
     dictionary: DictionaryArgs,
 
-    /// Write no hashes of contents: 8 bytes less for each block, and damage may go unnoticed
+    /// Write no content hashes: saves 8 bytes per block, but damage may go unnoticed
     #[arg(long)]
     no_checksums: bool,
 
-    /// What becomes of several records of one key
+    /// How to handle several records with the same key
     #[arg(long, value_enum, value_name = "WHAT", default_value = "refuse")]
     duplicates: DuplicateChoice,
 
@@ -88,11 +88,11 @@ pub(crate) struct BuildArgs {
 /// The dictionary of the blocks.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DictionaryArgs {
-    /// Use this dictionary, which then stands in the file
+    /// Use this dictionary, and embed it in the file
     #[arg(short = 'D', long, value_name = "DICT", conflicts_with_all = ["no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
     dictionary: Option<PathBuf>,
 
-    /// Use a dictionary of this pack, where it stays; the pack notes that the file of this name uses it
+    /// Use a dictionary of this pack without embedding it; the pack records the file's name as a user
     #[arg(long, value_name = "PACK", requires = "number", conflicts_with_all = ["dictionary", "no_dictionary", "size", "small_tables"], value_hint = ValueHint::FilePath)]
     pack: Option<PathBuf>,
 
@@ -100,7 +100,7 @@ pub(crate) struct DictionaryArgs {
     #[arg(long, value_name = "N", requires = "pack")]
     number: Option<u64>,
 
-    /// Use none
+    /// Use no dictionary
     #[arg(long, conflicts_with_all = ["size", "small_tables"])]
     no_dictionary: bool,
 
@@ -108,7 +108,7 @@ pub(crate) struct DictionaryArgs {
     #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
     size: u64,
 
-    /// Train it with tables of half the size
+    /// Train the dictionary with tables of half the size
     #[arg(long)]
     small_tables: bool,
 }
@@ -119,7 +119,7 @@ impl DictionaryArgs {
             return Ok(DictionaryChoice::None);
         }
         if let (Some(pack), Some(number)) = (&self.pack, self.number) {
-            return of_pack(pack, number, target).map_err(|e| e.in_file(&pack.display().to_string()));
+            return from_pack(pack, number, target).map_err(|e| e.in_file(&pack.display().to_string()));
         }
         let Some(path) = &self.dictionary else {
             return Ok(DictionaryChoice::Train { size: self.size as usize, small_tables: self.small_tables });
@@ -129,8 +129,8 @@ impl DictionaryArgs {
     }
 }
 
-/// A dictionary of a pack, which notes its use first: from then on it is not dropped.
-fn of_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, CliError> {
+/// Reads a dictionary of a pack, once the pack has recorded its user, so that it is not dropped.
+fn from_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, CliError> {
     openable(pack)?;
     let mut editor = Editor::open(pack).map_err(engine_error)?;
     let name = target.file_name().unwrap_or_default().to_string_lossy();
@@ -142,17 +142,17 @@ fn of_pack(pack: &Path, id: u64, target: &Path) -> Result<DictionaryChoice, CliE
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DuplicateChoice {
-    /// They are an error
+    /// Report an error
     Refuse,
-    /// The last one stays
+    /// Keep the last record
     Last,
 }
 
 pub(crate) fn run(args: &BuildArgs) -> Result<ExitCode, String> {
     if !(16..=32 << 20).contains(&args.block) {
-        return Err("blocks have from 16 bytes to 32M".into());
+        return Err("--block must be from 16 bytes to 32M".into());
     }
-    if args.dictionary.size > super::train::MOST {
+    if args.dictionary.size > super::train::MAX_DICTIONARY {
         return Err(format!("a dictionary of {} bytes is too large: at most 64M", args.dictionary.size));
     }
     Ok(Reporter::new(&args.verbosity, false).one(&args.files[0], |reporter| process(args, reporter)))
@@ -172,18 +172,13 @@ fn process(args: &BuildArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         DuplicateChoice::Last => Duplicates::LastWins,
     };
     let mut sorter = Sorter::new(args.memory as usize, duplicates);
-    // A signal ends this at once, also where it waits for input: nothing is begun yet.
+    // Until here a signal ends the program at once, even while it waits for input: there is no output yet.
     let bytes = read(args, reporter, &mut sorter)?;
-    let cancel = CancelToken::on_signal();
-    let written = write(
-        args,
-        options,
-        sorter,
-        &SharedProgress::new(reporter.progress("writing", Some(bytes))),
-        &cancel,
-    );
-    cancel.exit_if_cancelled();
-    describe(&written?, &mut summary);
+    let written = cancellable(|cancel| {
+        let progress = SharedProgress::new(reporter.progress("writing", Some(bytes)));
+        write(args, options, sorter, &progress, cancel)
+    })?;
+    describe(&written, &mut summary);
     summary.output = Some(args.output.clone());
     Ok(summary)
 }
@@ -216,8 +211,8 @@ fn describe(file: &Summary, summary: &mut RunSummary) {
     summary.set("dictionary", dictionary);
 }
 
-/// Writes the file. If a signal asks to end, what was begun is removed, and the signal then ends the
-/// program.
+/// Writes the file. A signal cancels this and removes the incomplete file; the caller then ends the program
+/// by the signal.
 fn write(
     args: &BuildArgs,
     options: Options,
@@ -245,7 +240,7 @@ fn check_target(args: &BuildArgs) -> Result<(), CliError> {
     if let Some(folder) = folder.filter(|folder| !folder.is_dir()) {
         return Err(CliError::Refused(format!("there is no folder {} to write to", folder.display())));
     }
-    // A device or a FIFO is written to as it is.
+    // Devices and FIFOs are written to directly.
     if !args.force && args.output.is_file() {
         return Err(CliError::Refused(format!("{} exists already; -f overwrites it", args.output.display())));
     }
@@ -272,13 +267,13 @@ fn add(
     progress: &SharedProgress,
     sorter: &mut Sorter,
 ) -> Result<u64, CliError> {
-    let mut pieces = Pieces::new(open(file)?);
+    let mut input = InputReader::new(open(file)?);
     let (mut key, mut value, mut bytes) = (Vec::new(), Vec::new(), 0);
     loop {
-        let begin = pieces.at;
+        let begin = input.offset;
         let more = match &args.key {
             Some(field) => {
-                let more = pieces.line(&mut value)?;
+                let more = input.line(&mut value)?;
                 if more && value.trim_ascii().is_empty() {
                     continue;
                 }
@@ -288,7 +283,7 @@ fn add(
                 }
                 more
             }
-            None => pieces.record(&mut key, &mut value)?,
+            None => input.record(&mut key, &mut value)?,
         };
         if !more {
             return Ok(bytes);
@@ -298,18 +293,18 @@ fn add(
             _ => write_error(&temp_dir())(e),
         })?;
         bytes += (key.len() + value.len()) as u64;
-        progress.add((pieces.at - begin) as usize);
+        progress.add((input.offset - begin) as usize);
     }
 }
 
-/// The key in a line of JSON.
-fn field_of(line: &[u8], field: &str, at: u64, key: &mut Vec<u8>) -> Result<(), CliError> {
-    let damaged = |what: String| CliError::data(Kind::Corrupt, at, what);
+/// Appends the key in a line of JSON to `key`.
+fn field_of(line: &[u8], field: &str, offset: u64, key: &mut Vec<u8>) -> Result<(), CliError> {
+    let damaged = |message: String| CliError::data(Kind::Corrupt, offset, message);
     let row: Value = serde_json::from_slice(line).map_err(|_| damaged("the line is not JSON".into()))?;
     let found = if field.starts_with('/') { row.pointer(field) } else { row.get(field) };
     match found {
         Some(Value::String(text)) => key.extend_from_slice(text.as_bytes()),
-        // Others were rounded when they were read: two that differ might be the same here.
+        // Other numbers are rounded to f64, so that different keys could become equal.
         Some(Value::Number(number)) if !number.is_f64() => {
             key.extend_from_slice(number.to_string().as_bytes())
         }

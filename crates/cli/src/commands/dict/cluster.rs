@@ -1,4 +1,4 @@
-//! `linerate dict cluster`: few dictionaries for many files, tenants or tables.
+//! `linerate dict cluster`: clusters many files, tenants or tables so that they share few dictionaries.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -37,39 +37,39 @@ Output:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ClusterArgs {
-    /// Dictionaries, at most
+    /// Maximum number of dictionaries
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     count: u32,
 
-    /// Bytes of each dictionary, at most
+    /// Maximum bytes of each dictionary
     #[arg(short = 's', long, value_name = "SIZE", default_value = "8K", value_parser = size::parse)]
     size: u64,
 
-    /// Make tables of half the size: faster to read when they are cold, blocks get up to 1 % larger
+    /// Use tables of half the size: cold blocks decode faster, and blocks get up to 1 % larger
     #[arg(long)]
     small_tables: bool,
 
-    /// The level of zstd that blocks will be compressed at, -7 to 22
+    /// zstd level that blocks will be compressed at, -7 to 22
     #[arg(long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
     level: i32,
 
-    /// Rounds of choosing and training, at most
+    /// Maximum rounds of assigning sets and training dictionaries
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(0..=1000))]
     rounds: u32,
 
     #[command(flatten)]
     samples: SampleArgs,
 
-    /// Bytes of samples of each set to use, taken evenly
+    /// Bytes of samples to use from each set, evenly distributed
     #[arg(long, value_name = "SIZE", default_value = "256K", value_parser = size::parse)]
     max_samples: u64,
 
-    /// Bytes of samples of all sets together, which are kept in memory
+    /// Maximum bytes of the samples of all sets together, which are kept in memory
     #[arg(short = 'M', long, value_name = "SIZE", default_value = "1G", value_parser = size::parse)]
     memory: u64,
 
-    /// Write one pack, dictionaries.pack, instead of a file for each dictionary; it notes each set as a user
-    /// of its dictionary, by the path of the set
+    /// Write one pack, dictionaries.pack, instead of a file for each dictionary; it records the path of each
+    /// set as a user of its dictionary
     #[arg(long)]
     pack: bool,
 
@@ -82,14 +82,14 @@ pub(crate) struct ClusterArgs {
     #[command(flatten)]
     verbosity: VerbosityArgs,
 
-    /// Sets: files, and folders with all files in them. A single folder stands for what is in it, each
-    /// file or folder a set
+    /// Sets: files, or folders with all files below them. If a single folder is given, each of its entries is
+    /// a set
     #[arg(value_name = "SET", required = true, value_hint = ValueHint::AnyPath)]
     sets: Vec<PathBuf>,
 }
 
 pub(crate) fn run(args: &ClusterArgs) -> Result<ExitCode, String> {
-    if args.size > super::train::MOST {
+    if args.size > super::train::MAX_DICTIONARY {
         return Err(format!("a dictionary of {} bytes is too large: at most 64M", args.size));
     }
     Ok(Reporter::new(&args.verbosity, false).one(&args.sets[0], |reporter| process(args, reporter)))
@@ -113,8 +113,8 @@ fn process(args: &ClusterArgs, reporter: &mut Reporter) -> Result<RunSummary, Cl
         .run_with_progress(&sample_sets, &|bytes| progress.add(bytes))
         .map_err(engine_error)?;
     drop(progress);
-    tell(&found, &mut summary);
-    let named = Named { paths: &paths, found: &found, packed: args.pack };
+    describe(&found, &mut summary);
+    let named = NamedResult { paths: &paths, found: &found, packed: args.pack };
     if let Some(folder) = args.output.path() {
         named.write(folder, args.output.force)?;
         summary.output = Some(folder.to_owned());
@@ -172,7 +172,7 @@ fn dictionary_name(index: usize) -> String {
     format!("dictionary-{index:03}.dict")
 }
 
-/// The folder is new or empty, unless files in it may be replaced.
+/// Fails unless the folder is new or empty, or files in it may be replaced.
 fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
     let Some(folder) = args.output.path() else { return Ok(()) };
     match fs::read_dir(folder).map(|mut entries| entries.next().is_none()) {
@@ -183,15 +183,15 @@ fn check_target(args: &ClusterArgs) -> Result<(), CliError> {
     }
 }
 
-/// What was found, with the names of the sets.
-struct Named<'a> {
+/// The result with the names of the sets.
+struct NamedResult<'a> {
     paths: &'a [PathBuf],
     found: &'a ClusteringResult,
-    /// Dictionaries are in a pack.
+    /// Whether dictionaries are written as a pack.
     packed: bool,
 }
 
-impl Named<'_> {
+impl NamedResult<'_> {
     fn write(&self, folder: &Path, force: bool) -> Result<(), CliError> {
         fs::create_dir_all(folder).map_err(CliError::io_at("cannot create", folder))?;
         if self.packed {
@@ -206,12 +206,12 @@ impl Named<'_> {
         output_args::write(&folder.join("assignment.json"), force, lines.concat().as_bytes())
     }
 
-    /// The dictionaries are alike as far as anybody knows, and share their first one.
+    /// A pack of all dictionaries, as one cluster: they are compressed with the first.
     fn pack(&self) -> linerate_core::Result<Vec<u8>> {
         let mut editor = Editor::in_memory(Options::new())?;
         for (i, dictionary) in self.found.dictionaries.iter().enumerate() {
             let number = editor.add(dictionary, 0)?;
-            // Two that are the same would be one.
+            // Equal dictionaries share a number.
             debug_assert!(number <= pack_number(i));
             for (path, set) in self.paths.iter().zip(&self.found.sets) {
                 if set.choice == Choice::Dictionary(i) {
@@ -224,15 +224,15 @@ impl Named<'_> {
 
     fn records(&self) -> impl Iterator<Item = Value> + '_ {
         self.paths.iter().zip(&self.found.sets).map(|(path, set)| {
-            let (dictionary, why) = match set.choice {
+            let (dictionary, reason) = match set.choice {
                 Choice::Dictionary(index) if self.packed => (json!(pack_number(index)), None),
                 Choice::Dictionary(index) => (json!(dictionary_name(index)), None),
-                Choice::Plain(why) => (Value::Null, Some(word(why))),
+                Choice::Plain(reason) => (Value::Null, Some(text_of(reason))),
             };
             json!({
                 "set": path.display().to_string(),
                 "dictionary": dictionary,
-                "why": why,
+                "why": reason,
                 "bytes": set.content,
                 "without": set.without,
                 "own": set.own,
@@ -247,15 +247,15 @@ fn pack_number(index: usize) -> u64 {
     index as u64 + 1
 }
 
-fn word(why: Reason) -> &'static str {
-    match why {
+fn text_of(reason: Reason) -> &'static str {
+    match reason {
         Reason::Empty => "empty",
         Reason::TooFewSamples => "too few samples",
         Reason::NoSavings => "no dictionary pays",
     }
 }
 
-fn tell(found: &ClusteringResult, summary: &mut RunSummary) {
+fn describe(found: &ClusteringResult, summary: &mut RunSummary) {
     let content = found.content();
     summary.lines.push(format!(
         "{:<18} {:>12} {:>14} {:>14} {:>14} {:>8}",
@@ -292,9 +292,9 @@ fn tell(found: &ClusteringResult, summary: &mut RunSummary) {
     }
     let plain: Vec<String> = [Reason::Empty, Reason::TooFewSamples, Reason::NoSavings]
         .into_iter()
-        .map(|why| (why, found.sets.iter().filter(|set| set.choice == Choice::Plain(why)).count()))
+        .map(|reason| (reason, found.sets.iter().filter(|set| set.choice == Choice::Plain(reason)).count()))
         .filter(|(_, count)| *count > 0)
-        .map(|(why, count)| format!("{count} ({})", word(why)))
+        .map(|(reason, count)| format!("{count} ({})", text_of(reason)))
         .collect();
     if !plain.is_empty() {
         summary.lines.push(format!("without a dictionary: {}", plain.join(", ")));
@@ -304,7 +304,7 @@ fn tell(found: &ClusteringResult, summary: &mut RunSummary) {
     summary.set("rounds", found.rounds);
     let of_dictionary = |(i, bytes): (usize, &Vec<u8>)| {
         let users = found.sets.iter().filter(|set| set.choice == Choice::Dictionary(i)).count();
-        // What was trained can be measured.
+        // A trained dictionary is always valid.
         let id = Dictionary::measure(bytes).ok().map(|measured| measured.id());
         json!({ "file": dictionary_name(i), "bytes": bytes.len(), "id": id, "sets": users })
     };

@@ -1,4 +1,4 @@
-//! `linerate dict get`: values by their keys.
+//! `linerate dict get`: prints the values of keys.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -31,7 +31,7 @@ pub(crate) struct GetArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: PathBuf,
 
-    /// Keys; one that is not there is an error, and the others are printed all the same
+    /// Keys; a missing one is an error, but the values of the others are printed
     #[arg(value_name = "KEY", required = true)]
     keys: Vec<String>,
 }
@@ -51,7 +51,7 @@ fn process(args: &GetArgs, keys: &[Vec<u8>], reporter: &mut Reporter) -> Result<
     let mut rows = Rows::new(&args.rows)?;
     for (key, value) in wanted.iter().zip(file.multi_get(&mut file.reader(), &wanted)) {
         match value {
-            Ok(Some(value)) => rows.put(key, &value)?,
+            Ok(Some(value)) => rows.write(key, &value)?,
             Ok(None) => {
                 let missing = CliError::Refused("there is no such key".into());
                 reporter.entry_failed(&name, &args.rows.keys.show(key), missing);
@@ -59,6 +59,6 @@ fn process(args: &GetArgs, keys: &[Vec<u8>], reporter: &mut Reporter) -> Result<
             Err(error) => reporter.entry_failed(&name, &args.rows.keys.show(key), engine_error(error)),
         }
     }
-    rows.end()?;
+    rows.finish()?;
     Ok(summary)
 }

@@ -1,4 +1,4 @@
-//! `linerate dict info`: what is in files, without reading all of them.
+//! `linerate dict info`: summarizes files of any kind without reading all of their blocks.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -85,7 +85,7 @@ fn blocks(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// What is in a pack.
+/// Summarizes a pack.
 pub(super) fn pack(path: &Path) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "info");
     let stats = Pack::open_input(input(path)?).map_err(engine_error)?.stats();

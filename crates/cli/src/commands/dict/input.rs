@@ -1,4 +1,4 @@
-//! StdoutLines and length-prefixed records, one by one, from files of any size.
+//! Reads lines and length-prefixed records one by one, from files of any size.
 
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read};
@@ -9,8 +9,8 @@ use linerate_core::Kind;
 use crate::ui::error::CliError;
 use crate::ui::input::{self, Counted};
 
-/// The longest line, key or value. What is longer is damage sooner than data.
-const LONGEST: usize = 64 << 20;
+/// Maximum bytes of a line, key or value: longer ones are more likely damage than data.
+const MAX_LEN: usize = 64 << 20;
 
 /// A file, or standard input for `-`.
 pub(crate) fn open(path: &Path) -> Result<File, CliError> {
@@ -22,39 +22,39 @@ pub(crate) fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Reads a file in pieces that are counted.
-pub(crate) struct Pieces {
+/// Reads lines, records or blocks of a file, and counts their bytes.
+pub(crate) struct InputReader {
     inner: BufReader<Counted<File>>,
-    /// Where the next piece begins.
-    pub(crate) at: u64,
+    /// Offset in bytes of the next line, record or block.
+    pub(crate) offset: u64,
 }
 
-impl Pieces {
-    pub(crate) fn new(file: File) -> Pieces {
-        Pieces { inner: BufReader::with_capacity(128 << 10, Counted::new(file)), at: 0 }
+impl InputReader {
+    pub(crate) fn new(file: File) -> InputReader {
+        InputReader { inner: BufReader::with_capacity(128 << 10, Counted::new(file)), offset: 0 }
     }
 
-    /// At most `len` bytes more; fewer only at the end.
+    /// Appends the next `len` bytes to `into`, fewer only at the end. Returns their number.
     pub(crate) fn take(&mut self, len: usize, into: &mut Vec<u8>) -> Result<usize, CliError> {
         let before = into.len();
         let read = (&mut self.inner).take(len as u64).read_to_end(into);
         read.map_err(|error| self.error(error))?;
         let n = into.len() - before;
-        self.at += n as u64;
+        self.offset += n as u64;
         Ok(n)
     }
 
     /// The next line without its end, replacing what is in `line`; false at the end of the file.
     pub(crate) fn line(&mut self, line: &mut Vec<u8>) -> Result<bool, CliError> {
         line.clear();
-        let mut limited = (&mut self.inner).take(LONGEST as u64 + 1);
+        let mut limited = (&mut self.inner).take(MAX_LEN as u64 + 1);
         let n = std::io::BufRead::read_until(&mut limited, b'\n', line).map_err(|error| self.error(error))?;
         if line.last() == Some(&b'\n') {
             line.pop();
-        } else if n > LONGEST {
-            return Err(CliError::data(Kind::Limit, self.at, "a line is longer than 64 MiB"));
+        } else if n > MAX_LEN {
+            return Err(CliError::data(Kind::Limit, self.offset, "a line is longer than 64 MiB"));
         }
-        self.at += n as u64;
+        self.offset += n as u64;
         Ok(n > 0)
     }
 
@@ -62,27 +62,28 @@ impl Pieces {
     pub(crate) fn record(&mut self, key: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<bool, CliError> {
         key.clear();
         value.clear();
-        let begin = self.at;
+        let begin = self.offset;
         let mut len = Vec::with_capacity(4);
         if self.take(4, &mut len)? == 0 {
             return Ok(false);
         }
-        self.counted(&len, key)?;
+        self.prefixed(&len, key)?;
         len.clear();
         self.take(4, &mut len)?;
-        self.counted(&len, value)?;
-        debug_assert!(self.at > begin);
+        self.prefixed(&len, value)?;
+        debug_assert!(self.offset > begin);
         Ok(true)
     }
 
-    fn counted(&mut self, len: &[u8], into: &mut Vec<u8>) -> Result<(), CliError> {
+    /// Appends a key or value whose length prefix is `len`.
+    fn prefixed(&mut self, len: &[u8], into: &mut Vec<u8>) -> Result<(), CliError> {
         let cut = |at| CliError::data(Kind::Truncated, at, "the file ends within a record");
-        let len = u32::from_le_bytes(len.try_into().map_err(|_| cut(self.at))?) as usize;
-        if len > LONGEST {
-            return Err(CliError::data(Kind::Limit, self.at, "a key or value is longer than 64 MiB"));
+        let len = u32::from_le_bytes(len.try_into().map_err(|_| cut(self.offset))?) as usize;
+        if len > MAX_LEN {
+            return Err(CliError::data(Kind::Limit, self.offset, "a key or value is longer than 64 MiB"));
         }
         if self.take(len, into)? < len {
-            return Err(cut(self.at));
+            return Err(cut(self.offset));
         }
         Ok(())
     }

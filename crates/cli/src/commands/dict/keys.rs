@@ -10,7 +10,7 @@ pub(crate) struct KeyArgs {
 }
 
 impl KeyArgs {
-    /// The bytes of a key as it was given.
+    /// Parses a key of the command line.
     pub(crate) fn parse(&self, text: &str) -> Result<Vec<u8>, String> {
         if !self.hex {
             return Ok(text.as_bytes().to_vec());
@@ -25,12 +25,12 @@ impl KeyArgs {
             .collect()
     }
 
-    /// A key as it is printed.
+    /// Formats a key for printing.
     pub(crate) fn show(&self, key: &[u8]) -> String {
         if self.hex { hex(key) } else { String::from_utf8_lossy(key).into_owned() }
     }
 
-    /// Puts bytes into an object under a name: as text if they are, else under the name with `_hex`.
+    /// Sets `name` of a JSON object to bytes that are UTF-8; sets `name_hex` to the digits of others.
     pub(crate) fn put(&self, object: &mut Value, name: &str, bytes: &[u8]) {
         match std::str::from_utf8(bytes) {
             Ok(text) if !self.hex => object[name] = json!(text),
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_text_or_hexadecimal() {
+    fn keys_are_parsed_and_printed_as_text_or_hexadecimal() {
         let (text, hex) = (KeyArgs { hex: false }, KeyArgs { hex: true });
         assert_eq!(text.parse("6a"), Ok(b"6a".to_vec()));
         assert_eq!(hex.parse("6aFf"), Ok(vec![0x6a, 0xff]));
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_a_prefix() {
+    fn prefix_end_is_the_first_key_after_all_keys_with_the_prefix() {
         assert_eq!(prefix_end(b"ab"), Some(b"ac".to_vec()));
         assert_eq!(prefix_end(b"a\xff"), Some(b"b".to_vec()));
         assert_eq!((prefix_end(b"\xff\xff"), prefix_end(b"")), (None, None));

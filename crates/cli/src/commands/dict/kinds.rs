@@ -1,4 +1,4 @@
-//! Detects the kind of a file by its first or last bytes; arguments of subcommands that take any kind.
+//! Detects the kind of a file by its magic number; arguments of subcommands that take any kind.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(crate) enum FileKind {
     Sst,
 }
 
-/// The files of a command that takes all kinds.
+/// Arguments of a subcommand that takes files of any kind.
 #[derive(clap::Args, Debug)]
 pub(crate) struct FilesArgs {
     #[command(flatten)]
@@ -40,21 +40,21 @@ const BLOCKS: &[u8; 8] = b"\x89LRBLKS\n";
 const PACK: &[u8; 8] = b"\x89LRPACK\n";
 const SST: &[u8; 8] = &0x88e2_41b7_85f4_cff7_u64.to_le_bytes();
 
-/// The kind of a file. One that is too short to tell is none of them.
+/// Detects the kind of a file by the magic number in its first or last 8 bytes.
 pub(crate) fn kind_of(path: &Path) -> Result<FileKind, CliError> {
     let input = input(path)?;
-    let word = |at: Option<u64>| -> Result<Option<[u8; 8]>, CliError> {
+    let magic = |at: Option<u64>| -> Result<Option<[u8; 8]>, CliError> {
         let Some(at) = at.filter(|at| at + 8 <= input.len()) else { return Ok(None) };
         let mut bytes = [0; 8];
         input.read_at(at, &mut bytes).map_err(|error| CliError::Read { error, offset: at })?;
         Ok(Some(bytes))
     };
-    match word(Some(0))?.as_ref() {
+    match magic(Some(0))?.as_ref() {
         Some(BLOCKS) => return Ok(FileKind::Blocks),
         Some(PACK) => return Ok(FileKind::Pack),
         _ => {}
     }
-    if word(input.len().checked_sub(8))?.as_ref() == Some(SST) {
+    if magic(input.len().checked_sub(8))?.as_ref() == Some(SST) {
         return Ok(FileKind::Sst);
     }
     Err(CliError::data(Kind::Corrupt, 0, "it is neither a block file nor a pack nor an SST file"))

@@ -1,4 +1,4 @@
-//! `linerate dict`: dictionaries trained and shared, files of them and of blocks, and SST files.
+//! `linerate dict`: trains and shares dictionaries; block files, packs of dictionaries, SST files.
 
 mod bench;
 mod blockfile;
@@ -36,9 +36,9 @@ Examples:
 
 Samples:
   Files are cut into blocks of --block bytes, as a storage engine compresses them; with
-  --lines whole lines, such as JSON, are gathered to blocks of that size, with --records the
+    --lines, whole lines such as JSON are gathered into blocks of that size, with --records, the
   records of a length-prefixed file. --block 0 makes each file, line or record a sample by
-  itself. A folder stands for all files in it.
+  itself. A folder stands for all files below it.
 
 Records:
   A length-prefixed file is a sequence of: key length, key, value length, value. Lengths are
@@ -54,7 +54,7 @@ pub(crate) struct Args {
 /// Each one is a file of this folder.
 #[derive(Subcommand, Debug)]
 enum DictCommand {
-    /// Train a dictionary from samples, of a given size or of the one that pays best
+    /// Train a dictionary from samples, with a given size or the best one
     Train(Box<train::TrainArgs>),
     /// Share few dictionaries between many files, tenants or tables
     Cluster(Box<cluster::ClusterArgs>),
@@ -68,11 +68,11 @@ enum DictCommand {
     Pack(Box<pack::PackArgs>),
     /// Check block files, packs and SST files
     Verify(Box<verify::VerifyArgs>),
-    /// Print what is in block files, packs and SST files
+    /// Summarize block files, packs and SST files
     Info(Box<info::InfoArgs>),
     /// List, read and check RocksDB's SST files
     Sst(Box<sst::SstArgs>),
-    /// Measure blocks through very many dictionaries, hot and cold, beside libzstd
+    /// Measure blocks with many dictionaries, hot and cold, beside libzstd
     Bench(Box<bench::BenchArgs>),
 }
 
@@ -89,8 +89,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         DictCommand::Sst(args) => sst::run(args),
         DictCommand::Bench(args) => Ok(bench::run(args)),
     };
-    result.unwrap_or_else(|what| {
-        to_stderr(format_args!("linerate: {what}"));
+    result.unwrap_or_else(|message| {
+        to_stderr(format_args!("linerate: {message}"));
         ExitCode::from(exit_code::USAGE)
     })
 }

@@ -17,10 +17,10 @@ Examples:
   linerate dict pack list all.pack
 
 Packs:
-  Dictionaries under numbers that are never given twice, compressed with the first one of
-  their cluster. Who uses a dictionary is kept as the hash of a name, such as that of a file.
-  A dictionary that is used is never dropped. Adding appends to the file: a process that reads it
-  meanwhile sees it as it was. Compacting writes it anew, in one step.";
+  Dictionaries have numbers that are never reused, and are compressed with the first one of
+    their cluster. Users of a dictionary are recorded as hashes of names, such as file names; a
+    dictionary with users is never dropped. Adding appends to the file: concurrent readers see
+    it as it was. Compacting replaces the file atomically.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -39,13 +39,13 @@ enum PackCommand {
     List(Box<ListArgs>),
     /// Check every dictionary of packs
     Verify(Box<VerifyArgs>),
-    /// Write a pack anew without what was removed, and without what nobody uses, if that is wanted
+    /// Rewrite a pack without removed dictionaries and, on request, without unused ones
     Compact(Box<CompactArgs>),
     /// Write dictionaries of a pack to files
     Extract(Box<ExtractArgs>),
-    /// Note that somebody uses a dictionary, so that it is not dropped
+    /// Record users of a dictionary, so that it is not dropped
     Retain(Box<UseArgs>),
-    /// Note that somebody uses a dictionary no more
+    /// Remove users of a dictionary
     Release(Box<UseArgs>),
 }
 
@@ -83,10 +83,10 @@ pub(crate) fn run(args: &PackArgs) -> Result<ExitCode, String> {
             Reporter::new(&args.verbosity, false).one(&args.pack, |_| pack_files::extract(args))
         }
         PackCommand::Retain(args) => {
-            Reporter::new(&args.verbosity, false).one(&args.pack, |_| pack_files::note(args, true))
+            Reporter::new(&args.verbosity, false).one(&args.pack, |_| pack_files::change_users(args, true))
         }
         PackCommand::Release(args) => {
-            Reporter::new(&args.verbosity, false).one(&args.pack, |_| pack_files::note(args, false))
+            Reporter::new(&args.verbosity, false).one(&args.pack, |_| pack_files::change_users(args, false))
         }
     })
 }

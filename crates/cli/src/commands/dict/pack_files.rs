@@ -1,4 +1,4 @@
-//! `linerate dict pack`: packs made, changed, listed and extracted.
+//! `linerate dict pack`: makes, changes, lists and extracts packs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::samples::files_of;
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::progress::SharedProgress;
 use crate::ui::reporter::Reporter;
-use crate::ui::signals::CancelToken;
+use crate::ui::signals::{CancelToken, cancellable};
 use crate::ui::stdout::StdoutLines;
 use crate::ui::summary::RunSummary;
 use crate::ui::verbosity::VerbosityArgs;
@@ -22,7 +22,7 @@ use crate::ui::{exit_code, output_args};
 const MAKE_EXAMPLES: &str = "\
 Examples:
   linerate dict pack make -o all.pack *.dict
-  linerate dict pack make --uncompressed -o all.pack dictionaries    used where they are mapped";
+  linerate dict pack make --uncompressed -o all.pack dictionaries    fastest to open";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{MAKE_EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -30,7 +30,7 @@ pub(crate) struct MakeArgs {
     #[arg(short = 'o', long, value_name = "FILE", help = output_args::FILE, value_parser = output_args::path(), value_hint = ValueHint::FilePath)]
     pub(super) output: PathBuf,
 
-    /// Store dictionaries as they are: larger, and faster to open
+    /// Store dictionaries uncompressed: larger, and faster to open
     #[arg(long)]
     pub(super) uncompressed: bool,
 
@@ -61,22 +61,21 @@ pub(crate) struct AppendArgs {
     pub(super) add: AddArgs,
 }
 
-/// What is added.
+/// Dictionaries to add, with their cluster and users.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AddArgs {
-    /// The cluster: dictionaries of one are alike, and compressed with its first
+    /// Cluster number; dictionaries are compressed with the first one of their cluster
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) cluster: u32,
 
-    /// Who uses these dictionaries, by a name, such as that of a file
+    /// Name of a user of these dictionaries, such as a file name
     #[arg(long, value_name = "NAME")]
     pub(super) used_by: Vec<String>,
 
     #[command(flatten)]
     pub(super) verbosity: VerbosityArgs,
 
-    /// Dictionaries, and folders, whose files *.dict are taken; what is in the pack already is not added
-    /// again
+    /// Dictionaries, and folders with *.dict files; those that the pack already has are not added again
     #[arg(value_name = "DICT", required = true, value_hint = ValueHint::AnyPath)]
     pub(super) files: Vec<PathBuf>,
 }
@@ -99,7 +98,7 @@ pub(crate) struct ListArgs {
 
 const COMPACT_EXAMPLES: &str = "\
 Examples:
-  linerate dict pack compact all.pack                  without what was removed, all else stays
+  linerate dict pack compact all.pack                  without removed dictionaries
   linerate dict pack compact --drop-unused all.pack
   linerate dict pack compact --drop 7 --drop 9 all.pack";
 
@@ -109,15 +108,15 @@ pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(super) wait: WaitArgs,
 
-    /// Drop dictionaries that nobody uses
+    /// Drop dictionaries without users
     #[arg(long)]
     pub(super) drop_unused: bool,
 
-    /// Drop the dictionary of this number, which nobody may use
+    /// Drop the dictionary with this number, unless it has users
     #[arg(long, value_name = "N")]
     pub(super) drop: Vec<u64>,
 
-    /// Store dictionaries as they are from now on
+    /// Store dictionaries uncompressed from now on
     #[arg(long)]
     pub(super) uncompressed: bool,
 
@@ -154,7 +153,7 @@ pub(crate) struct ExtractArgs {
     #[arg(value_name = "PACK", value_hint = ValueHint::FilePath)]
     pub(super) pack: PathBuf,
 
-    /// Numbers of dictionaries; all if there is none
+    /// Numbers of the dictionaries to extract. Default: all
     #[arg(value_name = "N")]
     pub(super) numbers: Vec<u64>,
 }
@@ -181,7 +180,7 @@ pub(crate) struct UseArgs {
     #[arg(value_name = "N")]
     pub(super) number: u64,
 
-    /// Who uses it, by a name, such as that of a file
+    /// Names of users, such as file names
     #[arg(value_name = "NAME", required = true)]
     pub(super) names: Vec<String>,
 }
@@ -192,7 +191,7 @@ pub(super) fn make(args: &MakeArgs, reporter: &mut Reporter) -> Result<RunSummar
         return Err(CliError::Refused("the pack exists already; `append` adds to it".into()));
     }
     let options = Options::new().uncompressed(args.uncompressed).level(args.level);
-    stoppable(|cancel| {
+    cancellable(|cancel| {
         let editor = Editor::create(&args.output, options).map_err(engine_error)?;
         add(&args.add, editor, &args.output, cancel, reporter, summary)
     })
@@ -201,21 +200,11 @@ pub(super) fn make(args: &MakeArgs, reporter: &mut Reporter) -> Result<RunSummar
 pub(super) fn append(args: &AppendArgs, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let summary = RunSummary::new(&args.pack, "append");
     openable(&args.pack)?;
-    stoppable(|cancel| {
+    cancellable(|cancel| {
         let lock = args.wait.lock(&args.pack)?;
         let editor = Editor::open_locked(&args.pack, lock).map_err(engine_error)?;
         add(&args.add, editor, &args.pack, cancel, reporter, summary)
     })
-}
-
-/// Ends by a signal once what was begun has been removed.
-fn stoppable(
-    work: impl FnOnce(&CancelToken) -> Result<RunSummary, CliError>,
-) -> Result<RunSummary, CliError> {
-    let cancel = CancelToken::on_signal();
-    let outcome = work(&cancel);
-    cancel.exit_if_cancelled();
-    outcome
 }
 
 fn add(
@@ -258,7 +247,7 @@ fn add(
     Ok(summary)
 }
 
-/// The operands, and the files of folders whose names say that they are dictionaries.
+/// The files that are operands, and the `*.dict` files below folders.
 fn dictionaries_of(args: &AddArgs) -> Result<Vec<PathBuf>, CliError> {
     let files = files_of(&args.files)?;
     let is_dictionary = |file: &PathBuf| file.extension().is_some_and(|extension| extension == "dict");
@@ -328,16 +317,16 @@ pub(super) fn compact(args: &CompactArgs) -> Result<RunSummary, CliError> {
     if let Some(number) = args.drop.iter().find(|&&number| pack.entry(number).is_none()) {
         return Err(CliError::Refused(format!("the pack has no dictionary of the number {number}")));
     }
-    // As it is, unless something else is wanted.
+    // An uncompressed pack stays uncompressed.
     let uncompressed = args.uncompressed || pack.stats().uncompressed;
     let options = Options::new().uncompressed(uncompressed).level(args.level);
     drop(pack);
-    // A signal ends the program when it is done, so that nothing half-made is left.
-    let cancel = CancelToken::on_signal();
-    let compacted = linerate_dict::pack::compact_locked(&args.pack, lock, options, |entry| {
-        !args.drop.contains(&entry.id) && (entry.users > 0 || !args.drop_unused)
+    // A signal ends the program after the compaction, so that no incomplete file is left.
+    let compacted = cancellable(|_| {
+        linerate_dict::pack::compact_locked(&args.pack, lock, options, |entry| {
+            !args.drop.contains(&entry.id) && (entry.users > 0 || !args.drop_unused)
+        })
     });
-    cancel.exit_if_cancelled();
     let compacted = compacted.map_err(engine_error)?;
     summary.text = Some(format!(
         "{} dictionaries kept, {} dropped, {} -> {} bytes",
@@ -372,22 +361,22 @@ pub(super) fn extract(args: &ExtractArgs) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// Adds or removes users of a dictionary.
-pub(super) fn note(args: &UseArgs, uses: bool) -> Result<RunSummary, CliError> {
-    let mut summary = RunSummary::new(&args.pack, if uses { "retain" } else { "release" });
+/// Records users of a dictionary, or removes them.
+pub(super) fn change_users(args: &UseArgs, adds: bool) -> Result<RunSummary, CliError> {
+    let mut summary = RunSummary::new(&args.pack, if adds { "retain" } else { "release" });
     openable(&args.pack)?;
     let lock = args.wait.lock(&args.pack)?;
     let mut editor = Editor::open_locked(&args.pack, lock).map_err(engine_error)?;
     let mut changed = 0;
     for name in &args.names {
-        let noted = match uses {
+        let is_changed = match adds {
             true => editor.retain(args.number, user_id(name)),
             false => editor.release(args.number, user_id(name)),
         };
-        changed += usize::from(noted.map_err(engine_error)?);
+        changed += usize::from(is_changed.map_err(engine_error)?);
     }
     editor.commit().map_err(engine_error)?;
-    summary.text = Some(format!("{changed} of {} names are new or gone", args.names.len()));
+    summary.text = Some(format!("{changed} of {} users changed", args.names.len()));
     summary.set("changed", changed);
     Ok(summary)
 }

@@ -1,4 +1,4 @@
-//! Records printed: values as lines, JSON objects, or length-prefixed.
+//! Prints records: values as lines, JSON objects, or length-prefixed.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -35,7 +35,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { out: BufWriter::with_capacity(64 << 10, stdout), args })
     }
 
-    pub(crate) fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), CliError> {
+    pub(crate) fn write(&mut self, key: &[u8], value: &[u8]) -> Result<(), CliError> {
         let written = match (self.args.verbosity.json, self.args.records) {
             (true, _) => writeln!(self.out, "{}", self.object(key, value)),
             (_, true) => self.record(key, value),
@@ -44,8 +44,8 @@ impl<'a> Rows<'a> {
         written.map_err(CliError::stdout_write)
     }
 
-    /// A key alone, on a line.
-    pub(crate) fn put_key(&mut self, key: &[u8]) -> Result<(), CliError> {
+    /// Writes a key alone, on a line.
+    pub(crate) fn write_key(&mut self, key: &[u8]) -> Result<(), CliError> {
         let written = if self.args.verbosity.json {
             let mut object = json!({});
             self.args.keys.put(&mut object, "key", key);
@@ -58,7 +58,8 @@ impl<'a> Rows<'a> {
         written.map_err(CliError::stdout_write)
     }
 
-    /// An object as text: what a value has of numbers and order stays as it is.
+    /// The JSON object of a record. A JSON value is inserted as text, so that its numbers and the order of its
+    /// keys stay as they are.
     fn object(&self, key: &[u8], value: &[u8]) -> String {
         let mut object = json!({});
         self.args.keys.put(&mut object, "key", key);
@@ -77,14 +78,14 @@ impl<'a> Rows<'a> {
 
     fn record(&mut self, key: &[u8], value: &[u8]) -> std::io::Result<()> {
         for bytes in [key, value] {
-            // Neither is ever longer than what a file may have.
+            // Block files limit keys and values to less than 4 GiB.
             self.out.write_all(&(bytes.len() as u32).to_le_bytes())?;
             self.out.write_all(bytes)?;
         }
         Ok(())
     }
 
-    pub(crate) fn end(mut self) -> Result<(), CliError> {
+    pub(crate) fn finish(mut self) -> Result<(), CliError> {
         self.out.flush().map_err(CliError::stdout_write)
     }
 }

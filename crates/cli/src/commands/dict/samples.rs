@@ -1,21 +1,22 @@
-//! Samples from files: blocks of bytes, gathered lines or records, evenly where there are too many.
+//! Collects samples from files: blocks of bytes, or of whole lines or records; evenly distributed if a limit
+//! leaves some out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use linerate_core::Kind;
 
-use super::input::{Pieces, is_stdin, open};
+use super::input::{InputReader, is_stdin, open};
 use crate::ui::error::CliError;
 use crate::ui::size;
 
-/// Bytes of the largest block, one of which is in memory.
-const MOST_BLOCK: u64 = 64 << 20;
+/// Maximum bytes of a block, one of which is in memory.
+const MAX_BLOCK: u64 = 64 << 20;
 
-/// What a sample is.
+/// How files are cut into samples.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SampleArgs {
-    /// Bytes of a sample, as blocks will have; 0 makes each file, line or record one
+    /// Bytes of a sample, as of the blocks later; 0 makes each file, line or record a sample
     #[arg(short = 'b', long, value_name = "SIZE", default_value = "4K", value_parser = block_size)]
     pub(crate) block: u64,
 
@@ -30,17 +31,17 @@ pub(crate) struct SampleArgs {
 
 fn block_size(text: &str) -> Result<u64, String> {
     match size::parse(text)? {
-        size if size > MOST_BLOCK => Err("blocks have at most 64M".into()),
+        size if size > MAX_BLOCK => Err("at most 64M".into()),
         size => Ok(size),
     }
 }
 
-/// Samples, one after another.
+/// Samples, concatenated.
 #[derive(Default)]
 pub(crate) struct Samples {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// Bytes that they were taken from.
+    /// Input bytes that they were taken from.
     pub(crate) seen: u64,
 }
 
@@ -56,10 +57,10 @@ impl Samples {
     }
 }
 
-/// Takes samples from files.
+/// Collects samples from files.
 pub(crate) struct Sampler<'a> {
     args: &'a SampleArgs,
-    /// Bytes to keep, evenly from `total`, if that is known.
+    /// Maximum bytes of samples, evenly distributed over `total` input bytes if that is known.
     limit: u64,
     total: Option<u64>,
     samples: Samples,
@@ -70,7 +71,7 @@ impl<'a> Sampler<'a> {
     /// Samples of at most `limit` bytes from `files`, evenly if their sizes are known.
     pub(crate) fn new(args: &'a SampleArgs, limit: u64, files: &[PathBuf]) -> Result<Sampler<'a>, CliError> {
         let size = |file: &PathBuf| {
-            // The first one's name stands before every failure.
+            // The reporter names the first file before every message.
             file_size(file)
                 .map_err(|e| if *file == files[0] { e } else { e.in_file(&file.display().to_string()) })
         };
@@ -84,24 +85,24 @@ impl<'a> Sampler<'a> {
         self.total
     }
 
-    /// Takes samples from a file; `watch` is told how many bytes more have been passed.
-    pub(crate) fn add(&mut self, path: &Path, watch: &dyn Fn(usize)) -> Result<(), CliError> {
+    /// Collects samples from a file. Calls `progress` with the bytes read since its last call.
+    pub(crate) fn add(&mut self, path: &Path, progress: &dyn Fn(usize)) -> Result<(), CliError> {
         let file = open(path)?;
         if file.metadata().is_ok_and(|meta| meta.is_dir()) {
             return Err(CliError::Refused("it is a directory".into()));
         }
-        let mut pieces = Pieces::new(file);
-        let mut told = 0;
-        let mut tell = |at: u64| {
-            watch((at - told) as usize);
-            told = at;
+        let mut input = InputReader::new(file);
+        let mut reported = 0;
+        let mut advance = |offset: u64| {
+            progress((offset - reported) as usize);
+            reported = offset;
         };
         match (self.args.lines, self.args.records) {
-            (true, _) => self.add_lines(&mut pieces, &mut tell),
-            (_, true) => self.add_records(&mut pieces, &mut tell),
-            _ => self.add_blocks(&mut pieces, &mut tell),
+            (true, _) => self.add_lines(&mut input, &mut advance),
+            (_, true) => self.add_records(&mut input, &mut advance),
+            _ => self.add_blocks(&mut input, &mut advance),
         }?;
-        // No sample is of two files.
+        // No sample spans two files.
         self.flush();
         Ok(())
     }
@@ -110,42 +111,42 @@ impl<'a> Sampler<'a> {
         self.samples
     }
 
-    fn add_blocks(&mut self, pieces: &mut Pieces, tell: &mut dyn FnMut(u64)) -> Result<(), CliError> {
+    fn add_blocks(&mut self, input: &mut InputReader, advance: &mut dyn FnMut(u64)) -> Result<(), CliError> {
         let len = match self.args.block {
             0 => self.limit.saturating_add(1),
             len => len,
         };
         let mut block = Vec::new();
-        while pieces.take(len as usize, &mut block)? > 0 {
+        while input.take(len as usize, &mut block)? > 0 {
             if block.len() as u64 > self.limit && self.args.block == 0 {
-                let what = "the file is too large for one sample; --block cuts it";
-                return Err(CliError::data(Kind::Limit, self.limit, what));
+                let message = "the file is too large for one sample; cut it with --block";
+                return Err(CliError::data(Kind::Limit, self.limit, message));
             }
             self.put(&block);
             block.clear();
-            tell(pieces.at);
+            advance(input.offset);
         }
         Ok(())
     }
 
-    fn add_lines(&mut self, pieces: &mut Pieces, tell: &mut dyn FnMut(u64)) -> Result<(), CliError> {
+    fn add_lines(&mut self, input: &mut InputReader, advance: &mut dyn FnMut(u64)) -> Result<(), CliError> {
         let mut line = Vec::new();
-        while pieces.line(&mut line)? {
-            // Lines that stand alone are rows; gathered ones are text.
+        while input.line(&mut line)? {
+            // A line that is a sample by itself has no line end.
             if self.args.block > 0 {
                 line.push(b'\n');
             }
             self.gather(&line);
-            tell(pieces.at);
+            advance(input.offset);
         }
         Ok(())
     }
 
-    fn add_records(&mut self, pieces: &mut Pieces, tell: &mut dyn FnMut(u64)) -> Result<(), CliError> {
+    fn add_records(&mut self, input: &mut InputReader, advance: &mut dyn FnMut(u64)) -> Result<(), CliError> {
         let (mut key, mut value) = (Vec::new(), Vec::new());
-        while pieces.record(&mut key, &mut value)? {
+        while input.record(&mut key, &mut value)? {
             self.gather(&value);
-            tell(pieces.at);
+            advance(input.offset);
         }
         Ok(())
     }
@@ -170,7 +171,7 @@ impl<'a> Sampler<'a> {
         }
         let kept = self.samples.bytes.len() as u128;
         let (seen, limit) = (u128::from(self.samples.seen), u128::from(self.limit));
-        // As large a part of what has been seen as the limit is of all.
+        // Keeps the same share of every part of the input: limit / total.
         let is_due = self.total.is_none_or(|total| kept * u128::from(total) <= seen * limit);
         self.samples.seen += sample.len() as u64;
         if is_due && kept + sample.len() as u128 <= limit {
@@ -180,7 +181,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// The size of a regular file; `None` for what has none that is known.
+/// The size of a regular file; `None` for standard input, pipes and devices.
 fn file_size(path: &Path) -> Result<Option<u64>, CliError> {
     if is_stdin(path) {
         return Ok(None);
@@ -189,8 +190,8 @@ fn file_size(path: &Path) -> Result<Option<u64>, CliError> {
     Ok(meta.is_file().then_some(meta.len()))
 }
 
-/// The files that operands stand for: themselves, or for a folder all files in it, by path. Links in
-/// folders are not followed.
+/// Expands operands to files: a folder to all files below it, sorted by path. Links in folders are not
+/// followed.
 pub(crate) fn files_of(operands: &[PathBuf]) -> Result<Vec<PathBuf>, CliError> {
     let mut files = Vec::new();
     for operand in operands {

@@ -1,4 +1,4 @@
-//! `linerate dict scan`: records in the order of their keys.
+//! `linerate dict scan`: prints records in the order of their keys.
 
 use std::ops::Bound;
 use std::path::PathBuf;
@@ -42,7 +42,7 @@ pub(crate) struct ScanArgs {
     file: PathBuf,
 }
 
-/// Which keys.
+/// Range of keys.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RangeArgs {
     /// Begin with this key, or the first after it
@@ -57,7 +57,7 @@ pub(crate) struct RangeArgs {
     #[arg(long, value_name = "PREFIX", conflicts_with_all = ["from", "to"])]
     pub(crate) prefix: Option<String>,
 
-    /// At most so many
+    /// Maximum number of records
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<u64>,
 }
@@ -97,8 +97,8 @@ fn process(args: &ScanArgs, range: Range) -> Result<RunSummary, CliError> {
     let file = open_blocks(&args.file, &args.pack)?;
     let mut rows = Rows::new(&args.rows)?;
     let printed = print(args, &file, range, &mut rows);
-    // What came before the damage is printed.
-    rows.end()?;
+    // Records before damage are printed.
+    rows.finish()?;
     printed.map(|()| summary)
 }
 
@@ -112,8 +112,8 @@ fn print(
     let mut scan = file.scan(&mut reader, range.bounds());
     for _ in 0..args.range.limit.unwrap_or(u64::MAX) {
         match scan.next_record().map_err(engine_error)? {
-            Some((key, _)) if args.only_keys => rows.put_key(key)?,
-            Some((key, value)) => rows.put(key, value)?,
+            Some((key, _)) if args.only_keys => rows.write_key(key)?,
+            Some((key, value)) => rows.write(key, value)?,
             None => break,
         }
     }

@@ -16,9 +16,9 @@ Examples:
 
 Files:
   Block-based tables of format versions 2 to 7, with any of the checksums, blocks of zstd,
-  LZ4, Snappy or zlib, and with dictionaries. They are read alone, without the database that
-  they belong to: what other files say of a key is not known here. A file may be one on a
-  server: https://... or s3://BUCKET/KEY.";
+  LZ4, Snappy or zlib, and with dictionaries. Each file is read on its own, without its
+    database: other files may have newer entries of a key. A file may be on a server:
+    https://... or s3://BUCKET/KEY.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -33,9 +33,9 @@ enum SstCommand {
     Ls(Box<LsArgs>),
     /// Print values by their keys
     Get(Box<GetArgs>),
-    /// Print what is in files, in numbers
+    /// Print statistics of files
     Stats(Box<StatsArgs>),
-    /// Read every block of files, and compare checksums, order and numbers
+    /// Check all blocks, checksums, the order of keys and the counts of files
     Verify(Box<VerifyArgs>),
 }
 

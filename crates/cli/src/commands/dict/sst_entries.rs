@@ -1,4 +1,4 @@
-//! `linerate dict sst ls` and `get`: entries of SST files.
+//! `linerate dict sst ls` and `get`: lists and looks up entries of SST files.
 
 use std::cmp::Ordering;
 use std::fs::File;
@@ -62,7 +62,7 @@ Examples:
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{GET_EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct GetArgs {
-    /// As if nothing had been written after this sequence number
+    /// Ignore entries after this sequence number
     #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
     pub(super) sequence: u64,
 
@@ -79,39 +79,39 @@ pub(crate) struct GetArgs {
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(super) file: PathBuf,
 
-    /// Keys; one that is not there, or was deleted, is an error, and the others are printed all the same
+    /// Keys; a missing or deleted one is an error, but the values of the others are printed
     #[arg(value_name = "KEY", required = true)]
     pub(super) wanted: Vec<String>,
 }
 
-/// Which entries are listed.
-struct Choice {
+/// Entries to list.
+struct Selection {
     prefix: Option<Vec<u8>>,
     range: Range,
 }
 
-/// Where a key stands beside those that are listed.
+/// Position of a key relative to the entries to list.
 #[derive(PartialEq, Eq)]
-enum Place {
+enum Position {
     Before,
     Within,
     After,
 }
 
-impl Choice {
-    /// The key to begin with; none for the first of all.
+impl Selection {
+    /// The key to seek to; `None` for the first of the file.
     fn start(&self, order: KeyOrder) -> Option<Vec<u8>> {
         match (&self.prefix, order) {
             (None, _) => self.range.from.clone(),
             (Some(prefix), KeyOrder::Bytewise) => Some(prefix.clone()),
             (Some(prefix), KeyOrder::Reverse) => prefix_end(prefix),
-            // What follows what is not known: all are looked at.
+            // The order is unknown: all entries are scanned.
             _ => None,
         }
     }
 
-    fn place(&self, order: KeyOrder, key: &[u8]) -> Place {
-        // Of two keys, how they come in the file.
+    fn position(&self, order: KeyOrder, key: &[u8]) -> Position {
+        // Order of two keys in the file.
         let compare = |a: &[u8], b: &[u8]| match order {
             KeyOrder::Bytewise => Some(a.cmp(b)),
             KeyOrder::Reverse => Some(b.cmp(a)),
@@ -119,27 +119,27 @@ impl Choice {
         };
         if let Some(prefix) = &self.prefix {
             return match compare(key, prefix) {
-                _ if key.starts_with(prefix) => Place::Within,
-                Some(Ordering::Greater) => Place::After,
-                _ => Place::Before,
+                _ if key.starts_with(prefix) => Position::Within,
+                Some(Ordering::Greater) => Position::After,
+                _ => Position::Before,
             };
         }
         let ended = self.range.to.as_ref().and_then(|to| compare(key, to));
-        if ended.is_some_and(Ordering::is_ge) { Place::After } else { Place::Within }
+        if ended.is_some_and(Ordering::is_ge) { Position::After } else { Position::Within }
     }
 }
 
 pub(super) fn ls(args: &LsArgs) -> Result<ExitCode, String> {
     let prefix = args.range.prefix.as_ref().map(|prefix| args.keys.parse(prefix)).transpose()?;
-    let choice = Choice { prefix, range: args.range.range(&args.keys)? };
+    let selection = Selection { prefix, range: args.range.range(&args.keys)? };
     Ok(Reporter::new(&args.verbosity, true).one(&args.file, |_| {
         let mut summary = RunSummary::new(&args.file, "ls");
         summary.silent = true;
         let (sst, mut reader) = open(&args.file, &args.limits)?;
         let stdout = output::stdout().map_err(CliError::stdout_write)?;
         let mut out = BufWriter::with_capacity(64 << 10, stdout);
-        let listed = list(args, &choice, &sst, &mut reader, &mut out);
-        // What came before the damage is listed.
+        let listed = list(args, &selection, &sst, &mut reader, &mut out);
+        // Entries before damage are listed.
         out.flush().map_err(CliError::stdout_write)?;
         listed.map(|()| summary)
     }))
@@ -147,18 +147,18 @@ pub(super) fn ls(args: &LsArgs) -> Result<ExitCode, String> {
 
 fn list(
     args: &LsArgs,
-    choice: &Choice,
+    selection: &Selection,
     sst: &Sst,
     reader: &mut Reader,
     out: &mut BufWriter<File>,
 ) -> Result<(), CliError> {
     let order = sst.key_order();
-    if choice.range.to.is_some() && choice.prefix.is_none() && order == KeyOrder::Unknown {
+    if selection.range.to.is_some() && selection.prefix.is_none() && order == KeyOrder::Unknown {
         return Err(CliError::Refused(
-            "its keys are in an order that is not known, so that --to has no meaning".into(),
+            "the order of its keys is unknown, so that --to has no meaning".into(),
         ));
     }
-    let start = choice.start(order);
+    let start = selection.start(order);
     let mut scan: Scan<'_> = match &start {
         Some(start) => reader.scan_from(sst, start).map_err(engine_error)?,
         None => reader.scan(sst),
@@ -166,10 +166,10 @@ fn list(
     let mut left = args.range.limit.unwrap_or(u64::MAX);
     while left > 0 {
         let Some(entry) = scan.next_entry().map_err(engine_error)? else { break };
-        match choice.place(order, entry.key) {
-            Place::Before => continue,
-            Place::After => break,
-            Place::Within => print(args, &entry, out).map_err(CliError::stdout_write)?,
+        match selection.position(order, entry.key) {
+            Position::Before => continue,
+            Position::After => break,
+            Position::Within => print(args, &entry, out).map_err(CliError::stdout_write)?,
         }
         left -= 1;
     }
@@ -234,7 +234,7 @@ fn find(
     key: &[u8],
     out: &mut impl Write,
 ) -> Result<(), CliError> {
-    let refused = |what: &str| Err(CliError::Refused(what.into()));
+    let refused = |message: &str| Err(CliError::Refused(message.into()));
     let Some(entry) = reader.get_at(sst, key, args.sequence).map_err(engine_error)? else {
         return refused("there is no such key");
     };
@@ -247,7 +247,7 @@ fn find(
         }
         kind if kind.is_deletion() => refused("the key was deleted"),
         kind => refused(&format!(
-            "the last entry is no value but of the kind `{}`; --json prints it",
+            "the last entry is of the kind `{}`, not a value; --json prints it",
             kind.name()
         )),
     }

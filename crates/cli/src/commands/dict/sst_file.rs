@@ -23,7 +23,7 @@ impl LimitArgs {
     }
 }
 
-/// Opens a file, and a reader for it.
+/// Opens a file with a reader.
 pub(super) fn open(path: &Path, limits: &LimitArgs) -> Result<(Sst, Reader), CliError> {
     let mut reader = Reader::new(&Store::new());
     let sst = reader.open_input(input(path)?, limits.options()).map_err(engine_error)?;

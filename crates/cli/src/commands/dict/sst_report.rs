@@ -1,4 +1,4 @@
-//! `linerate dict sst stats` and `verify`: SST files in numbers, and whether they are sound.
+//! `linerate dict sst stats` and `verify`: statistics and checks of SST files.
 
 use std::path::{Path, PathBuf};
 
@@ -33,7 +33,7 @@ pub(crate) struct StatsArgs {
     #[command(flatten)]
     pub(super) verbosity: VerbosityArgs,
 
-    /// Files to look at
+    /// SST files
     #[arg(value_name = "FILE", required = true, value_hint = ValueHint::FilePath)]
     pub(super) files: Vec<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `linerate dict train`: a dictionary from samples.
+//! `linerate dict train`: trains a dictionary from samples.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -22,24 +22,24 @@ use crate::ui::{exit_code, size};
 const EXAMPLES: &str = "\
 Examples:
   linerate dict train --lines rows.json -o rows.dict           8 KiB, for blocks of 4 KiB
-  linerate dict train --search --expect 2G tables -o t.dict    the size that pays best for 2 GiB
+  linerate dict train --search --expect 2G tables -o t.dict    the best size for 2 GiB
   linerate dict train --search -n --json tables                only the table of sizes
   linerate dict train -b 0 --small-tables messages/* -o m.dict  a sample is a file, small tables
-  zstd -D rows.dict block                                      other programs take it, too";
+  zstd -D rows.dict block                                      other programs can use it";
 
-/// Bytes of a dictionary unless told.
-const SIZE: &str = "8K";
-/// Bytes of the largest dictionary that is made.
-pub(super) const MOST: u64 = 64 << 20;
+/// Default bytes of a dictionary.
+const DEFAULT_SIZE: &str = "8K";
+/// Maximum bytes of a dictionary.
+pub(super) const MAX_DICTIONARY: u64 = 64 << 20;
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct TrainArgs {
-    /// Bytes of the dictionary, at most
-    #[arg(short = 's', long, value_name = "SIZE", default_value = SIZE, value_parser = size::parse)]
+    /// Maximum bytes of the dictionary
+    #[arg(short = 's', long, value_name = "SIZE", default_value = DEFAULT_SIZE, value_parser = size::parse)]
     size: u64,
 
-    /// Try several sizes, and take the one with which blocks and dictionary together are smallest
+    /// Try several sizes, and choose the one that makes blocks plus dictionary smallest
     #[arg(long, conflicts_with = "size")]
     search: bool,
 
@@ -51,18 +51,18 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "SIZE", value_parser = size::parse)]
     expect: Option<u64>,
 
-    /// Make tables of half the size: faster to read when they are cold, blocks get up to 1 % larger
+    /// Use tables of half the size: cold blocks decode faster, and blocks get up to 1 % larger
     #[arg(long)]
     small_tables: bool,
 
-    /// The level of zstd that blocks will be compressed at, -7 to 22
+    /// zstd level that blocks will be compressed at, -7 to 22
     #[arg(long, value_name = "LEVEL", default_value_t = 3, allow_negative_numbers = true, value_parser = clap::value_parser!(i32).range(-7..=22))]
     level: i32,
 
     #[command(flatten)]
     samples: SampleArgs,
 
-    /// Bytes of samples to use, taken evenly
+    /// Bytes of samples to use, evenly distributed
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
     max_samples: u64,
 
@@ -91,7 +91,7 @@ impl TrainArgs {
 }
 
 pub(crate) fn run(args: &TrainArgs) -> Result<ExitCode, String> {
-    if let Some(size) = args.sizes.iter().chain([&args.size]).find(|&&size| size > MOST) {
+    if let Some(size) = args.sizes.iter().chain([&args.size]).find(|&&size| size > MAX_DICTIONARY) {
         return Err(format!("a dictionary of {size} bytes is too large: at most 64M"));
     }
     let name = args.files.first().cloned().unwrap_or_default();
@@ -111,13 +111,14 @@ fn process(args: &TrainArgs, reporter: &mut Reporter) -> Result<RunSummary, CliE
         .threads(args.threads.threads);
     let found = search.run_with_progress(&blocks, &|bytes| progress.add(bytes)).map_err(engine_error)?;
     drop(progress);
-    tell(args, &samples, &found, &mut summary);
+    describe(args, &samples, &found, &mut summary);
     let dictionary = match (found.dictionary, args.search) {
         (Some(dictionary), _) => dictionary,
-        // It was asked for, whether it pays or not.
+        // A given size is trained even if the dictionary saves nothing.
         (None, false) => train(args, &blocks)?,
         (None, true) => {
-            reporter.warn(&args.files[0].display().to_string(), "no size pays: nothing is written");
+            reporter
+                .warn(&args.files[0].display().to_string(), "no dictionary saves bytes: nothing is written");
             summary.set("dictionary", Value::Null);
             return Ok(summary);
         }
@@ -156,7 +157,7 @@ fn train(args: &TrainArgs, blocks: &[&[u8]]) -> Result<Vec<u8>, CliError> {
     Training::new(args.size as usize).small_tables(args.small_tables).train(blocks).map_err(engine_error)
 }
 
-fn tell(args: &TrainArgs, samples: &Samples, found: &SearchResult, summary: &mut RunSummary) {
+fn describe(args: &TrainArgs, samples: &Samples, found: &SearchResult, summary: &mut RunSummary) {
     let count = samples.list().len();
     summary.set("samples", count);
     summary.set("sample_bytes", samples.bytes());
@@ -180,22 +181,22 @@ fn tell(args: &TrainArgs, samples: &Samples, found: &SearchResult, summary: &mut
     ));
     let mut candidates = Vec::new();
     for (i, candidate) in found.candidates.iter().enumerate() {
-        let gain = &candidate.savings;
+        let savings = &candidate.savings;
         let best = if found.best == Some(i) { "  best" } else { "" };
         summary.lines.push(format!(
             "{:>10} {:>10} {:>8} {:>8.3} {:>14} {:>8.3}{best}",
             candidate.size,
-            gain.dictionary,
-            gain.tables,
-            gain.ratio_of_blocks(),
+            savings.dictionary,
+            savings.tables,
+            savings.ratio_of_blocks(),
             candidate.total,
             ratio(found.expected, candidate.total)
         ));
         candidates.push(json!({
             "size": candidate.size,
-            "dictionary": gain.dictionary,
-            "tables": gain.tables,
-            "ratio_of_blocks": rounded(gain.content as u64, gain.with as u64),
+            "dictionary": savings.dictionary,
+            "tables": savings.tables,
+            "ratio_of_blocks": rounded(savings.content as u64, savings.with as u64),
             "total": candidate.total,
             "ratio": rounded(found.expected, candidate.total),
             "best": found.best == Some(i),

@@ -1,4 +1,4 @@
-//! `linerate dict verify`: every block, dictionary and number of files, whatever their kind.
+//! `linerate dict verify`: checks every block, dictionary and count of files of any kind.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -16,7 +16,7 @@ use crate::ui::summary::RunSummary;
 const EXAMPLES: &str = "\
 Examples:
   linerate dict verify rows.blocks dictionaries.pack 000012.sst
-  linerate dict verify --pack dictionaries.pack *.blocks     files whose dictionaries are there
+  linerate dict verify --pack dictionaries.pack *.blocks     with dictionaries in a pack
   linerate dict verify -v --json rows.blocks";
 
 #[derive(clap::Args, Debug)]
@@ -50,7 +50,7 @@ fn blocks(args: &VerifyArgs, path: &Path) -> Result<RunSummary, CliError> {
     Ok(summary)
 }
 
-/// Checks a pack, all dictionaries with it.
+/// Checks a pack with all its dictionaries.
 pub(super) fn pack(path: &Path) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "verify");
     let stats = Pack::open_input(input(path)?).and_then(|pack| pack.verify()).map_err(engine_error)?;

@@ -1,4 +1,4 @@
-//! `linerate gateway bench`: connections beside other decoders. The work is that of `linerate-bench`.
+//! `linerate gateway bench`: measures connections beside other decoders. `linerate-bench` does the work.
 
 use std::process::ExitCode;
 
@@ -17,8 +17,8 @@ pub(crate) struct BenchArgs {
 pub(crate) fn run(args: &BenchArgs) -> ExitCode {
     match linerate_bench::messages::args::run(&args.messages) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(what) => {
-            to_stderr(format_args!("linerate: {what}"));
+        Err(message) => {
+            to_stderr(format_args!("linerate: {message}"));
             ExitCode::FAILURE
         }
     }

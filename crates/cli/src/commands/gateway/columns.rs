@@ -1,5 +1,6 @@
-//! Columns of a table: the first one to the left, all others to the right.
+//! Aligns the columns of a table: the first one to the left, all others to the right.
 
+/// Formats each row as a line, with two spaces between columns.
 pub(crate) fn aligned(rows: &[Vec<String>]) -> Vec<String> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |i: usize| rows.iter().filter_map(|row| row.get(i)).map(|cell| cell.chars().count()).max();
@@ -22,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_stand_below_each_other() {
+    fn cells_are_padded_to_the_width_of_their_column() {
         let row = |cells: [&str; 2]| cells.map(str::to_owned).to_vec();
         assert_eq!(aligned(&[row(["é", "1"]), row(["four", "22"])]), ["é      1", "four  22"]);
         assert!(aligned(&[]).is_empty());

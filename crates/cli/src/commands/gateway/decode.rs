@@ -29,15 +29,15 @@ pub(crate) struct Decoded<'a> {
     /// Bytes over the wire; 0 if the file has payloads.
     pub(crate) compressed: usize,
     pub(crate) payload: &'a [u8],
-    /// How long decoding took, the earlier parts of the message too.
+    /// Decoding time, with that of earlier parts of the message.
     pub(crate) spent: Duration,
 }
 
-/// Counters of the messages decoded so far.
+/// Totals over the messages decoded so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     pub(crate) messages: u64,
-    /// Websocket messages; more than `messages` where those came in parts.
+    /// Websocket messages; more than `messages` if some were fragmented.
     pub(crate) frames: u64,
     pub(crate) connections: u64,
     /// Messages whose connection ended before they did.
@@ -58,7 +58,7 @@ impl Totals {
     }
 
     /// Sets the `--json` keys that all subcommands share.
-    pub(crate) fn tell(&self, summary: &mut RunSummary) {
+    pub(crate) fn describe(&self, summary: &mut RunSummary) {
         summary.set("messages", self.messages);
         summary.set("frames", self.frames);
         summary.set("connections", self.connections);
@@ -78,7 +78,7 @@ pub(crate) enum Ended {
 
 impl Ended {
     /// Reports the error, with what was decoded until then.
-    pub(crate) fn say(self, file: &str, totals: &Totals, reporter: &mut Reporter) {
+    pub(crate) fn report(self, file: &str, totals: &Totals, reporter: &mut Reporter) {
         match self {
             Ended::Otherwise(error) => reporter.failed(file, error),
             Ended::Message { index, connection, error } => {
@@ -105,9 +105,9 @@ impl From<CliError> for Ended {
 pub(crate) struct Decoding {
     engine: PayloadDecoder,
     pub(crate) totals: Totals,
-    /// When the connection began, where the file says so.
+    /// When the connection began, if the file has that.
     connected: Option<i64>,
-    /// Compressed bytes of the connection before the message that is at hand.
+    /// Compressed bytes of the connection before the current message.
     begin: u64,
     /// Parts of an incomplete message.
     waiting: Option<Parts>,
@@ -121,11 +121,11 @@ struct Parts {
 }
 
 impl Decoding {
-    /// With our decoder.
+    /// Decodes with a [`linerate_gateway::Session`].
     pub(crate) fn new(args: &SessionArgs, wire: &Wire) -> Decoding {
-        let engine = wire
-            .transport
-            .map_or(PayloadDecoder::Nothing, |transport| PayloadDecoder::ours(args.session(transport)));
+        let engine = wire.transport.map_or(PayloadDecoder::Uncompressed, |transport| {
+            PayloadDecoder::linerate(args.session(transport))
+        });
         Decoding::with(engine)
     }
 
@@ -139,7 +139,7 @@ impl Decoding {
         }
     }
 
-    /// Hands each message to `each`, whose failures count as those of the message.
+    /// Calls `each` with every message. Its errors count as errors of the message.
     pub(crate) fn run(
         &mut self,
         wire: Wire,
@@ -152,7 +152,7 @@ impl Decoding {
             }
         }
         if self.waiting.is_some() {
-            return Err(self.message(CliError::data(Kind::Truncated, self.begin, "it is not whole")));
+            return Err(self.message(CliError::data(Kind::Truncated, self.begin, "it is incomplete")));
         }
         Ok(())
     }
@@ -160,7 +160,7 @@ impl Decoding {
     fn reconnect(&mut self, time: i64) -> Result<(), CliError> {
         self.connected = known(time);
         self.begin = 0;
-        // A recording begins with the first connection, whether it says so or not.
+        // The first connection is counted from the start, since its entry is optional.
         if self.totals.frames > 0 {
             self.totals.connections += 1;
         }
@@ -171,11 +171,11 @@ impl Decoding {
     fn frame(
         &mut self,
         time: i64,
-        told: Option<u32>,
+        recorded: Option<u32>,
         wire: &[u8],
         each: &mut impl FnMut(&Decoded<'_>) -> Result<(), CliError>,
     ) -> Result<(), Ended> {
-        let is_payload = matches!(self.engine, PayloadDecoder::Nothing);
+        let is_payload = matches!(self.engine, PayloadDecoder::Uncompressed);
         let begun = Instant::now();
         let decoded = self.engine.frame(wire);
         let part = match is_payload {
@@ -187,7 +187,9 @@ impl Decoding {
             Parts { compressed: before.compressed + part.compressed, spent: before.spent + part.spent };
         self.totals.frames += 1;
         let outcome = match decoded {
-            Err(PayloadError { kind, at, what }) => Err(CliError::data(kind, at.unwrap_or(self.begin), what)),
+            Err(PayloadError { kind, offset, message }) => {
+                Err(CliError::data(kind, offset.unwrap_or(self.begin), message))
+            }
             Ok(None) => {
                 self.waiting = Some(parts);
                 return Ok(());
@@ -203,7 +205,7 @@ impl Decoding {
                     payload,
                     spent: parts.spent,
                 };
-                as_told(told, &message).and_then(|()| each(&message)).map(|()| payload.len())
+                check_recorded_len(recorded, &message).and_then(|()| each(&message)).map(|()| payload.len())
             }
         };
         let payload = outcome.map_err(|error| self.message(error))?;
@@ -242,12 +244,12 @@ fn known(time: i64) -> Option<i64> {
     Some(time).filter(|&time| time != 0)
 }
 
-/// Whether a payload has the length that a recording says.
-fn as_told(told: Option<u32>, message: &Decoded<'_>) -> Result<(), CliError> {
+/// Fails if a payload does not have the recorded length.
+fn check_recorded_len(recorded: Option<u32>, message: &Decoded<'_>) -> Result<(), CliError> {
     let len = message.payload.len();
-    match told {
-        Some(told) if told as usize != len => {
-            let what = format!("its payload has {len} bytes, but {told} were recorded");
+    match recorded {
+        Some(recorded) if recorded as usize != len => {
+            let what = format!("its payload has {len} bytes, but {recorded} were recorded");
             Err(CliError::data(Kind::Corrupt, message.begin, what))
         }
         _ => Ok(()),

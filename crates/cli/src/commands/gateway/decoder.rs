@@ -1,4 +1,4 @@
-//! The decoder of a connection: ours, or a peer to compare with.
+//! The decoder of a connection: that of linerate, or a peer to compare with.
 
 use std::borrow::Cow;
 
@@ -10,12 +10,12 @@ use crate::ui::error::CliError;
 
 pub(crate) enum PayloadDecoder {
     /// The input has payloads.
-    Nothing,
-    Ours {
+    Uncompressed,
+    Linerate {
         session: Box<Session>,
         scratch: Scratch,
     },
-    Other {
+    Peer {
         name: String,
         decoder: Box<PeerDecoder>,
     },
@@ -24,32 +24,32 @@ pub(crate) enum PayloadDecoder {
 /// Why a message was not decoded.
 pub(crate) struct PayloadError {
     pub(crate) kind: Kind,
-    /// The compressed byte of the connection, from those that can tell.
-    pub(crate) at: Option<u64>,
-    pub(crate) what: Cow<'static, str>,
+    /// Offset in the compressed bytes of the connection, if the decoder reports one.
+    pub(crate) offset: Option<u64>,
+    pub(crate) message: Cow<'static, str>,
 }
 
 impl PayloadDecoder {
-    pub(crate) fn ours(session: Session) -> PayloadDecoder {
-        PayloadDecoder::Ours { session: Box::new(session), scratch: Scratch::new() }
+    pub(crate) fn linerate(session: Session) -> PayloadDecoder {
+        PayloadDecoder::Linerate { session: Box::new(session), scratch: Scratch::new() }
     }
 
     /// Decodes a websocket message; `None` if the payload continues in the next one.
     pub(crate) fn frame<'e>(&'e mut self, wire: &'e [u8]) -> Result<Option<&'e [u8]>, PayloadError> {
         match self {
-            PayloadDecoder::Nothing => Ok(Some(wire)),
-            PayloadDecoder::Ours { session, scratch } => match session.message(wire, scratch) {
+            PayloadDecoder::Uncompressed => Ok(Some(wire)),
+            PayloadDecoder::Linerate { session, scratch } => match session.message(wire, scratch) {
                 Ok(message) => Ok(message.map(|message| message.payload)),
-                Err(fault) => Err(PayloadError {
-                    kind: fault.kind(),
-                    at: Some(fault.offset()),
-                    what: fault.error.message.into(),
+                Err(error) => Err(PayloadError {
+                    kind: error.kind(),
+                    offset: Some(error.offset()),
+                    message: error.error.message.into(),
                 }),
             },
-            PayloadDecoder::Other { name, decoder } => decoder.message(wire).map_err(|what| PayloadError {
+            PayloadDecoder::Peer { name, decoder } => decoder.message(wire).map_err(|message| PayloadError {
                 kind: Kind::Corrupt,
-                at: None,
-                what: format!("{name}: {what}").into(),
+                offset: None,
+                message: format!("{name}: {message}").into(),
             }),
         }
     }
@@ -57,19 +57,19 @@ impl PayloadDecoder {
     /// Begins a new connection.
     pub(crate) fn reset(&mut self) -> Result<(), CliError> {
         match self {
-            PayloadDecoder::Nothing => {}
-            PayloadDecoder::Ours { session, .. } => session.reset(),
-            PayloadDecoder::Other { decoder, .. } => decoder.reset().map_err(CliError::Refused)?,
+            PayloadDecoder::Uncompressed => {}
+            PayloadDecoder::Linerate { session, .. } => session.reset(),
+            PayloadDecoder::Peer { decoder, .. } => decoder.reset().map_err(CliError::Refused)?,
         }
         Ok(())
     }
 
-    /// Bytes that the connection holds, and the thread.
+    /// Memory of the connection and of the thread's scratch, in bytes.
     pub(crate) fn memory(&self) -> (usize, usize) {
         match self {
-            PayloadDecoder::Nothing => (0, 0),
-            PayloadDecoder::Ours { session, scratch } => (session.memory(), scratch.memory()),
-            PayloadDecoder::Other { decoder, .. } => (decoder.memory().unwrap_or(0), 0),
+            PayloadDecoder::Uncompressed => (0, 0),
+            PayloadDecoder::Linerate { session, scratch } => (session.memory(), scratch.memory()),
+            PayloadDecoder::Peer { decoder, .. } => (decoder.memory().unwrap_or(0), 0),
         }
     }
 }

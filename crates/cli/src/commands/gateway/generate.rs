@@ -29,7 +29,7 @@ Content:
   HELLO, READY, a GUILD_CREATE for each guild, then live events: 38 % MESSAGE_CREATE, 40 %
   PRESENCE_UPDATE, 8 % TYPING_START, 5 % MESSAGE_REACTION_ADD, 4 % GUILD_MEMBER_UPDATE, 4 %
   VOICE_STATE_UPDATE, 1 % acknowledged heartbeats. The .msgs files are the same bytes on
-  every machine. Nobody in them exists; how well they compress is only plausible.";
+  every machine. All content is synthetic; its compression ratio only resembles real traffic.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -64,14 +64,14 @@ pub(crate) fn run(args: &GenerateArgs) -> ExitCode {
     Reporter::new(&args.verbosity, false).one(&args.output, |reporter| process(args, reporter))
 }
 
-/// A shard in one of the three forms, written one after the other: a signal finds a single file to remove.
+/// The three forms of a shard, written one after the other, so that a signal leaves one file to remove.
 const FORMS: [(&str, Option<Transport>); 3] =
     [("msgs", None), ("zlib", Some(Transport::Zlib)), ("zst", Some(Transport::Zstd))];
 
 fn process(args: &GenerateArgs, reporter: &Reporter) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(&args.output, "generate");
     let traffic = Traffic::new(args.seed).guilds(args.guilds as usize).events(args.events as usize);
-    fs::create_dir_all(&args.output).map_err(CliError::io("cannot make the folder"))?;
+    fs::create_dir_all(&args.output).map_err(CliError::io("cannot create the folder"))?;
     let mut bar = reporter.progress("generating", None);
     let mut shards = Vec::new();
     for index in 0..args.shards {

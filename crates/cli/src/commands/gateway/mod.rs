@@ -32,9 +32,9 @@ Examples:
   linerate gateway transcode --to zstd-stream shard-0.zlib -o shard-0.zst
 
 Files:
-  Messages are length-prefixed (32-bit little-endian numbers): payloads, or what went
-  over the wire for each, in order from the beginning of a connection. Recordings also have
-  times and may have several connections. What a file is, its first bytes tell.";
+  Messages are length-prefixed (32-bit little-endian numbers): payloads, or their compressed
+    form, in order from the beginning of a connection. Recordings also have times and may have
+    several connections. The kind of a file is detected by its first bytes.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
@@ -52,13 +52,13 @@ enum GatewayCommand {
     Stats(Box<stats::StatsArgs>),
     /// Make recordings from files, from standard input and from live gateways
     Record(Box<record::RecordArgs>),
-    /// Compress connections the other way, or write their payloads
+    /// Compress connections with the other transport, or write their payloads
     Transcode(Box<transcode::TranscodeArgs>),
     /// Generate synthetic traffic: seeded JSON messages, and their compressed connections
     Generate(Box<generate::GenerateArgs>),
     /// Serve a gateway on 127.0.0.1 for tests of clients, with scripted errors
     Serve(Box<serve::ServeArgs>),
-    /// Measure connections beside other decoders, hot and by thousands
+    /// Measure connections beside other decoders, one at a time and by thousands
     Bench(Box<bench::BenchArgs>),
 }
 
@@ -72,8 +72,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         GatewayCommand::Serve(args) => serve::run(args),
         GatewayCommand::Bench(args) => Ok(bench::run(args)),
     };
-    result.unwrap_or_else(|what| {
-        to_stderr(format_args!("linerate: {what}"));
+    result.unwrap_or_else(|message| {
+        to_stderr(format_args!("linerate: {message}"));
         ExitCode::from(exit_code::USAGE)
     })
 }

@@ -30,15 +30,16 @@ Examples:
       --send identify.json --messages 1000 -o live.lgwr
 
 Private content:
-  Recordings hold what people wrote to each other. Nothing is recorded unless asked for, and
-  only the owner of a recording may read the file (mode 0600). Do not pass it on.
+  Recordings contain private messages. Only the owner of the file may read it (mode 0600). Do
+    not share it.
 
 Live connections:
   wss:// is encrypted, ws:// is not. Certificates are checked against Mozilla's list, which is
   built in, or against those of --cacert. Each line of the file that --send names goes to the
-  gateway after HELLO: an IDENTIFY or RESUME, for example; without one a gateway says little
-  more than HELLO. Heartbeats are sent as it asks. Ctrl-C, --for, --messages or the gateway
-  ends it. The file grows as messages come and is kept, as it is for a pipe.";
+  gateway after HELLO: an IDENTIFY or RESUME, for example; without one a gateway sends little
+    more than HELLO. Heartbeats are sent at the interval of HELLO. Ctrl-C, --for, --messages or
+    the gateway ends the recording. The file grows as messages arrive, and is kept however the
+    connection ends; so is that of a pipe.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
@@ -49,11 +50,11 @@ pub(crate) struct RecordArgs {
     #[arg(short = 'f', long, help = output_args::FORCE)]
     force: bool,
 
-    /// End after so many whole messages
+    /// Stop after this many complete messages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     messages: Option<u64>,
 
-    /// End a live connection after so many seconds
+    /// Stop a live connection after this many seconds
     #[arg(long = "for", value_name = "SECONDS", value_parser = seconds)]
     duration: Option<Duration>,
 
@@ -61,7 +62,7 @@ pub(crate) struct RecordArgs {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     send: Option<PathBuf>,
 
-    /// Trust the certificates of a file (PEM) for wss://, instead of those that are built in
+    /// Trust the certificates of a file (PEM) for wss://, instead of the built-in ones
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, hide = cfg!(not(feature = "remote")))]
     cacert: Option<PathBuf>,
 
@@ -117,7 +118,7 @@ fn record_file(args: &RecordArgs, reporter: &mut Reporter) -> Result<RunSummary,
     let out = BufWriter::with_capacity(256 << 10, output);
     let mut writer = RecordingWriter::new(out, &args.session, transport).map_err(writing())?;
     copy(args, wire, &mut writer, |time| time)?;
-    tell(&writer, transport, args, reporter, &mut summary);
+    describe(&writer, transport, args, reporter, &mut summary);
     let (output, _) = writer.recorder.finish().map_err(writing())?.into_parts();
     output.commit()?;
     Ok(summary)
@@ -135,12 +136,12 @@ fn record_pipe(
     let file = private(&args.output, args.force)?;
     let mut writer = RecordingWriter::new(file, &args.session, transport).map_err(writing())?;
     let outcome = copy(args, wire, &mut writer, |time| if time == 0 { now() } else { time });
-    tell(&writer, transport, args, reporter, summary);
+    describe(&writer, transport, args, reporter, summary);
     writer.recorder.finish().map_err(writing())?;
     outcome
 }
 
-/// Records all entries, at most as many messages as are wanted.
+/// Copies entries, up to the number of messages of `--messages`.
 fn copy<W: Write>(
     args: &RecordArgs,
     wire: Wire,
@@ -182,7 +183,7 @@ fn record_live(
     let mut writer = RecordingWriter::new(file, &args.session, address.transport).map_err(writing())?;
     let outcome = connection.record(&plan, &mut writer);
     // The recording is valid however the connection ended.
-    tell(&writer, address.transport, args, reporter, &mut summary);
+    describe(&writer, address.transport, args, reporter, &mut summary);
     writer.recorder.finish().map_err(writing())?;
     summary.set("end", outcome?);
     Ok(summary)
@@ -228,7 +229,7 @@ fn write_error(path: &Path) -> impl Fn(io::Error) -> CliError + '_ {
     }
 }
 
-fn tell<W>(
+fn describe<W>(
     writer: &RecordingWriter<W>,
     transport: Transport,
     args: &RecordArgs,
@@ -237,7 +238,7 @@ fn tell<W>(
 ) {
     let RecordingWriter { messages, frames, compressed, payload, .. } = *writer;
     if let Some(fault) = &writer.fault {
-        let what = format!("recorded, but from there on not decoded: {fault}");
+        let what = format!("recorded, but not decoded from there on: {fault}");
         reporter.warn(&args.source.display().to_string(), &what);
     }
     summary.set("transport", transport.name());

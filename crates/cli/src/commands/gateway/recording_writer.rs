@@ -43,7 +43,7 @@ impl<W: Write> RecordingWriter<W> {
     /// Adds a websocket message, whether it decodes or not; returns the payload of a complete message.
     pub(super) fn frame(&mut self, time: i64, wire: Vec<u8>) -> io::Result<Option<&[u8]>> {
         let decoded = match self.session.error() {
-            // What came before it has been lost; from the next connection on it is known again.
+            // The decoder cannot continue within this connection; the next one resets it.
             Some(_) => None,
             None => match self.session.message(&wire, &mut self.scratch) {
                 Ok(message) => message.map(|message| message.payload),

@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ReplayArgs) -> Result<ExitCode, String> {
         return Err("--expect is for a single file".into());
     }
     if args.decoder.is_some() && args.session.checks() {
-        return Err("--check is for our decoder".into());
+        return Err("--check needs linerate's decoder".into());
     }
     Ok(Reporter::new(&args.verbosity, false)
         .each(&args.files, |path, reporter| process(args, path, reporter)))
@@ -79,8 +79,8 @@ fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<Ru
     summary.set("kind", form.name());
     summary.set("transport", transport.name());
     summary.set("decoder", args.decoder.as_deref().unwrap_or("linerate"));
-    totals.tell(&mut summary);
-    tell(&words, &totals, &mut summary);
+    totals.describe(&mut summary);
+    describe(&words, &totals, &mut summary);
     match outcome {
         Ok(()) => {
             if let Some(expected) = expected {
@@ -89,10 +89,10 @@ fn process(args: &ReplayArgs, path: &Path, reporter: &mut Reporter) -> Result<Ru
             }
         }
         Err(ended) => {
-            // What was decoded until then is said as well.
+            // Totals up to the error are printed too.
             summary.silent = true;
             summary.text = None;
-            ended.say(&path.display().to_string(), &totals, reporter);
+            ended.report(&path.display().to_string(), &totals, reporter);
         }
     }
     Ok(summary)
@@ -102,10 +102,10 @@ fn decoding(args: &ReplayArgs, transport: Transport, wire: &Wire) -> Result<Deco
     let Some(name) = &args.decoder else { return Ok(Decoding::new(&args.session, wire)) };
     let decoder =
         PeerDecoder::open(name, transport, args.session.max_message()).map_err(CliError::Refused)?;
-    Ok(Decoding::with(PayloadDecoder::Other { name: name.clone(), decoder: Box::new(decoder) }))
+    Ok(Decoding::with(PayloadDecoder::Peer { name: name.clone(), decoder: Box::new(decoder) }))
 }
 
-fn tell(words: &str, totals: &Totals, summary: &mut RunSummary) {
+fn describe(words: &str, totals: &Totals, summary: &mut RunSummary) {
     let Totals { messages, frames, connections, compressed, payload, .. } = *totals;
     let per_message = totals.spent.as_secs_f64() * 1e9 / messages.max(1) as f64;
     summary.set("decode_seconds", totals.spent.as_secs_f64());
@@ -154,7 +154,7 @@ impl Expected {
         }))
     }
 
-    /// Compares the next one with that of a message that began at that compressed byte.
+    /// Compares the next payload with that of a message, which begins at compressed byte `begin`.
     fn compare(&mut self, payload: &[u8], begin: u64) -> Result<(), CliError> {
         let wrong = |what| Err(CliError::data(Kind::Corrupt, begin, what));
         match self.next()? {
@@ -171,7 +171,7 @@ impl Expected {
         }
     }
 
-    /// Whether nothing is left once all messages were compared.
+    /// Fails if payloads are left after the last message; returns the name of their file.
     fn end(mut self, totals: &Totals) -> Result<String, CliError> {
         match self.next()? {
             None => Ok(self.name),

@@ -28,13 +28,13 @@ Serving:
   /users/@me below /api/v10 over HTTP on the same port, and websockets with
   compress=zlib-stream, compress=zstd-stream or without compression, in JSON or, with
   encoding=etf, in Erlang's external term format. 10,000 clients may be connected at a time.
-  Any token will do. The file's own HELLO, READY and acknowledgements are left out; what its READY says of
-  users and guilds, that of the server says too.
+  Any token is accepted. The file's own HELLO, READY and acknowledgements are left out; the READY of the
+    server has the user and guilds of the file's.
 
-Troubles:
-  N is the sequence number of an event: READY is 1, the first message after it 2. Each trouble
-  comes once for each shard, and can be given several times. What is sent again after a RESUME
-  arrives.
+Faults:
+  N is the sequence number of an event: READY is 1, the first message after it 2. Each fault is
+  injected once for each shard, and can be given several times. Events that are sent again
+  after a RESUME arrive.
 
 Examples:
   linerate gateway serve --port 8080
@@ -42,20 +42,20 @@ Examples:
   linerate gateway serve --close-after 20 --close-after 50:4009    resume, then identify again
   linerate gateway serve --corrupt-at 30 --drop-at 60 --fragment 100 --for 60";
 
-/// File descriptors for all but connections: those of the program, and of connections that are on their way.
+/// File descriptors besides those of connections: of the program, and of connections being accepted.
 const DESCRIPTORS: usize = 64;
 
 /// Interval at which the end conditions are checked.
-const GLANCE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{NOTES}\n\n{}", exit_code::HELP))]
 pub(crate) struct ServeArgs {
-    /// The port on 127.0.0.1; 0 takes one that is free
+    /// The port on 127.0.0.1; 0 chooses a free one
     #[arg(long, value_name = "PORT", default_value_t = 0)]
     port: u16,
 
-    /// What follows READY: length-prefixed payloads in JSON. Without it, a small guild
+    /// Events after READY: length-prefixed payloads in JSON. Default: a small guild
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     messages: Option<PathBuf>,
 
@@ -75,7 +75,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "N")]
     invalidate_after: Vec<u64>,
 
-    /// Flip a bit of event N as it goes over the wire: bit 1, which decoders notice, or another
+    /// Flip a bit of the compressed event N: bit 1, which decoders detect, or another
     #[arg(long, value_name = "N[:BIT]", value_parser = flip)]
     corrupt_at: Vec<(u64, InjectedFault)>,
 
@@ -91,7 +91,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "BYTES")]
     fragment: Option<NonZeroUsize>,
 
-    /// Send so many events per second, instead of as many as the client takes
+    /// Send this many events per second, instead of as many as the client accepts
     #[arg(long, value_name = "N", value_parser = rate)]
     rate: Option<Duration>,
 
@@ -99,7 +99,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "COUNT", num_args = 0..=1, require_equals = true, default_missing_value = MANY)]
     no_ack: Option<u64>,
 
-    /// Milliseconds between heartbeats, as HELLO says
+    /// Heartbeat interval of HELLO, in milliseconds
     #[arg(long, value_name = "MS", default_value_t = 41_250, value_parser = clap::value_parser!(u64).range(1..=3_600_000))]
     heartbeat: u64,
 
@@ -107,7 +107,7 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     once: bool,
 
-    /// Stop after so many seconds
+    /// Stop after this many seconds
     #[arg(long = "for", value_name = "SECONDS", default_value = "3600", value_parser = seconds)]
     time: Duration,
 
@@ -135,7 +135,7 @@ fn serve(
 ) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(name, "serve");
     let mut script = script(args)?;
-    admit(&mut script, reporter);
+    raise_descriptor_limit(&mut script, reporter);
     let server = Server::start(script)
         .map_err(CliError::io(format!("cannot listen on port {} of 127.0.0.1", args.port)))?;
     if reporter.is_json() {
@@ -144,9 +144,9 @@ fn serve(
         to_stdout(format_args!("listening on {}", server.url()));
     }
     while !server.is_finished() && !cancel.is_cancelled() {
-        std::thread::sleep(GLANCE);
+        std::thread::sleep(POLL_INTERVAL);
     }
-    tell(&server.stop(), &mut summary);
+    describe(&server.stop(), &mut summary);
     if args.verbosity.quiet {
         summary.lines.clear();
     }
@@ -155,7 +155,7 @@ fn serve(
 
 /// Raises the limit of file descriptors to that of all connections the script allows. Prints a note and
 /// accepts fewer where the system does not permit it.
-fn admit(script: &mut Script, reporter: &mut Reporter) {
+fn raise_descriptor_limit(script: &mut Script, reporter: &mut Reporter) {
     let wanted = script.limits.connections + DESCRIPTORS;
     let allowed = descriptors(wanted);
     if allowed < wanted {
@@ -203,7 +203,7 @@ fn script(args: &ServeArgs) -> Result<Script, CliError> {
     script.heartbeat_interval = Duration::from_millis(args.heartbeat);
     script.once = args.once;
     script.max_duration = args.time;
-    // What damages an event stands before what ends its connection.
+    // Faults that damage an event come before those that end its connection.
     let at = |numbers: &[u64], fault| numbers.iter().map(move |&n| (n, fault)).collect::<Vec<_>>();
     script.faults = [
         args.corrupt_at.clone(),
@@ -245,7 +245,7 @@ fn unreadable(error: std::io::Error, at: u64) -> CliError {
     }
 }
 
-fn tell(report: &Report, summary: &mut RunSummary) {
+fn describe(report: &Report, summary: &mut RunSummary) {
     let Report { connections, requests, refused, identifies, resumes, invalid, .. } = *report;
     let Report { heartbeats, commands, events, messages, bytes, compressed, faults, .. } = *report;
     for (name, count) in [
@@ -261,7 +261,7 @@ fn tell(report: &Report, summary: &mut RunSummary) {
         ("messages", messages),
         ("bytes", bytes),
         ("compressed", compressed),
-        ("troubles", faults),
+        ("problems", faults),
     ] {
         summary.set(name, count);
     }
@@ -272,7 +272,7 @@ fn tell(report: &Report, summary: &mut RunSummary) {
         format!("sessions     {identifies}, resumed: {resumes}, not known: {invalid}"),
         format!("sent         {events} events in {messages} messages, {bytes} bytes as {compressed}"),
         format!("received     {heartbeats} heartbeats, {commands} other messages"),
-        format!("troubles     {faults}"),
+        format!("problems     {faults}"),
     ];
     summary.text = Some(format!("{events} events to {connections} connections"));
 }
@@ -285,16 +285,16 @@ fn codes(closed: &std::collections::BTreeMap<u16, u64>) -> Value {
         .into()
 }
 
-/// Reads `N` or `N:MORE`.
-fn number_and_more<T: std::str::FromStr>(text: &str) -> Result<(u64, Option<T>), String> {
+/// Parses `N` or `N:VALUE`.
+fn number_and_value<T: std::str::FromStr>(text: &str) -> Result<(u64, Option<T>), String> {
     let bad = || format!("`{text}` is not a number, or two with a colon between them");
-    let (number, more) = text.split_once(':').map_or((text, None), |(n, more)| (n, Some(more)));
-    let more = more.map(|more| more.parse().map_err(|_| bad())).transpose()?;
-    Ok((number.parse().map_err(|_| bad())?, more))
+    let (number, value) = text.split_once(':').map_or((text, None), |(n, value)| (n, Some(value)));
+    let value = value.map(|value| value.parse().map_err(|_| bad())).transpose()?;
+    Ok((number.parse().map_err(|_| bad())?, value))
 }
 
 fn close(text: &str) -> Result<(u64, InjectedFault), String> {
-    let (at, code) = number_and_more::<u16>(text)?;
+    let (at, code) = number_and_value::<u16>(text)?;
     match code.unwrap_or(4000) {
         code @ (1000 | 1001 | 1011..=1014 | 3000..=4999) => Ok((at, InjectedFault::Close(code))),
         code => Err(format!("{code} is no code that a server may close with: 4000 to 4999, say")),
@@ -302,7 +302,7 @@ fn close(text: &str) -> Result<(u64, InjectedFault), String> {
 }
 
 fn flip(text: &str) -> Result<(u64, InjectedFault), String> {
-    let (at, bit) = number_and_more::<usize>(text)?;
+    let (at, bit) = number_and_value::<usize>(text)?;
     Ok((at, InjectedFault::Flip(bit.unwrap_or(1))))
 }
 
@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_alone_or_with_what_belongs_to_them() {
+    fn fault_is_a_number_with_an_optional_code_or_bit() {
         assert_eq!(close("7"), Ok((7, InjectedFault::Close(4000))));
         assert_eq!(close("7:4009"), Ok((7, InjectedFault::Close(4009))));
         assert_eq!(flip("3"), Ok((3, InjectedFault::Flip(1))));
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_and_times_are_positive() {
+    fn rates_and_durations_that_are_not_positive_numbers_are_errors() {
         assert_eq!(rate("200"), Ok(Duration::from_millis(5)));
         assert_eq!(rate("0.5"), Ok(Duration::from_secs(2)));
         assert_eq!(seconds("1.5"), Ok(Duration::from_millis(1500)));

@@ -8,11 +8,11 @@ use crate::ui::size;
 
 #[derive(clap::Args, Debug)]
 pub(crate) struct SessionArgs {
-    /// Transport compression, if the first bytes do not show it: zlib-stream or zstd-stream
+    /// Transport compression, if it cannot be detected: zlib-stream or zstd-stream
     #[arg(long, value_name = "NAME", value_parser = transports())]
     pub(crate) transport: Option<Transport>,
 
-    /// Bytes of the largest payload; one more is an error
+    /// Maximum bytes of a payload
     #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = size::parse)]
     max_message: u64,
 
@@ -47,7 +47,7 @@ impl Check {
     }
 }
 
-/// Reads the name of a transport.
+/// Parses the name of a transport.
 pub(crate) fn transports() -> impl TypedValueParser<Value = Transport> {
     PossibleValuesParser::new(Transport::ALL.map(Transport::name)).try_map(|name| name.parse::<Transport>())
 }
@@ -58,14 +58,13 @@ impl SessionArgs {
         usize::try_from(self.max_message).unwrap_or(usize::MAX)
     }
 
-    /// Whether payloads are looked at.
+    /// Whether payloads are checked.
     pub(crate) fn checks(&self) -> bool {
         self.check != Check::None
     }
 
     pub(crate) fn session(&self, transport: Transport) -> Session {
-        let most = self.max_message();
-        let limits = Limits::new().max_message(most).window_log(self.window_log);
+        let limits = Limits::new().max_message(self.max_message()).window_log(self.window_log);
         Session::new(transport, limits).checks(self.check.checks())
     }
 }

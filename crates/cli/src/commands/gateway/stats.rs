@@ -1,4 +1,4 @@
-//! `linerate gateway stats`: messages by size, opcode and event, zlib beside zstd.
+//! `linerate gateway stats`: counts messages by size, opcode and event, zlib beside zstd.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -22,19 +22,19 @@ use crate::ui::verbosity::VerbosityArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate gateway stats shard-0.zlib                what was sent, and how much of it
-  linerate gateway stats --both shard-0.zlib         also how much it would be with zstd
+  linerate gateway stats shard-0.zlib                sizes, opcodes and events
+  linerate gateway stats --both shard-0.zlib         also its size with zstd
   linerate gateway stats shard-0.msgs                payloads are compressed both ways
   linerate gateway stats --csv *.lgwr > messages.csv a line for each message
 
 CSV:
-  file, message, time_ns (when it came, since 1970), decode_ns, payload, zlib, zstd (bytes),
-  opcode, event. What is not known is left empty.";
+  file, message, time_ns (arrival, since 1970), decode_ns, payload, zlib, zstd (bytes), opcode,
+    event. Unknown fields are empty.";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}", exit_code::HELP))]
 pub(crate) struct StatsArgs {
-    /// Compress payloads also the way that they were not sent
+    /// Also compress payloads with the transport that they were not sent with
     #[arg(long)]
     both: bool,
 
@@ -53,7 +53,7 @@ pub(crate) struct StatsArgs {
     files: Vec<PathBuf>,
 }
 
-const HEAD: &str = "file,message,time_ns,decode_ns,payload,zlib,zstd,opcode,event";
+const CSV_HEADER: &str = "file,message,time_ns,decode_ns,payload,zlib,zstd,opcode,event";
 
 pub(crate) fn run(args: &StatsArgs) -> ExitCode {
     let mut begun = false;
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &StatsArgs) -> ExitCode {
         if let Some(csv) = &mut csv
             && !std::mem::replace(&mut begun, true)
         {
-            csv.write(HEAD)?;
+            csv.write(CSV_HEADER)?;
         }
         process(args, path, csv, reporter)
     })
@@ -78,14 +78,14 @@ fn process(
     let name = path.display().to_string();
     let wire = Wire::open(path, args.session.transport)?;
     let (form, words) = (wire.form, wire.words());
-    let mut counted = Counted::new(wire.transport, args.both)?;
+    let mut counted = FileStatistics::new(wire.transport, args.both)?;
     let mut decoding = Decoding::new(&args.session, &wire);
     let outcome = decoding.run(wire, |message| {
         let bytes = counted.add(message)?;
         csv.as_mut().map_or(Ok(()), |csv| csv.write(record(&name, message, bytes)))
     });
     let totals = decoding.totals;
-    totals.tell(&mut summary);
+    totals.describe(&mut summary);
     summary.set("kind", form.name());
     summary.bytes = totals.payload;
     summary.text = Some(format!("{} messages, {} bytes", totals.messages, totals.payload));
@@ -96,26 +96,26 @@ fn process(
             summary.lines.extend(counted.lines());
         }
     }
-    counted.tell(&mut summary);
+    counted.describe(&mut summary);
     if let Err(ended) = outcome {
         summary.silent = true;
         summary.text = None;
-        ended.say(&name, &totals, reporter);
+        ended.report(&name, &totals, reporter);
     }
     Ok(summary)
 }
 
-/// How payloads are written: terms of Erlang's format begin with 131, which no text does.
+/// The encoding of a payload: Erlang's external terms begin with 131, which no text does.
 fn encoding(payload: &[u8]) -> Encoding {
     if payload.first() == Some(&131) { Encoding::Etf } else { Encoding::Json }
 }
 
-/// Messages compressed in one way.
+/// Messages compressed with one transport.
 struct Side {
     transport: Transport,
-    /// What compresses them, if they were not sent in this way.
+    /// Compresses them, if they were sent with another transport.
     encoder: Option<Encoder>,
-    /// Of which connection.
+    /// The connection of the encoder.
     connection: u64,
     statistics: Statistics,
     sizes: Vec<u32>,
@@ -147,21 +147,21 @@ impl Side {
     }
 }
 
-/// What is counted of a file: at least one side.
-struct Counted {
+/// Statistics of a file: at least one side.
+struct FileStatistics {
     sides: Vec<Side>,
     sizes: Vec<u32>,
 }
 
-impl Counted {
-    /// The way in which messages were sent, or both.
-    fn new(sent: Option<Transport>, both: bool) -> Result<Counted, CliError> {
+impl FileStatistics {
+    /// Statistics of the transport that messages were sent with, or of both.
+    fn new(sent: Option<Transport>, both: bool) -> Result<FileStatistics, CliError> {
         let wanted = Transport::ALL.into_iter().filter(|&way| both || sent.is_none_or(|sent| sent == way));
         let sides = wanted.map(|way| Side::new(way, sent)).collect::<Result<_, _>>()?;
-        Ok(Counted { sides, sizes: Vec::new() })
+        Ok(FileStatistics { sides, sizes: Vec::new() })
     }
 
-    /// Counts a message; returns what it has in each way, zlib first.
+    /// Counts a message; returns its compressed bytes with each transport, zlib first.
     fn add(&mut self, message: &Decoded<'_>) -> Result<[Option<usize>; 2], CliError> {
         let mut bytes = [None; 2];
         for side in &mut self.sides {
@@ -199,7 +199,7 @@ impl Counted {
         rows
     }
 
-    /// Names of groups, and how each side counted them.
+    /// Groups of messages by size, opcode and event.
     fn groups(&self) -> [(&'static str, Vec<Group>); 3] {
         let first = &self.sides[0].statistics;
         let counters = |of: &dyn Fn(&Statistics) -> Counters| -> Vec<Counters> {
@@ -243,7 +243,7 @@ impl Counted {
         rows
     }
 
-    fn tell(&mut self, summary: &mut RunSummary) {
+    fn describe(&mut self, summary: &mut RunSummary) {
         summary.set("payload", json!({ "quantiles": named(quantiles(&mut self.sizes)) }));
         for (title, groups) in self.groups() {
             let (name, key) = match title {
@@ -277,7 +277,7 @@ impl Counted {
     }
 }
 
-/// Messages that have something in common, as each side counted them.
+/// Messages with a common key, as each side counted them.
 struct Group {
     key: Value,
     name: String,
@@ -291,7 +291,7 @@ fn short(transport: Transport) -> &'static str {
     }
 }
 
-/// The least, the median, what 90 and what 99 of a hundred do not exceed, and the most.
+/// Minimum, median, 90th and 99th percentile, and maximum.
 fn quantiles(sizes: &mut [u32]) -> [u32; 5] {
     sizes.sort_unstable();
     let last = sizes.len().saturating_sub(1);
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantiles_are_sizes_that_were_there() {
+    fn quantiles_are_minimum_median_percentiles_and_maximum() {
         assert_eq!(quantiles(&mut []), [0; 5]);
         assert_eq!(quantiles(&mut [7]), [7; 5]);
         let mut hundred: Vec<u32> = (1..=101).rev().collect();
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn names_with_commas_are_quoted() {
+    fn csv_fields_with_commas_or_quotes_are_quoted() {
         assert_eq!(quoted("a.zst"), "a.zst");
         assert_eq!(quoted("a,\"b\""), "\"a,\"\"b\"\"\"");
     }

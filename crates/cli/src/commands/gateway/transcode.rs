@@ -87,17 +87,17 @@ fn process(args: &TranscodeArgs, reporter: &mut Reporter) -> Result<RunSummary, 
     let outcome = decoding.run(wire, |message| writer.add(message));
     let totals = decoding.totals;
     match outcome {
-        // No output is left that looks complete.
+        // The incomplete output is discarded.
         Err(Ended::Otherwise(error)) => return Err(error),
         Err(ended) => {
             summary.silent = true;
-            ended.say(&args.file.display().to_string(), &totals, reporter);
+            ended.report(&args.file.display().to_string(), &totals, reporter);
             return Ok(summary);
         }
         Ok(()) => {}
     }
     let written = writer.finish()?;
-    totals.tell(&mut summary);
+    totals.describe(&mut summary);
     summary.set("kind", form.name());
     summary.set("from", from.map(Transport::name));
     summary.set("to", args.to.transport().map(Transport::name));
@@ -173,7 +173,7 @@ impl Writer {
         }
     }
 
-    /// Gives the file its name; returns the bytes of messages.
+    /// Commits the output; returns the bytes of messages.
     fn finish(self) -> Result<u64, CliError> {
         let out = match self.sink {
             Sink::Messages(mut out) => out.flush().map(|()| out),

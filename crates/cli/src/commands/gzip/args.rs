@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
-    /// Work on all files below directories
+    /// Process all files below directories
     #[arg(short = 'r', long, conflicts_with = "output")]
     pub(crate) recursive: bool,
 
@@ -70,7 +70,7 @@ pub(crate) struct Args {
     #[arg(short = 'N', long, overrides_with = "no_name")]
     pub(crate) name: bool,
 
-    /// Container; when decompressing, gzip and zlib are told apart if this is not given
+    /// Container; when decompressing, gzip and zlib are detected if this is not given
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<FormatChoice>,
 
@@ -93,12 +93,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) verbosity: VerbosityArgs,
 
-    /// Files to work on
+    /// Files to process
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// What is to be done with the files.
+/// What to do with the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Compress,
@@ -129,7 +129,7 @@ impl FormatChoice {
         }
     }
 
-    /// The word on the command line.
+    /// Name on the command line.
     pub(crate) fn name(self) -> &'static str {
         match self {
             FormatChoice::Gzip => "gzip",
@@ -150,7 +150,7 @@ impl Args {
         }
     }
 
-    /// How to compress. A gzip header is written by us, because it may carry a name.
+    /// Options of compression. The gzip header is written separately, because it may contain a name.
     pub(crate) fn options(&self, format: FormatChoice) -> Options {
         Options::new(format.container(), self.level.0)
             .threads(self.threads.threads)
@@ -159,7 +159,7 @@ impl Args {
             .after_header(format == FormatChoice::Gzip)
     }
 
-    /// Whether standard output is where an operand's output goes.
+    /// Whether an operand's output goes to standard output.
     pub(crate) fn writes_stdout(&self, operand_is_stdin: bool) -> bool {
         match (self.mode(), &self.output) {
             (Mode::Test | Mode::List, _) => false,
@@ -170,10 +170,10 @@ impl Args {
 }
 
 fn block_size(text: &str) -> Result<usize, String> {
-    const MOST: u64 = 1 << 30;
+    const MAX: u64 = 1 << 30;
     match size::parse(text)? {
         0 => Err("a block has at least 1 byte".into()),
-        n if n > MOST => Err("a block has at most 1G".into()),
+        n if n > MAX => Err("a block has at most 1G".into()),
         n => Ok(n as usize),
     }
 }

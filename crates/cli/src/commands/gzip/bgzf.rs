@@ -1,8 +1,8 @@
-//! BGZF members decoded side by side (SAM specification, section 4.1).
+//! Decodes BGZF members in parallel (SAM specification, section 4.1).
 //!
-//! Each member says in its "BC" extra field how long it is, so members are cut out of the input
-//! without decoding them. A member is taken from here only if it is in perfect order; whatever is
-//! odd about one is found, and named, by the decoder that reads members one after the other.
+//! The "BC" extra field of a member states its size, so that members are cut out of the input without
+//! decoding them. Only valid members are decoded here; any other is left to the sequential decoder, which
+//! reports its error.
 
 use std::io::Read;
 
@@ -13,52 +13,50 @@ use zlib_rs::{Inflate, InflateFlush, Status};
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 use crate::ui::ordered::ordered;
-
-/// Takes decoded bytes, with the number of input bytes used so far.
-pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
+use crate::ui::output::Sink;
 
 pub(super) const WINDOW_BITS: u8 = 15;
-/// Decoded, and compressed, bytes of a job, after which it takes no more members.
-pub(super) const JOB: usize = 512 << 10;
-/// The most bytes that a member decodes to.
-const MEMBER: u32 = 1 << 16;
-/// Bytes of a gzip header before its extra field, with the length of that.
+/// Bytes of a job, compressed or decoded, after which it takes no more members.
+pub(super) const JOB_BYTES: usize = 512 << 10;
+/// Maximum decoded bytes of a member.
+const MAX_MEMBER: u32 = 1 << 16;
+/// Bytes of a gzip header up to its extra field, with the length of that field.
 const HEADER: usize = 12;
 const TRAILER: usize = 8;
 
-/// What members were decoded.
+/// Result of decoding members.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Members {
-    /// The decoded length of the last; `None` if there was no member to decode.
+    /// Decoded bytes of the last member; `None` if no member was decoded.
     pub(super) last: Option<u64>,
-    /// Whether decoding stopped at a member that looked like BGZF and turned out not to be in order.
-    pub(super) odd: bool,
+    /// Whether decoding stopped at a member that looks like BGZF but is invalid.
+    pub(super) found_invalid: bool,
 }
 
-/// How to decode.
+/// Options of decoding.
 pub(super) struct DecodeOptions {
     pub(super) threads: usize,
-    /// Bytes of a job: [`JOB`].
-    pub(super) job: usize,
-    /// The most bytes to decode. The member that exceeds them is an odd one.
-    pub(super) most: u64,
+    /// Bytes of a job: [`JOB_BYTES`].
+    pub(super) job_bytes: usize,
+    /// Maximum bytes to decode. A member that exceeds them counts as invalid.
+    pub(super) max_output: u64,
 }
 
-/// Decodes the members from here to the first that is not BGZF or not in order, which is where
-/// `source` is left. Memory is about (2 x `threads` + 2) x 2 x `job`.
+/// Decodes members up to the first that is not BGZF or invalid, where `source` is left. Memory is about
+/// (2 x `threads` + 2) x 2 x `job_bytes`.
 pub(super) fn decode<R: Read>(
     source: &mut Source<R>,
-    terms: &DecodeOptions,
+    options: &DecodeOptions,
     sink: Sink<'_>,
 ) -> Result<Members, CliError> {
     let mut members = Members::default();
-    // Compressed bytes that were taken in vain.
+    // Compressed bytes that were taken but not decoded: they are pushed back.
     let mut rest = Vec::new();
-    let (mut at, mut left) = (source.at(), terms.most);
+    let (mut at, mut left) = (source.at(), options.max_output);
     let stopped = std::cell::Cell::new(false);
     ordered(
-        terms.threads,
-        || if stopped.get() { None } else { Job::gather(source, terms.job) },
+        options.threads,
+        || if stopped.get() { None } else { Job::gather(source, options.job_bytes) },
         || {
             let mut inflate = Inflate::new(false, WINDOW_BITS);
             move |mut job: Job| {
@@ -69,13 +67,13 @@ pub(super) fn decode<R: Read>(
         |job: Job| {
             let mut from = 0;
             if !stopped.get() {
-                let (whole, len) = job.whole(left);
-                from = whole.last().map_or(0, |member| member.end);
-                stopped.set(whole.len() < job.members.len());
+                let (valid, len) = job.valid_members(left);
+                from = valid.last().map_or(0, |member| member.end);
+                stopped.set(valid.len() < job.members.len());
                 at += from as u64;
                 left -= len as u64;
-                members.last = whole.last().map(|member| u64::from(member.len)).or(members.last);
-                if !whole.is_empty() {
+                members.last = valid.last().map(|member| u64::from(member.len)).or(members.last);
+                if !valid.is_empty() {
                     sink(&job.output[..len], at)?;
                 }
             }
@@ -83,35 +81,35 @@ pub(super) fn decode<R: Read>(
             Ok(())
         },
     )?;
-    members.odd = stopped.get();
+    members.found_invalid = stopped.get();
     source.unread(rest);
     Ok(members)
 }
 
-/// Members that one thread decodes.
+/// Members that one thread decodes at a time.
 #[derive(Default)]
 struct Job {
     input: Vec<u8>,
     members: Vec<Member>,
     output: Vec<u8>,
-    /// How many members were decoded and are in order.
+    /// Number of members that were decoded and are valid.
     decoded: usize,
 }
 
 struct Member {
-    /// Where its deflate data begins, and where it ends with its trailer, in the input of the job.
+    /// Offsets in the job's input of its deflate data and of the end of its trailer.
     data: usize,
     end: usize,
-    /// The decoded length that it states.
+    /// Decoded bytes stated in its trailer.
     len: u32,
 }
 
 impl Job {
-    /// Takes members from the source; `None` if the next one is not for us.
-    fn gather<R: Read>(source: &mut Source<R>, most: usize) -> Option<Job> {
+    /// Takes members from the source; `None` if the next one is not BGZF.
+    fn gather<R: Read>(source: &mut Source<R>, max_bytes: usize) -> Option<Job> {
         let mut job = Job::default();
         let mut capacity = 0;
-        while job.input.len() < most && capacity < most {
+        while job.input.len() < max_bytes && capacity < max_bytes {
             let Some((header, bytes)) = next_member(source) else { break };
             let start = job.input.len();
             job.input.extend_from_slice(bytes);
@@ -119,7 +117,7 @@ impl Job {
             let member =
                 Member { data: start + header, end: job.input.len(), len: u32::from_le_bytes([a, b, c, d]) };
             source.consume(member.end - start);
-            capacity += member.len.min(MEMBER) as usize;
+            capacity += member.len.min(MAX_MEMBER) as usize;
             job.members.push(member);
         }
         (!job.members.is_empty()).then_some(job)
@@ -127,19 +125,19 @@ impl Job {
 
     fn decode(&mut self, inflate: &mut Inflate) {
         for member in &self.members {
-            if member.len > MEMBER || !decode_member(&self.input, member, inflate, &mut self.output) {
+            if member.len > MAX_MEMBER || !decode_member(&self.input, member, inflate, &mut self.output) {
                 return;
             }
             self.decoded += 1;
         }
     }
 
-    /// The members that are in order and together decode to at most `most` bytes, and their bytes.
-    fn whole(&self, most: u64) -> (&[Member], usize) {
+    /// The valid members that together decode to at most `max_output` bytes, and their decoded bytes.
+    fn valid_members(&self, max_output: u64) -> (&[Member], usize) {
         let (mut count, mut len) = (0, 0);
         for member in &self.members[..self.decoded] {
             let with_this = len + u64::from(member.len);
-            if with_this > most {
+            if with_this > max_output {
                 break;
             }
             (count, len) = (count + 1, with_this);
@@ -150,9 +148,9 @@ impl Job {
 
 /// The next bytes of the source if they are a whole member, and the length of its header.
 fn next_member<R: Read>(source: &mut Source<R>) -> Option<(usize, &[u8])> {
-    // What cannot be read here is read again, and reported, by the decoder of single members.
+    // The sequential decoder meets a read error again, and reports it.
     let start = source.peek(HEADER).ok()?;
-    // Nothing but the extra field: what else a header may have is not for BGZF.
+    // Flags: the extra field and no other optional field, as BGZF demands.
     let [0x1f, 0x8b, 8, 4, _, _, _, _, _, _, len1, len2, ..] = *start else { return None };
     let header = HEADER + usize::from(u16::from_le_bytes([len1, len2]));
     let extra = source.peek(header).ok()?.get(HEADER..header)?;
@@ -163,20 +161,20 @@ fn next_member<R: Read>(source: &mut Source<R>) -> Option<(usize, &[u8])> {
     Some((header, source.peek(size).ok()?.get(..size)?))
 }
 
-/// Appends what a member holds to `output`; `false`, and nothing, if the member is not in order.
+/// Appends a member's content to `output`. Returns false, and appends nothing, if the member is invalid.
 fn decode_member(input: &[u8], member: &Member, inflate: &mut Inflate, output: &mut Vec<u8>) -> bool {
     let (start, len) = (output.len(), member.len as usize);
     let (data, trailer) = input[member.data..member.end].split_at(member.end - member.data - TRAILER);
-    // A byte more than it should need, so that more is seen.
+    // One spare byte, so that a longer content is noticed.
     output.resize(start + len + 1, 0);
     inflate.reset(false);
     let status = inflate.decompress(data, &mut output[start..], InflateFlush::Finish);
     let ended = matches!(status, Ok(Status::StreamEnd));
     let sizes_match = (inflate.total_in(), inflate.total_out()) == (data.len() as u64, len as u64);
     output.truncate(start + len);
-    let whole = ended && sizes_match && trailer[..4] == crc32(CRC32_START, &output[start..]).to_le_bytes();
-    if !whole {
+    let valid = ended && sizes_match && trailer[..4] == crc32(CRC32_START, &output[start..]).to_le_bytes();
+    if !valid {
         output.truncate(start);
     }
-    whole
+    valid
 }

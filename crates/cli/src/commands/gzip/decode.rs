@@ -1,4 +1,4 @@
-//! Decoding: containers and checksums here, the deflate data by zlib-rs.
+//! Decodes gzip, zlib and deflate: containers and checksums here, deflate data by zlib-rs.
 
 use std::io::Read;
 
@@ -9,19 +9,20 @@ use linerate_deflate::gzip::Header;
 use zlib_rs::{Inflate, InflateFlush, Status};
 
 use super::args::FormatChoice;
-use super::bgzf::{self, DecodeOptions, JOB, Sink, WINDOW_BITS};
+use super::bgzf::{self, DecodeOptions, JOB_BYTES, WINDOW_BITS};
 use crate::ui::error::{CliError, engine_error};
 use crate::ui::input::Source;
+use crate::ui::output::Sink;
 
 /// Bytes of the output buffer: much more than the window, which is copied once per round.
 const BUFFER: usize = 256 << 10;
 
-/// What was decoded.
+/// Result of decoding.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decoded {
     pub(crate) bytes_in: u64,
     pub(crate) bytes_out: u64,
-    /// Offset of bytes after the end that belong to nothing.
+    /// Offset of trailing garbage.
     pub(crate) garbage_at: Option<u64>,
 }
 
@@ -35,14 +36,14 @@ pub(crate) struct Decoder<R> {
     buffer: Vec<u8>,
     bytes_out: u64,
     max_output: u64,
-    /// Threads that decode BGZF members side by side, besides this one.
+    /// Threads that decode BGZF members in parallel, besides this one.
     threads: usize,
     /// Bytes that each of them takes at a time.
-    job: usize,
+    job_bytes: usize,
 }
 
 impl<R: Read> Decoder<R> {
-    /// Reads the first header; if `format` is `None`, gzip and zlib are told apart by it.
+    /// Reads the first header, which decides between gzip and zlib if `format` is `None`.
     pub(crate) fn open(
         mut source: Source<R>,
         format: Option<FormatChoice>,
@@ -66,7 +67,7 @@ impl<R: Read> Decoder<R> {
             bytes_out: 0,
             max_output: max_output.unwrap_or(u64::MAX),
             threads,
-            job: JOB,
+            job_bytes: JOB_BYTES,
         };
         decoder.header = decoder.read_header()?;
         Ok(decoder)
@@ -101,22 +102,22 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// Decodes the BGZF members that come next side by side, if there are threads for it. Returns
-    /// the decoded length of the last of them.
+    /// Decodes the BGZF members that follow in parallel, if there are threads for it. Returns the decoded
+    /// length of the last one.
     fn bgzf_members(&mut self, sink: Sink<'_>) -> Result<Option<u64>, CliError> {
         if self.threads < 2 || self.format != Format::Gzip {
             return Ok(None);
         }
-        let most = self.max_output - self.bytes_out;
-        let terms = DecodeOptions { threads: self.threads, job: self.job, most };
+        let max_output = self.max_output - self.bytes_out;
+        let options = DecodeOptions { threads: self.threads, job_bytes: self.job_bytes, max_output };
         let mut written = 0;
-        let members = bgzf::decode(&mut self.source, &terms, &mut |bytes, at| {
+        let members = bgzf::decode(&mut self.source, &options, &mut |bytes, at| {
             written += bytes.len() as u64;
             sink(bytes, at)
         })?;
         self.bytes_out += written;
-        if members.odd {
-            // What follows was decoded in vain. An input that wants that time and again gets it once.
+        if members.found_invalid {
+            // Members after the invalid one were decoded in vain; a crafted input causes that only once.
             self.threads = 1;
         }
         Ok(members.last)
@@ -222,8 +223,7 @@ impl<R: Read> Decoder<R> {
         Ok(self.format == Format::Gzip && self.source.peek(2)?.starts_with(&[0x1f, 0x8b]))
     }
 
-    /// The offset of what follows the end. Zeros up to the end of the input are the padding of
-    /// tapes and disks, and no garbage.
+    /// The offset of trailing garbage. Zeros up to the end of the input are padding of tapes and disks.
     fn garbage(&mut self) -> Result<Option<u64>, CliError> {
         loop {
             let rest = self.source.peek(1)?;
@@ -289,14 +289,19 @@ mod tests {
 
     use super::*;
 
-    /// Everything about a decoding: the output, and the end or the sentence that is said of it.
+    /// Output of a decoding, and its result or error message and kind.
     type Outcome = (Vec<u8>, Result<Decoded, (String, &'static str)>);
 
-    fn outcome(input: &[u8], threads: usize, format: Option<FormatChoice>, most: Option<u64>) -> Outcome {
+    fn outcome(
+        input: &[u8],
+        threads: usize,
+        format: Option<FormatChoice>,
+        max_output: Option<u64>,
+    ) -> Outcome {
         let mut output = Vec::new();
-        let end = Decoder::open(Source::new(input), format, most, threads).and_then(|mut decoder| {
+        let end = Decoder::open(Source::new(input), format, max_output, threads).and_then(|mut decoder| {
             // Small, so that there are several jobs.
-            decoder.job = 200;
+            decoder.job_bytes = 200;
             decoder.run(&mut |bytes, _| {
                 output.extend_from_slice(bytes);
                 Ok(())
@@ -306,12 +311,17 @@ mod tests {
     }
 
     #[track_caller]
-    fn same_side_by_side(what: &str, input: &[u8], format: Option<FormatChoice>, most: Option<u64>) {
-        let one = outcome(input, 1, format, most);
-        assert_eq!(outcome(input, 3, format, most), one, "{what}");
+    fn assert_as_on_one_thread(
+        case: &str,
+        input: &[u8],
+        format: Option<FormatChoice>,
+        max_output: Option<u64>,
+    ) {
+        let one = outcome(input, 1, format, max_output);
+        assert_eq!(outcome(input, 3, format, max_output), one, "{case}");
     }
 
-    fn packed(container: Container, data: &[u8]) -> Vec<u8> {
+    fn compressed(container: Container, data: &[u8]) -> Vec<u8> {
         let options = Options::new(container, Level::Default).block_size(70);
         let mut output = Vec::new();
         compress(data, &mut output, &options).expect("memory takes every byte");
@@ -323,61 +333,61 @@ mod tests {
     }
 
     #[test]
-    fn bgzf_side_by_side_decodes_to_the_same_bytes() {
+    fn bgzf_on_three_threads_decodes_to_its_content() {
         let data = text(5000);
-        let bgzf = packed(Container::Bgzf, &data);
+        let bgzf = compressed(Container::Bgzf, &data);
         let (output, end) = outcome(&bgzf, 3, Some(FormatChoice::Bgzf), None);
         let whole = Decoded { bytes_in: bgzf.len() as u64, bytes_out: 5000, garbage_at: None };
         assert!(output == data && end == Ok(whole));
     }
 
     #[test]
-    fn bgzf_members_are_decoded_side_by_side_up_to_the_first_that_is_damaged() {
-        let bgzf = packed(Container::Bgzf, &text(700));
+    fn parallel_decoding_stops_before_the_first_damaged_member() {
+        let bgzf = compressed(Container::Bgzf, &text(700));
         let run = |input: &[u8]| {
             let (mut source, mut output) = (Source::new(input), Vec::new());
-            let terms = DecodeOptions { threads: 2, job: 200, most: u64::MAX };
-            let members = bgzf::decode(&mut source, &terms, &mut |bytes, _| {
+            let options = DecodeOptions { threads: 2, job_bytes: 200, max_output: u64::MAX };
+            let members = bgzf::decode(&mut source, &options, &mut |bytes, _| {
                 output.extend_from_slice(bytes);
                 Ok(())
             });
-            let members = members.expect("no error is told here");
-            (output.len(), members.last, members.odd, source.at())
+            let members = members.expect("invalid members are no error here");
+            (output.len(), members.last, members.found_invalid, source.at())
         };
         assert_eq!(run(&bgzf), (700, Some(0), false, bgzf.len() as u64));
         let size = usize::from(u16::from_le_bytes([bgzf[16], bgzf[17]])) + 1;
         let mut damaged = bgzf.clone();
         damaged[2 * size - 8] ^= 1;
         assert_eq!(run(&damaged), (70, Some(70), true, size as u64));
-        assert_eq!(run(&packed(Format::Gzip.into(), &text(700))), (0, None, false, 0));
+        assert_eq!(run(&compressed(Format::Gzip.into(), &text(700))), (0, None, false, 0));
     }
 
     #[test]
     fn bgzf_truncated_at_every_byte_fails_as_one_thread_does() {
-        let bgzf = packed(Container::Bgzf, &text(900));
+        let bgzf = compressed(Container::Bgzf, &text(900));
         for len in 0..bgzf.len() {
             for format in [None, Some(FormatChoice::Bgzf)] {
-                same_side_by_side(&format!("{len} bytes"), &bgzf[..len], format, None);
+                assert_as_on_one_thread(&format!("{len} bytes"), &bgzf[..len], format, None);
             }
         }
     }
 
     #[test]
     fn bgzf_with_any_byte_changed_fails_as_one_thread_does() {
-        let bgzf = packed(Container::Bgzf, &text(900));
+        let bgzf = compressed(Container::Bgzf, &text(900));
         for at in 0..bgzf.len() {
             for change in [0x01, 0x80, 0xff] {
                 let mut bytes = bgzf.clone();
                 bytes[at] ^= change;
-                same_side_by_side(&format!("byte {at} ^ {change:#x}"), &bytes, None, None);
+                assert_as_on_one_thread(&format!("byte {at} ^ {change:#x}"), &bytes, None, None);
             }
         }
     }
 
     #[test]
-    fn bgzf_beside_other_members_padding_and_garbage() {
-        let bgzf = packed(Container::Bgzf, &text(700));
-        let gzip = packed(Format::Gzip.into(), &text(300));
+    fn bgzf_with_other_members_padding_and_garbage_decodes_as_on_one_thread() {
+        let bgzf = compressed(Container::Bgzf, &text(700));
+        let gzip = compressed(Format::Gzip.into(), &text(300));
         for parts in [[&bgzf[..], &gzip, &bgzf], [&gzip, &bgzf, &bgzf], [&bgzf, &bgzf, &gzip]] {
             let mixed = parts.concat();
             assert_eq!(outcome(&mixed, 3, None, None).0.len(), 1700);
@@ -385,22 +395,22 @@ mod tests {
                 [&b""[..], b"\0\0\0", b"garbage", b"\x1f\x8b", b"\x1f\x8b\x08\x04garbage", b"\0\x1f\x8b"]
             {
                 let bytes = [&mixed[..], tail].concat();
-                same_side_by_side(&format!("{tail:?}"), &bytes, None, None);
-                same_side_by_side(&format!("{tail:?}"), &bytes, Some(FormatChoice::Bgzf), None);
+                assert_as_on_one_thread(&format!("{tail:?}"), &bytes, None, None);
+                assert_as_on_one_thread(&format!("{tail:?}"), &bytes, Some(FormatChoice::Bgzf), None);
             }
         }
     }
 
     #[test]
-    fn bgzf_members_that_state_a_wrong_size_or_hold_too_much() {
-        let bgzf = packed(Container::Bgzf, &text(700));
+    fn bgzf_members_of_wrong_size_or_over_64_kib_decode_as_on_one_thread() {
+        let bgzf = compressed(Container::Bgzf, &text(700));
         let size = usize::from(u16::from_le_bytes([bgzf[16], bgzf[17]])) + 1;
         for wrong in [0, 17, 25, size - 2, size, 2 * size, 0xffff] {
             let mut bytes = bgzf.clone();
             bytes[size + 16..][..2].copy_from_slice(&(wrong as u16).to_le_bytes());
             let (output, end) = outcome(&bytes, 3, None, None);
             assert!(output == text(700) && end.is_ok(), "{wrong}: the size is a hint, as for gzip itself");
-            same_side_by_side(&format!("{wrong}"), &bytes, None, None);
+            assert_as_on_one_thread(&format!("{wrong}"), &bytes, None, None);
         }
         // A member of 1 MiB, which BGZF does not allow and gzip does.
         let mut large = Vec::new();
@@ -413,14 +423,14 @@ mod tests {
         let bytes = [&bgzf[..], &member, &bgzf].concat();
         let (output, end) = outcome(&bytes, 3, None, None);
         assert!(output.len() == (1 << 20) + 1400 && end.is_ok());
-        same_side_by_side("a large member", &bytes, None, None);
+        assert_as_on_one_thread("a large member", &bytes, None, None);
     }
 
     #[test]
-    fn the_limit_of_output_stops_bgzf_where_one_thread_stops() {
-        let bgzf = packed(Container::Bgzf, &text(700));
+    fn output_limit_stops_parallel_decoding_where_it_stops_one_thread() {
+        let bgzf = compressed(Container::Bgzf, &text(700));
         for most in 0..=701 {
-            same_side_by_side(&format!("at most {most}"), &bgzf, None, Some(most));
+            assert_as_on_one_thread(&format!("at most {most}"), &bgzf, None, Some(most));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The life of one operand: opened, worked on, put in place, and the source deleted last.
+//! Processes one operand: opens it, compresses or decompresses it, and prepares the commit of its output.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,19 +18,19 @@ use crate::ui::output::{self, Output};
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::Progress;
 
-/// Bytes of a file up to which it is not worth more than one thread.
+/// Files up to this size are processed by one thread.
 const SMALL: u64 = 1 << 20;
 
-/// Bytes of a block for files that are not larger. Clearing the buffers of larger blocks takes longer
-/// than compressing such a file.
+/// Block size for files up to this size: clearing the buffers of larger blocks takes longer than compressing
+/// such a file.
 const SMALL_BLOCK: usize = 32 << 10;
 
-/// One thing to work on.
+/// An input.
 pub(crate) enum Operand {
     Stdin,
     /// Given on the command line.
     Named(PathBuf),
-    /// Met below a folder: passed over in silence if it is not to be worked on.
+    /// Found below a folder: skipped silently if its name does not suit the mode.
     Found(PathBuf),
 }
 
@@ -50,10 +50,10 @@ impl Operand {
     }
 }
 
-/// What became of an operand.
+/// Result of an operand.
 pub(crate) struct FileSummary {
     pub(crate) name: String,
-    /// The file made, if one was.
+    /// The file written, if any.
     pub(crate) output: Option<PathBuf>,
     pub(crate) format: &'static str,
     pub(crate) bytes_in: u64,
@@ -62,13 +62,13 @@ pub(crate) struct FileSummary {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Does what the command line says with one operand, up to an output that has no name yet. `alone` says
-/// that no other is worked on meanwhile.
+/// Processes an operand, up to an output that is not committed yet. With `alone` no other operand is
+/// processed at the same time.
 pub(crate) fn work(args: &Args, operand: &Operand, alone: bool) -> Work<FileSummary> {
     Work { name: operand.name(), result: process(args, operand, alone) }
 }
 
-/// `None` if the operand is silently passed over.
+/// Returns `None` if the operand is skipped silently.
 fn process(
     args: &Args,
     operand: &Operand,
@@ -77,17 +77,17 @@ fn process(
     let beside = is_replaced(args, operand);
     let found = matches!(operand, Operand::Found(_));
     if beside || found && args.mode() != Mode::Compress {
-        match suited_by_name(args, operand) {
+        match check_suffix(args, operand) {
             Ok(()) => {}
             Err(CliError::Skipped(_)) if found => return Ok(None),
             Err(error) => return Err(error),
         }
     }
     let input = open(args, operand, beside)?;
-    // A large file takes all threads. One at a time is enough of those.
+    // A large file uses all threads, so that only one is processed at a time.
     static LARGE: Mutex<()> = Mutex::new(());
     let is_large = !alone && input.meta.len() > SMALL;
-    let _turn = is_large.then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
+    let _guard = is_large.then(|| LARGE.lock().unwrap_or_else(PoisonError::into_inner));
     let begun = Instant::now();
     let (mut summary, finished) = match args.mode() {
         Mode::Compress => compress(args, operand, &input, alone),
@@ -97,13 +97,13 @@ fn process(
     Ok(Some((summary, finished)))
 }
 
-/// Whether the output is made beside the operand, which it replaces unless `-k`.
+/// Whether the output goes beside the operand, and replaces it unless `-k` is given.
 fn is_replaced(args: &Args, operand: &Operand) -> bool {
     let makes_output = matches!(args.mode(), Mode::Compress | Mode::Decompress);
     makes_output && operand.path().is_some() && !args.stdout && args.output.is_none()
 }
 
-fn suited_by_name(args: &Args, operand: &Operand) -> Result<(), CliError> {
+fn check_suffix(args: &Args, operand: &Operand) -> Result<(), CliError> {
     let suffix = operand.path().and_then(names::compressed_suffix);
     match (args.mode(), suffix) {
         (Mode::Compress, Some(suffix)) => {
@@ -148,7 +148,7 @@ fn compress(
     let mut reader = Counted::new(&input.file);
     let mut options = args.options(format);
     if input.meta.is_file() {
-        // A whole file in one block makes the same output, whatever else the block could hold.
+        // Blocks larger than the file do not change the output.
         let whole = usize::try_from(input.meta.len()).map_or(usize::MAX, |len| len.saturating_add(1));
         options.block_size = options.block_size.min(whole.max(SMALL_BLOCK));
     }
@@ -194,8 +194,8 @@ fn decompress(
         _ => make_output(args, operand, target.as_deref())?,
     };
     let mut progress = progress(args, operand, input, alone);
-    let decoded = decoder.run(&mut |bytes, summary| {
-        progress.update(summary);
+    let decoded = decoder.run(&mut |bytes, bytes_in| {
+        progress.update(bytes_in);
         output.write_all(bytes).map_err(|e| output.error(e))
     })?;
     drop(progress);
@@ -217,7 +217,7 @@ fn decompress(
     if let Some(at) = decoded.garbage_at {
         summary.warnings.push(format!("trailing garbage ignored (at byte {at})"));
     }
-    // What is not understood is not thrown away.
+    // A source with trailing garbage is kept.
     let deletes = beside && !args.keep && summary.warnings.is_empty();
     Ok((summary, FinishedOutput::new(output, operand.path(), input, modified, deletes)?))
 }
@@ -227,7 +227,7 @@ fn progress(args: &Args, operand: &Operand, input: &Opened, alone: bool) -> Prog
     Progress::new(alone && !args.verbosity.quiet && !args.verbosity.json, &operand.name(), total)
 }
 
-/// Opens the output: `target` if it is made beside the operand.
+/// Opens the output: `target` if it goes beside the operand.
 fn make_output(args: &Args, operand: &Operand, target: Option<&Path>) -> Result<Output, CliError> {
     if args.writes_stdout(operand.path().is_none()) {
         return output::stdout().map(Output::Stdout).map_err(CliError::stdout_write);

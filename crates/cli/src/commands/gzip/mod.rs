@@ -1,4 +1,4 @@
-//! `linerate gzip`: files and streams through the deflate engine and back.
+//! `linerate gzip`: compresses and decompresses files and streams with the deflate engine.
 
 mod args;
 mod bgzf;
@@ -25,8 +25,8 @@ use crate::ui::printer::{Printer, to_stderr, to_stdout};
 use crate::ui::signals;
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    if let Err(what) = check_usage(args) {
-        to_stderr(format_args!("linerate: {what}"));
+    if let Err(message) = check_usage(args) {
+        to_stderr(format_args!("linerate: {message}"));
         return ExitCode::from(exit_code::USAGE);
     }
     let no_files = args.files.is_empty();
@@ -35,8 +35,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let mut session = Session { args, printer, exit_status: ExitStatus::default(), listed: false };
     for group in groups(args) {
         match group {
-            Group::Files(operands) => session.work(operands.into_iter().map(Ok)),
-            Group::Folder(path) => session.work(walk::files_below(path).map(|found| match found {
+            Group::Files(operands) => session.process(operands.into_iter().map(Ok)),
+            Group::Folder(path) => session.process(walk::files_below(path).map(|found| match found {
                 Ok(file) => Ok(Operand::Found(file)),
                 Err((folder, error)) => Err((folder.display().to_string(), error)),
             })),
@@ -45,10 +45,10 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     session.exit_status.code()
 }
 
-/// Operands of which none can be made from another, so that they may be worked on at a time.
+/// Operands that can be processed in parallel, since none is the output of another.
 enum Group<'a> {
     Files(Vec<Operand>),
-    /// All files below it.
+    /// All files below a folder.
     Folder(&'a Path),
 }
 
@@ -58,7 +58,7 @@ fn groups(args: &Args) -> Vec<Group<'_>> {
     let mut seen = HashSet::new();
     for path in &args.files {
         let is_folder = args.recursive && !is_stdin(path) && path.is_dir();
-        // A file that is named twice is worked on twice, the second time as it is then.
+        // A file that is named twice is processed twice, the second time as the first has left it.
         if is_folder || !seen.insert(path) {
             groups.push(Group::Files(std::mem::take(&mut files)));
             seen = HashSet::from([path]);
@@ -80,7 +80,7 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// What clap cannot check.
+/// Checks that clap cannot express.
 fn check_usage(args: &Args) -> Result<(), &'static str> {
     let reads_stdin = args.files.is_empty() || args.files.iter().any(|f| is_stdin(f));
     if args.output.is_some() && args.files.len() > 1 {
@@ -98,30 +98,30 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     }
 }
 
-/// The work on several files, and what became of it.
+/// A run over several files, and its results.
 struct Session<'a> {
     args: &'a Args,
     printer: Printer,
     exit_status: ExitStatus,
-    /// Whether the head of the list has been printed.
+    /// Whether the header of the list has been printed.
     listed: bool,
 }
 
 impl Session<'_> {
-    /// Works on operands, each of which may be a failure to find any, on several at a time.
-    fn work(&mut self, operands: impl Iterator<Item = Result<Operand, (String, CliError)>>) {
+    /// Processes operands in parallel. One may be an error of finding it.
+    fn process(&mut self, operands: impl Iterator<Item = Result<Operand, (String, CliError)>>) {
         let args = self.args;
         let is_one = operands.size_hint().1 == Some(1);
-        // What goes to standard output goes there in order.
+        // Standard output is written in the order of the operands, by one thread.
         let threads = if is_one || self.printer.stdout_is_data { 1 } else { args.threads.threads };
         let process = |operand| match operand {
             Ok(operand) => file::work(args, &operand, threads == 1),
             Err((name, error)) => Work { name, result: Err(error) },
         };
         output_file::each(threads, operands, process, |name, result| match result {
-            Ok(Some((mut summary, placed))) => {
-                summary.output = placed.output;
-                summary.warnings.extend(placed.warning);
+            Ok(Some((mut summary, committed))) => {
+                summary.output = committed.output;
+                summary.warnings.extend(committed.warning);
                 self.done(&summary);
             }
             Ok(None) => {}

@@ -1,11 +1,10 @@
-//! File names: which suffix a container gets, and what is left without it.
+//! Suffixes of file names: added by compression, removed by decompression.
 
 use std::path::{Path, PathBuf};
 
 use super::args::FormatChoice;
 
-/// Suffixes that say a file is compressed, what replaces each, and the format where autodetection
-/// cannot tell.
+/// Suffixes of compressed files, what replaces each, and the format where it cannot be detected.
 const SUFFIXES: [(&str, &str, Option<FormatChoice>); 7] = [
     ("gz", "", None),
     ("bgz", "", None),
@@ -21,12 +20,12 @@ fn known(path: &Path) -> Option<&'static (&'static str, &'static str, Option<For
     SUFFIXES.iter().find(|(known, ..)| suffix.eq_ignore_ascii_case(known))
 }
 
-/// The suffix of a path, if it says that the file is compressed.
+/// The suffix of a path, if it is one of compressed files.
 pub(crate) fn compressed_suffix(path: &Path) -> Option<&'static str> {
     known(path).map(|row| row.0)
 }
 
-/// The format that the suffix stands for, if the content does not say.
+/// The format of the path's suffix, where it cannot be detected by content.
 pub(crate) fn format_by_suffix(path: &Path) -> Option<FormatChoice> {
     known(path).and_then(|row| row.2)
 }
@@ -54,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suffixes_come_and_go() {
+    fn suffixes_are_added_and_removed() {
         let without = |p: &str| without_suffix(Path::new(p)).map(|p| p.to_str().unwrap().to_owned());
         assert_eq!(without("a/b.txt.gz").as_deref(), Some("a/b.txt"));
         assert_eq!(without("b.TGZ").as_deref(), Some("b.tar"));

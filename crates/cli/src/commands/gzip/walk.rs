@@ -8,8 +8,8 @@ use crate::ui::error::CliError;
 /// A file, or a folder that could not be read.
 pub(crate) type Found = Result<PathBuf, (PathBuf, CliError)>;
 
-/// Every regular file below `folder`, in the order of their names. Links are not followed. A folder is
-/// read before anything in it is worked on, so new files are not met.
+/// Every regular file below `folder`, sorted by name. Links are not followed. A folder is read completely
+/// before its files are processed, so that their outputs are not found.
 pub(crate) fn files_below(folder: &Path) -> impl Iterator<Item = Found> {
     let mut folders = vec![folder.to_owned()];
     let mut files = Vec::new().into_iter();
@@ -20,9 +20,9 @@ pub(crate) fn files_below(folder: &Path) -> impl Iterator<Item = Found> {
             }
             let folder = folders.pop()?;
             match entries(&folder) {
-                Ok((in_it, below)) => {
-                    files = in_it.into_iter();
-                    folders.extend(below.into_iter().rev());
+                Ok((found, subfolders)) => {
+                    files = found.into_iter();
+                    folders.extend(subfolders.into_iter().rev());
                 }
                 Err(e) => return Some(Err((folder, CliError::io("cannot read the folder")(e)))),
             }

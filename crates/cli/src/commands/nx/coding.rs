@@ -6,10 +6,10 @@ use linerate_nx::pack::{Coding, Format, Options, PRESETS, Preset, Zstd};
 
 use crate::ui::size;
 
-/// The levels of the original program where an algorithm is named without one.
+/// Default levels of the original program for an algorithm given without a level.
 const SOLID_LEVEL: i32 = 16;
 const CHUNKED_LEVEL: i32 = 9;
-const MOST_LZ4: i32 = 12;
+const MAX_LZ4_LEVEL: i32 = 12;
 
 /// How blocks are formed and compressed. Flattened last, since later arguments would get its heading.
 #[derive(clap::Args, Debug)]
@@ -62,14 +62,14 @@ pub(crate) struct CodingArgs {
     #[arg(long)]
     pub(crate) dictionaries: bool,
 
-    /// Give blocks above 256K at zstd levels 6 to 16 the search that suits them: smaller, and slower to
-    /// pack [default: true]
+    /// Fit the match search of zstd levels 6 to 16 to blocks above 256K: smaller, and slower to pack
+    /// [default: true]
     #[arg(long, value_name = "BOOL")]
     pub(crate) fit_search: Option<bool>,
 
-    /// Group files that share blocks by what they have in common [default: true]
+    /// Group files that share blocks by the similarity of their content [default: true]
     #[arg(long, value_name = "BOOL")]
-    pub(crate) group_alike: Option<bool>,
+    pub(crate) group_similar: Option<bool>,
 
     /// Store equal files above the block size, and equal runs of chunks, once [default: true]
     #[arg(long, value_name = "BOOL")]
@@ -80,7 +80,7 @@ pub(crate) struct CodingArgs {
     pub(crate) deduplicate_solid: Option<bool>,
 }
 
-/// How blocks are coded; what does not become smaller is stored.
+/// How blocks are coded; incompressible blocks are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Algorithm {
     Copy,
@@ -90,8 +90,7 @@ pub(crate) enum Algorithm {
 }
 
 impl CodingArgs {
-    /// The options that these arguments mean. `chunk` is the chunk size where neither it nor
-    /// a preset is given.
+    /// The options of packing. `chunk` is the default chunk size without a preset.
     ///
     /// # Errors
     /// A message if an option exceeds the limits of the format.
@@ -110,24 +109,24 @@ impl CodingArgs {
         options.solid = self.changed(options.solid, self.solid_algorithm, self.solidlevel, SOLID_LEVEL);
         options.chunked =
             self.changed(options.chunked, self.chunked_algorithm, self.chunkedlevel, CHUNKED_LEVEL);
-        if self.names_a_coding() {
+        if self.sets_algorithm() {
             options.textures = None;
         }
         options.dictionaries |= self.dictionaries;
         options.fit_search = self.fit_search.unwrap_or(options.fit_search);
-        options.group_similar = self.group_alike.unwrap_or(options.group_similar);
+        options.group_similar = self.group_similar.unwrap_or(options.group_similar);
         options.dedup_chunked = self.deduplicate_chunked.unwrap_or(options.dedup_chunked);
         options.dedup_solid = self.deduplicate_solid.unwrap_or(options.dedup_solid);
         options.check().map_err(|e| e.to_string())?;
         Ok(options)
     }
 
-    /// Whether any coding option is given.
-    pub(crate) fn says_anything(&self) -> bool {
+    /// Whether any option of coding is given.
+    pub(crate) fn is_given(&self) -> bool {
         let sizes = self.blocksize.or(self.chunksize).is_some();
         let shares = self.deduplicate_chunked.or(self.deduplicate_solid).is_some();
-        let grouped = self.fit_search.or(self.group_alike).is_some() || self.dictionaries;
-        self.preset.is_some() || sizes || shares || grouped || self.names_a_coding()
+        let grouped = self.fit_search.or(self.group_similar).is_some() || self.dictionaries;
+        self.preset.is_some() || sizes || shares || grouped || self.sets_algorithm()
     }
 
     /// # Errors
@@ -140,7 +139,7 @@ impl CodingArgs {
     }
 
     /// Whether an option is given that the texture coding of a preset would ignore.
-    fn names_a_coding(&self) -> bool {
+    fn sets_algorithm(&self) -> bool {
         let algorithm = self.solid_algorithm.or(self.chunked_algorithm).is_some();
         let level = self.solidlevel.or(self.chunkedlevel).is_some();
         algorithm || level || self.min_match.is_some() || self.raw_literals || self.long
@@ -151,17 +150,17 @@ impl CodingArgs {
         base: Coding,
         algorithm: Option<Algorithm>,
         level: Option<i32>,
-        usual_level: i32,
+        default_level: i32,
     ) -> Coding {
         let coding = match (algorithm, base) {
             (None, _) | (Some(Algorithm::ZStandard), Coding::Zstd(_)) => base,
-            (Some(Algorithm::ZStandard), _) => Coding::zstd(usual_level),
+            (Some(Algorithm::ZStandard), _) => Coding::zstd(default_level),
             (Some(Algorithm::Copy), _) => Coding::Copy,
-            (Some(Algorithm::Lz4), _) => Coding::lz4(usual_level.min(MOST_LZ4)),
+            (Some(Algorithm::Lz4), _) => Coding::lz4(default_level.min(MAX_LZ4_LEVEL)),
         };
         match coding {
             Coding::Copy => Coding::Copy,
-            Coding::Lz4 { level: usual } => Coding::lz4(level.unwrap_or(usual)),
+            Coding::Lz4 { level: default } => Coding::lz4(level.unwrap_or(default)),
             Coding::Zstd(zstd) => Coding::Zstd(Zstd {
                 level: level.unwrap_or(zstd.level),
                 min_match: self.min_match.unwrap_or(zstd.min_match),
@@ -232,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn algorithms_have_levels_of_their_own() {
+    fn default_and_maximum_levels_depend_on_the_algorithm() {
         let found = options(&["--solid-algorithm", "LZ4", "--chunked-algorithm", "Copy"]).unwrap();
         assert_eq!((found.solid, found.chunked), (Coding::lz4(12), Coding::Copy));
         let found = options(&["--solid-algorithm=lz4", "--solidlevel=3", "--chunkedlevel=-5"]).unwrap();
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn presets_are_changed_by_what_follows() {
+    fn options_change_those_of_the_preset() {
         let found = options(&["--preset", "vfs", "--chunkedlevel", "3"]).unwrap();
         assert_eq!((found.chunk, found.textures), (128 << 10, None));
         assert_eq!(found.chunked, Coding::zstd(3));
@@ -252,11 +251,11 @@ mod tests {
     }
 
     #[test]
-    fn deduplication_is_switched_by_a_word() {
+    fn true_and_false_switch_deduplication_search_and_grouping() {
         let found = options(&["--deduplicate-chunked", "false", "--deduplicate-solid=true"]).unwrap();
         assert_eq!((found.dedup_chunked, found.dedup_solid), (false, true));
         assert!(options(&["--deduplicate-solid", "perhaps"]).is_err());
-        let found = options(&["--fit-search=false", "--group-alike", "false"]).unwrap();
+        let found = options(&["--fit-search=false", "--group-similar", "false"]).unwrap();
         assert!(!found.fit_search && !found.group_similar && !found.dictionaries);
         assert!(options(&["--dictionaries"]).unwrap().dictionaries);
     }

@@ -1,4 +1,4 @@
-//! `linerate nx diff`: which files of one archive differ from those of another, by their hashes.
+//! `linerate nx diff`: compares the files of two archives by their hashes.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -50,7 +50,7 @@ pub(crate) struct DiffArgs {
     pub(crate) new: PathBuf,
 }
 
-/// What is different about one path.
+/// Difference of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Removed,
@@ -140,7 +140,7 @@ fn process(args: &DiffArgs, reporter: &mut Reporter) -> Result<(RunSummary, usiz
     Ok((summary, count))
 }
 
-/// How times, modes, links and empty folders differ, where either archive has kept any.
+/// Differences of times, modes, links and empty folders, where either archive has metadata.
 fn metadata_changes(
     args: &DiffArgs,
     old: &Opened,
@@ -151,10 +151,10 @@ fn metadata_changes(
         return Vec::new();
     }
     let old_name = args.old.display().to_string();
-    let before = metadata::told(old, &old_name, reporter);
-    let after = metadata::told(new, &args.new.display().to_string(), reporter);
+    let before = metadata::for_display(old, &old_name, reporter);
+    let after = metadata::for_display(new, &args.new.display().to_string(), reporter);
     if before.is_some() != after.is_some() {
-        reporter.note(&old_name, "only one of the archives has kept times and modes: they are not compared");
+        reporter.note(&old_name, "only one of the archives has metadata: times and modes are not compared");
     }
     let paths = |archive: &'_ Opened| archive.files().map(|file| file.path().to_owned()).collect::<Vec<_>>();
     let (files, new_files) = (paths(old), paths(new));
@@ -180,7 +180,7 @@ fn changes<'a>(old: &'a Opened, new: &'a Opened) -> Result<Vec<(Change, &'a str)
     Ok(found)
 }
 
-/// Tells whether files have the same content.
+/// Compares the contents of files.
 struct Comparison<'a> {
     old: Reader<'a, AnySource>,
     new: Reader<'a, AnySource>,
@@ -188,7 +188,8 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// By size and hash. A content is hashed anew where its archive has no hashes, or others.
+    /// Whether two files have the same size and hash. Content is hashed where its archive has no hashes, or
+    /// others.
     fn is_same(&mut self, a: File<'_>, a_kind: HashKind, b: File<'_>) -> Result<bool, CliError> {
         if a.size() != b.size() {
             return Ok(false);
@@ -209,7 +210,7 @@ fn bytes_to_fetch(old: &Opened, new: &Opened) -> u64 {
     let same_hash = old.hash_kind() == new.hash_kind() && old.has_hashes();
     let known: HashMap<u64, u64> =
         old.toc().entries.iter().filter(|_| same_hash).map(|entry| (entry.hash, entry.size)).collect();
-    // Where runs of wanted blocks begin and end, so that overlapping runs cost no more than others.
+    // Difference array of runs of wanted blocks, so that overlapping runs cost no more than others.
     let mut runs = vec![0i64; new.layout().len() + 1];
     for file in new.files().filter(|file| file.hash().and_then(|hash| known.get(&hash)) != Some(&file.size()))
     {

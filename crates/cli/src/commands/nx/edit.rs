@@ -75,8 +75,8 @@ impl OnClash {
 
 const UPDATE_EXAMPLES: &str = "\
 Examples:
-  linerate nx update mods.nx mods                what is new or different in the folder
-  linerate nx update --mirror mods.nx mods       also without what the folder does not have
+  linerate nx update mods.nx mods                what is new or changed in the folder
+  linerate nx update --mirror mods.nx mods       also delete what the folder lacks
   linerate nx update mods.nx mods -o new.nx      mods.nx stays as it is";
 
 #[derive(clap::Args, Debug)]
@@ -112,8 +112,8 @@ pub(crate) struct UpdateArgs {
 const DELETE_EXAMPLES: &str = "\
 Examples:
   linerate nx delete mods.nx '*.bak' old
-  linerate nx delete --dry-run mods.nx '*.bak'           the paths that would go
-  linerate nx delete --keep-hashes wanted.txt store.nx   all whose hash is not in the list";
+  linerate nx delete --dry-run mods.nx '*.bak'           the paths that would be deleted
+  linerate nx delete --keep-hashes wanted.txt store.nx   files whose hash is not in the list";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{DELETE_EXAMPLES}\n\n{GLOBS}\n\n{}", exit_code::HELP))]
@@ -188,6 +188,7 @@ pub(super) fn run_repack(args: &RepackArgs) -> Result<ExitCode, String> {
     let reporter = Reporter::new(&args.edit.verbosity, false);
     Ok(cancellable(reporter, &args.archive, |cancel, reporter| repack(args, cancel, reporter)))
 }
+
 fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Result<RunSummary, CliError> {
     let paths = args.all_archives();
     let mut summary = RunSummary::new(paths[0], "merge");
@@ -210,7 +211,7 @@ fn merge(args: &MergeArgs, cancel: &CancelToken, reporter: &mut Reporter) -> Res
     builder.metadata(metadata::merged(&opened, &paths, clash, reporter));
     summary.set("archives", paths.len());
     let format = format(&args.edit, &opened[0]);
-    // Some systems replace no open file.
+    // Windows does not replace open files.
     drop(opened);
     write::write(builder, &target, format, None, reporter, &mut summary)?;
     Ok(summary)
@@ -229,10 +230,10 @@ fn update(
     let options =
         options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(CliError::Refused)?;
-    let prefer = |path: &str| rules.prefer(path);
+    let file_options = |path: &str| rules.options(path);
     let prune = |path: &str| rules.prunes(path);
     let walk = rules.walk(&args.folder, &prune);
-    let found = Builder::update(options, &archive, walk, prefer, args.mirror);
+    let found = Builder::update(options, &archive, walk, file_options, args.mirror);
     let (mut builder, changes, skipped) = found.map_err(write::engine_error)?;
     let mut bad_names: BTreeSet<BadName> = skipped.bad_names.into_iter().collect();
     let carried = metadata::carried(&archive, &args.archive, reporter);
@@ -246,7 +247,7 @@ fn update(
     }
     for other in skipped.others.iter().filter(|other| !(keeps && metadata::is_link(other))) {
         let path = other.display().to_string();
-        reporter.warn(&path, "not packed, for it is neither a file nor a folder");
+        reporter.warn(&path, "not packed: it is neither a file nor a folder");
     }
     names::warn_of_bad(&bad_names, &args.folder, reporter);
     summary.set("bad_names", bad_names.len());
@@ -303,21 +304,21 @@ fn delete(
         return Err(CliError::Refused(format!("no file matches `{glob}`")));
     }
     let kept = args.keep_hashes.as_deref().map(hashes).transpose()?;
-    let goes = |path: &str, hash: Option<u64>| {
+    let is_deleted = |path: &str, hash: Option<u64>| {
         select.takes(path) && kept.as_ref().is_none_or(|kept| hash.is_some_and(|hash| !kept.contains(&hash)))
     };
     let mut deleted: Vec<String> = Vec::new();
     let mut options = options(&args.edit, cancel, Ok(Options::default()))?;
     options.threads = args.edit.threads.threads;
     let builder = Builder::from_archive(options, &archive, |file| {
-        let goes = goes(file.path(), file.hash());
-        if goes {
+        let is_deleted = is_deleted(file.path(), file.hash());
+        if is_deleted {
             deleted.push(file.path().to_owned());
         }
-        !goes
+        !is_deleted
     });
     let mut builder = builder.map_err(write::engine_error)?;
-    // Folders and links have no hash: a list of those to keep says nothing of them.
+    // Folders and links have no hash, so that --keep-hashes does not apply to them.
     if kept.is_none() {
         metadata.retain(|path| !select.takes(path));
         let stays = |path: &str| metadata.folders.contains_key(path) || metadata.links.contains_key(path);
@@ -343,7 +344,7 @@ fn repack(args: &RepackArgs, cancel: &CancelToken, reporter: &mut Reporter) -> R
     let options =
         options(&args.edit, cancel, args.coding.options(Some(chunk(&archive)), args.edit.threads.threads))?;
     args.coding.check_format(format(&args.edit, &archive)).map_err(CliError::Refused)?;
-    let converts = args.edit.format.is_some() && !args.coding.says_anything();
+    let converts = args.edit.format.is_some() && !args.coding.is_given();
     let builder = match converts {
         true => Builder::from_archive(options, &archive, |_| true),
         false => Builder::repack(options, &archive),
@@ -358,11 +359,11 @@ fn repack(args: &RepackArgs, cancel: &CancelToken, reporter: &mut Reporter) -> R
 }
 
 fn chunk(archive: &Opened) -> u64 {
-    // What is read may be larger than what is written.
+    // Archives may have larger chunks than those that are written.
     archive.header().chunk.bytes().min(linerate_nx::pack::MAX_CHUNK)
 }
 
-/// The one asked for, or else that of the archive.
+/// The given format, by default that of the archive.
 fn format(args: &EditArgs, archive: &Opened) -> Format {
     args.format.map_or_else(|| archive.source().format(), FormatName::format)
 }

@@ -29,7 +29,7 @@ const FOLDER_OR_STDOUT: &str =
 const EXAMPLES: &str = "\
 Examples:
   linerate nx extract mods.nx -o mods                all files
-  linerate nx extract mods.nx '*.dds' -o textures    files of a name
+  linerate nx extract mods.nx '*.dds' -o textures    files by name
   linerate nx extract --stdout mods.nx readme.txt
   linerate nx extract --metadata mods.nx -o mods     with times, modes, links and empty folders
   linerate nx extract --strip-components 1 --overwrite replace mods.nx";
@@ -71,7 +71,7 @@ pub(crate) struct ExtractArgs {
     #[arg(long)]
     pub(crate) metadata: bool,
 
-    /// Which links --metadata makes
+    /// Which links --metadata creates
     #[arg(long, value_enum, value_name = "WHICH", default_value = "inside", requires = "metadata")]
     pub(crate) links: LinkChoice,
 
@@ -193,7 +193,7 @@ fn to_folder(
         })
         .to_folder(&args.output);
     drop(bar);
-    // What was begun has been removed.
+    // Incomplete files have been removed.
     cancel.exit_if_cancelled();
     let extracted = extracted.map_err(|error| match error.source {
         FileError::Archive(error) => damage(error),
@@ -205,14 +205,14 @@ fn to_folder(
         }
         _ => 0,
     };
-    tell(extracted, args, archive, name, reporter, summary);
+    describe(extracted, args, archive, name, reporter, summary);
     if unrestored > 0 {
         summary.set("status", "failed");
     }
     Ok(())
 }
 
-fn tell(
+fn describe(
     extracted: Extracted,
     args: &ExtractArgs,
     archive: &Opened,
@@ -228,7 +228,7 @@ fn tell(
     summary.output = Some(args.output.clone());
     summary.bytes = extracted.bytes;
     let mut words = format!("{} files, {} bytes", extracted.files, extracted.bytes);
-    for (count, what) in [(extracted.skipped.len(), "passed over"), (failed, "failed")] {
+    for (count, what) in [(extracted.skipped.len(), "skipped"), (failed, "failed")] {
         if count > 0 {
             words.push_str(&format!(", {count} {what}"));
         }
@@ -265,9 +265,9 @@ pub(crate) fn entry_failure(cause: FileError, at: u64) -> CliError {
     match cause {
         FileError::Archive(error) => damage(error),
         FileError::Output(error) => CliError::Io { context: "cannot write".into(), error },
-        FileError::Exists => CliError::Refused("it exists already; --overwrite says what to do then".into()),
+        FileError::Exists => CliError::Refused("it exists already; see --overwrite".into()),
         FileError::Link(what) => {
-            CliError::data(Kind::Corrupt, at, format!("not made: {what}; --links any makes it all the same"))
+            CliError::data(Kind::Corrupt, at, format!("not created: {what}; --links any creates it"))
         }
         // Refused paths and colliding names are damage of the archive.
         cause => CliError::data(Kind::Corrupt, at, format!("not extracted: {cause}")),
@@ -293,7 +293,7 @@ pub(crate) fn wanted(
     }
     let found = Metadata::from_archive(archive).map_err(damage)?;
     if found.is_none() {
-        reporter.note(name, "it says nothing beside its files");
+        reporter.note(name, "it has no metadata");
     }
     Ok(found)
 }
@@ -328,7 +328,8 @@ pub(crate) fn restore(
     summary.set("skipped_links", restored.skipped);
     Ok(failures)
 }
-/// Writes files in the order of their paths. A file up to [`HELD`] bytes is written only if it is valid; a
+
+/// Writes files in the order of their paths. A file up to [`MAX_BUFFERED`] bytes is written only if it is valid; a
 /// larger one up to the damage.
 fn to_stdout(
     args: &ExtractArgs,
@@ -350,7 +351,7 @@ fn to_stdout(
     reader.verify(!args.no_verify);
     let (mut count, mut failed) = (0u64, 0u64);
     for file in files {
-        let written = match file.size() <= HELD {
+        let written = match file.size() <= MAX_BUFFERED {
             true => reader
                 .read(file)
                 .map_err(damage)
@@ -384,7 +385,7 @@ fn to_stdout(
 }
 
 /// Files up to this size are checked before the first byte is written to standard output.
-const HELD: u64 = 64 << 20;
+const MAX_BUFFERED: u64 = 64 << 20;
 
 #[cfg(test)]
 mod tests {

@@ -30,7 +30,7 @@ pub(crate) struct InfoArgs {
     #[command(flatten)]
     pub(crate) verbosity: VerbosityArgs,
 
-    /// Archives to look at
+    /// Archives
     #[arg(value_name = "ARCHIVE", required = true, value_hint = ValueHint::FilePath)]
     pub(crate) archives: Vec<PathBuf>,
 }
@@ -42,54 +42,56 @@ pub(super) fn run(args: &InfoArgs) -> ExitCode {
 fn process(args: &InfoArgs, path: &Path) -> Result<RunSummary, CliError> {
     let mut summary = RunSummary::new(path, "info");
     let archive = open(path, &args.limits)?;
-    let front = Front::of(&archive);
-    let figures = Figures::of(&archive);
-    summary.lines = figures.lines(path, &archive, &front);
-    figures.record(&archive, &front).into_iter().for_each(|(key, value)| summary.set(&key, value));
+    let header = HeaderFields::of(&archive);
+    let totals = Totals::of(&archive);
+    summary.lines = totals.lines(path, &archive, &header);
+    totals.record(&archive, &header).into_iter().for_each(|(key, value)| summary.set(&key, value));
     Ok(summary)
 }
 
 /// Header fields of either format.
-struct Front {
+struct HeaderFields {
     /// The name in `--json`.
     name: &'static str,
-    /// The format and what is particular about it.
+    /// The format with its hash and form of entries.
     format: String,
     entries: String,
-    /// Bytes up to the first block, those of them in use, and those of the pool.
+    /// Bytes up to the first block.
     bytes: u64,
-    filled: u64,
+    /// Bytes in use of these.
+    used: u64,
+    /// Bytes of the string pool.
     pool: u32,
     flags: u8,
     dictionaries: usize,
 }
 
-impl Front {
-    fn of(archive: &Opened) -> Front {
+impl HeaderFields {
+    fn of(archive: &Opened) -> HeaderFields {
         match archive.source() {
-            AnySource::Nx(_) => Front::of_nx(archive),
-            AnySource::R3a(shown) => Front::of_r3a(shown.archive().head()),
+            AnySource::Nx(_) => HeaderFields::of_nx(archive),
+            AnySource::R3a(shown) => HeaderFields::of_r3a(shown.archive().head()),
         }
     }
 
-    fn of_nx(archive: &Opened) -> Front {
+    fn of_nx(archive: &Opened) -> HeaderFields {
         let header = archive.header();
         let entries = format!("{}-byte", header.form.entry_bytes());
-        Front {
+        HeaderFields {
             name: "nx",
             format: format!("Nx 1, {}, {entries} entries", header.hash.name()),
             entries,
             bytes: header.bytes(),
-            filled: header.pool_end(),
+            used: header.pool_end(),
             pool: header.pool,
             flags: header.flags,
             dictionaries: 0,
         }
     }
 
-    fn of_r3a(head: &r3a::Head) -> Front {
+    fn of_r3a(head: &r3a::Head) -> HeaderFields {
         let header = &head.header;
-        Front {
+        HeaderFields {
             name: "r3a",
             format: format!(
                 "R3A 2.0, a draft (profile {}), {}, {}",
@@ -99,8 +101,8 @@ impl Front {
             ),
             entries: header.form.name().to_owned(),
             bytes: header.bytes(),
-            // Segments of any length follow the tables: what they leave of a page is not told apart.
-            filled: header.bytes(),
+            // Segments of any length follow the tables; their padding is not counted.
+            used: header.bytes(),
             pool: header.pool,
             flags: 0,
             dictionaries: head.dictionaries.as_ref().map_or(0, |found| found.dictionaries.len()),
@@ -108,8 +110,8 @@ impl Front {
     }
 }
 
-/// Sums over the tables.
-struct Figures {
+/// Totals over the tables.
+struct Totals {
     /// Bytes of all files.
     bytes: u64,
     /// Bytes that their blocks hold, each once.
@@ -123,15 +125,15 @@ struct Figures {
     /// Blocks and their bytes, per codec.
     codecs: [(Codec, usize, u64); 3],
     /// Blocks of size 0.
-    hollow: usize,
+    empty_blocks: usize,
     /// Blocks of unsupported codecs.
-    foreign: usize,
-    /// Of how many files, folders and links there is metadata, if there is any.
+    unsupported_blocks: usize,
+    /// Numbers of files, folders and links with metadata, if there is any.
     metadata: linerate_nx::Result<Option<[usize; 3]>>,
 }
 
-impl Figures {
-    fn of(archive: &Opened) -> Figures {
+impl Totals {
+    fn of(archive: &Opened) -> Totals {
         let (toc, blocks) = (archive.toc(), blocks(archive));
         let of_codec = |codec: Codec| {
             let blocks = blocks.iter().filter(|(of, len)| *of == Some(codec) && *len > 0);
@@ -140,7 +142,7 @@ impl Figures {
             (codec, count, bytes)
         };
         let codecs = Codec::ALL.map(of_codec);
-        Figures {
+        Totals {
             bytes: toc.entries.iter().fold(0, |sum, entry| sum.saturating_add(entry.size)),
             content: (0..toc.blocks.len()).map(|i| archive.layout().content(i)).sum(),
             compressed: blocks.iter().map(|(_, len)| u64::from(*len)).sum(),
@@ -148,20 +150,20 @@ impl Figures {
             empty: toc.entries.iter().filter(|entry| entry.size == 0).count(),
             shared: shared(archive),
             codecs,
-            hollow: blocks.iter().filter(|(_, len)| *len == 0).count(),
+            empty_blocks: blocks.iter().filter(|(_, len)| *len == 0).count(),
             metadata: Metadata::from_archive(archive)
                 .map(|found| found.map(|of| [of.files.len(), of.folders.len(), of.links.len()])),
-            foreign: blocks.iter().filter(|(codec, _)| codec.is_none()).count(),
+            unsupported_blocks: blocks.iter().filter(|(codec, _)| codec.is_none()).count(),
         }
     }
 
-    fn lines(&self, path: &Path, archive: &Opened, front: &Front) -> Vec<String> {
+    fn lines(&self, path: &Path, archive: &Opened, header: &HeaderFields) -> Vec<String> {
         let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
         let len = archive.source().file_len();
         let mut lines = vec![
             format!("archive     {}", path.display()),
-            format!("format      {}", front.format),
-            format!("header      {} bytes, pool {} bytes", front.bytes, front.pool),
+            format!("format      {}", header.format),
+            format!("header      {} bytes, pool {} bytes", header.bytes, header.pool),
             format!("chunk       {} bytes", archive.header().chunk.bytes()),
             format!("files       {}, {} bytes", archive.len(), self.bytes),
             format!("            {} chunked, {} empty, {} shared", self.chunked, self.empty, self.shared),
@@ -170,22 +172,22 @@ impl Figures {
         for (codec, count, bytes) in self.codecs.iter().filter(|(_, count, _)| *count > 0) {
             lines.push(format!("            {count} {}, {bytes} bytes", codec.name()));
         }
-        if self.hollow > 0 {
-            lines.push(format!("            {} without data", self.hollow));
+        if self.empty_blocks > 0 {
+            lines.push(format!("            {} without data", self.empty_blocks));
         }
-        if self.foreign > 0 {
-            lines.push(format!("            {} of codecs that are not read", self.foreign));
+        if self.unsupported_blocks > 0 {
+            lines.push(format!("            {} of unsupported codecs", self.unsupported_blocks));
         }
-        if front.dictionaries > 0 {
-            lines.push(format!("            {} dictionaries", front.dictionaries));
+        if header.dictionaries > 0 {
+            lines.push(format!("            {} dictionaries", header.dictionaries));
         }
         lines.push(format!("bytes       {len} ({:.2} % of the files)", percent(len, self.bytes)));
         lines.push(format!(
             "padding     {} bytes",
-            len.saturating_sub(front.filled).saturating_sub(self.compressed)
+            len.saturating_sub(header.used).saturating_sub(self.compressed)
         ));
-        if front.flags != 0 {
-            lines.push(format!("note        flags {:#x}, which have no agreed meaning", front.flags));
+        if header.flags != 0 {
+            lines.push(format!("note        flags {:#x}, which have no agreed meaning", header.flags));
         }
         match &self.metadata {
             Ok(Some([files, folders, links])) => {
@@ -200,19 +202,19 @@ impl Figures {
         lines
     }
 
-    fn record(&self, archive: &Opened, front: &Front) -> Map<String, Value> {
+    fn record(&self, archive: &Opened, header: &HeaderFields) -> Map<String, Value> {
         let codec = |(codec, blocks, bytes): &(Codec, usize, u64)| {
             (codec.name().to_owned(), json!({ "blocks": blocks, "bytes": bytes }))
         };
         let codecs: Map<String, Value> = self.codecs.iter().map(codec).collect();
         let value = json!({
-            "format": front.name,
+            "format": header.name,
             "hash": archive.has_hashes().then(|| archive.hash_kind().name()),
-            "entries": front.entries,
+            "entries": header.entries,
             "chunk": archive.header().chunk.bytes(),
-            "header_bytes": front.bytes,
-            "pool_bytes": front.pool,
-            "flags": front.flags,
+            "header_bytes": header.bytes,
+            "pool_bytes": header.pool,
+            "flags": header.flags,
             "spare_bytes": archive.has_spare_bytes(),
             "files": archive.len(),
             "chunked_files": self.chunked,
@@ -220,12 +222,12 @@ impl Figures {
             "shared_files": self.shared,
             "bytes": self.bytes,
             "blocks": archive.layout().len(),
-            "hollow_blocks": self.hollow,
+            "hollow_blocks": self.empty_blocks,
             "content_bytes": self.content,
             "compressed_bytes": self.compressed,
             "codecs": codecs,
-            "foreign_blocks": self.foreign,
-            "dictionaries": front.dictionaries,
+            "foreign_blocks": self.unsupported_blocks,
+            "dictionaries": header.dictionaries,
             "metadata": self.metadata.ok().flatten().map(|[files, folders, links]| {
                 json!({ "files": files, "folders": folders, "links": links })
             }),
@@ -238,7 +240,7 @@ impl Figures {
     }
 }
 
-/// How many files are the same slice of the same blocks as another.
+/// Number of files that are the same slice of the same blocks as another.
 fn shared(archive: &Opened) -> usize {
     let entries = archive.toc().entries.iter().filter(|entry| entry.size > 0);
     let mut slices: Vec<_> =

@@ -67,15 +67,15 @@ fn process(
     let archive = open(path, &args.limits)?;
     let mut files: Vec<File<'_>> = archive.files().filter(|file| select.takes(file.path())).collect();
     let name = path.display().to_string();
-    let shows = args.metadata || reporter.is_json();
-    let mut kept = shows.then(|| metadata::told(&archive, &name, reporter)).flatten();
+    let needs_metadata = args.metadata || reporter.is_json();
+    let mut kept = needs_metadata.then(|| metadata::for_display(&archive, &name, reporter)).flatten();
     let others = kept.iter().flat_map(metadata::others);
     if let Some(glob) = select.unmatched(archive.files().map(|file| file.path()).chain(others)) {
         return Err(CliError::Refused(format!("no file matches `{glob}`")));
     }
     files.sort_by(|a, b| tree::order(a.path(), b.path()));
     if args.metadata && kept.is_none() {
-        reporter.note(&name, "it says nothing beside its files");
+        reporter.note(&name, "it has no metadata");
     }
     if let Some(kept) = &mut kept {
         kept.retain(|path| select.takes(path));

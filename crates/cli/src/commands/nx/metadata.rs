@@ -19,7 +19,7 @@ pub(crate) fn carried(archive: &Opened, name: &Path, reporter: &mut Reporter) ->
     Metadata::from_archive(archive).unwrap_or_else(|error| {
         reporter.warn(
             &name.display().to_string(),
-            &format!("what it says beside its files is left out: {}", error.message),
+            &format!("its metadata is damaged and left out: {}", error.message),
         );
         None
     })
@@ -31,7 +31,7 @@ pub(crate) fn of_folder(
     rules: &Rules,
     own: Option<&str>,
 ) -> Result<(Metadata, Vec<BadName>), CliError> {
-    let keep = |path: &str| own != Some(path) && rules.prefer(path).is_some();
+    let keep = |path: &str| own != Some(path) && rules.options(path).is_some();
     let prune = |path: &str| rules.prunes(path);
     Metadata::capture_walk(rules.walk(folder, &prune), keep).map_err(write::engine_error)
 }
@@ -67,8 +67,8 @@ pub(crate) fn merged(
     })
 }
 
-/// Reads the metadata of an archive for display. Damage is reported, and the files can be listed without.
-pub(crate) fn told(archive: &Opened, name: &str, reporter: &mut Reporter) -> Option<Metadata> {
+/// Reads the metadata of an archive for display. Damage is reported; the files can be listed without it.
+pub(crate) fn for_display(archive: &Opened, name: &str, reporter: &mut Reporter) -> Option<Metadata> {
     Metadata::from_archive(archive).unwrap_or_else(|error| {
         reporter.entry_failed(name, "(metadata)", damage(error));
         None

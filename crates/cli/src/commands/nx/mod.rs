@@ -32,12 +32,12 @@ Examples:
   linerate nx extract mods.nx -o mods        all files
 
 Format:
-  Nx 1.x archives: a header that says where everything is, then blocks that can be decoded alone and
-  in parallel. Small files share solid blocks; large files are cut into chunks. Hashes of contents
-  are checked whenever contents are read.
+  Nx 1.x archives: a header with the tables of files and blocks, then blocks that can be decoded alone
+    and in parallel. Small files share solid blocks; large files are cut into chunks. Hashes of contents
+    are checked whenever contents are read.
 
-  R3A 2.0, a draft, is read too, and written on demand (--format r3a), both by the profile r3a-2.0-doc.
-  Other programs are not known to read such archives.
+  R3A 2.0, a draft, is read too, and written with --format r3a, both by the profile r3a-2.0-doc. Other
+    programs are not known to read such archives.
 
 Archives on web servers:
   Wherever an archive is read, it may be a URL of http or https. A listing fetches the header, a file

@@ -24,10 +24,10 @@ pub(crate) fn note_not_portable<'n>(
     reporter: &Reporter,
     summary: &mut RunSummary,
 ) {
-    let fronts: BTreeSet<(&str, char)> = names.filter_map(not_portable).collect();
-    for (front, character) in &fronts {
-        let what = format!("{front}: packed, but not portable: Windows refuses names with {character}");
+    let prefixes: BTreeSet<(&str, char)> = names.filter_map(not_portable).collect();
+    for (prefix, character) in &prefixes {
+        let what = format!("{prefix}: packed, but not portable: Windows refuses names with {character}");
         reporter.note(summary.file(), &what);
     }
-    summary.set("not_portable", fronts.iter().map(|(front, _)| *front).collect::<Vec<_>>());
+    summary.set("not_portable", prefixes.iter().map(|(prefix, _)| *prefix).collect::<Vec<_>>());
 }

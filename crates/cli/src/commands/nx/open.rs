@@ -12,7 +12,7 @@ use crate::ui::error::CliError;
 /// An archive from any source, of either format.
 pub(crate) type Opened = Archive<AnySource>;
 
-/// The bytes of an archive: those of Nx, or R3A shown as Nx.
+/// Bytes of an archive: of Nx, or of R3A presented as Nx.
 pub(crate) enum AnySource {
     Nx(Box<dyn ReadAt>),
     R3a(Box<r3a::AsNx<Box<dyn ReadAt>>>),
@@ -21,7 +21,7 @@ pub(crate) enum AnySource {
 impl AnySource {
     fn of(source: Box<dyn ReadAt>, limits: Limits) -> Result<AnySource, CliError> {
         let mut start = vec![0; source.len().min(r3a::MAGIC.len() as u64) as usize];
-        // A source on a server has kept its first page, so that this is no request.
+        // A remote source has cached its first page, so that this makes no request.
         let read = source.read_at(0, &mut start);
         read.map_err(|e| damage_or_output(e, |error| CliError::Read { error, offset: 0 }))?;
         if !r3a::is_r3a(&start) {
@@ -81,7 +81,7 @@ impl ReadAt for AnySource {
     }
 }
 
-/// Reads the header of the archive at `path`, or at a URL. What has no end, such as a pipe, is none.
+/// Reads the header of the archive at a path or URL. A pipe has no size, so it cannot be opened.
 pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, CliError> {
     let source: Box<dyn ReadAt> = match url(path) {
         Some(url) => remote(url)?,
@@ -90,12 +90,12 @@ pub(crate) fn open(path: &Path, limits: &LimitArgs) -> Result<Opened, CliError> 
     open_source(source, limits.limits())
 }
 
-/// Reads the header of an archive whose bytes are there.
+/// Reads the header of an archive from a source.
 pub(crate) fn open_source(source: Box<dyn ReadAt>, limits: Limits) -> Result<Opened, CliError> {
     Archive::open_with(AnySource::of(source, limits)?, limits).map_err(damage)
 }
 
-/// The codec of each block as the archive has it, if it is one that is read, and its bytes.
+/// The codec of each block (`None` if unsupported) and its compressed bytes.
 pub(crate) fn blocks(archive: &Opened) -> Vec<(Option<Codec>, u32)> {
     match archive.source() {
         AnySource::Nx(_) => {
@@ -139,7 +139,7 @@ pub(crate) fn remote(_url: &str) -> Result<Box<dyn ReadAt>, CliError> {
     Err(CliError::Refused("this program was built without the feature `remote`, which reads URLs".into()))
 }
 
-/// An error of the engine. One of reading is of the system, and no damage.
+/// Converts an engine's error. Read and write errors are those of the system, not damage.
 pub(crate) fn damage(error: Error) -> CliError {
     match error.kind {
         Kind::Read | Kind::Write => CliError::system(error),
@@ -147,7 +147,7 @@ pub(crate) fn damage(error: Error) -> CliError {
     }
 }
 
-/// An error that may wrap one of the engine; if not, it is of writing.
+/// Converts an I/O error that may wrap an engine's; `writing` converts any other.
 pub(crate) fn damage_or_output(error: io::Error, writing: impl FnOnce(io::Error) -> CliError) -> CliError {
     match error.get_ref().and_then(|inner| inner.downcast_ref::<Error>()) {
         Some(engine) => damage(*engine),
@@ -155,7 +155,7 @@ pub(crate) fn damage_or_output(error: io::Error, writing: impl FnOnce(io::Error)
     }
 }
 
-/// Where the entry of a path stands in the archive, or where it would follow the last.
+/// Offset of the table entry of a path; that of the first block if there is no entry.
 pub(crate) fn entry_at(archive: &Opened, path: &str) -> u64 {
     let header = archive.header();
     match archive.find(path) {

@@ -25,14 +25,14 @@ use crate::ui::wait::WaitArgs;
 
 const EXAMPLES: &str = "\
 Examples:
-  linerate nx pack mods -o mods.nx                       what is in the folder, zstd 16 and 9
+  linerate nx pack mods -o mods.nx                       the content of the folder, zstd 16 and 9
   linerate nx pack --preset fast-load mods -o mods.nx
   linerate nx pack -x .git -x '*.bak' . -o ../mods.nx
   linerate nx pack --store '*.ogg' --alone '*.json' mods -o mods.nx
   linerate nx pack --metadata home -o home.nx            with times, modes, links and empty folders
   linerate nx pack --format r3a mods -o mods.r3a         in the draft format R3A 2.0
-  linerate nx pack --skip-bad-names ~ -o home.nx         without what no archive can hold, listed
-  linerate nx pack --dry-run mods                        the paths, and what they add up to";
+  linerate nx pack --skip-bad-names ~ -o home.nx         skip and list names that no archive can hold
+  linerate nx pack --dry-run mods                        the paths and their totals";
 
 #[derive(clap::Args, Debug)]
 #[command(after_help = format!("{EXAMPLES}\n\n{}\n\n{GLOBS}\n\n{}", presets(), exit_code::HELP))]
@@ -107,7 +107,7 @@ fn process(
     };
     for source in args.all_sources() {
         let added = packing.add(source, rules, &target, reporter);
-        // The first one's name stands before every failure.
+        // The reporter names the first source before every message.
         added.map_err(|e| if source == first { e } else { e.in_file(&source.display().to_string()) })?;
     }
     let metadata = packing.metadata.unwrap_or_default();
@@ -128,13 +128,13 @@ fn process(
 
 struct Packing {
     builder: Builder,
-    /// What is known beside the files, if that is wanted.
+    /// Metadata, with `--metadata`.
     metadata: Option<Metadata>,
-    /// What a dry run prints.
+    /// Paths that a dry run prints.
     paths: Vec<String>,
-    /// Bytes of the files, where a bar wants to know.
+    /// Bytes of the files, if a progress bar is shown.
     bytes: u64,
-    /// How many files and folders were left out for their names.
+    /// Number of files and folders skipped for their names.
     bad_names: usize,
 }
 
@@ -164,14 +164,14 @@ impl Packing {
         let (paths, bytes) = (&mut self.paths, &mut self.bytes);
         let prune = |path: &str| rules.prunes(path);
         let skipped = self.builder.add_folder(rules.walk(source, &prune), |path| {
-            let prefer = rules.prefer(path).filter(|_| own.as_deref() != Some(path))?;
+            let options = rules.options(path).filter(|_| own.as_deref() != Some(path))?;
             if target.is_dry() {
                 paths.push(path.to_owned());
             }
             if write::shows_bar() {
                 *bytes += fs::metadata(source.join(path)).map_or(0, |meta| meta.len());
             }
-            Some(prefer)
+            Some(options)
         });
         let skipped = skipped.map_err(write::engine_error)?;
         bad_names.extend(skipped.bad_names);
@@ -180,7 +180,7 @@ impl Packing {
                 continue;
             }
             let path = other.strip_prefix(source).unwrap_or(&other).display().to_string();
-            reporter.warn(&name, &format!("{path}: not packed, for it is neither a file nor a folder"));
+            reporter.warn(&name, &format!("{path}: not packed: it is neither a file nor a folder"));
         }
         self.bad_names += bad_names.len();
         names::warn_of_bad(&bad_names, source, reporter);
@@ -206,19 +206,19 @@ impl Packing {
         }
         let name =
             name.ok_or_else(|| CliError::Refused(format!("{} has no name in UTF-8", source.display())))?;
-        let Some(prefer) = rules.prefer(name) else { return Ok(()) };
+        let Some(options) = rules.options(name) else { return Ok(()) };
         self.paths.push(name.to_owned());
         self.bytes += meta.len();
         if let Some(all) = &mut self.metadata {
             let attributes = Attributes::from_fs(meta).map_err(CliError::io("cannot read the time"))?;
             all.files.insert(name.to_owned(), attributes);
         }
-        self.builder.add_path_with(name, source, prefer).map_err(write::engine_error)
+        self.builder.add_path_with(name, source, options).map_err(write::engine_error)
     }
 }
 
-/// The path of the target in the folder that is packed, if it lies there: an archive is not packed
-/// into its successor.
+/// The path of the target in the packed folder, if it is inside: an archive is not packed into its
+/// replacement.
 fn own_name(folder: &Path, target: Option<&Path>) -> Option<String> {
     let folder = fs::canonicalize(folder).ok()?;
     let target = fs::canonicalize(target?).ok()?;

@@ -1,27 +1,27 @@
 //! Selects entries by globs over paths.
 //!
-//! A glob without a slash is for the last component, at any depth; one with a slash is for the
-//! whole path, and its `*` does not cross slashes while `**` does. A glob that names a folder
-//! means everything below it.
+//! A glob without a slash matches a component at any depth; one with a slash matches the whole path, and
+//! its `*` does not cross slashes while `**` does. A glob that matches a folder also matches everything
+//! below it.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// The paragraph about globs in the help.
 pub(crate) const GLOBS: &str = "\
 Globs:
-  * and ? stand for characters of one component, ** for components, {a,b} for either, [x-z] for one.
-  A glob without a slash is for names at any depth, one with a slash for paths from the top. A glob
-  that names a folder means all that is below it.";
+  * and ? match within a path component, ** across components, {a,b} either one, [x-z] one character.
+    A glob without a slash matches names at any depth, one with a slash paths from the top. A glob that
+    matches a folder also matches everything below it.";
 
-/// One glob as it was given, and what it matches.
+/// A glob, and what it matches.
 #[derive(Debug)]
 pub(crate) struct Glob {
     text: String,
-    form: Form,
+    matcher: Matcher,
 }
 
 #[derive(Debug)]
-enum Form {
+enum Matcher {
     /// A name at any depth.
     Name(String),
     /// A path from the top.
@@ -47,23 +47,23 @@ impl Glob {
             set.add(glob.map_err(|e| bad(text, e.kind()))?);
         }
         let set = set.build().map_err(|e| bad(text, e.kind()))?;
-        // What stands for itself alone is quicker compared, and an archive may have a million paths.
-        let form = match bare.strip_prefix('/') {
-            _ if ignore_case || bare.contains(SPECIAL) => Form::Pattern(set),
-            Some(rest) => Form::Path(rest.to_owned()),
-            None if bare.contains('/') => Form::Path(bare.to_owned()),
-            None => Form::Name(bare.to_owned()),
+        // Literal globs are compared directly, which is faster: an archive may have a million paths.
+        let matcher = match bare.strip_prefix('/') {
+            _ if ignore_case || bare.contains(SPECIAL) => Matcher::Pattern(set),
+            Some(rest) => Matcher::Path(rest.to_owned()),
+            None if bare.contains('/') => Matcher::Path(bare.to_owned()),
+            None => Matcher::Name(bare.to_owned()),
         };
-        Ok(Glob { text: text.to_owned(), form })
+        Ok(Glob { text: text.to_owned(), matcher })
     }
 
     pub(crate) fn matches(&self, path: &str) -> bool {
-        match &self.form {
-            Form::Name(name) => path.split('/').any(|part| part == name),
-            Form::Path(wanted) => path
+        match &self.matcher {
+            Matcher::Name(name) => path.split('/').any(|part| part == name),
+            Matcher::Path(wanted) => path
                 .strip_prefix(wanted.as_str())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
-            Form::Pattern(set) => set.is_match(path),
+            Matcher::Pattern(set) => set.is_match(path),
         }
     }
 }
@@ -102,14 +102,14 @@ impl Select {
 
     /// Of the globs to include, one that no path matches.
     pub(crate) fn unmatched<'a>(&self, paths: impl Iterator<Item = &'a str>) -> Option<&str> {
-        let mut lonely: Vec<&Glob> = self.include.iter().collect();
+        let mut unmatched: Vec<&Glob> = self.include.iter().collect();
         for path in paths {
-            if lonely.is_empty() {
+            if unmatched.is_empty() {
                 break;
             }
-            lonely.retain(|glob| !glob.matches(path));
+            unmatched.retain(|glob| !glob.matches(path));
         }
-        lonely.first().map(|glob| glob.text.as_str())
+        unmatched.first().map(|glob| glob.text.as_str())
     }
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn globs_mean_names_paths_and_folders() {
+    fn globs_match_names_paths_and_folders() {
         for (glob, path, expected) in [
             ("*.txt", "a.txt", true),
             ("*.txt", "deep/er/a.txt", true),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn exclusion_wins() {
+    fn excluded_paths_are_not_taken_even_if_included() {
         assert!(takes(&[], &[], "a"));
         assert!(!takes(&[], &["*.bak"], "x/a.bak"));
         assert!(!takes(&["*"], &["x"], "x/a.bak"));
@@ -160,14 +160,14 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_without_a_match_is_named() {
+    fn unmatched_returns_the_first_glob_without_a_match() {
         let select = Select::new(&["*.a".into(), "*.b".into()], &[], false).unwrap();
         assert_eq!(select.unmatched(["x.a", "x.c"].into_iter()), Some("*.b"));
         assert_eq!(select.unmatched(["x.a", "x.b"].into_iter()), None);
     }
 
     #[test]
-    fn bad_globs_are_sentences() {
+    fn invalid_glob_is_an_error_that_names_it() {
         let error = Select::new(&["a[".into()], &[], false).unwrap_err();
         assert!(error.starts_with("`a[` is not a glob: "), "{error}");
     }

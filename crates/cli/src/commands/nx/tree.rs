@@ -5,20 +5,20 @@ use std::cmp::Ordering;
 use crate::ui::error::CliError;
 use crate::ui::stdout::StdoutLines;
 
-/// Folders deeper than this are shown as part of the names in them: no real tree has them, and an
+/// Folders deeper than this are shown as part of the names in them: no real tree has them, and a crafted
 /// archive could have millions.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
-/// The order in which a tree is read: by component.
+/// Order of paths: by component.
 pub(crate) fn order(a: &str, b: &str) -> Ordering {
     match std::ptr::eq(a, b) {
-        // Entries can share one path, of any length.
+        // Entries can share one path of any length.
         true => Ordering::Equal,
         false => a.split('/').cmp(b.split('/')),
     }
 }
 
-/// Writes paths with their sizes, which are in [`order`].
+/// Writes paths with their sizes. They must be sorted by [`order`].
 pub(crate) fn draw(entries: &[(&str, u64)], lines: &mut StdoutLines) -> Result<(), CliError> {
     lines.write(format_args!("{:>15}  .", total(entries)))?;
     rows(entries, &mut |size, depth, name| {
@@ -32,7 +32,7 @@ type Put<'a> = dyn FnMut(u64, usize, &str) -> Result<(), CliError> + 'a;
 fn rows(entries: &[(&str, u64)], put: &mut Put<'_>) -> Result<(), CliError> {
     let mut open: Vec<&str> = Vec::new();
     for (i, (path, size)) in entries.iter().enumerate() {
-        let mut folders: Vec<&str> = path.splitn(DEEPEST + 1, '/').collect();
+        let mut folders: Vec<&str> = path.splitn(MAX_DEPTH + 1, '/').collect();
         let name = folders.pop().unwrap_or_default();
         let common = open.iter().zip(&folders).take_while(|(a, b)| a == b).count();
         open.truncate(common);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_come_once_with_the_bytes_below_them() {
+    fn each_folder_is_listed_once_with_its_total_size() {
         let mut entries = vec![("b/c/y", 4), ("a", 1), ("b/x", 2), ("b/c/z", 8), ("b.txt", 16)];
         entries.sort_by(|a, b| order(a.0, b.0));
         let mut seen = Vec::new();
@@ -72,8 +72,9 @@ mod tests {
         .unwrap();
         assert_eq!(seen, ["1 1 a", "14 1 b/", "12 2 c/", "4 3 y", "8 3 z", "2 2 x", "16 1 b.txt"]);
     }
+
     #[test]
-    fn depth_has_an_end() {
+    fn path_of_100000_folders_is_drawn_with_limited_depth() {
         let path = "x/".repeat(100_000) + "y";
         let mut seen = Vec::new();
         rows(&[(&path, 1), (&path, 2)], &mut |_, depth, name| {
@@ -81,6 +82,6 @@ mod tests {
             Ok(())
         })
         .unwrap();
-        assert_eq!((seen.len(), seen[0], seen[DEEPEST].0), (DEEPEST + 2, (1, 2), DEEPEST + 1));
+        assert_eq!((seen.len(), seen[0], seen[MAX_DEPTH].0), (MAX_DEPTH + 2, (1, 2), MAX_DEPTH + 1));
     }
 }

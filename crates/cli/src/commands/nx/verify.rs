@@ -1,4 +1,4 @@
-//! `linerate nx verify`: every file of an archive against its hash, or a folder against an archive.
+//! `linerate nx verify`: checks every file of an archive against its hash, or a folder against an archive.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ use crate::ui::verbosity::VerbosityArgs;
 const EXAMPLES: &str = "\
 Examples:
   linerate nx verify *.nx                    all files of all archives
-  linerate nx verify -v --json mods.nx       what is wrong as objects, and what was checked
+  linerate nx verify -v --json mods.nx       errors and totals as objects
   linerate nx verify --against mods mods.nx  whether the folder has the files of the archive, no more";
 
 #[derive(clap::Args, Debug)]
@@ -89,7 +89,7 @@ fn contents(
     drop(bar);
     let verified = verified?;
     let metadata = Metadata::from_archive(archive);
-    // What stands there is known, or told as damage.
+    // These bytes are metadata, or reported as damaged metadata.
     let is_known = |note: &&Note| matches!(note, Note::SpareInHeader) && !matches!(metadata, Ok(None));
     let notes: Vec<String> =
         verified.notes.iter().filter(|note| !is_known(note)).map(Note::to_string).collect();
@@ -110,7 +110,7 @@ fn contents(
     summary.text = Some(match failed {
         0 if unchecked > 0 => format!("{unchecked} files decode; they have no hashes to be checked against"),
         0 => format!("OK, {} files", verified.files),
-        _ => format!("{} files are right, {failed} failed", verified.files),
+        _ => format!("{} files are valid, {failed} failed", verified.files),
     });
     summary.set("files", verified.files);
     summary.set("bytes", verified.bytes);
@@ -131,7 +131,7 @@ fn against(
     reporter: &mut Reporter,
     summary: &mut RunSummary,
 ) -> Result<(), CliError> {
-    let metadata = (!args.no_metadata).then(|| metadata::told(archive, name, reporter)).flatten();
+    let metadata = (!args.no_metadata).then(|| metadata::for_display(archive, name, reporter)).flatten();
     let mut verifier = Verifier::new(archive).threads(args.threads.threads);
     if let Some(metadata) = &metadata {
         verifier = verifier.metadata(metadata);
@@ -142,7 +142,7 @@ fn against(
         (path.clone(), CliError::data(Kind::Corrupt, entry_at(archive, path), what))
     };
     let missing = compared.missing.iter().map(|path| differs(path, format!("it is not in {shown}")));
-    let different = compared.different.iter().map(|path| differs(path, format!("it is another in {shown}")));
+    let different = compared.different.iter().map(|path| differs(path, format!("it differs in {shown}")));
     let unexpected =
         compared.unexpected.iter().map(|path| differs(path, format!("it is in {shown}, not in the archive")));
     let changes = compared.changes.iter().map(|change| {
@@ -163,8 +163,8 @@ fn against(
     }
     found.sort_by(|a, b| a.0.cmp(&b.0));
     summary.text = Some(match found.len() {
-        0 => format!("OK, {} files are those of {shown}", compared.same),
-        n => format!("{} files are those of {shown}, {n} differences", compared.same),
+        0 => format!("OK, {} files are equal in {shown}", compared.same),
+        n => format!("{} files are equal in {shown}, {n} differences", compared.same),
     });
     summary.set("against", shown.to_string());
     summary.set("same", compared.same);

@@ -31,7 +31,7 @@ impl Target {
             _ if args.dry_run => Target::DryRun,
             Some(path) if args.force => Target::Replace(path.clone()),
             Some(path) => Target::Fresh(path.clone()),
-            // The command line demands a name.
+            // Unreachable: clap requires a name.
             None => Target::DryRun,
         }
     }
@@ -71,7 +71,7 @@ impl Target {
         let Some(path) = self.path() else { return Ok(None) };
         if url(path).is_some() {
             return Err(CliError::Refused(
-                "what is on a web server cannot be written; -o names a file".into(),
+                "an archive on a server cannot be written; -o names a file".into(),
             ));
         }
         match fs::metadata(path) {

@@ -11,7 +11,7 @@ use super::select::{Glob, Select};
 use crate::ui::error::CliError;
 use crate::ui::output_args;
 use crate::ui::reporter::Reporter;
-use crate::ui::signals::CancelToken;
+use crate::ui::signals::{self, CancelToken};
 use crate::ui::summary::RunSummary;
 use crate::ui::threads::ThreadArgs;
 use crate::ui::verbosity::VerbosityArgs;
@@ -75,22 +75,22 @@ impl Rules {
         self.select.excludes(folder)
     }
 
-    /// The walk through a folder that they mean; `prune` is [`prunes`](Self::prunes).
+    /// The walk through a folder under these rules; `prune` is [`prunes`](Self::prunes).
     pub(crate) fn walk<'w>(&self, folder: &'w Path, prune: &'w dyn Fn(&str) -> bool) -> Walk<'w> {
         Walk::new(folder).prune(prune).skip_bad_names(self.skip_bad_names)
     }
 
-    /// How a file is packed, or `None` if it is not.
-    pub(crate) fn prefer(&self, path: &str) -> Option<FileOptions> {
+    /// Options of packing a file, or `None` to skip it.
+    pub(crate) fn options(&self, path: &str) -> Option<FileOptions> {
         if !self.select.takes(path) {
             return None;
         }
-        let is_in = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(path));
-        let prefer = match is_in(&self.store) {
+        let matches = |globs: &[Glob]| globs.iter().any(|glob| glob.matches(path));
+        let options = match matches(&self.store) {
             true => FileOptions::new().coding(linerate_nx::pack::Coding::Copy),
             false => FileOptions::default(),
         };
-        Some(if is_in(&self.alone) { prefer.alone(true) } else { prefer })
+        Some(if matches(&self.alone) { options.alone(true) } else { options })
     }
 }
 
@@ -171,16 +171,11 @@ pub(crate) struct EditArgs {
     pub(crate) verbosity: VerbosityArgs,
 }
 
-/// Runs work that a signal cancels. The program then ends by the signal, once incomplete files are removed.
+/// Reports the result of work that a signal cancels; see [`signals::cancellable`].
 pub(crate) fn cancellable(
     reporter: Reporter,
     archive: &Path,
     work: impl FnOnce(&CancelToken, &mut Reporter) -> Result<RunSummary, CliError>,
 ) -> ExitCode {
-    reporter.one(archive, |reporter| {
-        let cancel = CancelToken::on_signal();
-        let outcome = work(&cancel, reporter);
-        cancel.exit_if_cancelled();
-        outcome
-    })
+    reporter.one(archive, |reporter| signals::cancellable(|cancel| work(cancel, reporter)))
 }

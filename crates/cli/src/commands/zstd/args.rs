@@ -14,17 +14,17 @@ Examples:
   linerate zstd -d --rm *.zst                    delete each source once its output is on the disk
   linerate zstd -dc logs.zst | grep error        decompress to standard output
   linerate zstd -d -o tree.tar < tree.tar.zst    from standard input
-  linerate zstd -d --long=31 big.tar.zst         let a frame have a window of up to 2 GiB
-  linerate zstd -d -D rows.dict row.zst          frames that were compressed with a dictionary
+  linerate zstd -d --long=31 big.tar.zst         allow windows of up to 2 GiB
+  linerate zstd -d -D rows.dict row.zst          frames compressed with a dictionary
   linerate zstd -t *.zst                         check files, write nothing
   linerate zstd -l *.zst                         frames and sizes, without decompressing
 
 Without FILE, or with `-`, standard input is read and standard output written.
 SIZE is a number of bytes, or with K, M or G a multiple of 1024.";
 
-/// What the decoder takes without being told: a window of 128 MiB, as other tools do.
+/// Default limit of the window, 128 MiB, as in other tools.
 const WINDOW_LOG: u32 = 27;
-/// What `--long` means without a number: the same.
+/// `--long` without a number: the default.
 const LONG: &str = "27";
 
 #[derive(clap::Args, Debug)]
@@ -52,19 +52,19 @@ pub(crate) struct Args {
     #[arg(short = 'f', long)]
     pub(crate) force: bool,
 
-    /// The dictionary that the frames were compressed with: a trained one, or any file as content
+    /// Dictionary of the frames: a trained one, or any file as raw content
     #[arg(short = 'D', long, value_name = "DICT", value_hint = ValueHint::FilePath)]
     pub(crate) dictionary: Option<PathBuf>,
 
-    /// Let frames need a window of 2 to the power of N bytes, 10 to 31; 27 (128 MiB) unless told
+    /// Allow windows of up to 2 to the power of N bytes, N from 10 to 31 [default: 27, 128 MiB]
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = LONG, value_parser = clap::value_parser!(u32).range(10..=31))]
     pub(crate) long: Option<u32>,
 
-    /// Let frames need a window of at most this many bytes; wins over --long
+    /// Allow windows of up to this many bytes; overrides --long
     #[arg(short = 'M', long, value_name = "SIZE", value_parser = size::parse)]
     pub(crate) memory: Option<u64>,
 
-    /// Do not compare the output with the checksums in its frames
+    /// Do not verify the checksums of frames
     #[arg(long)]
     pub(crate) no_check: bool,
 
@@ -75,12 +75,12 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) verbosity: VerbosityArgs,
 
-    /// Files to work on
+    /// Files to process
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub(crate) files: Vec<PathBuf>,
 }
 
-/// What is to be done: one of these must be there, since nothing is compressed.
+/// What to do: one is required, since compression is not supported.
 #[derive(clap::Args, Debug)]
 #[group(required = true, multiple = true)]
 pub(crate) struct ModeFlags {
@@ -97,7 +97,7 @@ pub(crate) struct ModeFlags {
     list: bool,
 }
 
-/// What is to be done with the files.
+/// What to do with the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Decompress,
@@ -106,7 +106,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// The word in `--json`.
+    /// Name in `--json`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Mode::Decompress => "decompress",
@@ -130,7 +130,7 @@ impl Args {
         self.memory.unwrap_or(1 << self.long.unwrap_or(WINDOW_LOG))
     }
 
-    /// Whether standard output is where an operand's output goes.
+    /// Whether an operand's output goes to standard output.
     pub(crate) fn writes_stdout(&self, operand_is_stdin: bool) -> bool {
         match (self.mode(), &self.output) {
             (Mode::Test | Mode::List, _) => false,

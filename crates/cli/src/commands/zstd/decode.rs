@@ -1,4 +1,4 @@
-//! Decoding: all frames of an input, one after the other.
+//! Decodes all frames of an input.
 
 use std::io::Read;
 
@@ -6,14 +6,13 @@ use linerate_core::{Error, Kind};
 use linerate_zstd::{Dictionary, Format, Header, Options, Scratch, Status, StreamDecoder};
 
 use super::args::Args;
-use super::list::Totals;
+use super::list::{MAX_HEADER, Totals};
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
+use crate::ui::output::Sink;
 
 /// Bytes of the output buffer: several blocks, so that most are written only once.
 const BUFFER: usize = 1 << 20;
-/// The most bytes of a frame's header.
-const HEADER: usize = 18;
 
 /// A compressed input.
 pub(crate) struct Decoder<'a, R> {
@@ -26,9 +25,6 @@ pub(crate) struct Decoder<'a, R> {
     max_output: u64,
     totals: Totals,
 }
-
-/// Takes decoded bytes, with the number of input bytes used so far.
-pub(crate) type Sink<'a> = &'a mut dyn FnMut(&[u8], u64) -> Result<(), CliError>;
 
 impl<'a, R: Read> Decoder<'a, R> {
     pub(crate) fn new(source: Source<R>, args: &Args, dictionary: Option<&'a Dictionary<'a>>) -> Self {
@@ -58,10 +54,10 @@ impl<'a, R: Read> Decoder<'a, R> {
         Ok(self.totals)
     }
 
-    /// Looks at the header of the next frame; `false` if there is none.
+    /// Reads the header of the next frame; false at the end of the input.
     fn begin(&mut self) -> Result<bool, CliError> {
         let at = self.source.at();
-        let bytes = self.source.peek(HEADER)?;
+        let bytes = self.source.peek(MAX_HEADER)?;
         if bytes.is_empty() {
             return Ok(false);
         }
@@ -110,7 +106,7 @@ impl<'a, R: Read> Decoder<'a, R> {
 
 fn engine_error(e: Error) -> CliError {
     match e.kind {
-        // Of a dictionary; everything else here comes from the input.
+        // Only a missing or wrong dictionary is a bad argument here.
         Kind::BadArgument => CliError::data(Kind::Corrupt, e.offset, format!("{}; -D names it", e.message)),
         kind => CliError::data(kind, e.offset, e.message),
     }

@@ -1,4 +1,4 @@
-//! The life of one operand: opened, worked on, put in place, and the source deleted last.
+//! Processes one operand: opens it, decodes it, and prepares the commit of its output.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::ui::output::{self, Output};
 use crate::ui::output_file::{FinishedOutput, InPlaceOptions, Opened, Work};
 use crate::ui::progress::Progress;
 
-/// One thing to work on.
+/// An input.
 pub(crate) enum Operand {
     Stdin,
     Named(PathBuf),
@@ -38,17 +38,17 @@ impl Operand {
     }
 }
 
-/// What became of an operand.
+/// Result of an operand.
 pub(crate) struct FileSummary {
     pub(crate) name: String,
-    /// The file made, if one was.
+    /// The file written, if any.
     pub(crate) output: Option<PathBuf>,
     pub(crate) totals: Totals,
     pub(crate) seconds: f64,
     pub(crate) warnings: Vec<String>,
 }
 
-/// Does what the command line says with one operand, up to an output that has no name yet.
+/// Processes an operand, up to an output that is not committed yet.
 pub(crate) fn work(args: &Args, dictionary: Option<&Dictionary<'_>>, operand: &Operand) -> Work<FileSummary> {
     Work { name: operand.name(), result: process(args, dictionary, operand).map(Some) }
 }
@@ -66,10 +66,10 @@ fn process(
             CliError::Skipped("skipped: its suffix is not one of zstd files; -c or -o decompresses it".into())
         })?),
     };
-    let rules = InPlaceOptions { force: args.force, deletes: args.remove };
+    let in_place = InPlaceOptions { force: args.force, deletes: args.remove };
     let input = match operand.path() {
         None => Opened::stdin()?,
-        Some(path) => Opened::open(path, beside.map(|_| rules), "")?,
+        Some(path) => Opened::open(path, beside.map(|_| in_place), "")?,
     };
     let begun = Instant::now();
     let mut output = match args.mode() {
@@ -96,13 +96,13 @@ fn decode(
 ) -> Result<Totals, CliError> {
     let total = input.meta.is_file().then_some(input.meta.len());
     let mut progress = Progress::new(!args.verbosity.quiet && !args.verbosity.json, &operand.name(), total);
-    Decoder::new(Source::new(&input.file), args, dictionary).run(&mut |bytes, summary| {
-        progress.update(summary);
+    Decoder::new(Source::new(&input.file), args, dictionary).run(&mut |bytes, bytes_in| {
+        progress.update(bytes_in);
         output.write_all(bytes).map_err(|e| output.error(e))
     })
 }
 
-/// Opens the output: `target` if it is made beside the operand.
+/// Opens the output: `target` if it goes beside the operand.
 fn make_output(args: &Args, operand: &Operand, target: Option<&Path>) -> Result<Output, CliError> {
     if args.writes_stdout(operand.path().is_none()) {
         return output::stdout().map(Output::Stdout).map_err(CliError::stdout_write);

@@ -1,4 +1,4 @@
-//! Frames and their sizes from headers alone, without decompressing anything.
+//! Counts frames and their sizes by their headers, without decompressing them.
 
 use std::io::Read;
 
@@ -8,7 +8,7 @@ use linerate_zstd::{Format, FrameHeader, Header};
 use crate::ui::error::CliError;
 use crate::ui::input::Source;
 
-/// What a file turned out to hold.
+/// Counts of a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     /// Frames with data.
@@ -16,7 +16,7 @@ pub(crate) struct Totals {
     /// Skippable frames.
     pub(crate) skipped: u64,
     pub(crate) bytes_in: u64,
-    /// Unknown if a frame that was not decoded does not say.
+    /// Decoded bytes; `None` if a frame that was not decoded does not state its size.
     pub(crate) bytes_out: Option<u64>,
     /// The largest window of a frame, in bytes.
     pub(crate) window: u64,
@@ -33,10 +33,10 @@ impl Totals {
     }
 }
 
-/// The most bytes of a frame's header.
-const HEADER: usize = 18;
+/// Maximum bytes of a frame header with its magic number (RFC 8878, section 3.1.1).
+pub(super) const MAX_HEADER: usize = 18;
 
-/// Walks over all frames.
+/// Counts all frames.
 pub(crate) fn totals<R: Read>(source: &mut Source<R>) -> Result<Totals, CliError> {
     let mut totals = Totals { bytes_out: Some(0), ..Totals::default() };
     if source.peek(1)?.is_empty() {
@@ -44,14 +44,14 @@ pub(crate) fn totals<R: Read>(source: &mut Source<R>) -> Result<Totals, CliError
     }
     while !source.peek(1)?.is_empty() {
         let at = source.at();
-        match Header::parse(source.peek(HEADER)?, Format::Standard) {
+        match Header::parse(source.peek(MAX_HEADER)?, Format::Standard) {
             Ok(Header::Skippable { len, .. }) => {
                 skip(source, 8 + u64::from(len))?;
                 totals.skipped += 1;
             }
             Ok(Header::Frame(header)) => {
                 source.consume(header.len);
-                blocks(source)?;
+                skip_blocks(source)?;
                 skip(source, if header.checksum { 4 } else { 0 })?;
                 totals.begin(&header);
                 totals.bytes_out =
@@ -64,8 +64,8 @@ pub(crate) fn totals<R: Read>(source: &mut Source<R>) -> Result<Totals, CliError
     Ok(totals)
 }
 
-/// Passes over the blocks of a frame.
-fn blocks<R: Read>(source: &mut Source<R>) -> Result<(), CliError> {
+/// Skips the blocks of a frame.
+fn skip_blocks<R: Read>(source: &mut Source<R>) -> Result<(), CliError> {
     loop {
         let at = source.at();
         let &[a, b, c, ..] = source.peek(3)? else { return Err(truncated(source)) };
@@ -96,7 +96,7 @@ fn skip<R: Read>(source: &mut Source<R>, mut n: u64) -> Result<(), CliError> {
 }
 
 fn truncated<R: Read>(source: &mut Source<R>) -> CliError {
-    // What is left belongs to the frame too.
+    // The bytes left belong to the frame.
     let left = source.peek(0).map_or(0, <[u8]>::len) as u64;
     CliError::data(Kind::Truncated, source.at() + left, "the input ends before the frame does")
 }

@@ -1,4 +1,4 @@
-//! `linerate zstd`: zstd files and streams through the decoder.
+//! `linerate zstd`: decompresses, checks and lists zstd files and streams.
 
 mod args;
 mod decode;
@@ -23,8 +23,8 @@ use crate::ui::printer::{Printer, to_stderr, to_stdout};
 use crate::ui::signals;
 
 pub(crate) fn run(args: &Args) -> ExitCode {
-    if let Err(what) = check_usage(args) {
-        to_stderr(format_args!("linerate: {what}"));
+    if let Err(message) = check_usage(args) {
+        to_stderr(format_args!("linerate: {message}"));
         return ExitCode::from(exit_code::USAGE);
     }
     let no_files = args.files.is_empty();
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         true => Operand::Stdin,
         false => Operand::Named(path.clone()),
     });
-    session.work(stdin.into_iter().chain(named));
+    session.process(stdin.into_iter().chain(named));
     session.exit_status.code()
 }
 
@@ -49,7 +49,7 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// What clap cannot check.
+/// Checks that clap cannot express.
 fn check_usage(args: &Args) -> Result<(), &'static str> {
     let reads_stdin = args.files.is_empty() || args.files.iter().any(|f| is_stdin(f));
     if args.output.is_some() && args.files.len() > 1 {
@@ -61,13 +61,13 @@ fn check_usage(args: &Args) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The work on several files, and what became of it.
+/// A run over several files, and its results.
 struct Session<'a> {
     args: &'a Args,
     dictionary: Option<Dictionary<'static>>,
     printer: Printer,
     exit_status: ExitStatus,
-    /// Whether the head of the list has been printed.
+    /// Whether the header of the list has been printed.
     listed: bool,
 }
 
@@ -82,13 +82,13 @@ impl Session<'_> {
         Ok(())
     }
 
-    fn work(&mut self, operands: impl Iterator<Item = Operand>) {
+    fn process(&mut self, operands: impl Iterator<Item = Operand>) {
         let (args, dictionary) = (self.args, self.dictionary.take());
         let process = |operand| file::work(args, dictionary.as_ref(), &operand);
         output_file::each(1, operands, process, |name, result| match result {
-            Ok(Some((mut summary, placed))) => {
-                summary.output = placed.output;
-                summary.warnings.extend(placed.warning);
+            Ok(Some((mut summary, committed))) => {
+                summary.output = committed.output;
+                summary.warnings.extend(committed.warning);
                 self.done(&summary);
             }
             Ok(None) => {}

@@ -1,8 +1,8 @@
-//! File names: what is left of them without their suffix.
+//! Suffixes of file names, which decompression removes.
 
 use std::path::{Path, PathBuf};
 
-/// Suffixes that say a file is compressed, and what replaces each.
+/// Suffixes of compressed files, and what replaces each.
 const SUFFIXES: [(&str, &str); 3] = [("zst", ""), ("zstd", ""), ("tzst", "tar")];
 
 /// The path without its suffix, if it has a known one.
@@ -17,7 +17,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn suffixes_go() {
+    fn known_suffixes_are_removed() {
         let without = |p: &str| without_suffix(Path::new(p)).map(|p| p.to_str().unwrap().to_owned());
         assert_eq!(without("a/b.txt.zst").as_deref(), Some("a/b.txt"));
         assert_eq!(without("b.TZST").as_deref(), Some("b.tar"));

@@ -1,0 +1,216 @@
+//! Runs the program `linerate` in a folder of the test's own. For tests of its package, which Cargo builds
+//! together with the program.
+
+use std::env;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Exit statuses of the program.
+pub const FAILED: i32 = 1;
+pub const USAGE: i32 = 2;
+pub const DAMAGED: i32 = 3;
+pub const LIMIT: i32 = 4;
+pub const WARNED: i32 = 5;
+
+/// Settings of the environment that would lead requests to the tests' own servers elsewhere.
+const PROXIES: [&str; 8] = [
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+];
+
+/// The program's path: Cargo puts tests into the folder `deps` beside it.
+///
+/// # Panics
+/// If there is no such program.
+pub fn program() -> PathBuf {
+    let test = env::current_exe().expect("the path of this test");
+    let folder = test.parent().and_then(Path::parent).expect("the folder of the profile");
+    let program = folder.join(format!("linerate{}", env::consts::EXE_SUFFIX));
+    assert!(program.is_file(), "{} is missing; run `cargo build -p linerate`", program.display());
+    program
+}
+
+/// A temporary folder, where the program runs.
+pub struct Folder(TempDir);
+
+impl Folder {
+    #[expect(clippy::new_without_default, reason = "a new folder is no default")]
+    pub fn new() -> Folder {
+        Folder(TempDir::new().expect("a temporary folder"))
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Writes a file, and the folders above it.
+    pub fn write(&self, name: &str, data: &[u8]) -> PathBuf {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().expect("below the folder")).expect("a folder");
+        fs::write(&path, data).expect("a file");
+        path
+    }
+
+    pub fn read(&self, name: &str) -> Vec<u8> {
+        fs::read(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// Whether there is a file, folder or link of this name.
+    pub fn has(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.path(name)).is_ok()
+    }
+
+    /// The names in the folder, sorted, hidden ones too.
+    pub fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.0.path()).expect("the folder");
+        let mut names: Vec<String> =
+            entries.map(|e| e.expect("an entry").file_name().into_string().expect("UTF-8")).collect();
+        names.sort();
+        names
+    }
+
+    /// The permission bits of a file.
+    #[cfg(unix)]
+    pub fn mode(&self, name: &str) -> u32 {
+        let meta = fs::metadata(self.path(name)).expect("a file");
+        std::os::unix::fs::PermissionsExt::mode(&meta.permissions()) & 0o777
+    }
+
+    /// The command `linerate ARGS` in this folder.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(program());
+        PROXIES.iter().for_each(|name| _ = command.env_remove(name));
+        command.current_dir(self.0.path()).args(args);
+        command
+    }
+
+    fn run(&self, subcommand: &str, args: &[&str], input: &[u8]) -> Run {
+        Run::of(self.command(&[subcommand]).args(args), input)
+    }
+
+    /// Runs `linerate gzip` with nothing on standard input.
+    pub fn gzip(&self, args: &[&str]) -> Run {
+        self.gzip_with(args, b"")
+    }
+
+    /// Runs `linerate gzip` with `input` on standard input.
+    pub fn gzip_with(&self, args: &[&str], input: &[u8]) -> Run {
+        self.run("gzip", args, input)
+    }
+
+    /// Runs `linerate zstd` with `input` on standard input.
+    pub fn zstd_with(&self, args: &[&str], input: &[u8]) -> Run {
+        self.run("zstd", args, input)
+    }
+
+    /// Runs `linerate rice` with nothing on standard input.
+    pub fn rice(&self, args: &[&str]) -> Run {
+        self.rice_with(args, b"")
+    }
+
+    /// Runs `linerate rice` with `input` on standard input.
+    pub fn rice_with(&self, args: &[&str], input: &[u8]) -> Run {
+        self.run("rice", args, input)
+    }
+
+    /// Runs `linerate nx` with nothing on standard input.
+    pub fn nx(&self, args: &[&str]) -> Run {
+        self.run("nx", args, b"")
+    }
+
+    /// Runs `linerate dict` with nothing on standard input.
+    pub fn dict(&self, args: &[&str]) -> Run {
+        self.dict_with(args, b"")
+    }
+
+    /// Runs `linerate dict` with `input` on standard input.
+    pub fn dict_with(&self, args: &[&str], input: &[u8]) -> Run {
+        self.run("dict", args, input)
+    }
+
+    /// Runs `linerate gateway` with nothing on standard input.
+    pub fn gateway(&self, args: &[&str]) -> Run {
+        self.gateway_with(args, b"")
+    }
+
+    /// Runs `linerate gateway` with `input` on standard input.
+    pub fn gateway_with(&self, args: &[&str], input: &[u8]) -> Run {
+        self.run("gateway", args, input)
+    }
+}
+
+/// Exit status and output of a program that has ended.
+#[derive(Debug)]
+pub struct Run {
+    /// `None` if a signal ended it.
+    pub status: Option<i32>,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Run {
+    /// Runs a command with `input` on standard input.
+    pub fn of(command: &mut Command, input: &[u8]) -> Run {
+        let command = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the program starts");
+        let mut stdin = child.stdin.take().expect("piped");
+        let output = thread::scope(|scope| {
+            // A program may exit without reading all of its input.
+            scope.spawn(move || drop(stdin.write_all(input)));
+            child.wait_with_output().expect("the program ends")
+        });
+        Run {
+            status: output.status.code(),
+            stdout: output.stdout,
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+
+    /// Asserts that there was neither an error nor a warning.
+    #[track_caller]
+    pub fn ok(self) -> Run {
+        assert_eq!((self.status, self.stderr.as_str()), (Some(0), ""));
+        self
+    }
+
+    /// Asserts the exit status and the only line on standard error.
+    #[track_caller]
+    pub fn fails(&self, status: i32, line: &str) {
+        assert_eq!((self.status, self.stderr.as_str()), (Some(status), format!("{line}\n").as_str()));
+    }
+
+    /// Standard output as text.
+    pub fn text(&self) -> String {
+        String::from_utf8(self.stdout.clone()).expect("UTF-8")
+    }
+
+    /// The lines of standard output.
+    pub fn lines(&self) -> Vec<String> {
+        self.text().lines().map(str::to_owned).collect()
+    }
+
+    /// The JSON objects of standard output, one per line.
+    pub fn objects(&self) -> Vec<Value> {
+        self.lines().iter().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+    }
+
+    /// The only JSON object of standard output.
+    #[track_caller]
+    pub fn object(&self) -> Value {
+        let mut objects = self.objects();
+        assert_eq!(objects.len(), 1, "{} {}", self.text(), self.stderr);
+        objects.remove(0)
+    }
+}
