@@ -130,7 +130,7 @@ fn cluster_writes_a_pack() {
     assert!(numbers.iter().enumerate().all(|(i, number)| *number == numbers[i % 2]), "{numbers:?}");
     let run =
         folder.dict(&["pack", "release", "out/dictionaries.pack", &numbers[0].to_string(), "sets/0", "-v"]);
-    assert!(run.stderr.contains("1 of 1 names"), "sets are users by their paths: {}", run.stderr);
+    assert!(run.stderr.contains("1 of 1 users"), "sets are users by their paths: {}", run.stderr);
 }
 
 #[test]
